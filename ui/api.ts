@@ -1,8 +1,10 @@
-// The one way to the server. Errors carry the request id, reads keep the last good response, and losing the session
-// shows the sign-in page.
+// The one way to the server. Errors carry the request id, and losing the session shows the sign-in page. What is read
+// belongs to its address: data of another address is never handed out as data of this one.
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { noteServerTime } from "./clock.ts";
+import { withTimes } from "./range.ts";
 import { place } from "./router.ts";
 import * as TEXT from "./text.ts";
 
@@ -23,9 +25,20 @@ export class ApiError extends Error {
 }
 
 /** Counts up whenever something was written, so that every list on the page reads again. */
-export const writes = signal(0);
+const writes = signal(0);
 /** Set by any 401: the session ended while the page was open. */
 export const isSignedOut = signal(false);
+/** Set while no response comes at all. One strip says so for the whole page. */
+export const isOffline = signal(false);
+/** Reads that failed, by address. */
+export const failing = signal<ReadonlyMap<string, ApiError>>(new Map());
+/** When the gateway last answered. */
+export let heardAtMs = Date.now();
+
+/** Reads everything on the page again. */
+export function refresh(): void {
+  writes.value += 1;
+}
 
 interface CallOptions {
   readonly body?: unknown;
@@ -40,7 +53,7 @@ export async function call<T>(method: string, path: string, options: CallOptions
   const response = await send(method, path, options);
   const body: unknown = response.status === 204 ? null : await response.json().catch(() => null);
   if (!response.ok) throw toError(response, body);
-  if (method !== "GET" && options.isQuestion !== true) writes.value += 1;
+  if (method !== "GET" && options.isQuestion !== true) refresh();
   return body as T;
 }
 
@@ -61,15 +74,31 @@ export async function send(method: string, path: string, { body, headers, signal
   }).catch((error: unknown) => {
     // An aborted call is no failure: its caller ended it.
     if (error instanceof DOMException && error.name === "AbortError") throw error;
+    isOffline.value = true;
     throw new ApiError(TEXT.unreachable, { status: 0 });
   });
+  heard(response);
   // A wrong password answers 401 too, and is not the loss of a session.
   if (response.status === 401 && !path.startsWith("/api/session")) isSignedOut.value = true;
   return response;
 }
 
-/** Adds the account that the operator looks at. Sessions and accounts themselves belong to no account. */
+/** After a time without a connection, everything on the page is out of date. */
+function heard({ headers }: Response): void {
+  heardAtMs = Date.now();
+  noteServerTime(headers.get("date"));
+  if (!isOffline.value) return;
+  isOffline.value = false;
+  refresh();
+}
+
+/** The address as it is sent: with the times of its range, and the account that the operator looks at. */
 export function withAccount(path: string): string {
+  return accounted(withTimes(path));
+}
+
+/** Sessions and accounts themselves belong to no account. */
+function accounted(path: string): string {
   const account = place.value.query.get("account");
   if (account === null || path.startsWith("/api/session") || path.startsWith("/api/accounts")) return path;
   return `${path}${path.includes("?") ? "&" : "?"}account=${encodeURIComponent(account)}`;
@@ -86,12 +115,15 @@ export function toError(response: Response, body: unknown): ApiError {
   });
 }
 
-/** What a component knows about an address that it reads. */
+/** What a component knows about an address that it reads. `Shown` draws every state of it. */
 export interface Load<T> {
-  /** The newest data there is; null until the first response. */
+  readonly path: string | null;
+  /** The newest data of this very address; null until its first response. */
   readonly data: T | null;
+  /** What was shown before, while this address is read for the first time. It belongs to other filters. */
+  readonly previous: T | null;
   readonly error: ApiError | null;
-  /** The data shown is of an earlier question or from before the connection was lost. */
+  /** The data could not be read again. */
   readonly isStale: boolean;
   /** When the data arrived, for "Last updated". */
   readonly loadedAtMs: number | null;
@@ -99,7 +131,7 @@ export interface Load<T> {
   reload(): void;
 }
 
-/** One response with the address it belongs to, so that data of another address is recognised as stale. */
+/** One response with the address it belongs to. */
 interface Loaded {
   readonly path: string | null;
   readonly data: unknown;
@@ -108,8 +140,8 @@ interface Loaded {
 }
 
 const NOTHING: Loaded = { path: null, data: null, error: null, loadedAtMs: null };
-/** How soon a read is repeated while the gateway is away. */
-const RETRY_MS = 4_000;
+/** How soon a read is repeated that failed on the other side. */
+export const RETRY_MS = 4_000;
 /** Enough for going back through a few pages; more would only use memory. */
 const REMEMBERED_MAX = 40;
 /** Responses by address, so that Back shows at once what was there. */
@@ -117,38 +149,51 @@ const remembered = new Map<string, Loaded>();
 
 /** Reads an address; null reads nothing. `everyMs` reads again while the page can be seen. */
 export function useLoad<T>(path: string | null, { everyMs = 0 } = {}): Load<T> {
-  const full = path === null ? null : withAccount(path);
-  const [loaded, setLoaded] = useState<Loaded>(() => remembered.get(full ?? "") ?? NOTHING);
+  const full = path === null ? null : accounted(path);
+  const known = remembered.get(full ?? "") ?? NOTHING;
+  const [last, setLast] = useState<Loaded>(known);
   const [turn, setTurn] = useState(0);
-  // The effect below must see the newest data without running again because of it.
-  const latest = useRef(loaded);
-  latest.current = loaded;
+  const { data, error, loadedAtMs } = last.path === full ? last : known;
   // Reading the signal here makes every write on the page read this address again.
   const written = writes.value;
   useEffect(() => {
     if (path === null || full === null) return;
     const abort = new AbortController();
-    const keep = (next: Loaded): void => {
-      remember(full, next);
-      setLoaded(next);
-    };
     call<T>("GET", path, { signal: abort.signal }).then(
-      (data) => keep({ path: full, data, error: null, loadedAtMs: Date.now() }),
+      (data) => {
+        const loaded = { path: full, data, error: null, loadedAtMs: Date.now() };
+        remember(full, loaded);
+        setLast(loaded);
+      },
       (error: unknown) => {
-        if (!abort.signal.aborted) setLoaded({ ...(remembered.get(full) ?? latest.current), error: error as ApiError });
+        if (abort.signal.aborted) return;
+        setLast({ ...(remembered.get(full) ?? NOTHING), path: full, error: error as ApiError });
       },
     );
     return () => abort.abort();
   }, [full, turn, written]);
-  // A lost connection is retried by itself; an error of the caller would only repeat.
-  const isBroken = loaded.error !== null && isTemporary(loaded.error);
-  useRepeat(isBroken ? RETRY_MS : everyMs, () => setTurn((count) => count + 1));
+  useEffect(() => noteFailure(full, error), [full, error]);
+  const reload = (): void => setTurn((count) => count + 1);
+  // A fault on the other side is retried; an error of the caller would only repeat. Without a connection the strip asks.
+  useRepeat(error !== null && error.status >= 500 ? RETRY_MS : everyMs, reload);
   return {
-    data: full === null ? null : (loaded.data as T | null),
-    error: loaded.error,
-    isStale: loaded.data !== null && (loaded.path !== full || loaded.error !== null),
-    loadedAtMs: loaded.loadedAtMs,
-    reload: () => setTurn((count) => count + 1),
+    path: full,
+    data: data as T | null,
+    previous: full === null || data !== null || error !== null ? null : (last.data as T | null),
+    error,
+    isStale: data !== null && error !== null,
+    loadedAtMs,
+    reload,
+  };
+}
+
+/** Keeps the failure until the address is read or left. */
+function noteFailure(path: string | null, error: ApiError | null): (() => void) | undefined {
+  // What nobody may see, or what does not exist, is no failure; a lost connection has a strip of its own.
+  if (path === null || error === null || (error.status < 500 && error.status !== 429)) return;
+  failing.value = new Map(failing.value).set(path, error);
+  return () => {
+    failing.value = new Map([...failing.value].filter(([other]) => other !== path));
   };
 }
 
@@ -163,11 +208,6 @@ function remember(path: string, loaded: Loaded): void {
 /** After signing out, nothing of this user may be shown to the next one. */
 export function forgetResponses(): void {
   remembered.clear();
-}
-
-/** No connection, or a fault on the other side: worth trying again. */
-function isTemporary({ status }: ApiError): boolean {
-  return status === 0 || status >= 500;
 }
 
 /** Calls again and again, but not while the page is hidden. */

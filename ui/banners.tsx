@@ -1,6 +1,7 @@
 // The strips under the top bar, on every page: what makes requests fail now, and the way to fix it.
 
 import { useLoad } from "./api.ts";
+import { Connection } from "./kit/connection.tsx";
 import { hrefTo } from "./router.ts";
 import { isOperator, session } from "./session.ts";
 import * as TEXT from "./text.ts";
@@ -16,6 +17,7 @@ export function Banners({ isBroke }: { readonly isBroke: boolean }) {
   const refusing = (providers.data?.data ?? []).filter(({ credential }) => (credential?.consecutiveFailures ?? 0) > 0);
   return (
     <div class="banners">
+      <Connection />
       {isBroke && (
         <p role="alert">
           {TEXT.outOfCredits}{" "}

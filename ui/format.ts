@@ -1,5 +1,7 @@
 // Numbers and times as people read them. The exact value belongs into the `title` of the element.
 
+import { now } from "./clock.ts";
+
 /** Times are UTC everywhere in the dashboard, as in the API and in the logs. */
 const UTC = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
@@ -100,7 +102,7 @@ const STEPS: readonly (readonly [number, string, string])[] = [
 ];
 
 /** `5 min ago`, `just now`, or `in 3 days` for a time ahead. */
-export function ago(iso: string | null | undefined, nowMs = Date.now()): string {
+export function ago(iso: string | null | undefined, nowMs = now()): string {
   if (iso === null || iso === undefined) return "never";
   const ms = nowMs - Date.parse(iso);
   if (ms < 0) return `in ${span(-ms)}`;

@@ -2,6 +2,7 @@
 // a chart.
 
 import { signal } from "@preact/signals";
+import { now } from "./clock.ts";
 import { place } from "./router.ts";
 import * as TEXT from "./text.ts";
 
@@ -24,16 +25,20 @@ const MINUTE_MS = 60_000;
 /** From here on a chart by hours would have too many bars. */
 const DAILY_FROM_MS = 4 * 86_400_000;
 
-/** A range as charts and queries use it. `step` is the width of a bar. */
-export interface Range {
-  readonly name: RangeName | "custom";
-  readonly label: string;
+/** From a time up to another. */
+interface Span {
   readonly fromMs: number;
   readonly toMs: number;
+}
+
+/** A range as charts and queries use it. `step` is the width of a bar. */
+export interface Range extends Span {
+  readonly name: RangeName | "custom";
+  readonly label: string;
   readonly step: "hour" | "day";
 }
 
-/** Moves on every minute while a page is open. In between, addresses stay the same and responses can be kept. */
+/** Moves on every minute while a page is open, so that charts do not end in the past. */
 const minute = signal(thisMinute());
 
 /** The range of the address. It must be called while rendering, so that the component follows the address. */
@@ -43,12 +48,11 @@ export function currentRange(): Range {
   const toMs = Date.parse(query.get("to") ?? "");
   if (fromMs < toMs) return wholeAtEnd(build("custom", TEXT.customRange, fromMs, toMs));
   const name = asName(query.get("range"));
-  const end = minute.value + MINUTE_MS;
-  return build(name, RANGES[name], end - LENGTH_MS[name], end);
+  return named(name, minute.value);
 }
 
 /** The same length of time, just before. */
-export function rangeBefore({ fromMs, toMs }: Range): { readonly fromMs: number; readonly toMs: number } {
+export function rangeBefore({ fromMs, toMs }: Range): Span {
   return { fromMs: fromMs - (toMs - fromMs), toMs: fromMs };
 }
 
@@ -57,9 +61,27 @@ export function advanceRange(): void {
   minute.value = thisMinute();
 }
 
-/** The range as the API wants it. */
-export function rangeQuery({ fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }): string {
+/**
+ * The range as part of an address that is read. One that moves with time, such as the last hour, is written by its name:
+ * a minute later it is still the same question, and its old answer is no wrong one.
+ */
+export function rangeQuery({ name = "custom", fromMs, toMs }: Span & { readonly name?: Range["name"] }): string {
+  if (name !== "custom") return `from=-${name}`;
   return `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
+}
+
+/** The address with the times that a named range has now. */
+export function withTimes(path: string): string {
+  return path.replace(/from=-(\w+)/, (_, name) => {
+    const { fromMs, toMs } = named(asName(name), thisMinute());
+    return rangeQuery({ fromMs, toMs });
+  });
+}
+
+/** It ends with the minute that it is asked in. */
+function named(name: RangeName, minuteMs: number): Range {
+  const endMs = minuteMs + MINUTE_MS;
+  return build(name, RANGES[name], endMs - LENGTH_MS[name], endMs);
 }
 
 /** Begins with a whole hour or day, as the stored totals do. Tiles, charts and lists then count the same requests. */
@@ -81,5 +103,5 @@ function asName(text: string | null): RangeName {
 }
 
 function thisMinute(): number {
-  return Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+  return Math.floor(now() / MINUTE_MS) * MINUTE_MS;
 }

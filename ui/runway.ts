@@ -4,7 +4,7 @@
 import { plural } from "./format.ts";
 
 /** A week evens out the days on which nobody works. */
-export const WEEK_DAYS = 7;
+const WEEK_DAYS = 7;
 /** Below this the dashboard warns wherever the balance is shown. */
 export const LOW_DAYS = 3;
 /** Beyond ten years the number says nothing. */

@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { type ApiError, call, forgetResponses, isSignedOut } from "./api.ts";
+import { advanceRange } from "./range.ts";
 import type { Session } from "./types.ts";
 
 /** Null until the first response. */
@@ -11,7 +12,10 @@ export const sessionError = signal<ApiError | null>(null);
 
 export async function loadSession(): Promise<void> {
   try {
-    session.value = await call<Session>("GET", "/api/session");
+    const read = await call<Session>("GET", "/api/session");
+    // The response told the gateway's time, which ranges are counted from.
+    advanceRange();
+    session.value = read;
     sessionError.value = null;
     isSignedOut.value = false;
   } catch (error) {

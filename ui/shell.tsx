@@ -3,13 +3,13 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
 import { DASHBOARD_PAGES, pageAt } from "../src/http/pages/dashboard-pages.ts";
 import { useLoad } from "./api.ts";
 import { Banners } from "./banners.tsx";
 import { exact, usd } from "./format.ts";
 import { armChord, isChordArmed, type Shortcuts, useShortcuts } from "./keyboard.ts";
 import { Dialog } from "./kit/dialog.tsx";
+import { Popover } from "./kit/popover.tsx";
 import { Toasts } from "./kit/toast.tsx";
 import { Palette } from "./palette.tsx";
 import { go, hrefTo, place, setQuery } from "./router.ts";
@@ -80,27 +80,26 @@ function chords(): Shortcuts {
   );
 }
 
-/** The navigation. On a phone it has room for a few pages, and "More" opens a menu with the rest. */
+/** The headings of the navigation, in the order of the pages. */
+const GROUPS = [...new Set(DASHBOARD_PAGES.map(({ group }) => group))];
+/** Pages with a place in the bar of a phone. */
+const PHONE_PAGES: ReadonlySet<string> = new Set(["overview", "requests", "playground", "keys"]);
+
+/** The navigation. On a phone it has room for a few pages, and "More" opens a menu with all of them. */
 function Rail() {
   const current = pageAt(place.value.path);
+  const isElsewhere = current !== null && !PHONE_PAGES.has(current.name);
   return (
     <nav class="rail" aria-label={TEXT.pages}>
       <a class="brand" href={hrefTo("/")}>
         <Logo />
         {TEXT.switchyard}
       </a>
-      {DASHBOARD_PAGES.map((page) => (
-        <a
-          key={page.path}
-          href={hrefTo(page.path)}
-          aria-current={page === current ? "page" : undefined}
-          class={PHONE_PAGES.has(page.name) ? undefined : "wide"}
-          data-page={page.title}
-        >
-          {page.title}
-        </a>
-      ))}
-      <More current={current} />
+      <PageLinks current={current} />
+      <Popover kind="menu" isCurrent={isElsewhere} label={<Labelled icon={MORE_ICON} text={TEXT.more} />}>
+        <PageLinks current={current} />
+        <a href="/docs">{TEXT.documentation}</a>
+      </Popover>
       <p class="rail-foot faint">
         <a href="/docs">{TEXT.documentation}</a>
         <span>{session.value?.version}</span>
@@ -109,38 +108,41 @@ function Rail() {
   );
 }
 
-/** Pages with a place in the bar of a phone. */
-const PHONE_PAGES: ReadonlySet<string> = new Set(["overview", "requests", "playground", "keys"]);
-
-/** The other pages, on a phone. It closes when one is chosen, by Escape, or by a tap elsewhere. */
-function More({ current }: { readonly current: ReturnType<typeof pageAt> }) {
-  const menu = useRef<HTMLDetailsElement>(null);
-  const close = (): void => menu.current?.removeAttribute("open");
-  useEffect(() => {
-    const closeOutside = ({ target }: Event): void => {
-      if (!(target instanceof Node) || menu.current?.contains(target) !== true) close();
-    };
-    document.addEventListener("click", closeOutside);
-    return () => document.removeEventListener("click", closeOutside);
-  }, []);
-  const isHere = current !== null && !PHONE_PAGES.has(current.name);
+/** Every page under the heading of its group. */
+function PageLinks({ current }: { readonly current: ReturnType<typeof pageAt> }) {
   return (
-    <details class="menu more" ref={menu} onKeyDown={({ key }) => key === "Escape" && close()}>
-      <summary aria-current={isHere ? "true" : undefined}>{TEXT.more}</summary>
-      <div class="menu-body">
-        {DASHBOARD_PAGES.filter(({ name }) => !PHONE_PAGES.has(name)).map((page) => (
-          <a
-            key={page.path}
-            href={hrefTo(page.path)}
-            aria-current={page === current ? "page" : undefined}
-            onClick={close}
-          >
-            {page.title}
-          </a>
-        ))}
-        <a href="/docs">{TEXT.documentation}</a>
-      </div>
-    </details>
+    <>
+      {GROUPS.map((group) => (
+        <div key={group} class="rail-group">
+          {group !== "" && <span>{group}</span>}
+          {DASHBOARD_PAGES.filter((page) => page.group === group).map((page) => (
+            <a
+              key={page.path}
+              href={hrefTo(page.path)}
+              aria-current={page === current ? "page" : undefined}
+              class={PHONE_PAGES.has(page.name) ? undefined : "wide"}
+            >
+              <Labelled icon={page.icon} text={page.title} />
+            </a>
+          ))}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** Three dots. */
+const MORE_ICON = "M2 8h1M7.5 8h1M13 8h1";
+
+/** The drawing says nothing that the text does not. */
+function Labelled({ icon, text }: { readonly icon: string; readonly text: string }) {
+  return (
+    <>
+      <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+        <path d={icon} />
+      </svg>
+      {text}
+    </>
   );
 }
 
@@ -237,22 +239,17 @@ function AccountPicker() {
   );
 }
 
-/** A `details` element: it opens and closes by keyboard without a script. */
+/** Who is signed in, by the first letter. */
 function UserMenu() {
   const email = session.value?.user?.email ?? "";
   return (
-    <details class="menu">
-      <summary class="button quiet" aria-label={TEXT.signedInAs(email)}>
-        {email.slice(0, 1).toUpperCase() || "?"}
-      </summary>
-      <div class="menu-body">
-        <p class="faint">{email}</p>
-        <a href={hrefTo("/settings")}>{TEXT.settings}</a>
-        <button type="button" onClick={() => void signOut()}>
-          {TEXT.signOut}
-        </button>
-      </div>
-    </details>
+    <Popover kind="menu" label={email.slice(0, 1).toUpperCase() || "?"} name={TEXT.signedInAs(email)}>
+      <p class="faint">{email}</p>
+      <a href={hrefTo("/settings")}>{TEXT.settings}</a>
+      <button type="button" onClick={() => void signOut()}>
+        {TEXT.signOut}
+      </button>
+    </Popover>
   );
 }
 

@@ -264,7 +264,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await page.getByRole("link", { name: "Switch to it" }).click();
     await expect.poll(() => page.getByLabel("Account").locator("option:checked").textContent()).toBe("Team Blue");
     await page.setViewportSize({ width: 390, height: 844 });
-    const menu = page.locator(".rail .more");
+    const menu = page.locator(".rail .menu");
     await menu.getByText("More").click();
     await menu.getByRole("link", { name: "Credits" }).click();
     await page.getByRole("heading", { level: 1, name: "Credits" }).waitFor();

@@ -2,6 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import type { Load } from "../api.ts";
+import { Shown } from "../kit/states.tsx";
 import * as TEXT from "./text.ts";
 
 /** The numbers of a chart as text; the first column names the row. */
@@ -13,6 +15,8 @@ interface NumberTable {
 /** A chart is never shown without its trend and its table. */
 interface FigureProps {
   readonly title: string;
+  /** What the numbers come from: until they are there, only the title is shown. Left out inside a `Shown`. */
+  readonly load?: Load<unknown>;
   /** One sentence for those who do not see the picture, and a summary for those who do. */
   readonly trend: ComponentChildren;
   readonly table: NumberTable;
@@ -21,11 +25,13 @@ interface FigureProps {
   readonly children: ComponentChildren;
 }
 
-/** Chart and table take turns in the same place. */
-export function Figure({ title, trend, table, actions, legend, children }: FigureProps) {
+/** Chart and table take turns in the same place. Without data the empty chart keeps its height, unseen. */
+export function Figure({ title, load, trend, table, actions, legend, children }: FigureProps) {
   const [isTable, setTable] = useState(false);
+  const isUnknown = load?.data === null;
+  const body = isTable ? <Numbers title={title} table={table} /> : <div class="chart-box">{children}</div>;
   return (
-    <figure class="card chart">
+    <figure class={isUnknown ? "card chart unknown" : "card chart"}>
       <figcaption>
         <div class="chart-head">
           <h2>{title}</h2>
@@ -45,7 +51,8 @@ export function Figure({ title, trend, table, actions, legend, children }: Figur
         <p class="faint">{trend}</p>
         {!isTable && legend}
       </figcaption>
-      {isTable ? <Numbers title={title} table={table} /> : <div class="chart-box">{children}</div>}
+      {load !== undefined && <Shown load={load}>{() => body}</Shown>}
+      {(load === undefined || isUnknown) && body}
     </figure>
   );
 }

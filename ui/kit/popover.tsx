@@ -3,8 +3,19 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** Closes by Escape, by a click elsewhere and by following a link in it, as a menu does. */
-export function Popover({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+interface PopoverProps {
+  readonly label: ComponentChildren;
+  /** What the button is called where its label is a symbol. */
+  readonly name?: string;
+  /** Its class in the style sheets, which begins that of its body, too. */
+  readonly kind?: "popover" | "menu" | "why";
+  /** Whether what is shown now was chosen in it. */
+  readonly isCurrent?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** Closes by Escape, by a click elsewhere and by following a link in it, as a menu does. The focus goes back. */
+export function Popover({ label, name, kind = "popover", isCurrent = false, children }: PopoverProps) {
   const box = useRef<HTMLDetailsElement>(null);
   // Before the first paint, as with all keys: see useShortcuts.
   useLayoutEffect(() => {
@@ -28,9 +39,11 @@ export function Popover({ label, children }: { readonly label: string; readonly 
     };
   }, []);
   return (
-    <details class="popover" ref={box}>
-      <summary class="button">{label}</summary>
-      <div class="popover-body">{children}</div>
+    <details class={kind} ref={box}>
+      <summary class={kind === "popover" ? "button" : ""} aria-label={name} aria-current={isCurrent || undefined}>
+        {label}
+      </summary>
+      <div class={`${kind}-body`}>{children}</div>
     </details>
   );
 }

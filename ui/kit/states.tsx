@@ -1,6 +1,7 @@
 // What stands where data is not: still loading, none yet, failed, or not allowed. Each keeps the size of the place, so
 // that nothing jumps.
 
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError, Load } from "../api.ts";
@@ -16,31 +17,52 @@ interface ShownProps<T> {
   readonly load: Load<T>;
   /** How tall the place is, in table rows. */
   readonly rows?: number;
+  /** In the place of rows while it loads, where the page has another shape. */
+  readonly frame?: ComponentChildren;
+  /**
+   * Rows of other filters stay in sight, dimmed, until those of these filters come. For lists whose rows name
+   * themselves; `children` must then take everything from its argument.
+   */
+  readonly keepsRows?: boolean;
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** Shows what was loaded, else how loading stands. Data that is out of date stays in sight, dimmed. */
-export function Shown<T>({ load, rows = 4, children }: ShownProps<T>) {
-  if (load.data === null) {
-    return load.error === null ? <Skeleton rows={rows} /> : <Failed error={load.error} onRetry={load.reload} />;
+/** Every state of a load: still loading, failed, there, and there but out of date. Nothing else draws what was read. */
+export function Shown<T>({ load, rows = 4, frame, keepsRows = false, children }: ShownProps<T>) {
+  useEffect(() => cover(load.path), [load.path]);
+  const data = load.data ?? (keepsRows ? load.previous : null);
+  if (data === null) {
+    if (load.error !== null) return <Failed error={load.error} onRetry={load.reload} />;
+    return <>{frame ?? <Skeleton rows={rows} />}</>;
   }
+  const isOld = load.isStale || load.data === null;
   return (
-    <div class={load.isStale ? "shown stale" : "shown"} aria-busy={load.isStale}>
-      {load.error !== null && <Stale load={load} />}
-      {children(load.data)}
+    <div class={isOld ? "shown stale" : "shown"} aria-busy={isOld}>
+      {load.error !== null && load.error.status !== 0 && <Stale load={load} />}
+      {children(data)}
     </div>
   );
 }
 
+/** Addresses whose failures are said where their data would be. The strip of the page says the others. */
+export const covered = signal<readonly string[]>([]);
+
+function cover(path: string | null): (() => void) | undefined {
+  if (path === null) return;
+  covered.value = [...covered.value, path];
+  return () => {
+    const at = covered.value.indexOf(path);
+    covered.value = covered.value.filter((_, index) => index !== at);
+  };
+}
+
 /** Says how old the data is and offers to read it now. It is also read again by itself. */
 function Stale<T>({ load }: { readonly load: Load<T> }) {
-  const since = load.loadedAtMs === null ? "" : `${TEXT.lastUpdated(clock(load.loadedAtMs))} `;
   return (
     <p class="notice warn" role="status">
-      {since}
-      {load.error?.status === 0 ? TEXT.reconnecting : load.error?.message}{" "}
+      {load.loadedAtMs !== null && TEXT.lastUpdated(clock(load.loadedAtMs))} {load.error?.message}{" "}
       <Button kind="quiet" onClick={load.reload}>
-        {TEXT.retryNow}
+        {TEXT.retry}
       </Button>
     </p>
   );

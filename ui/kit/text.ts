@@ -1,5 +1,9 @@
 // Texts of the building blocks.
 
+// connection.tsx
+export const reconnecting = "Can't reach the gateway. Reconnecting…";
+export const someFailed = (reason: string) => `Some data couldn't be loaded: ${reason}`;
+
 // copy.tsx
 export const pressToCopy = "Press Ctrl+C to copy";
 export const copy = "Copy";
@@ -26,14 +30,12 @@ export const examplePrompt = "What is the capital of France?";
 
 // states.tsx
 export const lastUpdated = (time: string) => `Last updated ${time} UTC.`;
-export const retryNow = "Retry now";
 export const loading = "Loading…";
 export const noAccess = "You don't have access";
 export const notLoaded = "Couldn't load this";
 export const requestId = "Request id";
 export const retry = "Retry";
 export const requestNamed = (id: string) => `· request ${id}`;
-export const reconnecting = "Reconnecting…";
 
 // tier-ends.ts
 export const highestWins = (lowest: string | undefined, highest: string | undefined) =>

@@ -9,19 +9,79 @@ interface DashboardPage {
   readonly title: string;
   /** `g` and then this letter opens the page. It must be one of the title's letters. */
   readonly key: string;
+  /** The heading that the page stands under in the navigation. Pages of a group follow each other. */
+  readonly group: "" | "Traffic" | "Routing" | "Account";
+  /** The path of an SVG drawing of 16 by 16, drawn with a line of 1.5. */
+  readonly icon: string;
 }
 
-/** In the order of the navigation. A row here asks for a component of the same name in `ui/pages.ts`. */
+/** In the order of the navigation. A row here asks for a component of the same name in `ui/pages.tsx`. */
 export const DASHBOARD_PAGES = [
-  { name: "overview", path: "/", title: "Overview", key: "o" },
-  { name: "requests", path: "/requests", title: "Requests", key: "r" },
-  { name: "playground", path: "/playground", title: "Playground", key: "p" },
-  { name: "keys", path: "/keys", title: "Keys", key: "k" },
-  { name: "profiles", path: "/profiles", title: "Profiles", key: "f" },
-  { name: "credits", path: "/credits", title: "Credits", key: "c" },
-  { name: "providers", path: "/providers", title: "Providers", key: "v" },
-  { name: "models", path: "/models", title: "Models", key: "m" },
-  { name: "settings", path: "/settings", title: "Settings", key: "s" },
+  {
+    name: "overview",
+    path: "/",
+    title: "Overview",
+    key: "o",
+    group: "",
+    icon: "M2 2h5v7H2zM9 7h5v7H9zM2 12h5v2H2zM9 2h5v2H9z",
+  },
+  { name: "requests", path: "/requests", title: "Requests", key: "r", group: "Traffic", icon: "M2 4h12M2 8h12M2 12h8" },
+  {
+    name: "playground",
+    path: "/playground",
+    title: "Playground",
+    key: "p",
+    group: "Routing",
+    icon: "M4 2.5v11L13 8z",
+  },
+  {
+    name: "profiles",
+    path: "/profiles",
+    title: "Profiles",
+    key: "f",
+    group: "Routing",
+    icon: "M2 4h7M13 4h1M2 12h1M7 12h7M11 2v4M5 10v4",
+  },
+  {
+    name: "models",
+    path: "/models",
+    title: "Models",
+    key: "m",
+    group: "Routing",
+    icon: "M8 1.5l6 3.3v6.4l-6 3.3-6-3.3V4.8zM2 4.8l6 3.3 6-3.3M8 8.1v6.4",
+  },
+  {
+    name: "providers",
+    path: "/providers",
+    title: "Providers",
+    key: "v",
+    group: "Routing",
+    icon: "M5 5V2M11 5V2M3 5h10v3a5 5 0 0 1-10 0zM8 13v2",
+  },
+  {
+    name: "keys",
+    path: "/keys",
+    title: "Keys",
+    key: "k",
+    group: "Account",
+    icon: "M8 8a3 3 0 1 0-6 0 3 3 0 1 0 6 0h6v3M11 8v2",
+  },
+  {
+    name: "credits",
+    path: "/credits",
+    title: "Credits",
+    key: "c",
+    group: "Account",
+    icon: "M2 4h12v9H2zM2 7h12M10 10h2",
+  },
+  {
+    name: "settings",
+    path: "/settings",
+    title: "Settings",
+    key: "s",
+    group: "Account",
+    icon: "M8 5.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 1 0 0-5M8 1v2M8 13v2M1 8h2M13 8h2M3 3l1.5 1.5M11.5 11.5 13 13M13 3l-1.5 1.5M4.5 11.5 3 13",
+  },
 ] as const satisfies readonly DashboardPage[];
 
 /** The page that an address belongs to; null where there is none. */

@@ -75,7 +75,7 @@ describe("on a copy of the source", () => {
   });
 
   test("a dashboard page is known to the server, and the compiler asks for its component", async () => {
-    const row = '  { name: "hello", path: "/hello", title: "Hello", key: "h" },';
+    const row = '  { name: "hello", path: "/hello", title: "Hello", key: "h", group: "", icon: "M2 2h9" },';
     edit("src/http/pages/dashboard-pages.ts", "] as const", `${row}\n] as const`);
     const { DASHBOARD_PAGES } = await fromCopy("src/http/pages/dashboard-pages.ts");
     expect(DASHBOARD_PAGES.map(({ path }: { path: string }) => path)).toContain("/hello");

@@ -1,7 +1,6 @@
 // Models: what they cost, how well they call functions, what they can do and how they are doing. Up to four can be
 // compared.
 
-import { useState } from "preact/hooks";
 import { TIERS } from "../../../src/core/tiers.ts";
 import { useLoad } from "../../api.ts";
 import { Figure, Legend } from "../../charts/figure.tsx";
@@ -20,7 +19,6 @@ import { ModelSheet } from "./sheet.tsx";
 import { ModelTable, type Sort, sorted } from "./table.tsx";
 import * as TEXT from "./text.ts";
 
-const DAY_MS = 86_400_000;
 /** Health changes by itself, so it is watched. */
 const EVERY_MS = 10_000;
 
@@ -28,9 +26,7 @@ const EVERY_MS = 10_000;
 export function Models() {
   const { query } = place.value;
   const models = useLoad<List<Model>>("/api/models", { everyMs: EVERY_MS });
-  // Kept in state: an address that changes with every render would be read without end.
-  const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
-  const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=model&from=${from}`).data?.data ?? [];
+  const usage = useLoad<List<Usage>>("/api/usage?by=total&group=model&from=-24h").data?.data ?? [];
   return (
     <>
       <PageHead title={TEXT.models} purpose={TEXT.purpose} />

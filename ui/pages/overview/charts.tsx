@@ -35,6 +35,7 @@ export function SpendChart({ range, series }: Series) {
   return (
     <Figure
       title={TEXT.spendVsBaseline}
+      load={series}
       trend={TEXT.spendSummary(
         subtitle(range),
         usd(sum(rows, spent)),
@@ -108,6 +109,7 @@ export function ModelMix({ models }: { readonly models: Load<List<Usage>> }) {
   return (
     <Figure
       title={TEXT.modelMix}
+      load={models}
       trend={top === undefined ? TEXT.bySpend : TEXT.ofSpend(top.group, percent(spent(top) / (total || 1)))}
       table={{
         head: [TEXT.model, TEXT.requests, TEXT.spend, TEXT.saved],
@@ -139,6 +141,7 @@ export function TierMix({ range, tiers }: { readonly range: Range; readonly tier
   return (
     <Figure
       title={TEXT.tierMix}
+      load={tiers}
       trend={total === 0 ? subtitle(range) : TEXT.topTier(subtitle(range), most, percent(Math.max(...shares)))}
       table={{
         head: [TEXT.timeUtc, ...TIERS],
@@ -206,6 +209,7 @@ export function StatusChart({ range, statuses }: { readonly range: Range; readon
   return (
     <Figure
       title={TEXT.errors}
+      load={statuses}
       trend={
         statuses.data === null
           ? subtitle(range)
@@ -261,6 +265,7 @@ export function LatencyChart({ range, series }: Series) {
   return (
     <Figure
       title={TEXT.latency}
+      load={series}
       trend={`${subtitle(range)}. ${what === "overhead" ? ownPart(rows) : slowest}`}
       table={{
         head: [TEXT.timeUtc, "p50", "p95"],

@@ -49,6 +49,7 @@ function ByTry({ range, series, choice }: ChosenChartProps) {
   return (
     <Figure
       title={TEXT.fallbacks}
+      load={series}
       trend={`${subtitle(range)}. ${describeTries(rows)}`}
       table={{
         head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
@@ -97,6 +98,7 @@ function ByProvider({ range, series, everyMs, choice }: ChosenChartProps) {
   return (
     <Figure
       title={TEXT.fallbacks}
+      load={failures}
       trend={`${subtitle(range)}. ${failures.data === null ? "" : describeFailures(stacks, series.data?.data ?? [])}`}
       table={{
         head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],

@@ -3,6 +3,7 @@
 import type { Load } from "../../api.ts";
 import { Spark } from "../../charts/spark.tsx";
 import { count, duration, percent, shortUsd } from "../../format.ts";
+import { Popover } from "../../kit/popover.tsx";
 import { Skeleton } from "../../kit/states.tsx";
 import type { List, Usage } from "../../types.ts";
 import { perStep } from "../../usage.ts";
@@ -119,10 +120,9 @@ function TileCard({ tile, now, then, isLoaded, children }: TileCardProps) {
     <article class="card tile">
       <h2>
         {tile.name}
-        <details class="why">
-          <summary aria-label={TEXT.aboutTile(tile.name)}>?</summary>
-          <p>{tile.about}</p>
-        </details>
+        <Popover kind="why" label="?" name={TEXT.aboutTile(tile.name)}>
+          {tile.about}
+        </Popover>
       </h2>
       {isLoaded ? (
         <a class="big" href={href} title={value === null ? undefined : String(value)}>

@@ -1,7 +1,7 @@
 // Running the draft for real: charged, streamed, and compared with the estimate.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type ApiError, call, send, toError, writes } from "../../api.ts";
+import { type ApiError, call, refresh, send, toError } from "../../api.ts";
 import { duration, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { TextBlock } from "../../kit/copy.tsx";
@@ -75,7 +75,7 @@ function useRun(draft: Draft) {
       await readStream(response, (part) => setText((before) => (before ?? "") + part));
       setDone(await call<RequestDetail>("GET", `/api/requests/${response.headers.get("x-request-id") ?? ""}`));
       // `send` counts no writes: the balance and the lists are to be read again.
-      writes.value += 1;
+      refresh();
     } catch (problem) {
       if (!abort.current.signal.aborted) setError(problem as ApiError);
     }

@@ -15,9 +15,6 @@ import { baseline, spent, sum } from "../../usage.ts";
 import { ProfileEditor } from "./editor.tsx";
 import * as TEXT from "./text.ts";
 
-/** The time that traffic and spend are counted over. */
-const MONTH_MS = 30 * 86_400_000;
-
 /** A profile that allows everything. */
 const NO_RULES: Rules = {
   tierFloor: null,
@@ -44,9 +41,7 @@ export function Profiles() {
 function ProfileList() {
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=500");
   const keys = useLoad<List<Key>>("/api/keys?limit=500").data?.data ?? [];
-  // Kept in state: an address that changes with every render would be read without end.
-  const [from] = useState(() => new Date(Date.now() - MONTH_MS).toISOString());
-  const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=key&latency=false&from=${from}`).data?.data ?? [];
+  const usage = useLoad<List<Usage>>("/api/usage?by=total&group=key&latency=false&from=-30d").data?.data ?? [];
   useShortcuts({ n: () => go(hrefTo("/profiles/new")) });
   return (
     <>

@@ -14,7 +14,6 @@ import { hrefTo } from "../../router.ts";
 import type { HealthState, List, Model, Provider, Usage, Vendor } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
-const DAY_MS = 86_400_000;
 /** Health changes by itself, so it is watched. */
 const EVERY_MS = 10_000;
 
@@ -62,9 +61,7 @@ interface ConnectedProps {
 /** The sandbox stands in until the first provider is connected. */
 function Connected({ providers, vendorOf, onKey }: ConnectedProps) {
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
-  // Kept in state: an address that changes with every render would be read without end.
-  const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
-  const usage = useLoad<List<Usage>>(`/api/usage?by=total&group=model&from=${from}`).data?.data ?? [];
+  const usage = useLoad<List<Usage>>("/api/usage?by=total&group=model&from=-24h").data?.data ?? [];
   const shown = providers.filter(({ kind }) => kind !== "sandbox");
   if (shown.length === 0) return <Empty title={TEXT.noneConnected}>{TEXT.noneConnectedHint}</Empty>;
   return (

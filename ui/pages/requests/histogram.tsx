@@ -43,6 +43,7 @@ export function RequestHistogram({ range, filter, isLive }: RequestHistogramProp
   return (
     <Figure
       title={TEXT.requestsOverTime}
+      load={load}
       trend={TEXT.histogramHint(
         range.label,
         range.step,

@@ -1,0 +1,171 @@
+// The truth on screen: whatever call is slow, fails or is cut off, the page says so, and no number stands under a label
+// that it was not read for.
+
+import type { Page, Route } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { DASHBOARD_PAGES } from "../../src/http/pages/dashboard-pages.ts";
+import { hasBrowser, sendTraffic, startDashboard } from "./dashboard.ts";
+
+const API = /\/api\/(?!session)/;
+
+describe.skipIf(!hasBrowser)("the truth on screen", () => {
+  const { gateway, visit } = startDashboard();
+  let paths: readonly string[] = [];
+  beforeAll(async () => {
+    await sendTraffic(gateway());
+    const made = await gateway().api("POST", "/api/profiles", { name: "prod", tierFloor: "SIMPLE" });
+    const { id } = (await made.json()) as { id: string };
+    const listed = await gateway().api("GET", "/api/requests?limit=1");
+    const { data } = (await listed.json()) as { data: { id: string }[] };
+    paths = [...DASHBOARD_PAGES.map(({ path }) => path), `/profiles/${id}`, `/requests/${data[0]?.id}`];
+  });
+
+  test("every call that fails alone is said on its page, with Retry, and is well after it", async () => {
+    const { page, troubles } = await visit("/settings");
+    const unsaid: string[] = [];
+    for (const path of paths) {
+      for (const call of await callsOf(page, gateway().url + path)) {
+        const isThis = (url: URL): boolean => url.pathname === call;
+        await page.route(isThis, fail);
+        await page.goto(gateway().url + path);
+        const retry = page.getByRole("button", { name: "Retry" }).first();
+        const isSaid = await retry.waitFor({ timeout: 15_000 }).then(
+          () => true,
+          () => false,
+        );
+        if (!isSaid) unsaid.push(`${path}: ${call}`);
+        await page.unroute(isThis);
+        if (!isSaid) continue;
+        await retry.click();
+        await page.getByText("The disk is full.").first().waitFor({ state: "detached" });
+      }
+    }
+    expect(unsaid).toEqual([]);
+    expect(troubles).toEqual([]);
+  });
+
+  test("one strip says on every page that the gateway cannot be reached, and everything is read again after it", async () => {
+    const { page, context } = await visit("/settings");
+    const strip = page.locator(".banners").getByText(/Can't reach the gateway.*Last updated .* UTC/);
+    for (const path of paths) {
+      await show(page, path);
+      await settled(page);
+      await context.setOffline(true);
+      await strip.waitFor();
+      expect(await strip.count(), path).toBe(1);
+      const again = page.waitForResponse((response) => API.test(response.url()));
+      await context.setOffline(false);
+      await again;
+      await strip.waitFor({ state: "detached" });
+    }
+  });
+
+  test("a gateway that stops is noticed without anybody doing anything", async () => {
+    const { page } = await visit("/requests", {
+      prepare: async (opened) => {
+        await opened.clock.install();
+      },
+    });
+    await page.locator(".requests tbody tr").first().waitFor();
+    await page.route(API, (route) => route.abort("connectionrefused"));
+    await page.clock.fastForward(16_000);
+    await page.getByText(/Can't reach the gateway/).waitFor();
+    await page.unroute(API);
+    await page.clock.fastForward(5_000);
+    await page.getByText(/Can't reach the gateway/).waitFor({ state: "detached" });
+  });
+
+  test.each<readonly [path: string, change: (page: Page) => Promise<unknown>, place: string]>([
+    ["/?live=off", (page: Page) => page.getByRole("button", { name: "1h", exact: true }).click(), "#main"],
+    [
+      "/?live=off&range=7d",
+      (page: Page) => page.getByLabel("Key", { exact: true }).selectOption({ index: 1 }),
+      "#main",
+    ],
+    ["/requests", (page: Page) => page.getByRole("button", { name: "30d", exact: true }).click(), "#main"],
+    ["/credits", (page: Page) => page.getByRole("button", { name: "Charges", exact: true }).click(), "#ledger"],
+  ])("%s: no amount stands under a new filter before it was read for it", async (path, change, place) => {
+    const { page } = await visit(path);
+    await settled(page);
+    const amounts = (): Promise<readonly string[]> => page.evaluate(amountsAtRest(place));
+    expect((await amounts()).length).toBeGreaterThan(2);
+    const held = holdCalls(page);
+    await page.route(API, held.hold);
+    await change(page);
+    await expect.poll(() => held.waiting()).toBeGreaterThan(0);
+    await expect.poll(amounts).toEqual([]);
+    held.release();
+    await settled(page);
+    await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
+  });
+
+  test("ranges and ages are counted from the gateway's time, whatever the browser's clock says", async () => {
+    for (const offBy of [3, -3]) {
+      const { page } = await visit("/requests?range=1h", {
+        prepare: async (opened) => {
+          await opened.clock.install({ time: Date.now() + offBy * 86_400_000 });
+        },
+      });
+      await page.locator(".requests tbody tr").nth(3).waitFor();
+      await show(page, "/credits");
+      const age = page.locator(".ledger [data-cell=time]").first();
+      await expect.poll(() => age.innerText()).toMatch(/^(just now|\d+ (s|min) ago)$/);
+    }
+  });
+});
+
+/** Every address that a page reads, once, without what it asks for. */
+async function callsOf(page: Page, url: string): Promise<readonly string[]> {
+  const calls = new Set<string>();
+  const note = (request: { url(): string; method(): string }): void => {
+    const { pathname } = new URL(request.url());
+    if (API.test(pathname) && request.method() === "GET" && !pathname.endsWith("/stream")) calls.add(pathname);
+  };
+  page.on("request", note);
+  await page.goto(url);
+  await settled(page);
+  page.off("request", note);
+  return [...calls];
+}
+
+function fail(route: Route): Promise<void> {
+  const error = { message: "The disk is full.", type: "api_error", code: null };
+  return route.fulfill({ status: 500, headers: { "x-request-id": "req_broken" }, json: { error } });
+}
+
+/** Holds every call back until it is released. */
+function holdCalls(page: Page) {
+  let release: () => void = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let waiting = 0;
+  return {
+    waiting: () => waiting,
+    release: () => release(),
+    async hold(route: Route): Promise<void> {
+      waiting += 1;
+      await released;
+      if (!page.isClosed()) await route.continue();
+    },
+  };
+}
+
+/** Amounts of money that are neither dimmed nor marked as loading. */
+const amountsAtRest = (place: string): string => `[...document.querySelectorAll("${place} *")]
+  .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+  .filter((element) => element.closest("[aria-busy=true], .axes, dialog") === null)
+  .flatMap((element) => [...element.childNodes])
+  .filter((node) => node.nodeType === Node.TEXT_NODE && /\\$\\d/.test(node.textContent))
+  .map((node) => node.parentElement.closest("section, figure")?.innerText)`;
+
+async function show(page: Page, path: string): Promise<void> {
+  const target = JSON.stringify(path);
+  await page.evaluate(`history.pushState(null, "", ${target}); dispatchEvent(new PopStateEvent("popstate"))`);
+}
+
+/** Waits until nothing is loading any more. */
+async function settled(page: Page): Promise<void> {
+  await page.locator("h1, .empty h3").first().waitFor();
+  await page.locator(".skeleton, [aria-busy=true]").first().waitFor({ state: "detached" });
+}
