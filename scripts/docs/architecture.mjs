@@ -65,6 +65,7 @@ const FOLDERS = {
   "src/providers/local": "Finds local model servers.",
   "src/routing": "From a prompt to a tier and a chain of models, with reasons in words.",
   "src/routing/classifier": "Signals, rules and a small network that place a prompt in a tier and category.",
+  "src/routing/sessions": "Sessions: cached prefixes, stay or switch, evidence of failure.",
   "src/routing/tools": "Tool scenarios and function-calling scores.",
   "src/store": "The same SQL for SQLite and PostgreSQL, with migrations and transactions.",
   "src/store/backup": "Backup and restore of both databases.",

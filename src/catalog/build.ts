@@ -2,7 +2,7 @@
 // Everything wrong with them is collected; a catalogue comes out only when nothing is.
 
 import type { HostOrder } from "../core/decision.ts";
-import { formatsOf, type HostedModel, type Model, type Provider } from "../core/model.ts";
+import { formatsOf, type HostedModel, type Model, type PromptCache, type Provider } from "../core/model.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Builtin, readBuiltin } from "./builtin.ts";
 import type { Catalog } from "./catalog.ts";
@@ -227,14 +227,29 @@ function indexModels({ input, builtin, rows, providers }: ModelsInput): Readonly
   const isSimulated = isSandboxAlone(providers);
   const dialects = new Map<string, DialectChanges | undefined>(builtin.providers.map((row) => [row.id, row.dialect]));
   for (const setup of setups) dialects.set(setup.provider.id, setup.dialect);
+  const caches = cachesOf(builtin, providers);
   const lists = { ...shippedChains(input, builtin), ...input.tiers };
   const models = new Map<string, Model>();
   for (const row of rows.values()) {
     const tier: Tier = row.tier ?? lowestListing(lists, row.id) ?? "STANDARD";
-    const hosts = modelsFromRow(row, { tier, dialects, namedDialects: builtin.dialects });
+    const hosts = modelsFromRow(row, { tier, dialects, caches, namedDialects: builtin.dialects });
     models.set(row.id, modelOf(isSimulated ? hosts.slice(0, 1).map(simulated) : callableFirst(hosts, providers)));
   }
   return models;
+}
+
+/** How each provider caches prompts: as its vendor says, else as its kind does. */
+function cachesOf(
+  builtin: Builtin,
+  providers: ReadonlyMap<string, Provider>,
+): ReadonlyMap<string, PromptCache | undefined> {
+  const caches = new Map<string, PromptCache | undefined>();
+  for (const { id, kind, cache } of builtin.providers) caches.set(id, cache ?? providerKind(kind).cache);
+  for (const { id, kind, cache } of providers.values()) {
+    const isVendor = builtin.providers.some((row) => row.id === id && row.kind === kind);
+    if (!isVendor) caches.set(id, cache);
+  }
+  return caches;
 }
 
 /** A model with these hosts; there is at least one. */
@@ -250,8 +265,8 @@ function callableFirst(
   return [...hosts.filter(isCallable), ...hosts.filter((host) => !isCallable(host))];
 }
 
-/** The sandbox has every model in its own format. */
-function simulated({ formats: _, ...model }: HostedModel): HostedModel {
+/** The sandbox has every model in its own format, and caches nothing. */
+function simulated({ formats: _, cache: __, ...model }: HostedModel): HostedModel {
   return { ...model, provider: SANDBOX_ID, host: SANDBOX_ID };
 }
 

@@ -9,6 +9,7 @@ import {
   type FormatName,
   type HostedModel,
   type ModelHost,
+  type PromptCache,
   type ToolScores,
 } from "../core/model.ts";
 import { type Price, priceFromUsdPerMillion } from "../core/money.ts";
@@ -34,6 +35,8 @@ export interface HostRow {
   readonly capabilities?: readonly Capability[];
   /** Differences to the provider's dialect; text names an entry of `dialects` in providers.json. */
   readonly dialect?: DialectChanges | string;
+  /** The shortest prompt that is cached, where that is not as the provider says. */
+  readonly cacheTokensMin?: number;
   /** The formats in which the provider has the model, where that is not all that it speaks. */
   readonly formats?: readonly FormatName[];
   readonly region?: string;
@@ -69,8 +72,16 @@ export interface ProviderRow {
   /** The vendor's own name for the variable that holds a key; setting it switches the provider on. */
   readonly keyVariable: string;
   readonly dialect: DialectChanges;
+  /** Absent where the vendor says nothing of it. */
+  readonly cache?: CacheRow;
   /** Where the vendor speaks another format; used when a configuration names the kind or the address. */
   readonly otherAddresses?: readonly Pick<ProviderRow, "kind" | "baseUrl" | "dialect">[];
+}
+
+/** How a vendor caches prompts, with the day it was read and where. */
+export interface CacheRow extends PromptCache {
+  readonly asOf: string;
+  readonly source: string;
 }
 
 export interface TierRows {
@@ -88,6 +99,7 @@ export function hostRows(row: ModelRow): readonly HostRow[] {
 export interface ModelContext {
   readonly tier: Tier;
   readonly dialects: ReadonlyMap<string, DialectChanges | undefined>;
+  readonly caches: ReadonlyMap<string, PromptCache | undefined>;
   readonly namedDialects: Readonly<Record<string, DialectChanges>>;
 }
 
@@ -123,21 +135,36 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
   // A dialect says how a model differs at one provider. Another provider of the model need not share it.
   const { dialect, formats } = row.provider === undefined ? { ...row, ...host } : host;
   const own = typeof dialect === "string" ? context.namedDialects[dialect] : dialect;
-  const { price = row.price, capabilities = row.capabilities } = host;
+  const { price: written = row.price, capabilities = row.capabilities } = host;
+  const price = written === undefined ? null : priceFromRow(written);
+  const cache = cacheOf(price, host.cacheTokensMin ?? row.cacheTokensMin, context.caches.get(host.provider));
   return {
     provider: host.provider,
     upstream: host.upstream ?? row.id,
-    price: price === undefined ? null : priceFromRow(price),
+    price,
     priceAsOf: host.priceAsOf ?? row.priceAsOf ?? "",
     priceSource: host.priceSource ?? row.priceSource ?? "",
     context: host.context ?? row.context,
     maxOutput: endpointOf(row) === null ? (host.maxOutput ?? row.maxOutput) : 0,
     capabilities: new Set(CAPABILITIES.filter((name) => capabilities.includes(name))),
     dialect: mergeDialects(context.dialects.get(host.provider), own),
+    ...(cache === null ? {} : { cache }),
     ...(formats === undefined ? {} : { formats }),
     ...(host.region === undefined ? {} : { region: host.region }),
     ...(host.dataPolicy === undefined ? {} : { dataPolicy: host.dataPolicy }),
   };
+}
+
+/** A host of which nothing is said, but whose cached input costs less: as most vendors have it. */
+const USUAL_CACHE: PromptCache = { seconds: 300, tokensMin: 1024 };
+
+function cacheOf(
+  price: Price | null,
+  tokensMin: number | undefined,
+  known: PromptCache = USUAL_CACHE,
+): PromptCache | null {
+  if (price === null || price.cacheRead === null || price.cacheRead >= price.input) return null;
+  return tokensMin === undefined ? known : { ...known, tokensMin };
 }
 
 /** Null when a figure is negative or has more than six decimals: such a model has no usable price. */

@@ -10,6 +10,7 @@ import type { Db } from "../core/db.ts";
 import { type Constraints, HOST_ORDERS, NO_CONSTRAINTS } from "../core/decision.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import { CAPABILITIES } from "../core/model.ts";
+import { ESCALATIONS } from "../core/session.ts";
 import { TIERS } from "../core/tiers.ts";
 import { writeProfile } from "../http/api/profiles.ts";
 import { createAccountStore } from "../store/accounts/accounts.ts";
@@ -195,6 +196,7 @@ function describe(constraints: Constraints): readonly [string, string][] {
     ["block", constraints.blockedModels.join(" ")],
     ["honour-model", constraints.honoursModel ? "on" : null],
     ["host-order", constraints.hostOrder],
+    ["escalate", constraints.escalate],
   ];
   return rows.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, String(value)]]));
 }
@@ -214,6 +216,7 @@ const RULES: Readonly<Record<string, (text: string, flag: string) => Partial<Con
   block: (text) => ({ blockedModels: parseList(text) ?? [] }),
   "honour-model": (text, flag) => ({ honoursModel: parseWord(text, ["on", "off", NONE], flag) === "on" }),
   "host-order": (text, flag) => ({ hostOrder: orNull(text, (word) => parseWord(word, HOST_ORDERS, flag)) }),
+  escalate: (text, flag) => ({ escalate: orNull(text, (word) => parseWord(word, ESCALATIONS, flag)) }),
 };
 
 const DESCRIPTION = "description";

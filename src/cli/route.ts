@@ -9,6 +9,7 @@ import type { Settings } from "../config/settings.ts";
 import { type Constraints, type Decision, HOST_ORDERS, NO_CONSTRAINTS } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import { formatUsd } from "../core/money.ts";
+import { ESCALATIONS } from "../core/session.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import { readDebugRequest, writeDecision } from "../http/v1/routing-debug.ts";
 import { decide } from "../routing/decide.ts";
@@ -42,6 +43,7 @@ const FIELDS: Readonly<Record<string, RequestField>> = {
   "code-quality": { field: "service_code_quality", parse: parseQuality },
   "chat-quality": { field: "service_chat_quality", parse: parseQuality },
   "host-order": { field: "service_host_order", parse: (text, flag) => parseWord(text, HOST_ORDERS, flag) },
+  escalate: { field: "service_escalate", parse: (text, flag) => parseWord(text, ESCALATIONS, flag) },
   "max-output": { field: "max_output_tokens", parse: parseCount },
 };
 

@@ -3,6 +3,7 @@
 import type { ChatRequest } from "./chat.ts";
 import type { Capability, FormatName, ToolScenario } from "./model.ts";
 import type { NanoUsd } from "./money.ts";
+import type { DecidedSession, EscalationPolicy, SessionView } from "./session.ts";
 import type { Tier } from "./tiers.ts";
 
 export const CATEGORIES = [
@@ -43,6 +44,7 @@ export interface Controls {
   readonly hostOrder: HostOrder | null;
   /** The conversation that the request belongs to, as its client names it. */
   readonly session: string | null;
+  readonly escalate: EscalationPolicy | null;
 }
 
 export const NO_CONTROLS: Controls = {
@@ -57,6 +59,7 @@ export const NO_CONTROLS: Controls = {
   chatQuality: null,
   hostOrder: null,
   session: null,
+  escalate: null,
 };
 
 /** The saved constraints that a key's profile puts on every request made with it. */
@@ -73,6 +76,7 @@ export interface Constraints {
   /** Whether a model that a request names is used as with `direct`. Otherwise the name counts only there. */
   readonly honoursModel: boolean;
   readonly hostOrder: HostOrder | null;
+  readonly escalate: EscalationPolicy | null;
 }
 
 export const NO_CONSTRAINTS: Constraints = {
@@ -87,6 +91,7 @@ export const NO_CONSTRAINTS: Constraints = {
   blockedModels: [],
   honoursModel: false,
   hostOrder: null,
+  escalate: null,
 };
 
 export interface RoutingQuestion {
@@ -99,6 +104,8 @@ export interface RoutingQuestion {
   readonly hostSpeeds?: HostSpeeds;
   /** Names the conversation, so that its requests go to one host. Asked only where it matters. */
   readonly session?: () => string;
+  /** What is known of the conversation. Without it each request is decided for itself. */
+  readonly sessionView?: SessionView | null;
   /** What was seen of the models' tool calls; without it the scores of the catalogue count as they are. */
   readonly toolCallsSeen?: ToolCallsSeen;
   /** The model that made the tool call whose result this is; it goes on where that is possible. */
@@ -155,6 +162,8 @@ export interface Decision {
   readonly chain: readonly string[];
   /** The hosts to try of each model that has a choice, in order. A model that is not named is tried at its first host. */
   readonly hosts?: HostChoice;
+  /** Absent where sessions play no part. */
+  readonly session?: DecidedSession;
   readonly profile: RoutingProfile;
   readonly historyFloor: Tier | null;
   readonly toolScenario: ToolScenario | null;

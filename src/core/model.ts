@@ -63,6 +63,18 @@ interface CrossFormatDialect {
   readonly takesFormatWithTools: boolean;
 }
 
+/** How a host keeps the beginnings of prompts, so that they cost less when they come again. Data of the catalogue. */
+export interface PromptCache {
+  /** How long a beginning stays after its last use. */
+  readonly seconds: number;
+  /** Shorter beginnings are not kept. */
+  readonly tokensMin: number;
+  /** Whether only what a request marks is kept, at the price of a cache write. */
+  readonly isExplicit?: boolean;
+  /** Whether `prompt_cache_key` brings requests of one session together. */
+  readonly takesKey?: boolean;
+}
+
 /** What a host offers of a model: at which provider, under which name, at which price and within which limits. */
 export interface ModelHost {
   readonly provider: string;
@@ -74,6 +86,8 @@ export interface ModelHost {
   readonly maxOutput: number;
   readonly capabilities: ReadonlySet<Capability>;
   readonly dialect: Dialect;
+  /** Absent where nothing is known to be cached, or cached input costs the same. */
+  readonly cache?: PromptCache;
   /** The formats in which its provider has it, the usual one first; absent where that is all that the provider speaks. */
   readonly formats?: readonly FormatName[];
   /** Where requests are answered, and what becomes of their content, in the operator's words. For showing only. */
@@ -133,6 +147,8 @@ export interface ProviderKind {
   readonly usualUrl?: string;
   /** How all its servers differ from plain chat-completions. */
   readonly dialect?: Partial<Dialect>;
+  /** How all its servers cache prompts. */
+  readonly cache?: PromptCache;
   /** The sandbox answers in this process and is never called over the network. */
   readonly transport: "network" | "sandbox";
 }

@@ -2,7 +2,8 @@
 // Where floor and ceiling disagree the ceiling wins. Behaviour 5.1, 5.2.
 
 import type { Constraints, Controls, Quality } from "../core/decision.ts";
-import { higherTier, lowerTier, type Tier, tierRank } from "../core/tiers.ts";
+import { higherTier, lowerTier, TIERS, type Tier, tierRank } from "../core/tiers.ts";
+import type { Escalation } from "./sessions/evidence.ts";
 
 export interface Placement {
   readonly tier: Tier;
@@ -10,6 +11,8 @@ export interface Placement {
   readonly ceiling: Tier | null;
   /** The lowest tier that was asked for, by request or profile; null when none was. */
   readonly floor: Tier | null;
+  /** By how many tiers evidence of failure raised it, as far as the ceiling allows. */
+  readonly escalated: number;
   /** The steps that changed the tier, in order. */
   readonly notes: readonly string[];
 }
@@ -20,6 +23,8 @@ export interface AutoPlacementInput {
   /** Where the classifier is not sure, the tier it must not go below; null where it is. */
   readonly unsureFloor: Tier | null;
   readonly historyFloor: Tier | null;
+  /** Evidence of failure in the conversation; absent or zero tiers where there is none. */
+  readonly escalation?: Pick<Escalation, "tiers" | "because">;
   readonly controls: Controls;
   readonly constraints: Constraints;
 }
@@ -27,7 +32,7 @@ export interface AutoPlacementInput {
 /** A tier and the name of what asks for it. */
 type Bound = readonly [Tier | null, string];
 
-/** The steps in their order: unsure, history floor, highest floor, lowest ceiling. */
+/** The steps in their order: unsure, history floor, highest floor, evidence of failure, lowest ceiling. */
 export function placeAuto(input: AutoPlacementInput): Placement {
   const { controls, constraints, isCoding, historyFloor } = input;
   const floors: readonly Bound[] = [
@@ -45,13 +50,13 @@ export function placeAuto(input: AutoPlacementInput): Placement {
     [historyFloor, "history floor"],
     highest(floors),
   ];
-  return applyBounds(input.tier, steps, lowest(ceilings));
+  return applyBounds({ start: input.tier, floors: steps, escalation: input.escalation, ceiling: lowest(ceilings) });
 }
 
 /** A forced tier is taken as it is; only what the key's profile allows may change it. */
 export function placeForced(tier: Tier, constraints: Constraints): Placement {
   const floor: Bound = [constraints.tierFloor, "profile floor"];
-  return applyBounds(tier, [floor], [constraints.tierCeiling, "profile ceiling"]);
+  return applyBounds({ start: tier, floors: [floor], ceiling: [constraints.tierCeiling, "profile ceiling"] });
 }
 
 /** Whether a key with these constraints may use a model of this tier. */
@@ -72,7 +77,14 @@ export function sliderFloor(sliders: Sliders, isCoding: boolean): Tier | null {
   return isCoding ? CODE_FLOORS[sliders.codeQuality ?? 0] : CHAT_FLOORS[sliders.chatQuality ?? 0];
 }
 
-function applyBounds(start: Tier, floors: readonly Bound[], ceiling: Bound): Placement {
+interface Bounds {
+  readonly start: Tier;
+  readonly floors: readonly Bound[];
+  readonly escalation?: AutoPlacementInput["escalation"];
+  readonly ceiling: Bound;
+}
+
+function applyBounds({ start, floors, escalation, ceiling }: Bounds): Placement {
   const notes: string[] = [];
   let tier = start;
   for (const [floor, name] of floors) {
@@ -80,12 +92,27 @@ function applyBounds(start: Tier, floors: readonly Bound[], ceiling: Bound): Pla
     notes.push(`${name} raised ${tier} to ${floor}`);
     tier = floor;
   }
+  const unraised = tier;
+  let lowestAsked = floors.at(-1)?.[0] ?? null;
+  if (escalation !== undefined && escalation.tiers > 0) {
+    const raised = raisedBy(tier, escalation.tiers);
+    const why = escalation.because.join(" and ");
+    if (raised !== tier) notes.push(`${why} raised ${tier} to ${raised}`);
+    tier = raised;
+    // A model below would only fail once more.
+    lowestAsked = raised;
+  }
   const [top, name] = ceiling;
   if (top !== null && tierRank(tier) > tierRank(top)) {
     notes.push(`${name} lowered ${tier} to ${top}`);
     tier = top;
   }
-  return { tier, ceiling: top, floor: floors.at(-1)?.[0] ?? null, notes };
+  const escalated = Math.max(0, tierRank(tier) - tierRank(unraised));
+  return { tier, ceiling: top, floor: lowestAsked, escalated, notes };
+}
+
+function raisedBy(tier: Tier, tiers: number): Tier {
+  return TIERS[Math.min(TIERS.length - 1, tierRank(tier) + tiers)] as Tier;
 }
 
 function highest(bounds: readonly Bound[]): Bound {

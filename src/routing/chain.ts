@@ -11,6 +11,8 @@ import type { Placement } from "./adjust.ts";
 import { estimateCost } from "./cost.ts";
 import { describeHosts, hostRules, orderHosts, usableHosts } from "./hosts.ts";
 import { ableHosts, describeNeeds, listNeeds, reasonAgainst } from "./needs.ts";
+import { keepSession } from "./sessions/keep.ts";
+import type { Offer } from "./sessions/stay.ts";
 import { rankByToolScore, toolScoreOf } from "./tools/scores.ts";
 
 export interface Chain {
@@ -20,6 +22,8 @@ export interface Chain {
   /** The model selected, at the host that is tried first. */
   readonly first: HostedModel;
   readonly hosts?: HostChoice;
+  /** What the session expects of the first model and host; absent where it changes nothing. */
+  readonly offer?: Offer;
   readonly candidates: readonly Candidate[];
   readonly notes: readonly string[];
   /** Those of the notes that tell of something out of the ordinary; the order by function-calling score is not. */
@@ -40,18 +44,45 @@ export function buildChain(input: ChainInput): Chain {
   const capable = findCapableTier(input);
   const filtered = applySoftFilters(input, capable);
   const ranked = orderChain(filtered, input);
-  const ordered = keepLoopModel(ranked, capable.tier, input);
+  const looped = keepLoopModel(ranked, capable.tier, input);
+  const ordered = stay(looped, { input, tier: capable.tier, filtered, isLoop: isLoopKept(looped, question) });
   const { removed } = filtered;
   const passedOver = capable.tier === placement.tier ? [] : catalog.chains[placement.tier];
-  const { first, hosts, note } = chooseHosts(ordered.models, filtered.hostsOf, { question, catalog });
+  const firstHost = ordered.offer?.host;
+  const { first, hosts, note } = chooseHosts(ordered.models, filtered.hostsOf, { question, catalog, firstHost });
   return {
     tier: capable.tier,
     models: ordered.models,
     first,
     ...(hosts === null ? {} : { hosts }),
+    ...(ordered.offer === undefined ? {} : { offer: ordered.offer }),
     candidates: listCandidates([ordered.models, catalog.chains[capable.tier], passedOver], removed, input),
     notes: [...capable.notes, ...filtered.notes, ...ordered.notes, ...note],
     adjustments: [...capable.notes, ...filtered.notes, ...ordered.adjustments],
+  };
+}
+
+interface StayInChain {
+  readonly input: ChainInput;
+  readonly tier: Tier;
+  readonly filtered: Step;
+  readonly isLoop: boolean;
+}
+
+/** What the session has cached may change the order. */
+function stay(ordered: Ordered, { input, tier, filtered, isLoop }: StayInChain): Ordered & Pick<Chain, "offer"> {
+  const { question, catalog, inputTokens, placement } = input;
+  const { hostsOf } = filtered;
+  const { ceiling } = placement;
+  const kept = keepSession({ question, catalog, tier, ceiling, inputTokens, models: ordered.models, isLoop, hostsOf });
+  const { models, first, note } = kept;
+  if (first === null) return ordered;
+  const notes = note === null ? [] : [note];
+  return {
+    models,
+    offer: first,
+    notes: [...ordered.notes, ...notes],
+    adjustments: [...ordered.adjustments, ...notes],
   };
 }
 
@@ -65,11 +96,16 @@ interface ChosenHosts {
 
 const NO_NOTE: readonly string[] = [];
 
+interface HostQuestion extends Pick<ChainInput, "question" | "catalog"> {
+  /** The host of the first model that the session leads to. */
+  readonly firstHost?: HostedModel | undefined;
+}
+
 /** For each model of the chain, its hosts that can take the request in the order of trying. */
 export function chooseHosts(
   models: readonly Model[],
   hostsOf: (model: Model) => readonly HostedModel[],
-  { question, catalog }: Pick<ChainInput, "question" | "catalog">,
+  { question, catalog, firstHost }: HostQuestion,
 ): ChosenHosts {
   let hosts: Record<string, readonly string[]> | null = null;
   let first: HostedModel | undefined;
@@ -82,10 +118,12 @@ export function chooseHosts(
       continue;
     }
     const rules = hostRules(question, catalog);
-    const ordered = orderHosts(able, rules);
+    const usual = orderHosts(able, rules);
+    const isMoved = first === undefined && firstHost !== undefined && firstHost !== usual[0];
+    const ordered = isMoved ? [firstHost, ...usual.filter((host) => host !== firstHost)] : usual;
     hosts ??= {};
     hosts[model.id] = ordered.map(({ host }) => host);
-    if (first === undefined) note = [describeHosts(model.id, ordered, rules)];
+    if (first === undefined && !isMoved) note = [describeHosts(model.id, ordered, rules)];
     first ??= ordered[0];
   }
   return { first: first as HostedModel, hosts, note };
@@ -229,6 +267,10 @@ function keepLoopModel(ordered: Ordered, tier: Tier, input: ChainInput): Ordered
     notes: [...ordered.notes, note],
     adjustments: [...ordered.adjustments, note],
   };
+}
+
+function isLoopKept({ models }: Ordered, { loopModel = null }: RoutingQuestion): boolean {
+  return loopModel !== null && models[0]?.id === loopModel;
 }
 
 function isWithin(tier: Tier, { floor, ceiling }: Placement): boolean {

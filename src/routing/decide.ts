@@ -5,16 +5,19 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Decision, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
+import type { DecidedSession } from "../core/session.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
-import { newestAsk } from "./ask.ts";
-import { buildChain } from "./chain.ts";
+import { type Ask, newestAsk } from "./ask.ts";
+import { buildChain, type Chain } from "./chain.ts";
 import { classify } from "./classifier/classify.ts";
 import type { Classification } from "./classifier/rules.ts";
 import { readPrompt } from "./classifier/signals.ts";
 import { estimateCost, estimateInputTokens } from "./cost.ts";
 import { controlsUnder, directChain } from "./direct.ts";
 import { findHistoryFloor } from "./history.ts";
+import { type Escalation, findEscalation } from "./sessions/evidence.ts";
+import { sessionState } from "./sessions/stay.ts";
 import { detectScenario } from "./tools/scenario.ts";
 import { toolScoreOf } from "./tools/scores.ts";
 
@@ -30,7 +33,9 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const historyFloor =
     profile === "auto" ? findHistoryFloor({ messages: chat.messages, askIndex: ask.index, prompt, weights }) : null;
   const inputTokens = estimateInputTokens(chat);
-  const placement = profile === "direct" ? null : place({ question, classification, historyFloor, catalog });
+  const escalation = escalate({ question, profile, ask, historyFloor });
+  const placement =
+    profile === "direct" ? null : place({ question, classification, historyFloor, escalation, catalog });
   const chain =
     placement === null
       ? directChain({ question, catalog, inputTokens })
@@ -50,6 +55,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     savings: estimate.savings,
     chain: chain.models.map(({ id }) => id),
     ...(chain.hosts === undefined ? {} : { hosts: chain.hosts }),
+    ...decidedSession(question, chain, { escalation: placement?.escalated ?? 0, task: escalation.task }),
     profile,
     historyFloor,
     toolScenario: scenario,
@@ -69,18 +75,46 @@ interface PlaceInput {
   readonly question: RoutingQuestion;
   readonly classification: Classification;
   readonly historyFloor: Tier | null;
+  readonly escalation: Escalation;
   readonly catalog: Catalog;
 }
 
-function place({ question, classification, historyFloor, catalog }: PlaceInput): Placement {
+function place({ question, classification, historyFloor, escalation, catalog }: PlaceInput): Placement {
   const { controls, constraints } = question;
   const { tier, isCoding, isSure } = classification;
   const unsureFloor = isSure ? null : catalog.unsureTier;
   if (controls.profile === "auto") {
-    return placeAuto({ tier, isCoding, unsureFloor, historyFloor, controls, constraints });
+    return placeAuto({ tier, isCoding, unsureFloor, historyFloor, escalation, controls, constraints });
   }
   if (controls.forcedTier !== null) return placeForced(controls.forcedTier, constraints);
   throw new GatewayError("badRequest", "The profile tier needs a tier.", { code: "tier_required" });
+}
+
+interface EscalateInput {
+  readonly question: RoutingQuestion;
+  readonly profile: Decision["profile"];
+  readonly ask: Ask;
+  readonly historyFloor: Tier | null;
+}
+
+/** A tier or model that the request fixes is never raised. */
+function escalate({ question, profile, ask, historyFloor }: EscalateInput): Escalation {
+  const { chat, controls, constraints, sessionView } = question;
+  const policy = profile === "auto" ? (controls.escalate ?? constraints.escalate ?? "normal") : "off";
+  const last = sessionView?.last ?? null;
+  return findEscalation({ messages: chat.messages, ask, policy, isFollowUp: historyFloor !== null, last });
+}
+
+function decidedSession(
+  { sessionView = null }: RoutingQuestion,
+  { models, first, offer }: Chain,
+  { escalation, task }: Pick<DecidedSession, "escalation" | "task">,
+): Pick<Decision, "session"> {
+  if (sessionView === null) return {};
+  const [model] = models as readonly [Model];
+  const state = sessionState(sessionView, { model: model.id, route: first.route, escalation, task });
+  const { cachedTokens = 0, keyId = null } = offer ?? {};
+  return { session: { id: sessionView.id, state, cachedTokens, keyId, escalation, task } };
 }
 
 /** The `reasoning` of a decision: the score, the strongest signals, then each step that changed tier or chain. */

@@ -2,6 +2,7 @@
 // Behaviour 2.2.
 
 import { type Controls, HOST_ORDERS, type Quality, ROUTING_PROFILES } from "../../core/decision.ts";
+import { ESCALATIONS } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../wire/fields.ts";
 
@@ -38,6 +39,7 @@ export function readControls(body: JsonObject): Controls {
     chatQuality: readInteger(body, "service_chat_quality", { min: 0, max: 2 }) as Quality | null,
     hostOrder: readChoice(body, "service_host_order", HOST_ORDERS),
     session: readSession(body),
+    escalate: readChoice(body, "service_escalate", ESCALATIONS),
   };
 }
 

@@ -8,6 +8,7 @@ import type { Profile } from "../../core/accounts.ts";
 import { type Constraints, HOST_ORDERS } from "../../core/decision.ts";
 import { CAPABILITIES } from "../../core/model.ts";
 import { decimalText } from "../../core/money.ts";
+import { ESCALATIONS } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import { query } from "../openapi/operation.ts";
@@ -40,6 +41,7 @@ const PURPOSE = "What it is for; no rule.";
 const HONOUR =
   "A model that the client names is used as with `direct`. `auto` is routed, and listed first by /v1/models.";
 const HOST_ORDER = "In which order the hosts of a model are tried, unless the request says otherwise.";
+const ESCALATE = "Whether evidence of failure in a conversation raises its tier, unless the request says otherwise.";
 
 /** Every rule may be left out or null, which means that it does not constrain. */
 const rules = {
@@ -57,6 +59,7 @@ const rules = {
   blockedModels: optional(ModelIds),
   honourModel: optional(Type.Boolean({ description: HONOUR })),
   hostOrder: optional(Type.Enum([...HOST_ORDERS], { description: HOST_ORDER })),
+  escalate: optional(Type.Enum([...ESCALATIONS], { description: ESCALATE })),
 };
 
 /** Rules on their own, as a profile that is not saved states them. */
@@ -81,6 +84,7 @@ export const ProfileSchema = named("Profile", {
   blockedModels: Texts,
   honourModel: Type.Boolean({ description: HONOUR }),
   hostOrder: nullable(Type.Enum([...HOST_ORDERS], { description: HOST_ORDER })),
+  escalate: nullable(Type.Enum([...ESCALATIONS], { description: ESCALATE })),
   createdAt: Time,
   updatedAt: Time,
 });
@@ -196,6 +200,7 @@ export function readConstraints(body: Static<typeof RulesSchema>, { models }: Ca
     blockedModels: body.blockedModels ?? [],
     honoursModel: body.honourModel ?? false,
     hostOrder: body.hostOrder ?? null,
+    escalate: body.escalate ?? null,
   };
 }
 
@@ -217,6 +222,7 @@ export function writeProfile(profile: Profile): Shape<typeof ProfileSchema> {
     blockedModels: constraints.blockedModels,
     honourModel: constraints.honoursModel,
     hostOrder: constraints.hostOrder,
+    escalate: constraints.escalate,
     createdAt: isoTime(createdAtMs),
     updatedAt: isoTime(updatedAtMs),
   };

@@ -75,7 +75,8 @@ Send them with the usual fields of a request. They never reach a provider.
 - service_max_cost: USD that the request may cost
 - service_bfcl_min: function-calling score from 0 to 100 that a model needs when tools are offered
 - service_code_quality, service_chat_quality: 0 fast, 1 balanced, 2 best
-- service_host_order: cheapest, fastest or balanced; service_session: names the conversation
+- service_host_order: cheapest, fastest or balanced
+- service_session: names the conversation; service_escalate: off, normal (default) or eager
 
 ## What comes back
 

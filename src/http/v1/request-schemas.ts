@@ -4,6 +4,7 @@
 import { type TSchema, Type } from "typebox";
 import { OUTPUT_TOKENS_MAX, ROLES } from "../../core/chat.ts";
 import { HOST_ORDERS, ROUTING_PROFILES } from "../../core/decision.ts";
+import { ESCALATIONS } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { MESSAGE_ROLES } from "../../formats/anthropic/read-request.ts";
 import { DIMENSIONS_MAX, ENCODINGS } from "../../formats/endpoints/read-request.ts";
@@ -29,6 +30,7 @@ export const controls = {
   service_chat_quality: optional(Quality),
   service_host_order: optional(Type.Enum([...HOST_ORDERS])),
   service_session: optional(Type.String({ minLength: 1, maxLength: SESSION_CHARS_MAX })),
+  service_escalate: optional(Type.Enum([...ESCALATIONS])),
 };
 
 /** Two profiles need another field beside them: another profile, or that field. */

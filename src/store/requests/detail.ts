@@ -85,7 +85,7 @@ function toDecision(decision: Decision): StoredDecision {
     tokens: decision.estimatedTokens,
     score: decision.score ?? null,
     isSure: decision.isSure ?? null,
-    controls: decision.controls !== undefined && asksForSomething(decision.controls) ? decision.controls : null,
+    controls: controlsOf(decision),
   };
 }
 
@@ -95,12 +95,18 @@ function restingOf({ candidates }: Decision): Pick<StoredDecision, "resting"> {
   return { resting: Object.fromEntries(resting.map(({ model, restingBecause = "" }) => [model, restingBecause])) };
 }
 
+/** Without the name of the session, which is the client's own text. */
+function controlsOf({ controls }: Decision): Controls | null {
+  if (controls === undefined || !asksForSomething(controls)) return null;
+  return controls.session === null ? controls : { ...controls, session: null };
+}
+
 /** Whether the request set any routing control; most set none. */
 function asksForSomething(controls: Controls): boolean {
-  const { profile, tierFloor, tierCeiling, maxCostUsd, toolScoreMin, codeQuality, chatQuality, hostOrder, session } =
-    controls;
+  const { profile, tierFloor, tierCeiling, maxCostUsd, toolScoreMin } = controls;
+  const { codeQuality, chatQuality, hostOrder, escalate = null } = controls;
   const isBound = tierFloor !== null || tierCeiling !== null || maxCostUsd !== null || toolScoreMin !== null;
-  const isGuided = codeQuality !== null || chatQuality !== null || hostOrder !== null || session !== null;
+  const isGuided = codeQuality !== null || chatQuality !== null || hostOrder !== null || escalate !== null;
   return profile !== "auto" || isBound || isGuided;
 }
 

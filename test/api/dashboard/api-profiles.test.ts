@@ -24,6 +24,7 @@ const FULL = {
   blockedModels: ["gpt-5.4"],
   honourModel: true,
   hostOrder: "fastest",
+  escalate: "eager",
 };
 const EMPTY = {
   description: null,
@@ -38,6 +39,7 @@ const EMPTY = {
   blockedModels: [],
   honourModel: false,
   hostOrder: null,
+  escalate: null,
 };
 
 describe("a profile", () => {

@@ -2,9 +2,10 @@
 
 import { useState } from "preact/hooks";
 import { CAPABILITIES, type Capability } from "../../../src/core/model.ts";
+import { ESCALATIONS, type EscalationPolicy } from "../../../src/core/session.ts";
 import { type ApiError, call, useLoad } from "../../api.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
-import { Check, TextField } from "../../kit/field.tsx";
+import { Check, SelectField, TextField } from "../../kit/field.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Problem } from "../../kit/states.tsx";
 import { TierRange } from "../../kit/tier-range.tsx";
@@ -140,6 +141,13 @@ function RuleFields({ rules, set }: RuleFieldsProps) {
         <Check label={TEXT.honourModel} isOn={rules.honourModel} onChange={(honourModel) => set({ honourModel })} />
         <p class="hint">{TEXT.honourModelHint}</p>
       </fieldset>
+      <SelectField
+        label={TEXT.escalation}
+        hint={TEXT.escalationHint}
+        value={rules.escalate ?? ""}
+        options={[{ value: "", label: TEXT.usual }, ...ESCALATIONS.map((value) => ({ value, label: value }))]}
+        onChange={(value) => set({ escalate: value === "" ? null : (value as EscalationPolicy) })}
+      />
     </>
   );
 }
@@ -260,6 +268,7 @@ const LABELS: Readonly<Record<keyof Content, string>> = {
   blockedModels: TEXT.blockedModels,
   honourModel: TEXT.namedModels.toLowerCase(),
   hostOrder: "hosts",
+  escalate: TEXT.escalation.toLowerCase(),
 };
 
 /** "lowest tier: none → LIGHT", one for each field that differs. */

@@ -28,6 +28,7 @@ const NO_RULES: Rules = {
   blockedModels: [],
   honourModel: false,
   hostOrder: null,
+  escalate: null,
 };
 
 /** `/profiles/new` is the editor of a new one, any other id that of a saved one. */

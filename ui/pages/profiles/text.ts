@@ -55,6 +55,10 @@ export const blockModel = (model: string) => `Block ${model}`;
 export const namedModels = "Named models";
 export const honourModel = "Use the model that a client names";
 export const honourModelHint = "For apps with a model menu: “auto” routes, any other model is used as named.";
+export const escalation = "Escalation";
+export const escalationHint =
+  "Raises the tier of a conversation when tool calls fail or repeat, or a human says it is wrong.";
+export const usual = "as usual (normal)";
 export const bfclScore = "BFCL score";
 export const lowestTier = "lowest tier";
 export const highestTier = "highest tier";

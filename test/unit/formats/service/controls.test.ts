@@ -29,6 +29,7 @@ describe("readControls", () => {
         service_chat_quality: 2,
         service_host_order: "fastest",
         service_session: "s",
+        service_escalate: "off",
       }),
     ).toEqual({
       profile: "tier",
@@ -42,6 +43,7 @@ describe("readControls", () => {
       chatQuality: 2,
       hostOrder: "fastest",
       session: "s",
+      escalate: "off",
     });
   });
 

@@ -1,0 +1,96 @@
+// The session in a chain: which model and host of those that may take the request are tried first because of what came
+// before. An open tool loop goes on where it is; otherwise the arithmetic of `stay.ts` decides.
+
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { RoutingQuestion } from "../../core/decision.ts";
+import type { HostedModel, Model, ProviderKey } from "../../core/model.ts";
+import type { SessionView } from "../../core/session.ts";
+import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
+import { EXPECTED_OUTPUT_TOKENS } from "../cost.ts";
+import { hostRules, orderHosts } from "../hosts.ts";
+import { rankBySession } from "../session.ts";
+import { type Offer, type StayCandidate, stayOrSwitch } from "./stay.ts";
+
+export interface KeepInput {
+  readonly question: RoutingQuestion;
+  readonly catalog: Catalog;
+  /** The tier whose chain is used, and the highest that may be; null where nothing limits it. */
+  readonly tier: Tier;
+  readonly ceiling: Tier | null;
+  readonly inputTokens: number;
+  /** In the order without a session. */
+  readonly models: readonly Model[];
+  /** Whether the first of them stays because it made the open tool call. */
+  readonly isLoop: boolean;
+  /** The hosts of a model that pass every filter. */
+  readonly hostsOf: (model: Model) => readonly HostedModel[];
+}
+
+export interface Kept {
+  readonly models: readonly Model[];
+  /** The model and host that are tried first; null where the session changes nothing. */
+  readonly first: Offer | null;
+  readonly note: string | null;
+}
+
+export function keepSession(input: KeepInput): Kept {
+  const { question, models, isLoop } = input;
+  const view = question.sessionView ?? null;
+  if (view === null || view.cached.length === 0) return { models, first: null, note: null };
+  const chain = candidates(isLoop ? models.slice(0, 1) : models, view, input);
+  const { best, note } = stayOrSwitch({
+    chain,
+    above: isLoop ? null : aboveTier(view, input),
+    view,
+    promptTokens: input.inputTokens,
+    outputTokens: outputTokens(input),
+    markupPpm: input.catalog.markupPpm,
+    resting: question.restingModels,
+    keyOf: (host) => keyOf(host, view, input),
+  });
+  if (best.model === models[0]) return { models, first: best, note };
+  return { models: [best.model, ...models.filter((model) => model !== best.model)], first: best, note };
+}
+
+/** The first model, and those that may have something cached. */
+function candidates(models: readonly Model[], view: SessionView, input: KeepInput): readonly StayCandidate[] {
+  const isWarm = ({ hosts }: Model): boolean =>
+    hosts.some(({ route }) => view.cached.some((prefix) => prefix.route === route));
+  return models.filter((model, place) => place === 0 || isWarm(model)).map((model) => candidateOf(model, input));
+}
+
+function candidateOf(model: Model, { question, catalog, hostsOf }: KeepInput): StayCandidate {
+  return { model, hosts: orderHosts(hostsOf(model), hostRules(question, catalog)) };
+}
+
+/** Never a model below the tier, and above it only where the request leaves the tier to the router. */
+function aboveTier({ last }: SessionView, input: KeepInput): StayCandidate | null {
+  const { question, catalog, models, tier, ceiling, hostsOf } = input;
+  const model = last === null ? undefined : catalog.models.get(last.model);
+  if (model === undefined || models.includes(model) || question.controls.profile !== "auto") return null;
+  const allowed = TIERS.slice(tierRank(tier) + 1, ceiling === null ? undefined : tierRank(ceiling) + 1);
+  const isAbove = allowed.some((higher) => catalog.chains[higher].includes(model));
+  return isAbove && hostsOf(model).length > 0 ? candidateOf(model, input) : null;
+}
+
+function outputTokens({ question: { chat }, tier }: KeepInput): number {
+  return (chat.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS[tier]) * Math.max(1, chat.choiceCount);
+}
+
+/** The key of the turn before; where another host is considered, the one that the session's name leads to. */
+function keyOf(host: HostedModel, { last }: SessionView, { question, catalog }: KeepInput): string | null {
+  const keys = catalog.providers.get(host.provider)?.apiKeys;
+  if (keys === undefined) return null;
+  const isKnown = last?.route === host.route && keys.some(({ id }) => id === last.keyId);
+  if (isKnown) return last.keyId;
+  const [first] = rankBySession(keys, question.session ?? noName, identify) as readonly [ProviderKey];
+  return first.id;
+}
+
+function noName(): string {
+  return "";
+}
+
+function identify(key: ProviderKey): ProviderKey {
+  return key;
+}

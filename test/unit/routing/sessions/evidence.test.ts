@@ -1,0 +1,264 @@
+// Evidence that a conversation goes wrong: what raises the tier, by how much, and what only looks like it.
+
+import { describe, expect, it } from "vitest";
+import type { ChatMessage } from "../../../../src/core/chat.ts";
+import type { EscalationPolicy, SessionTurn } from "../../../../src/core/session.ts";
+import { newestAsk } from "../../../../src/routing/ask.ts";
+import { isComplaint } from "../../../../src/routing/sessions/complaint.ts";
+import { findEscalation } from "../../../../src/routing/sessions/evidence.ts";
+import { isFailure } from "../../../../src/routing/sessions/failure.ts";
+
+const ask: ChatMessage = { role: "user", content: "Fix the failing test in src/parser.ts" };
+const says = (content: string): ChatMessage => ({ role: "user", content });
+const answers = (content: string): ChatMessage => ({ role: "assistant", content });
+let made = 0;
+const step = (name: string, args: object, result: string): readonly ChatMessage[] => {
+  made += 1;
+  const id = `call_${made}`;
+  const call = { id, type: "function", function: { name, arguments: JSON.stringify(args) } };
+  return [
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: id, content: result },
+  ];
+};
+
+interface Options {
+  readonly policy?: EscalationPolicy;
+  readonly isFollowUp?: boolean;
+  readonly last?: SessionTurn | null;
+}
+
+function evidence(
+  messages: readonly ChatMessage[],
+  { policy = "normal", isFollowUp = false, last = null }: Options = {},
+) {
+  return findEscalation({ messages, ask: newestAsk(messages), policy, isFollowUp, last });
+}
+
+const repeated = [
+  ...step("run", { command: "npm test" }, "1 failed"),
+  ...step("run", { command: "npm test" }, "1 failed"),
+];
+const failing = ["a", "b", "c"].flatMap((path) =>
+  step("read", { path }, `Error: ENOENT: no such file, open '${path}'`),
+);
+const editing = [
+  ...step("edit_file", { path: "a.ts", old: "x", new: "y" }, "Error: old_string not found"),
+  ...step("read_file", { path: "a.ts" }, "const z = 1"),
+  ...step("edit_file", { path: "a.ts", old: "xx", new: "y" }, "Error: old_string not found"),
+];
+
+describe("in the calls", () => {
+  it.each([
+    ["the same call with the same result", repeated, "the same tool call again"],
+    ["results that fail in a row", failing, "3 failed tool results in a row"],
+    ["one file whose edits fail", editing, "the same edit failing again"],
+  ])("%s raises by one", (_name, steps, because) => {
+    expect(evidence([ask, ...steps])).toMatchObject({ tiers: 1, because: [because] });
+  });
+
+  it("pieces add up to two at most", () => {
+    expect(evidence([ask, ...repeated, ...failing]).tiers).toBe(2);
+    expect(evidence([ask, ...repeated, ...failing, answers("Done."), says("It still doesn't work")]).tiers).toBe(2);
+  });
+
+  it.each<readonly [string, readonly ChatMessage[]]>([
+    [
+      "tests run again with another result",
+      [...step("run", { c: "t" }, "2 failed"), ...step("run", { c: "t" }, "1 failed")],
+    ],
+    ["a poll that moves", [...step("status", { id: 1 }, "40%"), ...step("status", { id: 1 }, "80%")]],
+    ["the same tool with other arguments", [...step("read", { p: "a" }, "x"), ...step("read", { p: "b" }, "x")]],
+    ["two failures", failing.slice(0, 4)],
+    [
+      "edits of different files that fail",
+      [...editing.slice(0, 2), ...step("edit_file", { path: "b.ts" }, "Error: no")],
+    ],
+    ["one call", repeated.slice(0, 2)],
+    ["calls without results", repeated.filter(({ role }) => role !== "tool")],
+  ])("%s is none", (_name, steps) => {
+    expect(evidence([ask, ...steps]).tiers).toBe(0);
+  });
+
+  it("counts from the newest request on", () => {
+    expect(evidence([ask, ...repeated, answers("Done."), says("Now write a README for it")]).tiers).toBe(0);
+  });
+
+  it("takes less when eager, and nothing when off", () => {
+    expect(evidence([ask, ...failing.slice(0, 4)], { policy: "eager" }).tiers).toBe(1);
+    expect(evidence([ask, ...repeated, ...failing], { policy: "off" })).toMatchObject({ tiers: 0, because: [] });
+  });
+});
+
+describe("in the answer before", () => {
+  it.each([
+    ["an empty one", answers(""), 1],
+    ["one that ends inside code", answers("Here:\n```ts\nconst a ="), 1],
+    ["a whole one", answers("Here:\n```ts\nconst a = 1\n```\nDone."), 0],
+    ["one with fences inside a line", answers("Use ``` to open a block"), 0],
+    ["a refusal", { role: "assistant", content: null, refusal: "No." } as ChatMessage, 0],
+  ])("%s", (_name, answer, tiers) => {
+    expect(evidence([ask, answer, says("Go on")]).tiers).toBe(tiers);
+  });
+});
+
+describe("a task", () => {
+  const last = (escalation: number, task: number) => ({ escalation, task }) as SessionTurn;
+  it("keeps what it was raised by until a new one begins", () => {
+    const { task } = evidence([ask]);
+    const long = [ask, ...step("read", { p: "a" }, "x")];
+    expect(evidence(long, { last: last(2, task) })).toMatchObject({ tiers: 2, task });
+    expect(evidence([ask, answers("Done."), says("yes")], { isFollowUp: true, last: last(1, task) }).tiers).toBe(1);
+    expect(evidence([ask, answers("Done."), says("Write a poem about the sea")], { last: last(2, task) }).tiers).toBe(
+      0,
+    );
+  });
+
+  it("is the same one while the human complains", () => {
+    const { task } = evidence([ask]);
+    const complained = [ask, answers("Done."), says("It still fails."), answers("Now?"), says("No, same error")];
+    expect(evidence(complained)).toMatchObject({ tiers: 2, task });
+  });
+});
+
+describe("a human says that it is wrong", () => {
+  it.each([
+    "still broken",
+    "It still doesn't work.",
+    "No, that's wrong.",
+    "That is not what I asked for",
+    "the tests are still failing, here is the output: ...",
+    "Same error again",
+    "Nope, didn't work",
+    "your fix does not work on Windows",
+    "why is it still not working?",
+    "You forgot the edge case",
+    "Hmm, I ran it.\nIt still crashes.",
+    "Das funktioniert immer noch nicht",
+    "Geht nicht",
+    "immer noch derselbe Fehler",
+    "Das ist falsch.",
+    "Ça ne marche toujours pas",
+    "C'est faux.",
+    "toujours la même erreur",
+    "Sigue sin funcionar",
+    "No funciona",
+    "el mismo error",
+    "Ainda não funciona",
+    "isso está errado",
+    "Non funziona ancora",
+    "stesso errore",
+    "Всё ещё не работает",
+    "Это неправильно",
+    "та же ошибка",
+    "还是不行",
+    "还是报错：TypeError",
+    "不对，我要的是列表",
+    "まだ動きません",
+    "同じエラーが出ます",
+    "違います",
+    "아직도 안 돼요",
+    "여전히 오류가 나요",
+    "같은 오류입니다",
+    "لا يزال لا يعمل",
+    "نفس الخطأ",
+    "अभी भी काम नहीं कर रहा",
+    "यह गलत है",
+    "hâlâ çalışmıyor",
+    "aynı hata",
+    "nadal nie działa",
+    "ten sam błąd",
+    "Het werkt nog steeds niet",
+    "dezelfde fout",
+    "vẫn không chạy",
+    "masih error",
+    "tidak berfungsi",
+  ])("%s", (text) => {
+    expect(isComplaint(text)).toBe(true);
+    expect(evidence([ask, answers("Done."), says(text)]).tiers).toBe(1);
+  });
+
+  it.each([
+    "My printer does not work. What can I do?",
+    "What is wrong with this code?",
+    "Is it wrong to lie?",
+    "Explain why democracy does not work without a free press",
+    "Write a story about a broken heart",
+    "Thanks, it works now!",
+    "Is the museum still open?",
+    "Now do the same for the other file",
+    "Great. Now fix the wrong date in the header",
+    "Add an error message when the input is wrong",
+    "not bad, now translate it",
+    "Why do birds not fall from the sky?",
+    "Mein Drucker funktioniert nicht, was kann ich tun?",
+    "Was ist falsch an diesem Satz?",
+    "Das funktioniert, danke",
+    "Pourquoi le ciel est-il bleu ?",
+    "Mon imprimante ne marche pas",
+    "¿Por qué no vuelan los pingüinos?",
+    "Mi coche no funciona desde ayer, ¿qué hago?",
+    "Minha impressora não funciona",
+    "Почему небо голубое?",
+    "Мой телефон не работает с утра",
+    "不对称加密是什么？",
+    "解释一下错误处理",
+    "エアコンが動かない時はどうすればいいですか",
+    "エラー処理について説明して",
+    "에러 처리 방법을 알려줘",
+    "오류 메시지를 번역해줘",
+    "ما هو الخطأ المطبعي؟",
+    "गलत का विलोम क्या है?",
+    "Yanlış anlaşılma nasıl önlenir?",
+    "Dlaczego niebo jest niebieskie?",
+    "Hoe werkt een motor?",
+    "Vì sao trời xanh?",
+    "Apa itu error handling?",
+  ])("is not said by: %s", (text) => {
+    expect(isComplaint(text)).toBe(false);
+    expect(evidence([ask, answers("Done."), says(text)]).tiers).toBe(0);
+  });
+
+  it("is said of an answer, never in a first message", () => {
+    expect(evidence([says("It still doesn't work")]).tiers).toBe(0);
+    expect(evidence([says("Hello"), says("It still doesn't work")]).tiers).toBe(0);
+  });
+});
+
+describe("a failed result", () => {
+  it.each([
+    "Error: ENOENT: no such file or directory",
+    "TypeError: x is not a function\n    at y",
+    "Traceback (most recent call last):\n  File",
+    "bash: foo: command not found",
+    "ls: cannot access 'x': No such file or directory",
+    "<tool_use_error>String to replace not found in file.</tool_use_error>",
+    '{"error":"not found"}',
+    '{"success": false, "message": "x"}',
+    '{"isError": true, "content": []}',
+    "Failed to apply patch",
+    "Exit code: 1\nsome output",
+    `${"line\n".repeat(200)}Process exited with code 2`,
+    "fatal: not a git repository",
+    "Permission denied",
+  ])("%s", (text) => {
+    expect(isFailure(text)).toBe(true);
+  });
+
+  it.each([
+    "0 errors, 0 warnings",
+    '{"error":null,"data":1}',
+    '{"errors": [], "ok": true}',
+    "Error handling in Go\n\nErrors are values.",
+    "Exit code: 0\nError: none of these is fatal",
+    "All tests passed",
+    "const error = new Error('x')",
+    "The function throws an Error when the file is missing",
+    `${"line\n".repeat(200)}Process exited with code 0`,
+    "",
+    "no matches",
+    "ErrorBoundary.tsx\nerrors.ts",
+  ])("is not: %s", (text) => {
+    expect(isFailure(text)).toBe(false);
+  });
+});

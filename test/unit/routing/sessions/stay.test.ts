@@ -1,0 +1,226 @@
+// Stay or switch: the cheapest by its own sum, never below the tier, never above the ceiling, always the same.
+
+import { describe, expect, it } from "vitest";
+import type { Model } from "../../../../src/core/model.ts";
+import type { CachedPrefix, SessionTurn, SessionView } from "../../../../src/core/session.ts";
+import { TIERS, type Tier, tierRank } from "../../../../src/core/tiers.ts";
+import { decide } from "../../../../src/routing/decide.ts";
+import {
+  type ModelOverrides,
+  makeCatalog,
+  makeModel,
+  makeProvider,
+  makeQuestion,
+  type QuestionOverrides,
+} from "../../../support/catalog.ts";
+import { fc } from "../../../support/property.ts";
+
+const NOW = 1_000_000_000;
+const CACHE = { seconds: 300, tokensMin: 1024 };
+
+const priced = (id: string, usd: number, overrides: ModelOverrides = {}): Model => {
+  const micro = usd * 1e6;
+  const price = { input: micro, output: micro * 4, cacheRead: micro / 10, cacheWrite: null };
+  return makeModel({ id, price, cache: CACHE, ...overrides });
+};
+
+const turn = (model: string, overrides: Partial<SessionTurn> = {}): SessionTurn => ({
+  session: "s",
+  model,
+  route: model,
+  keyId: null,
+  tier: "LIGHT",
+  promptTokens: 10_000,
+  cachedTokens: 0,
+  atMs: NOW - 10_000,
+  escalation: 0,
+  task: 0,
+  prefixes: [],
+  trust: 1,
+  calls: [],
+  ...overrides,
+});
+
+const cached = (route: string, tokens: number, overrides: Partial<CachedPrefix> = {}): CachedPrefix => ({
+  session: "s",
+  route,
+  keyId: null,
+  tokens,
+  trust: 1,
+  atMs: NOW - 10_000,
+  ...overrides,
+});
+
+const view = (last: SessionTurn | null, prefixes: readonly CachedPrefix[]): SessionView => ({
+  id: "s",
+  last,
+  loop: null,
+  cached: prefixes,
+  nowMs: NOW,
+});
+
+/** About ten thousand tokens. */
+const LONG = `${"Once upon a time there was a town by the sea. ".repeat(900)}`;
+const PROMPT = "Write an email to my boss asking for a day off";
+const longChat = { messages: [{ role: "system", content: LONG } as const, { role: "user", content: PROMPT } as const] };
+
+function decideIn(models: Parameters<typeof makeCatalog>[0], sessionView: SessionView, asked: QuestionOverrides = {}) {
+  const question = makeQuestion({ chat: longChat, ...asked });
+  return decide({ ...question, sessionView }, makeCatalog(models));
+}
+
+const cheap = priced("cheap", 1);
+const dear = priced("dear", 4);
+const large = priced("large", 3, { tier: "COMPLEX" });
+const chains = { LIGHT: [cheap, dear], COMPLEX: [large] };
+
+describe("a session", () => {
+  it("stays where its prompt is cached while that is cheaper, and shows the sum", () => {
+    const decision = decideIn({ chains }, view(turn("dear"), [cached("dear", 10_000)]));
+    expect(decision).toMatchObject({ tier: "LIGHT", model: "dear", chain: ["dear", "cheap"] });
+    expect(decision.session).toMatchObject({ id: "s", state: "stayed" });
+    expect(decision.reasoning).toMatch(/stays on dear: \d+k cached tokens make it \$0\.\d+ cheaper than cheap/);
+    expect(decision.adjustments?.join()).toContain("stays on dear");
+  });
+
+  it("switches when the cache is gone, too small, too old, unproven, or that of another key", () => {
+    const keys = ["one", "two"].map((id) => ({ id, key: id, weight: 1 }));
+    const provider = makeProvider({ apiKeys: keys });
+    const last = turn("dear");
+    const cases: readonly (readonly CachedPrefix[])[] = [
+      [],
+      [cached("dear", 900)],
+      [cached("dear", 10_000, { atMs: NOW - 300_000 })],
+      [cached("dear", 10_000, { trust: 0.1 })],
+    ];
+    for (const prefixes of cases) {
+      const decision = decideIn({ chains }, view(last, prefixes));
+      expect(decision).toMatchObject({ model: "cheap", session: { state: "switched" } });
+    }
+    const ofKey = (keyId: string) => view(turn("dear", { keyId: "one" }), [cached("dear", 10_000, { keyId })]);
+    expect(decideIn({ chains, providers: [provider] }, ofKey("one")).session).toMatchObject({ keyId: "one" });
+    expect(decideIn({ chains, providers: [provider] }, ofKey("one")).model).toBe("dear");
+    expect(decideIn({ chains, providers: [provider] }, ofKey("two")).model).toBe("cheap");
+  });
+
+  it("says why it leaves a model that has the prompt cached", () => {
+    const free = { LIGHT: [priced("tiny", 0.1), dear] };
+    const { reasoning, session } = decideIn({ chains: free }, view(turn("dear"), [cached("dear", 9_000)]));
+    expect(session?.state).toBe("switched");
+    expect(reasoning).toMatch(
+      /switches from dear to tiny: \$0\.\d+ cheaper, with the 9k tokens counted that dear has cached/,
+    );
+  });
+
+  it("keeps a model above the tier within the ceiling, and no model below it", () => {
+    const warm = view(turn("large"), [cached("large", 10_000)]);
+    const above = decideIn({ chains }, warm);
+    expect(above).toMatchObject({ tier: "LIGHT", model: "large", chain: ["large", "cheap", "dear"] });
+    const controls = { tierCeiling: "STANDARD" } as const;
+    expect(decideIn({ chains }, warm, { controls }).model).toBe("cheap");
+    expect(decideIn({ chains }, warm, { controls: { profile: "tier", forcedTier: "LIGHT" } }).model).toBe("cheap");
+    const low = view(turn("cheap"), [cached("cheap", 10_000)]);
+    expect(decideIn({ chains }, low, { controls: { tierFloor: "COMPLEX" } }).model).toBe("large");
+  });
+
+  it("keeps to filters, health and the profile", () => {
+    const warm = view(turn("large"), [cached("large", 10_000)]);
+    const constraints = { blockedModels: ["large"] };
+    expect(decideIn({ chains }, warm, { constraints }).model).toBe("cheap");
+    expect(decideIn({ chains }, warm, { controls: { maxCostUsd: 0.03 } }).model).toBe("cheap");
+    expect(decideIn({ chains }, warm, { restingModels: ["large"] }).model).toBe("cheap");
+    const named = { controls: { profile: "direct", model: "cheap" } } as const;
+    expect(decideIn({ chains }, warm, named)).toMatchObject({ chain: ["cheap"], session: { state: "switched" } });
+  });
+
+  it("counts the write that a new cache costs", () => {
+    const writing = makeModel({
+      id: "writing",
+      price: { input: 1e6, output: 4e6, cacheRead: 1e5, cacheWrite: 3e6 },
+      cache: CACHE,
+    });
+    const other = priced("other", 5);
+    // 10k tokens: 1 USD a million written at 3 is dearer than 5 read at 0.5 with some tokens fresh.
+    const warm = view(turn("other"), [cached("other", 9_900)]);
+    expect(decideIn({ chains: { LIGHT: [writing, other] } }, warm).model).toBe("other");
+  });
+
+  it("chooses the host that has the prompt cached", () => {
+    const host = (name: string, usd: number, route: string) =>
+      priced("m", usd, { provider: name, host: name, route }).hosts[0] as Model;
+    const hosts = [host("first", 1, "m"), host("second", 1.2, "m via second")];
+    const model = { ...(hosts[0] as Model), hosts };
+    const providers = ["first", "second"].map((id) => makeProvider({ id }));
+    const warm = view(turn("m", { route: "m via second" }), [cached("m via second", 10_000)]);
+    const decision = decideIn({ chains: { LIGHT: [model] }, providers }, warm);
+    expect(decision.hosts).toEqual({ m: ["second", "first"] });
+    expect(decision.session?.state).toBe("stayed");
+    expect(decision.reasoning).toContain("stays on m at second");
+  });
+
+  it("that is not known uses what other sessions left in the cache, and is started", () => {
+    const decision = decideIn({ chains }, view(null, [cached("dear", 10_000, { session: "other" })]));
+    expect(decision).toMatchObject({ model: "dear", session: { state: "started" } });
+    expect(decision.reasoning).toContain("uses dear:");
+  });
+});
+
+describe("without a session, or with nothing cached", () => {
+  it("a request is decided as if there were no sessions", () => {
+    const question = makeQuestion({ chat: longChat });
+    const catalog = makeCatalog({ chains });
+    const { session, ...decision } = decide({ ...question, sessionView: view(null, []) }, catalog);
+    expect(decision).toEqual(decide(question, catalog));
+    expect(session?.state).toBe("started");
+  });
+});
+
+const MODELS = TIERS.flatMap((tier, rank) =>
+  [0, 1].map((place) => priced(`${tier.toLowerCase()}-${place}`, 2 ** rank * (1 + place / 2), { tier })),
+);
+const ALL = Object.fromEntries(TIERS.map((tier) => [tier, MODELS.filter((model) => model.tier === tier)])) as Record<
+  Tier,
+  Model[]
+>;
+
+describe("whatever is cached where", () => {
+  const prefix = fc.record({
+    route: fc.constantFrom(...MODELS.map(({ id }) => id)),
+    tokens: fc.integer({ min: 0, max: 20_000 }),
+    trust: fc.double({ min: 0, max: 1, noNaN: true }),
+    age: fc.integer({ min: 0, max: 600_000 }),
+  });
+  it("the tier and the ceiling hold, the first is the cheapest by its own sum, and the same input gives the same", () => {
+    fc.assert(
+      fc.property(
+        fc.array(prefix, { maxLength: 6 }),
+        fc.option(fc.constantFrom(...MODELS.map(({ id }) => id)), { nil: null }),
+        fc.option(fc.constantFrom(...TIERS), { nil: null }),
+        (prefixes, lastModel, tierCeiling) => {
+          const entries = prefixes.map(({ age, route, ...rest }) => cached(route, 0, { ...rest, atMs: NOW - age }));
+          const known = view(lastModel === null ? null : turn(lastModel), entries);
+          const asked: QuestionOverrides = { controls: { tierCeiling } };
+          const decision = decideIn({ chains: ALL }, known, asked);
+          expect(decideIn({ chains: ALL }, known, asked)).toEqual(decision);
+          const tier = (id: string): number => tierRank(MODELS.find((model) => model.id === id)?.tier as Tier);
+          const plain = decide(makeQuestion({ chat: longChat, ...asked }), makeCatalog({ chains: ALL }));
+          expect(decision.tier).toBe(plain.tier);
+          expect(tier(decision.model)).toBeGreaterThanOrEqual(tierRank(plain.tier));
+          if (tierCeiling !== null) expect(tier(decision.model)).toBeLessThanOrEqual(tierRank(tierCeiling));
+          expect([...decision.chain].sort()).toEqual([...new Set([...plain.chain, decision.model])].sort());
+          const { input, output } = decision.estimatedTokens;
+          const sum = (id: string): number => {
+            const usable = entries.filter((e) => e.route === id && e.tokens >= 1024 && NOW - e.atMs < 300_000);
+            const tokens = Math.max(0, ...usable.map((e) => Math.floor(Math.min(e.tokens, input) * e.trust)));
+            const { price } = MODELS.find((model) => model.id === id) as Model;
+            return (
+              (input - tokens) * (price?.input ?? 0) + tokens * (price?.cacheRead ?? 0) + output * (price?.output ?? 0)
+            );
+          };
+          const options = plain.chain.filter((id, place) => place === 0 || entries.some(({ route }) => route === id));
+          for (const id of options) expect(sum(decision.model)).toBeLessThanOrEqual(sum(id));
+        },
+      ),
+    );
+  });
+});
