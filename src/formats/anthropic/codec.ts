@@ -6,7 +6,7 @@ import { mentionsHourCache } from "../wire/fields.ts";
 import { ANTHROPIC } from "./blocks.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
 import { writeAnthropicModel, writeAnthropicModels } from "./model-list.ts";
-import { readAnthropicRequest, readCountRequest, withPrompt, writeCount } from "./read-request.ts";
+import { hasPlainNames, readAnthropicRequest, readCountRequest, withPrompt, writeCount } from "./read-request.ts";
 import { readAnthropicResponse } from "./read-response.ts";
 import { createAnthropicStreamReader } from "./read-stream.ts";
 import { writeChatBody } from "./to-chat/request.ts";
@@ -23,6 +23,7 @@ export const anthropicMessages: Format = {
     requestIdHeader: "request-id",
     isSentBy: (headers) => headers["anthropic-version"] !== undefined,
   },
+  undecoded: { fields: new Set(["messages", "system"]), allows: hasPlainNames },
   readRequest: readAnthropicRequest,
   toChat: writeChatBody,
   mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),

@@ -1,11 +1,12 @@
 // A Messages request for a provider that speaks the format. It is the client's own request with the necessary changes,
 // or one converted from chat-completions.
 
+import { isUndecoded } from "../../core/chat.ts";
 import type { ListRequest, Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { spliceFields } from "../wire/json-source.ts";
+import { spliceFields, writeJson } from "../wire/json-source.ts";
 import type { Turn } from "./blocks.ts";
 import { BETA_HEADER, PREFILL, THINKING_HISTORY } from "./errors.ts";
 import { outputCap, writeFields } from "./from-chat/fields.ts";
@@ -50,7 +51,7 @@ type RequestWriter = (outgoing: Outgoing, conversion: Conversion) => Written;
 function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   const { request, model } = outgoing;
   const { body } = request;
-  const changes = new Map<string, string | null>([["model", JSON.stringify(model.upstream)]]);
+  const changes = new Map<string, string | Buffer | null>([["model", JSON.stringify(model.upstream)]]);
   const refused = [...model.dialect.refuses, ...outgoing.refusedFields].filter((name) => body[name] !== undefined);
   for (const name of Object.keys(body)) if (isControlField(name) || name === "betas") changes.set(name, null);
   for (const name of refused) {
@@ -61,7 +62,7 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   if (maxTokens !== body.max_tokens) changes.set("max_tokens", String(maxTokens));
   const turns = body.messages as readonly Turn[];
   const adapted = adaptTurns(turns, { ...outgoing, isNative: true }, conversion);
-  if (adapted !== turns) changes.set("messages", JSON.stringify(adapted));
+  if (adapted !== turns) changes.set("messages", writeJson(adapted, isUndecoded(body)));
   const isHistoryStripped = outgoing.refusedFields.includes(THINKING_HISTORY);
   const wish = { body, turns: adapted, model, maxTokens, isHistoryStripped };
   for (const [name, value] of Object.entries(adaptThinking(wish, conversion))) {

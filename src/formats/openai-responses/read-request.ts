@@ -8,6 +8,7 @@ import { readControls } from "../service/controls.ts";
 import { Conversion } from "../wire/conversion.ts";
 import {
   invalid,
+  isAscii,
   isObject,
   isTexts,
   type JsonObject,
@@ -67,13 +68,10 @@ export function isPlainConversation(body: JsonObject): boolean {
   const { store, input, previous_response_id: previousId, conversation } = body;
   if (store !== false || !Array.isArray(input) || (previousId ?? conversation ?? null) !== null) return false;
   // Names are compared with those of the tools, which are decoded.
-  return input.every((item) => isObject(item) && PASSED_ON.has(itemType(item)) && isAscii(item.name, item.namespace));
+  return input.every(
+    (item) => isObject(item) && PASSED_ON.has(itemType(item)) && isAscii(item.name) && isAscii(item.namespace),
+  );
 }
-
-function isAscii(...names: readonly unknown[]): boolean {
-  return names.every((name) => typeof name !== "string" || /^[\x20-\x7e]*$/.test(name));
-}
-
 /** Fields that a conversion or the response reads: checked as their vendor documents them, before anything is sent. */
 function checkFields(body: JsonObject): void {
   readNumber(body, "temperature", { min: 0, max: 2 });

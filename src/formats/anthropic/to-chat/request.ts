@@ -1,6 +1,7 @@
 // A Messages request as a chat-completions body for one model. What both formats have is converted, and the rest is
 // dropped with a reason.
 
+import { isUndecoded, markUndecoded } from "../../../core/chat.ts";
 import type { Effort, HostedModel } from "../../../core/model.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
@@ -50,7 +51,10 @@ export function writeChatBody({ body, chat }: ClientRequest, model: HostedModel)
   }
   if (!keepsCacheControl && chat.messages.length > 0) noteCacheControl(body, conversion);
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
-  return { body: converted, source: sourceOf(converted), chat: { ...chat, messages }, conversions: conversion.notes };
+  const isPassedOn = isUndecoded(body);
+  if (isPassedOn) markUndecoded(messages);
+  const source = sourceOf(converted, isPassedOn ? "messages" : null);
+  return { body: converted, source, chat: { ...chat, messages }, conversions: conversion.notes };
 }
 
 function convertSampling(body: JsonObject, model: HostedModel, conversion: Conversion): JsonObject {

@@ -60,6 +60,7 @@ const item = fc.oneof(
     .tuple(callId, fc.oneof(text, parts))
     .map(([id, output]) => ({ type: "function_call_output", call_id: id, output })),
 );
+const FIRST = { role: "user", content: "Hello" };
 const tool = text.map((said) => ({
   type: "function",
   name: "read",
@@ -70,7 +71,10 @@ const body = fc.record(
   {
     store: fc.constantFrom(false, false, false, true),
     instructions: text,
-    input: fc.oneof({ weight: 8, arbitrary: fc.array(item, { maxLength: 6 }) }, { weight: 1, arbitrary: text }),
+    input: fc.oneof(
+      { weight: 8, arbitrary: fc.array(item, { maxLength: 6 }).map((items) => [FIRST, ...items]) },
+      { weight: 1, arbitrary: text },
+    ),
     tools: fc.array(tool, { maxLength: 2 }),
     user: text,
     previous_response_id: fc.constantFrom(null, null, null, "resp_1"),
@@ -121,7 +125,6 @@ describe("a body whose input is not decoded", () => {
     fc.assert(
       fc.property(body, fc.constantFrom(0, 2), (given, indent) => {
         const bytes = Buffer.from(JSON.stringify(given, null, indent));
-        if (Array.isArray(given.input) && given.input.length === 0) return;
         const undecoded = readPart(bytes);
         if (undecoded === null) return;
         if (isUndecoded(undecoded.body)) undecodedCount += 1;

@@ -1,0 +1,126 @@
+// A Messages request whose turns are left undecoded means the same as one that is decoded as a whole: the same asks for
+// routing, and the same bytes for every provider.
+
+import { describe, expect, it } from "vitest";
+import { isUndecoded } from "../../../../src/core/chat.ts";
+import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
+import type { ClientRequest, Outgoing, ProviderFormat } from "../../../../src/formats/format.ts";
+import { gemini } from "../../../../src/formats/gemini/codec.ts";
+import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
+import { openaiResponses } from "../../../../src/formats/openai-responses/codec.ts";
+import { writeProviderRequest } from "../../../../src/formats/passage.ts";
+import { parseBody, parseUndecoded, scanBody, type UndecodedPart } from "../../../../src/formats/wire/json-source.ts";
+import { newestAsk } from "../../../../src/routing/ask.ts";
+import { makeModel } from "../../../support/catalog.ts";
+import { fc } from "../../../support/property.ts";
+
+const PROVIDERS = [openaiChat, openaiResponses, anthropicMessages, gemini];
+const { dialect } = makeModel();
+const MODELS = [
+  makeModel(),
+  makeModel({ dialect: { ...dialect, toolIds: "safe-40", reasoningHistory: "keep", takesSystemInMiddle: false } }),
+  makeModel({ dialect: { ...dialect, takesCacheControl: true, takesPrefill: false } }),
+];
+const PART = anthropicMessages.undecoded as UndecodedPart;
+
+const PIECES = ["a", "word ", "é", "größer", "日本", "😀", "à", "\u0085", "ÿ", '"', "\\", "\n", "\\u00e9"] as const;
+const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 5 }).map((pieces) => pieces.join(""));
+const id = fc.constantFrom("toolu_1", "toolu_2", "call.3", "ümlaut");
+const result = fc
+  .tuple(
+    id,
+    fc.oneof(
+      text,
+      fc.array(
+        text.map((said) => ({ type: "text", text: said })),
+        { maxLength: 2 },
+      ),
+    ),
+    fc.boolean(),
+  )
+  .map(([called, content, isError]) => ({ type: "tool_result", tool_use_id: called, content, is_error: isError }));
+const block = fc.oneof(
+  text.map((said) => ({ type: "text", text: said, cache_control: { type: "ephemeral" } })),
+  text.map((said) => ({ type: "text", text: said })),
+  text.map((title) => ({ type: "document", title, source: { type: "text", media_type: "text/plain", data: title } })),
+  text.map((said) => ({ type: "thinking", thinking: said, signature: said })),
+  fc
+    .tuple(id, text)
+    .map(([called, path]) => ({ type: "tool_use", id: called, name: "read", input: { path, größe: 1 } })),
+  result,
+);
+const turn = fc.record({
+  role: fc.constantFrom("user", "assistant", "system"),
+  content: fc.oneof(text, fc.array(block, { maxLength: 3 })),
+});
+const body = fc.record(
+  {
+    max_tokens: fc.constant(100),
+    messages: fc.array(turn, { minLength: 1, maxLength: 6 }),
+    system: fc.oneof(
+      text,
+      fc.array(
+        text.map((said) => ({ type: "text", text: said })),
+        { maxLength: 2 },
+      ),
+    ),
+    tools: fc.array(
+      text.map((said) => ({ name: "read", description: said, input_schema: { type: "object" } })),
+      {
+        maxLength: 2,
+      },
+    ),
+    metadata: text.map((user) => ({ user_id: user })),
+  },
+  { requiredKeys: ["max_tokens", "messages"] },
+);
+
+function readWhole(bytes: Buffer): ClientRequest {
+  const { source, body: whole } = parseBody(bytes);
+  return anthropicMessages.readRequest(source, whole, { headers: {} });
+}
+
+/** What a provider is sent, or why it cannot be said to it. */
+function sentTo(provider: ProviderFormat, request: ClientRequest, terms: Omit<Outgoing, "request">): unknown {
+  try {
+    const { body: bytes, conversions } = writeProviderRequest({ format: anthropicMessages, request }, provider, terms);
+    return { json: bytes.toString(), conversions };
+  } catch (error) {
+    return String(error);
+  }
+}
+
+describe("a body whose turns are not decoded", () => {
+  it("means the same to routing and to every provider", () => {
+    let undecodedCount = 0;
+    fc.assert(
+      fc.property(body, fc.constantFrom(0, 2), (given, indent) => {
+        const bytes = Buffer.from(JSON.stringify(given, null, indent));
+        const scanned = scanBody(bytes);
+        const part = parseUndecoded(scanned, PART);
+        if (part === null) return;
+        if (isUndecoded(part)) undecodedCount += 1;
+        const undecoded = anthropicMessages.readRequest(scanned.source, part, { headers: {} });
+        const decoded = readWhole(bytes);
+        expect(newestAsk(undecoded.chat.messages)).toEqual(newestAsk(decoded.chat.messages));
+        expect(undecoded.chat.tools).toEqual(decoded.chat.tools);
+        for (const model of MODELS) {
+          for (const provider of PROVIDERS) {
+            const terms = { model, refusedFields: [] };
+            expect(sentTo(provider, undecoded, terms), provider.name).toEqual(sentTo(provider, decoded, terms));
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(undecodedCount).toBeGreaterThan(50);
+  });
+
+  it("is decoded as a whole where a name or an id is not plain", () => {
+    const undecoded = (content: unknown) =>
+      parseUndecoded(scanBody(Buffer.from(JSON.stringify({ messages: [{ role: "user", content }] }))), PART);
+    expect(undecoded([{ type: "tool_use", id: "1", name: "größe", input: {} }])).toBeNull();
+    expect(undecoded([{ type: "tool_result", tool_use_id: "ü", content: "" }])).toBeNull();
+    expect(undecoded([{ type: "tool_result", tool_use_id: "u", content: "ü" }])).not.toBeNull();
+  });
+});
