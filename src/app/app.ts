@@ -289,6 +289,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
       recorder: books?.recorder ?? records.recorder,
       requests: records.requests,
       usage: records.usage,
+      explore: records.explore,
       decisions: records.decisions,
       toolCalls: records.toolCalls,
       toolCallsSeen: records.toolCallsSeen,

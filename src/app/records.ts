@@ -4,6 +4,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { Records } from "../http/context.ts";
+import { createExploreLog } from "../store/requests/explore.ts";
 import { createDecisionLog, createRequestLog } from "../store/requests/requests.ts";
 import { createUsageLog } from "../store/requests/rollups.ts";
 import { createToolCallLog } from "../store/requests/tool-call-tallies.ts";
@@ -53,6 +54,7 @@ export async function openRecords(
     requests,
     tail,
     usage: createUsageLog(reader),
+    explore: createExploreLog(reader),
     decisions: createDecisionLog(reader),
     toolCalls,
     toolCallsSeen,

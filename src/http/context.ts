@@ -15,6 +15,7 @@ import type { PriceCheckStore } from "../catalog/prices/check.ts";
 import type { Settings, ShownOption } from "../config/settings.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
+import type { ExploreLog } from "../core/requests/explore.ts";
 import type { DecisionLog, RequestLog, ToolCallLog, UsageLog } from "../core/requests/log.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services } from "../gateway/services.ts";
@@ -104,6 +105,7 @@ export interface Records {
   readonly recorder: Recorder;
   readonly requests: RequestLog;
   readonly usage: UsageLog;
+  readonly explore: ExploreLog;
   readonly decisions: DecisionLog;
   readonly toolCalls: ToolCallLog;
   /** The tallies routing uses. A page that shows them refreshes them first. */

@@ -22,7 +22,6 @@ import {
   named,
   nullable,
   optional,
-  plainText,
   type Shape,
   strict,
   Time,
@@ -86,6 +85,7 @@ const KeyPageSchema = named("KeyPage", {
 
 /** Text that people type; longer than any name is of no use. */
 const SEARCH_MAX = 200;
+const SEARCH = /^\P{Cc}*$/u;
 /** Each in both directions. */
 const SORTS = KEY_SORTS.flatMap((sort) => [sort, `-${sort}`]);
 
@@ -152,9 +152,9 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   get("listKeys", "/api/keys", {
     summary: "The keys of an account: searched, filtered and sorted, with their usage of 30 days",
     parameters: [
-      query("q", plainText(SEARCH_MAX), "A part of the name, the beginning of the key, or an id."),
+      query("q", Type.String({ maxLength: SEARCH_MAX, pattern: SEARCH.source }), "A part of the name, the beginning of the key, or an id."),
       query("status", Type.Enum([...KEY_STATUSES])),
-      query("profile", AnyText, "The id of a profile, or `none` for keys without one."),
+      query("profile", Type.String({ pattern: PLAIN_ID.source }), "The id of a profile, or `none` for keys without one."),
       query("sort", Type.Enum(SORTS, { default: "-created" }), "`-` for descending. Spend is that of 30 days."),
       ...paging,
     ],
@@ -252,12 +252,15 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
 
 /** What the query asks for. */
 function searchOf(request: FastifyRequest, nowMs: number): KeySearch {
-  const text = queryOf(request, "q")?.trim().slice(0, SEARCH_MAX) ?? "";
+  const given = queryOf(request, "q") ?? "";
+  const text = given.trim();
   const status = queryOf(request, "status");
   const profile = queryOf(request, "profile");
   const sort = oneOf("sort", queryOf(request, "sort") ?? "-created", SORTS);
-  // PostgreSQL cannot even compare with text that has a NUL in it.
-  if (`${text}${profile}`.includes("\u0000")) throw invalid("q", "The search has a character that no key has.");
+  if (given.length > SEARCH_MAX || !SEARCH.test(given)) {
+    throw invalid("q", `'q' is at most ${SEARCH_MAX} characters without control characters.`);
+  }
+  if (profile !== null && !PLAIN_ID.test(profile)) throw invalid("profile", "'profile' must be an id, or none.");
   return {
     sort: oneOf("sort", sort.replace("-", ""), KEY_SORTS),
     isAscending: !sort.startsWith("-"),

@@ -11,6 +11,7 @@ import { VENDOR_ROUTES } from "./configuration/vendors.ts";
 import { VERSION_ROUTES } from "./configuration/versions.ts";
 import { CREDIT_ROUTES } from "./credits.ts";
 import { DISCOVERY_ROUTES } from "./discovery.ts";
+import { EXPLORE_ROUTES } from "./explore.ts";
 import { KEY_ROUTES } from "./keys.ts";
 import { LEDGER_ROUTES } from "./ledger.ts";
 import { MODEL_ROUTES } from "./models.ts";
@@ -45,6 +46,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...REQUEST_ROUTES,
   eventsRoute(),
   ...USAGE_ROUTES,
+  ...EXPLORE_ROUTES,
   ...SESSION_ROUTES,
   ...USER_ROUTES,
   ...SETTINGS_ROUTES,

@@ -18,7 +18,10 @@ export const GROUP_COLUMNS: Readonly<Record<UsageGroup, string>> = {
 };
 
 /** The same columns in the totals and in the log. */
-export function addGroupFilter(where: Conditions, { tier, model, keyId }: UsageQuery): void {
+export function addGroupFilter(
+  where: Conditions,
+  { tier, model, keyId }: Pick<UsageQuery, "tier" | "model" | "keyId">,
+): void {
   if (tier !== undefined) where.add("tier = ?", tier ?? "");
   if (model !== undefined) where.add("model = ?", model ?? "");
   if (keyId !== undefined) where.add("key_id = ?", keyId);

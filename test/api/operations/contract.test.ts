@@ -59,6 +59,7 @@ const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, pa
   NewAccount: async () => ["POST", "/api/accounts", { name: "a" }],
   NewKey: async () => ["POST", "/api/keys", { name: "k", spendLimitUsd: "5" }],
   KeyChange: async () => ["PATCH", `/api/keys/${await newKey()}`, { name: "k" }],
+  KeyRevocation: async () => ["POST", "/api/keys/revoke", { ids: ["k"] }],
   Rotation: async () => ["POST", `/api/keys/${await newKey()}/rotate`, {}],
   NewProfile: async () => ["POST", "/api/profiles", { name: "p" }],
   TopUp: async () => ["POST", "/api/credits/topups", { amountUsd: "1" }],
@@ -172,6 +173,8 @@ async function callTheRest(): Promise<void> {
   await call("POST", "/api/keys", { name: "k", profile: id });
   await call("GET", `/api/profiles/${id}/keys`);
   await call("POST", `/api/keys/${await newKey()}/reset-spend`);
+  await call("GET", `/api/keys/${await newKey()}`);
+  await call("GET", "/api/explore");
   await call("POST", "/api/credits/adjustments", { amountUsd: "-1" });
   await call("POST", "/api/providers/sandbox/test", {});
   await call("POST", "/api/providers/discover", { address: "127.0.0.1:1" });

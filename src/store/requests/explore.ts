@@ -1,0 +1,263 @@
+// Explore: sums and percentiles of requests by one or two dimensions. Read from the hourly and daily totals where they know
+// the dimensions and filters, otherwise from the requests themselves. The database keeps only the largest values apart.
+
+import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
+import { estimatedPercentileMs, LATENCY_BOUNDS_MS, percentileMs } from "../../core/requests/buckets.ts";
+import {
+  type ExploreLog,
+  type ExploreQuery,
+  type ExploreRow,
+  type ExploreValue,
+  METRICS,
+  type PercentileMetric,
+  TAG,
+} from "../../core/requests/explore.ts";
+import { recordIdAt } from "../../core/requests/records.ts";
+import { addAttempts, addCost, addFilter, addIds, addRequestId, type Conditions, newConditions } from "./conditions.ts";
+import { addGroupFilter } from "./times.ts";
+import { FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, SPAN_MS } from "./totals.ts";
+
+export function createExploreLog(db: Db): ExploreLog {
+  return {
+    async read(query) {
+      const plan = planOf(query);
+      const { params, sql } = readSql(query, plan);
+      const rows = (await db.query(sql(), params)).filter((row) => row.n != null);
+      // Of totals whose requests all came without content there are no times.
+      const made = rows.map((row) => toRow(row, query)).filter(({ requests }) => requests > 0);
+      return {
+        rows: await withExact(db, made, query, plan),
+        values: query.by.map((_, index) => Number(rows[0]?.[`values${index}`] ?? 0)),
+        fromMs: plan.fromMs,
+        toMs: plan.toMs,
+        source: plan.isFromTotals ? "totals" : "requests",
+      };
+    },
+  };
+}
+
+/** The range in whole hours or days, and the table that is read. */
+interface Plan {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly span: keyof typeof SPAN_MS;
+  readonly isFromTotals: boolean;
+}
+
+/** A total over more than this is taken from days, so that a year costs no more than a week. */
+const HOURLY_TOTAL_MAX_MS = 8 * SPAN_MS.day;
+
+function planOf({ fromMs, toMs, by, filter }: ExploreQuery): Plan {
+  const isHourly = by.includes("hour") || (!by.includes("day") && toMs - fromMs <= HOURLY_TOTAL_MAX_MS);
+  const span = isHourly ? "hour" : "day";
+  const unitMs = SPAN_MS[span];
+  const known = Object.keys(filter).every((name) => TOTALS_FILTERS.includes(name));
+  return {
+    fromMs: Math.floor(fromMs / unitMs) * unitMs,
+    toMs: Math.ceil(toMs / unitMs) * unitMs,
+    span,
+    isFromTotals: known && by.every((name) => name in TOTALS_COLUMNS),
+  };
+}
+
+/** What the totals are kept apart by. */
+const TOTALS_COLUMNS: Readonly<Record<string, string>> = {
+  hour: "start_at",
+  day: "start_at",
+  model: "model",
+  tier: "tier",
+  key: "key_id",
+  status: "status",
+};
+const TOTALS_FILTERS: readonly string[] = ["accountId", "tier", "model", "keyId"];
+
+const REQUEST_COLUMNS: Readonly<Record<string, string>> = {
+  ...TOTALS_COLUMNS,
+  hour: `(created_at / ${SPAN_MS.hour}) * ${SPAN_MS.hour}`,
+  day: `(created_at / ${SPAN_MS.day}) * ${SPAN_MS.day}`,
+  provider: "provider",
+  category: "category",
+  keyProfile: "profile_id",
+  profile: "profile",
+  user: "end_user",
+  session: "session",
+  sessionState: "session_state",
+};
+
+/** Only requests with tags are looked up. */
+const TAG_SQL = `CASE WHEN tags = '' THEN '' ELSE
+  COALESCE((SELECT t.value FROM request_tags t WHERE t.id = requests.id AND t.name = ?), '') END`;
+
+/** The sum behind a metric: of a request, and of a total. */
+const SUMS: Readonly<Record<Exclude<keyof typeof METRICS, PercentileMetric>, readonly [string, string]>> = {
+  requests: ["1", "requests"],
+  errors: ["is_error", "errors"],
+  cost: ["charge", "charge"],
+  saved: ["baseline - charge", "baseline - charge"],
+  inputTokens: [
+    "input_tokens + cache_read_tokens + cache_write_tokens",
+    "input_tokens + cache_read_tokens + cache_write_tokens",
+  ],
+  cachedTokens: ["cache_read_tokens", "cache_read_tokens"],
+  outputTokens: ["output_tokens", "output_tokens"],
+};
+
+interface Timing {
+  readonly column: "latency_ms" | "first_content_ms";
+  readonly buckets: readonly string[];
+  readonly share: number;
+}
+
+const latency: Omit<Timing, "share"> = { column: "latency_ms", buckets: LATENCY_COLUMNS };
+const ttft: Omit<Timing, "share"> = { column: "first_content_ms", buckets: FIRST_CONTENT_COLUMNS };
+const TIMINGS: Readonly<Record<PercentileMetric, Timing>> = {
+  latencyP50: { ...latency, share: 0.5 },
+  latencyP95: { ...latency, share: 0.95 },
+  ttftP50: { ...ttft, share: 0.5 },
+  ttftP95: { ...ttft, share: 0.95 },
+};
+
+function timingOf({ metric }: ExploreQuery): Timing | null {
+  return (TIMINGS as Readonly<Record<string, Timing>>)[metric] ?? null;
+}
+
+const isTime = (name: string): boolean => name === "hour" || name === "day";
+
+/**
+ * Grouped once (`g`, whose dimensions are `d0` and `d1`). The values to keep apart (`t0`, `t1`) and the rows are read from
+ * that: where a value is not kept, `k0` or `k1` is null and `other0` or `other1` is 1.
+ */
+function readSql(query: ExploreQuery, plan: Plan): Conditions {
+  const { by, top } = query;
+  const where = newConditions();
+  const grouped = groupedSql(where, query, plan);
+  const rank = timingOf(query) === null ? "v" : "n";
+  const kept = by.map((name, at) => ({ at, dimension: `d${at}`, isWhole: isTime(name) }));
+  const ranked = kept.filter(({ isWhole }) => !isWhole);
+  const tops = ranked.map(
+    ({ at, dimension }) =>
+      `, t${at} AS (SELECT ${dimension} FROM g GROUP BY ${dimension} ORDER BY SUM(${rank}) DESC, ${dimension} LIMIT ${top})`,
+  );
+  const joins = ranked.map(({ at, dimension }) => ` LEFT JOIN t${at} ON t${at}.${dimension} = g.${dimension}`);
+  const columns = kept.flatMap(({ at, dimension, isWhole }) => [
+    `${isWhole ? "g" : `t${at}`}.${dimension} AS k${at}`,
+    `${isWhole ? "0" : `CASE WHEN t${at}.${dimension} IS NULL THEN 1 ELSE 0 END`} AS other${at}`,
+  ]);
+  const groups = kept.flatMap(({ at }) => [at * 2 + 1, at * 2 + 2]).join(", ");
+  const counts = kept.map(({ at, dimension }) => `(SELECT COUNT(DISTINCT ${dimension}) FROM g) AS values${at}`);
+  const sql = `WITH g AS MATERIALIZED (${grouped})${tops.join("")}
+    SELECT ${[...columns, ...sumsSql(query, plan), ...counts].join(", ")} FROM g${joins.join("")} GROUP BY ${groups}`;
+  return { ...where, sql: () => sql };
+}
+
+/** Every combination of the dimensions, with the sum (`v`) or the counts by bucket, and the number of requests (`n`). */
+function groupedSql(where: Conditions, query: ExploreQuery, plan: Plan): string {
+  const { by, filter, metric } = query;
+  const timing = timingOf(query);
+  const dimensions = by.map((name, at) => `${dimensionSql(where, name, plan)} AS d${at}`);
+  const groups = by.map((_, at) => at + 1);
+  const sums = (SUMS as Readonly<Record<string, readonly [string, string]>>)[metric] ?? ["1", "requests"];
+  const sum = (expression: string, name: string): string => `CAST(SUM(${expression}) AS BIGINT) AS ${name}`;
+  if (plan.isFromTotals) {
+    where.add("account_id = ? AND span = ?", filter.accountId, plan.span);
+    where.add("start_at >= ? AND start_at < ?", plan.fromMs, plan.toMs);
+    addGroupFilter(where, filter);
+    const buckets = timing?.buckets.map((column, at) => sum(column, `c${at}`)) ?? [sum(sums[1], "v")];
+    const columns = [...dimensions, sum("requests", "n"), ...buckets];
+    return `SELECT ${columns.join(", ")} FROM request_rollups WHERE ${where.sql()} GROUP BY ${groups.join(", ")}`;
+  }
+  addRequests(where, query, plan);
+  if (timing === null) {
+    const columns = [...dimensions, "COUNT(*) AS n", sum(sums[0], "v")];
+    return `SELECT ${columns.join(", ")} FROM requests WHERE ${where.sql()} GROUP BY ${groups.join(", ")}`;
+  }
+  where.add(`${timing.column} IS NOT NULL`);
+  const bounds = LATENCY_BOUNDS_MS.map((bound, at) => `WHEN ${timing.column} <= ${bound} THEN ${at}`);
+  const bucket = `CASE ${bounds.join(" ")} ELSE ${LATENCY_BOUNDS_MS.length} END AS bucket`;
+  const columns = [...dimensions, bucket, "COUNT(*) AS n"];
+  return `SELECT ${columns.join(", ")} FROM requests WHERE ${where.sql()} GROUP BY ${[...groups, groups.length + 1].join(", ")}`;
+}
+
+/** Its parameter is pushed before those of the conditions, in the order of the text. */
+function dimensionSql({ params }: Conditions, name: string, { isFromTotals }: Plan): string {
+  if (name.startsWith(TAG)) return TAG_SQL.replace("?", `$${params.push(name.slice(TAG.length))}`);
+  return (isFromTotals ? TOTALS_COLUMNS : REQUEST_COLUMNS)[name] as string;
+}
+
+/** The filter on the requests themselves. */
+function addRequests(where: Conditions, { filter }: ExploreQuery, { fromMs, toMs }: Plan): void {
+  addFilter(where, filter);
+  addAttempts(where, filter);
+  addIds(where, fromMs, recordIdAt(toMs));
+  if (filter.requestIdStart !== undefined) addRequestId(where, filter.requestIdStart);
+  if (filter.cost !== undefined) addCost(where, filter.cost);
+}
+
+/** What the rows are summed up from `g`. */
+function sumsSql(query: ExploreQuery, { isFromTotals }: Plan): readonly string[] {
+  const sum = (expression: string, name: string): string => `CAST(SUM(${expression}) AS BIGINT) AS ${name}`;
+  const timing = timingOf(query);
+  if (timing === null) return [sum("g.n", "n"), sum("g.v", "v")];
+  const countOf = (at: number): string =>
+    isFromTotals ? `g.c${at}` : `CASE WHEN g.bucket = ${at} THEN g.n ELSE 0 END`;
+  return [sum("g.n", "n"), ...timing.buckets.map((_, at) => sum(countOf(at), `c${at}`))];
+}
+
+function toRow(row: SqlRow, query: ExploreQuery): ExploreRow {
+  const by = query.by.map(
+    (name, at): ExploreValue => toValue(name, row[`k${at}`] ?? null, Number(row[`other${at}`]) === 1),
+  );
+  const timing = timingOf(query);
+  if (timing === null) {
+    const sum = row.v ?? 0;
+    return { by, requests: Number(row.n), value: METRICS[query.metric] === "usd" ? BigInt(sum) : Number(sum) };
+  }
+  const counts = timing.buckets.map((_, at) => Number(row[`c${at}`]));
+  const requests = counts.reduce((sum, count) => sum + count, 0);
+  return { by, requests, value: estimatedPercentileMs(counts, timing.share) };
+}
+
+/** The empty text is what requests without such a thing have. */
+function toValue(name: string, value: SqlValue, isOther: boolean): ExploreValue {
+  if (isTime(name)) return { value: Number(value), isOther: false };
+  return { value: isOther || value === "" ? null : String(value), isOther };
+}
+
+/** Reading so many takes a few milliseconds. With more, counted buckets tell percentiles well. */
+const EXACT_MAX = 1_000;
+
+/** Percentiles of few requests come from their times themselves, where all of them are still in the log. */
+async function withExact(
+  db: Db,
+  rows: readonly ExploreRow[],
+  query: ExploreQuery,
+  plan: Plan,
+): Promise<readonly ExploreRow[]> {
+  const timing = timingOf(query);
+  const total = rows.reduce((sum, { requests }) => sum + requests, 0);
+  if (timing === null || total === 0 || total > EXACT_MAX) return rows;
+  const where = newConditions();
+  const dimensions = query.by.map(
+    (name, at) => `${dimensionSql(where, name, { ...plan, isFromTotals: false })} AS d${at}`,
+  );
+  addRequests(where, query, plan);
+  where.add(`${timing.column} IS NOT NULL`);
+  const sql = `SELECT ${[...dimensions, `${timing.column} AS ms`].join(", ")} FROM requests WHERE ${where.sql()} LIMIT ${EXACT_MAX + 1}`;
+  const kept = query.by.map(
+    (_, at) => new Set(rows.flatMap(({ by }) => (by[at]?.isOther === false ? [by[at].value] : []))),
+  );
+  const times = new Map<string, number[]>();
+  for (const found of await db.query(sql, where.params)) {
+    const by = query.by.map((name, at) => toValue(name, found[`d${at}`] ?? null, false));
+    const name = nameOf(by.map((each, at) => (kept[at]?.has(each.value) ? each : { value: null, isOther: true })));
+    times.set(name, [...(times.get(name) ?? []), Number(found.ms)]);
+  }
+  return rows.map((row) => {
+    const own = times.get(nameOf(row.by));
+    return own?.length === row.requests ? { ...row, value: percentileMs(own, timing.share) } : row;
+  });
+}
+
+function nameOf(by: readonly ExploreValue[]): string {
+  return JSON.stringify(by.map(({ value, isOther }) => [value, isOther]));
+}

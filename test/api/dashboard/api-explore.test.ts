@@ -1,0 +1,102 @@
+// /api/explore: a metric by one or two dimensions, as JSON with names and as CSV.
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { expectError } from "../../support/errors.ts";
+import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+
+interface Explore {
+  readonly data: readonly { by: { value: string | null; label?: string; other?: boolean }[]; value: string }[];
+  readonly values: readonly number[];
+  readonly source: string;
+  readonly from: string;
+}
+
+let gateway: TestGateway;
+let profileId: string;
+const keys: { id: string; key: string; name: string }[] = [];
+beforeAll(async () => {
+  gateway = await startGateway();
+  profileId = ((await (await gateway.api("POST", "/api/profiles", { name: "cheap" })).json()) as { id: string }).id;
+  for (const [index, name] of ["=cmd", "blue", "green"].entries()) {
+    const body = { name, ...(index === 0 ? { profile: profileId } : {}) };
+    const key = (await (await gateway.api("POST", "/api/keys", body)).json()) as { id: string; key: string };
+    keys.push({ ...key, name });
+    for (let times = 0; times <= 2 - index; times += 1) {
+      const headers = { authorization: `Bearer ${key.key}`, "x-tag-team": `team-${index}` };
+      const answer = await gateway.post("/v1/chat/completions", { ...HELLO, user: `person-${times}` }, headers);
+      expect(answer.status).toBe(200);
+      await answer.text();
+    }
+  }
+});
+afterAll(() => gateway.stop());
+
+const explore = async (query: string): Promise<Explore> => {
+  const answer = await gateway.api("GET", `/api/explore?${query}`);
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Explore;
+};
+
+it("counts requests by key, the largest first, with names", async () => {
+  const { data, source } = await explore("by=key");
+  expect(data).toMatchObject([
+    { by: [{ value: keys[0]?.id, label: "=cmd" }], value: "3" },
+    { by: [{ value: keys[1]?.id, label: "blue" }], value: "2" },
+    { by: [{ value: keys[2]?.id, label: "green" }], value: "1" },
+  ]);
+  expect(source).toBe("totals");
+});
+
+it("sums up what is not among the first", async () => {
+  const { data, values } = await explore("by=key&top=1");
+  expect(data.map(({ value }) => value)).toEqual(["3", "3"]);
+  expect(data[1]?.by).toEqual([{ value: null, other: true }]);
+  expect(values).toEqual([3]);
+});
+
+it("crosses two dimensions, also labels of the caller", async () => {
+  const { data, source } = await explore("metric=cost&by=tag:team,user");
+  expect(data).toHaveLength(6);
+  expect(source).toBe("requests");
+  expect(data[0]?.by.map(({ value }) => value)).toEqual(["team-0", expect.stringMatching(/^person-/)]);
+  expect(Number(data[0]?.value)).toBeGreaterThan(0);
+  const days = await explore("metric=cost&by=day,keyProfile");
+  expect(days.data.map(({ by }) => by[1])).toContainEqual({ value: profileId, label: "cheap" });
+  expect(days.data[0]?.by[0]?.value).toMatch(/T00:00:00\.000Z$/);
+});
+
+it("narrows by the filters of the request log", async () => {
+  expect((await explore(`by=user&key=${keys[2]?.id}`)).data.map(({ value }) => value)).toEqual(["1"]);
+  expect((await explore("by=model&status=error")).data).toEqual([]);
+});
+
+it("sends a CSV file with names, in which nothing is run as a formula", async () => {
+  const answer = await gateway.api("GET", "/api/explore?by=key&format=csv");
+  expect(answer.headers.get("content-type")).toMatch(/^text\/csv/);
+  expect(answer.headers.get("content-disposition")).toMatch(
+    /filename="explore-requests-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv"/,
+  );
+  const lines = (await answer.text()).trim().split("\r\n");
+  expect(lines[0]).toBe("key,keyName,requests,requests");
+  expect(lines[1]).toBe(`${keys[0]?.id},'=cmd,3,3`);
+});
+
+it.each([
+  ["metric", "metric=luck"],
+  ["by", "by=shoe"],
+  ["by", "by=model,model"],
+  ["by", "by=hour,day"],
+  ["by", "by=model,tier,key"],
+  ["by", "by=tag:"],
+  ["top", "top=0"],
+  ["top", "top=51"],
+  ["format", "format=pdf"],
+  ["from", "from=2026-02-02&to=2026-02-01"],
+  ["by", "by=hour&from=2026-01-01&to=2026-06-01"],
+])("refuses a wrong %s in %s", async (param, query) => {
+  await expectError(await gateway.api("GET", `/api/explore?${query}`), { status: 400, param });
+});
+
+it("does not show another account", async () => {
+  await expectError(await gateway.api("GET", "/api/explore?account=nobody"), { status: 404 });
+});
