@@ -3,9 +3,11 @@
 
 import type { AccountSchema } from "../src/http/api/accounts.ts";
 import type { VersionSchema } from "../src/http/api/configuration/exchange.ts";
+import type { PricesSchema } from "../src/http/api/configuration/prices.ts";
 import type { VendorSchema } from "../src/http/api/configuration/vendors.ts";
 import type { ConfigurationSchema } from "../src/http/api/configuration/versions.ts";
 import type { CreditsSchema } from "../src/http/api/credits.ts";
+import type { FoundServerSchema } from "../src/http/api/discovery.ts";
 import type { CreatedKeySchema, KeySchema } from "../src/http/api/keys.ts";
 import type { LedgerLineSchema, LedgerMonthSchema } from "../src/http/api/ledger.ts";
 import type { CatalogModelSchema } from "../src/http/api/models.ts";
@@ -52,6 +54,10 @@ export type Provider = Shape<typeof ProviderSchema>;
 export type Vendor = Shape<typeof VendorSchema>;
 /** What was set at run time, and what file and environment set instead. */
 export type Configuration = Shape<typeof ConfigurationSchema>;
+/** What the last price check found. */
+export type PriceReview = Shape<typeof PricesSchema>;
+/** A model server that somebody runs themselves. */
+export type FoundServer = Shape<typeof FoundServerSchema>;
 export type ConfigurationVersion = Shape<typeof VersionSchema>;
 export type Usage = Shape<typeof UsageSchema>;
 export type RequestLine = Shape<typeof RequestLineSchema>;

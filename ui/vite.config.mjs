@@ -19,7 +19,11 @@ export default defineConfig({
   base: "/",
   clearScreen: false,
   logLevel: "warn",
-  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  // Calls of `h` are a sixtieth smaller, compressed, than those of the newer runtime.
+  oxc: {
+    jsx: { runtime: "classic", pragma: "h", pragmaFrag: "Fragment" },
+    jsxInject: 'import { Fragment, h } from "preact"',
+  },
   build: {
     target: "es2022",
     outDir: "../dist/ui",

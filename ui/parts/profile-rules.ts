@@ -20,6 +20,7 @@ export function chipsOf(rules: Rules): readonly string[] {
     rules.allowedModels === null ? null : TEXT.modelsAllowed(plural(rules.allowedModels.length, "model")),
     rules.blockedModels.length === 0 ? null : TEXT.modelsBlocked(plural(rules.blockedModels.length, "model")),
     rules.honourModel ? TEXT.honoursModel : null,
+    rules.hostOrder === null ? null : TEXT.hostsBy(rules.hostOrder),
   ].filter((chip) => chip !== null);
   return chips.length === 0 ? [TEXT.noRules] : chips;
 }

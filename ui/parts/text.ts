@@ -56,6 +56,7 @@ export const minScore = (score: number) => `BFCL ≥ ${score}`;
 export const needsCapability = (capability: string) => `Needs ${capability}`;
 export const modelsAllowed = (models: string) => `${models} allowed`;
 export const modelsBlocked = (models: string) => `${models} blocked`;
+export const hostsBy = (order: string) => `Hosts: ${order}`;
 export const honoursModel = "Named models used";
 
 // provider-test.tsx

@@ -35,7 +35,7 @@ const FoundModelSchema = named("FoundModel", {
   model: nullable(AnyText),
 });
 
-const FoundServerSchema = named("FoundServer", {
+export const FoundServerSchema = named("FoundServer", {
   id: AnyText,
   name: AnyText,
   kind: AnyText,

@@ -22,7 +22,7 @@ export function errorRate({ usage }: SeenModel): string {
 }
 
 /** A model whose provider has no key has no health to speak of. */
-export function Health({ model }: { readonly model: Model }) {
+export function Health({ model }: { readonly model: Pick<Model, "isRoutable" | "health"> }) {
   if (!model.isRoutable) return <span class="faint">{TEXT.noProviderKey}</span>;
   return <HealthBadge health={model.health} />;
 }

@@ -54,6 +54,8 @@ export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
     >
       {test.outcome}
       <Facts model={model} />
+      <h3>{TEXT.hosts}</h3>
+      <Hosts model={model} />
       {model.tier === null ? (
         <p class="faint">{TEXT.servesOnly(model.capabilities.join(", "))}</p>
       ) : (
@@ -108,6 +110,43 @@ function Facts({ model }: { readonly model: SeenModel }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+/** Those that can be called first, and how fast this process found them. */
+function Hosts({ model: { hosts } }: { readonly model: Model }) {
+  return (
+    <table class="rows compact">
+      <caption class="hidden">{TEXT.hosts}</caption>
+      <thead>
+        <tr>
+          {[TEXT.host, TEXT.priceInOut, TEXT.health, TEXT.speed].map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {hosts.map((host) => (
+          <tr key={host.host}>
+            <th scope="row">
+              {host.provider} <small class="faint">{[host.upstream, host.region].filter(Boolean).join(", ")}</small>
+            </th>
+            <td title={`${host.priceAsOf}, ${host.priceSource}`}>
+              {usd(perMillion(host.pricing.prompt))} / {usd(perMillion(host.pricing.completion))}
+            </td>
+            <td>
+              <Health model={host} />
+            </td>
+            <td>
+              {duration(host.firstTokenMs)}
+              {host.tokensPerSecond !== null && `, ${TEXT.perSecond(host.tokensPerSecond)}`}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

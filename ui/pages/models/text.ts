@@ -70,6 +70,10 @@ export const healthSummary = (why: string, since: string, next: string, error: s
 
 // sheet.tsx
 export const servedBy = (name: string, owner: string, provider: string) => `${name} by ${owner}, served by ${provider}`;
+export const hosts = "Hosts";
+export const host = "Host";
+export const speed = "TTFT";
+export const perSecond = (tokens: number) => `${tokens} tokens/s`;
 export const viewRequests = "View requests";
 export const functionCalling = "Function calling (BFCL)";
 export const callDirectly = "Call this model directly";

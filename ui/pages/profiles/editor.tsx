@@ -1,6 +1,7 @@
 // The editor of a profile, beside the replay of the last requests under the edited rules.
 
 import { useState } from "preact/hooks";
+import { HOST_ORDERS, type HostOrder } from "../../../src/core/decision.ts";
 import { CAPABILITIES, type Capability } from "../../../src/core/model.ts";
 import { ESCALATIONS, type EscalationPolicy } from "../../../src/core/session.ts";
 import { type ApiError, call, useLoad } from "../../api.ts";
@@ -111,6 +112,8 @@ interface RuleFieldsProps {
   readonly set: (change: Partial<Rules>) => void;
 }
 
+const HOST_CHOICES = ["", ...HOST_ORDERS].map((value) => ({ value, label: value || TEXT.asConfigured }));
+
 /** One field per rule. */
 function RuleFields({ rules, set }: RuleFieldsProps) {
   const quality = (value: number | null): string => (value === null ? "" : String(value));
@@ -136,6 +139,13 @@ function RuleFields({ rules, set }: RuleFieldsProps) {
       <LimitFields rules={rules} set={set} />
       <CapabilityFields rules={rules} set={set} />
       <ModelLists rules={rules} set={set} />
+      <SelectField
+        label={TEXT.hostOrder}
+        value={rules.hostOrder ?? ""}
+        options={HOST_CHOICES}
+        onChange={(order) => set({ hostOrder: order === "" ? null : (order as HostOrder) })}
+        hint={TEXT.hostOrderHint}
+      />
       <fieldset>
         <legend>{TEXT.namedModels}</legend>
         <Check label={TEXT.honourModel} isOn={rules.honourModel} onChange={(honourModel) => set({ honourModel })} />
@@ -267,7 +277,7 @@ const LABELS: Readonly<Record<keyof Content, string>> = {
   allowedModels: TEXT.allowedModels,
   blockedModels: TEXT.blockedModels,
   honourModel: TEXT.namedModels.toLowerCase(),
-  hostOrder: "hosts",
+  hostOrder: TEXT.hostOrder.toLowerCase(),
   escalate: TEXT.escalation.toLowerCase(),
 };
 

@@ -59,6 +59,9 @@ export const escalation = "Escalation";
 export const escalationHint =
   "Raises the tier of a conversation when tool calls fail or repeat, or a human says it is wrong.";
 export const usual = "as usual (normal)";
+export const hostOrder = "Host order";
+export const hostOrderHint = "Which host of a model is tried first.";
+export const asConfigured = "As configured";
 export const bfclScore = "BFCL score";
 export const lowestTier = "lowest tier";
 export const highestTier = "highest tier";

@@ -2,13 +2,12 @@
 
 import { useState } from "preact/hooks";
 import { TIERS, type Tier } from "../../../src/core/tiers.ts";
-import { type ApiError, call, useLoad } from "../../api.ts";
+import { call, useLoad } from "../../api.ts";
 import { Button } from "../../kit/button.tsx";
-import { Problem, Shown } from "../../kit/states.tsx";
-import { showToast } from "../../kit/toast.tsx";
+import { Shown } from "../../kit/states.tsx";
 import { Replay } from "../../parts/replay.tsx";
-import { hrefTo } from "../../router.ts";
 import type { Configuration, List, Model } from "../../types.ts";
+import { showPublished, useTask } from "./task.tsx";
 import * as TEXT from "./text.ts";
 
 /** Ids of models for each tier, in the order they are tried. */
@@ -40,22 +39,14 @@ function Editor({ models, current }: EditorProps) {
   // Only what was edited: the other chains follow what others publish.
   const [edits, setEdits] = useState<Partial<ChainsByTier>>({});
   const chains: ChainsByTier = { ...saved, ...edits };
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const { problem, isBusy, run } = useTask();
   const changed = TIERS.filter((tier) => chains[tier].join() !== saved[tier].join());
   const tiers = Object.fromEntries(changed.map((tier) => [tier, chains[tier]]));
-  const publish = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    await call("PUT", "/api/chains", { body: { chains: tiers, base: current.version } }).then(
-      () => {
-        setEdits({});
-        showToast(TEXT.chainsPublished, { text: TEXT.history, href: hrefTo("/providers", { tab: "history" }) });
-      },
-      (problem: unknown) => setError(problem as ApiError),
-    );
-    setBusy(false);
-  };
+  const publish = (): Promise<void> =>
+    run(call("PUT", "/api/chains", { body: { chains: tiers, base: current.version } }), () => {
+      setEdits({});
+      showPublished(TEXT.chainsPublished);
+    });
   return (
     <div class="editor">
       <div>
@@ -69,7 +60,7 @@ function Editor({ models, current }: EditorProps) {
             onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
           />
         ))}
-        <Problem error={error} />
+        {problem}
         {changed.length > 0 && (
           <div class="save-bar">
             <span class="grow">{TEXT.unpublished(changed.join(", "))}</span>

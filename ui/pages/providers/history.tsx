@@ -1,29 +1,24 @@
 // The history of the run-time configuration: who changed what and when, and the way back.
 
-import { useState } from "preact/hooks";
-import { type ApiError, call, useLoad } from "../../api.ts";
+import { call, useLoad } from "../../api.ts";
 import { ago, utc } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Section } from "../../kit/page.tsx";
-import { Empty, Problem, Shown } from "../../kit/states.tsx";
+import { Empty, Shown } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import type { ConfigurationVersion, List } from "../../types.ts";
+import { useTask } from "./task.tsx";
 import * as TEXT from "./text.ts";
 
 /** The newest first. Rolling back is a change like any other and stands at the top afterwards. */
 export function History() {
   const versions = useLoad<List<ConfigurationVersion>>("/api/versions?limit=50");
-  const [error, setError] = useState<ApiError | null>(null);
-  const rollBack = async (number: number, base: number): Promise<void> => {
-    setError(null);
-    await call("POST", `/api/versions/${number}/rollback`, { body: { base } }).then(
-      () => showToast(TEXT.rolledBack(number)),
-      (problem: unknown) => setError(problem as ApiError),
-    );
-  };
+  const { problem, run } = useTask();
+  const rollBack = (number: number, base: number): Promise<void> =>
+    run(call("POST", `/api/versions/${number}/rollback`, { body: { base } }), () => showToast(TEXT.rolledBack(number)));
   return (
     <Section title={TEXT.history}>
-      <Problem error={error} />
+      {problem}
       <Shown load={versions} rows={5}>
         {({ data, next }) =>
           data.length === 0 ? (

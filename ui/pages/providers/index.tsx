@@ -1,5 +1,5 @@
-// Providers: connecting them, the chains of models that requests follow, and the history of all such changes. For
-// operators.
+// Providers: connecting them, the chains of models that requests follow, their prices, and the history of all such changes.
+// For operators.
 
 import { PageHead } from "../../kit/page.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
@@ -8,12 +8,14 @@ import { isOperator } from "../../session.ts";
 import { Chains } from "./chains.tsx";
 import { History } from "./history.tsx";
 import { ProviderList } from "./list.tsx";
+import { Prices } from "./prices.tsx";
 import * as TEXT from "./text.ts";
 
 /** The tabs, by their names in the address. */
 const TABS = [
   { id: "providers", label: TEXT.providers, show: () => <ProviderList /> },
   { id: "chains", label: TEXT.chains, show: () => <Chains /> },
+  { id: "prices", label: TEXT.prices, show: () => <Prices /> },
   { id: "history", label: TEXT.history, show: () => <History /> },
 ];
 

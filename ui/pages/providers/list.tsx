@@ -1,17 +1,18 @@
 // The providers that are connected, with health, keys and use, and tiles of those that could be.
 
 import { useState } from "preact/hooks";
-import { type ApiError, call, useLoad } from "../../api.ts";
+import { call, useLoad } from "../../api.ts";
 import { ago, duration, plural, usd } from "../../format.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { Section } from "../../kit/page.tsx";
-import { Empty, Problem, Shown } from "../../kit/states.tsx";
-import { showToast } from "../../kit/toast.tsx";
+import { Empty, Shown } from "../../kit/states.tsx";
 import { Connect } from "../../parts/connect.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo } from "../../router.ts";
 import type { HealthState, List, Model, Provider, Usage, Vendor } from "../../types.ts";
+import { LocalServers } from "./local.tsx";
+import { showPublished, useTask } from "./task.tsx";
 import * as TEXT from "./text.ts";
 
 /** Health changes by itself, so it is watched. */
@@ -201,23 +202,19 @@ interface RemovalProps {
 
 /** A removed provider can be brought back from the history. */
 function Removal({ id, name, onClose }: RemovalProps) {
-  const [error, setError] = useState<ApiError | null>(null);
-  const remove = async (): Promise<void> => {
-    await call("DELETE", `/api/providers/${encodeURIComponent(id)}`).then(
-      () => {
-        showToast(TEXT.removed(name), { text: TEXT.history, href: hrefTo("/providers", { tab: "history" }) });
-        onClose();
-      },
-      (problem: unknown) => setError(problem as ApiError),
-    );
-  };
+  const { problem, isBusy, run } = useTask();
+  const remove = (): Promise<void> =>
+    run(call("DELETE", `/api/providers/${encodeURIComponent(id)}`), () => {
+      showPublished(TEXT.removed(name));
+      onClose();
+    });
   return (
     <Dialog title={TEXT.removeNamed(name)} onClose={onClose}>
       <p>{TEXT.removeHint}</p>
-      <Problem error={error} />
+      {problem}
       <footer>
         <Button onClick={onClose}>{TEXT.cancel}</Button>
-        <Button kind="danger" onClick={remove}>
+        <Button kind="danger" isBusy={isBusy} onClick={remove}>
           {TEXT.remove}
         </Button>
       </footer>
@@ -233,6 +230,7 @@ interface VendorsProps {
 
 /** One press and a key connect a vendor with all of its models. */
 function Vendors({ vendors, onChoose }: VendorsProps) {
+  const [isLooking, setLooking] = useState(false);
   return (
     <Section title={TEXT.connectAProvider}>
       <ul class="plain-list vendors">
@@ -251,6 +249,10 @@ function Vendors({ vendors, onChoose }: VendorsProps) {
           </button>
         </li>
       </ul>
+      <p>
+        <Button onClick={() => setLooking(true)}>{TEXT.lookForServers}</Button>
+      </p>
+      {isLooking && <LocalServers onClose={() => setLooking(false)} />}
       <p class="faint">
         {TEXT.storedEncrypted} <ButtonLink href="/docs/start/providers">{TEXT.documentation}</ButtonLink>
       </p>

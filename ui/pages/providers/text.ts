@@ -33,6 +33,40 @@ export const otherServerHint = "Any compatible address";
 export const storedEncrypted = "Keys are stored encrypted and never shown again.";
 export const documentation = "Documentation";
 
+export const lookForServers = "Look for local servers";
+
+// local.tsx
+export const localServers = "Local servers";
+export const noServer = "No model server answers. Start Ollama, LM Studio, llama.cpp or vLLM, or enter an address.";
+export const address = "Address";
+export const addressHint = "Leave empty for this machine.";
+export const look = "Look";
+export const needsKey = "It needs a key. Connect it as another server.";
+export const useFree = (models: string) => `Use ${models} at $0`;
+export const serverUsed = (name: string) => `${name} connected.`;
+
+// prices.tsx
+export const prices = "Prices";
+export const compared = (source: string, when: string) => `Price list ${source}, checked ${when}. USD per 1M tokens.`;
+export const checkNow = "Check now";
+export const differ = "Prices that differ";
+export const noneDiffer = "Your prices match the list.";
+export const model = "Model";
+export const now = "Now";
+export const inList = "List";
+export const change = "Change";
+export const newPrice = "new";
+export const adopt = "Adopt";
+export const adoptNamed = (name: string) => `Adopt ${name}`;
+export const adoptAll = (count: number) => `Adopt all ${count}`;
+export const adopted = "Adopted.";
+export const unpriced = "Unpriced, not routable";
+export const noneUnpriced = "Every model that your providers list has a price.";
+export const unpricedHint = "Your providers offer these. A price makes them usable.";
+export const priceOf = (side: string, model: string) => `Price of ${side} of ${model}`;
+export const perMillion = (side: string) => `${side} $/1M`;
+export const andMore = (count: number) => `and ${count} more`;
+
 // chains.tsx
 export const chainOf = (tier: string) => `Chain of ${tier}`;
 export const moveUp = (id: string, tier: string) => `Move ${id} up in ${tier}`;

@@ -45,7 +45,7 @@ const PriceSchema = Type.Object({
 
 const hostFields = { provider: AnyText, upstream: AnyText };
 
-const PricesSchema = named("Prices", {
+export const PricesSchema = named("Prices", {
   // The list that prices are compared with, and when it was read last. Null before the first time.
   source: AnyText,
   checkedAt: nullable(Time),

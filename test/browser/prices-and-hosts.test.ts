@@ -1,0 +1,140 @@
+// Prices, local servers and hosts in the dashboard: adopting with one press, what a model's hosts look like, and a
+// profile that keeps its order of hosts.
+
+import type { Page } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
+import { answers, sends, startFakeProvider } from "../support/providers/fake-provider.ts";
+import { startFakeOllama } from "../support/providers/local-servers.ts";
+import { faultsOf } from "./axe.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
+
+const rowOf = (input: number) => ({
+  ...{ litellm_provider: "groq", mode: "chat", input_cost_per_token: input, output_cost_per_token: 3e-6 },
+});
+const LIST = { "groq/alpha": rowOf(2e-6), "groq/in-file": rowOf(5e-6), "groq/newer": rowOf(4e-6) };
+const OFFERED = { object: "list", data: ["alpha", "in-file", "newer", "unknown"].map((id) => ({ id })) };
+
+const offers = sends(200, OFFERED);
+const servers = hasBrowser
+  ? await Promise.all([
+      startFakeProvider((exchange) => (exchange.request.raw === "" ? offers : answers("ok"))(exchange)),
+      startFakeProvider((exchange) => (exchange.request.raw === "" ? sends(404, {}) : answers("ok"))(exchange)),
+      startFakeProvider(sends(200, LIST)),
+      startFakeOllama({ "qwen3:8b": { capabilities: ["completion", "tools"], parameters: "num_ctx 8192" } }),
+    ])
+  : null;
+afterAll(() => Promise.all((servers ?? []).map((server) => server.close())));
+const [groq, other, list, ollama] = servers ?? [];
+
+const tiers = ["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"].map((tier) => `${tier}: [in-file]`).join(", ");
+const yaml = [
+  "catalog: none",
+  `providers: { groq: { kind: openai, baseUrl: "${groq?.url}", apiKey: a }, other: { kind: openai, baseUrl: "${other?.url}", apiKey: b } }`,
+  "models:",
+  "  - { id: in-file, price: { input: 1, output: 3 }, hosts: [{ provider: groq }, { provider: other, upstream: in-file-fp8, price: { input: 0.5, output: 2 }, region: Frankfurt }] }",
+  `tiers: { ${tiers} }`,
+].join("\n");
+
+const PHONE = { viewport: { width: 390, height: 800 } };
+
+async function isTooWide(page: Page): Promise<boolean> {
+  return (await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")) > 0;
+}
+
+describe.skipIf(!hasBrowser)("in the dashboard", () => {
+  const { gateway, visit } = startDashboard({ yaml, env: { SWITCHYARD_PRICES_URL: list?.url ?? "" } });
+  const read = async (path: string) => (await gateway().api("GET", path)).json();
+
+  test("prices that differ and models without a price are adopted with one press", async () => {
+    await gateway().api("POST", "/api/models", { id: "alpha", provider: "groq", price: { input: 1, output: 3 } });
+    const { page, troubles } = await visit("/providers?tab=prices");
+    await page.getByText(/checked never/).waitFor();
+    await page.getByRole("button", { name: "Check now" }).click();
+    const row = page.getByRole("row", { name: /^alpha/ });
+    await row.getByText("$2.00 / $3.00").waitFor();
+    await row.getByText("100%").waitFor();
+    await page
+      .getByRole("row", { name: /^in-file/ })
+      .getByText(/^Set by/)
+      .waitFor();
+    for (const scheme of ["light", "dark"] as const) expect(await faultsOf(page, scheme)).toEqual([]);
+    await row.getByRole("button", { name: "Adopt alpha" }).click();
+    await page.getByText("Adopted.").waitFor();
+    await expect.poll(() => row.count()).toBe(0);
+
+    await page.getByRole("button", { name: "Adopt newer" }).click();
+    const unknown = page.getByRole("button", { name: "Adopt unknown" });
+    await expect.poll(() => page.getByRole("button", { name: "Adopt newer" }).count()).toBe(0);
+    expect(await unknown.isDisabled()).toBe(true);
+    await page.getByLabel("Price of input of unknown").fill("0.25");
+    await page.getByLabel("Price of output of unknown").fill("1.5");
+    await unknown.click();
+    await page.getByText("Every model that your providers list has a price.").waitFor();
+    const { data } = await read("/api/models");
+    const prices = Object.fromEntries(
+      data.map(({ id, pricing, priceSource }: { id: string; pricing: { prompt: string }; priceSource: string }) => [
+        id,
+        [pricing.prompt, priceSource],
+      ]),
+    );
+    expect(prices).toMatchObject({
+      alpha: ["0.0000021", list?.url],
+      newer: ["0.0000042", list?.url],
+      unknown: ["0.0000002625", "run-time configuration"],
+    });
+    expect(troubles).toEqual([]);
+  });
+
+  test("a server on this machine is found at its address and used at no price", async () => {
+    const { page, troubles } = await visit("/providers", PHONE);
+    await page.getByRole("button", { name: "Look for local servers" }).click();
+    const dialog = page.getByRole("dialog", { name: "Local servers" });
+    await dialog.getByLabel("Address").fill(ollama?.address ?? "");
+    await dialog.getByRole("button", { name: "Look" }).click();
+    const server = dialog.getByRole("region", { name: "Ollama" });
+    await server.getByText("8,192 tokens").waitFor();
+    expect(await faultsOf(page, "light")).toEqual([]);
+    await server.getByRole("button", { name: "Use 1 model at $0" }).click();
+    await page.getByText("Ollama connected.").waitFor();
+    await page.getByRole("heading", { name: /^ollama/ }).waitFor();
+    expect(await isTooWide(page)).toBe(false);
+    const { data } = await read("/api/models");
+    expect(data.find(({ id }: { id: string }) => id === "qwen3:8b")).toMatchObject({ isRoutable: true });
+    await page.goto(`${gateway().url}/providers?tab=prices`);
+    await page.getByText("Prices that differ").first().waitFor();
+    expect(await isTooWide(page)).toBe(false);
+    expect(troubles).toEqual([]);
+  });
+
+  test("a model shows its hosts with price, health and speed", async () => {
+    const direct = { model: "in-file", service_profile: "direct", messages: [{ role: "user", content: "Hi" }] };
+    const answer = await gateway().post("/v1/chat/completions", { ...direct, stream: true });
+    await answer.text();
+    const { page, troubles } = await visit("/models?model=in-file");
+    const hosts = page.getByRole("table", { name: "Hosts" });
+    const cheaper = hosts.getByRole("row", { name: /^other in-file-fp8, Frankfurt/ });
+    await cheaper.getByText("$0.525 / $2.10").waitFor();
+    await cheaper.getByText("Healthy").waitFor();
+    await hosts.getByRole("row", { name: /^groq/ }).getByText("$1.05 / $3.15").waitFor();
+    await cheaper.getByText(/ms|s$/).first().waitFor();
+    expect(await faultsOf(page, "dark")).toEqual([]);
+    expect(troubles).toEqual([]);
+  });
+
+  test("a profile keeps its order of hosts when something else is saved, and gets another one", async () => {
+    const made = await gateway().api("POST", "/api/profiles", { name: "fast lane", hostOrder: "fastest" });
+    const { id } = (await made.json()) as { id: string };
+    const { page } = await visit(`/profiles/${id}`);
+    await page.getByLabel("Name", { exact: true }).fill("faster lane");
+    await page.getByRole("button", { name: "Save profile" }).click();
+    await page.getByText("“faster lane” saved.").waitFor();
+    expect(await read(`/api/profiles/${id}`)).toMatchObject({ name: "faster lane", hostOrder: "fastest" });
+    await page.getByLabel("Host order").selectOption("balanced");
+    await page.getByText("host order: fastest → balanced").waitFor();
+    await page.getByRole("button", { name: "Save profile" }).click();
+    await expect.poll(async () => (await read(`/api/profiles/${id}`)).hostOrder).toBe("balanced");
+    await page.getByLabel("Host order").selectOption("As configured");
+    await page.getByRole("button", { name: "Save profile" }).click();
+    await expect.poll(async () => (await read(`/api/profiles/${id}`)).hostOrder).toBe(null);
+  });
+});

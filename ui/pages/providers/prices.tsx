@@ -1,0 +1,148 @@
+// Prices that differ from the price list, and models that nobody has priced. One press adopts either.
+
+import { useState } from "preact/hooks";
+import { call, useLoad } from "../../api.ts";
+import { ago, plural, usd } from "../../format.ts";
+import { Button } from "../../kit/button.tsx";
+import { Section } from "../../kit/page.tsx";
+import { Shown } from "../../kit/states.tsx";
+import type { PriceReview } from "../../types.ts";
+import { showPublished, useTask } from "./task.tsx";
+import * as TEXT from "./text.ts";
+
+type Change = PriceReview["changes"][number];
+type Unpriced = PriceReview["unpriced"][number];
+/** With the price that was typed, where the list has none. */
+type Adoptable = Pick<Unpriced, "provider" | "upstream"> & { readonly typed?: object };
+type Adopt = (...hosts: readonly Adoptable[]) => void;
+
+/** OpenRouter alone has some hundred models. */
+const SHOWN_MAX = 50;
+
+export function Prices() {
+  const prices = useLoad<PriceReview>("/api/prices");
+  const { problem, isBusy, run } = useTask();
+  const adopt: Adopt = (...hosts) => {
+    const body = { hosts: hosts.map(({ provider, upstream, typed }) => ({ provider, upstream, price: typed })) };
+    void run(call("POST", "/api/prices/adopt", { body }), () => showPublished(TEXT.adopted));
+  };
+  return (
+    <Shown load={prices} rows={6}>
+      {({ source, checkedAt, problem: reason, changes, unpriced }) => (
+        <>
+          <p class="row wrap">
+            <span class="grow faint">{TEXT.compared(source, ago(checkedAt))}</span>
+            <Button isBusy={isBusy} onClick={() => void run(call("POST", "/api/prices/check"), () => undefined)}>
+              {TEXT.checkNow}
+            </Button>
+          </p>
+          {reason !== null && <p class="notice warn">{reason}</p>}
+          {problem}
+          <Section title={TEXT.differ}>
+            <Changes changes={changes} onAdopt={adopt} />
+          </Section>
+          <Section title={TEXT.unpriced}>
+            <p class="faint">{unpriced.length === 0 ? TEXT.noneUnpriced : TEXT.unpricedHint}</p>
+            <ul class="plain-list">
+              {unpriced.slice(0, SHOWN_MAX).map((model) => (
+                <UnpricedModel key={`${model.provider} ${model.upstream}`} model={model} onAdopt={adopt} />
+              ))}
+            </ul>
+            {unpriced.length > SHOWN_MAX && <p class="faint">{TEXT.andMore(unpriced.length - SHOWN_MAX)}</p>}
+          </Section>
+        </>
+      )}
+    </Shown>
+  );
+}
+
+function pair(price: { readonly input: number; readonly output: number } | null): string {
+  return price === null ? "–" : `${usd(price.input)} / ${usd(price.output)}`;
+}
+
+/** What the file sets can only be changed there. */
+function Changes({ changes, onAdopt }: { readonly changes: readonly Change[]; readonly onAdopt: Adopt }) {
+  const free = changes.filter(({ locked }) => locked === null);
+  if (changes.length === 0) return <p class="faint">{TEXT.noneDiffer}</p>;
+  return (
+    <>
+      {free.length > 1 && <Button onClick={() => onAdopt(...free)}>{TEXT.adoptAll(free.length)}</Button>}
+      <div class="table-box">
+        <table class="rows compact">
+          <caption class="hidden">{TEXT.differ}</caption>
+          <thead>
+            <tr>
+              {[TEXT.model, TEXT.now, TEXT.inList, TEXT.change, ""].map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {changes.map((change) => (
+              <tr key={`${change.provider} ${change.upstream}`}>
+                <th scope="row">
+                  {change.model} <small class="faint">{change.provider}</small>
+                </th>
+                <td title={change.priceSource}>
+                  {pair(change.price)} <small class="faint">{change.priceAsOf}</small>
+                </td>
+                <td>{pair(change.listed)}</td>
+                <td>{change.percent === null ? TEXT.newPrice : `${change.percent}%`}</td>
+                <td>
+                  {change.locked === null ? (
+                    <Button kind="quiet" label={TEXT.adoptNamed(change.model)} onClick={() => onAdopt(change)}>
+                      {TEXT.adopt}
+                    </Button>
+                  ) : (
+                    <small class="faint">{TEXT.lockedBy(change.locked.place)}</small>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+/** Where no list has its price, the operator sets it. */
+function UnpricedModel({ model, onAdopt }: { readonly model: Unpriced; readonly onAdopt: Adopt }) {
+  const { provider, upstream, listed, context } = model;
+  const [figures, setFigures] = useState<Readonly<Record<string, string>>>({});
+  const typed = { input: Number(figures.input), output: Number(figures.output) };
+  const isMissing = listed === null && !(figures.input && figures.output);
+  return (
+    <li class="row wrap">
+      <span class="grow">
+        {upstream} <small class="faint">{provider}</small>
+        {context !== null && <small class="faint"> · {plural(context, "token")}</small>}
+      </span>
+      {listed === null
+        ? (["input", "output"] as const).map((side) => (
+            <input
+              key={side}
+              type="number"
+              min="0"
+              step="any"
+              size={8}
+              aria-label={TEXT.priceOf(side, upstream)}
+              placeholder={TEXT.perMillion(side)}
+              value={figures[side] ?? ""}
+              onInput={(event) => setFigures({ ...figures, [side]: event.currentTarget.value })}
+            />
+          ))
+        : pair(listed)}
+      <Button
+        kind="quiet"
+        label={TEXT.adoptNamed(upstream)}
+        isDisabled={isMissing}
+        onClick={() => onAdopt(listed === null ? { provider, upstream, typed } : model)}
+      >
+        {TEXT.adopt}
+      </Button>
+    </li>
+  );
+}
