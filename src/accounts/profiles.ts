@@ -5,6 +5,7 @@ import type { Page, Profile, ProfileStore } from "../core/accounts.ts";
 import type { Constraints } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import { checkedName } from "../core/names.ts";
+import type { ShadowRule } from "../core/outcomes.ts";
 import type { Directory } from "./directory.ts";
 
 export interface ProfileContent {
@@ -17,6 +18,8 @@ export interface Profiles {
   create(accountId: string, content: ProfileContent): Promise<Profile>;
   /** Replaces name, description and constraints. Null when the account has no such profile. */
   update(accountId: string, id: string, content: ProfileContent): Promise<Profile | null>;
+  /** Null as the rule ends the samples. Null when the account has no such profile. */
+  setShadow(accountId: string, id: string, shadow: ShadowRule | null): Promise<Profile | null>;
   /**
    * Its keys stay and are refused from then on, unless `keysTo` gives them another profile (or none, for null) in the
    * same transaction. False when the account has no such profile.
@@ -40,27 +43,32 @@ export function createProfiles({ store, directory, now = Date.now }: ProfilesOpt
     const profile = directory.profile(id);
     return profile?.accountId === accountId ? profile : null;
   };
+  const change = async (
+    { accountId, id }: Pick<Profile, "accountId" | "id">,
+    changed: Partial<Profile>,
+    write: ProfileStore["update"],
+  ): Promise<Profile | null> => {
+    const old = await get(accountId, id);
+    if (old === null) return null;
+    const profile = { ...old, ...changed, updatedAtMs: now() };
+    if (!(await write(profile))) {
+      directory.dropProfile(id);
+      return null;
+    }
+    directory.putProfile(profile);
+    return profile;
+  };
   return {
     create: async (accountId, content) => {
       const atMs = now();
       const id = `profile_${randomBytes(12).toString("hex")}`;
-      const profile = { id, accountId, ...checked(content), createdAtMs: atMs, updatedAtMs: atMs };
+      const profile = { id, accountId, ...checked(content), shadow: null, createdAtMs: atMs, updatedAtMs: atMs };
       await store.insert(profile);
       directory.putProfile(profile);
       return profile;
     },
-    update: async (accountId, id, content) => {
-      const changed = checked(content);
-      const old = await get(accountId, id);
-      if (old === null) return null;
-      const profile = { ...old, ...changed, updatedAtMs: now() };
-      if (!(await store.update(profile))) {
-        directory.dropProfile(id);
-        return null;
-      }
-      directory.putProfile(profile);
-      return profile;
-    },
+    update: (accountId, id, content) => change({ accountId, id }, checked(content), store.update),
+    setShadow: (accountId, id, shadow) => change({ accountId, id }, { shadow }, store.setShadow),
     delete: async (accountId, id, keysTo) => {
       if (keysTo === id) throw noTargetProfile(keysTo);
       const outcome = await store.delete(accountId, id, keysTo);

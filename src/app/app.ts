@@ -18,6 +18,7 @@ import type { NanoUsd } from "../core/money.ts";
 import type { Format } from "../formats/format.ts";
 import { createFormats } from "../formats/registry.ts";
 import { createOpenCalls } from "../gateway/open-calls.ts";
+import { createSampler } from "../gateway/shadow/sampler.ts";
 import { createToolLoops } from "../gateway/tool-loops.ts";
 import type { Edge, OperatorContext } from "../http/context.ts";
 import { type CompletionRoute, createRequestFormats } from "../http/exchange/request-format.ts";
@@ -152,6 +153,7 @@ async function startOn({ db, reader }: WorkerDbs, settings: Settings, log: Log, 
     async stop(stopOptions = {}) {
       await drain.run(server, stopOptions);
       edge.pressure.close();
+      await edge.sampler.close();
       await closeParts(parts);
       for (const each of new Set([reader, db])) await each.close();
     },
@@ -277,10 +279,17 @@ async function closeParts(parts: AppParts) {
 /** Everything by name, so that a reader sees what the edge can reach. */
 function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge {
   const { settings, log, now, version, metrics, traces, limits, people, money, openCalls, drain, records } = parts;
+  const pressure = createPressure(settings.limits, createGauges(parts.worker?.count));
   return {
     settings,
     formats: parts.formats,
     services: parts.snapshots.current,
+    sampler: createSampler({
+      store: records.outcomes,
+      services: parts.snapshots.current,
+      isBusy: () => drain.isDraining() || pressure.reason() !== null,
+      onResult: metrics.sampled,
+    }),
     versions: parts.configuration.versions,
     priceChecks: parts.configuration.priceChecks,
     shownOptions: parts.configuration.shownOptions,
@@ -288,6 +297,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     records: {
       recorder: books?.recorder ?? records.recorder,
       requests: records.requests,
+      outcomes: records.outcomes,
       usage: records.usage,
       explore: records.explore,
       decisions: records.decisions,
@@ -310,7 +320,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     credits: money.credits,
     verifyLedger: money.verify,
     openCalls,
-    pressure: createPressure(settings.limits, createGauges(parts.worker?.count)),
+    pressure,
     isDraining: drain.isDraining,
     isClosing: drain.isClosing,
     readiness: drain.readiness,

@@ -5,6 +5,7 @@ import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { Records } from "../http/context.ts";
 import { createExploreLog } from "../store/requests/explore.ts";
+import { createOutcomeStore } from "../store/requests/outcomes.ts";
 import { createDecisionLog, createRequestLog } from "../store/requests/requests.ts";
 import { createUsageLog } from "../store/requests/rollups.ts";
 import { createToolCallLog } from "../store/requests/tool-call-tallies.ts";
@@ -52,6 +53,7 @@ export async function openRecords(
   return {
     recorder,
     requests,
+    outcomes: createOutcomeStore(db, reader),
     tail,
     usage: createUsageLog(reader),
     explore: createExploreLog(reader),

@@ -1,6 +1,7 @@
 // Accounts and their routing profiles, and the pages in which keys and profiles are listed.
 
 import type { Constraints } from "./decision.ts";
+import type { ShadowRule } from "./outcomes.ts";
 
 /** Whether an empty balance refuses requests (`prepaid`), or each charge is covered by a grant (`metered`). */
 export const BILLING_MODES = ["prepaid", "metered"] as const;
@@ -39,14 +40,17 @@ export interface Profile {
   /** What it is for, in the words of its author. */
   readonly description: string | null;
   readonly constraints: Constraints;
+  /** Which of its requests a second model answers too; set by operators, who pay for it. */
+  readonly shadow: ShadowRule | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
 
 export interface ProfileStore {
   insert(profile: Profile): Promise<void>;
-  /** False when the account has no such profile. */
+  /** All but `shadow`. False when the account has no such profile. */
   update(profile: Profile): Promise<boolean>;
+  setShadow(profile: Profile): Promise<boolean>;
   /**
    * With `keysTo`, its keys have that profile of the account from then on (or none, for null): both or neither, so that
    * no key is rejected in between. `heir-missing` when the account has no such profile.

@@ -58,6 +58,8 @@ export interface CapturedResponse {
   readonly text: string;
   /** Whether the text is longer than what is kept of it. */
   readonly isCut: boolean;
+  /** Whether the output cap or a filter ended the answer. */
+  readonly isCutShort: boolean;
   /** The tool calls that arrived whole. */
   toolCalls(): readonly CapturedToolCall[];
 }

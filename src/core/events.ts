@@ -19,6 +19,10 @@ export const LOG_EVENTS = {
     level: "error",
     meaning: "A request ended with a status of 500 or more. `err` and `cause` say why.",
   },
+  "shadow.failed": {
+    level: "warn",
+    meaning: "A shadow sample could not be made or stored. The client had its answer before, and nothing was charged.",
+  },
   "attempt.failed": { level: "warn", meaning: "A model failed. The next one of the chain is tried." },
   "reservation.chain_shortened": {
     level: "info",

@@ -85,7 +85,7 @@ async function createOwners(db: Db, { nowMs, days }: DemoPlan): Promise<string |
     await unlessExists(() => accounts.insert({ id, name, billingMode: null, createdAtMs }));
   }
   const profile = { id: BUDGET_ID, accountId: DEFAULT_ACCOUNT, name: "budget", constraints: BUDGET };
-  const described = { ...profile, description: "Batch jobs that may wait" };
+  const described = { ...profile, description: "Batch jobs that may wait", shadow: null };
   await unlessExists(() => profiles.insert({ ...described, createdAtMs, updatedAtMs: createdAtMs }));
   const directory = createDirectory({ accounts, keys: store, profiles, log: SILENT_LOG });
   const keys = createKeys({ store, directory, log: SILENT_LOG, now: () => createdAtMs });

@@ -133,8 +133,8 @@ function awaitedLater<Value>(promise: Promise<Value>): Promise<Value> {
 }
 
 /** What the report will tell of the response, gathered while it passes. */
-function captureFor({ request, captures }: Call): ResponseCapture {
-  return createCapture({ toolCalls: request.chat.tools.length > 0, ...captures });
+function captureFor({ request, captures: { text, metadata }, isCompared = false }: Call): ResponseCapture {
+  return createCapture({ toolCalls: request.chat.tools.length > 0, text: text || isCompared, metadata });
 }
 
 /** `isCutting` is what the settlement was decided by, not what holds once it is booked. */

@@ -26,6 +26,8 @@ export interface Call {
   readonly signal: CancelSignal;
   /** What of the response the report should contain. Text is also what log lines may quote. */
   readonly captures: { readonly text: boolean; readonly metadata: boolean };
+  /** Whether the answer will be compared with another model's, so that the report needs all of it. */
+  readonly isCompared?: boolean;
   /** Where the request stands in a trace; null where no traces are exported. */
   readonly traceContext: TraceContext | null;
   readonly observer: CallObserver;

@@ -68,6 +68,13 @@ function watchedWriter(writer: StreamWriter, watch: (chunk: ChatChunk) => void):
   };
 }
 
+/** As it is stored: the text, then the tool calls as JSON. */
+export function responseText(said: CapturedResponse): string {
+  const { text } = said;
+  const calls = said.toolCalls();
+  return calls.length === 0 ? text : `${text}${text === "" ? "" : "\n\n"}${JSON.stringify(calls)}`;
+}
+
 interface GatheredCall {
   readonly choice: unknown;
   name: string;
@@ -84,6 +91,10 @@ class ContentCapture implements CapturedResponse, ContentListener {
 
   constructor(keepsText: boolean) {
     this.#keepsText = keepsText;
+  }
+
+  get isCutShort(): boolean {
+    return this.#cutChoices.size > 0;
   }
 
   toolCalls(): readonly CapturedToolCall[] {

@@ -15,10 +15,12 @@ import type { PriceCheckStore } from "../catalog/prices/check.ts";
 import type { Settings, ShownOption } from "../config/settings.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
+import type { OutcomeStore } from "../core/outcomes.ts";
 import type { ExploreLog } from "../core/requests/explore.ts";
 import type { DecisionLog, RequestLog, ToolCallLog, UsageLog } from "../core/requests/log.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services } from "../gateway/services.ts";
+import type { Sampler } from "../gateway/shadow/sampler.ts";
 import type { StateServices } from "../gateway/state/services.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
@@ -42,6 +44,8 @@ export interface CallContext {
   readonly services: () => Services;
   readonly state: StateServices;
   readonly openCalls: OpenCalls;
+  /** Second answers, for comparison. */
+  readonly sampler: Sampler;
   readonly limiter: CallLimits;
   readonly records: Records;
   readonly metrics: Metrics;
@@ -104,6 +108,7 @@ export interface ReadyCheck {
 export interface Records {
   readonly recorder: Recorder;
   readonly requests: RequestLog;
+  readonly outcomes: OutcomeStore;
   readonly usage: UsageLog;
   readonly explore: ExploreLog;
   readonly decisions: DecisionLog;

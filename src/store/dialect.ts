@@ -151,3 +151,8 @@ function writeElement(value: SqlValue): string {
   if (value === null) return "NULL";
   return typeof value === "string" ? `"${value.replace(/[\\"]/g, "\\$&")}"` : String(value);
 }
+
+/** PostgreSQL does not store NUL. */
+export function withoutNul(value: string): string {
+  return value.replaceAll("\u0000", "\ufffd");
+}

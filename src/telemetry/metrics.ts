@@ -63,6 +63,8 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
   /** Whether per-minute limits are counted together with the other processes. */
   limitsShared(isShared: boolean): void;
   recordsDropped(reason: string, count: number): void;
+  /** What became of a request that was drawn for a shadow sample. */
+  sampled(result: string): void;
   recordsWaiting(count: number): void;
   spansDropped(reason: string, count: number): void;
   spansSent(count: number): void;
@@ -96,6 +98,7 @@ const PREFIX = "switchyard_";
 /** Counters that start at zero: otherwise an alert on an increase would miss the first one. */
 const SHED_REASONS = ["in_flight", "key_in_flight", "queue", "event_loop", "memory", "bodies", "key_bodies"];
 const DROP_REASONS = ["queue-full", "content-full", "refused", "stopped"];
+const SAMPLE_RESULTS = ["compared", "over_budget", "unsuitable", "failed", "dropped"];
 const SPAN_DROP_REASONS = ["queue-full", "export-failed", "stopped"];
 const STORE_WORKS: readonly StoreWork[] = ["request", "settlement", "records"];
 
@@ -170,7 +173,13 @@ function showVersion(named: MetricNamer, version: string): void {
 
 type StoreMetrics = Pick<
   Metrics,
-  "ledgerProblems" | "databaseFilesLost" | "storeError" | "settlementsWaiting" | "recordsDropped" | "recordsWaiting"
+  | "ledgerProblems"
+  | "databaseFilesLost"
+  | "storeError"
+  | "settlementsWaiting"
+  | "recordsDropped"
+  | "recordsWaiting"
+  | "sampled"
 >;
 
 /** Of the ledger and the records: what an operator must learn of at once. */
@@ -196,6 +205,11 @@ function storeMetrics(named: MetricNamer): StoreMetrics {
     labelNames: ["reason"],
   });
   for (const reason of DROP_REASONS) recordsDropped.inc({ reason }, 0);
+  const samples = new Counter({
+    ...named("shadow_samples_total", "Requests drawn for a shadow sample, by what became of them."),
+    labelNames: ["result"],
+  });
+  for (const result of SAMPLE_RESULTS) samples.inc({ result }, 0);
   const recordsWaiting = new Gauge(named("records_waiting", "Request records that the store has not taken yet."));
   return {
     ledgerProblems: (count) => ledgerProblems.set(count),
@@ -204,6 +218,7 @@ function storeMetrics(named: MetricNamer): StoreMetrics {
     settlementsWaiting: (count) => settlementsWaiting.set(count),
     recordsDropped: (reason, count) => recordsDropped.inc({ reason }, count),
     recordsWaiting: (count) => recordsWaiting.set(count),
+    sampled: (result) => samples.inc({ result }),
   };
 }
 

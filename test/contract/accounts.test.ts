@@ -118,6 +118,7 @@ await describeStores("accounts", ({ url, isShared }) => {
         name: "p",
         description: null,
         constraints: NO_CONSTRAINTS,
+        shadow: null,
         createdAtMs: time,
         updatedAtMs: time,
       });

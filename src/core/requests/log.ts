@@ -3,6 +3,7 @@
 import type { Page } from "../accounts.ts";
 import type { Decision } from "../decision.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
+import type { ShadowSample } from "../outcomes.ts";
 import type { Tier } from "../tiers.ts";
 import type { CostRange } from "./buckets.ts";
 import type {
@@ -99,7 +100,11 @@ export interface StoredRequest {
   readonly content: ContentRecord | null;
   readonly feedback: Feedback | null;
   readonly appFeedback: AppFeedback | null;
+  readonly sample: StoredSample | null;
 }
+
+/** What a second model said to the same request, compared with what was delivered. */
+export type StoredSample = Pick<ShadowSample, "second" | "verdict" | "similarity" | "answer">;
 
 /** What the row of the log does not say. */
 export interface RequestDetail {

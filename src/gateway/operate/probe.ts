@@ -5,10 +5,10 @@
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { HostedModel, Provider } from "../../core/model.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
-import { mayLeaveOut } from "../../formats/passage.ts";
 import { parseBody } from "../../formats/wire/json-source.ts";
-import { type TriedModel, tryModel } from "../attempt/try-model.ts";
-import { type Failure, judge } from "../attempt/verdict.ts";
+import type { TriedModel } from "../attempt/try-model.ts";
+import { unwatchedTry } from "../attempt/unwatched-try.ts";
+import type { Failure } from "../attempt/verdict.ts";
 import type { Services } from "../services.ts";
 import { type Listing, listModels } from "./list-models.ts";
 import { adviseOn } from "./probe-advice.ts";
@@ -92,20 +92,10 @@ function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {
   };
 }
 
-/** Once more without a field that is refused, as any other request would be. */
-async function ask(model: HostedModel, signal: AbortSignal, services: ProbeServices): Promise<TriedModel> {
+function ask(model: HostedModel, signal: AbortSignal, services: ProbeServices): Promise<TriedModel> {
   const { source, body } = parseBody(Buffer.from(JSON.stringify(QUESTION)));
-  const asked = { format: openaiChat, request: openaiChat.readRequest(source, body) };
-  const send = (refusedFields: readonly string[]): Promise<TriedModel> =>
-    tryModel(
-      { call: { ...asked, signal }, model, outputCap: null, refusedFields, beginsByMs: Number.POSITIVE_INFINITY },
-      services,
-    );
-  const first = await send([]);
-  if (first.ok || judge(first.failure).again !== "without-refused-field") return first;
-  const refused = first.failure.fault?.param ?? "";
-  const provider = services.registry.connection(model.provider).formatFor(model, openaiChat.name);
-  return mayLeaveOut(refused, asked, { provider, model }) ? send([refused]) : first;
+  const call = { format: openaiChat, request: openaiChat.readRequest(source, body), signal };
+  return unwatchedTry({ call, model, outputCap: null, beginsByMs: Number.POSITIVE_INFINITY }, services);
 }
 
 function outOfPatience(failure: Failure, patienceMs: number): Failure {

@@ -290,7 +290,7 @@ function toChange(body: Static<typeof KeyChangeSchema>, nowMs: number): KeyChang
 }
 
 /** `param` names the field in the error. */
-function readAmount(given: Static<typeof Usd> | null, param: string): NanoUsd | null {
+export function readAmount(given: Static<typeof Usd> | null, param: string): NanoUsd | null {
   if (given === null) return null;
   const amount = parseUsd(typeof given === "number" ? decimalText(given) : given);
   if (amount !== null) return amount;

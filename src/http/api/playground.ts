@@ -138,7 +138,7 @@ async function savedProfile(id: string | null, accountId: string, edge: Operator
 /** Routing takes a profile, so the rules get one that exists for this request only. */
 function unsavedProfile(accountId: string, constraints: Constraints): Profile {
   const times = { createdAtMs: 0, updatedAtMs: 0 };
-  return { id: "unsaved", accountId, name: "unsaved", description: null, constraints, ...times };
+  return { id: "unsaved", accountId, name: "unsaved", description: null, constraints, shadow: null, ...times };
 }
 
 /** The key id in records, logs and metrics. */

@@ -3,14 +3,16 @@
 import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { DESCRIPTION_MAX, type ProfileContent } from "../../accounts/profiles.ts";
-import type { Catalog } from "../../catalog/catalog.ts";
+import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { Profile } from "../../core/accounts.ts";
 import { type Constraints, HOST_ORDERS } from "../../core/decision.ts";
 import { CAPABILITIES } from "../../core/model.ts";
-import { decimalText } from "../../core/money.ts";
+import { decimalText, formatUsd } from "../../core/money.ts";
+import type { ShadowRule } from "../../core/outcomes.ts";
 import { ESCALATIONS } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/wire/fields.ts";
+import { constraintNeeds, reasonAgainst } from "../../routing/needs.ts";
 import { query } from "../openapi/operation.ts";
 import {
   AnyText,
@@ -28,9 +30,10 @@ import {
   Texts,
   TierName,
   Time,
+  Usd,
 } from "../openapi/schema.ts";
-import { accountOf, idOf, isoTime, listPage, missing, PLAIN_ID, pageOf, paging, queryOf } from "./exchange.ts";
-import { KeySchema, showKeys } from "./keys.ts";
+import { account, accountOf, idOf, isoTime, listPage, missing, PLAIN_ID, pageOf, paging, queryOf } from "./exchange.ts";
+import { KeySchema, readAmount, showKeys } from "./keys.ts";
 import { type ApiRoute, del, get, post, put } from "./route.ts";
 
 /** Several times as many as the catalogue has. */
@@ -67,6 +70,15 @@ export const RulesSchema = Type.Object(rules, { additionalProperties: false });
 const description = optional(plainText(DESCRIPTION_MAX, { description: PURPOSE }));
 const NewProfileSchema = strict("NewProfile", { name: Name, description, ...rules });
 
+const SHARE = { minimum: 0.001, maximum: 1, description: "Of the requests of its keys." };
+const shadowFields = {
+  model: Type.String({ description: "The model that answers them as well." }),
+  share: Type.Number(SHARE),
+  budgetUsdPerDay: Type.String({ description: "Of all second answers of a day in UTC." }),
+};
+export const ShadowRuleSchema = Type.Object(shadowFields);
+const ShadowSchema = strict("NewShadowRule", { ...shadowFields, budgetUsdPerDay: Usd });
+
 /** A saved profile. Unlike in a request, lists are always there, and the amount is text. */
 export const ProfileSchema = named("Profile", {
   id: AnyText,
@@ -85,6 +97,8 @@ export const ProfileSchema = named("Profile", {
   honourModel: Type.Boolean({ description: HONOUR }),
   hostOrder: nullable(Type.Enum([...HOST_ORDERS], { description: HOST_ORDER })),
   escalate: nullable(Type.Enum([...ESCALATIONS], { description: ESCALATE })),
+  // Set with PUT /api/profiles/{id}/shadow, by operators.
+  shadow: nullable(ShadowRuleSchema),
   createdAt: Time,
   updatedAt: Time,
 });
@@ -136,6 +150,31 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
       return writeProfile(found(await edge.profiles.update(await accountOf(request, edge), id, content), id));
     },
   }),
+  // Operators pay for second answers, so owners of an account cannot ask for them.
+  put("setShadow", "/api/profiles/:id/shadow", {
+    summary: "Answer a share of the requests by a second model too, after the client has its answer",
+    access: "operator",
+    parameters: [account],
+    body: ShadowSchema,
+    example: { model: "gpt-4o", share: 0.05, budgetUsdPerDay: "2" },
+    response: ProfileSchema,
+    async handle({ request, body }, edge) {
+      const id = idOf(request, "profile");
+      const accountId = await accountOf(request, edge);
+      const profile = found(await edge.profiles.get(accountId, id), id);
+      const rule = readShadow(body(), profile, edge.services().catalog);
+      return writeProfile(found(await edge.profiles.setShadow(accountId, id, rule), id));
+    },
+  }),
+  del("endShadow", "/api/profiles/:id/shadow", {
+    summary: "End the shadow samples of a profile; those that were made stay",
+    access: "operator",
+    parameters: [account],
+    async handle({ request }, edge) {
+      const id = idOf(request, "profile");
+      found(await edge.profiles.setShadow(await accountOf(request, edge), id, null), id);
+    },
+  }),
   // Shown before a profile is deleted. `total` counts all of them, revoked ones included.
   get("listProfileKeys", "/api/profiles/:id/keys", {
     summary: "The keys that have this profile, and would be refused without it",
@@ -165,6 +204,22 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
     },
   }),
 ];
+
+/** A model that its requests may not reach answers none of them a second time either. */
+function readShadow(body: Static<typeof ShadowSchema>, { constraints }: Profile, catalog: Catalog): ShadowRule {
+  const { model: id, share } = body;
+  const model = catalog.models.get(id);
+  if (model === undefined || model.endpoint !== null || !isRoutable(catalog, model)) {
+    throw invalid("model", `There is no model '${id}' that requests can be sent to.`);
+  }
+  const reason = reasonAgainst(constraintNeeds(constraints), model.hosts);
+  if (reason !== null) throw invalid("model", `The profile does not allow '${id}': ${reason}.`);
+  return { model: id, share, budgetPerDay: readAmount(body.budgetUsdPerDay, "budgetUsdPerDay") ?? 0n };
+}
+
+export function writeShadow({ model, share, budgetPerDay }: ShadowRule): Shape<typeof ShadowRuleSchema> {
+  return { model, share, budgetUsdPerDay: formatUsd(budgetPerDay) };
+}
 
 function keysToOf(request: FastifyRequest): string | null | undefined {
   const wanted = queryOf(request, keysTo.name) ?? undefined;
@@ -206,7 +261,7 @@ export function readConstraints(body: Static<typeof RulesSchema>, { models }: Ca
 
 /** Also written by the command line, which prints the same JSON. */
 export function writeProfile(profile: Profile): Shape<typeof ProfileSchema> {
-  const { id, name, description, constraints, createdAtMs, updatedAtMs } = profile;
+  const { id, name, description, constraints, shadow, createdAtMs, updatedAtMs } = profile;
   return {
     id,
     name,
@@ -223,6 +278,7 @@ export function writeProfile(profile: Profile): Shape<typeof ProfileSchema> {
     honourModel: constraints.honoursModel,
     hostOrder: constraints.hostOrder,
     escalate: constraints.escalate,
+    shadow: shadow === null ? null : writeShadow(shadow),
     createdAt: isoTime(createdAtMs),
     updatedAt: isoTime(updatedAtMs),
   };

@@ -15,6 +15,7 @@ import { EXPLORE_ROUTES } from "./explore.ts";
 import { KEY_ROUTES } from "./keys.ts";
 import { LEDGER_ROUTES } from "./ledger.ts";
 import { MODEL_ROUTES } from "./models.ts";
+import { OUTCOME_ROUTES } from "./outcomes.ts";
 import { PLAYGROUND_ROUTES } from "./playground.ts";
 import { PROFILE_ROUTES } from "./profiles.ts";
 import { PROVIDER_ROUTES } from "./providers.ts";
@@ -45,6 +46,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...REPLAY_ROUTES,
   ...REQUEST_ROUTES,
   eventsRoute(),
+  ...OUTCOME_ROUTES,
   ...USAGE_ROUTES,
   ...EXPLORE_ROUTES,
   ...SESSION_ROUTES,

@@ -71,18 +71,23 @@ export async function answerRequest(
 export function complete(
   { format, clientRequest, request, sentBytes, state = null }: ReadExchange,
   { signal, observer }: Pick<Call, "signal" | "observer">,
-  { services }: Pick<CallContext, "services">,
+  { services, sampler }: Pick<CallContext, "services" | "sampler">,
 ): Promise<Answer> {
-  const { captures, traceContext } = recordingOf(request);
+  const recording = recordingOf(request);
+  const { captures, traceContext } = recording;
+  const caller = callerOf(request);
+  const rule = format.endpoint === undefined ? sampler.draw(caller) : null;
+  if (rule !== null) recording.compare({ rule, format });
   const call: Call = {
     requestId: request.id,
     format,
     request: clientRequest,
     sentBytes: sentBytes ?? clientRequest.source.bytes,
-    caller: callerOf(request),
+    caller,
     headers: request.headers as ClientHeaders,
     signal,
     captures,
+    isCompared: rule !== null,
     traceContext,
     observer,
     idempotencyId: null,

@@ -7,10 +7,12 @@ import type { AttemptReport, CallReport } from "../../core/call-report.ts";
 import { promptTokens } from "../../core/chat.ts";
 import type { LogFields } from "../../core/log.ts";
 import { formatUsd } from "../../core/money.ts";
+import type { RequestRecord } from "../../core/requests/records.ts";
 import type { ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import { loggedReason } from "../../gateway/attempt/verdict.ts";
 import type { Call, CallObserver } from "../../gateway/call.ts";
 import { NO_FACTS, reportOf } from "../../gateway/report.ts";
+import type { AnsweredRequest } from "../../gateway/shadow/sampler.ts";
 import { failureReason, type RequestMetric } from "../../telemetry/request-metrics.ts";
 import { readTraceparent, type TraceContext } from "../../telemetry/trace-context.ts";
 import type { CallContext } from "../context.ts";
@@ -40,7 +42,10 @@ const CLIENT_CLOSED_REQUEST = 499;
 const DATABASE_UNAVAILABLE = "database_unavailable";
 
 /** What a recording needs from the edge. */
-type RecordContext = Pick<CallContext, "now" | "metrics" | "traces" | "log" | "records" | "settings" | "formats">;
+type RecordContext = Pick<
+  CallContext,
+  "now" | "metrics" | "traces" | "log" | "records" | "settings" | "formats" | "sampler"
+>;
 
 /** The recording of a request to /v1 or from the playground. */
 export function recordingOf({ recording }: FastifyRequest): RequestRecording {
@@ -67,6 +72,8 @@ export class RequestRecording implements CallObserver {
   #isCallOpen = false;
   #closing: Closing | null = null;
   #isWritten = false;
+  /** Set when a second model is asked as well, once the client has its answer. */
+  #compared: Pick<AnsweredRequest, "rule" | "format"> | null = null;
 
   constructor(request: FastifyRequest, reply: FastifyReply, edge: RecordContext) {
     const waitedMs = queueWaitMsOf(request.raw);
@@ -102,6 +109,11 @@ export class RequestRecording implements CallObserver {
   callOver(): void {
     this.#isCallOpen = false;
     if (this.#closing !== null) this.#write(this.#closing);
+  }
+
+  /** When it is written, it is offered for a comparison. */
+  compare(compared: Pick<AnsweredRequest, "rule" | "format">): void {
+    this.#compared = compared;
   }
 
   /** The code of the error that was sent instead of a response. */
@@ -169,6 +181,15 @@ export class RequestRecording implements CallObserver {
     });
     if (recorded !== null) records.recorder.add(recorded);
     this.#writeSpans(closing);
+    if (recorded !== null && this.#compared !== null) this.#offer(recorded, this.#compared);
+  }
+
+  #offer(record: RequestRecord, compared: Pick<AnsweredRequest, "rule" | "format">): void {
+    const { caller } = this.#request;
+    const { capture: said } = this.#report;
+    const request = this.#clientRequest;
+    if (caller === null || request === null || said === null) return;
+    this.#edge.sampler.offer({ ...compared, caller, request, record, said });
   }
 
   #firstContentMs(): number | null {

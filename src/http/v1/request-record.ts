@@ -4,7 +4,7 @@ import type { AttemptReport, CallReport, CapturedResponse } from "../../core/cal
 import type { AttemptRecord, ContentRecord, RequestRecord } from "../../core/requests/records.ts";
 import type { ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import type { Caller } from "../../gateway/call.ts";
-import { TEXT_MAX } from "../../gateway/capture.ts";
+import { responseText, TEXT_MAX } from "../../gateway/capture.ts";
 import { featuresOf } from "../../telemetry/features.ts";
 import { checkToolCalls } from "../../telemetry/tool-calls.ts";
 import { labelsOf } from "./labels.ts";
@@ -100,14 +100,7 @@ function contentOf({ source: { bytes } }: ClientRequest, capture: CapturedRespon
   return {
     request: bytes.toString("utf8", 0, TEXT_MAX),
     isRequestCut: bytes.length > TEXT_MAX,
-    answer: responseText(capture),
+    answer: capture === null ? "" : responseText(capture),
     isAnswerCut: capture?.isCut ?? false,
   };
-}
-
-function responseText(capture: CapturedResponse | null): string {
-  if (capture === null) return "";
-  const calls = capture.toolCalls();
-  const { text } = capture;
-  return calls.length === 0 ? text : `${text}${text === "" ? "" : "\n\n"}${JSON.stringify(calls)}`;
 }

@@ -3,6 +3,7 @@
 import type { Profile, ProfileStore } from "../../core/accounts.ts";
 import type { Db, SqlRow } from "../../core/db.ts";
 import { type Constraints, NO_CONSTRAINTS } from "../../core/decision.ts";
+import type { ShadowRule } from "../../core/outcomes.ts";
 import { BatchRejected } from "../../core/store-errors.ts";
 import { forUpdateSql } from "../dialect.ts";
 import { BUMP_REVISION } from "./revision.ts";
@@ -20,6 +21,11 @@ export function createProfileStore(db: Db): ProfileStore {
       const { id, accountId, name, description, updatedAtMs } = profile;
       const params = [name, JSON.stringify(profile.constraints), updatedAtMs, accountId, id, description];
       const [found] = await db.batch([{ sql: UPDATE, params }, BUMP_REVISION]);
+      return found !== undefined && found.length > 0;
+    },
+    setShadow: async ({ accountId, id, shadow, updatedAtMs }) => {
+      const params = [shadow === null ? null : writeShadow(shadow), updatedAtMs, accountId, id];
+      const [found] = await db.batch([{ sql: SET_SHADOW, params }, BUMP_REVISION]);
       return found !== undefined && found.length > 0;
     },
     delete: async (accountId, id, keysTo) => {
@@ -53,12 +59,17 @@ const HEIR = "SELECT id FROM profiles WHERE account_id = $1 AND id = $2";
 const MOVE_KEYS = `UPDATE api_keys SET profile_id = $1 WHERE account_id = $2 AND profile_id = $3
   AND EXISTS (SELECT 1 FROM profiles WHERE profiles.account_id = $2 AND profiles.id = $3)`;
 
-const COLUMNS = "id, account_id, name, description, constraints_json, created_at, updated_at";
+const COLUMNS = "id, account_id, name, description, constraints_json, created_at, updated_at, shadow_json";
 
-const INSERT = `INSERT INTO profiles (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+const INSERT = `INSERT INTO profiles
+    (id, account_id, name, description, constraints_json, created_at, updated_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7)`;
 
 const UPDATE = `UPDATE profiles SET name = $1, description = $6, constraints_json = $2, updated_at = $3
   WHERE account_id = $4 AND id = $5 RETURNING id`;
+
+const SET_SHADOW = `UPDATE profiles SET shadow_json = $1, updated_at = $2
+  WHERE account_id = $3 AND id = $4 RETURNING id`;
 
 const DELETE = "DELETE FROM profiles WHERE account_id = $1 AND id = $2 RETURNING id";
 
@@ -70,6 +81,16 @@ const PAGE_AFTER = `SELECT ${COLUMNS} FROM profiles
     AND (created_at, id) < (SELECT created_at, id FROM profiles WHERE account_id = $1 AND id = $3)
   ORDER BY created_at DESC, id DESC LIMIT $2`;
 
+/** Amounts are text in JSON, which has no whole numbers of that size. */
+function writeShadow({ model, share, budgetPerDay }: ShadowRule): string {
+  return JSON.stringify({ model, share, budgetPerDay: String(budgetPerDay) });
+}
+
+function readShadow(text: string): ShadowRule {
+  const { budgetPerDay, ...rest } = JSON.parse(text) as Omit<ShadowRule, "budgetPerDay"> & { budgetPerDay: string };
+  return { ...rest, budgetPerDay: BigInt(budgetPerDay) };
+}
+
 function toProfile(row: SqlRow): Profile {
   // Constraints saved by an older version lack what was added since; the defaults stand in.
   const constraints: Constraints = { ...NO_CONSTRAINTS, ...JSON.parse(String(row.constraints_json)) };
@@ -79,6 +100,7 @@ function toProfile(row: SqlRow): Profile {
     name: String(row.name),
     description: row.description == null ? null : String(row.description),
     constraints,
+    shadow: row.shadow_json == null ? null : readShadow(String(row.shadow_json)),
     createdAtMs: Number(row.created_at),
     updatedAtMs: Number(row.updated_at),
   };

@@ -22,6 +22,7 @@ import {
 import type { Tier } from "../../core/tiers.ts";
 import { readHistogram } from "./counts.ts";
 import { readDetail } from "./detail.ts";
+import { toStoredSample } from "./outcomes.ts";
 import { searchPage } from "./search.ts";
 
 /** Reads through `db`, which need not be the connection that writes. */
@@ -43,6 +44,7 @@ export function createRequestLog(db: Db): RequestLog {
         content: rest?.request_text == null ? null : toContent(rest),
         feedback: rest?.feedback_tier ? toFeedback(rest) : null,
         appFeedback: rest?.app_at == null ? null : toAppFeedback(rest),
+        sample: rest?.verdict == null ? null : toStoredSample(rest),
       };
     },
     async mark(accountId, recordId, { tier, note, atMs }) {
@@ -79,8 +81,11 @@ function toPast(row: SqlRow): readonly PastRequest[] {
 /** Everything of one request that its row of the log does not have. */
 const REST = `SELECT d.detail_json, c.request_text, c.is_request_cut, c.answer_text, c.is_answer_cut,
     f.tier AS feedback_tier, f.note, f.created_at AS feedback_at,
-    f.app_score, f.app_tier, f.app_comment, f.app_key_id, f.app_at
+    f.app_score, f.app_tier, f.app_comment, f.app_key_id, f.app_at,
+    s.second_model, s.second_output_tokens, s.second_latency_ms, s.second_cost, s.verdict, s.similarity,
+    s.answer_text AS second_answer
   FROM request_details d LEFT JOIN request_contents c ON c.id = d.id LEFT JOIN request_feedback f ON f.id = d.id
+    LEFT JOIN shadow_samples s ON s.id = d.id
   WHERE d.id = $1`;
 
 /** What a mark keeps of its request, which it outlives. */

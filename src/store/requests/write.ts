@@ -12,7 +12,7 @@ import {
   type RequestRecord,
   recordIdAt,
 } from "../../core/requests/records.ts";
-import { bulkInsert, flag, freeText, type InsertShape, integer, text } from "../dialect.ts";
+import { bulkInsert, flag, freeText, type InsertShape, integer, text, withoutNul } from "../dialect.ts";
 import { toDetail } from "./detail.ts";
 import { createTotalsWriter, SPAN_MS } from "./totals.ts";
 
@@ -41,7 +41,10 @@ export function createRecordStore(db: Db): RecordStore {
         most,
       ]);
       const last = oldest.at(-1)?.id ?? "";
-      const tables = oldest.length === 0 ? [] : ["requests", "request_details", "request_contents", "request_tags"];
+      const tables =
+        oldest.length === 0
+          ? []
+          : ["requests", "request_details", "request_contents", "request_tags", "shadow_samples"];
       await db.batch([
         ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE id <= $1`, params: [last] })),
         // With the last of them: a day that was over before that time has no requests left.
@@ -155,9 +158,4 @@ const NONE: readonly KeptTag[] = [];
 function tagsOf({ id, accountId, tags }: RequestRecord): readonly KeptTag[] {
   if (tags === NO_TAGS) return NONE;
   return Object.entries(tags).map(([name, value]) => ({ id, accountId, name, value }));
-}
-
-/** PostgreSQL does not store NUL. */
-function withoutNul(value: string): string {
-  return value.replaceAll("\u0000", "\ufffd");
 }

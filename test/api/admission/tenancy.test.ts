@@ -134,6 +134,8 @@ describe("an owner", () => {
     ["POST", "/api/credits/adjustments", { amountUsd: "5" }],
     ["GET", "/api/ledger/verify"],
     ["GET", "/api/requests/feedback"],
+    ["PUT", "/api/profiles/profile_0/shadow", { model: "gpt-4o", share: 1, budgetUsdPerDay: "1" }],
+    ["DELETE", "/api/profiles/profile_0/shadow"],
     ["GET", "/api/providers"],
     ["POST", "/api/providers/sandbox/test"],
     ["GET", "/api/settings"],

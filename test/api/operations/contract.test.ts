@@ -62,6 +62,10 @@ const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, pa
   KeyRevocation: async () => ["POST", "/api/keys/revoke", { ids: ["k"] }],
   Rotation: async () => ["POST", `/api/keys/${await newKey()}/rotate`, {}],
   NewProfile: async () => ["POST", "/api/profiles", { name: "p" }],
+  NewShadowRule: async () => {
+    const { id } = (await (await gateway.api("POST", "/api/profiles", { name: "p" })).json()) as { id: string };
+    return ["PUT", `/api/profiles/${id}/shadow`, { model: "gpt-4o", share: 0.1, budgetUsdPerDay: "1" }];
+  },
   TopUp: async () => ["POST", "/api/credits/topups", { amountUsd: "1" }],
   Adjustment: async () => ["POST", "/api/credits/adjustments", { amountUsd: "1" }],
   Discovery: async () => ["POST", "/api/providers/discover", { address: "127.0.0.1:1" }],
@@ -165,7 +169,15 @@ async function callTheRest(): Promise<void> {
     return (await response.json()) as Record<string, string>;
   };
   const lists = ["accounts", "keys", "profiles", "credits", "ledger", "ledger/months", "ledger/verify", "models"];
-  const others = ["providers", "requests", "requests/recorded", "requests/histogram", "usage", "usage/failures"];
+  const others = [
+    "providers",
+    "requests",
+    "requests/recorded",
+    "requests/histogram",
+    "usage",
+    "usage/failures",
+    "outcomes",
+  ];
   for (const name of [...lists, ...others, "users", "invitations", "settings"]) await call("GET", `/api/${name}`);
   const { id } = await call("POST", "/api/profiles", { name: "p" });
   await call("GET", `/api/profiles/${id}`);

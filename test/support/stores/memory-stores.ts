@@ -57,19 +57,21 @@ export function createMemoryStores() {
     },
   };
   const accounts = { billingModes: async () => new Map<string, never>() };
+  const replaceProfile = async (profile: Profile): Promise<boolean> => {
+    await reach();
+    const isFound = profileRows.has(profile.id);
+    if (isFound) profileRows.set(profile.id, profile);
+    state.revision += 1;
+    return isFound;
+  };
   const profiles: ProfileStore = {
     insert: async (profile) => {
       await reach();
       profileRows.set(profile.id, profile);
       state.revision += 1;
     },
-    update: async (profile) => {
-      await reach();
-      const isFound = profileRows.has(profile.id);
-      if (isFound) profileRows.set(profile.id, profile);
-      state.revision += 1;
-      return isFound;
-    },
+    update: replaceProfile,
+    setShadow: replaceProfile,
     delete: async (_accountId, id, keysTo) => {
       await reach();
       if (typeof keysTo === "string" && !profileRows.has(keysTo)) return "heir-missing";

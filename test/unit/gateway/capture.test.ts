@@ -34,6 +34,9 @@ function listen(wish: Partial<CaptureWish> = {}): ResponseCapture & CapturedResp
     get isCut() {
       return content.isCut;
     },
+    get isCutShort() {
+      return content.isCutShort;
+    },
   };
 }
 

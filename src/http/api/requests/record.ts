@@ -4,7 +4,8 @@ import { Type } from "typebox";
 import { CATEGORIES, type Controls, type Decision, ROUTING_PROFILES } from "../../../core/decision.ts";
 import { TOOL_SCENARIOS } from "../../../core/model.ts";
 import { formatUsd, type NanoUsd, type Price } from "../../../core/money.ts";
-import type { AppFeedback, Feedback, RequestSummary, StoredRequest } from "../../../core/requests/log.ts";
+import { VERDICTS } from "../../../core/outcomes.ts";
+import type { AppFeedback, Feedback, RequestSummary, StoredRequest, StoredSample } from "../../../core/requests/log.ts";
 import { overheadMsOf, SESSION_STATES } from "../../../core/requests/records.ts";
 import { TIERS } from "../../../core/tiers.ts";
 import {
@@ -147,6 +148,17 @@ const AppFeedbackSchema = Type.Object({
   createdAt: Time,
 });
 
+/** The second answer of a shadow sample. */
+const SampleSchema = Type.Object({
+  model: AnyText,
+  verdict: listed(VERDICTS),
+  similarity: nullable(Type.Number({ description: "Words in common. No verdict." })),
+  outputTokens: Integer,
+  latencyMs: Integer,
+  costUsd: Type.String({ description: "The operator's cost, at the provider's price. The account does not pay it." }),
+  answer: nullable(Type.String({ description: "Only where the operator keeps prompts and responses." })),
+});
+
 /** One request as a whole. In it, `attempts` is the list, and `attemptCount` the number. */
 export const RecordedRequestSchema = named("RecordedRequest", {
   ...lineFields,
@@ -162,6 +174,7 @@ export const RecordedRequestSchema = named("RecordedRequest", {
   content: nullable(Type.Object({ request: AnyText, isRequestCut: Flag, answer: AnyText, isAnswerCut: Flag })),
   feedback: nullable(FeedbackSchema),
   appFeedback: nullable(AppFeedbackSchema),
+  sample: nullable(SampleSchema),
 });
 
 /** The feedback beside the tier that was decided. */
@@ -214,7 +227,7 @@ export function writeSummary(request: RequestSummary): WrittenLine {
 
 /** The line of the log, and what it does not say. */
 export function writeStored(stored: StoredRequest): Shape<typeof RecordedRequestSchema> {
-  const { summary, detail, content, feedback, appFeedback } = stored;
+  const { summary, detail, content, feedback, appFeedback, sample } = stored;
   const { attempts: attemptCount, ...line } = writeSummary(summary);
   const { decision, attempts, hold, cost, features, toolCalls } = detail;
   return {
@@ -238,6 +251,7 @@ export function writeStored(stored: StoredRequest): Shape<typeof RecordedRequest
     content,
     feedback: feedback === null ? null : writeFeedback(feedback),
     appFeedback: appFeedback === null ? null : writeAppFeedback(appFeedback),
+    sample: sample === null ? null : writeSample(sample),
   };
 }
 
@@ -247,6 +261,11 @@ export function writeFeedback({ tier, note, atMs }: Feedback): Shape<typeof Feed
 
 function writeAppFeedback({ score, tier, comment, keyId, atMs }: AppFeedback): Shape<typeof AppFeedbackSchema> {
   return { score, tier, comment, key: keyId, createdAt: isoTime(atMs) };
+}
+
+function writeSample({ second, verdict, similarity, answer }: StoredSample): Shape<typeof SampleSchema> {
+  const { model, outputTokens, latencyMs, cost } = second;
+  return { model, verdict, similarity, outputTokens, latencyMs, costUsd: formatUsd(cost), answer };
 }
 
 function writeDecision(decision: Decision): Shape<typeof RecordedDecisionSchema> {

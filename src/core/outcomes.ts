@@ -1,0 +1,72 @@
+// Outcomes: samples of requests that a second model answered as well, after the client had its answer. They show whether a
+// cheaper model is good enough. The second call is the operator's cost and never part of a wallet.
+
+import type { NanoUsd } from "./money.ts";
+import type { AppFeedback, Feedback } from "./requests/log.ts";
+
+/** Which requests of a profile a second model answers too. */
+export interface ShadowRule {
+  readonly model: string;
+  /** Of the requests, 0 to 1. */
+  readonly share: number;
+  /** For all second answers of a day in UTC. */
+  readonly budgetPerDay: NanoUsd;
+}
+
+/**
+ * `same`: the same answer. `same_tool`: the same tools with other arguments. `unclear`: two longer texts, which no
+ * comparison by machine can judge.
+ */
+export const VERDICTS = ["same", "same_tool", "different", "unclear"] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** One answer in figures. The cost is the provider's, without markup. */
+export interface AnswerFigures {
+  readonly model: string;
+  readonly outputTokens: number;
+  readonly latencyMs: number;
+  readonly cost: NanoUsd;
+}
+
+export interface ShadowSample {
+  /** That of the request in the request log. */
+  readonly id: string;
+  readonly accountId: string;
+  readonly profileId: string;
+  readonly atMs: number;
+  readonly tier: string;
+  readonly category: string;
+  readonly live: AnswerFigures;
+  readonly second: AnswerFigures;
+  readonly verdict: Verdict;
+  /** The share of words that both texts have, 0 to 1; null where tool calls were compared. */
+  readonly similarity: number | null;
+  /** What the second model said; null unless content is stored. */
+  readonly answer: string | null;
+}
+
+/** A sample with what people and applications said of the answer that was delivered. */
+export interface MarkedSample extends Omit<ShadowSample, "accountId" | "answer"> {
+  readonly requestId: string;
+  readonly markedTier: Feedback["tier"] | null;
+  readonly score: AppFeedback["score"];
+}
+
+/** The budget of a profile on one day. */
+interface ShadowDay {
+  readonly profileId: string;
+  /** As in 2026-01-31. */
+  readonly day: string;
+}
+
+export interface OutcomeStore {
+  /** Counts the amount against the day, unless that would exceed the limit; over all processes. */
+  take(day: ShadowDay, amount: NanoUsd, limit: NanoUsd): Promise<boolean>;
+  /** Replaces what was taken by what it came to. */
+  settle(day: ShadowDay, taken: NanoUsd, cost: NanoUsd): Promise<void>;
+  /** What was counted against a day, by profile. */
+  spentOn(day: string): Promise<ReadonlyMap<string, NanoUsd>>;
+  add(sample: ShadowSample): Promise<void>;
+  /** The newest samples of the account since then. */
+  samples(accountId: string, fromMs: number, limit: number): Promise<readonly MarkedSample[]>;
+}
