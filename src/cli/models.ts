@@ -1,4 +1,4 @@
-// `switchyard models list | check | update`: the catalogue as this configuration has it, whether providers offer each
+// `switchyard models list | check | update`: the catalogue as a server would have it now, whether providers offer each
 // model under its name and at its price, and what a price list says.
 
 import { type Catalog, chainPlaces, isUsable } from "../catalog/catalog.ts";
@@ -31,7 +31,7 @@ interface ModelOptions extends UpdateOptions {
 /** Lists the catalogue, or compares it with the providers. */
 export function models(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
-    ...{ name: "models", terminal, parse: () => parseModels(args, terminal) },
+    ...{ name: "models", terminal, isEffective: true, parse: () => parseModels(args, terminal) },
     run: async (options, settings) => RUN[options.kind](options, settings, terminal),
   });
 }

@@ -28,7 +28,7 @@ import { FAILED, UsageError } from "./command/usage.ts";
 /** Runs one subcommand on the store. */
 export function profiles(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
-    ...{ name: "profiles", terminal, parse: () => parseProfiles(args) },
+    ...{ name: "profiles", terminal, isEffective: true, parse: () => parseProfiles(args) },
     run: (options, { database, catalog }) =>
       withStore(database, async (store) => {
         await store.requireAccount(options.accountId, terminal.now());

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { Settings } from "../config/settings.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { JsonMap, Overlay } from "../core/overlay.ts";
-import { probe } from "../gateway/operate/probe.ts";
+import { draftCatalog, type Probed, probe } from "../gateway/operate/probe.ts";
 import { createRegistry } from "../providers/registry.ts";
 import { entryAt, patched, withEntry } from "../versions/document.ts";
 import type { Versions } from "../versions/versions.ts";
@@ -79,12 +79,17 @@ interface TestContext {
 
 /** With what is published and the fields given here, so that a key can be tried before it is stored. */
 async function test(wanted: ProviderChange, fields: JsonMap, { versions, terminal }: TestContext): Promise<number> {
-  const { provider, catalog } = await versions.draftProvider(wanted.id, fields, COMMAND_LINE);
+  const { provider, catalog: own } = await versions.draftProvider(wanted.id, fields, COMMAND_LINE);
+  const catalog = draftCatalog(provider, own);
   const registry = createRegistry(new Map([[wanted.id, provider]]));
   const outcome = await probe({ provider, model: null }, { catalog, registry, now: Date.now }).finally(registry.close);
   if (wanted.isJson) printJson({ provider: wanted.id, ...outcome }, terminal);
   else if (outcome.ok)
-    terminal.say(`${wanted.id} answers (${outcome.model ?? "its list of models"}, ${outcome.durationMs} ms).\n`);
+    terminal.say(`${wanted.id} answers (${outcome.model ?? "its list of models"}, ${said(outcome)}).\n`);
   else terminal.say(`${outcome.problem} ${outcome.fix}\n`);
   return outcome.ok ? 0 : FAILED;
+}
+
+function said({ durationMs, costUsd }: Probed): string {
+  return costUsd === null ? `${durationMs} ms` : `${durationMs} ms, $${costUsd}`;
 }

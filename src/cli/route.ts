@@ -1,5 +1,5 @@
-// `switchyard route "prompt"`: the decision a request would get, as a card. It is decided here, from the configuration:
-// no provider is called, nothing is charged, and no server need run.
+// `switchyard route "prompt"`: the decision a request would get, as a card. It is decided here, from the configuration
+// that a server would have now: no provider is called, nothing is charged, and no server need run.
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -52,8 +52,7 @@ const OWN_FLAGS = [...Object.keys(FIELDS), "tools", "messages", "profile", "acco
 /** Prints the decision for one prompt. */
 export function route({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
-    name: "route",
-    terminal,
+    ...{ name: "route", terminal, isEffective: true },
     async parse() {
       const { own, config } = splitFlags(flags, OWN_FLAGS);
       const question = readQuestion(await readBody(words, own, terminal));

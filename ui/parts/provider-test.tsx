@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { type ApiError, call } from "../api.ts";
-import { duration } from "../format.ts";
+import { duration, usd } from "../format.ts";
 import { Button } from "../kit/button.tsx";
 import { Problem } from "../kit/states.tsx";
 import type { ProviderTested } from "../types.ts";
@@ -41,7 +41,7 @@ export function useProviderTest(provider: string, model?: string) {
 
 /** Read out when it arrives, since the button that asked is elsewhere. */
 export function TestOutcome({
-  outcome: { ok, model, durationMs, problem, fix },
+  outcome: { ok, model, durationMs, costUsd, problem, fix },
 }: {
   readonly outcome: ProviderTested;
 }) {
@@ -49,6 +49,7 @@ export function TestOutcome({
     return (
       <p class="notice good">
         {model === null ? TEXT.listedIn(duration(durationMs)) : TEXT.answeredIn(model, duration(durationMs))}
+        {costUsd !== null && TEXT.costsYou(usd(costUsd))}
       </p>
     );
   }

@@ -5,6 +5,7 @@ import { load } from "../../config/load.ts";
 import { formatProblems } from "../../config/report.ts";
 import type { Loaded, Settings } from "../../config/settings.ts";
 import type { Flags } from "./arguments.ts";
+import { effective } from "./effective.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
 import { explainFailure, FAILED, UsageError, unknown } from "./usage.ts";
 
@@ -24,6 +25,8 @@ export interface Parsed<Options> {
 export interface Command<Options> {
   readonly name: string;
   readonly terminal: Terminal;
+  /** Whether it needs what was set at run time as well. */
+  readonly isEffective?: boolean;
   /** Throws UsageError. */
   parse(): Parsed<Options> | Promise<Parsed<Options>>;
   /** The exit code. */
@@ -31,7 +34,8 @@ export interface Command<Options> {
 }
 
 /** Runs a command to its exit code. */
-export async function runCommand<Options>({ name, terminal, parse, run }: Command<Options>): Promise<number> {
+export async function runCommand<Options>(wanted: Command<Options>): Promise<number> {
+  const { name, terminal, parse, run, isEffective = false } = wanted;
   try {
     const { options, config } = await parse();
     const loaded = loadSettings(config, terminal);
@@ -39,7 +43,7 @@ export async function runCommand<Options>({ name, terminal, parse, run }: Comman
     // Only warnings about this very command line; `switchyard doctor` shows the others.
     const warnings = loaded.warnings.filter(({ place }) => place.startsWith("flag "));
     for (const { place, message } of warnings) terminal.say(`! ${place}: ${message}.\n`);
-    return await run(options, loaded.settings);
+    return await run(options, isEffective ? await effective(loaded.settings, terminal) : loaded.settings);
   } catch (error) {
     return explainFailure(error, name, terminal);
   }

@@ -2,13 +2,9 @@
 
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Settings } from "../../config/settings.ts";
-import type { Db } from "../../core/db.ts";
-import { createSealer } from "../../store/secret/seal.ts";
-import { openSecret } from "../../store/secret/secret.ts";
-import { createVersionStore } from "../../store/versions/versions.ts";
-import { SILENT_LOG } from "../../telemetry/log.ts";
-import { createVersions, type Published, type Versions } from "../../versions/versions.ts";
+import type { Published, Versions } from "../../versions/versions.ts";
 import { printJson } from "./command.ts";
+import { versionsOf } from "./effective.ts";
 import { withStore } from "./store.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -19,8 +15,10 @@ export function withVersions<T>(
 ): Promise<T> {
   return withStore(settings.database, async ({ db }) => {
     let { catalog } = settings;
-    const versions = versionsOf(db, settings, (checked) => {
-      catalog = checked.catalog;
+    const versions = versionsOf(db, settings, {
+      onServe(checked) {
+        catalog = checked.catalog;
+      },
     });
     await versions.start();
     try {
@@ -28,21 +26,6 @@ export function withVersions<T>(
     } finally {
       versions.stop();
     }
-  });
-}
-
-export function versionsOf(
-  db: Db,
-  settings: Settings,
-  onServe: (checked: { readonly catalog: Catalog }) => void = () => undefined,
-): Versions {
-  return createVersions({
-    store: createVersionStore(db),
-    configuration: settings.configuration,
-    sealer: createSealer(openSecret(settings), "provider keys"),
-    onServe,
-    log: SILENT_LOG,
-    now: Date.now,
   });
 }
 

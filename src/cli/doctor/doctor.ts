@@ -6,6 +6,7 @@ import type { Settings } from "../../config/settings.ts";
 import { UI_FOLDER } from "../../http/pages/ui.ts";
 import type { Arguments } from "../command/arguments.ts";
 import { BAD_CONFIGURATION, loadSettings, printJson } from "../command/command.ts";
+import { effective } from "../command/effective.ts";
 import { isOn, splitFlags } from "../command/flags.ts";
 import { countStates, formatCheck, hasColour } from "../command/symbols.ts";
 import { type Terminal, thisTerminal } from "../command/terminal.ts";
@@ -23,7 +24,9 @@ export async function doctor(args: Arguments, terminal: Terminal = thisTerminal(
     if (args.words[0] !== undefined) throw new UsageError(`Unexpected argument '${args.words[0]}'.`);
     const isJson = isOn(own, "json");
     const isColoured = hasColour(own, terminal);
-    const loaded = loadSettings(config, terminal);
+    const written = loadSettings(config, terminal);
+    // What the database check reports anyway is not said twice.
+    const loaded = written.ok ? { ...written, settings: await effective(written.settings, QUIET) } : written;
     const checks = [checkNode(process.versions.node), ...diagnose(loaded, terminal.env, terminal.now())];
     if (loaded.ok)
       checks.push(...(await liveChecks(loaded.settings, { asksProviders: isOn(own, "test"), nowMs: terminal.now() })));
@@ -38,6 +41,8 @@ export async function doctor(args: Arguments, terminal: Terminal = thisTerminal(
     return explainFailure(error, "doctor", terminal);
   }
 }
+
+const QUIET = { say: () => undefined };
 
 /** The last line. */
 function summaryOf(checks: readonly Check[]): string {

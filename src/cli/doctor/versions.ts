@@ -1,19 +1,14 @@
 // The check of the run-time configuration: which version is in use, and why not the newest.
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Check } from "../../config/doctor.ts";
 import { command } from "../../config/package.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Db } from "../../core/db.ts";
-import { SECRET_FILE } from "../../store/secret/secret.ts";
-import { versionsOf } from "../command/versions.ts";
+import { versionsOf } from "../command/effective.ts";
 
 /** None where nothing was changed at run time. Never makes the secret, which a check must not. */
 export async function versionChecks(db: Db, settings: Settings): Promise<readonly Check[]> {
-  const hasSecret = settings.secret !== null || existsSync(join(settings.dataDir, SECRET_FILE));
-  if (!hasSecret) return [];
-  const versions = versionsOf(db, settings);
+  const versions = versionsOf(db, settings, { isReadOnly: true });
   await versions.start();
   versions.stop();
   const { number: newest } = versions.newest();

@@ -4,9 +4,10 @@
 
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { HostedModel, Provider } from "../../core/model.ts";
+import { costNano, formatUsd } from "../../core/money.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { parseBody } from "../../formats/wire/json-source.ts";
-import type { TriedModel } from "../attempt/try-model.ts";
+import type { Reached, TriedModel } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";
 import type { Failure } from "../attempt/verdict.ts";
 import type { Services } from "../services.ts";
@@ -20,6 +21,8 @@ export interface Probed {
   /** The provider's own status, when it answered at all and not with a success. */
   readonly status: number | null;
   readonly durationMs: number;
+  /** What the provider bills for the answer, by its count and its price; null where either is unknown. */
+  readonly costUsd: string | null;
   /** What is wrong, and what to do about it; null when nothing is. */
   readonly problem: string | null;
   readonly fix: string | null;
@@ -60,13 +63,34 @@ export async function probe(wanted: Probe, services: ProbeServices): Promise<Pro
   const startedAtMs = services.now();
   const tried = await ask(model, signal, services);
   const durationMs = services.now() - startedAtMs;
-  if (tried.ok) return { ...NOTHING, ok: true, model: model.id, durationMs };
+  const isBilled = provider.transport !== "sandbox";
+  if (tried.ok)
+    return {
+      ...NOTHING,
+      ok: true,
+      model: model.id,
+      durationMs,
+      costUsd: isBilled ? costOf(tried.answer, model) : null,
+    };
   const failure = timeout.aborted ? outOfPatience(tried.failure, patienceMs) : tried.failure;
   const advice = adviseOn(failure, { provider, model });
-  return { ok: false, model: model.id, status: failure.status, durationMs, ...advice };
+  return { ...NOTHING, model: model.id, status: failure.status, durationMs, ...advice };
 }
 
-const NOTHING = { ok: false, status: null, durationMs: 0, problem: null, fix: null };
+/** The catalogue to test a draft with: none where it has no model that could be asked, so that its list is asked for. */
+export function draftCatalog({ id, transport }: Provider, catalog: Catalog | null): Catalog | null {
+  if (catalog === null || transport === "sandbox") return catalog;
+  const hosts = [...catalog.models.values()].flatMap((model) => model.hosts);
+  return hosts.some((host) => host.provider === id && isRoutable(catalog, host)) ? catalog : null;
+}
+
+const NOTHING = { ok: false, status: null, durationMs: 0, costUsd: null, problem: null, fix: null };
+
+/** Without a markup: it is the operator's own bill. */
+function costOf({ whole }: Reached, { price }: HostedModel): string | null {
+  const usage = whole?.usage ?? null;
+  return usage === null || price === null ? null : formatUsd(costNano(usage.buckets, price, 0));
+}
 
 /** Of those that can be routed to, so that it is one the operator has priced. */
 function cheapestOf(catalog: Catalog, { id }: Provider): HostedModel | null {
@@ -82,7 +106,7 @@ function cheapestOf(catalog: Catalog, { id }: Provider): HostedModel | null {
 
 /** The call is free, and shows address and key to be right as well. */
 function listed({ problem, fix, durationMs }: Listing): Probed {
-  return { ok: problem === null, model: null, status: null, durationMs, problem, fix };
+  return { ...NOTHING, ok: problem === null, model: null, durationMs, problem, fix };
 }
 
 function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {

@@ -152,9 +152,17 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   get("listKeys", "/api/keys", {
     summary: "The keys of an account: searched, filtered and sorted, with their usage of 30 days",
     parameters: [
-      query("q", Type.String({ maxLength: SEARCH_MAX, pattern: SEARCH.source }), "A part of the name, the beginning of the key, or an id."),
+      query(
+        "q",
+        Type.String({ maxLength: SEARCH_MAX, pattern: SEARCH.source }),
+        "A part of the name, the beginning of the key, or an id.",
+      ),
       query("status", Type.Enum([...KEY_STATUSES])),
-      query("profile", Type.String({ pattern: PLAIN_ID.source }), "The id of a profile, or `none` for keys without one."),
+      query(
+        "profile",
+        Type.String({ pattern: PLAIN_ID.source }),
+        "The id of a profile, or `none` for keys without one.",
+      ),
       query("sort", Type.Enum(SORTS, { default: "-created" }), "`-` for descending. Spend is that of 30 days."),
       ...paging,
     ],

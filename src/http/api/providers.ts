@@ -6,7 +6,7 @@ import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel, Model, Provider, Timeouts } from "../../core/model.ts";
 import { isJsonMap, type JsonMap, type Overlay } from "../../core/overlay.ts";
-import { probe } from "../../gateway/operate/probe.ts";
+import { draftCatalog, probe } from "../../gateway/operate/probe.ts";
 import type { Services } from "../../gateway/services.ts";
 import type { HealthState, ModelHealth } from "../../providers/breaker.ts";
 import { createRegistry } from "../../providers/registry.ts";
@@ -85,6 +85,8 @@ export const ProviderTestedSchema = named("ProviderTested", {
   model: nullable(AnyText),
   status: nullable(Integer),
   durationMs: Integer,
+  // What the provider bills for the answer; null where nothing is known of it.
+  costUsd: nullable(AnyText),
   // What is wrong and what to do about it, in words.
   problem: nullable(AnyText),
   fix: nullable(AnyText),
@@ -142,8 +144,7 @@ async function testedBy(request: FastifyRequest, id: string, { draft, edge }: Te
   const { catalog } = edge.services();
   if (draft !== undefined) {
     const { provider, catalog: own } = await edge.versions.draftProvider(id, documentOf(draft), authorOf(request));
-    const hasModels = own !== null && [...own.models.values()].some((each) => hostAt(each, id, own) !== null);
-    return { provider, catalog: hasModels || provider.transport === "sandbox" ? own : null };
+    return { provider, catalog: draftCatalog(provider, own) };
   }
   const provider = catalog.providers.get(id);
   if (provider === undefined) throw missing("provider", id);

@@ -45,6 +45,8 @@ describe("a provider that answers", () => {
       model: "alpha",
       status: null,
       durationMs: expect.any(Number),
+      // 12 tokens in and 5 out, at the price without a markup.
+      costUsd: "0.000027",
       problem: null,
       fix: null,
     });

@@ -1,0 +1,76 @@
+// The settings that a server on this database would serve with: file, environment and flags over the run-time
+// configuration. Commands that only look read them, and leave nothing behind.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Checked, Settings } from "../../config/settings.ts";
+import type { Db } from "../../core/db.ts";
+import { openDb } from "../../store/db.ts";
+import { compareMigrations } from "../../store/migrate.ts";
+import { createSealer } from "../../store/secret/seal.ts";
+import { openSecret, SECRET_FILE } from "../../store/secret/secret.ts";
+import { createVersionStore } from "../../store/versions/versions.ts";
+import { SILENT_LOG } from "../../telemetry/log.ts";
+import { createVersions, type Versions } from "../../versions/versions.ts";
+import type { Terminal } from "./terminal.ts";
+import { reasonOf } from "./usage.ts";
+
+const MIGRATION = "0021_config_versions";
+/** A database that is away must not keep somebody waiting who only wants to look. */
+const TIMEOUTS = { connectTimeoutMs: 3_000, queryTimeoutMs: 3_000 };
+
+/** Without a database, or with one that has no versions, the settings as they are. */
+export async function effective(settings: Settings, terminal: Pick<Terminal, "say">): Promise<Settings> {
+  const { database } = settings;
+  const isMissing = database.startsWith("sqlite:") && !existsSync(database.slice("sqlite:".length));
+  if (isMissing) return settings;
+  try {
+    const db = await openDb(database, TIMEOUTS);
+    try {
+      if ((await compareMigrations(db)).missing.includes(MIGRATION)) return settings;
+      return { ...settings, ...(await servedBy(db, settings)) };
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    terminal.say(`! The run-time configuration cannot be read, so file and environment count: ${reasonOf(error)}.\n`);
+    return settings;
+  }
+}
+
+type Served = Pick<Extract<Checked, { ok: true }>, "catalog" | "routing" | "options">;
+
+async function servedBy(db: Db, settings: Settings): Promise<Partial<Served>> {
+  let served: Partial<Served> = {};
+  const versions = versionsOf(db, settings, {
+    isReadOnly: true,
+    onServe({ catalog, routing, options }) {
+      served = { catalog, routing, options };
+    },
+  });
+  await versions.start();
+  versions.stop();
+  return served;
+}
+
+interface VersionsUse {
+  readonly onServe?: (checked: Served) => void;
+  /** Makes no secret where there is none. */
+  readonly isReadOnly?: boolean;
+}
+
+export function versionsOf(
+  db: Db,
+  settings: Settings,
+  { onServe = () => undefined, isReadOnly = false }: VersionsUse,
+): Versions {
+  const hasSecret = settings.secret !== null || existsSync(join(settings.dataDir, SECRET_FILE));
+  return createVersions({
+    store: createVersionStore(db),
+    configuration: settings.configuration,
+    sealer: isReadOnly && !hasSecret ? null : createSealer(openSecret(settings), "provider keys"),
+    onServe,
+    log: SILENT_LOG,
+    now: Date.now,
+  });
+}
