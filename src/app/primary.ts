@@ -2,8 +2,8 @@
 // SQLite connection, the commits of the ledger, shared rate limits and each other's news.
 
 import { createBatcher } from "../billing/batcher.ts";
+import { batchesOf } from "../billing/ledger.ts";
 import { newOwner } from "../billing/owner.ts";
-import { post } from "../billing/post.ts";
 import { LEDGER_SERVICE } from "../billing/remote-batcher.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
@@ -236,23 +236,32 @@ async function openPostgresStore(database: string, log: Log): Promise<Store> {
 /** All workers' operations in one queue: they are committed together, and no wallet is changed by two at once. */
 function ledgerOn(db: Db): (link: OpenLink) => void {
   const store = createLedgerStore(db, newOwner());
-  const batcher = createBatcher((ops) => store.commit(ops, post));
+  const batcher = createBatcher(batchesOf(store));
   return (link) => link.serve(LEDGER_SERVICE, (op) => batcher.submit(op as LedgerOp));
 }
 
-/** Passes a worker's calls on. What it has begun and cannot end any more is undone. */
+/** A transaction that a worker leaves open for so long is undone: everybody else waits for it. */
+const TRANSACTION_MS = 30_000;
+
+/** Passes a worker's calls on. What it has begun and does not end is undone. */
 function lend(thread: Thread, link: OpenLink): (payload: unknown) => Promise<unknown> {
-  const begun = new Set<string>();
-  void link.closed.then(() => {
-    for (const transaction of begun) void thread.call({ kind: "rollback", transaction }).catch(() => undefined);
-  });
+  const begun = new Map<string, NodeJS.Timeout>();
+  const end = (transaction: string): void => {
+    clearTimeout(begun.get(transaction));
+    begun.delete(transaction);
+  };
+  const undo = (transaction: string): void => {
+    end(transaction);
+    void thread.call({ kind: "rollback", transaction }).catch(() => undefined);
+  };
+  void link.closed.then(() => [...begun.keys()].forEach(undo));
   return async (payload) => {
     const call = payload as ForwardedCall;
     const { kind, transaction = "" } = call;
-    if (kind === "begin") begun.add(transaction);
-    if (kind === "commit" || kind === "rollback") begun.delete(transaction);
+    if (kind === "begin") begun.set(transaction, setTimeout(undo, TRANSACTION_MS, transaction).unref());
+    if (kind === "commit" || kind === "rollback") end(transaction);
     const answer = await thread.forward(call);
-    if (kind === "begin" && answer.error !== null) begun.delete(transaction);
+    if (kind === "begin" && answer.error !== null) end(transaction);
     return answer;
   };
 }

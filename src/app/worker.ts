@@ -84,12 +84,15 @@ export async function openWorkerDbs(
   const path = database.slice("sqlite:".length);
   const over = (service: string): Db =>
     sqliteOver(
-      channelOver((call) => link.call(service, call) as Promise<ForwardedAnswer>, path),
+      channelOver((call) => link.call(service, call, QUERY_MS) as Promise<ForwardedAnswer>, path),
       String(process.pid),
     );
   const db = over(WORKER_SERVICES.writer);
   return { db, reader: path === ":memory:" ? db : over(WORKER_SERVICES.reader) };
 }
+
+/** Pages over a long log and audits take their time; more than this nobody waits for. */
+const QUERY_MS = 120_000;
 
 /** The windows that all workers count in. */
 export function windowsOver(link: WorkerLink): CallWindows {

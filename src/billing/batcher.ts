@@ -7,6 +7,8 @@ import { StoreUnavailable } from "../core/store-errors.ts";
 
 /** Bounds one transaction, so that the first request of a batch does not wait for a very long commit. */
 const BATCH_MAX = 256;
+/** As many operations are worth a commit of their own while another is under way. Fewer wait for it and share the next. */
+const BATCH_MIN = 16;
 /** Far above any commit that works, below the time clients wait. */
 const COMMIT_TIMEOUT_MS = 10_000;
 
@@ -24,27 +26,44 @@ export interface Batcher {
   idle(): Promise<void>;
 }
 
-/** `onUnavailable` is told of each batch that the store could not commit. */
-export function createBatcher(
-  commit: (ops: readonly LedgerOp[]) => Promise<readonly LedgerOutcome[]>,
-  onUnavailable: () => void = () => undefined,
-): Batcher {
-  let waiting: QueuedOp[] = [];
-  let running: Promise<void> | null = null;
-  let hanging: StoreUnavailable | null = null;
+export interface BatcherOptions {
+  readonly commit: (ops: readonly LedgerOp[]) => Promise<readonly LedgerOutcome[]>;
+  /** How many commits may be under way: while one is written, the next is prepared. */
+  readonly atOnceMax: number;
+  /** Told of each batch that the store could not commit. */
+  readonly onUnavailable?: (() => void) | undefined;
+}
 
-  async function run(): Promise<void> {
-    // Lets everything that arrives in this turn of the event loop join the first batch.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.length > 0) {
+export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefined }: BatcherOptions): Batcher {
+  const running = new Set<Promise<void>>();
+  let waiting: QueuedOp[] = [];
+  let isScheduled = false;
+  let hanging: StoreUnavailable | null = null;
+  const takePlace = createOrder();
+
+  function schedule(): void {
+    if (isScheduled || waiting.length === 0) return;
+    if (running.size > 0 && (running.size >= atOnceMax || waiting.length < BATCH_MIN)) return;
+    isScheduled = true;
+    // Lets everything that arrives in this turn of the event loop join the batch.
+    setImmediate(() => {
+      isScheduled = false;
       const batch = waiting.slice(0, BATCH_MAX);
       waiting = waiting.slice(BATCH_MAX);
-      const timer = setTimeout(() => giveUp(batch), COMMIT_TIMEOUT_MS);
-      await runBatch(batch);
-      clearTimeout(timer);
-      hanging = null;
-    }
-    running = null;
+      const run = runWithin(batch).finally(() => {
+        running.delete(run);
+        schedule();
+      });
+      running.add(run);
+      schedule();
+    });
+  }
+
+  async function runWithin(batch: readonly QueuedOp[]): Promise<void> {
+    const timer = setTimeout(() => giveUp(batch), COMMIT_TIMEOUT_MS);
+    await runBatch(batch);
+    clearTimeout(timer);
+    hanging = null;
   }
 
   /** What was sent may still be committed; what was not is dropped. All callers learn that the outcome is unknown. */
@@ -56,12 +75,17 @@ export function createBatcher(
   }
 
   async function runBatch(batch: readonly QueuedOp[]): Promise<void> {
+    const { before, end } = takePlace();
     try {
       const outcomes = await commit(batch.map(({ op }) => op));
+      // Whoever keeps count of a lease hears of its changes in the order in which they were made.
+      await before;
       batch.forEach(({ resolve }, index) => {
         resolve(outcomes[index] as LedgerOutcome);
       });
+      end();
     } catch (error) {
+      end();
       if (error instanceof StoreUnavailable) onUnavailable();
       if (batch.length === 1 || error instanceof StoreUnavailable) for (const { reject } of batch) reject(error);
       else {
@@ -77,10 +101,29 @@ export function createBatcher(
       new Promise((resolve, reject) => {
         if (hanging !== null) return reject(hanging);
         waiting.push({ op, resolve, reject });
-        running ??= run();
+        schedule();
       }),
     async idle() {
-      while (running !== null) await running;
+      while (running.size > 0 || isScheduled) await Promise.all([...running, new Promise(setImmediate)]);
     },
+  };
+}
+
+interface Place {
+  /** Ends when those that came before have ended. */
+  readonly before: Promise<void>;
+  end(): void;
+}
+
+/** A place behind all others for each that asks. */
+function createOrder(): () => Place {
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    const before = last;
+    let end = (): void => undefined;
+    last = new Promise((resolve) => {
+      end = resolve;
+    });
+    return { before, end };
   };
 }

@@ -62,12 +62,17 @@ export class Draft {
     return this.#resolvedHolds.get(id) ?? this.#newHolds.get(id) ?? this.#state.holds.get(id);
   }
 
+  /** Whether the hold is a row of the store, or becomes one with this batch. */
+  hasStored(id: string): boolean {
+    return this.#newHolds.has(id) || this.#state.holds.has(id);
+  }
+
   addHold(hold: Hold): void {
     assert(hold.amount >= 0n, "a hold cannot be negative");
     this.#newHolds.set(hold.id, hold);
   }
 
-  /** Ends a hold; one that was taken in the same batch is written once, in its last state. */
+  /** Ends a hold. One that was taken in the same batch is written once, in its last state; one of a lease never. */
   resolveHold(hold: Hold, state: HoldState): void {
     const { id, accountId, keyId, amount, isLimited, isMetered } = hold;
     const ended: Hold = { id, accountId, keyId, amount, state, isLimited, isMetered };
@@ -135,11 +140,10 @@ export class Draft {
 
   /** Everything the store has to write, in one transaction. */
   changes(): LedgerChanges {
-    const isNew = (id: string): boolean => this.#newHolds.has(id);
     return {
       wallets: [...this.#wallets.values()],
       newHolds: [...this.#newHolds.values()].map((hold) => this.#resolvedHolds.get(hold.id) ?? hold),
-      resolvedHolds: [...this.#resolvedHolds.values()].filter(({ id }) => !isNew(id)),
+      resolvedHolds: [...this.#resolvedHolds.values()].filter(({ id }) => this.#state.holds.has(id)),
       keySpends: [...this.#keySpends.values()],
       leases: [...this.#leases.values()],
       transactions: [...this.#transactions.values()],

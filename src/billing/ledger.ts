@@ -19,7 +19,7 @@ import type {
 import type { Log } from "../core/log.ts";
 import type { NanoUsd } from "../core/money.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
-import { type Batcher, createBatcher } from "./batcher.ts";
+import { type Batcher, type BatcherOptions, createBatcher } from "./batcher.ts";
 import { Leases } from "./leases.ts";
 import type { Outbox } from "./outbox.ts";
 import { post } from "./post.ts";
@@ -70,7 +70,7 @@ const RECALL_STEP_MS = 50;
 
 export function createLedger(options: LedgerOptions): Ledger {
   const { store, owner, outbox, log, ownerSilentMs, onUnavailable, isStoreFailing = () => false } = options;
-  const batcher = options.batcher ?? createBatcher((ops) => store.commit(ops, post), onUnavailable);
+  const batcher = options.batcher ?? createBatcher(batchesOf(store, onUnavailable));
   const clock = createSleepClock();
   // Others end the leases of a process that was silent for long; half of that allows for clocks and delays.
   const trustMs = ownerSilentMs === 0 ? Number.POSITIVE_INFINITY : ownerSilentMs / 2;
@@ -127,6 +127,11 @@ export function createLedger(options: LedgerOptions): Ledger {
     balance: async (accountId) => withHeld(await store.balance(accountId), leases.heldFor(accountId)),
     ...createLife({ ...options, batcher, leases, recovery, beat }),
   };
+}
+
+/** How batches of operations are committed to this store. */
+export function batchesOf(store: LedgerStore, onUnavailable?: () => void): BatcherOptions {
+  return { commit: (ops) => store.commit(ops, post), atOnceMax: store.commitsMax, onUnavailable };
 }
 
 interface LifeOptions extends Pick<LedgerOptions, "store" | "log"> {

@@ -140,20 +140,19 @@ function settle(draft: Draft, op: SettleOp): SettleOutcome {
   const freed = held.state === "open" ? held.amount : 0n;
   const reserved = held.isMetered ? 0n : freed;
   draft.putWallet(holding(wallet, wallet.held - reserved));
-  const { paid, absorbed } = charge(draft, op, held);
+  const { paid, absorbed } = bookCharge(draft, op, held);
   countSpend(draft, held, { freed, paid, periodStartMs: op.periodStartMs });
   return { state: "settled", paid, absorbed };
 }
 
-/** The hold was taken in memory and is written now. Where its lease is lost, it is charged like one that expired. */
+/** The hold was taken in memory, and only its charge is written. Where its lease is lost, it is charged like one that expired. */
 function settleReserved(draft: Draft, op: SettleOp, { owner, keyId, amount, isMetered }: ReservedHold): SettleOutcome {
   const { holdId: id, accountId } = op;
   const leased = isMetered ? 0n : (draft.lease({ owner, accountId })?.amount ?? 0n);
   const left = leased - least(leased, amount, op.charge);
   if (left < leased) draft.putLease({ owner, accountId, amount: left });
   const held: Hold = { id, accountId, keyId, amount, state: "open", isLimited: false, isMetered, owner };
-  draft.addHold(held);
-  const { paid, absorbed } = charge(draft, op, held);
+  const { paid, absorbed } = bookCharge(draft, op, held);
   const wallet = draft.wallet(accountId);
   return { state: "settled", paid, absorbed, lease: { left, available: availableIn(wallet), epoch: wallet.epoch } };
 }
@@ -163,13 +162,14 @@ function least(...amounts: readonly bigint[]): bigint {
 }
 
 /** Books the charge of a hold whose money is available again, and ends the hold. */
-function charge(draft: Draft, op: SettleOp, held: Hold): Pick<Charge, "paid" | "absorbed"> {
+function bookCharge(draft: Draft, op: SettleOp, held: Hold): Pick<Charge, "paid" | "absorbed"> {
   const { accountId, keyId, isMetered } = held;
   const free = availableIn(draft.wallet(accountId));
   const paid = isMetered || op.charge < free ? op.charge : free;
   const absorbed = op.charge - paid;
   draft.resolveHold(held, "settled");
-  const booked = { holdId: op.holdId, accountId, keyId, usage: op.usage, charge: op.charge, paid, absorbed };
+  const { holdId, usage, charge } = op;
+  const booked = { holdId, accountId, keyId, usage, charge, paid, absorbed, isReserved: !draft.hasStored(holdId) };
   if (isMetered && paid > 0n) draft.addTransaction(grantTransaction(booked));
   draft.addTransaction(chargeTransaction(booked), booked);
   if (op.answer !== null) draft.addAnswer(op.answer, held);

@@ -81,7 +81,7 @@ function linkProblem({ transaction, charge }: AuditedTransaction, previous: Link
 function chargeProblem({ transaction, charge, holdState }: AuditedTransaction): string | null {
   if (transaction.kind !== "charge") return null;
   if (charge === null) return "its charge is missing or cannot be read";
-  if (holdState !== "settled") return `its hold is ${holdState ?? "missing"}`;
+  if (holdState !== (charge.isReserved ? null : "settled")) return `its hold is ${holdState ?? "missing"}`;
   if (recompute(charge) !== charge.charge) return "its charge is not tokens times price";
   if (charge.paid + charge.absorbed !== charge.charge) return "paid and absorbed do not make up its charge";
   const paid = transaction.entries.find(({ book }) => book === "wallet")?.amount ?? 0n;

@@ -24,6 +24,11 @@ export interface Statement {
 /** The rows of each statement, in their order. */
 export type Answers = readonly (readonly SqlRow[])[];
 
+export interface BatchOptions {
+  /** Nobody waits for it, so it may be written after what somebody waits for. */
+  readonly isBackground?: boolean;
+}
+
 /** One portable SQL text on SQLite and PostgreSQL. */
 export interface Db extends Queryable {
   readonly kind: "sqlite" | "postgres";
@@ -33,7 +38,7 @@ export interface Db extends Queryable {
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** One atomic transaction that needs no answers in between. The way to write: SQLite commits many in one fsync. */
-  batch(statements: readonly Statement[]): Promise<Answers>;
+  batch(statements: readonly Statement[], options?: BatchOptions): Promise<Answers>;
   /** As `batch`, for statements none of which looks at what another one writes: in one message, there and back. */
   batchAtOnce(statements: readonly Statement[]): Promise<void>;
   /**

@@ -118,7 +118,7 @@ export interface SettleOp {
   readonly periodStartMs: number;
   /** The stored answer of an idempotent request, kept in the same transaction as its charge. */
   readonly answer: StoredAnswer | null;
-  /** What was reserved in memory; its hold is written with the charge. Absent for a hold that is in the store. */
+  /** What was reserved in memory; the store learns of it with the charge. Absent for a hold that is in the store. */
   readonly reserved?: ReservedHold;
 }
 
@@ -240,6 +240,8 @@ export interface Charge {
   readonly charge: NanoUsd;
   readonly paid: NanoUsd;
   readonly absorbed: NanoUsd;
+  /** Whether its hold was reserved in memory, so that the charge is all that is written of it. */
+  readonly isReserved: boolean;
 }
 
 /** A stored answer and the hold it was made for; with the owner of that where it is written in the same batch. */
@@ -261,6 +263,8 @@ export interface LedgerChanges {
 }
 
 export interface LedgerStore {
+  /** How many commits may be under way at once. */
+  readonly commitsMax: number;
   /** Reads what the operations refer to under lock, and writes what `post` makes of it, in one transaction. */
   commit(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[]>;
   balance(accountId: string): Promise<Wallet>;

@@ -25,9 +25,16 @@ interface LinkFailure {
 }
 
 interface LinkWaiter {
+  /** By the clock of `performance.now`. */
+  readonly dueAtMs: number;
   readonly resolve: (payload: unknown) => void;
   readonly reject: (error: Error) => void;
 }
+
+/** More than the store itself takes to give up on a commit. */
+const CALL_MS = 15_000;
+/** How often calls that are overdue are looked for: a timer for each would cost more than the call. */
+const LOOK_MS = 1_000;
 
 /** One end of a pipe. */
 export interface OpenLink extends WorkerLink {
@@ -73,8 +80,10 @@ export function createLink(pipe: Duplex): OpenLink {
       else waiter?.reject(toError(message[2]));
     }
   });
+  const looking = setInterval(() => rejectOverdue(waiters), LOOK_MS).unref();
   const closed = closeOf(pipe).then(() => {
     isClosed = true;
+    clearInterval(looking);
     for (const { reject } of waiters.values()) reject(gone());
     waiters.clear();
   });
@@ -83,11 +92,11 @@ export function createLink(pipe: Duplex): OpenLink {
     onNews(listener) {
       onNews = listener;
     },
-    call: (service, payload) =>
+    call: (service, payload, withinMs = CALL_MS) =>
       new Promise((resolve, reject) => {
         if (isClosed) return reject(gone());
         lastId += 1;
-        waiters.set(lastId, { resolve, reject });
+        waiters.set(lastId, { resolve, reject, dueAtMs: performance.now() + withinMs });
         send([CALL, lastId, service, payload]);
       }),
     serve: (service, answering) => void services.set(service, answering),
@@ -100,6 +109,16 @@ function closeOf(pipe: Duplex): Promise<void> {
   // The end of the pipe is what is acted upon.
   pipe.on("error", () => undefined);
   return new Promise((resolve) => pipe.once("close", () => resolve()));
+}
+
+/** An answer that comes after all is dropped. */
+function rejectOverdue(waiters: Map<number, LinkWaiter>): void {
+  const nowMs = performance.now();
+  for (const [id, { dueAtMs, reject }] of waiters) {
+    if (dueAtMs > nowMs) continue;
+    waiters.delete(id);
+    reject(new StoreUnavailable(new Error("the other process has not answered in time")));
+  }
 }
 
 function gone(): StoreUnavailable {

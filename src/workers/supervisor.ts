@@ -4,6 +4,7 @@
 import cluster, { type Worker } from "node:cluster";
 import type { Duplex } from "node:stream";
 import type { Log } from "../core/log.ts";
+import { createHandover } from "./handover.ts";
 import { createLink, type OpenLink } from "./link.ts";
 
 export interface SupervisorOptions {
@@ -45,6 +46,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const running = new Set<WorkerProcess>();
   /** By index: how long the next one waits. */
   const delays = new Map<number, number>();
+  const handover = createHandover();
   let isRetired = false;
   cluster.setupPrimary({
     exec: program,
@@ -57,7 +59,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   function start(index: number): WorkerProcess {
     const startedAtMs = performance.now();
     const child = cluster.fork();
+    handover.watch(child.process);
     const link = createLink(child.process.stdio[LINK_FD] as Duplex);
+    child.once("exit", () => handover.moveAll(child.process));
     const ended = endOf(child, link);
     const { pid } = child.process;
     const worker: WorkerProcess = { index, pid, link, ended: ended.then(() => undefined) };

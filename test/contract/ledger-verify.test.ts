@@ -24,15 +24,18 @@ const HISTORY: readonly LedgerOp[] = [
   hold("open", 60n, LIMITED),
   hold("given-back", 10n),
   release("given-back"),
+  settle("leased", 5, {
+    reserved: { owner: "me", keyId: "key", amount: 10n, isMetered: false, isFresh: false },
+  }),
 ];
 
 /** What is done, and what the audit must say of it. */
 const TAMPERINGS: readonly (readonly [string, string, RegExp])[] = [
-  ["a wallet's money", "UPDATE wallets SET posted = posted + 1", /wallet a says 911, its transactions come to 910/],
+  ["a wallet's money", "UPDATE wallets SET posted = posted + 1", /wallet a says 906, its transactions come to 905/],
   ["what a wallet holds", "UPDATE wallets SET held = held - 1", /wallet a says 59 on hold, its open holds are 60/],
   ["a wallet's hash", "UPDATE wallets SET hash = 'x'", /wallet a has another hash/],
   ["a wallet's last number", "UPDATE wallets SET sequence = 3", /beyond the end of its wallet: charge:third/],
-  ["a number too many", "UPDATE wallets SET sequence = 9", /wallet a has no transaction number 5/],
+  ["a number too many", "UPDATE wallets SET sequence = 9", /wallet a has no transaction number 6/],
   [
     "one entry",
     "UPDATE ledger_entries SET amount = 41 WHERE sequence = 2 AND book = 'revenue'",
@@ -72,8 +75,8 @@ const TAMPERINGS: readonly (readonly [string, string, RegExp])[] = [
   ],
   [
     "the last transaction that is gone",
-    "DELETE FROM ledger_transactions WHERE id = 'charge:third'",
-    /no transaction number 4/,
+    "DELETE FROM ledger_transactions WHERE id = 'charge:leased'",
+    /no transaction number 5/,
   ],
   [
     "a charge's tokens",
@@ -106,7 +109,7 @@ const TAMPERINGS: readonly (readonly [string, string, RegExp])[] = [
   ],
   [
     "a charge too many",
-    "INSERT INTO charges SELECT 'ghost', request_id, account_id, key_id, model, provider, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, is_estimated, price_json, markup_ppm, outcome, charge, paid, absorbed, created_at FROM charges WHERE hold_id = 'first'",
+    "INSERT INTO charges SELECT 'ghost', request_id, account_id, key_id, model, provider, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, is_estimated, price_json, markup_ppm, outcome, charge, paid, absorbed, created_at, is_reserved FROM charges WHERE hold_id = 'first'",
     /charge has no transaction: ghost/,
   ],
   [
@@ -126,6 +129,16 @@ const TAMPERINGS: readonly (readonly [string, string, RegExp])[] = [
   ],
   ["an open hold's amount", "UPDATE holds SET amount = 1 WHERE id = 'open'", /says 60 on hold, its open holds are 1/],
   ["a hold that is gone", "DELETE FROM holds WHERE id = 'first'", /charge:first: its hold is missing/],
+  [
+    "a hold of a charge that had none",
+    "UPDATE holds SET id = 'leased' WHERE id = 'given-back'",
+    /charge:leased: its hold is voided/,
+  ],
+  [
+    "a charge that should have had a hold",
+    "UPDATE charges SET is_reserved = 0 WHERE hold_id = 'leased'",
+    /charge:leased: its hold is missing/,
+  ],
   [
     "a hold of nobody",
     "UPDATE holds SET account_id = 'nobody' WHERE id = 'given-back'",
@@ -159,7 +172,7 @@ await describeStores("audit", ({ url }) => {
   }
 
   test("what nobody touched fits", async () => {
-    expect(await verify()).toEqual({ ok: true, accounts: 1, transactions: 4, openHolds: 1, problems: [] });
+    expect(await verify()).toEqual({ ok: true, accounts: 1, transactions: 5, openHolds: 1, problems: [] });
   });
 
   test.each(TAMPERINGS)("%s", async (_, sql, finding) => {

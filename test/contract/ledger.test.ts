@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createBatcher } from "../../src/billing/batcher.ts";
+import { batchesOf } from "../../src/billing/ledger.ts";
 import { post } from "../../src/billing/post.ts";
 import { verifyLedger } from "../../src/billing/verify.ts";
 import type { Db } from "../../src/core/db.ts";
@@ -62,7 +63,7 @@ await describeStores("ledger", ({ url, isShared }) => {
         const own = apart(ops, world);
         const model = createMemoryLedger([`a${world}`, `b${world}`]);
         const expected = await runEach(model, own);
-        const batcher = createBatcher((batch) => store.commit(batch, post));
+        const batcher = createBatcher(batchesOf(store));
         const outcomes = isBatched
           ? await Promise.all(own.map((op) => batcher.submit(op).catch(() => null)))
           : await runEach(store, own);

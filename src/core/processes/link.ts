@@ -5,8 +5,8 @@
 export type LinkService = (payload: unknown) => unknown;
 
 export interface WorkerLink {
-  /** Asks the other end. Rejects with StoreUnavailable when it is gone. */
-  call(service: string, payload: unknown): Promise<unknown>;
+  /** Asks the other end. Rejects with StoreUnavailable when it is gone, or has not answered in time. */
+  call(service: string, payload: unknown, withinMs?: number): Promise<unknown>;
   /** Answers the other end's calls of this name. */
   serve(service: string, answer: LinkService): void;
   /** From a worker: tells every other worker. From the primary: tells this worker. Nobody answers. */

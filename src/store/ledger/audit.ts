@@ -26,7 +26,8 @@ const STRAYS: readonly (readonly [string, string])[] = [
   ],
   [
     "transaction charges a hold that is not settled",
-    "SELECT t.id FROM ledger_transactions t LEFT JOIN holds h ON h.id = t.hold_id WHERE t.hold_id IS NOT NULL AND (h.id IS NULL OR h.state <> 'settled')",
+    `SELECT t.id FROM ledger_transactions t LEFT JOIN holds h ON h.id = t.hold_id LEFT JOIN charges c ON c.hold_id = t.hold_id
+     WHERE t.hold_id IS NOT NULL AND CASE WHEN c.is_reserved = 1 THEN h.id IS NOT NULL ELSE COALESCE(h.state, '') <> 'settled' END`,
   ],
   [
     "charge has no transaction",
@@ -140,6 +141,7 @@ function toCharge(row: SqlRow): Charge {
     charge: BigInt(row.charge as number),
     paid: BigInt(row.paid as number),
     absorbed: BigInt(row.absorbed as number),
+    isReserved: Number(row.is_reserved) === 1,
     usage: {
       requestId: String(row.request_id),
       model: String(row.model),

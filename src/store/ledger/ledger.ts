@@ -27,6 +27,7 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
   const clock = clockSql(db.kind);
   const isSilent = `(p.seen_at IS NULL OR $2 = 0 OR p.seen_at <= ${clock} - $2)`;
   return {
+    commitsMax: COMMITS_MAX[db.kind],
     commit,
     async balance(accountId) {
       const [row] = await db.query(`SELECT ${WALLET} FROM wallets WHERE account_id = $1`, [accountId]);
@@ -93,26 +94,47 @@ export async function countProcesses(db: Db): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
-/** From memory where that suffices; else under lock. A batch that lost a race is read and posted again. */
+/** While one is written to a SQLite file, the next is prepared. The thread of the file keeps their order; connections do not. */
+const COMMITS_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 3, postgres: 1 };
+
+/**
+ * From memory where that suffices; else under lock. The memory runs ahead of the store: where a commit fails, those that
+ * were made from it are rejected by their wallets. A batch that was rejected is read and posted again.
+ */
 function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore["commit"] {
   const write = createLedgerWriter(db.kind, owner);
+  /** What was sent and is not answered yet. */
+  const sent = new Set<Promise<unknown>>();
+  /** Ends when the next batch may be posted. */
+  let turn: Promise<unknown> = Promise.resolve();
 
-  /** Null when it has to be read first; then nothing was written. */
-  async function commitFromMemory(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[] | null> {
+  function inTurn<T>(work: (pass: () => void) => Promise<T>): Promise<T> {
+    const before = turn;
+    let pass: () => void = () => undefined;
+    turn = new Promise<void>((resolve) => {
+      pass = resolve;
+    });
+    return before.then(() => work(pass)).finally(pass);
+  }
+
+  /** Null when it has to be read first; then nothing was sent. */
+  function send(ops: readonly LedgerOp[], post: Posting): SentBatch | null {
     const state = memory.recall(ops);
     if (state === null) return null;
     const { outcomes, changes } = post(state, ops);
     // A rejected operation writes nothing, so nothing would show that the memory is out of date.
     if (!outcomes.every(isDone) || !ops.every((op, index) => isUncurbed(op, outcomes[index]))) return null;
     const statements = write({ state, changes });
-    // A batch locks wallets in one order. At once, two processes could lock several of them crosswise.
-    if (changes.wallets.length <= 1) await db.batchAtOnce(statements);
-    else await db.batch(statements);
+    // What says the same again must not be told before what it repeats is written.
+    if (statements.length === 0) return null;
     memory.learn(state, changes);
-    return outcomes;
+    // A batch locks wallets in one order. At once, two processes could lock several of them crosswise.
+    const written = changes.wallets.length <= 1 ? db.batchAtOnce(statements) : db.batch(statements);
+    return { outcomes, written };
   }
 
-  async function commitAfterReading(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[]> {
+  async function readAndWrite(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[]> {
+    await Promise.allSettled(sent);
     const reads = readsFor(db.kind, ops);
     const { outcomes, changes, state } = await db.readThenWrite(Object.values(reads), (answers) => {
       const found = Object.fromEntries(Object.keys(reads).map((name, index) => [name, answers[index] ?? []]));
@@ -124,16 +146,31 @@ function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore[
     return outcomes;
   }
 
+  async function sendOrRead(ops: readonly LedgerOp[], post: Posting, pass: () => void) {
+    const sending = send(ops, post);
+    if (sending === null) return readAndWrite(ops, post);
+    const { outcomes, written } = sending;
+    sent.add(written);
+    pass();
+    await written.finally(() => sent.delete(written));
+    return outcomes;
+  }
+
   return async (ops, post) => {
     try {
-      return (await commitFromMemory(ops, post)) ?? (await commitAfterReading(ops, post));
+      return await inTurn((pass) => sendOrRead(ops, post, pass));
     } catch (error) {
       memory.forget();
       if (!(error instanceof BatchRejected)) throw error;
       memory.readFirst();
-      return commitAfterReading(ops, post);
+      return inTurn(() => readAndWrite(ops, post));
     }
   };
+}
+
+interface SentBatch {
+  readonly outcomes: readonly LedgerOutcome[];
+  readonly written: Promise<unknown>;
 }
 
 /** Whether the operation changed something, so that a wrong memory would have been noticed. */
@@ -161,7 +198,7 @@ const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited, h.i
 const LEASE = "l.owner, l.account_id, l.amount";
 
 /** The reads of a batch, by what they find. */
-type ReadName = "newWallets" | "wallets" | "holds" | "keySpends" | "leases" | "moves";
+type ReadName = "newWallets" | "wallets" | "holds" | "charged" | "keySpends" | "leases" | "moves";
 
 /** What has to be read for these operations, in the order in which it must be. */
 function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<Record<ReadName, Statement>>> {
@@ -193,6 +230,12 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
       `SELECT ${HOLD}, ${KEY_SPEND} FROM holds h
        LEFT JOIN key_spends k ON h.is_limited = 1 AND k.key_id = h.key_id WHERE ${inListSql(kind, "h.id", "$1")}`,
     ),
+    // Of what was reserved in memory, a charge is all there is.
+    ...read(
+      "charged",
+      ops.flatMap(reservedIdsOf),
+      `SELECT hold_id, account_id, key_id FROM charges WHERE is_reserved = 1 AND ${inListSql(kind, "hold_id", "$1")}`,
+    ),
     ...read(
       "keySpends",
       limitedKeys,
@@ -212,6 +255,11 @@ function holdIdsOf(op: LedgerOp): readonly string[] {
   if (op.kind === "return") return op.holds.map(({ id }) => id);
   if (op.kind === "hold") return [op.id];
   return "holdId" in op ? [op.holdId] : [];
+}
+
+function reservedIdsOf(op: LedgerOp): readonly string[] {
+  if (op.kind === "return") return op.holds.map(({ id }) => id);
+  return op.kind === "settle" && op.reserved !== undefined ? [op.holdId] : [];
 }
 
 function leaseRead(kind: Db["kind"], leases: readonly Pick<CreditLease, "owner" | "accountId">[]): Statement {
@@ -239,13 +287,13 @@ function needsWallet(op: LedgerOp): boolean {
 
 /** The rows as the state that operations are posted to. */
 function toState(found: Readonly<Partial<Record<ReadName, readonly SqlRow[]>>>): LedgerState {
-  const { wallets = [], holds = [], keySpends = [], leases = [], moves = [] } = found;
+  const { wallets = [], holds = [], charged = [], keySpends = [], leases = [], moves = [] } = found;
   const limited = [...holds.filter(({ spent }) => spent !== null), ...keySpends];
   const moveIds = unique(moves.map(({ id }) => String(id)));
   const rowsOf = (id: string): readonly SqlRow[] => moves.filter((row) => row.id === id);
   return {
     wallets: new Map(wallets.map((row) => [String(row.account_id), toWallet(row)])),
-    holds: new Map(holds.map((row) => [String(row.id), toHold(row)])),
+    holds: new Map([...holds.map(toHold), ...charged.map(toChargedHold)].map((hold) => [hold.id, hold])),
     keySpends: new Map(limited.map((row) => [String(row.key_id), toKeySpend(row)])),
     leases: new Map(leases.map(toLease).map((lease) => [leaseKey(lease), lease])),
     moves: new Map(moveIds.map((id) => [id, toTransaction(rowsOf(id)[0] as SqlRow, rowsOf(id))])),
@@ -279,6 +327,12 @@ function toHold(row: SqlRow): Hold {
     isLimited: Number(row.is_limited) === 1,
     isMetered: Number(row.is_metered) === 1,
   };
+}
+
+/** Nothing is on hold for it any more. */
+function toChargedHold(row: SqlRow): Hold {
+  const [id, accountId, keyId] = [row.hold_id, row.account_id, row.key_id].map(String) as [string, string, string];
+  return { id, accountId, keyId, amount: 0n, state: "settled", isLimited: false, isMetered: false };
 }
 
 function toLease(row: SqlRow): CreditLease {

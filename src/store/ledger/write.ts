@@ -40,6 +40,7 @@ export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWrite
     ...spendStatements(changes, state),
     ...leaseStatements(changes),
     ...insertAll(transactions, changes.transactions),
+    ...(kind === "sqlite" ? headStatements(changes) : []),
     ...insertAll(entries, entriesOf(changes.transactions)),
     ...insertAll(actors, changes.transactions.filter(isByHand)),
     ...insertAll(charges, changes.charges),
@@ -149,6 +150,14 @@ const TRANSACTIONS: InsertShape<Transaction> = {
   clockColumn: "created_at",
 };
 
+/** How far the ledger of a SQLite file has come, for its witness. */
+function headStatements({ transactions }: LedgerChanges): readonly Statement[] {
+  const last = transactions.at(-1);
+  if (last === undefined) return [];
+  const sql = "UPDATE store_head SET transactions = transactions + $1, account_id = $2, sequence = $3, hash = $4";
+  return [{ sql, params: [transactions.length, last.accountId, last.sequence, last.hash] }];
+}
+
 /** One side of a transaction, with the transaction it belongs to. */
 interface OwnEntry {
   readonly transaction: Transaction;
@@ -212,6 +221,7 @@ function chargeShape(): InsertShape<Charge> {
       charge: integer((charge) => charge.charge),
       paid: integer((charge) => charge.paid),
       absorbed: integer((charge) => charge.absorbed),
+      is_reserved: flag((charge) => charge.isReserved),
     },
     clockColumn: "created_at",
   };

@@ -33,7 +33,7 @@ export function createRecordStore(db: Db): RecordStore {
         ...(tagged.length === 0 ? [] : [await tags.statementInSlices(tagged)]),
         ...totals(records),
       ];
-      await db.batch(statements);
+      await db.batch(statements, { isBackground: true });
     },
     async deleteBefore(atMs, most) {
       const oldest = await db.query("SELECT id FROM requests WHERE id < $1 ORDER BY id LIMIT $2", [

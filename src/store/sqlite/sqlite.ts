@@ -55,8 +55,8 @@ export function sqliteOver(thread: Channel, name = ""): Db {
       const answers = await thread.call({ kind: "batch", isWrite: WRITE.test(sql), statements: [{ sql, params }] });
       return answers[0] ?? [];
     },
-    batch: async (statements) =>
-      statements.length === 0 ? [] : thread.call({ kind: "batch", isWrite: true, statements }),
+    batch: async (statements, { isBackground = false } = {}) =>
+      statements.length === 0 ? [] : thread.call({ kind: "batch", isWrite: true, isBackground, statements }),
     batchAtOnce: async (statements) => {
       await thread.call({ kind: "batch", isWrite: true, statements });
     },

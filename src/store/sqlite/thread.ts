@@ -19,6 +19,7 @@ import {
 interface ThreadCall {
   readonly kind: "batch" | "begin" | "step" | "commit" | "rollback" | "problems" | "close";
   readonly isWrite?: boolean;
+  readonly isBackground?: boolean;
   readonly transaction?: string;
   readonly statements?: readonly Statement[];
 }
@@ -49,11 +50,12 @@ export interface Thread extends Channel {
 /** The end of a channel in another process; `send` carries a call to the thread's. */
 export function channelOver(send: (call: ForwardedCall) => Promise<ForwardedAnswer>, path: string): Channel {
   return {
-    async call({ kind, isWrite, transaction, statements }) {
+    async call({ kind, isWrite, isBackground, transaction, statements }) {
       const encoded = statements === undefined ? null : serialize(statements);
       const answer = await send({
         kind,
         ...(isWrite === undefined ? {} : { isWrite }),
+        ...(isBackground === undefined ? {} : { isBackground }),
         ...(transaction === undefined ? {} : { transaction }),
         encoded,
       });

@@ -89,18 +89,17 @@ export function createWitness(path) {
   };
 }
 
-/** Counts commits in the database, and tells the witness of each that has succeeded. */
+/** Counts commits in the database, and tells the witness of those that are durable. */
 export function createHead(db, witness) {
   let advance = null;
-  let reached = null;
   return {
-    /** The last statement of a write transaction. */
+    /** The last statement of a write transaction. Where that leads, if it is committed. */
     advance() {
       advance ??= prepareAdvance(db);
-      reached = advance?.get() ?? null;
+      return advance?.get() ?? null;
     },
-    /** After its commit. */
-    confirm() {
+    /** What a synced commit has reached. */
+    confirm(reached) {
       if (reached !== null) witness.write(reached);
     },
   };

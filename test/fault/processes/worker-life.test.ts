@@ -10,7 +10,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
-import { isRunning, openFresh, startWorkers, type WorkersGateway } from "../../support/gateway/workers.ts";
+import { askFresh, isRunning, openFresh, startWorkers, type WorkersGateway } from "../../support/gateway/workers.ts";
 import {
   type Behaviour,
   chunk,
@@ -79,53 +79,160 @@ async function openStreams(gateway: WorkersGateway, key: string, count: number) 
   return { finish, responses };
 }
 
-describe.each([
-  { name: "SQLite", database: "" },
-  { name: "PostgreSQL", database: postgres?.url },
-])("a worker that is killed, on $name", ({ database }) => {
-  test.skipIf(database === undefined)("is replaced, and every answer is charged once", async () => {
-    const folder = newFolder();
-    const gateway = await startWorkers({ folder, env: database === "" ? {} : { DATABASE_URL: String(database) } });
-    const key = gateway.firstKey ?? "";
+/** Requests come all the while, and one worker after the other is killed. */
+async function killUnderLoad(gateway: WorkersGateway, key: string): Promise<void> {
+  const before = await posted(gateway);
+  const sent = new Map<string, bigint>();
+  provider.on("alpha", pricedByName(sent));
+  const delivered = new Set<string>();
+  let isOver = false;
+  const client = async (index: number): Promise<void> => {
+    for (let count = 0; !isOver; count += 1) {
+      const name = `client${index}-${index * 1000 + count}`;
+      const body = { messages: [{ role: "user", content: name }] };
+      const asked = { key, body, headers: { "x-request-id": name }, patienceMs: 5_000 };
+      const response = await openFresh(gateway, asked).catch(() => null);
+      const answer = response === null ? null : await text(response).catch(() => null);
+      if (answer?.includes('"service"')) delivered.add(name);
+    }
+  };
+  const clients = Array.from({ length: 16 }, (_, index) => client(index));
+  await expect.poll(() => delivered.size).toBeGreaterThan(50);
+  const [first = 0, second = 0] = gateway.workers();
+  process.kill(first, "SIGKILL");
+  const deliveredBefore = delivered.size;
+  // The other one goes on meanwhile.
+  await expect.poll(() => delivered.size).toBeGreaterThan(deliveredBefore + 50);
+  await gateway.untilStarted(3);
+  process.kill(second, "SIGKILL");
+  await gateway.untilStarted(4);
+  const deliveredBetween = delivered.size;
+  await expect.poll(() => delivered.size).toBeGreaterThan(deliveredBetween + 50);
+  isOver = true;
+  await Promise.all(clients);
+  await expect.poll(() => verdictOf(gateway), { timeout: 60_000 }).toMatchObject(SOUND);
+  const charges = await chargesOf(gateway);
+  const charged = new Map(charges.map(({ requestId, amountUsd }) => [requestId, -decimal(amountUsd, 9)]));
+  expect(charged.size).toBe(charges.length);
+  for (const [name, amount] of charged) expect(amount, String(name)).toBe(sent.get(String(name)));
+  for (const name of delivered) expect(charged.has(name), name).toBe(true);
+  const spent = [...charged.values()].reduce((sum, amount) => sum + amount, 0n);
+  expect(before - (await posted(gateway))).toBe(spent);
+  expect(gateway.output().match(/"event":"worker.ended"/g)).toHaveLength(2);
+}
+
+test.skipIf(postgres === null)(
+  "on PostgreSQL a killed worker is replaced, and every answer is charged once",
+  async () => {
+    const gateway = await startWorkers({ folder: newFolder(), env: { DATABASE_URL: String(postgres?.url) } });
     await gateway.api("POST", "/api/credits/topups", { amountUsd: "1000" });
-    const sent = new Map<string, bigint>();
-    provider.on("alpha", pricedByName(sent));
-    const delivered = new Set<string>();
-    let isOver = false;
-    const client = async (index: number): Promise<void> => {
-      for (let count = 0; !isOver; count += 1) {
-        const name = `client${index}-${index * 1000 + count}`;
-        const body = { messages: [{ role: "user", content: name }] };
-        // A connection that was on its way to the killed worker gets no answer: clients give up on it.
-        const asked = { key, body, headers: { "x-request-id": name }, patienceMs: 20_000 };
-        const response = await openFresh(gateway, asked).catch(() => null);
-        const answer = response === null ? null : await text(response).catch(() => null);
-        if (answer?.includes('"service"')) delivered.add(name);
-      }
-    };
-    const clients = Array.from({ length: 16 }, (_, index) => client(index));
-    await expect.poll(() => delivered.size).toBeGreaterThan(50);
-    const [first = 0, second = 0] = gateway.workers();
-    process.kill(first, "SIGKILL");
-    const deliveredBefore = delivered.size;
-    // The other one goes on meanwhile.
-    await expect.poll(() => delivered.size).toBeGreaterThan(deliveredBefore + 50);
-    await gateway.untilStarted(3);
-    process.kill(second, "SIGKILL");
-    await gateway.untilStarted(4);
-    const deliveredBetween = delivered.size;
-    await expect.poll(() => delivered.size).toBeGreaterThan(deliveredBetween + 50);
-    isOver = true;
-    await Promise.all(clients);
+    await killUnderLoad(gateway, gateway.firstKey ?? "");
+    expect(await gateway.stop()).toBe(0);
+  },
+);
+
+// One gateway after the other on the same data, each found as the one before left it.
+describe("on SQLite", () => {
+  const env = { SWITCHYARD_DRAIN_SECONDS: "120" };
+  let folder = "";
+  let gateway: WorkersGateway;
+  let key = "";
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "switchyard-worker-life-"));
+    writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url, { chain: ["alpha"] }));
+    gateway = await startWorkers({ folder, env });
+    key = gateway.firstKey ?? "";
+    await gateway.api("POST", "/api/credits/topups", { amountUsd: "1000" });
+  });
+  afterAll(async () => {
+    await gateway.kill();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** The next gateway on the same data. What was spent meanwhile, once nothing is held any more. */
+  async function spentUntilNext(before: bigint): Promise<bigint> {
+    gateway = await startWorkers({ folder, env });
     await expect.poll(() => verdictOf(gateway), { timeout: 60_000 }).toMatchObject(SOUND);
-    const charges = await chargesOf(gateway);
-    const charged = new Map(charges.map(({ requestId, amountUsd }) => [requestId, -decimal(amountUsd, 9)]));
-    expect(charged.size).toBe(charges.length);
-    for (const [name, amount] of charged) expect(amount, String(name)).toBe(sent.get(String(name)));
-    for (const name of delivered) expect(charged.has(name), name).toBe(true);
-    const spent = [...charged.values()].reduce((sum, amount) => sum + amount, 0n);
-    expect(1_000_000_000_000n - (await posted(gateway))).toBe(spent);
-    expect(gateway.output().match(/"event":"worker.ended"/g)).toHaveLength(2);
+    return before - (await posted(gateway));
+  }
+
+  test("a killed worker is replaced, and every answer is charged once", async () => {
+    await killUnderLoad(gateway, key);
+  });
+
+  test("the holds of a killed worker are released while the other goes on", async () => {
+    const before = await posted(gateway);
+    const started = gateway.workers();
+    const { finish, responses } = await openStreams(gateway, key, 8);
+    process.kill(started.at(-1) ?? 0, "SIGKILL");
+    const texts = responses.map((response) => text(response).catch(() => "cut"));
+    await gateway.untilStarted(started.length + 1);
+    finish();
+    const whole = (await Promise.all(texts)).filter((each) => each.includes("[DONE]"));
+    // Connections are handed out in turn, so neither worker had all of them.
+    expect(whole.length).toBeGreaterThan(0);
+    expect(whole.length).toBeLessThan(8);
+    await expect.poll(() => verdictOf(gateway), { timeout: 60_000 }).toMatchObject(SOUND);
+    expect(before - (await posted(gateway))).toBe(BigInt(whole.length) * COST);
+  });
+
+  test("a connection that a worker did not take before it was killed goes to another", async () => {
+    provider.on("alpha", sends(200, completion("some words", "alpha", { usage: USAGE })));
+    const started = gateway.workers();
+    const stopped = started.at(-1) ?? 0;
+    process.kill(stopped, "SIGSTOP");
+    // One of them is on its way to the worker that takes nothing.
+    const asked = Array.from({ length: 4 }, () => askFresh(gateway, { key, patienceMs: 60_000 }));
+    const answered = asked.map((each) => each.then(({ status }) => status));
+    let open = asked.length;
+    for (const each of answered) {
+      void each.then(() => {
+        open -= 1;
+      });
+    }
+    await expect.poll(() => open).toBe(1);
+    process.kill(stopped, "SIGKILL");
+    expect(await Promise.all(answered)).toEqual([200, 200, 200, 200]);
+    await gateway.untilStarted(started.length + 1);
+  });
+
+  test("a stop waits for the streams of all workers", async () => {
+    const before = await posted(gateway);
+    const { finish, responses } = await openStreams(gateway, key, 8);
+    gateway.signal("SIGTERM");
+    const readiness = async (): Promise<number> => (await fetch(`${gateway.url}/readyz`)).status;
+    await expect.poll(readiness).toBe(503);
+    const late = await openFresh(gateway, { key });
+    expect(late.statusCode).toBe(503);
+    late.destroy();
+    finish();
+    for (const response of responses) expect(parseStream(await text(response)).isDone).toBe(true);
+    expect(await gateway.exited).toBe(0);
+    expect(gateway.workers().some(isRunning)).toBe(false);
+    expect(gateway.output().match(/"event":"process.stopped"/g)).toHaveLength(1);
+    expect(await spentUntilNext(before)).toBe(8n * COST);
+  });
+
+  test("a second signal cuts the streams of all workers, which then cost nothing", async () => {
+    const before = await posted(gateway);
+    const { finish, responses } = await openStreams(gateway, key, 8);
+    gateway.signal("SIGTERM");
+    gateway.signal("SIGINT");
+    for (const response of responses) expect(parseStream(await text(response))).toMatchObject({ isDone: false });
+    expect(await gateway.exited).toBe(0);
+    finish();
+    expect(await spentUntilNext(before)).toBe(0n);
+  });
+
+  test("no worker outlives the primary process, and what was held is free after the next start", async () => {
+    const before = await posted(gateway);
+    const { finish, responses } = await openStreams(gateway, key, 4);
+    for (const response of responses) response.on("error", () => undefined);
+    await gateway.kill();
+    await expect.poll(() => gateway.workers().filter(isRunning)).toEqual([]);
+    finish();
+    expect(await spentUntilNext(before)).toBe(0n);
     expect(await gateway.stop()).toBe(0);
   });
 });
@@ -141,84 +248,6 @@ function pricedByName(sent: Map<string, bigint>): Behaviour {
     await sends(200, completion("some words", "alpha", { usage }))(exchange);
   };
 }
-
-test("the holds of a killed worker are released while the other goes on", async () => {
-  const gateway = await startWorkers({ folder: newFolder() });
-  const key = gateway.firstKey ?? "";
-  await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
-  const before = await posted(gateway);
-  const { finish, responses } = await openStreams(gateway, key, 8);
-  process.kill(gateway.workers()[0] ?? 0, "SIGKILL");
-  const texts = responses.map((response) => text(response).catch(() => "cut"));
-  await gateway.untilStarted(3);
-  finish();
-  const whole = (await Promise.all(texts)).filter((each) => each.includes("[DONE]"));
-  // Connections are handed out in turn, so neither worker had all of them.
-  expect(whole.length).toBeGreaterThan(0);
-  expect(whole.length).toBeLessThan(8);
-  await expect.poll(() => verdictOf(gateway), { timeout: 60_000 }).toMatchObject(SOUND);
-  expect(before - (await posted(gateway))).toBe(BigInt(whole.length) * COST);
-  expect(await gateway.stop()).toBe(0);
-});
-
-test("a stop waits for the streams of all workers", async () => {
-  const folder = newFolder();
-  const gateway = await startWorkers({ folder, env: { SWITCHYARD_DRAIN_SECONDS: "120" } });
-  const key = gateway.firstKey ?? "";
-  await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
-  const before = await posted(gateway);
-  const { finish, responses } = await openStreams(gateway, key, 8);
-  gateway.signal("SIGTERM");
-  const readiness = async (): Promise<number> => (await fetch(`${gateway.url}/readyz`)).status;
-  await expect.poll(readiness).toBe(503);
-  const late = await openFresh(gateway, { key });
-  expect(late.statusCode).toBe(503);
-  late.destroy();
-  finish();
-  for (const response of responses) expect(parseStream(await text(response)).isDone).toBe(true);
-  expect(await gateway.exited).toBe(0);
-  expect(gateway.workers().some(isRunning)).toBe(false);
-  expect(gateway.output().match(/"event":"process.stopped"/g)).toHaveLength(1);
-  const next = await startGatewayProcess({ folder });
-  expect(before - (await posted(next))).toBe(8n * COST);
-  expect(await verdictOf(next)).toMatchObject(SOUND);
-  await next.stop();
-});
-
-test("a second signal cuts the streams of all workers, which then cost nothing", async () => {
-  const folder = newFolder();
-  const gateway = await startWorkers({ folder, env: { SWITCHYARD_DRAIN_SECONDS: "120" } });
-  const key = gateway.firstKey ?? "";
-  await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
-  const before = await posted(gateway);
-  const { finish, responses } = await openStreams(gateway, key, 8);
-  gateway.signal("SIGTERM");
-  gateway.signal("SIGINT");
-  for (const response of responses) expect(parseStream(await text(response))).toMatchObject({ isDone: false });
-  expect(await gateway.exited).toBe(0);
-  finish();
-  const next = await startGatewayProcess({ folder });
-  expect(before - (await posted(next))).toBe(0n);
-  expect(await verdictOf(next)).toMatchObject(SOUND);
-  await next.stop();
-});
-
-test("no worker outlives the primary process, and what was held is free after the next start", async () => {
-  const folder = newFolder();
-  const gateway = await startWorkers({ folder });
-  const key = gateway.firstKey ?? "";
-  await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
-  const before = await posted(gateway);
-  const { finish, responses } = await openStreams(gateway, key, 4);
-  for (const response of responses) response.on("error", () => undefined);
-  await gateway.kill();
-  await expect.poll(() => gateway.workers().filter(isRunning)).toEqual([]);
-  finish();
-  const next = await startWorkers({ folder });
-  await expect.poll(() => verdictOf(next), { timeout: 60_000 }).toMatchObject(SOUND);
-  expect(await posted(next)).toBe(before);
-  expect(await next.stop()).toBe(0);
-});
 
 test("a port in use is reported once, with the exit code of a start that fails", async () => {
   const server = createServer();

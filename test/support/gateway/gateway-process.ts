@@ -68,6 +68,8 @@ function launch({ folder, env = {} }: ProcessOptions, words: readonly string[]):
       SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
       SWITCHYARD_DRAIN_SECONDS: "2",
       SWITCHYARD_LAME_DUCK_SECONDS: "0",
+      // One process for one gateway, whatever the default is.
+      SWITCHYARD_WORKERS: "1",
       ...NEVER_SHEDS,
       // A real provider's tests count from what they top up.
       ...(existsSync(join(folder, "switchyard.yaml")) ? { SWITCHYARD_STARTER_CREDITS: "0" } : {}),

@@ -94,6 +94,7 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
   const answers: StoredAnswer[] = [];
   const owners = new Map<string, string>();
   const as = (owner: string): LedgerStore => ({
+    commitsMax: 1,
     async commit(ops, posting) {
       for (const op of ops) {
         const isReserved =
@@ -102,7 +103,9 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
         if (isFirst && accountIds.includes(op.accountId) && !wallets.has(op.accountId))
           wallets.set(op.accountId, emptyWallet(op.accountId));
       }
-      const { outcomes, changes } = posting({ wallets, holds, keySpends, leases, moves: transactions }, ops);
+      const charged = [...charges.values()].filter(({ isReserved }) => isReserved).map(toSettledHold);
+      const known = new Map([...holds, ...charged.map((one) => [one.id, one] as const)]);
+      const { outcomes, changes } = posting({ wallets, holds: known, keySpends, leases, moves: transactions }, ops);
       for (const wallet of changes.wallets) wallets.set(wallet.accountId, wallet);
       for (const one of changes.newHolds) {
         if (holds.has(one.id)) throw new Error(`hold ${one.id} exists`);
@@ -133,6 +136,10 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
   return { wallets, holds, keySpends, leases, transactions, charges, answers, owners, as, ...as("me") };
 }
 
+function toSettledHold({ holdId: id, accountId, keyId }: Charge): Hold {
+  return { id, accountId, keyId, amount: 0n, state: "settled", isLimited: false, isMetered: false };
+}
+
 function emptyWallet(accountId: string): Wallet {
   return { accountId, posted: 0n, held: 0n, leased: 0n, epoch: 0, sequence: 0, hash: "" };
 }
@@ -140,8 +147,10 @@ function emptyWallet(accountId: string): Wallet {
 /** What an auditor finds, and what only this store can tell. */
 export async function problemsOf(ledger: MemoryLedger): Promise<readonly string[]> {
   const { problems } = await verifyLedger(auditOf(ledger));
-  const counts = [...ledger.charges.keys()].filter((id) => ledger.holds.get(id)?.state !== "settled");
-  return [...problems, ...counts.map((id) => `charge of ${id}, which is not settled`)];
+  const wrong = [...ledger.charges.values()].filter(
+    ({ holdId, isReserved }) => (ledger.holds.get(holdId)?.state ?? null) !== (isReserved ? null : "settled"),
+  );
+  return [...problems, ...wrong.map(({ holdId }) => `charge of ${holdId}, which is not settled`)];
 }
 
 function auditOf(ledger: MemoryLedger): LedgerAudit {

@@ -1,6 +1,6 @@
 // Group commit: what waits goes together, one bad operation is alone with its error, a store that is away fails all.
 
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createBatcher } from "../../../src/billing/batcher.ts";
 import type { LedgerOp, LedgerOutcome } from "../../../src/core/ledger.ts";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
@@ -10,12 +10,13 @@ const voided: LedgerOutcome = { state: "voided" };
 
 function recording(isBad: (op: LedgerOp) => boolean = () => false, error: Error = new Error("bad")) {
   const sizes: number[] = [];
-  const batcher = createBatcher(async (ops) => {
+  const commit = async (ops: readonly LedgerOp[]): Promise<readonly LedgerOutcome[]> => {
     sizes.push(ops.length);
     await Promise.resolve();
     if (ops.some(isBad)) throw error;
     return ops.map(() => voided);
-  });
+  };
+  const batcher = createBatcher({ commit, atOnceMax: 1 });
   return { batcher, sizes };
 }
 
@@ -33,6 +34,56 @@ test("a batch has an upper size", async () => {
   const { batcher, sizes } = recording();
   await Promise.all(ops(600).map(batcher.submit));
   expect(sizes).toEqual([256, 256, 88]);
+});
+
+describe("several commits at once", () => {
+  /** Commits that end when they are told to. */
+  function held() {
+    const commits: { readonly size: number; readonly end: () => void }[] = [];
+    const commit = (batch: readonly LedgerOp[]): Promise<readonly LedgerOutcome[]> =>
+      new Promise((resolve) => {
+        commits.push({ size: batch.length, end: () => resolve(batch.map(() => voided)) });
+      });
+    return { commits, batcher: createBatcher({ commit, atOnceMax: 2 }) };
+  }
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+  test("many that wait are sent while the first is under way, few wait for it", async () => {
+    const { commits, batcher } = held();
+    const answered = [...ops(1).map(batcher.submit)];
+    await nextTurn();
+    answered.push(...ops(15).map(batcher.submit));
+    await nextTurn();
+    expect(commits.map(({ size }) => size)).toEqual([1]);
+    answered.push(...ops(1).map(batcher.submit));
+    await nextTurn();
+    expect(commits.map(({ size }) => size)).toEqual([1, 16]);
+    answered.push(...ops(40).map(batcher.submit));
+    await nextTurn();
+    expect(commits).toHaveLength(2);
+    commits[0]?.end();
+    await answered[0];
+    await vi.waitFor(() => expect(commits).toHaveLength(3));
+    expect(commits.map(({ size }) => size)).toEqual([1, 16, 40]);
+    for (const { end } of commits) end();
+    await Promise.all(answered);
+    await batcher.idle();
+  });
+
+  test("outcomes are told in the order in which they were sent", async () => {
+    const { commits, batcher } = held();
+    const told: string[] = [];
+    const first = batcher.submit(release("first")).then(() => told.push("first"));
+    await nextTurn();
+    const later = ops(16).map((op) => batcher.submit(op).then(() => told.push("later")));
+    await nextTurn();
+    commits[1]?.end();
+    await nextTurn();
+    expect(told).toEqual([]);
+    commits[0]?.end();
+    await Promise.all([first, ...later]);
+    expect(told.slice(0, 2)).toEqual(["first", "later"]);
+  });
 });
 
 test("a bad operation is found in few commits, and only it is refused", async () => {
@@ -64,7 +115,7 @@ test("a store that hangs is waited for for ten seconds, refuses at once until it
   try {
     const sizes: number[] = [];
     let answer = (): void => undefined;
-    const batcher = createBatcher((batch) => {
+    const commit = (batch: readonly LedgerOp[]): Promise<readonly LedgerOutcome[]> => {
       sizes.push(batch.length);
       const outcomes = batch.map(() => voided);
       return sizes.length > 1
@@ -72,7 +123,8 @@ test("a store that hangs is waited for for ten seconds, refuses at once until it
         : new Promise((resolve) => {
             answer = () => resolve(outcomes);
           });
-    });
+    };
+    const batcher = createBatcher({ commit, atOnceMax: 1 });
     const sent = Promise.allSettled(ops(3).map(batcher.submit));
     await vi.waitFor(() => expect(sizes).toEqual([3]), 60_000);
     const behind = Promise.allSettled(ops(300).map(batcher.submit));

@@ -28,6 +28,7 @@ const CHARGE: Charge = {
   charge: 7n,
   paid: 7n,
   absorbed: 0n,
+  isReserved: false,
 };
 
 const hashOf = (changes: Partial<Transaction> = {}, charge: Charge | null = CHARGE, previous = "previous"): string =>
