@@ -78,7 +78,7 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
     const { before, end } = takePlace();
     try {
       const outcomes = await commit(batch.map(({ op }) => op));
-      // Whoever keeps count of a lease hears of its changes in the order in which they were made.
+      // The changes of a lease are told in the order in which they were made.
       await before;
       batch.forEach(({ resolve }, index) => {
         resolve(outcomes[index] as LedgerOutcome);
