@@ -24,7 +24,7 @@ export interface Statement {
 /** The rows of each statement, in their order. */
 export type Answers = readonly (readonly SqlRow[])[];
 
-export interface BatchOptions {
+interface BatchOptions {
   /** Nobody waits for it, so it may be written after what somebody waits for. */
   readonly isBackground?: boolean;
 }
