@@ -11,7 +11,7 @@ import type { ChatRequest } from "../core/chat.ts";
 import { type Constraints, type Decision, NO_CONSTRAINTS, NO_CONTROLS } from "../core/decision.ts";
 import type { Model } from "../core/model.ts";
 import type { NanoUsd } from "../core/money.ts";
-import type { ContentRecord } from "../core/requests/records.ts";
+import type { NewContent } from "../core/requests/records.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
 import { decide } from "../routing/decide.ts";
 import { featuresOf } from "../telemetry/features.ts";
@@ -71,7 +71,7 @@ export interface DemoRequest {
   readonly key: DemoKey;
   readonly route: string;
   readonly chat: ChatRequest;
-  readonly content: ContentRecord;
+  readonly content: NewContent;
   readonly decision: Decision;
   readonly features: object;
   readonly quotes: readonly Quote[];

@@ -1,7 +1,8 @@
 // Prompts and answers of the demo: templates with slots, in groups that come up about as often as in real traffic.
 
 import type { ChatMessage, ChatRequest, Tool } from "../core/chat.ts";
-import type { ContentRecord } from "../core/requests/records.ts";
+import type { NewContent } from "../core/requests/records.ts";
+import { promptTextOf } from "../telemetry/prompt-text.ts";
 import type { DemoRandom } from "./random.ts";
 
 /** Words for the `{slots}` of the templates. */
@@ -154,13 +155,13 @@ const ANSWERS: Readonly<Record<DemoGroup, readonly string[]>> = {
 };
 
 /** What the client sent and what came back, as content logging keeps them. */
-function contentOf(chat: ChatRequest, answer: string): ContentRecord {
+function contentOf(chat: ChatRequest, answer: string): NewContent {
   const tools = chat.tools.map(({ name, description, parameters }) => ({
     type: "function",
     function: { name, description, parameters },
   }));
   const body = { model: "auto", messages: chat.messages, ...(tools.length === 0 ? {} : { tools }) };
-  return { request: JSON.stringify(body), isRequestCut: false, answer, isAnswerCut: false };
+  return { ...promptTextOf(chat), request: JSON.stringify(body), isRequestCut: false, answer, isAnswerCut: false };
 }
 
 const SYSTEM_PROMPTS = [
@@ -184,7 +185,7 @@ export const TEMPLATE_COUNT = Object.values(TEMPLATES).reduce((sum, group) => su
 const STREAM_SHARE = 0.975;
 
 /** One request, with or without a system prompt, earlier turns and tools; and its answer. */
-export function demoChat(random: DemoRandom): { readonly chat: ChatRequest; readonly content: ContentRecord } {
+export function demoChat(random: DemoRandom): { readonly chat: ChatRequest; readonly content: NewContent } {
   const group = random.pickWeighted(GROUPS);
   const prompt = fill(random.pick<string>(TEMPLATES[group]), random);
   const chat: ChatRequest = {

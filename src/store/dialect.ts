@@ -20,7 +20,7 @@ export function indexedBySql(kind: Db["kind"], index: string): string {
   return kind === "sqlite" ? ` INDEXED BY ${index}` : "";
 }
 
-type ColumnType = "TEXT" | "BIGINT";
+type ColumnType = "TEXT" | "BIGINT" | "TSVECTOR";
 
 /** A column of a bulk insert: its SQL type, and the value that an item has for it. */
 export interface InsertColumn<Item> {
@@ -36,6 +36,11 @@ export function text<Item>(of: (item: Item) => string | null): InsertColumn<Item
 /** For what people wrote: PostgreSQL rejects half of a surrogate pair, so it becomes U+FFFD on both databases. */
 export function freeText<Item>(of: (item: Item) => string | null): InsertColumn<Item> {
   return { type: "TEXT", of: (item) => of(item)?.replace(/\p{Surrogate}/gu, "\ufffd") ?? null };
+}
+
+/** PostgreSQL only: words with their places. */
+export function tsvector<Item>(of: (item: Item) => string): InsertColumn<Item> {
+  return { type: "TSVECTOR", of };
 }
 
 /** Counts, times in milliseconds and money in nano-USD. */
@@ -122,7 +127,7 @@ function plainValue(value: SqlValue): string | number | null {
 }
 
 /** The parts in order, with a turn of the event loop between two slices. */
-async function inSlices<Item, Part>(
+export async function inSlices<Item, Part>(
   items: readonly Item[],
   write: (slice: readonly Item[]) => Part,
 ): Promise<readonly Part[]> {

@@ -211,7 +211,7 @@ class BatchingRecorder implements Recorder {
 
 /** Only what the operator chose to keep takes room. */
 function contentLength({ content }: RequestRecord): number {
-  return content === null ? 0 : content.request.length + content.answer.length;
+  return content === null ? 0 : content.request.length + content.prompt.length + content.answer.length;
 }
 
 /** Four digits of base 36: more than a process records in one millisecond. */

@@ -140,5 +140,6 @@ export function summaryOf(record: RequestRecord): RequestSummary {
     sessionState: record.sessionState,
     user: record.user,
     tags: record.tags,
+    preview: record.content?.preview ?? null,
   };
 }

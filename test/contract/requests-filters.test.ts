@@ -23,6 +23,10 @@ const DAY = 24 * HOUR;
 const timeOf = (n: number): number => NOON + n * Math.floor((9 * DAY) / COUNT) + (n > COUNT / 2 ? 3 * DAY : 0);
 const RANGE = { fromMs: NOON, toMs: NOON + 13 * DAY };
 
+/** What the counters had at first, in its order. */
+const COUNTED =
+  "account_id, span, start_at, key_id, model, category, tier, status, cost_step, is_adjusted, is_fallback, is_error, profile, provider, profile_id, requests";
+
 await describeStores("filters of the log", ({ url }) => {
   let db: Db;
   let store: RecordStore;
@@ -55,6 +59,16 @@ await describeStores("filters of the log", ({ url }) => {
     } while (after !== null);
     return ids;
   };
+  const sumsOf = (records: readonly RequestRecord[]): object => ({
+    requests: records.length,
+    errors: records.filter(isFailed).length,
+    charge: records.reduce((sum, { cost }) => sum + (cost?.charge ?? 0n), 0n),
+    baseline: records.reduce(
+      (sum, record) => sum + ((isFailed(record) ? record.cost?.charge : record.cost?.baseline) ?? 0n),
+      0n,
+    ),
+    tokens: records.reduce((sum, { cost }) => sum + (cost === null ? 0 : 35), 0),
+  });
   const bars = (records: readonly RequestRecord[], unitMs: number): readonly object[] => {
     const starts = [...new Set(records.map(({ atMs }) => Math.floor(atMs / unitMs) * unitMs))].sort((a, b) => a - b);
     return starts.map((startMs) => {
@@ -71,6 +85,7 @@ await describeStores("filters of the log", ({ url }) => {
       const { bars: found } = await log.histogram({ accountId: "default", ...filter }, { ...RANGE, step });
       expect(found).toEqual(bars(own.filter(matches), unitMs));
     }
+    expect(await log.sums({ accountId: "default", ...filter })).toEqual(sumsOf(own.filter(matches)));
   });
 
   test("any two of them together, too, in any range and page size", async () => {
@@ -89,6 +104,7 @@ await describeStores("filters of the log", ({ url }) => {
           const matches = (record: RequestRecord): boolean =>
             chosen.every(([, , isIt]) => isIt(record)) && record.atMs >= range.fromMs && record.atMs < range.toMs;
           expect(await allPages({ ...filter, ...range }, limit)).toEqual(idsOf(matches));
+          expect(await log.sums({ accountId: "default", ...filter, ...range })).toEqual(sumsOf(own.filter(matches)));
         },
       ),
       { numRuns: 25 },
@@ -121,7 +137,9 @@ await describeStores("filters of the log", ({ url }) => {
       "SELECT * FROM request_counts ORDER BY account_id, span, start_at, key_id, model, category, tier, status, cost_step, is_adjusted, is_fallback, is_error, profile, provider";
     const written = await db.query(all);
     await db.query("DELETE FROM request_counts");
-    await db.query(backfill);
+    await db.query(backfill.replace("request_counts SELECT", `request_counts (${COUNTED}) SELECT`));
+    const sums = readFileSync(new URL("0025_request_sums.sql", folder), "utf8");
+    await db.query(splitStatements(sums).find((each) => each.startsWith("UPDATE request_counts")) as string);
     expect(await db.query(all)).toEqual(written);
   });
 

@@ -72,7 +72,8 @@ await describeStores("request records", ({ url }) => {
         features: { messages: 1, score: 0.42, "measures.words": 7 },
         toolCalls: null,
       });
-      expect(stored).toMatchObject({ content: null, feedback: null });
+      expect(stored).toMatchObject({ content: { answer: record.content?.answer }, feedback: null });
+      expect((await log.find("default", varied[41]?.id ?? ""))?.content).toBeNull();
       expect(await log.find("default", record.requestId)).toEqual(stored);
     });
 
@@ -87,7 +88,7 @@ await describeStores("request records", ({ url }) => {
         ["': --", "检索 🚀"],
         ["team", "search"],
       ]);
-      const { summary: plain } = (await log.find("default", varied[40]?.id ?? "")) ?? {};
+      const { summary: plain } = (await log.find("default", varied[41]?.id ?? "")) ?? {};
       expect(plain).toMatchObject({ user: null, tags: {}, session: null, sessionState: null });
     });
 
@@ -113,8 +114,9 @@ await describeStores("request records", ({ url }) => {
         answer: "Ünï 漢字",
         isAnswerCut: false,
       };
+      const written = { ...content, prompt: content.request, preview: "half \ud83d" };
       const cost = { ...(makeRecord().cost as NonNullable<RequestRecord["cost"]>), charge: 9_007_199_254_740_993n };
-      const record = makeRecord({ content, cost, accountId: "awkward" });
+      const record = makeRecord({ content: written, cost, accountId: "awkward" });
       await store.write([record]);
       const stored = await log.find("awkward", record.id);
       expect(stored?.summary.charge).toBe(9_007_199_254_740_993n);
@@ -334,7 +336,7 @@ await describeStores("request records", ({ url }) => {
   });
 
   test("old records go in small steps, with everything of theirs, and nothing else goes", async () => {
-    const content = { request: "q", isRequestCut: false, answer: "a", isAnswerCut: false };
+    const content = { request: "q", isRequestCut: false, answer: "a", isAnswerCut: false, prompt: "", preview: "" };
     const old = Array.from({ length: 5 }, (_, n) => makeRecord({ accountId: "steps", atMs: 1_000 + n, content }));
     const young = makeRecord({ accountId: "steps" });
     await store.write([...old, young]);

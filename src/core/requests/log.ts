@@ -43,8 +43,43 @@ export interface RequestFilter {
   readonly failedProvider?: string;
   /** What was charged; requests that were not charged are in no range. */
   readonly cost?: CostRange;
+  /** In milliseconds. */
+  readonly latency?: NumberRange;
+  /** All tokens of a request together. */
+  readonly tokens?: NumberRange;
+  readonly user?: string | null;
+  /** A tag that it has; with any value where that is null. */
+  readonly tag?: { readonly name: string; readonly value: string | null };
+  readonly session?: string | null;
   /** The beginning of a request id. */
   readonly requestIdStart?: string;
+  /** Words of prompt and answer, as far as those are kept. */
+  readonly words?: string;
+}
+
+/** An open end is no bound. */
+export interface NumberRange {
+  readonly from?: number;
+  /** Not included itself. */
+  readonly to?: number;
+}
+
+/** What the log can be sorted by, largest first; `time` is newest first. */
+export const REQUEST_SORTS = ["time", "cost", "latency", "tokens"] as const;
+export type RequestSort = (typeof REQUEST_SORTS)[number];
+
+/** A page in an order other than by time, too. */
+export interface SortedPage extends Page {
+  readonly sort?: RequestSort;
+}
+
+/** What all requests of a filter come to. A request that failed saved nothing, so its baseline is its charge. */
+export interface RequestSums {
+  readonly requests: number;
+  readonly errors: number;
+  readonly charge: NanoUsd;
+  readonly baseline: NanoUsd;
+  readonly tokens: number;
 }
 
 export type StatusFilter =
@@ -92,6 +127,8 @@ export interface RequestSummary extends RequestLabels {
   readonly ending: string | null;
   readonly session: string | null;
   readonly sessionState: SessionState | null;
+  /** The beginning of what was asked; null where content is not kept. */
+  readonly preview: string | null;
 }
 
 export interface StoredRequest {
@@ -148,8 +185,11 @@ export interface MarkedRequest {
 }
 
 export interface RequestLog {
-  /** Newest first; `after` is the id of the last request of the page before. */
-  list(filter: RequestFilter, page: Page): Promise<readonly RequestSummary[]>;
+  /** `after` is the id of the last request of the page before. */
+  list(filter: RequestFilter, page: SortedPage): Promise<readonly RequestSummary[]>;
+  sums(filter: RequestFilter): Promise<RequestSums>;
+  /** Whether the id of a request of the account begins so. */
+  hasRequestId(accountId: string, start: string): Promise<boolean>;
   /** By its own id or by its request id, then the newest; null when the account has no such request. */
   find(accountId: string, id: string): Promise<StoredRequest | null>;
   /** How many requests the filter lets through in each hour or day that has some, oldest first. Whole hours and days. */

@@ -1,10 +1,10 @@
 // A filter of the request log applied to one request, for the live log. The stores do the same in SQL, and a
-// test holds the two together.
+// test holds the two together. Words are not looked for: a line does not have the texts.
 
 import type { NanoUsd } from "../money.ts";
 import type { CostRange } from "./buckets.ts";
-import type { RequestFilter, RequestSummary, StatusFilter } from "./log.ts";
-import { answeredAtOf } from "./records.ts";
+import type { NumberRange, RequestFilter, RequestSummary, StatusFilter } from "./log.ts";
+import { answeredAtOf, type Tags, tokensOf } from "./records.ts";
 
 export function matchesFilter(filter: RequestFilter, line: RequestSummary): boolean {
   return (
@@ -22,6 +22,11 @@ export function matchesFilter(filter: RequestFilter, line: RequestSummary): bool
     (filter.failedProvider === undefined || line.failedProviders.includes(filter.failedProvider)) &&
     (filter.status === undefined || hasStatus(filter.status, line)) &&
     (filter.cost === undefined || hasCost(filter.cost, line.charge)) &&
+    isInRange(filter.latency, line.latencyMs) &&
+    isInRange(filter.tokens, tokensOf(line.buckets)) &&
+    isSame(filter.user, line.user) &&
+    isSame(filter.session, line.session) &&
+    hasTag(filter.tag, line.tags) &&
     line.requestId.startsWith(filter.requestIdStart ?? "")
   );
 }
@@ -34,6 +39,14 @@ function isSame<T>(wanted: T | undefined, actual: T): boolean {
 
 function isWithin({ fromMs = 0, toMs = Number.POSITIVE_INFINITY }: RequestFilter, atMs: number): boolean {
   return atMs >= fromMs && atMs < toMs;
+}
+
+function isInRange({ from = 0, to = Number.POSITIVE_INFINITY }: NumberRange = {}, value: number): boolean {
+  return value >= from && value < to;
+}
+
+function hasTag(tag: RequestFilter["tag"], tags: Tags): boolean {
+  return tag === undefined || (Object.hasOwn(tags, tag.name) && (tag.value ?? tags[tag.name]) === tags[tag.name]);
 }
 
 function hasStatus(filter: StatusFilter, { status, isError }: RequestSummary): boolean {

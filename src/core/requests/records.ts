@@ -1,6 +1,7 @@
 // Request records: what is kept of a request that is over. No prompt and no answer, but for `content`, which is there
 // only when the operator asked for it.
 
+import { promptTokens } from "../chat.ts";
 import type { Decision } from "../decision.ts";
 import type { ToolScenario } from "../model.ts";
 import type { NanoUsd, Price, TokenBuckets } from "../money.ts";
@@ -55,6 +56,13 @@ export interface ContentRecord {
   readonly isAnswerCut: boolean;
 }
 
+/** As it is written: with the text of this turn alone, which is what is searched. */
+export interface NewContent extends ContentRecord {
+  readonly prompt: string;
+  /** The beginning of what was asked. */
+  readonly preview: string;
+}
+
 /** As they are read back: groups become `group.name`, zeros are left out. */
 export type Features = Readonly<Record<string, number>>;
 
@@ -101,7 +109,7 @@ export interface RequestRecord extends RequestLabels {
   /** Numbers for learning later, by name; some of them in groups. */
   readonly features: object | null;
   readonly toolCalls: ToolCallCheck | null;
-  readonly content: ContentRecord | null;
+  readonly content: NewContent | null;
 }
 
 export interface RecordStore {
@@ -139,6 +147,16 @@ export function isFallenBack({ answeredBy, decision }: Pick<RequestRecord, "answ
  */
 export function isAdjusted(record: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
   return isFallenBack(record) || (record.decision?.adjustments?.length ?? 0) > 0;
+}
+
+/** What the request would have cost on the baseline model. A request that failed saved nothing. */
+export function baselineOf(record: Pick<RequestRecord, "cost" | "status" | "ending">): NanoUsd {
+  return (isFailed(record) ? record.cost?.charge : record.cost?.baseline) ?? 0n;
+}
+
+/** All tokens of a request, read and written. */
+export function tokensOf(buckets: TokenBuckets | null): number {
+  return buckets === null ? 0 : promptTokens(buckets) + buckets.output;
 }
 
 /** Which attempt brought the response; `none`: every one failed. */

@@ -1,11 +1,12 @@
 // A finished request as the request log stores it. It copies only small values, so that the body can be freed.
 
 import type { AttemptReport, CallReport, CapturedResponse } from "../../core/call-report.ts";
-import type { AttemptRecord, ContentRecord, RequestRecord } from "../../core/requests/records.ts";
+import type { AttemptRecord, NewContent, RequestRecord } from "../../core/requests/records.ts";
 import type { ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { responseText, TEXT_MAX } from "../../gateway/capture.ts";
 import { featuresOf } from "../../telemetry/features.ts";
+import { promptTextOf } from "../../telemetry/prompt-text.ts";
 import { checkToolCalls } from "../../telemetry/tool-calls.ts";
 import { labelsOf } from "./labels.ts";
 
@@ -96,8 +97,9 @@ function toolCallsOf({ capture, ending }: CallReport, request: ClientRequest | n
   return checkToolCalls(capture.toolCalls(), request.chat.tools);
 }
 
-function contentOf({ source: { bytes } }: ClientRequest, capture: CapturedResponse | null): ContentRecord {
+function contentOf({ source: { bytes }, chat }: ClientRequest, capture: CapturedResponse | null): NewContent {
   return {
+    ...promptTextOf(chat),
     request: bytes.toString("utf8", 0, TEXT_MAX),
     isRequestCut: bytes.length > TEXT_MAX,
     answer: capture === null ? "" : responseText(capture),

@@ -1,10 +1,11 @@
 // Filters of the request log as SQL: on the requests themselves, and on the counters of request_counts, whose columns have
 // the same names.
 
-import type { SqlValue } from "../../core/db.ts";
+import type { Db, SqlValue } from "../../core/db.ts";
 import type { CostRange } from "../../core/requests/buckets.ts";
-import type { RequestFilter, StatusFilter } from "../../core/requests/log.ts";
+import type { NumberRange, RequestFilter, StatusFilter } from "../../core/requests/log.ts";
 import { type AnsweredAt, recordIdAt } from "../../core/requests/records.ts";
+import { writeQuery } from "./words.ts";
 
 /** A WHERE clause that grows, with its numbered parameters. */
 export interface Conditions {
@@ -68,7 +69,7 @@ const ANSWERED_SQL: Readonly<Record<AnsweredAt, string>> = {
 };
 
 /** On the requests. */
-export function addAttempts(where: Conditions, filter: AttemptFilter): void {
+function addAttempts(where: Conditions, filter: AttemptFilter): void {
   const { answeredAt, failedProvider } = filter;
   if (isTriedAgain(filter)) where.add(TRIED_AGAIN);
   if (answeredAt !== undefined) where.add(`(${answeredAt.map((at) => `(${ANSWERED_SQL[at]})`).join(" OR ")})`);
@@ -98,8 +99,65 @@ export function addRequestId(where: Conditions, start: string, column = "request
   where.add(`${column} >= ? AND ${column} < ?`, start, `${start}${LAST}`);
 }
 
+/** The filters that neither the counters nor the index of a second attempt know. */
+export function isUncounted(filter: RequestFilter): boolean {
+  const { latency, tokens, user, tag, session, requestIdStart, words } = filter;
+  return [latency, tokens, user, tag, session, requestIdStart, words].some((each) => each !== undefined);
+}
+
+/** On the requests: the whole filter. */
+export function addAll(where: Conditions, kind: Db["kind"], filter: RequestFilter): void {
+  addFilter(where, filter);
+  addOwn(where, kind, filter);
+  addIds(where, filter.fromMs, filter.toMs === undefined ? null : recordIdAt(filter.toMs));
+  if (filter.requestIdStart !== undefined) addRequestId(where, filter.requestIdStart);
+}
+
+/** On the requests: the filters that only they know. */
+export function addOwn(where: Conditions, kind: Db["kind"], filter: RequestFilter): void {
+  addAttempts(where, filter);
+  if (filter.cost !== undefined) addCost(where, filter.cost);
+  addNumbers(where, "latency_ms", filter.latency);
+  addNumbers(where, "tokens", filter.tokens);
+  addLabel(where, "end_user", filter.user);
+  addLabel(where, "session", filter.session);
+  if (filter.tag !== undefined) addTag(where, filter.accountId, filter.tag);
+  if (filter.words !== undefined) addWords(where, kind, filter.words);
+}
+
+function addNumbers(where: Conditions, column: string, { from, to }: NumberRange = {}): void {
+  if (from !== undefined) where.add(`${column} >= ?`, from);
+  if (to !== undefined) where.add(`${column} < ?`, to);
+}
+
+/** The index of a label has only the requests that have one, and is used where the words `<> ''` stand. */
+function addLabel(where: Conditions, column: string, value: string | null | undefined): void {
+  if (value === null) where.add(`${column} = ''`);
+  else if (value !== undefined) where.add(`${column} = ? AND ${column} <> ''`, value);
+}
+
+function addTag(where: Conditions, accountId: string, { name, value }: NonNullable<RequestFilter["tag"]>): void {
+  const ids = "id IN (SELECT id FROM request_tags WHERE account_id = ? AND name = ?";
+  if (value === null) where.add(`${ids})`, accountId, name);
+  else where.add(`${ids} AND value = ?)`, accountId, name, value);
+}
+
+/** A query without any word finds nothing. */
+function addWords(where: Conditions, kind: Db["kind"], words: string): void {
+  const query = writeQuery(kind, words);
+  if (query === null) where.add("1 = 0");
+  else where.add(`id IN (${MATCHING[kind]})`, query);
+}
+
+/** The ids that a query finds, with one `?` for it. */
+const MATCHING: Readonly<Record<Db["kind"], string>> = {
+  sqlite: `SELECT rows.id FROM request_words CROSS JOIN request_word_rows AS rows ON rows.number = request_words.rowid
+    WHERE request_words MATCH ?`,
+  postgres: "SELECT id FROM request_words WHERE words @@ CAST(? AS tsquery)",
+};
+
 /** On the requests. */
-export function addCost(where: Conditions, { from, to }: CostRange): void {
+function addCost(where: Conditions, { from, to }: CostRange): void {
   where.add("charge >= ?", from ?? 0n);
   if (to !== undefined) where.add("charge < ?", to);
 }

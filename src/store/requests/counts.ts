@@ -4,16 +4,13 @@
 import type { Db, SqlRow } from "../../core/db.ts";
 import { stepsOf } from "../../core/requests/buckets.ts";
 import type { Histogram, HistogramBar, HistogramSpan, RequestFilter } from "../../core/requests/log.ts";
-import { recordIdAt } from "../../core/requests/records.ts";
 import {
+  addAll,
   addAnswered,
-  addAttempts,
-  addCost,
   addCostSteps,
   addFilter,
-  addIds,
-  addRequestId,
   isTriedAgain,
+  isUncounted,
   newConditions,
 } from "./conditions.ts";
 import { SPAN_MS } from "./totals.ts";
@@ -35,7 +32,7 @@ export async function readHistogram(db: Db, filter: RequestFilter, span: Histogr
 
 /** Whole cost steps from the counters, and the two edges of the range from the requests. */
 async function countRows(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly SqlRow[]> {
-  if (filter.requestIdStart !== undefined || isTriedAgain(filter)) return countRequests(db, filter, span);
+  if (isUncounted(filter) || isTriedAgain(filter)) return countRequests(db, filter, span);
   if (filter.cost === undefined) return sumCounts(db, filter, { ...span, steps: null });
   const { whole: steps, edges } = stepsOf(filter.cost);
   const parts: (readonly SqlRow[])[] = [];
@@ -47,8 +44,7 @@ async function countRows(db: Db, filter: RequestFilter, span: HistogramSpan): Pr
 /** Nearly all: what was answered, less what later tries answered. */
 async function countFirstTries(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly SqlRow[]> {
   const { answeredAt = [], ...rest } = filter;
-  if (filter.failedProvider !== undefined || filter.requestIdStart !== undefined)
-    return countRequests(db, filter, span);
+  if (filter.failedProvider !== undefined || isUncounted(filter)) return countRequests(db, filter, span);
   const others = (["second", "later"] as const).filter((at) => !answeredAt.includes(at));
   const answered = await countRows(db, { ...rest, answeredAt: ["first"] }, span);
   const later = others.length === 0 ? [] : await countRequests(db, { ...rest, answeredAt: others }, span);
@@ -79,11 +75,7 @@ export async function sumCounts(db: Db, filter: RequestFilter, span: CountSpan):
 export async function countRequests(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly SqlRow[]> {
   const where = newConditions();
   const unitMs = SPAN_MS[span.step];
-  addFilter(where, filter);
-  addAttempts(where, filter);
-  addIds(where, span.fromMs, recordIdAt(span.toMs));
-  if (filter.requestIdStart !== undefined) addRequestId(where, filter.requestIdStart);
-  if (filter.cost !== undefined) addCost(where, filter.cost);
+  addAll(where, db.kind, { ...filter, fromMs: span.fromMs, toMs: span.toMs });
   const columns = `(created_at / ${unitMs}) * ${unitMs} AS start_at, COUNT(*) AS requests, SUM(is_error) AS errors`;
   return db.query(`SELECT ${columns} FROM requests WHERE ${where.sql()} GROUP BY 1 ORDER BY 1`, where.params);
 }

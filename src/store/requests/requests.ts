@@ -20,15 +20,24 @@ import {
   type Tags,
 } from "../../core/requests/records.ts";
 import type { Tier } from "../../core/tiers.ts";
+import { addRequestId, newConditions } from "./conditions.ts";
 import { readHistogram } from "./counts.ts";
 import { readDetail } from "./detail.ts";
 import { toStoredSample } from "./outcomes.ts";
 import { searchPage } from "./search.ts";
+import { readSums } from "./sums.ts";
 
 /** Reads through `db`, which need not be the connection that writes. */
 export function createRequestLog(db: Db): RequestLog {
   return {
     list: async (filter, page) => (await searchPage(db, filter, page)).map(toSummary),
+    sums: (filter) => readSums(db, filter),
+    async hasRequestId(accountId, start) {
+      const where = newConditions();
+      where.add("account_id = ?", accountId);
+      addRequestId(where, start);
+      return (await db.query(`SELECT 1 AS found FROM requests WHERE ${where.sql()} LIMIT 1`, where.params)).length > 0;
+    },
     histogram: (filter, span) => readHistogram(db, filter, span),
     async find(accountId, id) {
       const [row] =
@@ -159,6 +168,7 @@ function toSummary(row: SqlRow): RequestSummary {
     sessionState: textOrNull(row.session_state) as SessionState | null,
     user: textOrNull(row.end_user),
     tags: row.tags ? (JSON.parse(String(row.tags)) as Tags) : NO_TAGS,
+    preview: textOrNull(row.preview),
   };
 }
 

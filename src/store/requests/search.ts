@@ -1,38 +1,61 @@
 // A page of the request log, newest first, by any filter. The last day is simply scanned. Where that is not enough, the
-// counters name the hours that have more, so that a rare combination needs no full scan.
+// counters name the hours that have more, so that a rare combination needs no full scan. Tags and words have an index
+// of their own, which names requests that may be meant.
 
-import type { Page } from "../../core/accounts.ts";
 import type { Db, SqlRow } from "../../core/db.ts";
 import { stepsOf, touchedSteps } from "../../core/requests/buckets.ts";
-import type { RequestFilter } from "../../core/requests/log.ts";
+import type { RequestFilter, SortedPage } from "../../core/requests/log.ts";
 import { recordIdAt, recordTimeOf } from "../../core/requests/records.ts";
+import { inListSql, listValue } from "../dialect.ts";
 import {
-  addAttempts,
-  addCost,
   addFilter,
   addIds,
+  addOwn,
   addRequestId,
   isNarrow,
   isTriedAgain,
+  isUncounted,
   newConditions,
 } from "./conditions.ts";
 import { countRequests, sumCounts } from "./counts.ts";
+import { namedIds } from "./named-ids.ts";
+import { sortedPage } from "./sorted.ts";
 import { SPAN_MS } from "./totals.ts";
 
 const { hour: HOUR_MS, day: DAY_MS } = SPAN_MS;
 
 /** The rows of one page. */
-export async function searchPage(db: Db, filter: RequestFilter, { limit, after }: Page): Promise<readonly SqlRow[]> {
+export async function searchPage(db: Db, filter: RequestFilter, page: SortedPage): Promise<readonly SqlRow[]> {
+  const { limit, after, sort = "time" } = page;
+  if (sort !== "time") return sortedPage(db, filter, { limit, after, sort });
   const end = firstOf(filter.toMs === undefined ? null : recordIdAt(filter.toMs), after);
   const search = { db, filter, limit };
   if (filter.requestIdStart !== undefined) return byRequestId(search, end, filter.requestIdStart);
-  if (!isNarrow(filter)) return readRange(search, { fromMs: filter.fromMs, end });
+  if (filter.words !== undefined || filter.tag !== undefined) return byNamedIds(search, end);
+  if (!isNarrow(filter) || isUncounted(filter)) return readRange(search, { fromMs: filter.fromMs, end });
   const newestMs = await newestBefore(db, filter, end);
   if (newestMs === null) return [];
   const nearMs = floorTo(newestMs, HOUR_MS) - DAY_MS + HOUR_MS;
   const near = await readRange(search, { fromMs: Math.max(nearMs, filter.fromMs ?? 0), end });
   if (near.length === limit || nearMs <= (filter.fromMs ?? 0)) return near;
   return [...near, ...(await searchOlder({ ...search, limit: limit - near.length }, nearMs))];
+}
+
+/** Looks up those that an index names until enough of them pass the other filters. */
+async function byNamedIds(search: Search, end: string | null): Promise<readonly SqlRow[]> {
+  const { db, filter, limit } = search;
+  const found: SqlRow[] = [];
+  for await (const ids of namedIds(db, filter, end)) {
+    const where = newConditions();
+    const { words, tag, ...rest } = filter;
+    addFilter(where, rest);
+    addOwn(where, db.kind, words === undefined || tag === undefined ? rest : { ...rest, tag });
+    where.add(inListSql(db.kind, "id", "?"), listValue(db.kind, ids));
+    const sql = `SELECT * FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT $${where.params.length + 1}`;
+    found.push(...(await db.query(sql, [...where.params, limit - found.length])));
+    if (found.length === limit) break;
+  }
+  return found;
 }
 
 /** What stays the same while ranges are read. */
@@ -52,9 +75,8 @@ interface Range {
 async function readRange({ db, filter, limit }: Search, { fromMs, end }: Range): Promise<readonly SqlRow[]> {
   const where = newConditions();
   addFilter(where, filter);
-  addAttempts(where, filter);
+  addOwn(where, db.kind, filter);
   addIds(where, fromMs, end);
-  if (filter.cost !== undefined) addCost(where, filter.cost);
   const sql = `SELECT * FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT $${where.params.length + 1}`;
   return db.query(sql, [...where.params, limit]);
 }
@@ -163,9 +185,8 @@ async function byRequestId(search: Search, end: string | null, start: string): P
   const some = await db.query(`SELECT id FROM requests WHERE ${ids.sql()} LIMIT ${FEW}`, ids.params);
   const where = newConditions();
   addFilter(where, filter);
-  addAttempts(where, filter);
+  addOwn(where, db.kind, filter);
   addIds(where, filter.fromMs, end);
-  if (filter.cost !== undefined) addCost(where, filter.cost);
   addRequestId(where, start, some.length < FEW ? "request_id" : "(request_id || '')");
   const sql = `SELECT * FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT $${where.params.length + 1}`;
   return db.query(sql, [...where.params, limit]);

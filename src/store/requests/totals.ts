@@ -6,6 +6,7 @@ import { bucketOf, costStep, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../..
 import {
   type AnsweredAt,
   answeredAtOf,
+  baselineOf,
   failedProvidersOf,
   isAdjusted,
   isFailed,
@@ -13,6 +14,7 @@ import {
   overheadMsOf,
   type RequestRecord,
   type ToolCallTally,
+  tokensOf,
   triedOf,
 } from "../../core/requests/records.ts";
 import { type BulkInsert, bulkInsert, flag, type InsertColumn, type InsertShape, integer, text } from "../dialect.ts";
@@ -201,7 +203,7 @@ function addRecord(rollup: Rollup, record: RequestRecord): void {
     counts.cache_write_tokens += cost.buckets.cacheWrite;
     counts.output_tokens += cost.buckets.output;
     rollup.charge += cost.charge;
-    rollup.baseline += cost.baseline;
+    rollup.baseline += baselineOf(record);
   }
   countIn(rollup.latencies, bucketOf(latencyMs));
   if (firstContentMs !== null) countIn(rollup.firstContents, bucketOf(firstContentMs));
@@ -229,9 +231,12 @@ function addEach(sums: number[], more: readonly number[]): void {
   for (const [index, value] of more.entries()) sums[index] = (sums[index] ?? 0) + value;
 }
 
-/** How many requests had one combination of everything the log can be filtered by. */
+/** How many requests had one combination of everything the log can be filtered by, and what they came to. */
 interface RequestCounter extends Group {
   requests: number;
+  charge: bigint;
+  baseline: bigint;
+  tokens: number;
 }
 
 /** What counters are kept apart by, besides account and time. */
@@ -253,6 +258,8 @@ const COUNTER_NUMBERS = {
   is_error: flag(({ record }: Group) => isFailed(record)),
 } as const;
 
+const COUNTER_SUMS = ["requests", "charge", "baseline", "tokens"] as const;
+
 const COUNTERS: InsertShape<RequestCounter> = {
   table: "request_counts",
   columns: {
@@ -261,10 +268,10 @@ const COUNTERS: InsertShape<RequestCounter> = {
     ...COUNTER_TEXTS,
     start_at: GROUP_COLUMNS.start_at,
     ...COUNTER_NUMBERS,
-    requests: integer(({ requests }) => requests),
+    ...columnsOf(COUNTER_SUMS, (name) => integer((counter: RequestCounter) => counter[name])),
   },
   onConflict: `ON CONFLICT (account_id, span, start_at, ${Object.keys({ ...COUNTER_TEXTS, ...COUNTER_NUMBERS }).join(", ")})
-    DO UPDATE SET requests = request_counts.requests + excluded.requests`,
+    DO UPDATE SET ${COUNTER_SUMS.map((name) => `${name} = request_counts.${name} + excluded.${name}`).join(", ")}`,
 };
 
 const TEXT_VALUES = Object.values(COUNTER_TEXTS).map(({ of }) => of);
@@ -274,18 +281,38 @@ const NUMBER_VALUES = Object.values(COUNTER_NUMBERS).map(({ of }) => of);
 function countersOf(records: readonly RequestRecord[]): ReadonlyMap<string, RequestCounter> {
   const counters = new Map<string, RequestCounter>();
   for (const record of records) {
-    const hour: RequestCounter = { record, span: "hour", startMs: startOf(record.atMs, "hour"), requests: 1 };
-    const day: RequestCounter = { record, span: "day", startMs: startOf(record.atMs, "day"), requests: 1 };
+    const hour = counterOf(record, "hour");
+    const day = counterOf(record, "day");
     const texts = TEXT_VALUES.map((of) => of(hour)).join("\n");
     const numbers = NUMBER_VALUES.map((of) => of(hour)).join("\n");
     for (const counter of [hour, day]) {
       const name = `${record.accountId}\n${counter.span}\n${texts}\n${counter.startMs}\n${numbers}`;
       const known = counters.get(name);
       if (known === undefined) counters.set(name, counter);
-      else known.requests += 1;
+      else addCounter(known, counter);
     }
   }
   return counters;
+}
+
+function counterOf(record: RequestRecord, span: SpanName): RequestCounter {
+  const { atMs, cost } = record;
+  return {
+    record,
+    span,
+    startMs: startOf(atMs, span),
+    requests: 1,
+    charge: cost?.charge ?? 0n,
+    baseline: baselineOf(record),
+    tokens: tokensOf(cost?.buckets ?? null),
+  };
+}
+
+function addCounter(sum: RequestCounter, { charge, baseline, tokens }: RequestCounter): void {
+  sum.requests += 1;
+  sum.charge += charge;
+  sum.baseline += baseline;
+  sum.tokens += tokens;
 }
 
 /** How many requests a provider failed. Few rows, because most requests succeed at the first attempt. */

@@ -2,24 +2,27 @@
 
 import type { Db, Statement } from "../../core/db.ts";
 import {
-  type ContentRecord,
   failedProvidersOf,
   isAdjusted,
   isFailed,
   isFallenBack,
+  type NewContent,
   NO_TAGS,
   type RecordStore,
   type RequestRecord,
   recordIdAt,
+  tokensOf,
 } from "../../core/requests/records.ts";
 import { bulkInsert, flag, freeText, type InsertShape, integer, text, withoutNul } from "../dialect.ts";
 import { toDetail } from "./detail.ts";
 import { createTotalsWriter, SPAN_MS } from "./totals.ts";
+import { createWordsWriter, wordsDeletion } from "./write-words.ts";
 
 export function createRecordStore(db: Db): RecordStore {
   const requests = bulkInsert(db.kind, REQUESTS);
   const details = bulkInsert(db.kind, DETAILS);
   const contents = bulkInsert(db.kind, CONTENTS);
+  const words = createWordsWriter(db.kind);
   const tags = bulkInsert(db.kind, TAGS);
   const totals = createTotalsWriter(db.kind);
   return {
@@ -29,7 +32,7 @@ export function createRecordStore(db: Db): RecordStore {
       const statements: Statement[] = [
         await requests.statementInSlices(records),
         await details.statementInSlices(records),
-        ...(kept.length === 0 ? [] : [await contents.statementInSlices(kept)]),
+        ...(kept.length === 0 ? [] : [await contents.statementInSlices(kept), ...(await words(kept))]),
         ...(tagged.length === 0 ? [] : [await tags.statementInSlices(tagged)]),
         ...totals(records),
       ];
@@ -46,6 +49,7 @@ export function createRecordStore(db: Db): RecordStore {
           ? []
           : ["requests", "request_details", "request_contents", "request_tags", "shadow_samples"];
       await db.batch([
+        ...(oldest.length === 0 ? [] : wordsDeletion(db.kind, String(last))),
         ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE id <= $1`, params: [last] })),
         // With the last of them: a day that was over before that time has no requests left.
         ...(oldest.length < most ? [{ sql: DELETE_COUNTS, params: [atMs - SPAN_MS.day] }] : []),
@@ -98,6 +102,8 @@ const REQUESTS: InsertShape<RequestRecord> = {
     session: text((record) => record.session ?? ""),
     session_state: text((record) => record.sessionState ?? ""),
     end_user: freeText((record) => record.user ?? ""),
+    preview: freeText(({ content }) => withoutNul(content?.preview ?? "")),
+    tokens: integer(({ cost }) => tokensOf(cost?.buckets ?? null)),
     tags: freeText(({ tags }) => (tags === NO_TAGS ? "" : JSON.stringify(tags))),
   },
 };
@@ -116,8 +122,9 @@ const DETAILS: InsertShape<RequestRecord> = {
 };
 
 /** Prompt and response of a request, where the operator chose to keep them. */
-interface KeptContent extends ContentRecord {
+interface KeptContent extends NewContent {
   readonly id: string;
+  readonly atMs: number;
 }
 
 const CONTENTS: InsertShape<KeptContent> = {
@@ -131,8 +138,8 @@ const CONTENTS: InsertShape<KeptContent> = {
   },
 };
 
-function contentOf({ id, content }: RequestRecord): readonly KeptContent[] {
-  return content === null ? [] : [{ id, ...content }];
+function contentOf({ id, atMs, content }: RequestRecord): readonly KeptContent[] {
+  return content === null ? [] : [{ id, atMs, ...content }];
 }
 
 /** One tag of a request. */

@@ -26,7 +26,21 @@ const failedBy =
   (record: RequestRecord): boolean =>
     record.attempts.some((each) => each.outcome === "failed" && each.provider === provider);
 
+const tokens = ({ cost }: RequestRecord): number =>
+  Object.values(cost?.buckets ?? {}).reduce((sum: number, count: number) => sum + count, 0);
+const latency = ({ latencyMs }: RequestRecord): number => latencyMs;
+
 export const FILTER_CASES: readonly FilterCase[] = [
+  ["a long latency", { latency: { from: 1_500 } }, (record) => latency(record) >= 1_500],
+  ["a latency between", { latency: { from: 70, to: 700 } }, (record) => latency(record) >= 70 && latency(record) < 700],
+  ["many tokens", { tokens: { from: 35 } }, (record) => tokens(record) >= 35],
+  ["no tokens", { tokens: { to: 1 } }, (record) => tokens(record) === 0],
+  ["a user", { user: "user-1" }, ({ user }) => user === "user-1"],
+  ["no user", { user: null }, ({ user }) => user === null],
+  ["a session", { session: "session-3" }, ({ session }) => session === "session-3"],
+  ["no session", { session: null }, ({ session }) => session === null],
+  ["a tag", { tag: { name: "team", value: "team 2" } }, ({ tags }) => tags.team === "team 2"],
+  ["a tag with any value", { tag: { name: "team", value: null } }, ({ tags }) => tags.team !== undefined],
   ["the first try", { answeredAt: ["first"] }, answered("first")],
   ["the second attempt", { answeredAt: ["second"] }, answered("second")],
   ["a later try", { answeredAt: ["later"] }, answered("later")],

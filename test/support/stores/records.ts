@@ -2,7 +2,13 @@
 
 import type { Decision } from "../../../src/core/decision.ts";
 import { CATEGORIES } from "../../../src/core/decision.ts";
-import { NO_TAGS, type RequestRecord, recordIdAt } from "../../../src/core/requests/records.ts";
+import {
+  NO_TAGS,
+  type RequestRecord,
+  recordIdAt,
+  SESSION_STATES,
+  type SessionState,
+} from "../../../src/core/requests/records.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 
 export const NOON = Date.UTC(2026, 2, 10, 12, 0, 0);
@@ -90,6 +96,16 @@ export function makeRecord(overrides: Partial<RequestRecord> = {}): RequestRecor
   };
 }
 
+const CITIES = ["Köln", "Paris", "東京", "서울"];
+
+/** What was asked and answered, with words that some of them share. */
+function textOf(n: number): NonNullable<RequestRecord["content"]> {
+  const prompt = `How is the weather in ${CITIES[n % 4]} on day ${n % 100}? 明日の天気は？`;
+  const request = JSON.stringify({ messages: [{ role: "user", content: prompt }] });
+  const answer = n % 10 === 0 ? "Thunderstorms, user@example.com said." : "It is mild.";
+  return { request, isRequestCut: false, answer, isAnswerCut: false, prompt, preview: prompt };
+}
+
 /** The n-th of a long row of different records, a second apart, oldest first: the same for the same n. */
 export function variedRecord(n: number, startMs = NOON): RequestRecord {
   const tier = TIERS[n % TIERS.length] as (typeof TIERS)[number];
@@ -122,6 +138,11 @@ export function variedRecord(n: number, startMs = NOON): RequestRecord {
     cost: isRefused || isBroken ? null : cost,
     firstContentMs: isRefused ? null : n % 5_000,
     latencyMs: (n * 7) % 70_000,
+    user: n % 4 === 0 ? `user-${n % 3}` : null,
+    session: n % 3 === 0 ? `session-${Math.floor(n / 30)}` : null,
+    sessionState: n % 3 === 0 ? (SESSION_STATES[n % 4] as SessionState) : null,
+    tags: n % 6 === 1 ? { team: `team ${n % 5}`, n: String(n) } : NO_TAGS,
+    content: n % 2 === 0 ? textOf(n) : null,
     ending: isRefused ? null : isBroken ? "provider-broke" : "complete",
   });
 }

@@ -116,7 +116,14 @@ describe("a queue that is full", () => {
 
   it("of contents lets the content go and keeps the record", async () => {
     const { recorder, dropped, batches } = setUp({ contentMax: 10 });
-    const content = { request: "12345", isRequestCut: false, answer: "678", isAnswerCut: false };
+    const content = {
+      request: "12345",
+      isRequestCut: false,
+      answer: "678",
+      isAnswerCut: false,
+      prompt: "",
+      preview: "",
+    };
     recorder.add(makeRecord({ content }));
     recorder.add(makeRecord({ content }));
     await recorder.flush();

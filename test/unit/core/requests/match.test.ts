@@ -21,3 +21,9 @@ test("a range of time", () => {
   const within = (fromMs: number, toMs: number) => matchesFilter({ accountId: "default", fromMs, toMs }, line);
   expect([within(NOON, NOON + 1), within(NOON + 1, NOON + 2), within(0, NOON)]).toEqual([true, false, false]);
 });
+
+test("a tag is one of its own, not one that every object has", () => {
+  expect(
+    matchesFilter({ accountId: "default", tag: { name: "toString", value: null } }, summaryOf(variedRecord(1))),
+  ).toBe(false);
+});
