@@ -298,6 +298,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
       recorder: books?.recorder ?? records.recorder,
       requests: records.requests,
       outcomes: records.outcomes,
+      sessions: records.sessions,
       usage: records.usage,
       explore: records.explore,
       decisions: records.decisions,

@@ -8,6 +8,7 @@ import { createExploreLog } from "../store/requests/explore.ts";
 import { createOutcomeStore } from "../store/requests/outcomes.ts";
 import { createDecisionLog, createRequestLog } from "../store/requests/requests.ts";
 import { createUsageLog } from "../store/requests/rollups.ts";
+import { createSessionLog } from "../store/requests/sessions.ts";
 import { createToolCallLog } from "../store/requests/tool-call-tallies.ts";
 import { createRecordStore } from "../store/requests/write.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -55,6 +56,7 @@ export async function openRecords(
     requests,
     outcomes: createOutcomeStore(db, reader),
     tail,
+    sessions: createSessionLog(reader),
     usage: createUsageLog(reader),
     explore: createExploreLog(reader),
     decisions: createDecisionLog(reader),

@@ -1,7 +1,7 @@
 // Generated requests as the gateway would have recorded them: most answered, some by a fallback, a few rejected or failed.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import { costNano, type Price, type TokenBuckets } from "../core/money.ts";
+import { costNano, formatUsd, type Price, type TokenBuckets } from "../core/money.ts";
 import { type AttemptRecord, NO_TAGS, type RequestRecord, recordIdAt } from "../core/requests/records.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type DemoRequest, demoPool } from "./pool.ts";
@@ -100,17 +100,22 @@ function recordOf(drawn: Drawn): RecordBody {
       ...rejected(asked, random),
       status: 429,
       errorCode: "rate_limit_exceeded",
+      errorMessage: "This key may send 60 requests a minute. Retry in 12 s.",
       decision: null,
       features: null,
     };
   }
-  if (fate === "no-credit") return { ...rejected(asked, random), status: 402, errorCode: "insufficient_credits" };
+  if (fate === "no-credit") {
+    const errorMessage = `Not enough credits (${formatUsd(asked.hold)} USD needed, 0.000000 USD available).`;
+    return { ...rejected(asked, random), status: 402, errorCode: "insufficient_credits", errorMessage };
+  }
   if (fate === "all-failed") {
     const attempts = failures(drawn, asked.decision.chain.length);
     const latencyMs = endOf(attempts) + 2;
     return {
       ...rejected(asked, random),
       ...{ status: 503, errorCode: "all_providers_failed", attempts, hold: asked.hold, latencyMs },
+      errorMessage: `All ${attempts.length} models in the ${asked.decision.tier} chain failed. Last error: ${attempts.at(-1)?.provider} ${attempts.at(-1)?.status === null ? "did not answer in time" : `returned ${attempts.at(-1)?.status}`}.`,
     };
   }
   return answered(drawn);
@@ -124,6 +129,7 @@ function rejected({ key, route, chat, content, decision, features }: DemoRequest
     route,
     status: 0,
     errorCode: null,
+    errorMessage: null,
     isStream: chat.isStream,
     decision,
     attempts: [],

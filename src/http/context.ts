@@ -18,6 +18,7 @@ import type { Log } from "../core/log.ts";
 import type { OutcomeStore } from "../core/outcomes.ts";
 import type { ExploreLog } from "../core/requests/explore.ts";
 import type { DecisionLog, RequestLog, ToolCallLog, UsageLog } from "../core/requests/log.ts";
+import type { SessionLog } from "../core/requests/sessions.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services } from "../gateway/services.ts";
 import type { Sampler } from "../gateway/shadow/sampler.ts";
@@ -109,6 +110,7 @@ export interface Records {
   readonly recorder: Recorder;
   readonly requests: RequestLog;
   readonly outcomes: OutcomeStore;
+  readonly sessions: SessionLog;
   readonly usage: UsageLog;
   readonly explore: ExploreLog;
   readonly decisions: DecisionLog;

@@ -76,7 +76,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
         { event: "request.failed", requestId: request.id, err: error, cause: known.details.cause },
         known.message,
       );
-    request.recording?.failed(known.details.code ?? known.type);
+    request.recording?.failed(known.details.code ?? known.type, known.message);
     return sendError(known, request, reply);
   });
   const respondUnmatched = createUnmatchedResponder(server, edge);

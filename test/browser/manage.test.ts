@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
       page.waitForEvent("download"),
       page.getByRole("link", { name: "CSV" }).click(),
     ]);
-    expect(download.suggestedFilename()).toBe("ledger.csv");
+    expect(download.suggestedFilename()).toMatch(/^ledger-default-[-\d]+\.csv$/);
     expect(readFileSync(await download.path(), "utf8")).toMatch(/^createdAt,kind,.*\r\n[^,]+,topup,1000,/);
     await page.getByRole("button", { name: "Adjustments" }).click();
     await page.getByText("No entries of this type").waitFor();

@@ -151,6 +151,7 @@ export interface RequestDetail {
   readonly cost: Pick<CostRecord, "price" | "markupPpm" | "baselineModel" | "holdId"> | null;
   readonly features: Features | null;
   readonly toolCalls: ToolCallCheck | null;
+  readonly errorMessage: string | null;
 }
 
 /** A person's word that a request belonged to another tier. */
@@ -184,10 +185,18 @@ export interface MarkedRequest {
   readonly atMs: number;
 }
 
+/** A request of a conversation; `reasoning` is null where nothing was decided. */
+export interface Turn {
+  readonly summary: RequestSummary;
+  readonly reasoning: string | null;
+}
+
 export interface RequestLog {
   /** `after` is the id of the last request of the page before. */
   list(filter: RequestFilter, page: SortedPage): Promise<readonly RequestSummary[]>;
   sums(filter: RequestFilter): Promise<RequestSums>;
+  /** The newest turns of a conversation, oldest first, with the words of their decisions. */
+  turns(accountId: string, session: string, limit: number): Promise<readonly Turn[]>;
   /** Whether the id of a request of the account begins so. */
   hasRequestId(accountId: string, start: string): Promise<boolean>;
   /** By its own id or by its request id, then the newest; null when the account has no such request. */

@@ -18,7 +18,7 @@ export interface AttemptRecord {
   readonly status: number | null;
   /** What kind of failure it was; null for an answer. */
   readonly failure: string | null;
-  /** The provider's own words about it, which may repeat the prompt: kept only with content. */
+  /** The provider's own words about it; where they may repeat the prompt, kept only with content. */
   readonly reason: string | null;
   readonly droppedFields: readonly string[];
   /** What conversion changed or left out for this model, in words. */
@@ -94,6 +94,8 @@ export interface RequestRecord extends RequestLabels {
   readonly route: string;
   readonly status: number;
   readonly errorCode: string | null;
+  /** What the client was told; null for a response, and where it may quote what is not kept. */
+  readonly errorMessage: string | null;
   readonly isStream: boolean;
   readonly decision: Decision | null;
   readonly attempts: readonly AttemptRecord[];

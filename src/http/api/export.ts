@@ -19,6 +19,20 @@ export function sendFile(
     .send(Readable.from(pages, { highWaterMark: 1 }));
 }
 
+interface FileSubject {
+  readonly accountId: string;
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  readonly nowMs: number;
+}
+
+/** Says whose it is, which days it covers (UTC), and when it was made where it has no end. */
+export function fileName(what: string, { accountId, fromMs, toMs, nowMs }: FileSubject): string {
+  const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  const from = fromMs === undefined ? "" : `${dayOf(fromMs)}-to-`;
+  return `${what}-${accountId}-${from}${dayOf(Math.min(toMs ?? nowMs, nowMs))}`;
+}
+
 /** Every row of a list as text, a page at a time, with an opening line where there is one. */
 export async function* textPages<Row>(
   read: (page: Page) => Promise<readonly Row[]>,

@@ -10,7 +10,7 @@ import { query, textContent } from "../openapi/operation.ts";
 import { AnyText, Flag, Integer, named, nullable, page, type Shape, Texts, Time } from "../openapi/schema.ts";
 import { transactionFields, writeTransaction } from "./credits.ts";
 import { accountOf, cursor, cursorOf, isoTime, limit, listPage, oneOf, pageOf, paging, queryOf } from "./exchange.ts";
-import { csvRow, sendFile, textPages } from "./export.ts";
+import { csvRow, fileName, sendFile, textPages } from "./export.ts";
 import { type ApiRoute, get, sentAs } from "./route.ts";
 
 /** One entry with both sides of the booking, and the request it charged. */
@@ -84,7 +84,8 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
         write: (line) => writeRow(write(line)),
         opening: csvRow(COLUMNS),
       });
-      return sendFile(reply, { name: "ledger.csv", type: "text/csv; charset=utf-8; header=present" }, pages);
+      const name = `${fileName(`ledger${queryOf(request, "month") === null ? "" : `-${queryOf(request, "month")}`}`, { accountId, nowMs: edge.now() })}.csv`;
+      return sendFile(reply, { name, type: "text/csv; charset=utf-8; header=present" }, pages);
     },
   }),
   // Months are their own cursor: `after` is the last month of the page before.

@@ -22,6 +22,7 @@ import { PROVIDER_ROUTES } from "./providers.ts";
 import { REPLAY_ROUTES } from "./replay.ts";
 import { eventsRoute } from "./requests/events.ts";
 import { REQUEST_ROUTES } from "./requests/routes.ts";
+import { CONVERSATION_ROUTES } from "./requests/sessions.ts";
 import { type ApiRoute, registerRoute, toOperation } from "./route.ts";
 import { SESSION_ROUTES } from "./session.ts";
 import { SETTINGS_ROUTES } from "./settings.ts";
@@ -47,6 +48,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...REQUEST_ROUTES,
   eventsRoute(),
   ...OUTCOME_ROUTES,
+  ...CONVERSATION_ROUTES,
   ...USAGE_ROUTES,
   ...EXPLORE_ROUTES,
   ...SESSION_ROUTES,

@@ -68,6 +68,7 @@ export class RequestRecording implements CallObserver {
   #leaveQueue: (() => void) | null = null;
   #firstContentAtMs: number | null = null;
   #errorCode: string | null = null;
+  #errorMessage: string | null = null;
   #report: CallReport = NO_REPORT;
   #isCallOpen = false;
   #closing: Closing | null = null;
@@ -116,9 +117,10 @@ export class RequestRecording implements CallObserver {
     this.#compared = compared;
   }
 
-  /** The code of the error that was sent instead of a response. */
-  failed(errorCode: string): void {
+  /** The code and the words of the error that was sent instead of a response. */
+  failed(errorCode: string, message: string): void {
     this.#errorCode = errorCode;
+    this.#errorMessage = message;
   }
 
   routing(): void {
@@ -173,6 +175,7 @@ export class RequestRecording implements CallObserver {
       headers: this.#request.headers as ClientHeaders,
       report: this.#report,
       errorCode: this.#errorCode,
+      errorMessage: this.#errorMessage,
       keepsContent: this.captures.text,
       startedAtMs: this.#startedAtMs,
       firstContentMs: this.#firstContentMs(),

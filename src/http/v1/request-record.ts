@@ -3,6 +3,7 @@
 import type { AttemptReport, CallReport, CapturedResponse } from "../../core/call-report.ts";
 import type { AttemptRecord, NewContent, RequestRecord } from "../../core/requests/records.ts";
 import type { ClientHeaders, ClientRequest } from "../../formats/format.ts";
+import { loggedReason } from "../../gateway/attempt/verdict.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { responseText, TEXT_MAX } from "../../gateway/capture.ts";
 import { featuresOf } from "../../telemetry/features.ts";
@@ -24,6 +25,7 @@ export interface FinishedRequest {
   readonly headers: ClientHeaders;
   readonly report: CallReport;
   readonly errorCode: string | null;
+  readonly errorMessage: string | null;
   readonly keepsContent: boolean;
   readonly startedAtMs: number;
   readonly firstContentMs: number | null;
@@ -50,6 +52,7 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     route,
     status: finished.status,
     errorCode: finished.errorCode,
+    errorMessage: keptMessage(finished),
     isStream: chat?.isStream ?? false,
     decision: report.decision,
     attempts: report.attempts.map((attempt) => toAttempt(attempt, startedAtMs, keepsContent)),
@@ -80,10 +83,21 @@ function toAttempt(attempt: AttemptReport, startedAtMs: number, keepsWords: bool
     outcome: attempt.outcome,
     status: attempt.status,
     failure: attempt.failure,
-    reason: keepsWords ? attempt.reason : null,
+    reason: loggedReason(attempt, keepsWords),
     droppedFields: attempt.droppedFields,
     conversions: attempt.conversions,
   };
+}
+
+/** Long enough for every message of ours. */
+const MESSAGE_CHARS_MAX = 1_000;
+
+/** The message repeats the provider's words, so the same rule holds for both. */
+function keptMessage({ errorMessage, status, report, keepsContent }: FinishedRequest): string | null {
+  const mayTell = [status, ...report.attempts.map((attempt) => attempt.status)].every(
+    (each) => loggedReason({ status: each, reason: "" }, keepsContent) !== null,
+  );
+  return mayTell && errorMessage !== null ? errorMessage.slice(0, MESSAGE_CHARS_MAX) : null;
 }
 
 function answererOf({ answeredBy, attempts }: CallReport): RequestRecord["answeredBy"] {

@@ -131,7 +131,7 @@ function addNumbers(where: Conditions, column: string, { from, to }: NumberRange
 }
 
 /** The index of a label has only the requests that have one, and is used where the words `<> ''` stand. */
-function addLabel(where: Conditions, column: string, value: string | null | undefined): void {
+export function addLabel(where: Conditions, column: string, value: string | null | undefined): void {
   if (value === null) where.add(`${column} = ''`);
   else if (value !== undefined) where.add(`${column} = ? AND ${column} <> ''`, value);
 }

@@ -6,7 +6,8 @@ import type { RequestDetail, RequestSummary } from "../../core/requests/log.ts";
 import type { AttemptRecord, CostRecord, RequestRecord, ToolCallCheck } from "../../core/requests/records.ts";
 
 /** To be put into JSON. Named one by one: spreading and leaving out would cost more than writing it. */
-export function toDetail({ decision, attempts, hold, cost, features, toolCalls }: RequestRecord): StoredDetail {
+export function toDetail(record: RequestRecord): StoredDetail {
+  const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = record;
   return {
     decision: decision === null ? null : toDecision(decision),
     attempts,
@@ -14,12 +15,13 @@ export function toDetail({ decision, attempts, hold, cost, features, toolCalls }
     cost: cost === null ? null : toCost(cost),
     features: features === null ? null : withoutZeros(features),
     toolCalls,
+    ...(errorMessage === null ? {} : { errorMessage }),
   };
 }
 
 /** Needs the row of the log, because the JSON does not repeat what it says. */
 export function readDetail(text: string, summary: RequestSummary): RequestDetail {
-  const { decision, attempts, hold, cost, features, toolCalls } = JSON.parse(text) as StoredDetail;
+  const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = JSON.parse(text) as StoredDetail;
   return {
     decision: decision === null ? null : readDecision(decision, summary),
     attempts,
@@ -27,6 +29,7 @@ export function readDetail(text: string, summary: RequestSummary): RequestDetail
     cost,
     features: features === null ? null : flatten(features),
     toolCalls,
+    errorMessage: errorMessage ?? null,
   };
 }
 
@@ -38,6 +41,8 @@ interface StoredDetail {
   readonly cost: RequestDetail["cost"];
   readonly features: object | null;
   readonly toolCalls: ToolCallCheck | null;
+  /** Absent for a response. */
+  readonly errorMessage?: string;
 }
 
 /** Without what the row of the log has; of the candidates only those that are not in the chain. */

@@ -10,6 +10,7 @@ import type {
   PastRequest,
   RequestLog,
   RequestSummary,
+  Turn,
   StoredRequest,
 } from "../../core/requests/log.ts";
 import {
@@ -31,6 +32,10 @@ import { readSums } from "./sums.ts";
 export function createRequestLog(db: Db): RequestLog {
   return {
     list: async (filter, page) => (await searchPage(db, filter, page)).map(toSummary),
+    async turns(accountId, session, limit) {
+      const rows = await db.query(TURNS, [accountId, session, limit]);
+      return rows.map(toTurn).reverse();
+    },
     sums: (filter) => readSums(db, filter),
     async hasRequestId(accountId, start) {
       const where = newConditions();
@@ -77,6 +82,15 @@ export function createDecisionLog(db: Db): DecisionLog {
 
 const RECENT = `SELECT r.*, d.detail_json FROM requests r JOIN request_details d ON d.id = r.id
   WHERE r.account_id = $1 AND r.tier <> '' ORDER BY r.id DESC LIMIT $2`;
+
+const TURNS = `SELECT r.*, d.detail_json FROM requests r JOIN request_details d ON d.id = r.id
+  WHERE r.account_id = $1 AND r.session = $2 AND r.session <> '' ORDER BY r.id DESC LIMIT $3`;
+
+function toTurn(row: SqlRow): Turn {
+  const summary = toSummary(row);
+  const { decision } = readDetail(String(row.detail_json), summary);
+  return { summary, reasoning: decision?.reasoning ?? null };
+}
 
 function toPast(row: SqlRow): readonly PastRequest[] {
   const summary = toSummary(row);

@@ -54,6 +54,7 @@ export function makeRecord(overrides: Partial<RequestRecord> = {}): RequestRecor
     route: "/v1/chat/completions",
     status: 200,
     errorCode: null,
+    errorMessage: null,
     isStream: false,
     decision: DECISION,
     attempts: [

@@ -72,7 +72,7 @@ function Ledger() {
         />
         <ButtonLink
           href={withAccount(`/api/ledger/export?format=csv${filter}`)}
-          download={month === null ? "ledger.csv" : `ledger-${month}.csv`}
+          download
         >
           {TEXT.csv}
         </ButtonLink>

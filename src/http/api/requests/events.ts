@@ -14,7 +14,7 @@ import { AnyObject } from "../../openapi/schema.ts";
 import { accountOf } from "../exchange.ts";
 import { type ApiRoute, get, sentAs } from "../route.ts";
 import { filterOf, filters } from "./filter.ts";
-import { writeSummary } from "./record.ts";
+import { namesOf, writeSummary } from "./record.ts";
 
 /** Events that may wait for one client. A slower client misses some, and is told. */
 const WAITING_MAX = 200;
@@ -52,7 +52,7 @@ export function eventsRoute(options: EventsOptions = {}): ApiRoute {
         for (const queue of open.keys()) queue.end();
       });
       return async ({ request, reply }) => {
-        const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
+        const filter = await filterOf(request, edge);
         if (isFull(filter.accountId)) throw tooMany();
         const queue = createEventQueue(WAITING_MAX);
         open.set(queue, filter.accountId);
@@ -74,11 +74,14 @@ export function eventsRoute(options: EventsOptions = {}): ApiRoute {
 }
 
 /** Returns the function that stops watching. */
-function watch(queue: EventQueue, filter: RequestFilter, { records }: OperatorContext): () => void {
-  return records.tail.watch({
+function watch(queue: EventQueue, filter: RequestFilter, edge: OperatorContext): () => void {
+  return edge.records.tail.watch({
     accountId: filter.accountId,
     onRequest: (line) => {
-      if (matchesFilter(filter, line)) queue.push("request", writeSummary(line));
+      if (!matchesFilter(filter, line)) return;
+      // A line does not have its texts, so whether the words are in them is for the list to say.
+      if (filter.words !== undefined) queue.push("changed", {});
+      else queue.push("request", writeSummary(line, namesOf(edge, filter.accountId)));
     },
     onOthers: () => queue.push("changed", {}),
   });

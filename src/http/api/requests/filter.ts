@@ -5,13 +5,14 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { CATEGORIES, ROUTING_PROFILES } from "../../../core/decision.ts";
 import { type NanoUsd, parseUsd, USD_TEXT } from "../../../core/money.ts";
-import type { RequestFilter, StatusFilter, UsageQuery, UsageStep } from "../../../core/requests/log.ts";
+import type { NumberRange, RequestFilter, StatusFilter, UsageQuery, UsageStep } from "../../../core/requests/log.ts";
 import { ANSWERED_AT } from "../../../core/requests/records.ts";
 import { isTier, TIERS } from "../../../core/tiers.ts";
 import { invalid } from "../../../formats/wire/fields.ts";
+import type { OperatorContext } from "../../context.ts";
 import { type Parameter, query } from "../../openapi/operation.ts";
 import { Flag, GIVEN_TIME, GivenTime } from "../../openapi/schema.ts";
-import { oneOf, queryOf } from "../exchange.ts";
+import { accountOf, oneOf, queryOf } from "../exchange.ts";
 
 /** Asks for requests that have no tier, or that no model answered. */
 const NONE = "none";
@@ -21,14 +22,19 @@ const Id = Type.String({ maxLength: ID_MAX, pattern: "^[^\\u0000]*$" });
 const Amount = Type.String({ pattern: USD_TEXT.source, examples: ["0.001"] });
 /** A status, several, a class, or a word; at most twenty, which is more than there are. */
 const STATUS = /^(error|broken|[1-5][xX]{2}|[1-5]\d\d(,[1-5]\d\d){0,19})$/;
-const REQUEST_ID_START = "^[\\w.=-]{0,200}$";
-const REQUEST_ID_START_PATTERN = new RegExp(REQUEST_ID_START);
+/** What a request id can be made of. */
+const REQUEST_ID_START = /^[\w.=-]{1,200}$/;
+/** More than any request takes. */
+const WHOLE_MAX = 1e12;
+const Whole = Type.Integer({ minimum: 0, maximum: WHOLE_MAX });
 
 /** The parameters that `timeOf` reads. */
 export const range: readonly Parameter[] = [
   query("from", GivenTime, "Requests that began at this time or later."),
   query("to", GivenTime, "Requests that began before this time."),
 ];
+
+export const userFilter = query("user", Id, "The end user that the caller named; `none`: it named none.");
 
 /** Totals of provider failures know no other filter. */
 export const keyFilter = query("key", Id, "The id of a key.");
@@ -67,7 +73,18 @@ export const filters: readonly Parameter[] = [
   query("costFrom", Amount, "What was charged, in USD: at least this."),
   query("costTo", Amount, "What was charged, in USD: less than this."),
   query("category", Type.Enum([...CATEGORIES]), "What kind of request it was."),
-  query("q", Type.String({ pattern: REQUEST_ID_START }), "The beginning of a request id."),
+  query("latencyFrom", Whole, "Latency in milliseconds: at least this."),
+  query("latencyTo", Whole, "Latency in milliseconds: less than this."),
+  query("tokensFrom", Whole, "All tokens together, read and written: at least this."),
+  query("tokensTo", Whole, "All tokens together, read and written: less than this."),
+  userFilter,
+  query("tag", Id, "A tag as `NAME=VALUE`, or `NAME` alone for any value."),
+  query("session", Id, "The session of a conversation; `none`: it belongs to none."),
+  query(
+    "q",
+    Type.String({ maxLength: ID_MAX }),
+    "The beginning of a request id. Where no id begins so: words of prompt and answer, if those are kept.",
+  ),
 ];
 
 /** In milliseconds, as all times here. */
@@ -82,23 +99,79 @@ export const DEFAULT_RANGE_MS: Readonly<Record<UsageStep, number>> = {
 const HOURLY_RANGE_MAX_MS = 62 * 24 * HOUR_MS;
 
 /** The account comes from the identity, not from the filter. */
-type Narrowing = Omit<RequestFilter, "accountId">;
+type Narrowing = Omit<RequestFilter, "accountId" | "fromMs" | "toMs">;
 
-/** With the times of the range. */
-export function filterOf(request: FastifyRequest): Narrowing {
-  const [fromMs, toMs] = [timeOf(request, "from"), timeOf(request, "to")];
+/** Everything that the query asks for, in the account that the call is about. */
+export async function filterOf(request: FastifyRequest, edge: OperatorContext): Promise<RequestFilter> {
+  const accountId = await accountOf(request, edge);
   return {
+    accountId,
+    ...timesOf(request),
     ...narrowingOf(request),
-    ...(fromMs === null ? {} : { fromMs }),
-    ...(toMs === null ? {} : { toMs }),
+    ...labelsOf(request),
+    ...(await searchOf(request, edge, accountId)),
   };
 }
 
-/** Without the times, which a histogram reads for itself. */
-export function narrowingOf(request: FastifyRequest): Omit<Narrowing, "fromMs" | "toMs"> {
+/** The part of the filter that conversations know. */
+export function sessionFilterOf(request: FastifyRequest): Pick<RequestFilter, "fromMs" | "toMs" | "user" | "keyId"> {
+  const key = queryOf(request, "key");
+  return {
+    ...timesOf(request),
+    ...wordFilterOf(request, "user", "user"),
+    ...(key === null ? {} : { keyId: storable("key", key) }),
+  };
+}
+
+function timesOf(request: FastifyRequest): Pick<RequestFilter, "fromMs" | "toMs"> {
+  const [fromMs, toMs] = [timeOf(request, "from"), timeOf(request, "to")];
+  return { ...(fromMs === null ? {} : { fromMs }), ...(toMs === null ? {} : { toMs }) };
+}
+
+/** One field for both, because people paste an id where they would type words. */
+async function searchOf(
+  request: FastifyRequest,
+  { records }: OperatorContext,
+  accountId: string,
+): Promise<Pick<Narrowing, "requestIdStart" | "words">> {
+  const text = storable("q", queryOf(request, "q")?.trim() ?? "");
+  if (text === "") return {};
+  const isId = REQUEST_ID_START.test(text) && (await records.requests.hasRequestId(accountId, text));
+  return isId ? { requestIdStart: text } : { words: text };
+}
+
+function labelsOf(request: FastifyRequest): Pick<Narrowing, "latency" | "tokens" | "user" | "session" | "tag"> {
+  const tag = queryOf(request, "tag");
+  const [name = "", ...value] = storable("tag", tag ?? "").split("=");
+  return {
+    ...rangeOf(request, "latency"),
+    ...rangeOf(request, "tokens"),
+    ...wordFilterOf(request, "user", "user"),
+    ...wordFilterOf(request, "session", "session"),
+    ...(tag === null ? {} : { tag: { name, value: value.length === 0 ? null : value.join("=") } }),
+  };
+}
+
+function rangeOf<Field extends "latency" | "tokens">(
+  request: FastifyRequest,
+  field: Field,
+): { readonly [Name in Field]?: NumberRange } {
+  const [from, to] = [wholeOf(request, `${field}From`), wholeOf(request, `${field}To`)];
+  if (from === null && to === null) return {};
+  const range: NumberRange = { ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) };
+  return { [field]: range } as { [Name in Field]?: NumberRange };
+}
+
+function wholeOf(request: FastifyRequest, name: string): number | null {
+  const text = queryOf(request, name);
+  if (text === null || (/^\d{1,13}$/.test(text) && Number(text) <= WHOLE_MAX))
+    return text === null ? null : Number(text);
+  throw invalid(name, `'${name}' must be a whole number.`);
+}
+
+function narrowingOf(request: FastifyRequest): Narrowing {
   const status = queryOf(request, "status");
   const category = queryOf(request, "category");
-  const start = queryOf(request, "q");
   const [isFallback, isAdjusted] = [flagOf(request, "fallback"), flagOf(request, "adjusted")];
   const [profile, failed] = [queryOf(request, "profile"), queryOf(request, "failed")];
   return {
@@ -113,7 +186,6 @@ export function narrowingOf(request: FastifyRequest): Omit<Narrowing, "fromMs" |
     ...(isAdjusted === null ? {} : { isAdjusted }),
     ...answeredOf(request),
     ...(failed === null ? {} : { failedProvider: storable("failed", failed) }),
-    ...(start === null || start === "" ? {} : { requestIdStart: requestIdStartOf(start) }),
   };
 }
 
@@ -203,12 +275,6 @@ function statusOf(text: string): StatusFilter {
   if (text === "error" || text === "broken") return { kind: text };
   if (/x$/i.test(text)) return { kind: "class", hundreds: Number(text[0]) };
   return { kind: "exact", statuses: text.split(",").map(Number) };
-}
-
-/** The characters that a request id can have, so that no wildcard reaches the store. */
-function requestIdStartOf(text: string): string {
-  if (REQUEST_ID_START_PATTERN.test(text)) return text;
-  throw invalid("q", "'q' must be the beginning of a request id.");
 }
 
 /** PostgreSQL cannot even compare with text that has a NUL in it. */

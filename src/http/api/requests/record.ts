@@ -8,6 +8,7 @@ import { VERDICTS } from "../../../core/outcomes.ts";
 import type { AppFeedback, Feedback, RequestSummary, StoredRequest, StoredSample } from "../../../core/requests/log.ts";
 import { overheadMsOf, SESSION_STATES } from "../../../core/requests/records.ts";
 import { TIERS } from "../../../core/tiers.ts";
+import type { OperatorContext } from "../../context.ts";
 import {
   AnyText,
   byName,
@@ -30,7 +31,7 @@ const tier = listed(TIERS);
 const scenario = listed(TOOL_SCENARIOS);
 
 /** A line of the log: everything that a table row shows, and nothing that a prompt could be guessed from. */
-const lineFields = {
+export const lineFields = {
   id: AnyText,
   // As in X-Request-Id. A caller may use one twice; `id` is ours.
   requestId: AnyText,
@@ -41,6 +42,8 @@ const lineFields = {
   errorCode: nullable(AnyText),
   stream: Flag,
   key: AnyText,
+  // As it is called now; null when it is no key, as for the playground.
+  keyName: nullable(AnyText),
   tier: nullable(tier),
   // What the classifier said, before rules and history moved the tier.
   classifiedTier: nullable(tier),
@@ -48,6 +51,7 @@ const lineFields = {
   profile: nullable(listed(ROUTING_PROFILES)),
   // The saved profile that the key had then.
   keyProfile: nullable(AnyText),
+  keyProfileName: nullable(AnyText),
   toolScenario: nullable(scenario),
   model: nullable(AnyText),
   provider: nullable(AnyText),
@@ -63,7 +67,7 @@ const lineFields = {
   usageEstimated: Flag,
   chargeUsd: nullable(AnyText),
   baselineUsd: nullable(AnyText),
-  // Baseline minus charge; negative when the baseline would have been cheaper.
+  // Baseline minus charge; negative when the baseline would have been cheaper, null for a request that failed.
   savedUsd: nullable(AnyText),
   latencyMs: Integer,
   firstContentMs: nullable(Integer),
@@ -74,6 +78,8 @@ const lineFields = {
   // Whom the caller names as its end user, and what else it labels the request with.
   user: nullable(AnyText),
   tags: byName<string>(AnyText),
+  // The beginning of what was asked, where the operator keeps prompts and responses.
+  preview: nullable(AnyText),
 };
 export const RequestLineSchema = named("RequestLine", lineFields);
 export type WrittenLine = Shape<typeof RequestLineSchema>;
@@ -89,7 +95,7 @@ const AttemptSchema = Type.Object({
   outcome: Type.Enum(["answered", "failed", "client-gone"]),
   status: nullable(Integer),
   failure: nullable(AnyText),
-  // The provider's own words, which may quote the prompt: kept only with content.
+  // The provider's own words, without secrets. Of a refusal that may quote the prompt, kept only with content.
   reason: nullable(AnyText),
   droppedFields: Texts,
   conversions: Texts,
@@ -166,6 +172,8 @@ export const RecordedRequestSchema = named("RecordedRequest", {
   attempts: Type.Array(AttemptSchema),
   decision: nullable(RecordedDecisionSchema),
   overheadMs: nullable(Integer),
+  // What the client was told; null for a response, and where that may quote a prompt that is not kept.
+  errorMessage: nullable(AnyText),
   money: MoneySchema,
   // Numbers that the router can learn from; no text.
   features: nullable(byName<number>(Type.Number())),
@@ -185,9 +193,19 @@ export const MarkedRequestSchema = named("MarkedRequest", {
   ...FeedbackSchema.properties,
 });
 
+/** Names for ids, from memory. */
+export interface Names {
+  key(id: string): string | null;
+  profile(id: string): string | null;
+}
+
+export function namesOf({ keys, profiles }: Pick<OperatorContext, "keys" | "profiles">, accountId: string): Names {
+  return { key: (id) => keys.nameOf(accountId, id), profile: (id) => profiles.nameOf(accountId, id) };
+}
+
 /** Used by the list, the exports and the live events alike. */
-export function writeSummary(request: RequestSummary): WrittenLine {
-  const { charge, baseline } = request;
+export function writeSummary(request: RequestSummary, names: Names): WrittenLine {
+  const { charge, baseline, profileId } = request;
   return {
     id: request.id,
     requestId: request.requestId,
@@ -202,7 +220,9 @@ export function writeSummary(request: RequestSummary): WrittenLine {
     classifiedTier: request.classifiedTier,
     category: request.category,
     profile: request.profile,
-    keyProfile: request.profileId,
+    keyName: names.key(request.keyId),
+    keyProfile: profileId,
+    keyProfileName: profileId === null ? null : names.profile(profileId),
     toolScenario: request.toolScenario,
     model: request.model,
     provider: request.provider,
@@ -214,7 +234,7 @@ export function writeSummary(request: RequestSummary): WrittenLine {
     usageEstimated: request.isEstimated,
     chargeUsd: usd(charge),
     baselineUsd: usd(baseline),
-    savedUsd: usd(charge === null || baseline === null ? null : baseline - charge),
+    savedUsd: usd(request.isError || charge === null || baseline === null ? null : baseline - charge),
     latencyMs: request.latencyMs,
     firstContentMs: request.firstContentMs,
     ending: request.ending,
@@ -222,19 +242,21 @@ export function writeSummary(request: RequestSummary): WrittenLine {
     sessionState: request.sessionState,
     user: request.user,
     tags: request.tags,
+    preview: request.preview,
   };
 }
 
 /** The line of the log, and what it does not say. */
-export function writeStored(stored: StoredRequest): Shape<typeof RecordedRequestSchema> {
+export function writeStored(stored: StoredRequest, names: Names): Shape<typeof RecordedRequestSchema> {
   const { summary, detail, content, feedback, appFeedback, sample } = stored;
-  const { attempts: attemptCount, ...line } = writeSummary(summary);
-  const { decision, attempts, hold, cost, features, toolCalls } = detail;
+  const { attempts: attemptCount, ...line } = writeSummary(summary, names);
+  const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = detail;
   return {
     ...line,
     attemptCount,
     attempts,
     decision: decision === null ? null : writeDecision(decision),
+    errorMessage,
     overheadMs: overheadMsOf({ firstContentMs: summary.firstContentMs, attempts }),
     money: {
       holdUsd: usd(hold),

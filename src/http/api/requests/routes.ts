@@ -2,16 +2,19 @@
 
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import type { MarkedRequest, StoredRequest } from "../../../core/requests/log.ts";
+import type { Page } from "../../../core/accounts.ts";
+import { formatUsd } from "../../../core/money.ts";
+import { type MarkedRequest, REQUEST_SORTS, type StoredRequest } from "../../../core/requests/log.ts";
 import type { OperatorContext } from "../../context.ts";
 import { query, textContent } from "../../openapi/operation.ts";
-import { Integer, listed, named, optional, page, strict, TierName, Time } from "../../openapi/schema.ts";
+import { AnyText, Integer, listed, named, optional, page, strict, TierName, Time } from "../../openapi/schema.ts";
 import { accountOf, caughtUp, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
-import { csvRow, sendFile, textPages } from "../export.ts";
+import { csvRow, fileName, sendFile, textPages } from "../export.ts";
 import { type ApiRoute, get, post, sentAs } from "../route.ts";
-import { checkRange, DEFAULT_RANGE_MS, filterOf, filters, narrowingOf, timeOf } from "./filter.ts";
+import { checkRange, DEFAULT_RANGE_MS, filterOf, filters, timeOf } from "./filter.ts";
 import {
   MarkedRequestSchema,
+  namesOf,
   RecordedRequestSchema,
   RequestLineSchema,
   type WrittenLine,
@@ -27,6 +30,16 @@ const FILE_TYPES = {
   ndjson: `${NDJSON}; charset=utf-8`,
   csv: "text/csv; charset=utf-8; header=present",
 } as const;
+
+/** Of a request that failed, the charge counts as its baseline: it saved nothing. */
+export const TotalsSchema = named("RequestTotals", {
+  requests: Integer,
+  errors: Integer,
+  tokens: Integer,
+  chargeUsd: AnyText,
+  baselineUsd: AnyText,
+  savedUsd: AnyText,
+});
 
 const STEPS = ["hour", "day"] as const;
 export const HistogramSchema = named("RequestHistogram", {
@@ -49,14 +62,36 @@ const NewFeedbackSchema = strict("NewFeedback", {
 export const REQUEST_ROUTES: readonly ApiRoute[] = [
   // Reads wait a moment for pending writes: people look right after they have sent something.
   get("listRequests", "/api/requests", {
-    summary: "Recorded requests, newest first",
-    parameters: [...filters, ...paging],
+    summary: "Recorded requests, newest first unless sorted otherwise",
+    parameters: [
+      query("sort", Type.Enum([...REQUEST_SORTS], { default: "time" }), "The largest first; `time`: newest first."),
+      ...filters,
+      ...paging,
+    ],
     response: page(RequestLineSchema),
     async handle({ request }, edge) {
-      const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
+      const sort = oneOf("sort", queryOf(request, "sort") ?? "time", REQUEST_SORTS);
       const wanted = pageOf(request);
       await caughtUp(edge.records);
-      return listPage(wanted, (each) => edge.records.requests.list(filter, each), writeSummary);
+      const filter = await filterOf(request, edge);
+      const names = namesOf(edge, filter.accountId);
+      const list = (each: Page) => edge.records.requests.list(filter, { ...each, sort });
+      return listPage(wanted, list, (line) => writeSummary(line, names));
+    },
+  }),
+  get("getRequestTotals", "/api/requests/totals", {
+    summary: "How many requests match, and what they come to",
+    parameters: filters,
+    response: TotalsSchema,
+    async handle({ request }, edge) {
+      await caughtUp(edge.records);
+      const { charge, baseline, ...counts } = await edge.records.requests.sums(await filterOf(request, edge));
+      return {
+        ...counts,
+        chargeUsd: formatUsd(charge),
+        baselineUsd: formatUsd(baseline),
+        savedUsd: formatUsd(baseline - charge),
+      };
     },
   }),
   get("exportRequests", "/api/requests/export", {
@@ -65,15 +100,17 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
     response: sentAs(textContent(NDJSON, "text/csv")),
     async handle({ request, reply }, edge) {
       const format = oneOf("format", queryOf(request, "format") ?? "ndjson", FORMATS);
-      const filter = { ...filterOf(request), accountId: await accountOf(request, edge) };
       const { recorder, requests } = edge.records;
       await recorder.flush();
+      const filter = await filterOf(request, edge);
+      const names = namesOf(edge, filter.accountId);
       const pages = textPages((each) => requests.list(filter, each), {
         idOf: ({ id }) => id,
-        write: (row) => (format === "csv" ? writeCsvLine(writeSummary(row)) : writeJsonLine(writeSummary(row))),
+        write: (row) => (format === "csv" ? writeCsvLine : writeJsonLine)(writeSummary(row, names)),
         ...(format === "csv" ? { opening: csvRow(COLUMNS.map(([name]) => name)) } : {}),
       });
-      return sendFile(reply, { name: `requests.${format}`, type: FILE_TYPES[format] }, pages);
+      const name = `${fileName("requests", { ...filter, nowMs: edge.now() })}.${format}`;
+      return sendFile(reply, { name, type: FILE_TYPES[format] }, pages);
     },
   }),
   // The bars above the list, under the same filters.
@@ -86,8 +123,8 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
       const toMs = timeOf(request, "to") ?? edge.now();
       const span = { step, toMs, fromMs: timeOf(request, "from") ?? toMs - DEFAULT_RANGE_MS[step] };
       checkRange(span);
-      const filter = { ...narrowingOf(request), accountId: await accountOf(request, edge) };
       await caughtUp(edge.records);
+      const filter = await filterOf(request, edge);
       const { bars, fromMs, toMs: endMs } = await edge.records.requests.histogram(filter, span);
       const data = bars.map(({ startMs, requests, errors }) => ({ start: isoTime(startMs), requests, errors }));
       return { data, next: null, from: isoTime(fromMs), to: isoTime(endMs), by: step };
@@ -96,7 +133,9 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   get("getRequest", "/api/requests/:id", {
     summary: "One request as a whole, by its own id or its X-Request-Id",
     response: RecordedRequestSchema,
-    handle: async ({ request }, edge) => writeStored(await storedOf(request, edge)),
+    async handle({ request }, edge) {
+      return writeStored(await storedOf(request, edge), namesOf(edge, await accountOf(request, edge)));
+    },
   }),
   // Feedback outlives the request, because the router learns from it later.
   post("markRequest", "/api/requests/:id/feedback", {
@@ -159,6 +198,14 @@ const COLUMNS: readonly Column[] = [
     (bucket): Column => [`${bucket}Tokens`, ({ tokens }) => tokens?.[bucket]],
   ),
   ...plain("usageEstimated", "chargeUsd", "baselineUsd", "savedUsd", "latencyMs", "firstContentMs", "ending"),
+  ...plain("keyName", "keyProfileName", "user", "session", "sessionState"),
+  [
+    "tags",
+    ({ tags }) =>
+      Object.entries(tags)
+        .map((tag) => tag.join("="))
+        .join("; "),
+  ],
 ];
 
 function plain(...names: readonly (keyof WrittenLine)[]): readonly Column[] {

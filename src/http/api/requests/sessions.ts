@@ -1,0 +1,106 @@
+// /api/sessions: conversations of the request log, and the turns of one.
+
+import { Type } from "typebox";
+import { formatUsd } from "../../../core/money.ts";
+import { SESSION_STATES } from "../../../core/requests/records.ts";
+import type { SessionSummary } from "../../../core/requests/sessions.ts";
+import { query } from "../../openapi/operation.ts";
+import { AnyText, Integer, named, nullable, page, type Shape, Texts, Time } from "../../openapi/schema.ts";
+import { accountOf, caughtUp, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
+import { type ApiRoute, get } from "../route.ts";
+import { keyFilter, range, sessionFilterOf, userFilter } from "./filter.ts";
+import { lineFields, type Names, namesOf, writeSummary } from "./record.ts";
+
+const sessionFields = {
+  // The newest request of it.
+  id: AnyText,
+  session: AnyText,
+  startedAt: Time,
+  lastAt: Time,
+  turns: Integer,
+  errors: Integer,
+  switches: Integer,
+  escalations: Integer,
+  // Those that answered, in the order of their first turn.
+  models: Texts,
+  hosts: Texts,
+  users: Texts,
+  keys: Texts,
+  keyNames: Texts,
+  tokens: Integer,
+  // Input that came from a provider's cache, and the turns that had some.
+  cachedTokens: Integer,
+  cacheHits: Integer,
+  chargeUsd: AnyText,
+  savedUsd: AnyText,
+};
+export const SessionSchema = named("RequestSession", sessionFields);
+
+/** The newest turns, oldest first. */
+const TURNS_MAX = 200;
+export const SessionTurnSchema = named("SessionTurn", {
+  ...lineFields,
+  // Why this model: what the decision said.
+  reasoning: nullable(AnyText),
+});
+export const SessionDetailSchema = named("RequestSessionDetail", {
+  ...sessionFields,
+  turnList: Type.Array(SessionTurnSchema),
+});
+
+/** The sign-in of people has the other sessions, in ../session.ts. */
+export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
+  get("listSessions", "/api/sessions", {
+    summary: "Conversations with a turn in the range, the newest activity first",
+    parameters: [
+      ...range,
+      keyFilter,
+      userFilter,
+      query("state", Type.Enum([...SESSION_STATES]), "With a turn that did this."),
+      ...paging,
+    ],
+    response: page(SessionSchema),
+    async handle({ request }, edge) {
+      const accountId = await accountOf(request, edge);
+      const state = queryOf(request, "state");
+      const states = state === null ? {} : { states: [oneOf("state", state, SESSION_STATES)] };
+      const wanted = { ...sessionFilterOf(request), ...states, accountId };
+      const names = namesOf(edge, accountId);
+      const asked = pageOf(request);
+      await caughtUp(edge.records);
+      return listPage(
+        asked,
+        (each) => edge.records.sessions.list(wanted, each),
+        (line) => writeSession(line, names),
+      );
+    },
+  }),
+  get("getSession", "/api/sessions/:id", {
+    summary: `One conversation with its newest ${TURNS_MAX} turns, oldest first`,
+    response: SessionDetailSchema,
+    async handle({ request }, edge) {
+      const { id } = request.params as { id: string };
+      const accountId = await accountOf(request, edge);
+      await caughtUp(edge.records);
+      const found = id.includes("\u0000") ? null : await edge.records.sessions.find(accountId, id);
+      if (found === null) throw missing("session", id);
+      const names = namesOf(edge, accountId);
+      const turns = await edge.records.requests.turns(accountId, id, TURNS_MAX);
+      const turnList = turns.map(({ summary, reasoning }) => ({ ...writeSummary(summary, names), reasoning }));
+      return { ...writeSession(found, names), turnList };
+    },
+  }),
+];
+
+function writeSession(found: SessionSummary, names: Names): Shape<typeof SessionSchema> {
+  const { firstMs, lastMs, keyIds, charge, baseline, ...rest } = found;
+  return {
+    ...rest,
+    startedAt: isoTime(firstMs),
+    lastAt: isoTime(lastMs),
+    keys: keyIds,
+    keyNames: keyIds.map((id) => names.key(id) ?? id),
+    chargeUsd: formatUsd(charge),
+    savedUsd: formatUsd(baseline - charge),
+  };
+}
