@@ -19,7 +19,8 @@ import type {
   RecordedRequestSchema,
   RequestLineSchema,
 } from "../src/http/api/requests/record.ts";
-import type { HistogramSchema } from "../src/http/api/requests/routes.ts";
+import type { HistogramSchema, TotalsSchema } from "../src/http/api/requests/routes.ts";
+import type { RequestSessionDetailSchema, RequestSessionSchema } from "../src/http/api/requests/sessions.ts";
 import type { InvitedSchema, SessionSchema } from "../src/http/api/session.ts";
 import type { SettingsSchema } from "../src/http/api/settings.ts";
 import type { FailurePageSchema, UsageSchema } from "../src/http/api/usage.ts";
@@ -60,6 +61,9 @@ export type PriceReview = Shape<typeof PricesSchema>;
 export type FoundServer = Shape<typeof FoundServerSchema>;
 export type ConfigurationVersion = Shape<typeof VersionSchema>;
 export type Usage = Shape<typeof UsageSchema>;
+export type RequestTotals = Shape<typeof TotalsSchema>;
+export type RequestSession = Shape<typeof RequestSessionSchema>;
+export type SessionDetail = Shape<typeof RequestSessionDetailSchema>;
 export type RequestLine = Shape<typeof RequestLineSchema>;
 export type RequestDetail = Shape<typeof RecordedRequestSchema>;
 

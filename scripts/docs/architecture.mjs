@@ -96,6 +96,7 @@ const FOLDERS = {
   "ui/pages/profiles": "Routing profiles with replay.",
   "ui/pages/providers": "Providers.",
   "ui/pages/requests": "The request log.",
+  "ui/pages/sessions": "Conversations and their turns.",
   "ui/pages/settings": "Settings, users and providers.",
   "ui/pages/sign-in": "Sign-in and set-up.",
   "ui/parts": "Parts that several pages share.",

@@ -16,10 +16,12 @@ interface DecisionPanelProps {
   /** The model that answered in the end, where that is known. */
   readonly answeredBy?: string | null;
   readonly routedMs?: number | null;
+  /** What a finished request saved, which the estimate must not contradict; null when it saved nothing. */
+  readonly saved?: number | null;
 }
 
 /** From the result to its reasons. Older records have no classified tier, so it is read from the reasoning. */
-export function DecisionPanel({ decision, answeredBy, routedMs }: DecisionPanelProps) {
+export function DecisionPanel({ decision, answeredBy, routedMs, saved = decision.savings }: DecisionPanelProps) {
   const reasoning = parseReasoning(decision.reasoning);
   const classified = decision.classifiedTier ?? reasoning.tier;
   return (
@@ -28,7 +30,7 @@ export function DecisionPanel({ decision, answeredBy, routedMs }: DecisionPanelP
       <p class="verdict">
         <b class="model">{decision.model}</b>
         <span class="faint">{TEXT.estimates(usd(decision.costEstimateUsd), usd(decision.baselineCostUsd))}</span>
-        <b class={decision.savings > 0 ? "good" : "faint"}>{TEXT.saved(percent(decision.savings))}</b>
+        {saved !== null && <b class={saved > 0 ? "good" : "faint"}>{TEXT.saved(percent(saved))}</b>}
       </p>
       <DecisionFacts decision={decision} reasoning={reasoning} routedMs={routedMs ?? null} />
       <ReasoningSteps reasoning={reasoning} />

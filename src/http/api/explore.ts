@@ -16,9 +16,9 @@ import { invalid } from "../../formats/wire/fields.ts";
 import type { OperatorContext } from "../context.ts";
 import { json, query, textContent } from "../openapi/operation.ts";
 import { AnyText, Integer, listed, named, nullable, type Shape, Time } from "../openapi/schema.ts";
-import { accountOf, caughtUp, isoTime, oneOf, queryOf } from "./exchange.ts";
+import { caughtUp, isoTime, oneOf, queryOf } from "./exchange.ts";
 import { csvRow } from "./export.ts";
-import { checkRange, DEFAULT_RANGE_MS, filters, narrowingOf, timeOf } from "./requests/filter.ts";
+import { checkRange, DEFAULT_RANGE_MS, filterOf, filters, timeOf } from "./requests/filter.ts";
 import { type ApiRoute, get, sentAs } from "./route.ts";
 
 const METRIC_NAMES = Object.keys(METRICS) as readonly Metric[];
@@ -95,7 +95,7 @@ async function wantedOf(request: FastifyRequest, edge: OperatorContext): Promise
   const toMs = timeOf(request, "to") ?? edge.now();
   const fromMs = timeOf(request, "from") ?? toMs - DEFAULT_RANGE_MS[by.includes("hour") ? "hour" : "day"];
   checkRange({ fromMs, toMs, step: by.includes("hour") ? "hour" : "day" });
-  const filter = { ...narrowingOf(request), accountId: await accountOf(request, edge) };
+  const { fromMs: _fromMs, toMs: _toMs, ...filter } = await filterOf(request, edge);
   return { filter, fromMs, toMs, metric, by, top: topOf(request) };
 }
 

@@ -27,6 +27,14 @@ export const DASHBOARD_PAGES = [
   },
   { name: "requests", path: "/requests", title: "Requests", key: "r", group: "Traffic", icon: "M2 4h12M2 8h12M2 12h8" },
   {
+    name: "sessions",
+    path: "/sessions",
+    title: "Sessions",
+    key: "e",
+    group: "Traffic",
+    icon: "M2 3h9v6H6l-3 3V9H2zM13 6h1v6h-1v2l-2-2H8",
+  },
+  {
     name: "playground",
     path: "/playground",
     title: "Playground",

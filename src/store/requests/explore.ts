@@ -12,15 +12,14 @@ import {
   type PercentileMetric,
   TAG,
 } from "../../core/requests/explore.ts";
-import { recordIdAt } from "../../core/requests/records.ts";
-import { addAttempts, addCost, addFilter, addIds, addRequestId, type Conditions, newConditions } from "./conditions.ts";
+import { addAll, type Conditions, newConditions } from "./conditions.ts";
 import { addGroupFilter } from "./times.ts";
 import { FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, SPAN_MS } from "./totals.ts";
 
 export function createExploreLog(db: Db): ExploreLog {
   return {
     async read(query) {
-      const plan = planOf(query);
+      const plan = planOf(query, db.kind);
       const { params, sql } = readSql(query, plan);
       const rows = (await db.query(sql(), params)).filter((row) => row.n != null);
       // Of totals whose requests all came without content there are no times.
@@ -38,6 +37,7 @@ export function createExploreLog(db: Db): ExploreLog {
 
 /** The range in whole hours or days, and the table that is read. */
 interface Plan {
+  readonly kind: Db["kind"];
   readonly fromMs: number;
   readonly toMs: number;
   readonly span: keyof typeof SPAN_MS;
@@ -47,12 +47,13 @@ interface Plan {
 /** A total over more than this is taken from days, so that a year costs no more than a week. */
 const HOURLY_TOTAL_MAX_MS = 8 * SPAN_MS.day;
 
-function planOf({ fromMs, toMs, by, filter }: ExploreQuery): Plan {
+function planOf({ fromMs, toMs, by, filter }: ExploreQuery, kind: Db["kind"]): Plan {
   const isHourly = by.includes("hour") || (!by.includes("day") && toMs - fromMs <= HOURLY_TOTAL_MAX_MS);
   const span = isHourly ? "hour" : "day";
   const unitMs = SPAN_MS[span];
   const known = Object.keys(filter).every((name) => TOTALS_FILTERS.includes(name));
   return {
+    kind,
     fromMs: Math.floor(fromMs / unitMs) * unitMs,
     toMs: Math.ceil(toMs / unitMs) * unitMs,
     span,
@@ -93,7 +94,7 @@ const SUMS: Readonly<Record<Exclude<keyof typeof METRICS, PercentileMetric>, rea
   requests: ["1", "requests"],
   errors: ["is_error", "errors"],
   cost: ["charge", "charge"],
-  saved: ["baseline - charge", "baseline - charge"],
+  saved: ["CASE WHEN is_error = 1 THEN 0 ELSE baseline - charge END", "baseline - charge"],
   inputTokens: [
     "input_tokens + cache_read_tokens + cache_write_tokens",
     "input_tokens + cache_read_tokens + cache_write_tokens",
@@ -185,12 +186,8 @@ function dimensionSql({ params }: Conditions, name: string, { isFromTotals }: Pl
 }
 
 /** The filter on the requests themselves. */
-function addRequests(where: Conditions, { filter }: ExploreQuery, { fromMs, toMs }: Plan): void {
-  addFilter(where, filter);
-  addAttempts(where, filter);
-  addIds(where, fromMs, recordIdAt(toMs));
-  if (filter.requestIdStart !== undefined) addRequestId(where, filter.requestIdStart);
-  if (filter.cost !== undefined) addCost(where, filter.cost);
+function addRequests(where: Conditions, { filter }: ExploreQuery, { kind, fromMs, toMs }: Plan): void {
+  addAll(where, kind, { ...filter, fromMs, toMs });
 }
 
 /** What the rows are summed up from `g`. */

@@ -123,7 +123,7 @@ test("words of prompt and answer are found, an id is found before them, and the 
     expect([q, await found(q)]).toEqual([q, ["harbour-1"]]);
   expect(await found("nowhere")).toEqual([]);
   const [line] = (await get("/api/requests?q=january")).data;
-  expect(line).toMatchObject({ preview: "When does the harbour of 東京 freeze?", keyName: "test" });
+  expect(line).toMatchObject({ preview: "When does the harbour of 東京 freeze?", keyName: "first key" });
   expect(await get("/api/requests/totals?q=january")).toMatchObject({ requests: 1 });
 });
 

@@ -70,10 +70,7 @@ function Ledger() {
           value={kind}
           onChange={(next) => setQuery({ kind: next, after: null, entry: null })}
         />
-        <ButtonLink
-          href={withAccount(`/api/ledger/export?format=csv${filter}`)}
-          download
-        >
+        <ButtonLink href={withAccount(`/api/ledger/export?format=csv${filter}`)} download="">
           {TEXT.csv}
         </ButtonLink>
       </div>

@@ -8,6 +8,7 @@ import * as TEXT from "./text.ts";
 const NAMES = [
   ...["status", "tier", "model", "key", "category", "provider", "keyProfile", "profile"],
   ...["costFrom", "costTo", "answered", "failed", "fallback", "adjusted", "q"],
+  ...["user", "tag", "session", "latencyFrom", "latencyTo", "tokensFrom", "tokensTo"],
 ] as const;
 
 /** Statuses to choose from; the address may hold others. */
@@ -89,7 +90,12 @@ export function describeFilter(name: string, value: string, { keys, profiles }: 
     case "adjusted":
       return value === "true" ? TEXT.tierAdjusted : TEXT.tierNotAdjusted;
     case "q":
-      return TEXT.idStartsWith(value);
+      return TEXT.searchFor(value);
+    case "latencyFrom":
+    case "latencyTo":
+    case "tokensFrom":
+    case "tokensTo":
+      return `${TEXT.RANGE_NAMES[name]} ${value}`;
     default:
       return value === "none" ? TEXT.noneOf(name) : `${name[0]?.toUpperCase()}${name.slice(1)} ${value}`;
   }

@@ -35,8 +35,8 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
       <Choice name="key" all={TEXT.anyKey} options={keys.map(({ id, name }) => [id, name] as const)} />
       <input
         type="search"
-        aria-label={TEXT.requestIdLabel}
-        placeholder={TEXT.requestIdHint}
+        aria-label={TEXT.searchLabel}
+        placeholder={TEXT.searchHint}
         value={query.get("q") ?? ""}
         onChange={(event) => setQuery({ q: event.currentTarget.value.trim(), after: null })}
       />
@@ -84,9 +84,34 @@ function MoreFilters({ providers, profiles }: MoreFiltersProps) {
         options={pairs(providers)}
         prefix={TEXT.failedPrefix}
       />
+      {(["user", "tag", "session"] as const).map((name) => (
+        <Typed key={name} name={name} label={TEXT.LABELS[name]} />
+      ))}
+      {(["latencyFrom", "latencyTo", "tokensFrom", "tokensTo"] as const).map((name) => (
+        <Typed key={name} name={name} label={TEXT.RANGE_NAMES[name]} isNumber />
+      ))}
       <Switch name="adjusted" label={TEXT.tierAdjusted} />
       <Switch name="fallback" label={TEXT.fallbackOnly} />
     </Popover>
+  );
+}
+
+interface TypedProps {
+  readonly name: string;
+  readonly label: string;
+  readonly isNumber?: boolean;
+}
+
+/** A filter whose values are too many for a list. */
+function Typed({ name, label, isNumber = false }: TypedProps) {
+  return (
+    <input
+      inputMode={isNumber ? "numeric" : "text"}
+      aria-label={label}
+      placeholder={label}
+      value={place.value.query.get(name) ?? ""}
+      onChange={(event) => setQuery({ [name]: event.currentTarget.value.trim(), after: null })}
+    />
   );
 }
 

@@ -1,6 +1,7 @@
 // The request log: a histogram over the newest requests, filters in the address, and one request beside the list.
 
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLoad, withAccount } from "../../api.ts";
 import { plural } from "../../format.ts";
@@ -12,13 +13,15 @@ import { Empty, Shown } from "../../kit/states.tsx";
 import { currentRange, type Range, rangeQuery } from "../../range.ts";
 import { go, hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import type { List, RequestLine } from "../../types.ts";
+import { ColumnPicker } from "./columns.tsx";
 import { filterNames, filterQuery, withoutFilters } from "./filter-names.ts";
 import { Filters } from "./filters.tsx";
 import { RequestHistogram } from "./histogram.tsx";
 import { RequestSheet } from "./sheet.tsx";
 import { RequestTable } from "./table.tsx";
-import { type Tail, useTail, withLive } from "./tail.ts";
+import { type Tail, toTop, useTail, withLive } from "./tail.ts";
 import * as TEXT from "./text.ts";
+import { NewSince, Totals } from "./totals.tsx";
 import { SavedViews } from "./views.tsx";
 
 /** How often the list is read where no stream can be opened. */
@@ -34,16 +37,20 @@ export function Requests() {
   const after = query.get("after");
   const filter = filterQuery(query);
   // Live requests are the newest ones: an older page or a chosen range has none.
-  const isTailed = query.get("tail") === "on" && after === null && range.name !== "custom";
+  const sort = query.get("sort");
+  const isNewest = after === null && sort === null && range.name !== "custom";
+  const isTailed = query.get("tail") === "on" && isNewest;
   // The tail is needed before the list that it reloads, so the list's function arrives through a ref.
   const reload = useRef<() => void>(() => undefined);
   const tail = useTail(isTailed, filter, () => reload.current());
   const list = useLoad<List<RequestLine>>(
-    `/api/requests?limit=${PAGE_ROWS}&${rangeQuery(range)}${filter}${after === null ? "" : `&after=${after}`}`,
+    `/api/requests?limit=${PAGE_ROWS}&${rangeQuery(range)}${filter}${sort === null ? "" : `&sort=${sort}`}${after === null ? "" : `&after=${after}`}`,
     tail.state === "polling" ? { everyMs: POLL_EVERY_MS } : {},
   );
   reload.current = list.reload;
-  const rows = withLive(tail.requests, list.data?.data ?? []);
+  const read = list.data?.data ?? [];
+  const rows = sort === null ? withLive(tail.requests, read) : read;
+  const newest = isNewest && !isTailed ? read[0] : undefined;
   const chosen = useRowKeys(rows, openId);
   return (
     <>
@@ -54,10 +61,16 @@ export function Requests() {
       <RequestHistogram range={range} filter={filter} isLive={isTailed} />
       <Filters>
         <SavedViews />
+        <ColumnPicker />
         <Live isOn={isTailed} tail={tail} />
       </Filters>
-      <NewRequests tail={tail} />
-      <div class={openId === null ? "with-sheet" : "with-sheet open"}>
+      <Totals range={range} filter={filter} />
+      <NewRequests tail={tail}>
+        {newest !== undefined && (
+          <NewSince filter={filter} sinceMs={Date.parse(newest.createdAt)} onShow={() => showNewest(list.reload)} />
+        )}
+      </NewRequests>
+      <div>
         <Shown load={list} rows={12}>
           {({ next }) =>
             rows.length === 0 ? (
@@ -90,16 +103,23 @@ function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
   );
 }
 
+/** The range ends now, so that it has them. */
+function showNewest(reload: () => void): void {
+  reload();
+  toTop();
+}
+
 /** Always mounted, so that what appears in it is read out. */
-function NewRequests({ tail }: { readonly tail: Tail }) {
+function NewRequests({ tail, children }: { readonly tail: Tail; readonly children: ComponentChildren }) {
   return (
     <div class="new-lines" aria-live="polite">
+      {children}
       {tail.waiting > 0 && (
         <Button
           kind="primary"
           onClick={() => {
             tail.show();
-            scrollTo({ top: 0 });
+            toTop();
           }}
         >
           {plural(tail.waiting, TEXT.newRequest)}
@@ -155,10 +175,10 @@ function Export({ range, filter }: { readonly range: Range; readonly filter: str
     withAccount(`/api/requests/export?format=${format}&${rangeQuery(range)}${filter}`);
   return (
     <>
-      <ButtonLink href={href("csv")} download="requests.csv">
+      <ButtonLink href={href("csv")} download="">
         {TEXT.csv}
       </ButtonLink>
-      <ButtonLink href={href("ndjson")} download="requests.ndjson">
+      <ButtonLink href={href("ndjson")} download="">
         {TEXT.json}
       </ButtonLink>
     </>
@@ -192,11 +212,20 @@ function NoRequests({ range }: { readonly range: Range }) {
 
 /** The list is read by cursor: there is a way to the newest and to older requests, but no page numbers. */
 function Pages({ after, next }: { readonly after: string | null; readonly next: string | null }) {
+  const isSorted = place.value.query.has("sort");
+  // A page opens at its beginning, not where the one before was left.
+  useEffect(() => {
+    if (after !== null) toTop();
+  }, [after]);
   if (after === null && next === null) return null;
   return (
     <nav class="row pages" aria-label={TEXT.requestPages}>
-      {after !== null && <ButtonLink href={hrefWith({ after: null })}>{TEXT.newest}</ButtonLink>}
-      {next !== null && <ButtonLink href={hrefWith({ after: next })}>{TEXT.older}</ButtonLink>}
+      {after !== null && (
+        <ButtonLink href={hrefWith({ after: null })}>{isSorted ? TEXT.firstPage : TEXT.newest}</ButtonLink>
+      )}
+      {next !== null && (
+        <ButtonLink href={hrefWith({ after: next })}>{isSorted ? TEXT.nextPage : TEXT.older}</ButtonLink>
+      )}
     </nav>
   );
 }

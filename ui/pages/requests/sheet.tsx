@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../../api.ts";
-import { ago, usd, utc } from "../../format.ts";
+import { usd, utc } from "../../format.ts";
 import { isChordArmed, useShortcuts } from "../../keyboard.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
 import { CopyBlock, CopyButton, copyText } from "../../kit/copy.tsx";
@@ -14,14 +14,15 @@ import { Tabs } from "../../kit/tabs.tsx";
 import { TIER_OPTIONS, TierBadge } from "../../kit/tier.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { DecisionPanel } from "../../parts/decision.tsx";
-import { requestFailure } from "../../parts/failure-text.ts";
 import { playgroundHref } from "../../parts/playground-draft.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
 import { curlOf } from "./curl.ts";
-import { Status, unroutedEndpoint } from "./table.tsx";
+import { Status, savedShare, unroutedEndpoint } from "./facts.tsx";
+import { Happened } from "./happened.tsx";
 import { Attempts, Cost, Payload } from "./tabs.tsx";
 import * as TEXT from "./text.ts";
+import { timeText } from "./time.ts";
 
 /** Header and footer appear with the record. Until then the id is all that is known. */
 export function RequestSheet({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
@@ -65,7 +66,7 @@ function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly 
           <Status row={detail} />
           {unroutedEndpoint(detail.route) ?? <TierBadge tier={detail.tier} />}
           <span class="cut">{detail.model ?? TEXT.failedTitle}</span>
-          <time title={utc(detail.createdAt)}>{ago(detail.createdAt)}</time>
+          <time title={utc(detail.createdAt)}>{timeText(detail.createdAt)}</time>
           {detail.money.ledgerId !== null && (
             <a href={hrefTo("/credits", { entry: detail.money.ledgerId })} title={TEXT.viewLedgerEntry}>
               {TEXT.chargedAmount(usd(detail.money.chargeUsd))}
@@ -87,7 +88,7 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
         detail.decision === null ? (
           <Empty title={TEXT.noRoutingDecision}>{whyUndecided(detail)}</Empty>
         ) : (
-          <DecisionPanel decision={detail.decision} answeredBy={detail.model} />
+          <DecisionPanel decision={detail.decision} answeredBy={detail.model} saved={savedShare(detail)} />
         ),
     },
     { id: "attempts", label: TEXT.attemptsTab(detail.attemptCount), show: () => <Attempts detail={detail} /> },
@@ -101,7 +102,7 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
   ];
   return (
     <>
-      {detail.error && <p class="notice bad failure">{requestFailure(detail)}</p>}
+      {detail.error && <Happened detail={detail} />}
       <Tabs
         label={TEXT.aboutThisRequest}
         tabs={tabs}

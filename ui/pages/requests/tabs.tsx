@@ -7,6 +7,7 @@ import { Empty } from "../../kit/states.tsx";
 import { failureText } from "../../parts/failure-text.ts";
 import { hrefTo } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
+import { savedShare } from "./facts.tsx";
 import * as TEXT from "./text.ts";
 
 /** One bar per attempt on the time of the whole request, and how much of it was the gateway's own. */
@@ -82,7 +83,6 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
   // A model without a price of its own for cached tokens charges them as input.
   const priceOf = (name: string): number => money.price?.[name] ?? money.price?.input ?? 0;
   const provider = BUCKETS.reduce((sum, [bucket, price]) => sum + (tokens[bucket] * priceOf(price)) / 1e6, 0);
-  const saved = Number(money.savedUsd) / (Number(money.baselineUsd) || 1);
   return (
     <>
       <table class="sum">
@@ -99,12 +99,14 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
           <SumRow name={TEXT.markupOf(percent(money.markup))} value={usd(provider * (money.markup ?? 0))} />
           <SumRow name={TEXT.chargedTotal} value={usd(money.chargeUsd)} title={exact(money.chargeUsd)} isTotal />
           <SumRow name={TEXT.baselineOn(money.baselineModel)} value={usd(money.baselineUsd)} />
-          <SumRow
-            name={TEXT.savedShare(percent(saved))}
-            value={usd(money.savedUsd)}
-            title={exact(money.savedUsd)}
-            isTotal
-          />
+          {money.savedUsd !== null && (
+            <SumRow
+              name={TEXT.savedShare(percent(savedShare(money)))}
+              value={usd(money.savedUsd)}
+              title={exact(money.savedUsd)}
+              isTotal
+            />
+          )}
         </tbody>
       </table>
       <p class="faint">

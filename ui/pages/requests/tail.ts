@@ -58,9 +58,10 @@ export function useTail(isOn: boolean, filter: string, reload: () => void): Tail
     const onScroll = (): void => {
       if (!isReading() && waiting.value.length > 0) show();
     };
-    addEventListener("scroll", onScroll, { passive: true });
+    // In the capture phase, because the table scrolls by itself.
+    addEventListener("scroll", onScroll, { passive: true, capture: true });
     return () => {
-      removeEventListener("scroll", onScroll);
+      removeEventListener("scroll", onScroll, { capture: true });
       stop();
       state.value = "off";
     };
@@ -70,7 +71,8 @@ export function useTail(isOn: boolean, filter: string, reload: () => void): Tail
 
 /** Whether new rows must wait. A hidden tab is read later. */
 function isReading(): boolean {
-  return document.hidden || scrollY > READING_FROM_PX;
+  const box = document.querySelector(".table-box");
+  return document.hidden || scrollY + (box?.scrollTop ?? 0) > READING_FROM_PX;
 }
 
 /** What happens on a stream. */
@@ -129,6 +131,12 @@ function listen(path: string, listener: Listener): () => void {
     removeEventListener("offline", fallBackToPolling);
     close();
   };
+}
+
+/** Back to the newest, of the page and of the table. */
+export function toTop(): void {
+  scrollTo({ top: 0 });
+  document.querySelector(".table-box")?.scrollTo({ top: 0 });
 }
 
 /** Live requests above those that were read, each once, newest first. Ids sort by time. */

@@ -14,6 +14,8 @@ export const noRequestsMatch = (filters: string) => `No requests match ${filters
 export const clearFilters = "Clear filters";
 export const requestPages = "Request pages";
 export const newest = "Newest";
+export const firstPage = "First page";
+export const nextPage = "Next page";
 export const older = "Older";
 export const live = "Live";
 export const newRequest = "new request";
@@ -48,7 +50,7 @@ export const secondAttempt = "2nd attempt";
 export const statusIs = (status: string) => `Status ${status}`;
 export const keyNamed = (name: string) => `Key ${name}`;
 export const profileNamed = (name: string) => `Profile ${name}`;
-export const idStartsWith = (start: string) => `Id ${start}…`;
+export const searchFor = (text: string) => `“${text}”`;
 export const noneOf = (name: string) => `No ${name}`;
 
 // filters.tsx
@@ -58,8 +60,15 @@ export const noTier = "No tier";
 export const anyModel = "Any model";
 export const noModel = "No model";
 export const anyKey = "Any key";
-export const requestIdLabel = "Request id starts with";
-export const requestIdHint = "Request id…";
+export const searchLabel = "Request id or text";
+export const searchHint = "Id or text…";
+export const LABELS = { user: "User", tag: "Tag (name=value)", session: "Session" } as const;
+export const RANGE_NAMES = {
+  latencyFrom: "Min latency, ms",
+  latencyTo: "Max latency, ms",
+  tokensFrom: "Min tokens",
+  tokensTo: "Max tokens",
+} as const;
 export const moreFilters = "More filters";
 export const anyCategory = "Any category";
 export const anyProvider = "Any provider";
@@ -119,9 +128,32 @@ export const failedTitle = "Failed";
 export const statusCode = (status: number) => `status ${status}`;
 export const attemptsTab = (number: number) => `Attempts ${number}`;
 
+// happened.tsx
+export const whatHappened = "What happened";
+export const needed = "Needed";
+export const available = "Available";
+export const nextStep = "Next step:";
+export const addCredits = "Add credits";
+export const retryLater = "Retry when running requests are done.";
+export const raiseLimit = "Raise the key's spend limit";
+export const raiseRate = "Raise the key's rate limit, or send more slowly";
+export const checkTimeout = "The client disconnected. Check its timeout.";
+export const testProviders = "Test the provider";
+export const fixRequest = "Fix the request and send it again.";
+export const retryRequest = "Send the request again.";
+
 // table.tsx
-export const tableCaption = "Requests, newest first";
-export const time = "Time";
+export const tableCaption = "Requests";
+export const timeIn = (zone: string) => `Time, ${zone}`;
+export const prompt = "Prompt";
+export const host = "Host";
+export const user = "User";
+export const tags = "Tags";
+export const session = "Session";
+export const columns = "Columns";
+export const utcTimes = "Times in UTC";
+export const costOf = (amount: string) => `${amount} cost`;
+export const tokensOf = (tokens: string) => `${tokens} tokens`;
 export const status = "Status";
 export const tier = "Tier";
 export const model = "Model";

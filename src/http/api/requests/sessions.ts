@@ -34,16 +34,16 @@ const sessionFields = {
   chargeUsd: AnyText,
   savedUsd: AnyText,
 };
-export const SessionSchema = named("RequestSession", sessionFields);
+export const RequestSessionSchema = named("RequestSession", sessionFields);
 
 /** The newest turns, oldest first. */
 const TURNS_MAX = 200;
-export const SessionTurnSchema = named("SessionTurn", {
+const SessionTurnSchema = named("SessionTurn", {
   ...lineFields,
   // Why this model: what the decision said.
   reasoning: nullable(AnyText),
 });
-export const SessionDetailSchema = named("RequestSessionDetail", {
+export const RequestSessionDetailSchema = named("RequestSessionDetail", {
   ...sessionFields,
   turnList: Type.Array(SessionTurnSchema),
 });
@@ -59,7 +59,7 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
       query("state", Type.Enum([...SESSION_STATES]), "With a turn that did this."),
       ...paging,
     ],
-    response: page(SessionSchema),
+    response: page(RequestSessionSchema),
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);
       const state = queryOf(request, "state");
@@ -77,7 +77,7 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
   }),
   get("getSession", "/api/sessions/:id", {
     summary: `One conversation with its newest ${TURNS_MAX} turns, oldest first`,
-    response: SessionDetailSchema,
+    response: RequestSessionDetailSchema,
     async handle({ request }, edge) {
       const { id } = request.params as { id: string };
       const accountId = await accountOf(request, edge);
@@ -92,7 +92,7 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
-function writeSession(found: SessionSummary, names: Names): Shape<typeof SessionSchema> {
+function writeSession(found: SessionSummary, names: Names): Shape<typeof RequestSessionSchema> {
   const { firstMs, lastMs, keyIds, charge, baseline, ...rest } = found;
   return {
     ...rest,

@@ -1,0 +1,163 @@
+// The request log as a tool, the panel of a failed request and the sessions page in a real browser, at three widths and in
+// both themes.
+
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import type { RequestRecord } from "../../src/core/requests/records.ts";
+import { openDb } from "../../src/store/db.ts";
+import { createRecordStore } from "../../src/store/requests/write.ts";
+import { HELLO } from "../support/gateway/gateway.ts";
+import { makeRecord } from "../support/stores/records.ts";
+import { faultsOf } from "./axe.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
+
+const NOW = Date.now();
+const prompt = { request: "{}", isRequestCut: false, answer: "Mild.", isAnswerCut: false };
+const base = makeRecord();
+const failure = { ...base.attempts[0], outcome: "failed", status: 401, failure: "status", durationMs: 40 } as const;
+
+/** A conversation that switched, a request that no credit covered, and one that every provider failed. */
+const RECORDS: readonly RequestRecord[] = [
+  ...([1, 2, 3] as const).map((n) =>
+    makeRecord({
+      atMs: NOW - 3_600_000 + n * 60_000,
+      requestId: `turn-${n}`,
+      session: "s_trip",
+      sessionState: (["started", "stayed", "switched"] as const)[n - 1] ?? null,
+      latencyMs: n * 1_000,
+      user: "ada",
+      tags: { team: "search" },
+      answeredBy: n < 3 ? base.answeredBy : { model: "beta", provider: "mill" },
+      content: { ...prompt, prompt: `weather ${n}`, preview: `What is the weather on day ${n}?` },
+    }),
+  ),
+  makeRecord({
+    ...{ atMs: NOW - 1_800_000, requestId: "too-poor", status: 402, errorCode: "insufficient_credits", attempts: [] },
+    ...{ answeredBy: null, cost: null, hold: null, ending: null, firstContentMs: null },
+    errorMessage: "Not enough credits (0.120000 USD needed, 0.010000 USD available). Add credits.",
+  }),
+  makeRecord({
+    ...{ atMs: NOW - 1_700_000, requestId: "all-failed", status: 503, errorCode: "all_providers_failed" },
+    ...{ answeredBy: null, cost: null, ending: null, firstContentMs: null },
+    attempts: [{ ...failure, reason: "Incorrect API key provided: •••." } as RequestRecord["attempts"][number]],
+    errorMessage: "All 1 models in the LIGHT chain failed. Last error: lab returned 401.",
+  }),
+];
+
+const database = `sqlite:${join(mkdtempSync(join(tmpdir(), "switchyard-tools-")), "log.db")}`;
+const db = await openDb(database);
+await db.migrate();
+await createRecordStore(db).write(RECORDS);
+await db.close();
+
+const SIZES = [
+  [1440, 900],
+  [1024, 768],
+  [390, 844],
+] as const;
+const beyond = (page: Page): Promise<number> =>
+  page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+
+describe.skipIf(!hasBrowser)("the request log as a tool", () => {
+  const { gateway, visit } = startDashboard({ database });
+  const rows = (page: Page) => page.locator(".requests tbody tr");
+  const ids = (page: Page) =>
+    page.locator('td[data-cell="time"] a').evaluateAll((links) => links.map((link) => link.getAttribute("title")?.split(" ").at(-1)));
+
+  test("sorts, sums up, searches, chooses columns and time zone, and counts what is new", async () => {
+    const { page, troubles } = await visit("/requests", { timezoneId: "Asia/Tokyo" });
+    await page.locator(".totals b", { hasText: "5 requests" }).waitFor();
+    await page.locator(".totals", { hasText: "2 errors" }).waitFor();
+    await page.getByRole("columnheader", { name: "Time, UTC+9 ↓" }).waitFor();
+    const hour = (zone: string) =>
+      new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit" }).format(
+        RECORDS[4]?.atMs ?? 0,
+      );
+    await page.locator('td[data-cell="time"]', { hasText: hour("Asia/Tokyo") }).waitFor();
+    await page.getByText("What is the weather on day 3?").waitFor();
+    await page.getByText("Columns", { exact: true }).click();
+    await page.getByLabel("Times in UTC").check();
+    await page.getByRole("checkbox", { name: "User" }).check();
+    await page.getByRole("checkbox", { name: "Saved" }).uncheck();
+    await page.keyboard.press("Escape");
+    await page.reload();
+    await page.locator('td[data-cell="time"]', { hasText: hour("UTC") }).waitFor();
+    expect(await page.locator('td[data-cell="saved"]').count()).toBe(0);
+    await page.locator('td[data-cell="user"]', { hasText: "ada" }).first().waitFor();
+    await page.getByRole("link", { name: "Total" }).click();
+    await page.waitForURL(/sort=latency/);
+    await expect.poll(() => ids(page)).toEqual(["turn-3", "turn-2", "turn-1", "all-failed", "too-poor"]);
+    await page.getByLabel("Request id or text").fill("weather");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/q=weather/);
+    await expect.poll(() => rows(page).count()).toBe(3);
+    await page.locator(".totals b", { hasText: "3 requests" }).waitFor();
+    await page.goto(`${gateway().url}/requests?latencyFrom=2000&user=ada&tag=team%3Dsearch`);
+    await expect.poll(() => ids(page)).toEqual(["turn-3", "turn-2"]);
+    await page.goto(`${gateway().url}/requests`);
+    await expect.poll(() => rows(page).count()).toBe(5);
+    await (await gateway().post("/v1/chat/completions", HELLO)).text();
+    await page.getByRole("button", { name: "1 new request" }).click();
+    await expect.poll(() => rows(page).count()).toBe(6);
+    expect(troubles).toEqual([]);
+  });
+
+  test.each(SIZES)("at %i by %i, nothing is cut, and failures say what happened first", async (width, height) => {
+    const { page, troubles } = await visit("/requests", { viewport: { width, height } });
+    await rows(page).first().waitFor();
+    expect(await beyond(page)).toBe(0);
+    if (width >= 1024) {
+      const hidden =
+        "document.querySelector('.table-box').scrollWidth - document.querySelector('.table-box').clientWidth";
+      expect(await page.evaluate<number>(hidden)).toBe(0);
+      expect(
+        await page
+          .locator(".requests thead th")
+          .first()
+          .evaluate((head) => getComputedStyle(head).position),
+      ).toBe("sticky");
+    }
+    expect(await faultsOf(page, "light")).toEqual([]);
+    await page.goto(`${gateway().url}/requests/too-poor`);
+    const panel = page.locator(".sheet");
+    await panel.getByRole("heading", { name: "What happened" }).waitFor();
+    for (const text of ["$0.120000", "$0.010000", "No provider was called."]) await panel.getByText(text).waitFor();
+    await panel.getByRole("link", { name: "Add credits" }).waitFor();
+    expect(await panel.getByText("saved").count()).toBe(0);
+    const box = await panel.boundingBox();
+    expect([box?.y, box?.height]).toEqual([0, height]);
+    const foot = await panel.locator("footer").boundingBox();
+    expect((foot?.y ?? 0) + (foot?.height ?? 0)).toBeLessThanOrEqual(height);
+    expect(await faultsOf(page, "light")).toEqual([]);
+    await page.goto(`${gateway().url}/requests/all-failed`);
+    await panel.getByText("Incorrect API key provided").waitFor();
+    await panel.getByRole("link", { name: "Test the provider" }).waitFor();
+    expect(await panel.locator(".happened .waterfall li").count()).toBe(1);
+    await page.goto(`${gateway().url}/sessions`);
+    await page.getByText("3 turns").click();
+    const timeline = panel.getByRole("list", { name: "Turns, oldest first" });
+    await timeline.getByText("Switched", { exact: true }).waitFor();
+    expect(await timeline.locator("li").count()).toBe(3);
+    await timeline.getByText("mathematics").waitFor();
+    expect(await beyond(page)).toBe(0);
+    expect(await faultsOf(page, "light")).toEqual([]);
+    expect(troubles).toEqual([]);
+  });
+
+  test("in the dark, too, and Escape gives the focus back to its row", async () => {
+    const { page } = await visit("/requests", { colorScheme: "dark" });
+    const link = page.locator('a[title$="request all-failed"]');
+    await link.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "What happened" }).waitFor();
+    expect(await faultsOf(page, "dark")).toEqual([]);
+    await page.keyboard.press("Escape");
+    await expect.poll(() => link.evaluate((node) => node === document.activeElement)).toBe(true);
+    await page.goto(`${gateway().url}/sessions/s_trip`);
+    await page.getByText("Switched", { exact: true }).waitFor();
+    expect(await faultsOf(page, "dark")).toEqual([]);
+  });
+});

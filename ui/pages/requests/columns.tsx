@@ -1,0 +1,137 @@
+// The columns of the request log: what each shows, and which of them are shown. The choice is kept in this browser.
+
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { count, duration, percent, usd } from "../../format.ts";
+import { Check } from "../../kit/field.tsx";
+import { Popover } from "../../kit/popover.tsx";
+import { TierBadge } from "../../kit/tier.tsx";
+import { hrefTo } from "../../router.ts";
+import type { RequestLine } from "../../types.ts";
+import { Status, savedShare, unroutedEndpoint } from "./facts.tsx";
+import * as TEXT from "./text.ts";
+import { isUtc, keep, kept, zone } from "./time.ts";
+
+/** The time is always shown: it is the link to the request. */
+export interface Column {
+  readonly id: string;
+  readonly name: string;
+  /** What the API sorts by. */
+  readonly sort?: string;
+  readonly isNumber?: boolean;
+  /** Not among those that are shown at first. */
+  readonly isExtra?: boolean;
+  readonly title?: (row: RequestLine) => string | null;
+  readonly show: (row: RequestLine) => ComponentChildren;
+}
+
+const NONE = <span class="faint">—</span>;
+
+/** In the order of the table. */
+const COLUMNS: readonly Column[] = [
+  { id: "status", name: TEXT.status, show: (row) => <Status row={row} /> },
+  {
+    id: "tier",
+    name: TEXT.tier,
+    show: (row) => unroutedEndpoint(row.route) ?? <TierBadge tier={row.tier} from={row.classifiedTier} />,
+  },
+  {
+    id: "model",
+    name: TEXT.model,
+    title: ({ model }) => model,
+    show: (row) => (
+      <>
+        {row.model ?? NONE}
+        {row.fallback && (
+          <span class="caution" title={TEXT.fallbackAttempt(row.attempts)}>
+            {" "}
+            ↪ {row.attempts}
+          </span>
+        )}
+      </>
+    ),
+  },
+  { id: "prompt", name: TEXT.prompt, title: ({ preview }) => preview, show: ({ preview }) => preview ?? NONE },
+  {
+    id: "key",
+    name: TEXT.key,
+    title: ({ key }) => key,
+    show: ({ key, keyName }) => <bdi>{keyName ?? key}</bdi>,
+  },
+  { id: "host", name: TEXT.host, isExtra: true, show: ({ provider }) => provider ?? NONE },
+  { id: "user", name: TEXT.user, isExtra: true, show: ({ user }) => (user === null ? NONE : <bdi>{user}</bdi>) },
+  {
+    id: "tags",
+    name: TEXT.tags,
+    isExtra: true,
+    show: ({ tags }) =>
+      Object.entries(tags)
+        .map((tag) => tag.join("="))
+        .join(", ") || NONE,
+  },
+  {
+    id: "session",
+    name: TEXT.session,
+    isExtra: true,
+    show: ({ session }) => (session === null ? NONE : <a href={hrefTo(`/sessions/${session}`)}>{session}</a>),
+  },
+  {
+    id: "tokens",
+    name: TEXT.tokens,
+    sort: "tokens",
+    isNumber: true,
+    title: ({ usageEstimated }) => (usageEstimated ? TEXT.estimated : TEXT.countedHint),
+    // Tokens read from or written to a cache are input, too.
+    show: ({ tokens }) =>
+      tokens === null ? "–" : `${count(tokens.input + tokens.cacheRead + tokens.cacheWrite)} → ${count(tokens.output)}`,
+  },
+  {
+    id: "cost",
+    name: TEXT.cost,
+    sort: "cost",
+    isNumber: true,
+    title: ({ chargeUsd }) => chargeUsd,
+    show: ({ chargeUsd }) => usd(chargeUsd),
+  },
+  {
+    id: "saved",
+    name: TEXT.saved,
+    isNumber: true,
+    title: ({ savedUsd }) => savedUsd,
+    show: (row) => percent(savedShare(row)),
+  },
+  { id: "first", name: TEXT.ttft, isNumber: true, show: ({ firstContentMs }) => duration(firstContentMs) },
+  { id: "total", name: TEXT.total, sort: "latency", isNumber: true, show: ({ latencyMs }) => duration(latencyMs) },
+];
+
+const STORED = "switchyard.columns";
+/** The ids of those that are shown. */
+const shown = signal<readonly string[]>(readShown());
+
+function readShown(): readonly string[] {
+  const stored = kept(STORED)?.split(",");
+  return stored ?? COLUMNS.filter(({ isExtra }) => !isExtra).map(({ id }) => id);
+}
+
+/** The prompt only where some row has one: content is not kept by default. */
+export function shownColumns(rows: readonly RequestLine[]): readonly Column[] {
+  const hasPrompts = rows.some(({ preview }) => preview !== null);
+  return COLUMNS.filter(({ id }) => shown.value.includes(id) && (id !== "prompt" || hasPrompts));
+}
+
+/** Which columns there are, and in which time zone times are shown. */
+export function ColumnPicker() {
+  const toggle = (id: string, isOn: boolean): void => {
+    shown.value = isOn ? [...shown.value, id] : shown.value.filter((each) => each !== id);
+    keep(STORED, shown.value.join(","));
+  };
+  return (
+    <Popover label={TEXT.columns}>
+      {COLUMNS.map(({ id, name }) => (
+        <Check key={id} label={name} isOn={shown.value.includes(id)} onChange={(isOn) => toggle(id, isOn)} />
+      ))}
+      <hr />
+      <Check label={TEXT.utcTimes} isOn={isUtc.value} onChange={zone} />
+    </Popover>
+  );
+}

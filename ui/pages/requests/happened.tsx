@@ -1,0 +1,45 @@
+// What happened to a request that failed: the reason in words, the amounts, every attempt, and the next step.
+
+import { requestFailure } from "../../parts/failure-text.ts";
+import { hrefTo } from "../../router.ts";
+import type { RequestDetail } from "../../types.ts";
+import { Attempts } from "./tabs.tsx";
+import * as TEXT from "./text.ts";
+
+export function Happened({ detail }: { readonly detail: RequestDetail }) {
+  const amounts = /([\d.]+) USD needed, ([\d.]+) USD available/.exec(detail.errorMessage ?? "");
+  const [step, href] = nextStep(detail);
+  return (
+    <section class="happened notice bad" aria-labelledby="happened">
+      <h3 id="happened">{TEXT.whatHappened}</h3>
+      <p class="failure">{detail.errorMessage ?? requestFailure(detail)}</p>
+      {amounts !== null && (
+        <dl class="facts">
+          <div>
+            <dt>{TEXT.needed}</dt>
+            <dd>${amounts[1]}</dd>
+          </div>
+          <div>
+            <dt>{TEXT.available}</dt>
+            <dd>${amounts[2]}</dd>
+          </div>
+        </dl>
+      )}
+      {detail.attempts.length === 0 ? <p>{TEXT.noProviderCalled}.</p> : <Attempts detail={detail} />}
+      <p>
+        <b>{TEXT.nextStep}</b> {href === null ? step : <a href={href}>{step}</a>}
+      </p>
+    </section>
+  );
+}
+
+/** What can be done about it, and where. */
+function nextStep({ errorCode, status, attempts, key, ending }: RequestDetail): readonly [string, string | null] {
+  if (errorCode === "insufficient_credits") return [TEXT.addCredits, hrefTo("/credits")];
+  if (errorCode === "credits_on_hold") return [TEXT.retryLater, null];
+  if (errorCode === "spend_limit_reached") return [TEXT.raiseLimit, hrefTo(`/keys/${key}`)];
+  if (status === 429 && attempts.length === 0) return [TEXT.raiseRate, hrefTo(`/keys/${key}`)];
+  if (status === 499 || ending === "client-gone") return [TEXT.checkTimeout, null];
+  if (attempts.some(({ outcome }) => outcome === "failed")) return [TEXT.testProviders, hrefTo("/providers")];
+  return status < 500 && status >= 400 ? [TEXT.fixRequest, null] : [TEXT.retryRequest, null];
+}
