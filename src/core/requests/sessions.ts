@@ -6,7 +6,7 @@ import type { RequestFilter } from "./log.ts";
 import type { SessionState } from "./records.ts";
 
 /** Conversations with a turn in this time; a field that is absent does not filter. */
-export interface SessionQuery extends Pick<RequestFilter, "accountId" | "fromMs" | "toMs" | "user" | "keyId"> {
+interface SessionQuery extends Pick<RequestFilter, "accountId" | "fromMs" | "toMs" | "user" | "keyId"> {
   /** With a turn in any of these states. */
   readonly states?: readonly SessionState[];
 }

@@ -16,7 +16,7 @@ const PLACES_MAX = 16_383;
 const PLACES_PER_WORD_MAX = 256;
 
 /** The words of a text in their order: lower case, without accents. */
-export function wordsOf(text: string): readonly string[] {
+function wordsOf(text: string): readonly string[] {
   const plain = text
     .normalize("NFKD")
     .replace(/[\u0300-\u036f]/g, "")

@@ -4,7 +4,6 @@ export const sessions = "Sessions";
 export const purpose = "Conversations with their models, cost and switches.";
 export const tableCaption = "Sessions, newest activity first";
 export const last = "Last activity";
-export const session = "Session";
 export const turns = "Turns";
 export const models = "Models";
 export const hosts = "Hosts";
