@@ -3,6 +3,7 @@
 
 import type { Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
+import { createRowFinder, createWordHasher } from "../src/routing/classifier/features.ts";
 import { CALIBRATION, CALIBRATION_SIZE, OUTPUT, TIER_CUTS } from "../src/routing/classifier/layout.ts";
 import { createNetwork } from "../src/routing/classifier/network.ts";
 import { distanceOf, type Scaled, scale } from "../src/routing/classifier/scale.ts";
@@ -10,7 +11,7 @@ import type { Example } from "./examples.ts";
 
 /** The weights with the mean load and difficulty of each category filled in, and no confidence yet. */
 export function withMeans(weights: Weights, examples: readonly Example[]): Weights {
-  const run = createNetwork(weights);
+  const run = createRun(weights);
   const calibration = new Float32Array(CALIBRATION_SIZE);
   calibration.set(weights.calibration.subarray(0, TIER_CUTS), CALIBRATION.cuts);
   for (let at = 0; at < CATEGORIES.length; at++) {
@@ -35,11 +36,18 @@ export interface Judged {
 
 /** Judges by network and rules, without history and floors. */
 export function judge(weights: Weights, examples: readonly Example[]): readonly Judged[] {
-  const run = createNetwork(weights);
+  const run = createRun(weights);
   return examples.map((example) => ({
     example,
     scaled: scale(run(example), weights.calibration, example.signals),
   }));
+}
+
+/** The outputs of the net for an example. */
+function createRun(weights: Weights): (example: Example) => Float32Array {
+  const run = createNetwork(weights);
+  const hashWords = createWordHasher(createRowFinder(weights.marks));
+  return ({ asked, shape }) => run({ buckets: hashWords(asked).buckets, shape });
 }
 
 /** The weights with the coefficients of the tool scenarios filled in. */

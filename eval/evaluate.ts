@@ -41,11 +41,15 @@ export function evaluate(router: Router, rows: readonly Row[]): Evaluation {
   const times = Float64Array.from(judgements, ({ tookMs }) => tookMs).sort();
   return {
     judgements,
-    ...judgeClasses(judgements),
-    ...judgeTiers(judgements),
+    ...summarise(judgements),
     p50Ms: times[Math.floor(times.length * 0.5)] ?? 0,
     p99Ms: times[Math.floor(times.length * 0.99)] ?? 0,
   };
+}
+
+/** Every figure but the times. */
+export function summarise(judgements: readonly Judgement[]) {
+  return { ...judgeClasses(judgements), ...judgeTiers(judgements) };
 }
 
 /** Requests with tools are judged by their scenario, all others by their category. */
@@ -117,13 +121,17 @@ function calibrationError(placed: readonly Judgement[]): number {
 }
 
 function bySource(judgements: readonly Judgement[]): readonly (readonly Judgement[])[] {
+  return [...groupBySource(judgements).values()];
+}
+
+export function groupBySource(judgements: readonly Judgement[]): ReadonlyMap<string, readonly Judgement[]> {
   const lists = new Map<string, Judgement[]>();
   for (const judgement of judgements) {
     const list = lists.get(judgement.row.source);
     if (list === undefined) lists.set(judgement.row.source, [judgement]);
     else list.push(judgement);
   }
-  return [...lists.values()];
+  return lists;
 }
 
 function meanOf(values: readonly number[]): number | null {

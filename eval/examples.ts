@@ -4,14 +4,15 @@
 import { CATEGORIES } from "../src/core/decision.ts";
 import { newestAsk } from "../src/routing/ask.ts";
 import { USUAL_TIER } from "../src/routing/classifier/constants.ts";
-import { createWordHasher, type HashWords, shapeOf } from "../src/routing/classifier/features.ts";
+import { shapeOf } from "../src/routing/classifier/features.ts";
 import { readPrompt, type Signals } from "../src/routing/classifier/signals.ts";
 import { categoryOf, chatOf, type Label, type Row } from "./rows.ts";
 
 export interface Example {
   readonly row: Row;
   readonly signals: Signals;
-  readonly buckets: Int32Array;
+  /** The text whose words are read. */
+  readonly asked: string;
   readonly shape: Float32Array;
   /** The place among CATEGORIES; -1 where unknown. */
   readonly category: number;
@@ -29,33 +30,35 @@ const OWN_WEIGHT = 1;
 /** Graded tasks come in many wordings, so that chance says less; each wording says less too. */
 const GRADED_WEIGHT = 0.5;
 
+/** Where a tier of four belongs among five. A judgement, so it counts less than a label. */
+const LADDER_OF_FOUR = { SIMPLE: 1, MEDIUM: 2, COMPLEX: 3, REASONING: 4 } as const;
+
 export function makeExamples(rows: readonly Row[]): readonly Example[] {
   const ranks = rankDifficulties(rows);
   const counts = new Map<string, number>();
   for (const { source } of rows) counts.set(source, (counts.get(source) ?? 0) + 1);
-  const hashWords = createWordHasher();
   return rows.map((row, at) => {
     const weight = weightOf(row.source, counts.get(row.source) ?? 1);
-    return makeExample(row, hashWords, { difficulty: ranks[at] ?? null, weight });
+    return makeExample(row, { difficulty: ranks[at] ?? null, weight });
   });
 }
 
-function makeExample(row: Row, hashWords: HashWords, ranked: Pick<Example, "difficulty" | "weight">): Example {
-  const { lower, signals } = readPrompt(newestAsk(chatOf(row).messages).text);
+function makeExample(row: Row, ranked: Pick<Example, "difficulty" | "weight">): Example {
+  const { asked, signals } = readPrompt(newestAsk(chatOf(row).messages).text);
   const { label } = row;
   const category = label.category === undefined ? null : categoryOf(label.category);
   const usual = category === null || row.tools !== undefined ? null : USUAL_TIER[category];
   return {
     row,
-    buckets: hashWords(lower.slice(signals.questionAt)),
+    asked: asked.slice(signals.questionAt),
     signals,
     shape: shapeOf(signals),
     category: category === null ? -1 : CATEGORIES.indexOf(category),
     categoryWeight: label.category_alt === undefined ? 1 : 0.6,
     coding: label.coding ?? null,
     // Where a source says nothing of the tier, the usual tier of its category counts, with less weight.
-    ladder: label.ladder ?? usual,
-    ladderWeight: label.ladder === undefined ? 0.3 : 1,
+    ladder: label.ladder ?? (label.tier4 === undefined ? usual : LADDER_OF_FOUR[label.tier4]),
+    ladderWeight: label.ladder !== undefined ? 1 : label.tier4 === undefined ? 0.3 : 0.6,
     ...ranked,
   };
 }
@@ -91,7 +94,9 @@ function rankDifficulties(rows: readonly Row[]): readonly (number | null)[] {
 }
 
 /** The source's own scale; else how much a strong model is better at it than weak ones. */
-function hardness({ difficulty, weak_correct, strong_correct }: Label): number | null {
+function hardness({ difficulty, weak_correct, strong_correct, tier4 }: Label): number | null {
+  // Four tiers say what kind of request it is rather than how hard among its kind.
+  if (tier4 !== undefined) return null;
   if (difficulty !== undefined) return difficulty;
   if (weak_correct === undefined) return null;
   if (strong_correct !== undefined) return strong_correct - weak_correct;

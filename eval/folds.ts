@@ -13,7 +13,7 @@ const TOGETHER: readonly (readonly string[])[] = [
   ["math", "belle"],
   ["mbpp", "humaneval"],
   ["spider", "bbh", "chatterbot"],
-  ["clinc", "crux"],
+  ["clinc", "crux", "uncommon"],
 ];
 
 /** Sources of one family share prompts. */

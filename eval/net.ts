@@ -73,6 +73,29 @@ export function makePass(hidden: number): Pass {
   };
 }
 
+/** The mean of the weights over some moments of the training, which replaces them at its end. */
+export function makeAverage(net: Net): { add(): void; finish(): void } {
+  const blocks = [net.words, net.inner, net.innerBias, net.outer, net.outerBias, net.cuts];
+  const totals = blocks.map(({ values }) => new Float64Array(values.length));
+  let samples = 0;
+  return {
+    add() {
+      samples++;
+      for (const [at, { values }] of blocks.entries()) {
+        const total = totals[at] as Float64Array;
+        for (let place = 0; place < values.length; place++) (total[place] as number) += values[place] as number;
+      }
+    },
+    finish() {
+      if (samples === 0) return;
+      for (const [at, { values }] of blocks.entries()) {
+        for (let place = 0; place < values.length; place++)
+          values[place] = ((totals[at] as Float64Array)[place] as number) / samples;
+      }
+    },
+  };
+}
+
 /** One step of AdaGrad: numbers that moved much before move less now. */
 export function update({ values, squares }: Block, at: number, slope: number, rate: number): void {
   const square = (squares[at] as number) + slope * slope;
@@ -81,7 +104,7 @@ export function update({ values, squares }: Block, at: number, slope: number, ra
 }
 
 /** Small integers for the word table; the rest stays as it is. */
-export function quantise(net: Net): Weights {
+export function quantise(net: Net, marks: Uint8Array): Weights {
   const { values } = net.words;
   // The largest thousandth of the weights is clipped: a finer step is worth more than a few outliers.
   const sizes = Float32Array.from(values.filter((value) => value !== 0).map(Math.abs)).sort();
@@ -94,6 +117,7 @@ export function quantise(net: Net): Weights {
     fingerprint: LAYOUT_FINGERPRINT,
     hidden: net.hidden,
     step,
+    marks,
     words: Int8Array.from(values, (value) => Math.max(-127, Math.min(127, Math.round(value / step)))),
     inner: net.inner.values,
     innerBias: net.innerBias.values,

@@ -1,7 +1,7 @@
 // An evaluation as text: the table of metrics, the confusion of categories, the worst mistakes with reasons.
 
 import { tierRank } from "../src/core/tiers.ts";
-import type { Evaluation, Judgement } from "./evaluate.ts";
+import { type Evaluation, groupBySource, type Judgement, summarise } from "./evaluate.ts";
 import type { Classes } from "./metrics.ts";
 
 /** The rows of the table, in the order of docs/contribute/model-card.md. */
@@ -36,6 +36,19 @@ export function writeConfusion({ confusion }: Classes): string {
     ...names.map((answer) => String(confusion[truth]?.[answer] ?? 0)),
   ]);
   return [head, ...rows].map((row) => row.map((cell, at) => cell.padEnd(at === 0 ? 15 : 9)).join("")).join("\n");
+}
+
+/** Right answers source by source: categories, scenarios, and the rank of difficulty. */
+export function writeSources({ judgements }: Evaluation): string {
+  const sources = groupBySource(judgements);
+  const lines = [...sources].map(([source, list]) => {
+    const { category, scenario, difficultyRank } = summarise(list);
+    const cells = [number(category?.accuracy), number(scenario?.accuracy), number(difficultyRank)];
+    return `| ${source} | ${list.length} | ${cells.join(" | ")} |`;
+  });
+  return ["| source | rows | category | scenario | difficulty, Spearman |", "|---|---|---|---|---|", ...lines].join(
+    "\n",
+  );
 }
 
 /** The rows whose tier is farthest from what was expected, those the router was surest of first. */

@@ -22,6 +22,8 @@ export interface Label {
   readonly models?: Readonly<Record<string, number>>;
   readonly scenario?: ToolScenario;
   readonly language?: string;
+  /** A tier of four, from a set made for another router. */
+  readonly tier4?: "SIMPLE" | "MEDIUM" | "COMPLEX" | "REASONING";
 }
 
 /** A tool as clients send it. */
@@ -38,15 +40,24 @@ export interface Row {
   readonly label: Label;
 }
 
-/** The rows of every .jsonl file in a folder, files in alphabetical order. */
+/** The rows of every .jsonl file in a folder that have labels, files in alphabetical order. */
 export function readRows(folder: string): readonly Row[] {
   const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
   return names.sort().flatMap((name) => parseRows(readFileSync(join(folder, name), "utf8")));
 }
 
+const TIERS_OF_FOUR = ["SIMPLE", "MEDIUM", "COMPLEX", "REASONING"] as const;
+
 function parseRows(text: string): readonly Row[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  return lines.map((line) => JSON.parse(line) as Row);
+  return lines.flatMap((line) => {
+    const row = JSON.parse(line) as Omit<Row, "label"> & { readonly label?: Label };
+    if (row.label === undefined) return [];
+    const { tier4 } = row.label;
+    // Four tiers are no five, but they are an order.
+    const difficulty = tier4 === undefined ? row.label.difficulty : TIERS_OF_FOUR.indexOf(tier4);
+    return [{ ...row, label: { ...row.label, ...(difficulty === undefined ? {} : { difficulty }) } }];
+  });
 }
 
 const SHORT_NAMES: Readonly<Record<string, Category>> = {

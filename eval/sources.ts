@@ -26,6 +26,7 @@ const ROWS: readonly (readonly [name: string, family: string, origin: string, li
   ["mmlu-pro", "mmlu-pro", "TIGER-AI-Lab/MMLU-Pro", "Apache-2.0, dataset MIT", true],
   ["zeroeval-math-l5", "math", "WildEval/ZeroEval", "Apache-2.0", true],
   ["zeroeval-crux", "crux", "WildEval/ZeroEval", "Apache-2.0", true],
+  ["uncommon-tiers", "uncommon", "CommonstackAI/UncommonRoute", "MIT", true],
   ["autoj-train", "autoj", "GAIR-NLP/auto-j", "none stated", false],
   ["stack-eval", "stack-eval", "ProsusAI/stack-eval", "none stated", false],
   ["mixeval-triviaqa", "triviaqa", "Psycoy/MixEval", "none stated", false],

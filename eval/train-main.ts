@@ -10,6 +10,7 @@ import { generateCorpus } from "./corpus/generate.ts";
 import { makeExamples } from "./examples.ts";
 import { parseFeedback, withFeedback } from "./feedback.ts";
 import { isLearnable, judgeUnseen, learnAll } from "./folds.ts";
+import { isFresh } from "./fresh/fresh.ts";
 import { DEFAULT_SETTINGS, type LearnSettings } from "./learn.ts";
 import { writeModelCard } from "./model-card.ts";
 import { type Row, readRows } from "./rows.ts";
@@ -36,7 +37,7 @@ progress(`wrote ${WEIGHTS} and docs/contribute/model-card.md`);
 function loadRows(): readonly Row[] {
   const own = generateCorpus(root);
   const folder = readOption("data");
-  return folder === null ? own : [...own, ...readRows(folder)];
+  return folder === null ? own : [...own, ...readRows(folder).filter((row) => !isFresh(row))];
 }
 
 /** The confidence is fitted on rows judged without their source, or it would promise too much. */

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ToolScenario } from "../../src/core/model.ts";
+import { isMemoryTool, isUniversalTool, isWebTool } from "../../src/routing/tools/kinds.ts";
 import { pick, type Random } from "../random.ts";
 import type { Row, WireTool } from "../rows.ts";
 import { expand, type WordLists } from "./grammar.ts";
@@ -17,6 +18,8 @@ interface ToolTemplate {
 /** Prefixes of requests that belong to another scenario than `single`. */
 const WEB = "WEB ";
 const MEMORY = "MEM ";
+/** Of the tool's field, but nothing that the tool does. */
+const OTHER = "OPT ";
 /** Rounds per tool, each with one more tool beside it. */
 const SAMPLES = 4;
 
@@ -37,20 +40,27 @@ export function makeToolRows(folder: string, lists: WordLists, random: Random): 
       for (const text of template.singles) {
         add(expand(text.replace(/^(WEB|MEM) /, ""), lists, random), [...new Set(company)], scenarioOf(text));
       }
-      for (const text of template.severals) add(expand(text, lists, random), [...new Set(company)], "parallel");
+      for (const text of template.severals) {
+        const isOther = text.startsWith(OTHER);
+        add(expand(text.replace(OTHER, ""), lists, random), [...new Set(company)], isOther ? "optional" : "parallel");
+      }
       const stranger = pick(
         plain.filter((other) => other !== template),
         random,
       );
-      add(expand(pick(stranger.singles, random), lists, random), [template.tool], "optional");
+      const unfit = [...new Set(company)].filter((tool) => tool !== stranger.tool);
+      add(expand(pick(stranger.singles, random), lists, random), unfit, "optional");
     }
   }
   return rows.filter(({ tools, label }) => label.scenario !== "optional" || isPlain(tools ?? []));
 }
 
-/** A request that has nothing to do with a search engine may still be searched for. */
+/** A request that has nothing to do with a search engine or a shell may still be handed to it. */
 function isPlain(tools: readonly WireTool[]): boolean {
-  return tools.every((tool) => !/web|memory/.test(tool.function?.name ?? ""));
+  return tools.every(({ function: { name = "", description = "", parameters = null } = {} }) => {
+    const tool = { name, description, parameters };
+    return !isWebTool(tool) && !isMemoryTool(tool) && !isUniversalTool(tool);
+  });
 }
 
 function scenarioOf(text: string): ToolScenario {

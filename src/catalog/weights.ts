@@ -17,6 +17,8 @@ interface WeightsShape {
 export interface Weights extends WeightsShape {
   /** Of the names of all measures, outputs and calibration numbers in their order; 0 in files from before it was written. */
   readonly fingerprint: number;
+  /** For each row of the word table a byte of the feature that it was learned for; 0 where there is none. */
+  readonly marks: Uint8Array;
   /** buckets × outputs, in units of `step`. */
   readonly words: Int8Array;
   readonly step: number;
@@ -35,7 +37,7 @@ export function readWeights(): Weights {
   return decodeWeights(readFileSync(new URL("weights.bin", import.meta.url)));
 }
 
-// The file: a header of eight 32-bit numbers (see FIELD), the floats of the net, the bytes of the word table.
+// The file: a header of eight 32-bit numbers (see FIELD), the floats of the net, the bytes of the word table, its marks.
 const MAGIC = 0x53_57_59_31;
 const HEADER_BYTES = 32;
 /** Places in the header. The last one was always 0 before there were fingerprints, so old and new files read alike. */
@@ -45,7 +47,7 @@ export function encodeWeights(weights: Weights): Uint8Array {
   const { buckets, outputs, measures, hidden, fingerprint, step, calibration } = weights;
   const parts = [weights.inner, weights.innerBias, weights.outer, weights.outerBias, calibration];
   const floats = parts.reduce((sum, part) => sum + part.length, 0);
-  const bytes = new Uint8Array(HEADER_BYTES + floats * 4 + weights.words.length);
+  const bytes = new Uint8Array(HEADER_BYTES + floats * 4 + weights.words.length + weights.marks.length);
   const view = new DataView(bytes.buffer);
   const sizes = { magic: MAGIC, buckets, outputs, measures, hidden, calibration: calibration.length, fingerprint };
   for (const [name, value] of Object.entries(sizes)) view.setUint32(FIELD[name as keyof typeof sizes] * 4, value, true);
@@ -58,6 +60,7 @@ export function encodeWeights(weights: Weights): Uint8Array {
     }
   }
   bytes.set(new Uint8Array(weights.words.buffer, weights.words.byteOffset, weights.words.length), offset);
+  bytes.set(weights.marks, offset + weights.words.length);
   return bytes;
 }
 
@@ -87,13 +90,15 @@ export function decodeWeights(bytes: Uint8Array): Weights {
   const [outer, outerBias] = [floats(outputs * hidden), floats(outputs)];
   const calibration = floats(calibrationSize);
   const words = new Int8Array(buckets * outputs);
-  words.set(bytes.subarray(offset));
+  words.set(bytes.subarray(offset, offset + words.length));
+  const marks = Uint8Array.from(bytes.subarray(offset + words.length));
   const step = view.getFloat32(FIELD.step * 4, true);
-  return { ...sizes, fingerprint: field("fingerprint"), step, words, inner, innerBias, outer, outerBias, calibration };
+  const net = { inner, innerBias, outer, outerBias, calibration };
+  return { ...sizes, fingerprint: field("fingerprint"), step, words, marks, ...net };
 }
 
 /** Checked before anything is read: sizes from a broken header could ask for gigabytes. */
 function fileBytes({ buckets, outputs, measures, hidden }: WeightsShape, calibrationSize: number): number {
   const floats = hidden * (measures + outputs) + hidden + outputs * hidden + outputs + calibrationSize;
-  return HEADER_BYTES + floats * 4 + buckets * outputs;
+  return HEADER_BYTES + floats * 4 + buckets * outputs + buckets;
 }

@@ -60,6 +60,29 @@ export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
+/**
+ * Where a word ends that has letters and digits in turns, as identifiers have ("k3x9q1", "7abcde"); 0 for any other word,
+ * as "sha256" or "100km". Identifiers mean nothing by themselves. `at` is where the second run of the word begins.
+ */
+export function identifierEnd(codes: Uint16Array, from: number, at: number): number {
+  let runs = 1;
+  let end = at;
+  let before = OTHER;
+  for (;;) {
+    const kind = (FLAGS[codes[end] as number] as number) & KIND_MASK;
+    if (kind !== LETTER && kind !== DIGIT) break;
+    if (kind !== before) runs++;
+    before = kind;
+    end++;
+  }
+  const isGlued = before === LETTER && runs === 2 && end - at >= GLUED_LETTERS;
+  return isGlued || (runs > 2 && end - from >= IDENTIFIER_CHARS) ? end : 0;
+}
+
+const IDENTIFIER_CHARS = 5;
+/** Letters behind a number from which they are no unit. */
+const GLUED_LETTERS = 4;
+
 function longCodesOf(text: string): Uint16Array {
   const bytes = Buffer.alloc(2 * (text.length + PADDING));
   bytes.write(text, "utf16le");

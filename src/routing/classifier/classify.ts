@@ -4,10 +4,10 @@
 import type { Weights } from "../../catalog/weights.ts";
 import { tierOfScore } from "../../core/tiers.ts";
 import { VERDICT } from "./constants.ts";
-import { createWordHasher, shapeOf } from "./features.ts";
+import { createRowFinder, createWordHasher, shapeOf } from "./features.ts";
 import { checkLayout, OUTPUT } from "./layout.ts";
 import { createNetwork } from "./network.ts";
-import { CATEGORY_WORDS, type Classification, CODING, classifyByRules } from "./rules.ts";
+import { CATEGORY_WORDS, type Classification, CODING, classifyByRules, isIdentifier, isUnknown } from "./rules.ts";
 import { confidenceOf, type Scaled, scale } from "./scale.ts";
 import type { PromptText, Signals } from "./signals.ts";
 
@@ -15,6 +15,9 @@ export function classify(prompt: PromptText, weights: Weights | null): Classific
   if (weights === null || isTooShort(prompt.signals)) return classifyByRules(prompt.signals);
   return classifierOf(weights)(prompt);
 }
+
+/** Emoji are no words that somebody might know. */
+const LETTERS = /\p{L}/u;
 
 type Classifier = (prompt: PromptText) => Classification;
 
@@ -33,11 +36,12 @@ function classifierOf(weights: Weights): Classifier {
 export function createClassifier(weights: Weights): Classifier {
   checkLayout(weights);
   const run = createNetwork(weights);
-  const hashWords = createWordHasher();
-  return ({ lower, signals }) => {
+  const hashWords = createWordHasher(createRowFinder(weights.marks));
+  return ({ asked, signals }) => {
     // Solved examples before the question are not what is asked.
-    const asked = lower.slice(signals.questionAt);
-    const outputs = run({ buckets: hashWords(asked), shape: shapeOf(signals) });
+    const { buckets, isKnown } = hashWords(asked.slice(signals.questionAt));
+    if (isIdentifier(asked) || (!isKnown && isUnknown(signals) && LETTERS.test(asked))) return classifyByRules(signals);
+    const outputs = run({ buckets, shape: shapeOf(signals) });
     const scaled = scale(outputs, weights.calibration, signals);
     const { category, score, ruledCategory } = scaled;
     const confidence = confidenceOf(scaled, weights.calibration);

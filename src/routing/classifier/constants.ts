@@ -228,6 +228,8 @@ export const SHORT_TEXT = {
   questionWordsMax: 40,
   /** Up to so many words none of which is known speak for no category. The net takes most of them for small talk (E8). */
   unknownWordsMax: 3,
+  /** Scripts without spaces that are not read by characters have whole sentences in one word. */
+  unknownLettersMax: 36,
 } as const;
 
 /** What the rules add to the net's points. As two opinions they transfer better than a net trained on top of the rules (E1). */
@@ -340,6 +342,8 @@ export const TOKENS = {
   beginningChars: 4,
   endingChars: 3,
   wordCharsMax: 24,
+  /** Unknown words of a text that are tried with two letters swapped. */
+  swapsMax: 12,
   /** Digits from which numbers are no longer told apart by their length. */
   digitsMax: 5,
   /** The word table has 2^bits rows: 1 MB of weights. A size that ships well; no experiment recorded. */

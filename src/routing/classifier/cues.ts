@@ -155,12 +155,13 @@ function listEntries(): readonly LexiconEntry[] {
 }
 
 function readEntry(text: string, cue: number): LexiconEntry {
-  const word = text.endsWith("*") ? text.slice(0, -1) : text;
+  const word = (text.endsWith("*") ? text.slice(0, -1) : text).toUpperCase().toLowerCase();
   const isUnspaced = ((FLAGS[codeOf(word)] as number) & KIND_MASK) === UNSPACED;
   // Latin words of four letters and more are not looked for among the shorter entries.
-  const isMissed = word !== text && word.length < LONG && codeOf(word) < LATIN_END;
+  const isStem = text.endsWith("*");
+  const isMissed = isStem && word.length < LONG && codeOf(word) < LATIN_END;
   if (isMissed) throw new Error(`the stem ${text} is shorter than four characters`);
-  return { word, isWhole: word === text && !isUnspaced, cue };
+  return { word, isWhole: !isStem && !isUnspaced, cue };
 }
 
 function keyOf({ word }: LexiconEntry): number {

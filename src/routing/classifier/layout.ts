@@ -47,6 +47,22 @@ export const TOOL_MEASURES = [
   "joined clauses",
   "repeated words",
   "lacks values",
+  "verb fits",
+  "verb offered by none",
+  "covered words",
+  "takes anything",
+  "opens with verb",
+  "names choice",
+  "second own share",
+  "numbers per field",
+  "quotes per field",
+  "proper names",
+  "listed names",
+  "gives address",
+  "asks of the world",
+  "further orders",
+  "further values",
+  "another one",
 ] as const;
 
 export type ToolMeasure = (typeof TOOL_MEASURES)[number];

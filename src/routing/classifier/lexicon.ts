@@ -137,7 +137,7 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
   ],
   creative: [
     "story|stories|poem*|haiku|sonnet|lyrics|song|novel|screenplay|role-play|roleplay|role play|imagine|fairy tale|limerick",
-    "fictional|character who|plot|dialogue between|rap|joke about|science fiction|act as|pretend|once upon a time|villanelle|ballad",
+    "fictional|make up a|make up an|legend that|legend about|character who|plot|dialogue between|rap|joke about|science fiction|act as|pretend|once upon a time|villanelle|ballad",
     "shanty|anthem|monologue|fan fiction|fable|in the style of|in character|act like|step into the shoes|rhyme|duet|parody",
     "geschichte|gedicht*|märchen|histoire|poème|conte|cuento|poema|historia sobre|história|conto|storia|poesia|racconto",
     "рассказ|стих*|сказк*|故事|诗歌|写一首|写首诗|小说|歌词|物語|詩を|小説|이야기*|시를|소설*|قصة|قصيدة|कहानी|कविता|hikaye*|şiir*|masal*",

@@ -44,9 +44,17 @@ export function findCategory(signals: Signals): Found {
   return { category: "general", strength: isUnknown(signals) ? enough : 0 };
 }
 
+/** A single word of letters and digits: an identifier, whatever its letters are. */
+const IDENTIFIER = /^[a-z\d]*(?:[a-z]\d|\d[a-z])[a-z\d]*$/;
+
+export function isIdentifier(asked: string): boolean {
+  return asked.length <= SHORT_TEXT.unknownLettersMax && IDENTIFIER.test(asked);
+}
+
 /** A few words of which none is known speak for no category; the net has learned most short texts as small talk. */
-function isUnknown({ cues, words }: Signals): boolean {
-  return words > 0 && words <= SHORT_TEXT.unknownWordsMax && Object.values(cues).every((hits) => hits === 0);
+export function isUnknown({ cues, words, letters }: Signals): boolean {
+  const isShort = words > 0 && words <= SHORT_TEXT.unknownWordsMax && letters <= SHORT_TEXT.unknownLettersMax;
+  return isShort && Object.values(cues).every((hits) => hits === 0);
 }
 
 export function isChitchat({ cues, words, questions, codeMarks }: Signals): boolean {

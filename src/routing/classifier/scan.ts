@@ -6,6 +6,7 @@ import {
   BREAK,
   DIGIT,
   FLAGS,
+  identifierEnd,
   isDigit,
   KIND_MASK,
   LETTER,
@@ -132,13 +133,21 @@ function readWord(scan: Scan, at: number, before: number): number {
     countDistinct(load, codes[at] as number, 1);
     return at + 1;
   }
-  if (isStart) scan.wordHalves += 2;
   if (kind === LETTER) return readLetters(scan, at, isStart);
-  scan.numbers++;
-  load.numbers++;
   let next = at + 1;
   while (((FLAGS[codes[next] as number] as number) & KIND_MASK) === DIGIT) next++;
+  // Digits at the end of a word are part of it: "python3" has no number in it.
+  if (!isStart) return next;
+  const identifier = isLetterAt(codes, next) ? identifierEnd(codes, at, next) : 0;
+  if (identifier > 0) return identifier;
+  scan.wordHalves += 2;
+  scan.numbers++;
+  load.numbers++;
   return next;
+}
+
+function isLetterAt(codes: Uint16Array, at: number): boolean {
+  return ((FLAGS[codes[at] as number] as number) & KIND_MASK) === LETTER;
 }
 
 function readLetters(scan: Scan, from: number, isStart: boolean): number {
@@ -154,6 +163,11 @@ function readLetters(scan: Scan, from: number, isStart: boolean): number {
     at++;
     flags = FLAGS[codes[at] as number] as number;
   }
+  if (isStart && (flags & KIND_MASK) === DIGIT) {
+    const identifier = identifierEnd(codes, from, at);
+    if (identifier > 0) return identifier;
+  }
+  if (isStart) scan.wordHalves += 2;
   const length = at - from;
   countDistinct(load, wordKey(codes, from, at), 2);
   scan.letters += length;

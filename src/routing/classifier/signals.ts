@@ -5,23 +5,44 @@ import { codesOf, PADDING } from "./characters.ts";
 import { EXAMPLES, LOAD } from "./constants.ts";
 import { nameCues } from "./cues.ts";
 import type { Cue } from "./lexicon.ts";
+import { withoutNoise } from "./noise.ts";
 import { LoadCounts, Scan, type SignCounts } from "./scan.ts";
 
 /** A text that has been read: lower-cased once and measured, for every step that looks at it. */
 export interface PromptText {
   readonly text: string;
   readonly lower: string;
+  /** `lower` without courtesies and identifiers at its ends: what is measured. */
+  readonly asked: string;
   readonly signals: Signals;
 }
 
 export function readPrompt(text: string): PromptText {
-  const lower = text.toLowerCase();
-  return { text, lower, signals: measure(lower) };
+  const lower = fold(text);
+  const asked = withoutNoise(lower);
+  return { text, lower, asked, signals: measure(asked) };
+}
+
+const CURLY_QUOTES = /[‘’“”]/g;
+/** Blanks inside a line; those at its beginning tell code from prose. */
+const EXTRA_BLANKS = /(?<=\S)[ \t]{2,}(?=\S)/g;
+
+/**
+ * Lower case by way of upper case, so that a text and its capitals read the same in every language; straight quotes and
+ * single blanks.
+ */
+function fold(text: string): string {
+  let folded = text
+    .toUpperCase()
+    .toLowerCase()
+    .replace(CURLY_QUOTES, (quote) => (quote < "“" ? "'" : '"'));
+  if (folded.includes("  ")) folded = folded.replace(EXTRA_BLANKS, " ");
+  return folded;
 }
 
 export interface Signals {
   readonly length: number;
-  /** Where, in the lower-case text, the question begins when solved examples stand before it; 0 otherwise. */
+  /** Where, in what is asked, the question begins when solved examples stand before it; 0 otherwise. */
   readonly questionAt: number;
   /** Words; a character of a script without spaces counts half a word. */
   readonly words: number;

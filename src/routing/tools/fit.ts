@@ -4,6 +4,9 @@
 import type { Tool } from "../../core/chat.ts";
 import { FITTED_SCENARIOS, TOOL_MEASURES, type ToolMeasure } from "../classifier/layout.ts";
 import type { PromptText, Signals } from "../classifier/signals.ts";
+import { CONCEPTS, FOREIGN_CONCEPTS, STEM_CHARS } from "./concepts.ts";
+import { fieldsOf, isUniversalTool } from "./kinds.ts";
+import { isVerb, verbClassesOf } from "./verbs.ts";
 
 type FittedScenario = (typeof FITTED_SCENARIOS)[number];
 
@@ -41,9 +44,6 @@ const ASK_CHARS = 1600;
 const WORDS_MAX = 240;
 const TOOLS_MAX = 24;
 const DESCRIPTION_CHARS = 300;
-const FIELDS_MAX = 16;
-/** Words are compared by so many first letters. By hand. */
-const STEM_CHARS = 5;
 
 /** Words that say nothing of a task, and words that say nothing of a tool. */
 const COMMON = words(
@@ -59,39 +59,23 @@ const JOINING = words(
 );
 const ASKING = words("calculate find get what how book search retrieve tell show check order play compute");
 
-/** Words that name the same thing in a request and in a tool: each line counts as its first word. */
-const CONCEPTS = conceptsOf(
-  "weather rain raining rainy snow sunny windy forecast umbrella humidity warm cold hot temperature",
-  "flight fly flying plane airline airport",
-  "package parcel shipment shipping delivery tracking",
-  "currency euro euros dollars usd eur yen pounds rupees francs exchange",
-  "restaurant eat dinner lunch food cuisine diner italian greek sushi pizza",
-  "music song songs jazz listen album playlist playback",
-  "calendar appointment meeting schedule event agenda",
-  "stock stocks shares trading nasdaq",
-  "mail email inbox message",
-  "alarm wake timer remind reminder",
-  "image picture photo png jpg jpeg pixels",
-  "thermostat heating degrees warmer colder",
-  "hotel stay accommodation lodging",
-  "ticket bug issue",
-  "product products buy shop shopping cheap cheapest",
-  "directions route drive driving navigate",
-  "movie movies film films cinema",
-  "recipe recipes cook cooking ingredients",
-  "mortgage loan loans repayment",
-  "database orders customers sales records rows",
-  "probability odds chance likelihood",
-  "conversion convert ounces teaspoons tablespoons cups kilometers miles unit units",
-  "monarch king queen kings ruler",
-  "lawyer attorney legal law",
-);
-
 interface Fit {
   readonly nameShare: number;
+  /** The share of the name that the best tool does not explain. */
+  readonly ownShare: number;
   readonly hits: number;
   readonly required: number;
   readonly hasList: boolean;
+  readonly numberFields: number;
+  readonly textFields: number;
+  /** Classes of its verbs, as bits. */
+  readonly verbs: number;
+  /** Whether the request names one of the values that a field may have. */
+  readonly namesChoice: boolean;
+  readonly isUniversal: boolean;
+  /** Stems of name, description and fields, and those of the name alone. */
+  readonly known: ReadonlySet<string>;
+  readonly named: readonly string[];
 }
 
 /** What the measures of one request are computed from. */
@@ -99,6 +83,8 @@ interface ToolFacts {
   /** The beginning of the request, and the same without what stands in brackets. */
   readonly ask: string;
   readonly plain: string;
+  /** The same in parts: at commas, at "and" and at the ends of sentences. */
+  readonly segments: readonly string[];
   readonly said: readonly string[];
   /** Those of the words that say something, and their stems. */
   readonly telling: readonly string[];
@@ -106,14 +92,42 @@ interface ToolFacts {
   /** The tools by how well they fit, and the best of them. */
   readonly fits: readonly Fit[];
   readonly best: Fit;
-  /** Numbers and quoted texts of the request. */
-  readonly values: number;
+  /** Numbers, and quoted texts of the request. */
+  readonly numbers: number;
+  readonly quotes: number;
+  readonly verbs: number;
+  readonly properNames: number;
   readonly signals: Signals;
 }
 
-const NO_FIT: Fit = { nameShare: 0, hits: 0, required: 0, hasList: false };
-/** A word of a description counts this share of a whole name, when tools are ordered by fit. By hand. */
+const NO_FIT: Fit = {
+  nameShare: 0,
+  ownShare: 0,
+  hits: 0,
+  required: 0,
+  hasList: false,
+  numberFields: 0,
+  textFields: 0,
+  verbs: 0,
+  namesChoice: false,
+  isUniversal: false,
+  known: new Set(),
+  named: [],
+};
+/** What tools are ordered by: a word of a description counts this share of a whole name, a fitting verb so much. By hand. */
 const HIT_SHARE = 0.05;
+const VERB_SHARE = 0.1;
+/** Asking for information is what every question does: it tells no tool from another. */
+const FIND = 1;
+
+const ADDRESS =
+  /https?:\/\/|www\.|\S@\S+\.\w|(?:^|\s)[~.]?\/[\w.-]+\/|\b[\w-]+\.(?:txt|csv|json|pdf|png|jpe?g|py|js|ts|md|xml|html?|xlsx?|docx?|log|sh|zip)\b/i;
+const OPENS_WITH_VERB =
+  /^\W*(?:please |kindly |hey,? |hi,? |(?:can|could|would|will) you (?:please )?|i(?: would|'d)? (?:like|want|need) (?:you )?to |i need |let's |help me (?:to )?)*([a-z]+)/i;
+/** "Rome, Oslo and Bern": names in a row. */
+const LISTED_NAMES =
+  /(?:\p{Lu}[\p{L}\d.'-]*(?: \p{Lu}[\p{L}\d.'-]*)*, )+(?:and |or )?\p{Lu}|\p{Lu}[\p{L}\d.'-]* and \p{Lu}/gu;
+const PROPER_NAME = /(?<=[\p{Ll}\d,;:)'"] )\p{Lu}[\p{L}\d'-]+/gu;
 
 /** How each measure is computed. The divisors bring common requests between 0 and 1; by hand, as the fit adapts to them. */
 const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
@@ -128,15 +142,52 @@ const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
   "joining words": ({ said }) => Math.min(1, said.filter((word) => JOINING.has(word)).length / 3),
   sentences: ({ plain }) => Math.min(1, count(plain, /[.?!。？！](?=\s|$)/g) / 4),
   "log words": ({ signals }) => Math.log1p(signals.words) / 5,
-  "values per parameter": ({ values, best }) => Math.min(1, values / (best.required + 1) / 4),
+  "values per parameter": ({ numbers, quotes, best }) => Math.min(1, (numbers + quotes) / (best.required + 1) / 4),
   "takes list": ({ best }) => (best.hasList ? 1 : 0),
   "asking words": ({ said }) => Math.min(1, said.filter((word) => ASKING.has(word)).length / 3),
-  "opens as question": ({ ask }) => (/^\W*(who|what|when|where|which|how|why|is|are|can|do|does)\b/i.test(ask) ? 1 : 0),
+  "opens as question": ({ ask }) => (OPENS_AS_QUESTION.test(ask) ? 1 : 0),
   "joined clauses": ({ plain }) =>
     Math.min(1, count(plain, /\band (also |then |what|how|find|get|the |another|a )/gi) / 3),
   "repeated words": ({ telling, stems }) => Math.min(1, (telling.length - stems.size) / 8),
-  "lacks values": ({ best, values }) => (best.required > 0 && values === 0 ? 1 : 0),
+  "lacks values": ({ best, numbers, quotes }) => (best.required > 0 && numbers + quotes === 0 ? 1 : 0),
+  "verb fits": ({ best, verbs }) => ((best.verbs & verbs & ~FIND) !== 0 ? 1 : (best.verbs & verbs) !== 0 ? 0.5 : 0),
+  "verb offered by none": ({ fits, verbs }) =>
+    (verbs & ~FIND) !== 0 && fits.every((fit) => (fit.verbs & verbs & ~FIND) === 0 && !fit.isUniversal) ? 1 : 0,
+  "covered words": ({ fits, stems }) => {
+    if (stems.size === 0) return 0;
+    let covered = 0;
+    for (const stem of stems) if (fits.some(({ known }) => known.has(stem))) covered++;
+    return covered / stems.size;
+  },
+  "takes anything": ({ fits }) => (fits.some(({ isUniversal }) => isUniversal) ? 1 : 0),
+  "opens with verb": ({ ask }) => (opensWithVerb(ask) ? 1 : 0),
+  "names choice": ({ best }) => (best.namesChoice ? 1 : 0),
+  "second own share": ({ fits }) => fits.slice(1).reduce((most, fit) => Math.max(most, fit.ownShare), 0),
+  "numbers per field": ({ numbers, best }) => Math.min(1, numbers / (best.numberFields + 1) / 4),
+  "quotes per field": ({ quotes, best }) => Math.min(1, quotes / (best.textFields + 1) / 2),
+  "proper names": ({ properNames }) => Math.min(1, properNames / 5),
+  "listed names": ({ plain }) => Math.min(1, count(plain, LISTED_NAMES) / 2),
+  "gives address": ({ ask }) => (ADDRESS.test(ask) ? 1 : 0),
+  "asks of the world": ({ ask, numbers, quotes, properNames }) =>
+    OPENS_AS_QUESTION.test(ask) && numbers + quotes + properNames === 0 && !OWN_OR_NOW.test(ask) ? 1 : 0,
+  "further orders": ({ segments }) => Math.min(1, Math.max(0, segments.filter(opensWithVerb).length - 1) / 2),
+  "further values": ({ segments, best }) => {
+    const given = segments.filter((segment) => VALUE.test(segment)).length;
+    return Math.min(1, Math.max(0, given - Math.max(1, best.required)) / 3);
+  },
+  "another one": ({ plain }) => Math.min(1, count(plain, ANOTHER) / 2),
 };
+
+/** A number, a quoted text or a name. */
+const VALUE = /\d|["'`][^"'`]+["'`]|(?<=\S )\p{Lu}\p{L}+|^ *\p{Lu}\p{L}+/u;
+
+function opensWithVerb(segment: string): boolean {
+  return isVerb((OPENS_WITH_VERB.exec(segment.trim())?.[1] ?? "").toLowerCase());
+}
+
+const ANOTHER =
+  /\b(?:another|respectively|separately|one (?:for|to|from|with|at|in|on|back)|the other|the same (?:for|with)|do the same|second one|as well as|also)\b/gi;
+const OPENS_AS_QUESTION = /^\W*(who|what|when|where|which|how|why|is|are|can|do|does)\b/i;
 
 export function measureTools(tools: readonly Tool[], prompt: PromptText): Float32Array {
   const facts = gatherFacts(tools, prompt);
@@ -148,12 +199,37 @@ function gatherFacts(tools: readonly Tool[], prompt: PromptText): ToolFacts {
   const ask = prompt.text.slice(0, ASK_CHARS);
   const said = wordsOf(prompt);
   const telling = said.filter((word) => !COMMON.has(word));
-  const stems = new Set(telling.map(stemOf));
-  const fits = tools.slice(0, TOOLS_MAX).map((tool) => fitOf(tool, stems));
-  fits.sort((a, b) => b.nameShare + b.hits * HIT_SHARE - (a.nameShare + a.hits * HIT_SHARE));
+  const stems = new Set([...telling.map(stemOf), ...foreignConcepts(prompt)]);
+  const verbs = verbClassesOf(said);
+  const order = ({ nameShare, hits, verbs: own }: Fit) =>
+    nameShare + hits * HIT_SHARE + ((own & verbs & ~FIND) !== 0 ? VERB_SHARE : 0);
+  const fits = tools.slice(0, TOOLS_MAX).map((tool) => fitOf(tool, stems, prompt.lower));
+  fits.sort((a, b) => order(b) - order(a));
   const plain = ask.replace(/\[[^\]]{0,400}\]|\([^)]{0,400}\)/g, " ");
-  const values = signals.numbers + count(ask, /'[^']{1,80}'|"[^"]{1,80}"/g);
-  return { ask, plain, said, telling, stems, fits, best: fits[0] ?? NO_FIT, values, signals };
+  return {
+    ask,
+    plain,
+    segments: plain.split(SEAMS, SEGMENTS_MAX),
+    said,
+    telling,
+    stems,
+    fits: fits.map((fit) => ({ ...fit, ownShare: ownShareOf(fit, fits[0] ?? NO_FIT, stems) })),
+    best: fits[0] ?? NO_FIT,
+    numbers: signals.numbers,
+    quotes: count(ask, /'[^']{1,80}'|"[^"]{1,80}"|`[^`]{1,80}`/g),
+    verbs,
+    properNames: count(plain, PROPER_NAME),
+    signals,
+  };
+}
+
+const SEAMS = /[;,，；、。]|[.?!](?=\s|$)|\b(?:and|then|also|plus|und|et|y|и)\b/;
+const SEGMENTS_MAX = 24;
+
+/** What the name of a further tool shares with the request beyond what the best one shares with it. */
+function ownShareOf(fit: Fit, best: Fit, stems: ReadonlySet<string>): number {
+  const own = fit.named.filter((stem) => stems.has(stem) && !best.known.has(stem)).length;
+  return fit === best || fit.named.length === 0 ? 0 : own / fit.named.length;
 }
 
 function count(text: string, pattern: RegExp): number {
@@ -163,42 +239,68 @@ function count(text: string, pattern: RegExp): number {
 /** Whether the request says at least half of what a tool's name does ("play some jazz": `play_music`). */
 export function namesTool(tools: readonly Tool[], prompt: PromptText): boolean {
   const stems = new Set(wordsOf(prompt).map(stemOf));
-  return tools.slice(0, TOOLS_MAX).some((tool) => fitOf(tool, stems).nameShare >= NAMED_FROM);
+  return tools.slice(0, TOOLS_MAX).some(({ name }) => shareOf(stemsOfName(splitName(name)), stems) >= NAMED_FROM);
 }
 
 function wordsOf(prompt: PromptText): readonly string[] {
-  return (lowerHead(prompt, ASK_CHARS).match(/[a-z]{3,24}/g) ?? []).slice(0, WORDS_MAX);
+  return (lowerHead(prompt, ASK_CHARS).match(WORDS) ?? []).slice(0, WORDS_MAX);
 }
+
+const WORDS = /[a-z\u00df-\u024f]{3,24}/g;
 
 /** The first characters of a request in lower case. A few letters grow when lowered and would shift where the text is cut. */
 export function lowerHead({ text, lower }: PromptText, chars: number): string {
   return lower.length === text.length ? lower.slice(0, chars) : text.slice(0, chars).toLowerCase();
 }
 
-function fitOf({ name, description, parameters }: Tool, stems: ReadonlySet<string>): Fit {
-  const parts = splitName(name).filter((part) => !GENERIC.has(part));
-  const named = parts.filter((part) => stems.has(stemOf(part))).length;
-  const properties = parameters?.properties;
-  const fields = typeof properties === "object" && properties !== null ? Object.entries(properties) : [];
-  const names = fields.slice(0, FIELDS_MAX).flatMap(([field]) => splitName(field));
+function fitOf(tool: Tool, stems: ReadonlySet<string>, lower: string): Fit {
+  const { name, description, parameters } = tool;
+  const parts = splitName(name);
+  const fields = fieldsOf(tool);
+  const named = stemsOfName(parts);
   const described =
     description
       .slice(0, DESCRIPTION_CHARS)
       .toLowerCase()
       .match(/[a-z]{3,24}/g) ?? [];
-  const known = new Set([...described, ...names].filter((word) => !COMMON.has(word) && !GENERIC.has(word)).map(stemOf));
+  const words = [...described, ...fields.flatMap(([field]) => splitName(field))];
+  const known = new Set(words.filter((word) => !COMMON.has(word) && !GENERIC.has(word)).map(stemOf));
   let hits = 0;
   for (const stem of known) if (stems.has(stem)) hits++;
-  const required = Array.isArray(parameters?.required) ? parameters.required.length : 0;
-  const hasList = fields
-    .slice(0, FIELDS_MAX)
-    .some(([, field]) => (field as { type?: unknown } | null)?.type === "array");
+  for (const stem of named) known.add(stem);
+  const typed = (type: RegExp) => fields.filter(([, schema]) => type.test(String(schema.type))).length;
   return {
-    nameShare: parts.length === 0 ? 0 : named / parts.length,
+    nameShare: shareOf(named, stems),
+    ownShare: 0,
     hits,
-    required,
-    hasList,
+    required: Array.isArray(parameters?.required) ? parameters.required.length : 0,
+    hasList: typed(/^(?:array|list|tuple)$/) > 0,
+    numberFields: typed(/^(?:number|integer|float|double|long)$/),
+    textFields: typed(/^(?:string|any)$/),
+    verbs: verbClassesOf([...parts, ...described.slice(0, VERBS_IN)]),
+    namesChoice: fields.some(([, { enum: choices }]) => Array.isArray(choices) && namesOne(choices, lower)),
+    isUniversal: isUniversalTool(tool),
+    known,
+    named,
   };
+}
+
+function stemsOfName(parts: readonly string[]): readonly string[] {
+  return parts.filter((part) => !GENERIC.has(part)).map(stemOf);
+}
+
+function shareOf(named: readonly string[], stems: ReadonlySet<string>): number {
+  return named.length === 0 ? 0 : named.filter((stem) => stems.has(stem)).length / named.length;
+}
+
+/** Words of a description among which its verb is looked for. By hand. */
+const VERBS_IN = 3;
+const CHOICES_MAX = 24;
+
+function namesOne(choices: readonly unknown[], lower: string): boolean {
+  return choices
+    .slice(0, CHOICES_MAX)
+    .some((choice) => typeof choice === "string" && choice.length > 2 && lower.includes(choice.toLowerCase()));
 }
 
 function splitName(name: string): readonly string[] {
@@ -206,14 +308,26 @@ function splitName(name: string): readonly string[] {
   return spaced.toLowerCase().match(/[a-z]{3,24}/g) ?? [];
 }
 
+/** The concepts that a request in another script names. */
+function foreignConcepts({ text }: PromptText): readonly string[] {
+  const ask = text.slice(0, ASK_CHARS);
+  if (!hasOtherScript(ask)) return [];
+  const lower = ask.toLowerCase();
+  return FOREIGN_CONCEPTS.filter(([, words]) => words.some((word) => lower.includes(word))).map(([stem]) => stem);
+}
+
+/** Whether something is written in another than the Latin script. */
+export function hasOtherScript(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 0x24f && (code < 0x2000 || code > 0x2bff)) return true;
+  }
+  return false;
+}
+
 function stemOf(word: string): string {
   const stem = word.slice(0, STEM_CHARS);
   return CONCEPTS.get(stem) ?? stem;
-}
-
-function conceptsOf(...groups: readonly string[]): ReadonlyMap<string, string> {
-  const lists = groups.map((group) => group.split(" ").map((word) => word.slice(0, STEM_CHARS)));
-  return new Map(lists.flatMap(([first = "", ...others]) => others.map((stem) => [stem, first] as const)));
 }
 
 function words(...lines: readonly string[]): ReadonlySet<string> {

@@ -7,8 +7,9 @@ import type { Category } from "../../core/decision.ts";
 import type { ToolScenario } from "../../core/model.ts";
 import { CALIBRATION } from "../classifier/layout.ts";
 import { CODING } from "../classifier/rules.ts";
-import type { PromptText, Signals } from "../classifier/signals.ts";
-import { fitScenario, lowerHead, measureTools, namesTool, needsTool } from "./fit.ts";
+import type { PromptText } from "../classifier/signals.ts";
+import { fitScenario, hasOtherScript, lowerHead, measureTools, namesTool, needsTool } from "./fit.ts";
+import { isMemoryTool, isWebTool } from "./kinds.ts";
 
 export interface ScenarioInput {
   readonly chat: ChatRequest;
@@ -24,11 +25,16 @@ export function detectScenario(input: ScenarioInput): ToolScenario | null {
   if (tools.length === 0) return null;
   if (toolChoice === "none") return "optional";
   if (isToolConversation(chat.messages)) return "multi_turn";
-  const memoryShare = shareOf(tools, isMemoryTool);
-  if (memoryShare >= 0.5 || (memoryShare > 0 && isAboutMemory(prompt.text))) return "memory";
+  const others = tools.filter((tool) => !isMemoryTool(tool));
+  const hasMemory = others.length < tools.length;
+  if (hasMemory && isAboutMemory(prompt.text) && !namesTool(others, prompt)) return "memory";
+  // A tool that the request names wins over a majority of others.
+  if (others.length * 2 <= tools.length && !namesTool(others, prompt)) return "memory";
   const isFree = toolChoice === null || toolChoice === undefined || toolChoice === "auto";
-  if (isFree && category === "chitchat" && !namesTool(tools, prompt)) return "optional";
-  if (needsWeb(tools, prompt.signals)) return "web_search";
+  const { greeting, thanks, smalltalk } = prompt.signals.cues;
+  const isTalk = category === "chitchat" && greeting + thanks + smalltalk > 0;
+  if (isFree && isTalk && !namesTool(tools, prompt)) return "optional";
+  if (needsWeb(tools, prompt)) return "web_search";
   if (isWorkbench(tools) && category === CODING) return "multi_turn";
   const scenario = byFit(input);
   return scenario === "optional" && !isFree ? "single" : scenario;
@@ -36,12 +42,16 @@ export function detectScenario(input: ScenarioInput): ToolScenario | null {
 
 /** Where nothing decides by rule: the fitted model, or rules of thumb without weights. */
 function byFit({ chat, prompt, weights }: ScenarioInput): ToolScenario {
-  // Definitions are mostly English: what is asked in another script cannot be compared with them.
-  if (weights === null || hasOtherScript(prompt.text.slice(0, ASK_CHARS))) return byRules(chat.tools, prompt);
+  if (weights === null) return byRules(chat.tools, prompt);
   const coefficients = weights.calibration.subarray(CALIBRATION.scenarios);
   const measures = measureTools(chat.tools, prompt);
-  return fitScenario(measures, coefficients, needsTool(measures, prompt.text));
+  const isNeeded = needsTool(measures, prompt.text);
+  if (!isNeeded && ASKS_WHY.test(prompt.asked)) return "optional";
+  return fitScenario(measures, coefficients, isNeeded);
 }
+
+/** Reasons are what a model knows; tools fetch facts and do things. */
+const ASKS_WHY = /^(?:why|warum|pourquoi|por qué|por que|perché|почему|为什么|なぜ)(?![\p{L}])/u;
 
 function byRules(tools: readonly Tool[], prompt: PromptText): ToolScenario {
   if (isUnrelated(tools, prompt)) return "optional";
@@ -69,29 +79,28 @@ function isToolConversation(messages: readonly ChatMessage[]): boolean {
   return replies >= RUNNING_REPLIES;
 }
 
-function shareOf(tools: readonly Tool[], holds: (tool: Tool) => boolean): number {
-  return tools.filter(holds).length / tools.length;
-}
-
-function isMemoryTool({ name }: Tool): boolean {
-  return /memor|remember|recall|forget/i.test(name.slice(0, 80));
-}
+/** The asker wants something kept or asks for what was kept, or simply tells something of himself. */
+const ABOUT_MEMORY = new RegExp(
+  [
+    "\\b(?:remember|recall|forget|keep (?:that |this )?in mind|note that|for (?:the )?future reference)\\b",
+    "\\b(?:did|do|have|had|am|was) i\\b(?! have to)|\\bi (?:said|told you|mentioned|already)\\b",
+    "\\bmy (?:favou?rite|usual|name|age|birthday|wife|husband|partner|daughter|son|dog|cat|boss|sister|brother|mother|father)\\b",
+    "^\\W*(?:i'm|i am|i've|i have|i (?:like|love|hate|prefer|moved|started|stopped|work|live|grew)|my \\w+(?: \\w+)? (?:is|are|was))\\b",
+    "^\\W*(?:actually|by the way),? i\\b",
+  ].join("|"),
+  "i",
+);
 
 function isAboutMemory(text: string): boolean {
-  return /\b(remember|recall|forget|did i (say|tell|mention)|i (said|told you|mentioned)|my (favou?rite|usual))\b/i.test(
-    text.slice(0, ASK_CHARS),
-  );
+  return ABOUT_MEMORY.test(text.slice(0, ASK_CHARS));
 }
 
-function isWebTool({ name, description }: Tool): boolean {
-  if (/web|internet|browse|google|bing|search_?engine|duckduckgo|fetch_?url|news/i.test(name.slice(0, 80))) return true;
-  return /search the (web|internet)|web search|search engine|web ?page/i.test(description.slice(0, 240));
-}
-
-function needsWeb(tools: readonly Tool[], { cues, questions }: Signals): boolean {
-  const share = shareOf(tools, isWebTool);
-  if (share >= 0.5) return cues.fresh + cues.question + questions > 0;
-  return share > 0 && cues.fresh >= 1;
+function needsWeb(tools: readonly Tool[], prompt: PromptText): boolean {
+  const { cues, questions } = prompt.signals;
+  const others = tools.filter((tool) => !isWebTool(tool));
+  if (others.length === tools.length) return false;
+  if (cues.fresh >= 1 && !namesTool(others, prompt)) return true;
+  return others.length * 2 <= tools.length && cues.fresh + cues.question + questions > 0 && !namesTool(others, prompt);
 }
 
 /** Bounds on what is read, so that a megabyte of definitions costs no more than a page. By hand. */
@@ -113,11 +122,6 @@ function isUnrelated(tools: readonly Tool[], prompt: PromptText): boolean {
   if (words.length < 2 || hasOtherScript(ask)) return false;
   const definitions = describeTools(tools);
   return !words.some((word) => definitions.includes(word.slice(0, STEM_CHARS)));
-}
-
-function hasOtherScript(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x24f) return true;
-  return false;
 }
 
 function describeTools(tools: readonly Tool[]): string {

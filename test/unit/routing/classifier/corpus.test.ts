@@ -11,7 +11,7 @@ const rows = generateCorpus(process.cwd());
 
 describe("our own corpus", () => {
   /** Of the rows as lines of JSON. New templates change it: the weights that ship were learned from these rows. */
-  const LEARNED_FROM = "8f8263f5b465e2c3b06bc3c3448b2d302e8fc2192a448366274c94f86ad0db11";
+  const LEARNED_FROM = "84d6bec5bea2e29634d414d0a750847de9c97e635ed2d4ce74e792720a35358d";
 
   it("is the one that the weights were learned from, made from its templates", () => {
     const text = `${rows.map((row) => JSON.stringify(row)).join("\n")}\n`;

@@ -17,6 +17,7 @@ function makeWeights(seed: number): Weights {
     ...SIZES,
     fingerprint: 0,
     step: 0.01,
+    marks: new Uint8Array(buckets).fill(1),
     words: Int8Array.from({ length: buckets * outputs }, () => Math.round(next() * 128 - 0.5)),
     inner: floats(hidden * (measures + outputs)),
     innerBias: floats(hidden),
