@@ -51,7 +51,7 @@ async function startWorkers(count: number, { providerPort, newFolder }: Surround
   const port = await freePort();
   const folder = newFolder();
   writeBenchConfig(folder, providerPort, { port, workers: count });
-  const program = fileURLToPath(new URL("../../src/main.js", import.meta.url));
+  const program = fileURLToPath(new URL("../servers/command.js", import.meta.url));
   const args = ["--max-semi-space-size=32", program, "serve"];
   const server = await started(
     `gateway, ${count} workers`,
