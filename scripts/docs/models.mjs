@@ -23,13 +23,21 @@ function chainTable(/** @type {Builtin} */ { tiers }) {
   return ["| tier | models, first choice first |", "|---|---|", ...rows].join("\n");
 }
 
+/** One row for each host: first the model's own provider, then the others. */
 function modelTable(/** @type {Builtin} */ { models }) {
-  const rows = models.map(({ id, provider, price, context, maxOutput, capabilities }) => {
-    const prices = price === undefined ? ["none", "none"] : [price.input, price.output].map((usd) => `$${usd}`);
-    return `| ${[`\`${id}\``, provider, ...prices, thousands(context), thousands(maxOutput), capabilities.join(", ")].join(" | ")} |`;
+  const rows = models.flatMap((model) => {
+    const { id, hosts = [], context, maxOutput, capabilities } = model;
+    const first = model.provider === undefined ? [] : [{ ...model, provider: model.provider }];
+    return [...first, ...hosts].map((host, index) => {
+      const price = host.price ?? model.price;
+      const prices = price === undefined ? ["none", "none"] : [price.input, price.output].map((usd) => `$${usd}`);
+      const limits = [thousands(host.context ?? context), thousands(host.maxOutput ?? maxOutput)];
+      const can = (host.capabilities ?? capabilities).join(", ");
+      return `| ${[index === 0 ? `\`${id}\`` : "", host.provider, ...prices, ...limits, can].join(" | ")} |`;
+    });
   });
   return [
-    "| model | provider | input | output | context | output limit | capabilities |",
+    "| model | host | input | output | context | output limit | capabilities |",
     "|---|---|---|---|---|---|---|",
     ...rows,
   ].join("\n");

@@ -18,6 +18,7 @@ const KINDS = [
   { value: "anthropic", label: TEXT.kindAnthropic },
   { value: "responses", label: TEXT.kindResponses },
   { value: "gemini", label: TEXT.kindGemini },
+  { value: "azure", label: TEXT.kindAzure },
 ];
 
 interface ConnectProps {

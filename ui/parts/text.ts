@@ -11,6 +11,7 @@ export const kindOpenai = "OpenAI chat-completions";
 export const kindAnthropic = "Anthropic Messages";
 export const kindResponses = "OpenAI Responses";
 export const kindGemini = "Google Gemini";
+export const kindAzure = "Azure OpenAI";
 export const baseUrl = "Base URL";
 export const baseUrlExample = "http://127.0.0.1:8000/v1";
 export const apiKey = "API key";

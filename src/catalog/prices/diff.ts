@@ -11,6 +11,7 @@ const LISTED_AS: Readonly<Record<string, string>> = {
   together: "together_ai",
   fireworks: "fireworks_ai",
   qwen: "dashscope",
+  "azure-openai": "azure",
 };
 
 export interface PriceChange {
