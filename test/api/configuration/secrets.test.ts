@@ -3,7 +3,10 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { backup } from "../../../src/cli/backup.ts";
+import { readArguments } from "../../../src/cli/command/arguments.ts";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { recordTerminal } from "../../support/gateway/terminal.ts";
 import { answers, type FakeProvider, fails, sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
 
 const KEY = "canary-key-Q7Z-0123456789";
@@ -38,7 +41,7 @@ const OTHER = () => ({
 });
 const DIRECT = { ...HELLO, model: "beta", service_profile: "direct" };
 
-test("a key is in no file, log line or response, and a GET shows its last four characters", async () => {
+test("a key is in no file, backup, log line or response, and a GET shows its last four characters", async () => {
   expect((await call("POST", "/api/providers", { id: "other", ...OTHER() })).status).toBe(201);
   await call("POST", "/api/models", { id: "beta", provider: "other", price: { input: 2, output: 6 } });
   lab.once("beta", fails(401, { message: `the key ${KEY} is wrong` }));
@@ -58,7 +61,13 @@ test("a key is in no file, log line or response, and a GET shows its last four c
   expect(lab.requests.at(-1)?.headers["x-team"]).toBe(HEADER);
 
   const logged = JSON.stringify(gateway.logged, (_, value) => (value instanceof Error ? value.message : value));
-  const texts = [...said, logged, ...filesIn(dirname(gateway.database.replace("sqlite:", "")))];
+  const terminal = recordTerminal({ env: { DATABASE_URL: gateway.database } });
+  const copy = join(terminal.cwd, "copy.db");
+  expect(await backup(readArguments(["backup", copy]), terminal), terminal.takeSaid()).toBe(0);
+  const copied = readFileSync(copy, "latin1");
+  // The version is in the backup, so its keys would be as well.
+  expect(copied).toContain("config_versions");
+  const texts = [...said, logged, copied, ...filesIn(dirname(gateway.database.replace("sqlite:", "")))];
   expect(texts.length).toBeGreaterThan(12);
   for (const text of texts) expect(text).not.toMatch(/canary-(key|header)-Q7Z/);
 });
