@@ -138,7 +138,7 @@ await describeStores("filters of the log", ({ url }) => {
     const written = await db.query(all);
     await db.query("DELETE FROM request_counts");
     await db.query(backfill.replace("request_counts SELECT", `request_counts (${COUNTED}) SELECT`));
-    const sums = readFileSync(new URL("0027_request_sums.sql", folder), "utf8");
+    const sums = readFileSync(new URL("0028_request_sums.sql", folder), "utf8");
     await db.query(splitStatements(sums).find((each) => each.startsWith("UPDATE request_counts")) as string);
     expect(await db.query(all)).toEqual(written);
   });
