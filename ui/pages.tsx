@@ -17,6 +17,7 @@ const CODE: Readonly<Record<PageName, () => Promise<ComponentType>>> = {
   overview: async () => (await import("./pages/overview/index.tsx")).Overview,
   requests: async () => (await import("./pages/requests/index.tsx")).Requests,
   sessions: async () => (await import("./pages/sessions/index.tsx")).Sessions,
+  explore: async () => (await import("./pages/explore/index.tsx")).Explore,
   playground: async () => (await import("./pages/playground/index.tsx")).Playground,
   keys: async () => (await import("./pages/keys/index.tsx")).Keys,
   profiles: async () => (await import("./pages/profiles/index.tsx")).Profiles,

@@ -7,7 +7,7 @@ import { Dialog } from "./kit/dialog.tsx";
 import { go, hrefTo } from "./router.ts";
 import * as TEXT from "./text.ts";
 import { setTheme } from "./theme.ts";
-import type { Key, List, Model, Profile } from "./types.ts";
+import type { KeyPage, List, Model, Profile } from "./types.ts";
 
 /** One line of the list. `kind` is shown beside the label. */
 interface Entry {
@@ -21,6 +21,8 @@ interface Entry {
 const SHOWN_MAX = 12;
 /** What could be the id of a request. Whether there is such a request, its page says. */
 const REQUEST_ID = /^[\w.=-]{8,}$/;
+/** What the gateway names requests by; callers may choose other ids. */
+const OWN_ID = /^(?:req_|r[0-9a-z]{9})/;
 
 /** A combobox: the focus stays in the field, and `aria-activedescendant` names the choice. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
@@ -98,7 +100,8 @@ function Results({ listId, entries, chosen, onChoose, onAct }: ResultsProps) {
 
 /** Everything that can be found, narrowed to what was typed. Pages read the same lists, so they are often there already. */
 function useEntries(words: string): readonly Entry[] {
-  const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
+  const wanted = words.trim().toLowerCase();
+  const keys = useLoad<KeyPage>(`/api/keys?limit=${SHOWN_MAX}&q=${encodeURIComponent(words.trim())}`).data?.data;
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=200").data?.data ?? [];
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
   const to = (kind: string, label: string, href: string): Entry => ({
@@ -119,12 +122,14 @@ function useEntries(words: string): readonly Entry[] {
     to("action", TEXT.addCredits, hrefTo("/credits", { new: "1" })),
     to("action", TEXT.createProfile, hrefTo("/profiles/new")),
     ...themed,
-    ...keys.map(({ id, name }) => to(TEXT.keyRequestsHint, name, hrefTo("/requests", { key: id }))),
+    ...(keys ?? []).map(({ id, name }) => to("key", name, hrefTo(`/keys/${id}`))),
     ...profiles.map(({ id, name }) => to("profile", name, hrefTo(`/profiles/${id}`))),
     ...models.map(({ id }) => to("model", id, hrefTo("/models", { model: id }))),
   ];
-  const wanted = words.trim().toLowerCase();
-  const found = all.filter(({ label }) => label.toLowerCase().includes(wanted));
-  if (!REQUEST_ID.test(words.trim())) return found;
+  // The gateway has found the keys, also by their beginning.
+  const found = all.filter(({ kind, label }) => kind === "key" || label.toLowerCase().includes(wanted));
+  // A word that names something else is hardly meant as an id.
+  const mayBeId = OWN_ID.test(wanted) || (keys !== undefined && found.length === 0);
+  if (!mayBeId || !REQUEST_ID.test(words.trim())) return found;
   return [...found, to("request", words.trim(), hrefTo(`/requests/${encodeURIComponent(words.trim())}`))];
 }

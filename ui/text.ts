@@ -22,7 +22,6 @@ export const noResults = "No results.";
 export const createKey = "Create key";
 export const themeIs = (theme: string) => `Theme: ${theme}`;
 export const createProfile = "Create profile";
-export const keyRequestsHint = "key requests";
 
 // pages.tsx
 export const pageNotLoaded = "This page didn't load";

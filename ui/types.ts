@@ -8,7 +8,8 @@ import type { VendorSchema } from "../src/http/api/configuration/vendors.ts";
 import type { ConfigurationSchema } from "../src/http/api/configuration/versions.ts";
 import type { CreditsSchema } from "../src/http/api/credits.ts";
 import type { FoundServerSchema } from "../src/http/api/discovery.ts";
-import type { CreatedKeySchema, KeySchema } from "../src/http/api/keys.ts";
+import type { ExploreSchema } from "../src/http/api/explore.ts";
+import type { CreatedKeySchema, KeyPageSchema, KeySchema, ListedKeySchema } from "../src/http/api/keys.ts";
 import type { LedgerLineSchema, LedgerMonthSchema } from "../src/http/api/ledger.ts";
 import type { CatalogModelSchema } from "../src/http/api/models.ts";
 import type { ProfileSchema } from "../src/http/api/profiles.ts";
@@ -36,6 +37,11 @@ export interface List<Row> {
 export type Invited = Shape<typeof InvitedSchema>;
 export type Account = Shape<typeof AccountSchema>;
 export type Key = Shape<typeof KeySchema>;
+/** With its usage of 30 days. */
+export type ListedKey = Shape<typeof ListedKeySchema>;
+export type KeyPage = Shape<typeof KeyPageSchema>;
+/** One metric by one or two dimensions. */
+export type Explore = Shape<typeof ExploreSchema>;
 /** With its text, this once. */
 export type NewKey = Shape<typeof CreatedKeySchema>;
 export type Profile = Shape<typeof ProfileSchema>;

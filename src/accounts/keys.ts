@@ -5,6 +5,7 @@ import type { Page, Profile } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord, KeySearch, KeyStatus, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
+import { shownName } from "../core/names.ts";
 import type { Directory } from "./directory.ts";
 import {
   checkedChange,
@@ -106,7 +107,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
     },
     nameOf: (accountId, id) => {
       const key = directory.keyById(id);
-      return key?.accountId === accountId ? key.name : null;
+      return key?.accountId === accountId ? shownName(key.name) : null;
     },
     active: async (accountId, id) => {
       const key = await activeKey({ directory, atMs: now() }, { accountId, id });

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { Page, Profile, ProfileStore } from "../core/accounts.ts";
 import type { Constraints } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
-import { checkedName } from "../core/names.ts";
+import { checkedName, shownName } from "../core/names.ts";
 import type { ShadowRule } from "../core/outcomes.ts";
 import type { Directory } from "./directory.ts";
 
@@ -82,7 +82,7 @@ export function createProfiles({ store, directory, now = Date.now }: ProfilesOpt
     list: (accountId, page) => store.list(accountId, page),
     nameOf: (accountId, id) => {
       const profile = directory.profile(id);
-      return profile?.accountId === accountId ? profile.name : null;
+      return profile?.accountId === accountId ? shownName(profile.name) : null;
     },
   };
 }

@@ -13,6 +13,12 @@ const JOINERS = "\\u200c\\u200d";
 export const NAME_PATTERN = `^([^${HIDDEN}]|[${JOINERS}])*$`;
 
 const HIDDEN_CHARACTER = new RegExp(`(?![${JOINERS}])[${HIDDEN}]`, "u");
+const ALL_HIDDEN = new RegExp(HIDDEN_CHARACTER, "gu");
+
+/** For names from before the rule: what cannot be seen is replaced by a character that can. */
+export function shownName(name: string): string {
+  return name.replace(ALL_HIDDEN, "\ufffd");
+}
 
 /** The name without spaces around it. `owner` begins the error, as in "A key". */
 export function checkedName(owner: string, given: string): string {

@@ -90,3 +90,7 @@ export const refused = "refused";
 export const wouldMoveUp = (number: number) => `${number} would move up`;
 export const wouldMoveDown = (number: number) => `${number} would move down`;
 export const wouldBeRefused = (number: number) => `${number} would be refused`;
+
+// key-picker.tsx
+export const key = "Key";
+export const searchKeys = "Search keys";

@@ -2,6 +2,7 @@
 
 import { Type } from "typebox";
 import { type Account, BILLING_MODES } from "../../core/accounts.ts";
+import { shownName } from "../../core/names.ts";
 import { AnyText, listed, Name, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
 import { idOf, isoTime, listPage, pageOf, paging } from "./exchange.ts";
 import { type ApiRoute, get, patch, post } from "./route.ts";
@@ -49,5 +50,5 @@ export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
 
 /** The account as it is shown, with its time in ISO 8601. */
 function writeAccount({ id, name, billingMode, createdAtMs }: Account): Shape<typeof AccountSchema> {
-  return { id, name, billingMode, createdAt: isoTime(createdAtMs) };
+  return { id, name: shownName(name), billingMode, createdAt: isoTime(createdAtMs) };
 }

@@ -7,6 +7,7 @@ import type { Spent } from "../../accounts/spending.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { KEY_SORTS, KEY_STATUSES, type KeyChange, type KeyRecord, type KeySearch } from "../../core/keys.ts";
 import { decimalText, formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
+import { shownName } from "../../core/names.ts";
 import type { KeyDay } from "../../core/requests/log.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
 import { invalid } from "../../formats/wire/fields.ts";
@@ -77,7 +78,7 @@ export const ListedKeySchema = named("ListedKey", {
     chargeUsdPerDay: Type.Array(AnyText),
   }),
 });
-const KeyPageSchema = named("KeyPage", {
+export const KeyPageSchema = named("KeyPage", {
   data: Type.Array(ListedKeySchema),
   next: nullable(AnyText),
   total: Type.Integer({ description: "How many keys the search finds, on all pages." }),
@@ -370,7 +371,7 @@ async function showKey(key: KeyRecord, { spending, now }: OperatorContext): Prom
 export function writeKey(key: KeyRecord, spent: Spent | null, nowMs: number): Shape<typeof KeySchema> {
   return {
     id: key.id,
-    name: key.name,
+    name: shownName(key.name),
     prefix: key.prefix,
     status: keyStatus(key, nowMs),
     profile: key.profileId,

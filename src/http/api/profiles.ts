@@ -8,6 +8,7 @@ import type { Profile } from "../../core/accounts.ts";
 import { type Constraints, HOST_ORDERS } from "../../core/decision.ts";
 import { CAPABILITIES } from "../../core/model.ts";
 import { decimalText, formatUsd } from "../../core/money.ts";
+import { shownName } from "../../core/names.ts";
 import type { ShadowRule } from "../../core/outcomes.ts";
 import { ESCALATIONS } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
@@ -264,7 +265,7 @@ export function writeProfile(profile: Profile): Shape<typeof ProfileSchema> {
   const { id, name, description, constraints, shadow, createdAtMs, updatedAtMs } = profile;
   return {
     id,
-    name,
+    name: shownName(name),
     description,
     tierFloor: constraints.tierFloor,
     tierCeiling: constraints.tierCeiling,

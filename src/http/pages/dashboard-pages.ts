@@ -35,6 +35,14 @@ export const DASHBOARD_PAGES = [
     icon: "M2 3h9v6H6l-3 3V9H2zM13 6h1v6h-1v2l-2-2H8",
   },
   {
+    name: "explore",
+    path: "/explore",
+    title: "Explore",
+    key: "x",
+    group: "Traffic",
+    icon: "M2 2v12h12M5 11V8M8.5 11V4M12 11V6",
+  },
+  {
     name: "playground",
     path: "/playground",
     title: "Playground",

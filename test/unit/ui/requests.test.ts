@@ -10,7 +10,7 @@ const { withLive } = await import("../../../ui/pages/requests/tail.ts");
 const { curlOf } = await import("../../../ui/pages/requests/curl.ts");
 type Line = Parameters<typeof withLive>[0][number];
 
-const NAMES = { keys: new Map([["key_1", "production"]]), profiles: new Map([["profile_1", "budget"]]) };
+const NAMES = { keyName: "production", profiles: new Map([["profile_1", "budget"]]) };
 
 test.each([
   ["status", "error", "Errors"],
@@ -18,7 +18,6 @@ test.each([
   ["tier", "none", "No tier"],
   ["model", "gpt-5", "Model gpt-5"],
   ["key", "key_1", "Key production"],
-  ["key", "key_2", "Key key_2"],
   ["keyProfile", "profile_1", "Profile budget"],
   ["keyProfile", "none", "Keys without a profile"],
   ["profile", "direct", "Routing: Fixed model"],

@@ -1,106 +1,196 @@
-// Keys: who may call, with which profile, and how much they use it.
+// Keys: who may call, with which profile, and how much they use it. Searched, sorted and paged by the gateway.
 
 import { useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
-import { timesOf } from "../../charts/scale.ts";
 import { Spark } from "../../charts/spark.tsx";
-import { ago, count, usd, utc } from "../../format.ts";
+import { ago, count, plural, usd, utc } from "../../format.ts";
 import { useShortcuts } from "../../keyboard.ts";
-import { Button } from "../../kit/button.tsx";
-import { Check } from "../../kit/field.tsx";
+import { Button, ButtonLink } from "../../kit/button.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
-import { hrefTo, place, setQuery } from "../../router.ts";
-import type { Key, List, Profile, Usage } from "../../types.ts";
-import { byGroup, spent, sum } from "../../usage.ts";
+import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
+import type { Key, KeyPage, List, ListedKey, Profile } from "../../types.ts";
 import { KeyCreation } from "./create.tsx";
+import { KeyDetail } from "./detail.tsx";
 import { KeyEdit } from "./edit.tsx";
-import { Revocation, Rotation } from "./retire.tsx";
-import { isSpent, spentText } from "./spend.tsx";
+import { KeyLimits, KeyStatus, ProfileName } from "./facts.tsx";
+import { BulkRevocation, Revocation } from "./retire.tsx";
 import * as TEXT from "./text.ts";
 
-/** The time that requests and spend are counted over. */
-const MONTH_MS = 30 * 86_400_000;
-/** With more keys, usage by day would be a larger response than the sparklines are worth. */
-const DAILY_KEYS_MAX = 40;
+const PAGE_ROWS = 50;
+const STATUSES = ["active", "expired", "revoked"] as const;
+/** The shown part of a key: more of it has no place in an address. */
+const PREFIX_LENGTH = 16;
 
-/** The list; `n` and the address open the dialog for a new key. */
+/** One key where the path names it, else the list. `n` and the address open the dialog for a new key. */
 export function Keys() {
-  const { query } = place.value;
-  const keys = useLoad<List<Key>>("/api/keys?limit=500");
-  const [days] = useState(() => timesOf({ fromMs: Date.now() - MONTH_MS, toMs: Date.now() }, "day"));
-  // Usage waits for the keys: how many there are decides how fine it is asked for.
-  const by = (keys.data?.data.length ?? 0) > DAILY_KEYS_MAX ? "total" : "day";
-  const asked = `/api/usage?by=${by}&group=key&latency=false&from=${new Date(days[0] ?? 0).toISOString()}`;
-  const usage = byGroup(useLoad<List<Usage>>(keys.data === null ? null : asked).data);
-  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
-  // Revoked and expired keys are kept for the record, and hidden unless asked for.
-  const isAll = query.get("show") === "all";
+  const { path, query } = place.value;
+  const id = path.split("/")[2] ?? "";
   const create = (): void => setQuery({ new: "1" });
   useShortcuts({ n: create });
   return (
     <>
-      <PageHead title={TEXT.keys} purpose={TEXT.purpose}>
-        <Check
-          label={TEXT.showRevoked}
-          isOn={isAll}
-          onChange={(isOn) => setQuery({ show: isOn ? "all" : null }, { replace: true })}
-        />
-        <Button kind="primary" onClick={create}>
-          {TEXT.createKey}
-        </Button>
-      </PageHead>
-      <Shown load={keys} rows={6}>
-        {({ data }) => {
-          const shown = data.filter(({ status }) => isAll || status === "active");
-          if (shown.length === 0) {
-            return (
-              <Empty title={TEXT.noKeys} action={<Button onClick={create}>{TEXT.createKey}</Button>}>
-                {TEXT.emptyHint}
-              </Empty>
-            );
-          }
-          return <KeyTable keys={shown} usage={usage} days={days} profiles={profiles} />;
-        }}
-      </Shown>
+      {id === "" ? <KeyList onCreate={create} /> : <KeyDetail key={id} id={id} />}
       {query.get("new") !== null && <KeyCreation onClose={() => setQuery({ new: null }, { replace: true })} />}
     </>
   );
 }
 
-/** Keys with their usage of 30 days, by id. */
-interface KeyTableProps {
-  readonly keys: readonly Key[];
-  readonly usage: ReadonlyMap<string, readonly Usage[]>;
-  readonly days: readonly number[];
-  readonly profiles: readonly Profile[];
+/** Everything that narrows or orders the list is in the address. */
+function KeyList({ onCreate }: { readonly onCreate: () => void }) {
+  const { query } = place.value;
+  const [chosen, setChosen] = useState<readonly Key[]>([]);
+  const [isRevoking, setRevoking] = useState(false);
+  // Revoked and expired keys are kept for the record, and hidden unless asked for.
+  const status = query.get("status") ?? "active";
+  const wanted = new URLSearchParams({ limit: String(PAGE_ROWS), sort: query.get("sort") ?? "-created" });
+  if (status !== "all") wanted.set("status", status);
+  for (const name of ["q", "profile", "after"]) if (query.has(name)) wanted.set(name, query.get(name) ?? "");
+  const keys = useLoad<KeyPage>(`/api/keys?${wanted}`);
+  return (
+    <>
+      <PageHead title={TEXT.keys} purpose={TEXT.purpose}>
+        <Button kind="primary" onClick={onCreate}>
+          {TEXT.createKey}
+        </Button>
+      </PageHead>
+      <KeyFilters status={status} />
+      <div class="row" aria-live="polite">
+        {chosen.length > 0 && (
+          <>
+            <Button kind="danger" onClick={() => setRevoking(true)}>
+              {TEXT.revokeMany(plural(chosen.length, "key"))}
+            </Button>
+            <Button onClick={() => setChosen([])}>{TEXT.clear}</Button>
+          </>
+        )}
+      </div>
+      <Shown load={keys} rows={6} keepsRows>
+        {({ data, next, total }) =>
+          data.length === 0 ? (
+            <NoKeys onCreate={onCreate} />
+          ) : (
+            <>
+              <KeyTable keys={data} chosen={chosen} onChoose={setChosen} />
+              <nav class="row pages" aria-label={TEXT.pages}>
+                <span class="faint">{plural(total, "key")}</span>
+                {query.has("after") && <ButtonLink href={hrefWith({ after: null })}>{TEXT.firstPage}</ButtonLink>}
+                {next !== null && <ButtonLink href={hrefWith({ after: next })}>{TEXT.nextPage}</ButtonLink>}
+              </nav>
+            </>
+          )
+        }
+      </Shown>
+      {isRevoking && (
+        <BulkRevocation
+          keys={chosen}
+          onClose={(isDone) => {
+            setRevoking(false);
+            if (isDone) setChosen([]);
+          }}
+        />
+      )}
+    </>
+  );
 }
 
-/** One dialog at a time, above the table, about the key it was opened for. */
-function KeyTable({ keys, usage, days, profiles }: KeyTableProps) {
+/** Nothing yet, or nothing that passes the filters. */
+function NoKeys({ onCreate }: { readonly onCreate: () => void }) {
+  const isNarrowed = ["q", "profile", "status", "after"].some((name) => place.value.query.has(name));
+  if (isNarrowed) {
+    return <Empty title={TEXT.noMatch} action={<ButtonLink href={hrefTo("/keys")}>{TEXT.clear}</ButtonLink>} />;
+  }
+  return (
+    <Empty title={TEXT.noKeys} action={<Button onClick={onCreate}>{TEXT.createKey}</Button>}>
+      {TEXT.emptyHint}
+    </Empty>
+  );
+}
+
+/** The search follows the typing. */
+function KeyFilters({ status }: { readonly status: string }) {
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
+  const { query } = place.value;
+  const change = (name: string, value: string): void => setQuery({ [name]: value, after: null }, { replace: true });
+  const search = (text: string): void => change("q", text.startsWith("sk-") ? text.slice(0, PREFIX_LENGTH) : text);
+  return (
+    <search class="filters">
+      <input
+        type="search"
+        data-filter
+        aria-label={TEXT.search}
+        placeholder={TEXT.search}
+        value={query.get("q") ?? ""}
+        onInput={(event) => search(event.currentTarget.value)}
+      />
+      <select
+        aria-label={TEXT.status}
+        value={status}
+        onChange={({ currentTarget: { value } }) => change("status", value === "active" ? "" : value)}
+      >
+        {[...STATUSES, "all"].map((each) => (
+          <option key={each} value={each}>
+            {TEXT.statusNames[each]}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label={TEXT.profile}
+        value={query.get("profile") ?? ""}
+        onChange={({ currentTarget: { value } }) => change("profile", value)}
+      >
+        <option value="">{TEXT.anyProfile}</option>
+        <option value="none">{TEXT.noProfile}</option>
+        {profiles.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </search>
+  );
+}
+
+/** The keys of one page, and which of all pages are chosen. */
+interface KeyTableProps {
+  readonly keys: readonly ListedKey[];
+  readonly chosen: readonly Key[];
+  readonly onChoose: (keys: readonly Key[]) => void;
+}
+
+/** The table holds the dialogs, so that a key that is gone from the list closes none. */
+function KeyTable({ keys, chosen, onChoose }: KeyTableProps) {
   const [editing, setEditing] = useState<Key | null>(null);
-  const [rotating, setRotating] = useState<Key | null>(null);
   const [revoking, setRevoking] = useState<Key | null>(null);
+  const active = keys.filter(({ status }) => status === "active");
+  const isChosen = ({ id }: Key): boolean => chosen.some((key) => key.id === id);
+  const choose = (changed: readonly Key[], isOn: boolean): void => {
+    const rest = chosen.filter(({ id }) => !changed.some((key) => key.id === id));
+    onChoose(isOn ? [...rest, ...changed] : rest);
+  };
   return (
     <div class="table-box">
       <table class="rows keys">
         <caption class="hidden">{TEXT.keys}</caption>
         <thead>
           <tr>
-            <th scope="col">{TEXT.name}</th>
+            <th scope="col">
+              <Tick
+                label={TEXT.chooseAll}
+                isOn={active.length > 0 && active.every(isChosen)}
+                onChange={(isOn) => choose(active, isOn)}
+              />
+            </th>
+            <SortHead by="name" label={TEXT.name} />
             <th scope="col">{TEXT.key}</th>
             <th scope="col">{TEXT.profile}</th>
-            <th scope="col">{TEXT.status}</th>
-            <th scope="col" title={TEXT.lastUsedHint}>
-              {TEXT.lastUsed}
-            </th>
+            <SortHead by="status" label={TEXT.status} />
+            <SortHead by="lastUsed" label={TEXT.lastUsed} isDescending />
             <th scope="col" class="number">
               {TEXT.requestsOfMonth}
             </th>
-            <th scope="col" class="number">
-              {TEXT.spendOfMonth}
-            </th>
-            <th scope="col">
+            <SortHead by="spend" label={TEXT.spendOfMonth} isDescending isNumber />
+            <th scope="col" data-cell="actions">
               <span class="hidden">{TEXT.actions}</span>
             </th>
           </tr>
@@ -110,79 +200,108 @@ function KeyTable({ keys, usage, days, profiles }: KeyTableProps) {
             <KeyRow
               key={key.id}
               row={key}
-              usage={usage.get(key.id) ?? []}
-              days={days}
-              profile={key.profile === null ? null : (profiles.find(({ id }) => id === key.profile) ?? null)}
+              isChosen={isChosen(key)}
+              onChoose={(isOn) => choose([key], isOn)}
               onEdit={() => setEditing(key)}
-              onRotate={() => setRotating(key)}
               onRevoke={() => setRevoking(key)}
             />
           ))}
         </tbody>
       </table>
       {editing !== null && <KeyEdit target={editing} onClose={() => setEditing(null)} />}
-      {rotating !== null && <Rotation target={rotating} onClose={() => setRotating(null)} />}
       {revoking !== null && <Revocation target={revoking} onClose={() => setRevoking(null)} />}
     </div>
   );
 }
 
+/** A head that sorts; pressed again it turns the order around. */
+interface SortHeadProps {
+  readonly by: string;
+  readonly label: string;
+  readonly isDescending?: boolean;
+  readonly isNumber?: boolean;
+}
+
+function SortHead({ by, label, isDescending = false, isNumber = false }: SortHeadProps) {
+  const sort = place.value.query.get("sort") ?? "-created";
+  const [first, second] = isDescending ? [`-${by}`, by] : [by, `-${by}`];
+  const order = sort === by ? "ascending" : sort === `-${by}` ? "descending" : undefined;
+  return (
+    <th scope="col" class={isNumber ? "number" : ""} aria-sort={order}>
+      <button
+        type="button"
+        class="sort"
+        onClick={() => setQuery({ sort: sort === first ? second : first, after: null }, { replace: true })}
+      >
+        {label}
+        {order === undefined ? "" : order === "ascending" ? " ↑" : " ↓"}
+      </button>
+    </th>
+  );
+}
+
+/** A checkbox without a text beside it. */
+function Tick({ label, isOn, onChange }: { label: string; isOn: boolean; onChange: (isOn: boolean) => void }) {
+  return (
+    <input
+      type="checkbox"
+      aria-label={label}
+      checked={isOn}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+  );
+}
+
 /** One key; the callbacks open its dialogs. */
 interface KeyRowProps {
-  readonly row: Key;
-  readonly usage: readonly Usage[];
-  readonly days: readonly number[];
-  readonly profile: Profile | null;
+  readonly row: ListedKey;
+  readonly isChosen: boolean;
+  readonly onChoose: (isOn: boolean) => void;
   readonly onEdit: () => void;
-  readonly onRotate: () => void;
   readonly onRevoke: () => void;
 }
 
 /** A key that works no more stays readable, but nothing can be done with it. */
-function KeyRow({ row, usage, days, profile, onEdit, onRotate, onRevoke }: KeyRowProps) {
+function KeyRow({ row, isChosen, onChoose, onEdit, onRevoke }: KeyRowProps) {
   const isActive = row.status === "active";
-  // A day without requests has no row.
-  const perDay = days.map((day) => usage.find(({ start }) => Date.parse(start) === day)?.requests ?? 0);
+  const { requests, requestsPerDay, chargeUsd } = row.last30Days;
   // The same 30 days that the numbers are counted over.
-  const requests = hrefTo("/requests", { key: row.id, range: "30d", from: null, to: null });
+  const href = hrefTo("/requests", { key: row.id, range: "30d", from: null, to: null });
   return (
     <tr class={isActive ? "" : "gone"}>
-      <td data-cell="name">
-        <b>{row.name}</b>
+      <td data-cell="tick">{isActive && <Tick label={TEXT.choose(row.name)} isOn={isChosen} onChange={onChoose} />}</td>
+      <td data-cell="name" class="cut">
+        <a href={hrefTo(`/keys/${row.id}`)} title={row.name}>
+          <bdi>{row.name}</bdi>
+        </a>
         <KeyLimits row={row} />
       </td>
       <td data-cell="prefix">
         <code>{row.prefix}…</code>
       </td>
-      <td data-cell="profile">
-        <ProfileName row={row} profile={profile} />
+      <td data-cell="profile" class="cut">
+        <ProfileName row={row} />
       </td>
       <td data-cell="status">
-        <span class={`status ${isActive ? "good" : "bad"}`} title={utc(row.revokedAt ?? row.expiresAt)}>
-          {row.status}
-        </span>
+        <KeyStatus row={row} />
       </td>
       <td data-cell="used" title={utc(row.lastUsedAt)}>
         {ago(row.lastUsedAt)}
       </td>
       <td data-cell="requests" class="number">
         <span class="row">
-          {/* One row is a total without days, or a single day: neither makes a line. */}
-          {usage.length > 1 && <Spark values={perDay} />}
-          <a href={requests}>{count(sum(usage, (day) => day.requests))}</a>
+          {requests > 0 && <Spark values={requestsPerDay} />}
+          <a href={href}>{count(requests)}</a>
         </span>
       </td>
       <td data-cell="spend" class="number">
-        <a href={requests}>{usd(sum(usage, spent))}</a>
+        <a href={href}>{usd(chargeUsd)}</a>
       </td>
       <td data-cell="actions" class="actions">
         {isActive && (
           <>
             <Button kind="quiet" label={TEXT.editKey(row.name)} onClick={onEdit}>
               {TEXT.edit}
-            </Button>
-            <Button kind="quiet" label={TEXT.rotateNamed(row.name)} onClick={onRotate}>
-              {TEXT.rotate}
             </Button>
             <Button kind="quiet" label={TEXT.revokeNamed(row.name)} onClick={onRevoke}>
               {TEXT.revoke}
@@ -192,39 +311,4 @@ function KeyRow({ row, usage, days, profile, onEdit, onRotate, onRevoke }: KeyRo
       </td>
     </tr>
   );
-}
-
-/** Limits, expiry and age in one line; what is spent in another, red when the limit is reached. */
-function KeyLimits({ row }: { readonly row: Key }) {
-  const limits = [
-    row.requestsPerMinute === null ? null : `${row.requestsPerMinute}/min`,
-    row.expiresAt === null || row.status !== "active" ? null : TEXT.expiresWhen(ago(row.expiresAt)),
-    TEXT.createdWhen(ago(row.createdAt)),
-  ].filter((limit) => limit !== null);
-  const spent = spentText(row);
-  return (
-    <>
-      <small class="faint block" title={utc(row.createdAt)}>
-        {limits.join(" · ")}
-      </small>
-      {spent !== null && (
-        <small class={`block ${isSpent(row) ? "bad" : "faint"}`} title={utc(row.spendResetsAt)}>
-          {spent}
-        </small>
-      )}
-    </>
-  );
-}
-
-/** The profile as a link; none; or one that was deleted, which makes every call fail. */
-function ProfileName({ row, profile }: { readonly row: Key; readonly profile: Profile | null }) {
-  if (row.profile === null) return <span class="faint">{TEXT.none}</span>;
-  if (profile === null) {
-    return (
-      <span class="bad" title={TEXT.deletedProfileHint}>
-        {TEXT.deletedProfile}
-      </span>
-    );
-  }
-  return <a href={hrefTo(`/profiles/${profile.id}`)}>{profile.name}</a>;
 }

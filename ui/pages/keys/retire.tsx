@@ -49,6 +49,47 @@ export function Rotation({ target, onClose }: { readonly target: Key; readonly o
   );
 }
 
+/** Several keys at once, by somebody who types how many. */
+interface BulkRevocationProps {
+  readonly keys: readonly Key[];
+  readonly onClose: (isDone: boolean) => void;
+}
+
+/** The names are listed, since keys of other pages may be among them. */
+export function BulkRevocation({ keys, onClose }: BulkRevocationProps) {
+  const [typed, setTyped] = useState("");
+  const [error, setError] = useState<ApiError | null>(null);
+  const revoke = async (): Promise<void> => {
+    try {
+      await call("POST", "/api/keys/revoke", { body: { ids: keys.map(({ id }) => id) } });
+      showToast(TEXT.revokedMany(plural(keys.length, "key")));
+      onClose(true);
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+  };
+  return (
+    <Dialog title={TEXT.revokeMany(plural(keys.length, "key"))} onClose={() => onClose(false)}>
+      <p>{TEXT.bulkHint}</p>
+      <ul class="chips">
+        {keys.map(({ id, name }) => (
+          <li key={id} class="chip cut">
+            <bdi>{name}</bdi>
+          </li>
+        ))}
+      </ul>
+      <TextField label={TEXT.typeToConfirm(String(keys.length))} value={typed} onInput={setTyped} isFocused />
+      <Problem error={error} />
+      <footer>
+        <Button onClick={() => onClose(false)}>{TEXT.cancel}</Button>
+        <Button kind="danger" isDisabled={typed !== String(keys.length)} onClick={revoke}>
+          {TEXT.revoke}
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
 /** A key that was used in the last day is revoked only by somebody who types its name. */
 export function Revocation({ target, onClose }: { readonly target: Key; readonly onClose: () => void }) {
   // Kept in state: an address that changes with every render would be read without end.

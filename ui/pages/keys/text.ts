@@ -3,7 +3,22 @@
 // index.tsx
 export const keys = "Keys";
 export const purpose = "API keys for your apps, with optional profile, limits and expiry.";
-export const showRevoked = "Show revoked";
+export const search = "Search keys";
+export const statusNames: Readonly<Record<string, string>> = {
+  active: "Active",
+  expired: "Expired",
+  revoked: "Revoked",
+  all: "Any status",
+};
+export const anyProfile = "Any profile";
+export const clear = "Clear";
+export const noMatch = "No keys match";
+export const pages = "Pages of keys";
+export const firstPage = "First page";
+export const nextPage = "Next page";
+export const chooseAll = "Select all on this page";
+export const choose = (name: string) => `Select ${name}`;
+export const revokeMany = (keys: string) => `Revoke ${keys}`;
 export const createKey = "Create key";
 export const emptyHint = "You'll see each key once, when you create it.";
 export const noKeys = "No API keys yet";
@@ -12,7 +27,6 @@ export const key = "Key";
 export const profile = "Profile";
 export const status = "Status";
 export const lastUsed = "Last used";
-export const lastUsedHint = "Updated every few minutes";
 export const requestsOfMonth = "Requests, 30 days";
 export const spendOfMonth = "Spend, 30 days";
 export const actions = "Actions";
@@ -23,10 +37,25 @@ export const none = "none";
 export const deletedProfile = "Deleted profile";
 export const deletedProfileHint = "Requests with this key fail with 401 until you change its profile.";
 export const editKey = (name: string) => `Edit ${name}`;
-export const rotateNamed = (name: string) => `Rotate ${name}`;
 export const revokeNamed = (name: string) => `Revoke ${name}`;
 export const expiresWhen = (when: string) => `expires ${when}`;
 export const createdWhen = (when: string) => `created ${when}`;
+
+// detail.tsx
+export const allKeys = "All keys";
+export const usage = "Usage";
+export const requests = "Requests";
+export const spend = "Spend";
+export const usageOf = "Show by day";
+export const usageSummary = (requests: string, errors: string, spend: string, saved: string) =>
+  `Last 30 days: ${requests}, ${errors}, ${spend} spent, ${saved} saved.`;
+export const dayUtc = "Day (UTC)";
+export const explore = "Explore";
+export const recentRequests = "Recent requests";
+export const viewAll = "View all";
+export const noRequests = "No requests yet";
+export const limits = "Profile and limits";
+export const dangerZone = "Danger zone";
 
 // create.tsx
 export const onlyHash = "We only store a hash.";
@@ -82,6 +111,8 @@ export const revocationHint = (when: string, requests: string) =>
   `Last used ${when}, ${requests} in the last 24 hours. Apps using it will get 401 immediately. You can't undo this.`;
 export const typeToConfirm = (name: string) => `Type “${name}” to confirm`;
 export const revokeKey = "Revoke key";
+export const bulkHint = "Apps using these keys will get 401 immediately. You can't undo this.";
+export const revokedMany = (keys: string) => `${keys} revoked.`;
 export const rotateTitle = (name: string) => `Rotate “${name}”`;
 export const revoked = (name: string) => `“${name}” revoked.`;
 export const revokeTitle = (name: string) => `Revoke “${name}”`;

@@ -7,14 +7,15 @@ import { percent, span, usd, utc } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { KeyPicker } from "../../parts/key-picker.tsx";
 import { currentRange, type Range, rangeBefore, rangeQuery } from "../../range.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
 import { isOperator } from "../../session.ts";
-import type { Key, List, RequestLine, Usage } from "../../types.ts";
+import type { Explore, List, RequestLine, Usage } from "../../types.ts";
 import { LatencyChart, ModelMix, SpendChart, StatusChart, TierMix } from "./charts.tsx";
 import { Checklist } from "./checklist.tsx";
 import { FallbackChart } from "./fallbacks.tsx";
-import { LastErrors, TopKeys } from "./lists.tsx";
+import { LastErrors, TOP_KEYS, TopKeys } from "./lists.tsx";
 import * as TEXT from "./text.ts";
 import { Tiles } from "./tiles.tsx";
 
@@ -71,12 +72,12 @@ function Dashboard() {
   const tiers = useLoad<List<Usage>>(query(range.step, range, "tier"), options);
   const statuses = useLoad<List<Usage>>(query(range.step, range, "status"), options);
   const models = useLoad<List<Usage>>(query("total", range, "model"), options);
-  const keys = useLoad<List<Usage>>(`/api/usage?by=total&group=key&latency=false&${rangeQuery(range)}`, options);
+  const keys = useLoad<Explore>(`/api/explore?metric=cost&by=key&top=${TOP_KEYS}&${rangeQuery(range)}`, options);
   const isQuiet = total.data !== null && (total.data.data[0]?.requests ?? 0) === 0;
   return (
     <>
       <PageHead title={TEXT.overview} purpose={<SavingsSentence total={total.data?.data[0] ?? null} range={range} />}>
-        <KeyFilter />
+        <KeyPicker all={TEXT.allKeys} />
         <RangePicker />
       </PageHead>
       <Tiles range={range} total={total} before={before} series={series} />
@@ -129,25 +130,5 @@ function SavingsSentence({ total, range }: { readonly total: Usage | null; reado
       <b title={total.baselineUsd}>{usd(total.baselineUsd)}</b> {TEXT.on} {model ?? TEXT.someBaseline} (
       {saved >= 0 ? TEXT.savedShare(percent(saved)) : TEXT.moreThanBaseline(percent(-saved))}).
     </span>
-  );
-}
-
-/** Narrows the whole page to one key; `/` focuses it. */
-function KeyFilter() {
-  const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
-  return (
-    <select
-      aria-label={TEXT.key}
-      data-filter
-      value={place.value.query.get("key") ?? ""}
-      onChange={(event) => setQuery({ key: event.currentTarget.value })}
-    >
-      <option value="">{TEXT.allKeys}</option>
-      {keys.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
   );
 }

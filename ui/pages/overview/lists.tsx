@@ -6,19 +6,15 @@ import { ago, plural, usd, utc } from "../../format.ts";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { type Range, rangeQuery } from "../../range.ts";
 import { hrefTo, place } from "../../router.ts";
-import type { Key, List, RequestLine, Usage } from "../../types.ts";
-import { spent } from "../../usage.ts";
+import type { Explore, List, RequestLine } from "../../types.ts";
 import { requestsHref } from "./drill-down.ts";
 import * as TEXT from "./text.ts";
 
 /** As many as fit beside a chart. */
-const KEYS_MAX = 6;
+export const TOP_KEYS = 6;
 
 /** Of all keys, also while the page is narrowed to one. A deleted key is shown by its id. */
-export function TopKeys({ keys }: { readonly keys: Load<List<Usage>> }) {
-  const known = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
-  // Usage knows keys by id only.
-  const nameOf = (id: string): string => known.find((key) => key.id === id)?.name ?? id;
+export function TopKeys({ keys }: { readonly keys: Load<Explore> }) {
   return (
     <section class="card">
       <h2>{TEXT.topKeysBySpend}</h2>
@@ -28,17 +24,14 @@ export function TopKeys({ keys }: { readonly keys: Load<List<Usage>> }) {
             <Empty title={TEXT.noKeyActivity} />
           ) : (
             <RankedBars
-              rows={[...data]
-                .sort((a, b) => spent(b) - spent(a))
-                .slice(0, KEYS_MAX)
-                .map((row) => ({
-                  id: row.group ?? "none",
-                  label: nameOf(row.group ?? "none"),
-                  value: spent(row),
-                  shown: usd(row.chargeUsd),
-                  detail: plural(row.requests, "request"),
-                  href: hrefTo("/requests", { key: row.group }),
-                }))}
+              rows={data.slice(0, TOP_KEYS).map(({ by, value, requests }) => ({
+                id: by[0]?.value ?? "",
+                label: <bdi>{by[0]?.label ?? by[0]?.value}</bdi>,
+                value: Number(value),
+                shown: usd(value),
+                detail: plural(requests, "request"),
+                href: hrefTo("/requests", { key: by[0]?.value ?? null }),
+              }))}
             />
           )
         }

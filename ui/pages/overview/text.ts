@@ -11,7 +11,6 @@ export const youSpentIn = (range: string) => `${range}: you spent`;
 export const insteadOf = "instead of";
 export const on = "on";
 export const moreThanBaseline = (percent: string) => `${percent} more than the baseline`;
-export const key = "Key";
 export const allKeys = "All keys";
 export const someBaseline = "the baseline model";
 export const savedShare = (share: string) => `${share} saved`;

@@ -60,17 +60,18 @@ export function withoutFilters(): Changes {
 
 /** Names for ids that a filter may hold. */
 interface FilterNames {
-  readonly keys: ReadonlyMap<string, string>;
+  /** That of the key in the address. */
+  readonly keyName: string;
   readonly profiles: ReadonlyMap<string, string>;
 }
 
 /** A filter as people say it. */
-export function describeFilter(name: string, value: string, { keys, profiles }: FilterNames): string {
+export function describeFilter(name: string, value: string, { keyName, profiles }: FilterNames): string {
   switch (name) {
     case "status":
       return STATUSES.find(([each]) => each === value)?.[1] ?? TEXT.statusIs(value);
     case "key":
-      return TEXT.keyNamed(keys.get(value) ?? value);
+      return TEXT.keyNamed(keyName);
     case "keyProfile":
       return value === "none" ? TEXT.keysWithoutAProfile : TEXT.profileNamed(profiles.get(value) ?? value);
     case "profile":

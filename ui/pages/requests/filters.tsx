@@ -8,8 +8,9 @@ import { useLoad } from "../../api.ts";
 import { categoryName, usd } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { Popover } from "../../kit/popover.tsx";
+import { KeyPicker, useKeyName } from "../../parts/key-picker.tsx";
 import { place, setQuery } from "../../router.ts";
-import type { Key, List, Model, Profile } from "../../types.ts";
+import type { List, Model, Profile } from "../../types.ts";
 import { ATTEMPTS, COSTS, describeFilter, filterNames, ROUTINGS, STATUSES, withoutFilters } from "./filter-names.ts";
 import * as TEXT from "./text.ts";
 
@@ -18,7 +19,7 @@ type Options = readonly (readonly [string, string])[];
 
 /** The common filters in a row, the others behind a button. The children stand at the end of the row. */
 export function Filters({ children }: { readonly children: ComponentChildren }) {
-  const keys = useLoad<List<Key>>("/api/keys?limit=200").data?.data ?? [];
+  const keyName = useKeyName(place.value.query.get("key"));
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=200").data?.data ?? [];
   const providers = [...new Set(models.map(({ provider }) => provider))].sort();
@@ -32,7 +33,7 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
         all={TEXT.anyModel}
         options={[...pairs(models.map(({ id }) => id)), ["none", TEXT.noModel]]}
       />
-      <Choice name="key" all={TEXT.anyKey} options={keys.map(({ id, name }) => [id, name] as const)} />
+      <KeyPicker all={TEXT.anyKey} />
       <input
         type="search"
         aria-label={TEXT.searchLabel}
@@ -42,10 +43,7 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
       />
       <MoreFilters providers={providers} profiles={profiles} />
       {children}
-      <Chips
-        keys={new Map(keys.map(({ id, name }) => [id, name]))}
-        profiles={new Map(profiles.map(({ id, name }) => [id, name]))}
-      />
+      <Chips keyName={keyName} profiles={new Map(profiles.map(({ id, name }) => [id, name]))} />
     </search>
   );
 }
@@ -127,7 +125,7 @@ function Switch({ name, label }: { readonly name: string; readonly label: string
 }
 
 /** Every filter that is set, in words. Also those that come from a link and have no field. */
-function Chips(names: { readonly keys: ReadonlyMap<string, string>; readonly profiles: ReadonlyMap<string, string> }) {
+function Chips(names: { readonly keyName: string; readonly profiles: ReadonlyMap<string, string> }) {
   const { query } = place.value;
   const set = filterNames(query);
   if (set.length === 0) return null;

@@ -10,6 +10,8 @@ import * as TEXT from "./text.ts";
 /** A saved view. */
 interface View {
   readonly name: string;
+  /** The page that it belongs to; those of the request log have none. */
+  readonly path?: string | undefined;
   /** The query of the address, without `?`. */
   readonly query: string;
 }
@@ -24,16 +26,17 @@ const PASSING = ["after", "tab", "account"];
 // Module state, so that a view saved on one visit is there on the next without reading storage again.
 const views = signal<readonly View[]>(readViews());
 
-/** The button names the view that is shown. */
-export function SavedViews() {
+/** The button names the view that is shown. Each page has its own. */
+export function SavedViews({ path }: { readonly path?: string }) {
   const current = queryOfView(place.value.query);
-  const shown = views.value.find(({ query }) => query === current);
+  const own = views.value.filter((view) => view.path === path);
+  const shown = own.find(({ query }) => query === current);
   return (
     <Popover label={shown === undefined ? TEXT.views : TEXT.viewNamed(shown.name)}>
-      {views.value.length === 0 && <p class="faint">{TEXT.viewsHint}</p>}
-      {views.value.length > 0 && (
+      {own.length === 0 && <p class="faint">{TEXT.viewsHint}</p>}
+      {own.length > 0 && (
         <ul class="plain-list">
-          {views.value.map((view) => (
+          {own.map((view) => (
             <li key={view.name} class="row">
               <a class="grow cut" href={hrefOf(view)} aria-current={view === shown ? "true" : undefined}>
                 {view.name}
@@ -50,19 +53,20 @@ export function SavedViews() {
           ))}
         </ul>
       )}
-      <SaveView query={current} />
+      <SaveView query={current} path={path} />
     </Popover>
   );
 }
 
 /** Saving under a known name replaces that view. */
-function SaveView({ query }: { readonly query: string }) {
+function SaveView({ query, path }: Omit<View, "name">) {
   const [name, setName] = useState("");
   const save = (event: Event): void => {
     event.preventDefault();
     const given = name.trim();
     if (given === "") return;
-    keep([...views.value.filter((view) => view.name !== given), { name: given, query }].slice(-VIEWS_MAX));
+    const others = views.value.filter((view) => view.name !== given || view.path !== path);
+    keep([...others, { name: given, query, path }].slice(-VIEWS_MAX));
     showToast(TEXT.viewSaved(given));
     setName("");
   };
@@ -84,10 +88,10 @@ function SaveView({ query }: { readonly query: string }) {
 }
 
 /** A view is not tied to an account: it keeps the one that is shown. */
-function hrefOf({ query }: View): string {
+function hrefOf({ query, path = "/requests" }: View): string {
   const account = place.value.query.get("account");
   const parts = [query, account === null ? "" : `account=${encodeURIComponent(account)}`].filter((part) => part !== "");
-  return parts.length === 0 ? "/requests" : `/requests?${parts.join("&")}`;
+  return parts.length === 0 ? path : `${path}?${parts.join("&")}`;
 }
 
 /** Sorted, so that the same view is recognised however it was reached. */

@@ -1,0 +1,244 @@
+// Explore: any metric by one or two dimensions, as chart, table and CSV. Everything is in the address, so a chart can be
+// saved and sent.
+
+import { useLoad, withAccount } from "../../api.ts";
+import { BarChart, RankedBars } from "../../charts/bars.tsx";
+import { Figure, Legend } from "../../charts/figure.tsx";
+import { LineChart } from "../../charts/lines.tsx";
+import { fullTimeLabel, timesOf } from "../../charts/scale.ts";
+import { categoryName, count, duration, plural, usd } from "../../format.ts";
+import { ButtonLink } from "../../kit/button.tsx";
+import { CopyButton } from "../../kit/copy.tsx";
+import { PageHead, RangePicker } from "../../kit/page.tsx";
+import { Empty } from "../../kit/states.tsx";
+import { currentRange, type Range, rangeQuery } from "../../range.ts";
+import { type Changes, hrefTo, place, setQuery } from "../../router.ts";
+import type { Explore as Explored } from "../../types.ts";
+import { opens } from "../overview/drill-down.ts";
+import { filterNames, filterQuery } from "../requests/filter-names.ts";
+import { Filters } from "../requests/filters.tsx";
+import { SavedViews } from "../requests/views.tsx";
+import * as TEXT from "./text.ts";
+
+const TAG = "tag:";
+/** As many colours as there are. */
+const TOP = 10;
+
+/** The metric, the dimensions and the filters of the request log. */
+export function Explore() {
+  const { query } = place.value;
+  const range = currentRange();
+  const metric = query.get("metric") ?? "cost";
+  // `time` is hours or days, as the range asks for.
+  const by = (query.get("by") ?? "time,model").split(",");
+  const asked = by.map((name) => (name === "time" ? range.step : name));
+  const isNamed = !by.includes(TAG);
+  const path = `/api/explore?metric=${metric}&by=${encodeURIComponent(asked.join(","))}&top=${TOP}&${rangeQuery(range)}${filterQuery(query)}`;
+  const load = useLoad<Explored>(isNamed ? path : null);
+  const names = by.map((name) => (name.startsWith(TAG) ? name.slice(TAG.length) : (TEXT.DIMENSIONS[name] ?? name)));
+  const title = TEXT.title(TEXT.METRICS[metric] ?? metric, names.join(", "));
+  const shape = shapeOf(load.data, { by, names, metric, range });
+  return (
+    <>
+      <PageHead title={TEXT.explore} purpose={TEXT.purpose}>
+        <CopyButton kind="plain" text={location.href} label={TEXT.copyLink} />
+        <ButtonLink href={withAccount(`${path}&format=csv`)} download="">
+          {TEXT.csv}
+        </ButtonLink>
+        <RangePicker />
+      </PageHead>
+      <div class="filters">
+        <Choice
+          label={TEXT.metric}
+          value={metric}
+          options={TEXT.METRICS}
+          onChange={(value) => setQuery({ metric: value })}
+        />
+        <Dimension label={TEXT.by} by={by} at={0} />
+        <Dimension label={TEXT.andBy} by={by} at={1} />
+      </div>
+      <Filters>
+        <SavedViews path="/explore" />
+      </Filters>
+      <Figure
+        title={title}
+        load={load}
+        trend={TEXT.trend(range.label, load.data?.source === "requests" ? TEXT.fromRequests : TEXT.fromTotals)}
+        table={shape.table}
+        legend={<Legend entries={shape.series} />}
+      >
+        {load.data?.data.length === 0 ? (
+          <Empty title={TEXT.noData} />
+        ) : (
+          <Chart shape={shape} title={title} range={range} />
+        )}
+      </Figure>
+    </>
+  );
+}
+
+/** What is drawn: series over time, or else a ranking. */
+interface Shape {
+  readonly series: readonly Series[];
+  readonly isOverTime: boolean;
+  readonly isTiming: boolean;
+  readonly format: (value: number) => string;
+  readonly rows: Parameters<typeof RankedBars>[0]["rows"];
+  readonly table: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
+}
+
+interface Series {
+  readonly name: string;
+  readonly mark: string;
+  readonly values: (number | null)[];
+  readonly href?: string;
+}
+
+interface Asked {
+  readonly by: readonly string[];
+  readonly names: readonly string[];
+  readonly metric: string;
+  readonly range: Range;
+}
+
+function shapeOf(data: Explored | null, { by, names, metric, range }: Asked): Shape {
+  const isTiming = /P\d\d$/.test(metric);
+  const format = /cost|saved/.test(metric) ? usd : isTiming ? duration : count;
+  const timeAt = by.indexOf("time");
+  const rows = data?.data ?? [];
+  const others = by.map((_, at) => (data?.values[at] ?? 0) - TOP);
+  const nameOf = (row: (typeof rows)[number], at: number): string => {
+    const { value = null, label, other } = row.by[at] ?? {};
+    if (other === true) return TEXT.other(others[at] ?? 0);
+    return by[at] === "category" && value !== null ? categoryName(value) : (label ?? value ?? TEXT.none);
+  };
+  const hrefOf = (row: (typeof rows)[number]): { href?: string } => {
+    const changes = row.by.map(({ value, other }, at) => (other === true ? null : narrowing(by[at] ?? "", value)));
+    return changes.includes(null) ? {} : { href: hrefTo("/requests", Object.assign(filters(), ...changes)) };
+  };
+  const times = timesOf(range, range.step);
+  const series = new Map<string, Series>();
+  for (const row of timeAt < 0 ? [] : rows) {
+    const name = by.length === 1 ? (TEXT.METRICS[metric] ?? metric) : nameOf(row, 1 - timeAt);
+    const { value = null, other } = row.by[1 - timeAt] ?? {};
+    const hue = other === true ? "muted" : by[1 - timeAt] === "tier" ? `tier-${value}` : `hue-${series.size}`;
+    const known = series.get(name) ?? {
+      name,
+      mark: hue,
+      values: times.map(() => (isTiming ? null : 0)),
+      ...hrefOf(row),
+    };
+    const at = times.indexOf(Date.parse(row.by[timeAt]?.value ?? ""));
+    if (at >= 0) known.values[at] = row.value === null ? null : Number(row.value);
+    series.set(name, known);
+  }
+  const shown = (value: number | null | undefined): string => (value == null ? "–" : format(value));
+  const all = [...series.values()];
+  return {
+    series: all,
+    isOverTime: timeAt >= 0,
+    isTiming,
+    format,
+    rows: rows.map((row, index) => ({
+      id: String(index),
+      label: <bdi>{by.map((_, at) => nameOf(row, at)).join(" · ")}</bdi>,
+      value: Math.max(0, Number(row.value)),
+      shown: shown(row.value === null ? null : Number(row.value)),
+      detail: plural(row.requests, "request"),
+      ...hrefOf(row),
+    })),
+    table:
+      timeAt >= 0
+        ? {
+            head: [TEXT.time, ...all.map(({ name }) => name)],
+            rows: times.map((time, at) => [
+              fullTimeLabel(time, range.step),
+              ...all.map(({ values }) => shown(values[at])),
+            ]),
+          }
+        : {
+            head: [...names, TEXT.METRICS[metric] ?? metric, TEXT.requests],
+            rows: rows.map((row) => [
+              ...by.map((_, at) => nameOf(row, at)),
+              shown(row.value === null ? null : Number(row.value)),
+              count(row.requests),
+            ]),
+          },
+  };
+}
+
+/** The filter of the request log that finds the same; null where there is none. */
+function narrowing(name: string, value: string | null): Changes | null {
+  if (name === "time") return {};
+  if (name === "sessionState" || (value === null && /^(?:tag:|category|status)/.test(name))) return null;
+  return name.startsWith(TAG) ? { tag: `${name.slice(TAG.length)}=${value}` } : { [name]: value ?? "none" };
+}
+
+/** Those of the address. */
+function filters(): Changes {
+  const { query } = place.value;
+  return Object.fromEntries(filterNames(query).map((name) => [name, query.get(name)]));
+}
+
+/** A click opens the requests of a step, dragging zooms. */
+function Chart({ shape, title, range }: { readonly shape: Shape; readonly title: string; readonly range: Range }) {
+  if (!shape.isOverTime) return <RankedBars rows={shape.rows} />;
+  const common = { label: title, times: timesOf(range, range.step), step: range.step, format: shape.format };
+  const lines = shape.series;
+  if (shape.isTiming) return <LineChart {...common} lines={lines} {...opens(range, filters())} />;
+  const stacks = lines.map((line) => ({ ...line, values: line.values.map(Number) }));
+  return <BarChart {...common} stacks={stacks} {...opens(range, filters())} />;
+}
+
+/** The first dimension is always there; the second may be left out, and both differ. */
+function Dimension({ label, by, at }: { readonly label: string; readonly by: readonly string[]; readonly at: 0 | 1 }) {
+  const value = by[at] ?? "";
+  const isTag = value.startsWith(TAG);
+  const change = (next: string): void => {
+    const both = at === 0 ? [next, by[1]] : [by[0], next];
+    setQuery({ by: [...new Set(both)].filter((name) => name !== undefined && name !== "").join(",") });
+  };
+  return (
+    <>
+      <Choice
+        label={label}
+        value={isTag ? TAG : value}
+        options={at === 0 ? TEXT.DIMENSIONS : { "": TEXT.nothingElse, ...TEXT.DIMENSIONS }}
+        onChange={change}
+      />
+      {isTag && (
+        <input
+          aria-label={TEXT.tagNameOf(label)}
+          placeholder={TEXT.tagName}
+          value={value.slice(TAG.length)}
+          onChange={(event) => change(TAG + event.currentTarget.value.trim().replaceAll(",", ""))}
+        />
+      )}
+    </>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly onChange: (value: string) => void;
+}
+
+/** A list with its label before it. */
+function Choice({ label, value, options, onChange }: ChoiceProps) {
+  return (
+    <span class="row">
+      <span class="faint" aria-hidden="true">
+        {label}
+      </span>
+      <select aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {Object.entries(options).map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}
