@@ -52,7 +52,7 @@ export const ExploreSchema = named("Explore", {
     description: "`requests`: read from the request log, which is kept for a shorter time than the totals.",
   }),
 });
-type Written = Shape<typeof ExploreSchema>;
+type WrittenExplore = Shape<typeof ExploreSchema>;
 
 export const EXPLORE_ROUTES: readonly ApiRoute[] = [
   get("explore", "/api/explore", {
@@ -114,7 +114,7 @@ function topOf(request: FastifyRequest): number {
   throw invalid("top", `'top' must be a whole number from 1 to ${TOP_MAX}.`);
 }
 
-function write({ metric, by, filter }: ExploreQuery, explored: Explored, edge: OperatorContext): Written {
+function write({ metric, by, filter }: ExploreQuery, explored: Explored, edge: OperatorContext): WrittenExplore {
   const { rows, values, fromMs, toMs, source } = explored;
   const labelOf = (name: string, value: string): string | null => {
     if (name === "key") return edge.keys.nameOf(filter.accountId, value);
@@ -166,7 +166,7 @@ function nameOf(value: ExploreValue | undefined): string {
 }
 
 /** A dimension with labels has a column more. */
-function toCsv({ by, metric, data }: Written): string {
+function toCsv({ by, metric, data }: WrittenExplore): string {
   const isLabelled = (name: string): boolean => name === "key" || name === "keyProfile";
   const head = by.flatMap((name) => (isLabelled(name) ? [name, `${name}Name`] : [name]));
   const rows = data.map((row) => [

@@ -79,7 +79,7 @@ export function Explore() {
 
 /** What is drawn: series over time, or else a ranking. */
 interface Shape {
-  readonly series: readonly Series[];
+  readonly series: readonly ExploreSeries[];
   readonly isOverTime: boolean;
   readonly isTiming: boolean;
   readonly format: (value: number) => string;
@@ -87,7 +87,7 @@ interface Shape {
   readonly table: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
 }
 
-interface Series {
+interface ExploreSeries {
   readonly name: string;
   readonly mark: string;
   readonly values: (number | null)[];
@@ -101,70 +101,72 @@ interface Asked {
   readonly range: Range;
 }
 
-function shapeOf(data: Explored | null, { by, names, metric, range }: Asked): Shape {
+type Row = Explored["data"][number];
+
+function shapeOf(data: Explored | null, asked: Asked): Shape {
+  const { by, names, metric, range } = asked;
   const isTiming = /P\d\d$/.test(metric);
   const format = /cost|saved/.test(metric) ? usd : isTiming ? duration : count;
-  const timeAt = by.indexOf("time");
   const rows = data?.data ?? [];
-  const others = by.map((_, at) => (data?.values[at] ?? 0) - TOP);
-  const nameOf = (row: (typeof rows)[number], at: number): string => {
+  const nameOf = (row: Row, at: number): string => {
     const { value = null, label, other } = row.by[at] ?? {};
-    if (other === true) return TEXT.other(others[at] ?? 0);
+    if (other === true) return TEXT.other((data?.values[at] ?? 0) - TOP);
     return by[at] === "category" && value !== null ? categoryName(value) : (label ?? value ?? TEXT.none);
   };
-  const hrefOf = (row: (typeof rows)[number]): { href?: string } => {
-    const changes = row.by.map(({ value, other }, at) => (other === true ? null : narrowing(by[at] ?? "", value)));
-    return changes.includes(null) ? {} : { href: hrefTo("/requests", Object.assign(filters(), ...changes)) };
-  };
-  const times = timesOf(range, range.step);
-  const series = new Map<string, Series>();
-  for (const row of timeAt < 0 ? [] : rows) {
-    const name = by.length === 1 ? (TEXT.METRICS[metric] ?? metric) : nameOf(row, 1 - timeAt);
-    const { value = null, other } = row.by[1 - timeAt] ?? {};
-    const hue = other === true ? "muted" : by[1 - timeAt] === "tier" ? `tier-${value}` : `hue-${series.size}`;
-    const known = series.get(name) ?? {
-      name,
-      mark: hue,
-      values: times.map(() => (isTiming ? null : 0)),
-      ...hrefOf(row),
-    };
-    const at = times.indexOf(Date.parse(row.by[timeAt]?.value ?? ""));
-    if (at >= 0) known.values[at] = row.value === null ? null : Number(row.value);
-    series.set(name, known);
-  }
   const shown = (value: number | null | undefined): string => (value == null ? "–" : format(value));
-  const all = [...series.values()];
+  const numberOf = ({ value }: Row): number | null => (value === null ? null : Number(value));
+  const isOverTime = by.includes("time");
+  const series = isOverTime ? seriesOf(rows, asked, nameOf) : [];
+  const overTime = {
+    head: [TEXT.time, ...series.map(({ name }) => name)],
+    rows: timesOf(range, range.step).map((time, at) => [
+      fullTimeLabel(time, range.step),
+      ...series.map(({ values }) => shown(values[at])),
+    ]),
+  };
+  const ranked = {
+    head: [...names, TEXT.METRICS[metric] ?? metric, TEXT.requests],
+    rows: rows.map((row) => [...by.map((_, at) => nameOf(row, at)), shown(numberOf(row)), count(row.requests)]),
+  };
   return {
-    series: all,
-    isOverTime: timeAt >= 0,
-    isTiming,
-    format,
+    ...{ series, isOverTime, isTiming, format, table: isOverTime ? overTime : ranked },
     rows: rows.map((row, index) => ({
       id: String(index),
       label: <bdi>{by.map((_, at) => nameOf(row, at)).join(" · ")}</bdi>,
       value: Math.max(0, Number(row.value)),
-      shown: shown(row.value === null ? null : Number(row.value)),
+      shown: shown(numberOf(row)),
       detail: plural(row.requests, "request"),
-      ...hrefOf(row),
+      ...hrefOf(row, by),
     })),
-    table:
-      timeAt >= 0
-        ? {
-            head: [TEXT.time, ...all.map(({ name }) => name)],
-            rows: times.map((time, at) => [
-              fullTimeLabel(time, range.step),
-              ...all.map(({ values }) => shown(values[at])),
-            ]),
-          }
-        : {
-            head: [...names, TEXT.METRICS[metric] ?? metric, TEXT.requests],
-            rows: rows.map((row) => [
-              ...by.map((_, at) => nameOf(row, at)),
-              shown(row.value === null ? null : Number(row.value)),
-              count(row.requests),
-            ]),
-          },
   };
+}
+
+/** One series for each value of the other dimension, or one for all. */
+function seriesOf(
+  rows: readonly Row[],
+  { by, metric, range }: Asked,
+  nameOf: (row: Row, at: number) => string,
+): readonly ExploreSeries[] {
+  const times = timesOf(range, range.step);
+  const timeAt = by.indexOf("time");
+  const empty = /P\d\d$/.test(metric) ? null : 0;
+  const series = new Map<string, ExploreSeries>();
+  for (const row of rows) {
+    const name = by.length === 1 ? (TEXT.METRICS[metric] ?? metric) : nameOf(row, 1 - timeAt);
+    const { value = null, other } = row.by[1 - timeAt] ?? {};
+    const mark = other === true ? "muted" : by[1 - timeAt] === "tier" ? `tier-${value}` : `hue-${series.size}`;
+    const known = series.get(name) ?? { name, mark, values: times.map(() => empty), ...hrefOf(row, by) };
+    const at = times.indexOf(Date.parse(row.by[timeAt]?.value ?? ""));
+    if (at >= 0) known.values[at] = row.value === null ? null : Number(row.value);
+    series.set(name, known);
+  }
+  return [...series.values()];
+}
+
+/** The requests behind a row, whatever the time. */
+function hrefOf(row: Row, by: readonly string[]): { href?: string } {
+  const changes = row.by.map(({ value, other }, at) => (other === true ? null : narrowing(by[at] ?? "", value)));
+  return changes.includes(null) ? {} : { href: hrefTo("/requests", Object.assign(filters(), ...changes)) };
 }
 
 /** The filter of the request log that finds the same; null where there is none. */
@@ -218,7 +220,7 @@ function Dimension({ label, by, at }: { readonly label: string; readonly by: rea
   );
 }
 
-interface ChoiceProps {
+interface ExploreChoiceProps {
   readonly label: string;
   readonly value: string;
   readonly options: Readonly<Record<string, string>>;
@@ -226,7 +228,7 @@ interface ChoiceProps {
 }
 
 /** A list with its label before it. */
-function Choice({ label, value, options, onChange }: ChoiceProps) {
+function Choice({ label, value, options, onChange }: ExploreChoiceProps) {
   return (
     <span class="row">
       <span class="faint" aria-hidden="true">

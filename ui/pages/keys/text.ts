@@ -31,7 +31,6 @@ export const requestsOfMonth = "Requests, 30 days";
 export const spendOfMonth = "Spend, 30 days";
 export const actions = "Actions";
 export const edit = "Edit";
-export const rotate = "Rotate";
 export const revoke = "Revoke";
 export const none = "none";
 export const deletedProfile = "Deleted profile";
