@@ -62,9 +62,10 @@ function Dashboard() {
   const key = place.value.query.get("key");
   const range = currentRange();
   const options = isLive ? { everyMs: EVERY_MS } : {};
+  const narrowed = key === null ? "" : `&key=${encodeURIComponent(key)}`;
   // Percentiles are costly to compute, so only the charts that show them ask for them.
   const query = (by: string, span: { fromMs: number; toMs: number }, group = ""): string =>
-    `/api/usage?by=${by}&${rangeQuery(span)}${group === "" ? "" : `&latency=false&group=${group}`}${key === null ? "" : `&key=${key}`}`;
+    `/api/usage?by=${by}&${rangeQuery(span)}${group === "" ? "" : `&latency=false&group=${group}`}${narrowed}`;
   const total = useLoad<List<Usage>>(query("total", range), options);
   // The time before does not change any more, so it is read once.
   const before = useLoad<List<Usage>>(query("total", rangeBefore(range)));
@@ -72,7 +73,8 @@ function Dashboard() {
   const tiers = useLoad<List<Usage>>(query(range.step, range, "tier"), options);
   const statuses = useLoad<List<Usage>>(query(range.step, range, "status"), options);
   const models = useLoad<List<Usage>>(query("total", range, "model"), options);
-  const keys = useLoad<Explore>(`/api/explore?metric=cost&by=key&top=${TOP_KEYS}&${rangeQuery(range)}`, options);
+  const top = `/api/explore?metric=cost&by=key&top=${TOP_KEYS}&${rangeQuery(range)}${narrowed}`;
+  const keys = useLoad<Explore>(top, options);
   const isQuiet = total.data !== null && (total.data.data[0]?.requests ?? 0) === 0;
   return (
     <>

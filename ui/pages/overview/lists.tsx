@@ -13,7 +13,7 @@ import * as TEXT from "./text.ts";
 /** As many as fit beside a chart. */
 export const TOP_KEYS = 6;
 
-/** Of all keys, also while the page is narrowed to one. A deleted key is shown by its id. */
+/** A key that is not there any more is shown by its id. */
 export function TopKeys({ keys }: { readonly keys: Load<Explore> }) {
   return (
     <section class="card">
