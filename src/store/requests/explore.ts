@@ -89,7 +89,13 @@ const REQUESTS: Source = {
     session: "session",
     sessionState: "session_state",
   },
-  sums: { ...TOKENS, requests: "1", errors: "is_error", cost: "charge", saved: "CASE WHEN is_error = 1 THEN 0 ELSE baseline - charge END" },
+  sums: {
+    ...TOKENS,
+    requests: "1",
+    errors: "is_error",
+    cost: "charge",
+    saved: "CASE WHEN is_error = 1 THEN 0 ELSE baseline - charge END",
+  },
   filters: null,
 };
 

@@ -23,7 +23,7 @@ test.each([
   ["profile", "direct", "Routing: Fixed model"],
   ["costFrom", "0.001", "Min cost $0.001"],
   ["adjusted", "true", "Tier adjusted"],
-  ["q", "req_7", "Id req_7…"],
+  ["q", "req_7", "“req_7”"],
 ])("%s=%s reads %s", (name, value, told) => {
   expect(describeFilter(name, value, NAMES)).toBe(told);
 });
