@@ -21,6 +21,7 @@ export const CHECKED_PAGES = [
   "docs/concepts/conversations.md",
   "docs/concepts/glossary.md",
   "docs/concepts/outcomes.md",
+  "docs/concepts/sessions.md",
   "docs/concepts/reliability.md",
   "docs/concepts/routing.md",
   "docs/contribute/architecture.md",

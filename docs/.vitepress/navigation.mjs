@@ -37,6 +37,7 @@ export const SECTIONS = [
       { text: "Charging", link: "/concepts/charging" },
       { text: "When providers fail", link: "/concepts/reliability" },
       { text: "Outcomes", link: "/concepts/outcomes" },
+      { text: "Sessions", link: "/concepts/sessions" },
       { text: "Stored conversations", link: "/concepts/conversations" },
       { text: "Glossary", link: "/concepts/glossary" },
     ],

@@ -49,6 +49,7 @@ const FOLDERS = {
   "src/gateway": "One request from admission to settlement. Start reading at `complete.ts`.",
   "src/gateway/attempt": "Walks the chain: tries models, judges failures, retries and falls back.",
   "src/gateway/shadow": "Shadow samples.",
+  "src/gateway/sessions": "Sessions: their memory, shared and kept.",
   "src/gateway/state": "Responses that are continued by their id: history, storing, background.",
   "src/gateway/operate": "Operator tools: test a provider, list models, preview changes.",
   "src/http": "The server, the context handed to its routes, and health endpoints.",

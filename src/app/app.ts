@@ -19,7 +19,6 @@ import type { Format } from "../formats/format.ts";
 import { createFormats } from "../formats/registry.ts";
 import { createOpenCalls } from "../gateway/open-calls.ts";
 import { createSampler } from "../gateway/shadow/sampler.ts";
-import { createToolLoops } from "../gateway/tool-loops.ts";
 import type { Edge, OperatorContext } from "../http/context.ts";
 import { type CompletionRoute, createRequestFormats } from "../http/exchange/request-format.ts";
 import { createGauges, createPressure } from "../http/overload/pressure.ts";
@@ -43,11 +42,12 @@ import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
 import { secretOf } from "./secret.ts";
+import { openSessions } from "./sessions.ts";
 import type { SnapshotsContext } from "./snapshots.ts";
 import { openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
-import { openWorkerDbs, shareMetrics, shareOf, shareToolLoops, type WorkerDbs, type WorkerPlace } from "./worker.ts";
+import { openWorkerDbs, shareMetrics, shareOf, type WorkerDbs, type WorkerPlace } from "./worker.ts";
 
 /** A process that serves. */
 export interface App {
@@ -191,6 +191,7 @@ async function openParts(db: Db, context: PartsContext) {
   const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput });
   const secret = await secretOf(db, settings, log);
   const state = await openState(db, { settings, secret: secret.bytes, owner: money.owner, log, now, worker });
+  const sessions = await openSessions(db, { settings, log, now, worker });
   const records = await openRecords(db, { settings, reader, log, metrics, now, worker });
   const configuration = await openConfiguration(db, {
     ...{ settings, secret, log, now, worker },
@@ -201,7 +202,7 @@ async function openParts(db: Db, context: PartsContext) {
       onStale: metrics.connectionStale,
       openHealth: (current) => openHealth(settings, { current, log, metrics, worker }),
       openCalls,
-      services: steadyServices({ ...context, now, metrics, people, money, records, openCalls }),
+      services: steadyServices({ ...context, now, metrics, people, money, records, sessions, openCalls }),
     },
   });
   const { snapshots } = configuration;
@@ -224,6 +225,7 @@ async function openParts(db: Db, context: PartsContext) {
     openCalls,
     drain,
     records,
+    sessions,
     state,
     storage,
     worker,
@@ -232,19 +234,22 @@ async function openParts(db: Db, context: PartsContext) {
 
 type AppParts = Awaited<ReturnType<typeof openParts>>;
 
-type SteadyParts = Pick<AppParts, "now" | "log" | "metrics" | "people" | "money" | "records" | "openCalls"> &
-  Pick<PartsContext, "ledger" | "worker">;
+type SteadyParts = Pick<
+  AppParts,
+  "now" | "log" | "metrics" | "people" | "money" | "records" | "sessions" | "openCalls"
+> &
+  Pick<PartsContext, "ledger">;
 
 /** What calls need and no configuration changes. */
 function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
-  const { ledger, now, log, metrics, people, money, records, openCalls, worker } = parts;
+  const { ledger, now, log, metrics, people, money, records, sessions, openCalls } = parts;
   return {
     ledger: ledger ?? money.ledger,
     billingModeOf: people.billingModeOf,
     idempotency: money.idempotency,
     speeds: createSpeeds(now),
     usageProblem: createUsageWatch({ metrics, log, now }),
-    toolLoops: shareToolLoops(createToolLoops(), worker),
+    sessions,
     toolCallsSeen: records.toolCallsSeen.current,
     log,
     now,
@@ -267,10 +272,10 @@ function followChanges(
 
 /** Records and money first: what they still write needs the rest. */
 async function closeParts(parts: AppParts) {
-  const { configuration, changes, records, state, money, people, limits, traces, metrics, storage } = parts;
+  const { configuration, changes, records, sessions, state, money, people, limits, traces, metrics, storage } = parts;
   await changes.close();
   await configuration.close();
-  for (const part of [records, state, money, people, limits]) await part.close();
+  for (const part of [records, sessions, state, money, people, limits]) await part.close();
   await traces?.close();
   storage.close();
   metrics.close();

@@ -6,7 +6,6 @@ import type { Db } from "../core/db.ts";
 import type { CallWindows, Taken } from "../core/processes/call-window.ts";
 import type { WorkerLink } from "../core/processes/link.ts";
 import type { RequestRecord } from "../core/requests/records.ts";
-import type { ToolLoops } from "../gateway/tool-loops.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
 import { openDb } from "../store/db.ts";
 import { sqliteOver } from "../store/sqlite/sqlite.ts";
@@ -28,7 +27,6 @@ export const WORKER_SERVICES = {
 
 /** News: keys or profiles have changed. */
 export const ACCESS_CHANGED = "access-changed";
-const TOOL_CALLS = "tool-calls";
 const REQUESTS_WRITTEN = "requests-written";
 const LOG_WATCHED = "log-watched";
 
@@ -111,21 +109,6 @@ export function shareMetrics(metrics: Metrics, worker: WorkerPlace | null): Metr
     async text() {
       const others = (await worker.link.call(WORKER_SERVICES.metrics, null)) as readonly MetricReadings[];
       return sumMetrics([await metrics.readings(), ...others]);
-    },
-  };
-}
-
-/** A tool loop stays with its model whichever worker the next request of the conversation reaches. */
-export function shareToolLoops(loops: ToolLoops, worker: WorkerPlace | null): ToolLoops {
-  if (worker === null) return loops;
-  worker.link.on(TOOL_CALLS, (noted) => loops.note(...(noted as Parameters<ToolLoops["note"]>)));
-  return {
-    modelOf: loops.modelOf,
-    note(call, callIds, modelId) {
-      loops.note(call, callIds, modelId);
-      if (callIds.length === 0) return;
-      const { accountId, requestId } = call;
-      worker.link.publish(TOOL_CALLS, [{ accountId, requestId }, callIds, modelId]);
     },
   };
 }

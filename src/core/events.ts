@@ -54,6 +54,15 @@ export const LOG_EVENTS = {
     level: "warn",
     meaning: "A provider's token counts are missing or cannot be right. `reason` says which. Logged once a minute.",
   },
+  // Sessions
+  "sessions.store_away": {
+    level: "debug",
+    meaning: "Sessions could not be written or read. They stay in memory, and the next try follows in a second.",
+  },
+  "sessions.unread": {
+    level: "warn",
+    meaning: "Sessions of earlier runs could not be read at the start. Conversations start again.",
+  },
   // Money
   "charge.exceeded_balance": {
     level: "warn",

@@ -2,8 +2,9 @@
 
 import type { Tier } from "./tiers.ts";
 
+export const SESSION_STATES = ["started", "stayed", "switched", "escalated"] as const;
 /** What a request did to its session: `escalated` when evidence of failure raised its tier further than before. */
-export type SessionState = "started" | "stayed" | "switched" | "escalated";
+export type SessionState = (typeof SESSION_STATES)[number];
 
 export const ESCALATIONS = ["off", "normal", "eager"] as const;
 /** How much evidence it takes to raise the tier inside a conversation. */
@@ -33,6 +34,18 @@ export interface SessionTurn {
   readonly trust: number;
   /** The tool calls that it made, hashed: their results come with the next request. */
   readonly calls: readonly number[];
+  /** The name of its response, where that can be continued by its id; null otherwise. */
+  readonly response: string | null;
+}
+
+/** Turns of all processes. */
+export interface TurnStore {
+  /** Of each session the newest turn stays. */
+  write(turns: readonly SessionTurn[]): Promise<void>;
+  /** Turns from that time on, the newest first. */
+  since(atMs: number, most: number): Promise<readonly SessionTurn[]>;
+  /** Deletes at most so many that are older; returns how many. */
+  deleteBefore(atMs: number, most: number): Promise<number>;
 }
 
 /** The beginning of a prompt up to a message. */
@@ -73,4 +86,6 @@ export interface DecidedSession {
   readonly keyId: string | null;
   readonly escalation: number;
   readonly task: number;
+  /** Whether a beginning of the prompt was sent to some host of late. */
+  readonly isPrefixSeen: boolean;
 }

@@ -200,6 +200,18 @@ export interface Outgoing {
   readonly outputCap?: number | null;
   /** Fields a provider has just refused by name; left out on the retry. */
   readonly refusedFields: readonly string[];
+  /** What helps the host to cache the prompt, where the client says nothing of it; null or absent for nothing. */
+  readonly cacheHelp?: CacheHelp | null;
+}
+
+/** Changes what a prompt costs, never what the model sees. */
+export interface CacheHelp {
+  /** What is to be kept, for hosts that keep only what is marked; null for nothing. */
+  readonly marks: "instructions" | "conversation" | null;
+  /** Shorter beginnings are not kept. */
+  readonly tokensMin: number;
+  /** Brings the requests of a session together, for hosts that take it; null for nothing. */
+  readonly key: string | null;
 }
 
 /** A request as it goes over the wire. */

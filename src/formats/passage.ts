@@ -36,13 +36,15 @@ export function writeProviderRequest(
   provider: ProviderFormat,
   terms: Omit<Outgoing, "request">,
 ): ProviderRequest {
-  const { model, outputCap = null, refusedFields } = terms;
+  const { model, outputCap = null, refusedFields, cacheHelp = null } = terms;
   if (format.endpoint !== undefined) {
     return writeEndpointRequest({ request, model, refusedFields }, format.endpoint, provider);
   }
-  if (isSame(format, provider.name)) return provider.passRequest({ request, model, outputCap, refusedFields });
+  if (isSame(format, provider.name)) {
+    return provider.passRequest({ request, model, outputCap, refusedFields, cacheHelp });
+  }
   const chat = format.toChat(provider.writesUndecoded === true ? request : decoded(format, request), model);
-  const written = provider.writeRequest({ request: chat, model, outputCap, refusedFields });
+  const written = provider.writeRequest({ request: chat, model, outputCap, refusedFields, cacheHelp });
   return chat.conversions.length === 0
     ? written
     : { ...written, conversions: [...chat.conversions, ...(written.conversions ?? [])] };

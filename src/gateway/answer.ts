@@ -2,9 +2,9 @@
 
 import { randomUUID } from "node:crypto";
 import type { AttemptReport } from "../core/call-report.ts";
+import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import type { StoredAnswer } from "../core/ledger.ts";
-import type { HostedModel } from "../core/model.ts";
 import type { WholeResponse } from "../formats/format.ts";
 import { createClientStream, writeClientResponse } from "../formats/passage.ts";
 import { type ServiceOutcome, serviceHeaders, writeService } from "../formats/service/service-object.ts";
@@ -77,7 +77,7 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
   const kept = call.state === null ? written : awaitedLater(call.state.keepWhole(written));
   const stored = call.idempotencyId === null ? null : storedAnswer(call, JSON_TYPE, (await kept).toString("utf8"));
   const settlement = await book(delivered, assessment, stored, services);
-  noteToolCalls(call, whole.toolCallIds(), answered.model, services);
+  noteTurn(ready, usage, whole.toolCallIds(), services);
   reporter(ready, capture)({ event: "finished", isCutting: false, settlement });
   const bytes = kept instanceof Promise ? await kept : kept;
   const headers = routingHeaders(reservation.decision, assessment, services);
@@ -110,7 +110,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const { beganAt, endedAt: firstAt } = attempted.attempts.at(-1) as AttemptReport;
       const output = { outputTokens: usage?.buckets.output ?? outputTokens, outputMs: performance.now() - firstAt };
       services.speeds.note(model.route, { firstMs: firstAt - beganAt, ...output });
-      noteToolCalls(call, stream.reader.toolCallIds(), model, services);
+      noteTurn(ready, usage, stream.reader.toolCallIds(), services);
       const isCounted = true;
       const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
       const assessment = assess(delivered, services);
@@ -195,13 +195,17 @@ function routingHeaders(decision: Decision, outcome: ServiceOutcome, { routing }
   return routing.isRoutingDebugged && !decision.isNamed ? serviceHeaders(decision, outcome) : null;
 }
 
-function noteToolCalls(
-  { caller, requestId }: Call,
-  ids: readonly string[],
-  model: HostedModel,
-  { toolLoops }: Services,
+/** Only chat has sessions. */
+function noteTurn(
+  { call, reservation, answered }: Ready,
+  usage: Usage | null,
+  toolCallIds: readonly string[],
+  { sessions }: Services,
 ): void {
-  toolLoops.note({ accountId: caller.key.accountId, requestId }, ids, model.id);
+  const { decision } = reservation;
+  if (decision.isNamed) return;
+  const { model, keyId } = answered;
+  sessions.note({ call, decision, model, keyId, usage, toolCallIds });
 }
 
 async function forget({ idempotencyId }: Call, { idempotency }: Services): Promise<void> {

@@ -5,7 +5,6 @@ import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, StreamWriter } from "../formats/format.ts";
-import { sessionOf } from "../routing/session.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
 
 export interface Caller {
@@ -67,15 +66,3 @@ export interface CallObserver {
 
 /** What the last step saw. `error`: an error was sent in place of a response. */
 export type LastEvent = "finished" | "replayed" | "disconnected" | "stream-broken" | "our-fault" | "error";
-
-/** Which conversation a call belongs to. Asked where several keys or hosts are equally good. */
-export function sessionOfCall({ request, caller, headers = {} }: Pick<Call, "request" | "caller" | "headers">): string {
-  const { controls, body, chat } = request;
-  return sessionOf({
-    accountId: caller.key.accountId,
-    named: controls.session,
-    headers,
-    body,
-    messages: chat.messages,
-  });
-}

@@ -6,14 +6,16 @@ import type { Endpoint } from "../core/model.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
 import { decideNamed } from "../routing/named.ts";
+import { sessionOf } from "../routing/session.ts";
 import { type Answer, answer } from "./answer.ts";
 import { attempt, clientDisconnected } from "./attempt/attempt.ts";
-import { type Call, sessionOfCall } from "./call.ts";
+import type { Call } from "./call.ts";
 import { type CallEnd, type CallFacts, NO_FACTS, reportOf } from "./report.ts";
 import { reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
+import { openingOf } from "./sessions/loops.ts";
+import { factsOf } from "./sessions/sessions.ts";
 import { chargeDisconnected } from "./settle.ts";
-import { openingOf } from "./tool-loops.ts";
 
 export async function complete(call: Call, services: Services): Promise<Answer> {
   const { observer } = call;
@@ -76,19 +78,21 @@ function nameModel({ format, request, caller }: Call, { catalog, health }: Servi
 
 /** The decision a request gets, live and in the debug endpoint alike. */
 export function route(call: RoutableCall, services: Services): Decision {
-  const { catalog, health, toolLoops } = services;
+  const { catalog, health, sessions } = services;
   const { request, caller } = call;
   const { chat, controls, nativeNeeds = [] } = request;
+  const view = sessions.view(call);
   const question: RoutingQuestion = {
     chat,
     controls,
     constraints: caller.profile?.constraints ?? NO_CONSTRAINTS,
     restingModels: health.resting(),
     hostSpeeds: services.speeds.current(),
-    session: () => sessionOfCall(call),
+    session: () => view?.id ?? sessionOf(factsOf(call)),
+    sessionView: view,
     toolCallsSeen: services.toolCallsSeen(caller.key.accountId),
     nativeFormat: nativeNeeds.length === 0 ? null : { format: request.format, because: nativeNeeds.join("; ") },
-    loopModel: toolLoops.modelOf(caller.key.accountId, chat.messages),
+    loopModel: view === null ? sessions.loopModel(call) : (view.loop?.model ?? null),
   };
   const loopModel = question.loopModel ?? decideOpening(question, catalog);
   return decide(loopModel === question.loopModel ? question : { ...question, loopModel }, catalog);

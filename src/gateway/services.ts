@@ -12,7 +12,7 @@ import type { Log } from "../core/log.ts";
 import type { Health } from "../providers/health.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { Speeds } from "../providers/speeds.ts";
-import type { ToolLoops } from "./tool-loops.ts";
+import type { RoutingSessions } from "./sessions/sessions.ts";
 
 /** What a configuration decides about calls. It never changes. */
 export interface Snapshot {
@@ -29,7 +29,7 @@ export interface Services extends Snapshot {
   readonly ledger: Ledger;
   readonly billingModeOf: (accountId: string) => BillingMode;
   readonly idempotency: IdempotencyStore;
-  readonly toolLoops: ToolLoops;
+  readonly sessions: RoutingSessions;
   /** How often each model's tool calls were valid, as observed up to a minute ago; one account's calls may count more. */
   readonly toolCallsSeen: (accountId: string) => ToolCallsSeen;
   /** Told of token counts that a provider left out or that cannot be right. */

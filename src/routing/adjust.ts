@@ -77,14 +77,14 @@ export function sliderFloor(sliders: Sliders, isCoding: boolean): Tier | null {
   return isCoding ? CODE_FLOORS[sliders.codeQuality ?? 0] : CHAT_FLOORS[sliders.chatQuality ?? 0];
 }
 
-interface Bounds {
+interface TierBounds {
   readonly start: Tier;
   readonly floors: readonly Bound[];
   readonly escalation?: AutoPlacementInput["escalation"];
   readonly ceiling: Bound;
 }
 
-function applyBounds({ start, floors, escalation, ceiling }: Bounds): Placement {
+function applyBounds({ start, floors, escalation, ceiling }: TierBounds): Placement {
   const notes: string[] = [];
   let tier = start;
   for (const [floor, name] of floors) {

@@ -114,7 +114,8 @@ function decidedSession(
   const [model] = models as readonly [Model];
   const state = sessionState(sessionView, { model: model.id, route: first.route, escalation, task });
   const { cachedTokens = 0, keyId = null } = offer ?? {};
-  return { session: { id: sessionView.id, state, cachedTokens, keyId, escalation, task } };
+  const isPrefixSeen = sessionView.cached.length > 0;
+  return { session: { id: sessionView.id, state, cachedTokens, keyId, escalation, task, isPrefixSeen } };
 }
 
 /** The `reasoning` of a decision: the score, the strongest signals, then each step that changed tier or chain. */

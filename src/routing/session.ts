@@ -2,7 +2,8 @@
 // Rendezvous hashing: every process finds the same choice without asking another, and when one choice goes, only its own
 // conversations move.
 
-import { type ChatMessage, contentText } from "../core/chat.ts";
+import { type ChatMessage, contentText, UNDECODED } from "../core/chat.ts";
+import { mix, mixEnds, OFFSET } from "./sessions/ends.ts";
 
 /** What a request says about its conversation. */
 export interface SessionFacts {
@@ -21,17 +22,21 @@ type BodyFields = Readonly<Record<string, unknown>>;
 /** Headers in which clients name a session. */
 const HEADERS = ["session_id", "x-session-id"] as const;
 
-/** The first of these that a request has. A response id is none of them: it changes with every turn. */
-export function sessionOf(facts: SessionFacts): string {
-  const { accountId, named, headers, body, messages } = facts;
-  const given =
+/** The first name that a request has; null where it has none. A response id is none: it changes with every turn. */
+export function namedSession({ named, headers, body }: SessionFacts): string | null {
+  return (
     named ??
     textOf(headers[HEADERS[0]]) ??
     textOf(headers[HEADERS[1]]) ??
     textOf(body.prompt_cache_key) ??
     anthropicSession(body.metadata) ??
-    conversationOf(body.conversation);
-  return `${accountId}\n${given ?? `#${fingerprint(messages)}`}`;
+    conversationOf(body.conversation)
+  );
+}
+
+/** By its name, or by how it began. */
+export function sessionOf(facts: SessionFacts): string {
+  return `${facts.accountId}\n${namedSession(facts) ?? `#${fingerprint(facts.messages)}`}`;
 }
 
 function isObject(value: unknown): value is BodyFields {
@@ -53,8 +58,10 @@ function conversationOf(conversation: unknown): string | null {
   return textOf(isObject(conversation) ? conversation.id : conversation);
 }
 
-/** Characters that are read of a long text, at its beginning and at its end. */
-const READ_CHARS = 1024;
+/** Bytes that are read of a long text, at its beginning and at its end. */
+const READ_BYTES = 256;
+/** Of texts up to this length, the length counts as well: counting longer ones would take too long. */
+const COUNTED_BYTES = 4_096;
 
 /** The instructions and the first human message: they stay as they are while a conversation grows. */
 function fingerprint(messages: readonly ChatMessage[]): number {
@@ -62,16 +69,19 @@ function fingerprint(messages: readonly ChatMessage[]): number {
   let hash = OFFSET;
   for (const [index, message] of messages.entries()) {
     if (index > firstUser && firstUser >= 0) break;
-    hash = hashText(endsOf(contentText(message.content)), hash);
+    const text = contentText(message.content);
+    const isBytes = message[UNDECODED] === true;
+    hash = mix(mixEnds(hash, text, isBytes, READ_BYTES), countedBytes(text, isBytes));
   }
   return hash >>> 0;
 }
 
-function endsOf(text: string): string {
-  return text.length <= 2 * READ_CHARS ? text : `${text.slice(0, READ_CHARS)}${text.length}${text.slice(-READ_CHARS)}`;
+function countedBytes(text: string, isBytes: boolean): number {
+  if (text.length > COUNTED_BYTES) return 0;
+  const bytes = isBytes ? text.length : Buffer.byteLength(text);
+  return bytes > COUNTED_BYTES ? 0 : bytes;
 }
 
-const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 
 /** FNV-1a over the characters of a text. */

@@ -68,6 +68,27 @@ export const ROUTING_OPTIONS = {
     read: msFrom(1),
     help: "How long all attempts of a request together may take until an answer begins. A plain answer that is on its way may take longer, but nothing is tried after it.",
   }),
+  sessionMinutes: option<number>({
+    path: "routing.sessionMinutes",
+    env: "SWITCHYARD_SESSION_MINUTES",
+    default: 240,
+    read: number({ min: 0, max: 10_080, isWhole: true }),
+    help: "A session that was silent for so long is over. 0 switches sessions off: each request is decided for itself.",
+  }),
+  marksCaches: option<boolean>({
+    path: "routing.cacheBreakpoints",
+    env: "SWITCHYARD_CACHE_BREAKPOINTS",
+    default: true,
+    read: truth,
+    help: "Whether cache breakpoints are set for models that cache only what is marked, where the client set none and it pays.",
+  }),
+  sendsCacheKeys: option<boolean>({
+    path: "routing.cacheKey",
+    env: "SWITCHYARD_CACHE_KEY",
+    default: true,
+    read: truth,
+    help: "Whether providers that take prompt_cache_key get a hash of the session, where the client sent none.",
+  }),
 };
 
 /** Section `health` of the settings: the rules of the circuit breakers. */

@@ -4,6 +4,7 @@ import type { Page } from "../accounts.ts";
 import type { Decision } from "../decision.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
 import type { ShadowSample } from "../outcomes.ts";
+import type { SessionState } from "../session.ts";
 import type { Tier } from "../tiers.ts";
 import type { CostRange } from "./buckets.ts";
 import type {
@@ -13,7 +14,6 @@ import type {
   CostRecord,
   Features,
   RequestLabels,
-  SessionState,
   ToolCallCheck,
   ToolCallTally,
 } from "./records.ts";

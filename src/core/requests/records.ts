@@ -5,6 +5,7 @@ import { promptTokens } from "../chat.ts";
 import type { Decision } from "../decision.ts";
 import type { ToolScenario } from "../model.ts";
 import type { NanoUsd, Price, TokenBuckets } from "../money.ts";
+import type { SessionState } from "../session.ts";
 
 export interface AttemptRecord {
   readonly model: string;
@@ -65,10 +66,6 @@ export interface NewContent extends ContentRecord {
 
 /** As they are read back: groups become `group.name`, zeros are left out. */
 export type Features = Readonly<Record<string, number>>;
-
-/** What the conversation did with this request: began, kept its model, changed it, or was raised to a better one. */
-export const SESSION_STATES = ["started", "stayed", "switched", "escalated"] as const;
-export type SessionState = (typeof SESSION_STATES)[number];
 
 /** What callers label a request with, by name. */
 export type Tags = Readonly<Record<string, string>>;

@@ -2,8 +2,8 @@
 
 import type { Page } from "../accounts.ts";
 import type { NanoUsd } from "../money.ts";
+import type { SessionState } from "../session.ts";
 import type { RequestFilter } from "./log.ts";
-import type { SessionState } from "./records.ts";
 
 /** Conversations with a turn in this time; a field that is absent does not filter. */
 interface SessionQuery extends Pick<RequestFilter, "accountId" | "fromMs" | "toMs" | "user" | "keyId"> {

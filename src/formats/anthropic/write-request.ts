@@ -8,6 +8,7 @@ import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { spliceFields, writeJson } from "../wire/json-source.ts";
 import type { Turn } from "./blocks.ts";
+import { CACHE_CONTROL, spliceCacheMarks, withCacheMarks } from "./cache-marks.ts";
 import { BETA_HEADER, PREFILL, THINKING_HISTORY } from "./errors.ts";
 import { outputCap, writeFields } from "./from-chat/fields.ts";
 import { adaptThinking } from "./from-chat/thinking.ts";
@@ -68,6 +69,7 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   for (const [name, value] of Object.entries(adaptThinking(wish, conversion))) {
     if (!refused.includes(name)) changes.set(name, value === null ? null : JSON.stringify(value));
   }
+  spliceCacheMarks(outgoing, changes);
   return { body: spliceFields(request.source, changes), droppedFields: refused };
 }
 
@@ -84,7 +86,10 @@ function writeConverted(outgoing: Outgoing, conversion: Conversion): Written {
   };
   const names = [...model.dialect.refuses, ...refusedFields].filter((name) => body[name] !== undefined);
   for (const name of names) conversion.note(`dropped '${name}': the model refuses it`);
-  const sent = Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+  const sent = withCacheMarks(
+    outgoing,
+    Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name))),
+  );
   return { body: Buffer.from(JSON.stringify(sent)), droppedFields: [...dropped, ...names] };
 }
 
@@ -117,7 +122,7 @@ function readBetas({ headers, body }: RequestBody): readonly string[] {
 }
 
 /** Parts of a request that no top-level field names but that a provider may refuse by themselves. */
-const SEPARABLE: ReadonlySet<string> = new Set([THINKING_HISTORY, PREFILL, BETA_HEADER]);
+const SEPARABLE: ReadonlySet<string> = new Set([THINKING_HISTORY, PREFILL, BETA_HEADER, CACHE_CONTROL]);
 
 /** What conversion writes for a wish that can go unfulfilled: thinking, effort, the name of a user. */
 const WRITTEN_BY_US: ReadonlySet<string> = new Set(["thinking", "output_config", "metadata"]);

@@ -5,6 +5,7 @@ import { type ChatMessage, isUndecoded, type ToolCall, textIn } from "../../core
 import type { Dialect } from "../../core/model.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
+import { CACHE_KEY, cacheKeyFor } from "../wire/cache-key.ts";
 import { ESSENTIAL_FIELDS } from "../wire/conversion.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import { rawValue, spliceFields, writeJson } from "../wire/json-source.ts";
@@ -23,6 +24,8 @@ export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   renameFields(outgoing, changes);
   writeOutputCap(outgoing, changes);
   writeStreamOptions(outgoing, changes);
+  const cacheKey = cacheKeyFor(outgoing);
+  if (cacheKey !== null) changes.set(CACHE_KEY, JSON.stringify(cacheKey));
   const messages = adaptMessages(request.chat.messages, model.dialect);
   if (messages !== null) changes.set("messages", messages);
   return { path: "/chat/completions", body: spliceFields(request.source, changes), droppedFields };
@@ -43,6 +46,7 @@ function avoidingRefused(outgoing: Outgoing): Outgoing {
 export function mayLeaveOut(field: string, { body, chat, isNative }: SentRequest): boolean {
   // In a stream we ask for usage ourselves, so this one can be refused although the client never sent it.
   if (field === "stream_options") return chat.isStream;
+  if (field === CACHE_KEY) return true;
   // What was converted may have fields that the client never wrote.
   return (!isNative || body[field] !== undefined) && !ESSENTIAL_FIELDS.has(field);
 }

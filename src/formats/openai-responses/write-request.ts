@@ -5,6 +5,7 @@ import { isUndecoded } from "../../core/chat.ts";
 import type { HostedModel } from "../../core/model.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
+import { CACHE_KEY, cacheKeyFor } from "../wire/cache-key.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
 import { isEffort, nearestEffort } from "../wire/effort.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
@@ -44,6 +45,7 @@ export function passResponsesRequest(outgoing: Outgoing): ProviderRequest {
   }
   const refused = [...model.dialect.refuses, ...refusedFields].filter((name) => isGiven(name, body));
   for (const name of refused) dropRefused(name, body, changes);
+  change(CACHE_KEY, cacheKeyFor(outgoing), changes);
   return written({ body: spliceFields(source, changes), dropped: [], refused }, conversion);
 }
 
@@ -62,7 +64,9 @@ export function writeResponsesRequest(outgoing: Outgoing): ProviderRequest {
   const { fields, dropped } = writeFields(kept, outgoing, conversion);
   const stripsReasoning = refusedFields.includes(REASONING_HISTORY);
   const input = writeInput(request.chat.messages, { dialect: model.dialect, stripsReasoning, conversion });
-  const whole: JsonObject = { model: model.upstream, input, ...fields };
+  const cacheKey = cacheKeyFor(outgoing);
+  const added = cacheKey === null ? {} : { [CACHE_KEY]: cacheKey };
+  const whole: JsonObject = { model: model.upstream, input, ...fields, ...added };
   const late = [...model.dialect.refuses, ...refusedFields].filter((name) => isGiven(name, whole));
   const body = renamed(late.reduce<JsonObject>(withoutField, whole), model);
   return written({ body: Buffer.from(JSON.stringify(body)), dropped, refused: [...refused, ...late] }, conversion);
@@ -161,6 +165,7 @@ export function mayLeaveOut(field: string, { body, chat, isNative }: SentRequest
   }
   const [name = "", inner] = field.split(".", 2);
   if (ESSENTIAL_FIELDS.has(name)) return false;
+  if (name === CACHE_KEY) return true;
   // The form of the answer stands in the same field as its verbosity.
   if (name === "text") return inner === "verbosity";
   return WRITTEN_BY_US.has(name) || body[name] !== undefined;

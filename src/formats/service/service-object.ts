@@ -25,6 +25,7 @@ export function writeService(decision: Decision, outcome: ServiceOutcome): Servi
     method: decision.method,
     fallback: outcome.isFallback,
   };
+  if (decision.session !== undefined) service.session = decision.session.state;
   if (outcome.host) service.host = outcome.host;
   if (outcome.isUsageEstimated) service.usageEstimated = true;
   return service;

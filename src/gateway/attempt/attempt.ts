@@ -7,11 +7,13 @@ import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { mayLeaveOut } from "../../formats/passage.ts";
 import { routesOf } from "../../routing/hosts.ts";
-import { rankBySession } from "../../routing/session.ts";
-import { type Call, type LastEvent, sessionOfCall } from "../call.ts";
+import { rankBySession, sessionOf } from "../../routing/session.ts";
+import type { Call, LastEvent } from "../call.ts";
 import { shuttingDown } from "../open-calls.ts";
 import type { Reservation } from "../reserve.ts";
 import type { Services } from "../services.ts";
+import { factsOf } from "../sessions/sessions.ts";
+import { cacheHelpFor } from "./cache-help.ts";
 import { chainError } from "./chain-error.ts";
 import { isOfKey } from "./health-outcome.ts";
 import { type JudgedTry, recordedTry } from "./recorded-try.ts";
@@ -122,14 +124,17 @@ async function tryKeys(walk: ChainWalk, model: HostedModel, services: Services):
   return null;
 }
 
-function keyIdsOf({ provider }: HostedModel, { call }: ChainWalk, { registry }: Services) {
+function keyIdsOf({ provider }: HostedModel, { call, reservation }: ChainWalk, { registry }: Services) {
   const { apiKeys } = registry.connection(provider).provider;
   if (apiKeys === undefined) return ONLY_KEY;
-  return rankBySession(
+  const { session } = reservation.decision;
+  const ids = rankBySession(
     apiKeys,
-    () => sessionOfCall(call),
+    () => session?.id ?? sessionOf(factsOf(call)),
     (key) => key,
   ).map(({ id }) => id);
+  const warm = session?.keyId ?? null;
+  return warm === null || !ids.includes(warm) ? ids : [warm, ...ids.filter((id) => id !== warm)];
 }
 
 /** Waits for models that asked for a short pause, the shortest first. */
@@ -220,7 +225,8 @@ async function tryWithRetry(
 ): Promise<JudgedTry> {
   const { call, beginsByMs } = walk;
   const outputCap = walk.reservation.outputCaps.get(model.route) ?? null;
-  const sending: Sending = { call, model, keyId, outputCap, refusedFields: [], beginsByMs };
+  const cacheHelp = cacheHelpFor(call, walk.reservation.decision, model, services);
+  const sending: Sending = { call, model, keyId, outputCap, refusedFields: [], cacheHelp, beginsByMs };
   const first = await tryAndNote(walk, sending, ticket, services);
   if (first.verdict === null || call.signal.aborted) return first;
   const { failure } = first.tried;

@@ -4,6 +4,7 @@
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import type {
+  CacheHelp,
   ChatChunk,
   ProviderFault,
   ProviderFormat,
@@ -59,6 +60,7 @@ export interface Sending {
   /** A cap that the client did not ask for but its balance makes necessary. */
   readonly outputCap: number | null;
   readonly refusedFields: readonly string[];
+  readonly cacheHelp?: CacheHelp | null;
   /** When a response must have begun, over all attempts. */
   readonly beginsByMs: number;
   /** The span of this attempt; null or absent where there are no traces. */
@@ -113,11 +115,11 @@ function cleaned(fault: ProviderFault, redact: Redact): ProviderFault {
 }
 
 function writeRequest(
-  { call, model, outputCap, refusedFields }: Sending,
+  { call, model, outputCap, refusedFields, cacheHelp = null }: Sending,
   format: ProviderFormat,
 ): ProviderRequest | GatewayError {
   try {
-    return writeProviderRequest(call, format, { model, outputCap, refusedFields });
+    return writeProviderRequest(call, format, { model, outputCap, refusedFields, cacheHelp });
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;

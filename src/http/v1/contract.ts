@@ -3,6 +3,7 @@
 import { type TSchema, Type } from "typebox";
 import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
 import { TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
+import { SESSION_STATES } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
 import {
   ANY_ERRORS,
@@ -93,6 +94,7 @@ export const ServiceSchema = named("Service", {
   method: AnyText,
   fallback: Flag,
   host: Type.Optional(Type.String({ description: "The host that answered, where there was a choice." })),
+  session: Type.Optional(Type.Enum([...SESSION_STATES], { description: "What the request did to its session." })),
 });
 
 const ChatUsage = Type.Object({ prompt_tokens: Integer, completion_tokens: Integer, total_tokens: Integer });
@@ -194,6 +196,7 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   historyFloor: nullable(listed(TIERS)),
   toolScenario: nullable(listed(TOOL_SCENARIOS)),
   bfclScore: nullable(Type.Number()),
+  session: Type.Optional(Type.Enum([...SESSION_STATES], { description: "What the request would do to its session." })),
   resting: Type.Optional(byName<string>(AnyText)),
   droppedFields: Texts,
   conversions: Type.Array(AnyText, { description: "What would be changed for the provider, in words." }),

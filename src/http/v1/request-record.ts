@@ -62,8 +62,8 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     latencyMs: finished.durationMs,
     firstContentMs: finished.firstContentMs,
     ending: report.ending,
-    session: null,
-    sessionState: null,
+    session: report.decision?.session?.id ?? null,
+    sessionState: report.decision?.session?.state ?? null,
     user: labels.user,
     tags: labels.tags,
     // Only chat is classified, so there is nothing to learn from the rest.

@@ -111,6 +111,7 @@ export function writeDecision(decision: Decision): JsonObject {
     historyFloor: decision.historyFloor,
     toolScenario: decision.toolScenario,
     bfclScore: decision.toolScore,
+    ...(decision.session === undefined ? {} : { session: decision.session.state }),
     ...writeHosts(decision),
     ...writeResting(decision),
   };

@@ -79,7 +79,7 @@ function hasAnswer(messages: readonly ChatMessage[], from: number, to: number): 
 }
 
 /** A call with its result. Texts are as they came: they are compared, and searched for plain words. */
-interface MadeCall {
+interface CallWithResult {
   readonly name: string;
   readonly args: string;
   readonly result: string;
@@ -90,8 +90,8 @@ interface MadeCall {
 const CALLS_READ = 12;
 
 /** The newest first. Calls without a result yet are none. */
-function recentCalls(messages: readonly ChatMessage[], after: number): readonly MadeCall[] {
-  const calls: MadeCall[] = [];
+function recentCalls(messages: readonly ChatMessage[], after: number): readonly CallWithResult[] {
+  const calls: CallWithResult[] = [];
   const results = new Map<string, string>();
   for (let index = messages.length - 1; index > after && calls.length < CALLS_READ; index--) {
     const message = messages[index] as ChatMessage;
@@ -107,7 +107,7 @@ function recentCalls(messages: readonly ChatMessage[], after: number): readonly 
   return calls;
 }
 
-function madeCall({ id, function: made }: ToolCall, results: ReadonlyMap<string, string>): MadeCall | null {
+function madeCall({ id, function: made }: ToolCall, results: ReadonlyMap<string, string>): CallWithResult | null {
   const result = id === undefined ? undefined : results.get(id);
   if (result === undefined) return null;
   return { name: made?.name ?? "", args: made?.arguments ?? "", result, isFailed: isFailure(result) };
@@ -118,7 +118,7 @@ interface Thresholds {
   readonly failures: number;
 }
 
-function findInCalls(calls: readonly MadeCall[], { repeatWithin, failures }: Thresholds): readonly string[] {
+function findInCalls(calls: readonly CallWithResult[], { repeatWithin, failures }: Thresholds): readonly string[] {
   if (calls.length < 2) return [];
   const found: string[] = [];
   if (hasRepeat(calls, repeatWithin)) found.push("the same tool call again");
@@ -128,7 +128,7 @@ function findInCalls(calls: readonly MadeCall[], { repeatWithin, failures }: Thr
 }
 
 /** The same name and arguments, and nothing gained: polls and tests that are run again bring other results. */
-function hasRepeat(calls: readonly MadeCall[], within: number): boolean {
+function hasRepeat(calls: readonly CallWithResult[], within: number): boolean {
   return calls.some((call, place) =>
     calls.slice(place + 1, place + 1 + within).some((earlier) => {
       const isSame = call.name === earlier.name && call.args === earlier.args;
@@ -137,7 +137,7 @@ function hasRepeat(calls: readonly MadeCall[], within: number): boolean {
   );
 }
 
-function longestFailure(calls: readonly MadeCall[]): number {
+function longestFailure(calls: readonly CallWithResult[]): number {
   let longest = 0;
   let run = 0;
   for (const { isFailed } of calls) {
@@ -151,7 +151,7 @@ const EDITS = /edit|replace|patch|write|insert|update/i;
 const TARGET = /"(?:file_?path|path|file|filename|target_file|notebook_path|uri)"\s*:\s*"([^"]{1,300})"/i;
 
 /** Edits of one file that failed, with whatever arguments. */
-function hasFailingEdit(calls: readonly MadeCall[]): boolean {
+function hasFailingEdit(calls: readonly CallWithResult[]): boolean {
   const targets = new Set<string>();
   for (const { name, args, isFailed } of calls) {
     const target = isFailed && EDITS.test(name) ? TARGET.exec(args)?.[1] : undefined;

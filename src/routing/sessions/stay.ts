@@ -133,7 +133,7 @@ function tokens(count: number): string {
   return count < 1000 ? String(count) : `${Math.round(count / 1000)}k`;
 }
 
-interface Settled {
+interface SettledTurn {
   readonly model: string;
   readonly route: string;
   readonly escalation: number;
@@ -141,7 +141,7 @@ interface Settled {
 }
 
 /** What a request does to its session. A rise that was there before is no news. */
-export function sessionState({ last }: SessionView, { model, route, escalation, task }: Settled): SessionState {
+export function sessionState({ last }: SessionView, { model, route, escalation, task }: SettledTurn): SessionState {
   const before = last !== null && last.task === task ? last.escalation : 0;
   if (escalation > before) return "escalated";
   if (last === null) return "started";

@@ -13,13 +13,8 @@ import type {
   Turn,
   StoredRequest,
 } from "../../core/requests/log.ts";
-import {
-  type ContentRecord,
-  type Features,
-  NO_TAGS,
-  type SessionState,
-  type Tags,
-} from "../../core/requests/records.ts";
+import { type ContentRecord, type Features, NO_TAGS, type Tags } from "../../core/requests/records.ts";
+import type { SessionState } from "../../core/session.ts";
 import type { Tier } from "../../core/tiers.ts";
 import { addRequestId, newConditions } from "./conditions.ts";
 import { readHistogram } from "./counts.ts";

@@ -78,6 +78,7 @@ describe("the answer", () => {
         historyFloor: null,
         toolScenario: null,
         bfclScore: null,
+        session: "started",
         droppedFields: [],
         conversions: [],
       },
@@ -202,8 +203,8 @@ describe("the same input", () => {
         const decision = await debug({ prompt: "x", ...request });
         const whole = await gateway.post("/v1/chat/completions", request);
         const { service } = (await whole.json()) as { service: object };
-        const { tier: placed, model, confidence, method, profile } = decision;
-        expect(service).toMatchObject({ tier: placed, model, confidence, method, profile, fallback: false });
+        const { tier: placed, model, confidence, method, profile, session } = decision;
+        expect(service).toMatchObject({ tier: placed, model, confidence, method, profile, session, fallback: false });
         const { chunks } = await readStream(await gateway.post("/v1/chat/completions", { ...request, stream: true }));
         const savingsPct = Math.round(decision.savings * 10_000) / 100;
         expect(chunks[0]?.service).toEqual({
@@ -214,6 +215,7 @@ describe("the same input", () => {
           profile,
           savingsPct,
           fallback: false,
+          session: "stayed",
         });
       }),
       { numRuns: 60 },

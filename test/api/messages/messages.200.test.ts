@@ -26,6 +26,7 @@ const service = (model: string, extra: object = {}): object => ({
   savingsPct: expect.any(Number),
   method: "direct",
   fallback: false,
+  session: expect.stringMatching(/^(started|stayed|switched)$/),
   ...extra,
 });
 

@@ -2,13 +2,8 @@
 
 import type { Decision } from "../../../src/core/decision.ts";
 import { CATEGORIES } from "../../../src/core/decision.ts";
-import {
-  NO_TAGS,
-  type RequestRecord,
-  recordIdAt,
-  SESSION_STATES,
-  type SessionState,
-} from "../../../src/core/requests/records.ts";
+import { NO_TAGS, type RequestRecord, recordIdAt } from "../../../src/core/requests/records.ts";
+import { SESSION_STATES, type SessionState } from "../../../src/core/session.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 
 export const NOON = Date.UTC(2026, 2, 10, 12, 0, 0);

@@ -9,7 +9,13 @@ import type { Services } from "../../../src/gateway/services.ts";
 import type { Health } from "../../../src/providers/health.ts";
 import { makeCatalog, makeModel, makeProvider } from "../../support/catalog.ts";
 
-const routing = { answerWithinMs: 10_000, isRoutingDebugged: false };
+const routing = {
+  answerWithinMs: 10_000,
+  isRoutingDebugged: false,
+  sessionMinutes: 0,
+  marksCaches: false,
+  sendsCacheKeys: false,
+};
 const opened: Snapshots[] = [];
 
 afterEach(async () => {

@@ -96,7 +96,13 @@ describe("without any configuration", () => {
       database: `sqlite:${resolve(cwd, "data/switchyard.db")}`,
       dataDir: resolve(cwd, "data"),
       redis: null,
-      routing: { isRoutingDebugged: false, answerWithinMs: 120_000 },
+      routing: {
+        isRoutingDebugged: false,
+        answerWithinMs: 120_000,
+        sessionMinutes: 240,
+        marksCaches: true,
+        sendsCacheKeys: true,
+      },
       billing: { billingMode: "prepaid", starterCredits: 5 },
       health: {
         failuresInRow: 5,

@@ -53,7 +53,7 @@ function begin(send: () => Promise<Reply>) {
     health: { admit: () => 1, report: vi.fn(), resting: () => new Map(), mayRetry: () => false },
     usageProblem: vi.fn(),
     speeds: { current: () => new Map(), note: vi.fn() },
-    toolLoops: { modelOf: () => null, note: vi.fn() },
+    sessions: { view: () => null, loopModel: () => null, note: vi.fn() },
     toolCallsSeen: () => new Map(),
     log: { info: vi.fn(), warn: vi.fn(), error: vi.fn() },
     routing: { answerWithinMs: 10_000, isRoutingDebugged: false },

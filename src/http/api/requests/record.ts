@@ -6,7 +6,8 @@ import { TOOL_SCENARIOS } from "../../../core/model.ts";
 import { formatUsd, type NanoUsd, type Price } from "../../../core/money.ts";
 import { VERDICTS } from "../../../core/outcomes.ts";
 import type { AppFeedback, Feedback, RequestSummary, StoredRequest, StoredSample } from "../../../core/requests/log.ts";
-import { overheadMsOf, SESSION_STATES } from "../../../core/requests/records.ts";
+import { overheadMsOf } from "../../../core/requests/records.ts";
+import { SESSION_STATES } from "../../../core/session.ts";
 import { TIERS } from "../../../core/tiers.ts";
 import type { OperatorContext } from "../../context.ts";
 import {

@@ -2,8 +2,8 @@
 
 import { Type } from "typebox";
 import { formatUsd } from "../../../core/money.ts";
-import { SESSION_STATES } from "../../../core/requests/records.ts";
 import type { SessionSummary } from "../../../core/requests/sessions.ts";
+import { SESSION_STATES } from "../../../core/session.ts";
 import { query } from "../../openapi/operation.ts";
 import { AnyText, Integer, named, nullable, page, type Shape, Texts, Time } from "../../openapi/schema.ts";
 import { accountOf, caughtUp, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";

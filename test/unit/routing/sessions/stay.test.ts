@@ -38,6 +38,7 @@ const turn = (model: string, overrides: Partial<SessionTurn> = {}): SessionTurn 
   prefixes: [],
   trust: 1,
   calls: [],
+  response: null,
   ...overrides,
 });
 

@@ -1,0 +1,99 @@
+// Keeps turns of sessions beyond this process: written in batches off the request's path, read at the start and, where
+// several gateways share a database, every few seconds. A request never waits for it.
+
+import type { Log } from "../../core/log.ts";
+import type { TurnStore, SessionTurn } from "../../core/session.ts";
+
+export interface SessionKeeper {
+  /** To be written with the next batch. */
+  keep(turn: SessionTurn): void;
+  /** Reads what is known, then runs by itself. */
+  start(): Promise<void>;
+  /** Writes what waits. */
+  flush(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface KeeperOptions {
+  readonly store: TurnStore;
+  readonly learn: (turn: SessionTurn) => void;
+  /** A session that was silent for so long is over. */
+  readonly idleMs: number;
+  /** Whether other gateways write to the same database. */
+  readonly isShared: boolean;
+  /** Whether this process deletes what is over, for all of them. */
+  readonly hasDuties: boolean;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+const FLUSH_MS = 1_000;
+const READ_EVERY = 2;
+const DELETE_EVERY = 60;
+/** Clocks of other machines may be off by this much. */
+const CLOCK_SKEW_MS = 5_000;
+/** Read at once: as many as are remembered of a busy time. */
+const READ_MAX = 10_000;
+const DELETE_MAX = 5_000;
+/** While the database is away, older turns are let go. */
+const WAITING_MAX = 20_000;
+
+export function createSessionKeeper(options: KeeperOptions): SessionKeeper {
+  const { store, learn, idleMs, isShared, hasDuties, now, log } = options;
+  let waiting = new Map<string, SessionTurn>();
+  let readSinceMs = 0;
+  let rounds = 0;
+  let timer: NodeJS.Timeout | null = null;
+  let running: Promise<void> = Promise.resolve();
+
+  async function flush(): Promise<void> {
+    if (waiting.size === 0) return;
+    const batch = waiting;
+    waiting = new Map();
+    try {
+      await store.write([...batch.values()]);
+    } catch (err) {
+      log.debug({ event: "sessions.store_away", err }, "sessions could not be written; they are kept in memory");
+      if (batch.size + waiting.size <= WAITING_MAX) waiting = new Map([...batch, ...waiting]);
+    }
+  }
+  async function read(): Promise<void> {
+    const atMs = now();
+    const turns = await store.since(Math.max(readSinceMs, atMs - idleMs), READ_MAX);
+    readSinceMs = atMs - CLOCK_SKEW_MS;
+    for (const turn of turns.toReversed()) learn(turn);
+  }
+  async function round(): Promise<void> {
+    rounds += 1;
+    await flush();
+    try {
+      if (isShared && rounds % READ_EVERY === 0) await read();
+      if (hasDuties && rounds % DELETE_EVERY === 0) await store.deleteBefore(now() - idleMs, DELETE_MAX);
+    } catch (err) {
+      log.debug({ event: "sessions.store_away", err }, "sessions could not be read");
+    }
+  }
+  const next = (): void => {
+    timer = setTimeout(() => {
+      running = round().then(() => (timer === null ? undefined : next()));
+    }, FLUSH_MS).unref();
+  };
+  return {
+    keep: (turn) => void waiting.set(turn.session, turn),
+    async start() {
+      try {
+        await read();
+      } catch (err) {
+        log.warn({ event: "sessions.unread", err }, "sessions of earlier runs could not be read");
+      }
+      next();
+    },
+    flush,
+    async stop() {
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+      await running;
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,183 @@
+// Sessions of requests: which one a request belongs to, what is known of it, and what is remembered when it was answered.
+// Behaviour 5.20, 5.21.
+
+import { hash } from "node:crypto";
+import { promptTokens, type Usage } from "../../core/chat.ts";
+import type { Decision } from "../../core/decision.ts";
+import type { HostedModel } from "../../core/model.ts";
+import type { CachedPrefix, SeenPrefix, SessionTurn, SessionView } from "../../core/session.ts";
+import { namedSession, sessionOf } from "../../routing/session.ts";
+import { type PrefixMarks, prefixMarks } from "../../routing/sessions/prefix.ts";
+import type { Call } from "../call.ts";
+import { callNames, openCallNames } from "./loops.ts";
+import { isContinued, type SessionMemory } from "./memory.ts";
+
+type AskingCall = Pick<Call, "request" | "caller" | "headers">;
+
+/** What the last step knows of an answered call. */
+export interface AnsweredTurn {
+  readonly call: Call;
+  readonly decision: Decision;
+  readonly model: HostedModel;
+  readonly keyId: string | undefined;
+  readonly usage: Usage | null;
+  readonly toolCallIds: readonly string[];
+}
+
+export interface RoutingSessions {
+  /** Null where sessions are switched off. */
+  view(call: AskingCall): SessionView | null;
+  /** The model that made the calls whose results a request brings; null where none is known. */
+  loopModel(call: AskingCall): string | null;
+  note(turn: AnsweredTurn): void;
+}
+
+export interface SessionsOptions {
+  readonly memory: SessionMemory;
+  /** Off, each request is decided for itself, and only tool loops stay. */
+  readonly isOn: boolean;
+  readonly now: () => number;
+  /** Told of turns that other processes, and this one after a restart, should know. */
+  readonly share: (turn: SessionTurn) => void;
+}
+
+export function createSessions({ memory, isOn, now, share }: SessionsOptions): RoutingSessions {
+  const loopOf = ({ request, caller }: AskingCall): SessionTurn | null => {
+    const names = openCallNames(caller.key.accountId, request.chat.messages);
+    return names.length === 0 ? null : memory.turnOfCalls(names);
+  };
+  return {
+    view(call) {
+      if (!isOn) return null;
+      const id = sessionId(call, memory);
+      const loop = loopOf(call);
+      const cached = isCacheable(call) ? memory.cached(marksOf(call)) : NONE;
+      return { id, last: loop ?? memory.turn(id), loop, cached, nowMs: now() };
+    },
+    loopModel: (call) => loopOf(call)?.model ?? null,
+    note(answered) {
+      const { call } = answered;
+      const id = answered.decision.session?.id ?? sessionId(call, memory);
+      const before = memory.turn(id);
+      const turn = turnOf(answered, { id, before, memory, nowMs: now() });
+      memory.learn(turn);
+      if (isWorthSharing(turn, before, call)) share(turn);
+    },
+  };
+}
+
+const NONE: readonly CachedPrefix[] = [];
+
+/** Below this many bytes no host caches a prompt. */
+const CACHEABLE_BYTES = 3_000;
+
+function isCacheable({ request: { source } }: AskingCall): boolean {
+  return source.bytes.length >= CACHEABLE_BYTES;
+}
+
+function marksOf({ request: { chat }, caller }: AskingCall): PrefixMarks {
+  return prefixMarks(chat, caller.key.accountId);
+}
+
+const ID_CHARS = 20;
+/** Of a session that nobody has named. */
+const UNNAMED = "f";
+const NAMED = "s";
+
+/** The first that a request has: a name, the response that it continues, its beginning. */
+function sessionId(call: AskingCall, memory: SessionMemory): string {
+  const facts = factsOf(call);
+  const named = namedSession(facts);
+  if (named !== null) return NAMED + digest(`${facts.accountId}\n${named}`);
+  const previous = call.request.body.previous_response_id;
+  const continued =
+    typeof previous === "string" ? memory.sessionOfResponse(responseName(facts.accountId, previous)) : null;
+  return continued ?? UNNAMED + digest(sessionOf(facts));
+}
+
+/** Which conversation a call belongs to, for choosing among equal keys and hosts. */
+export function factsOf({ request, caller, headers = {} }: AskingCall) {
+  const { controls, body, chat } = request;
+  return { accountId: caller.key.accountId, named: controls.session, headers, body, messages: chat.messages };
+}
+
+function digest(text: string): string {
+  return hash("sha256", text, "base64url").slice(0, ID_CHARS);
+}
+
+/** Ids of two accounts may be equal. An answer is named without the prefix of its response, and with dashes. */
+function responseName(accountId: string, id: string): string {
+  return `${accountId}\n${id.replace(/^resp_/, "").replaceAll("-", "")}`;
+}
+
+interface TurnContext {
+  readonly id: string;
+  readonly before: SessionTurn | null;
+  readonly memory: SessionMemory;
+  readonly nowMs: number;
+}
+
+function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
+  const { call, decision, model, keyId, usage, toolCallIds } = answered;
+  const { id, before, nowMs } = context;
+  const { accountId } = call.caller.key;
+  const tokens = usage === null ? decision.estimatedTokens.input : promptTokens(usage.buckets);
+  return {
+    session: id,
+    model: model.id,
+    route: model.route,
+    keyId: keyId ?? null,
+    tier: decision.tier,
+    promptTokens: tokens,
+    cachedTokens: usage?.buckets.cacheRead ?? 0,
+    atMs: nowMs,
+    escalation: decision.session?.escalation ?? 0,
+    task: decision.session?.task ?? before?.task ?? 0,
+    ...cacheOf(answered, tokens, context),
+    calls: toolCallIds.length === 0 ? NO_CALLS : callNames(accountId, call.requestId, toolCallIds),
+    response: call.state === null ? null : responseName(accountId, call.state.answerId),
+  };
+}
+
+const NO_CALLS: readonly number[] = [];
+const NO_PREFIXES: readonly SeenPrefix[] = [];
+
+/** What the host has now seen, cached or not, and how far its counts bore out what was expected of it before. */
+function cacheOf(
+  { call, model, keyId, usage }: AnsweredTurn,
+  tokens: number,
+  { before, memory, nowMs }: TurnContext,
+): Pick<SessionTurn, "prefixes" | "trust"> {
+  const { cache } = model;
+  const trusted = before?.route === model.route ? before.trust : 1;
+  if (cache === undefined || tokens < cache.tokensMin) return { prefixes: NO_PREFIXES, trust: trusted };
+  const marks = marksOf(call);
+  const expected = memory
+    .cached(marks)
+    .find(({ route, keyId: key }) => route === model.route && key === (keyId ?? null));
+  const isAlive = expected !== undefined && nowMs - expected.atMs < cache.seconds * 1000;
+  const isProven = isAlive && usage !== null && expected.tokens >= cache.tokensMin;
+  const share = isProven ? Math.min(1, usage.buckets.cacheRead / Math.min(expected.tokens, tokens)) : 0;
+  const trust = isProven ? (expected.trust + share) / 2 : (expected?.trust ?? trusted);
+  const kept = cache.isExplicit === true ? (usage?.buckets.cacheRead ?? 0) + (usage?.buckets.cacheWrite ?? 0) : tokens;
+  return { prefixes: seenPrefixes(marks, tokens, kept), trust };
+}
+
+/** The whole prompt, the prompt without its last message, which clients may rewrite, and the instructions. */
+function seenPrefixes({ ends, instructions }: PrefixMarks, tokens: number, kept: number): readonly SeenPrefix[] {
+  const whole = ends.at(-1);
+  if (whole === undefined) return NO_PREFIXES;
+  const seen: SeenPrefix[] = [];
+  for (const mark of [whole, ends.at(-2), instructions]) {
+    if (mark === undefined || mark === null) continue;
+    const share = Math.round((tokens * mark.chars) / whole.chars);
+    seen.push({ hash: mark.hash, tokens: Math.min(share, kept) });
+  }
+  return seen;
+}
+
+/** A short request that nobody named and nothing follows is not worth a write. */
+function isWorthSharing(turn: SessionTurn, before: SessionTurn | null, { request }: Call): boolean {
+  if (turn.session.startsWith(NAMED) || turn.prefixes.length > 0 || turn.calls.length > 0) return true;
+  return before !== null || turn.response !== null || isContinued(request.chat.messages);
+}

@@ -1,0 +1,234 @@
+// Sessions over HTTP: turns stay where their prompt is cached, tiers hold, and the debug endpoint decides the same.
+// Behaviour 5.20 to 5.22.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { answers, type FakeProvider, startFakeProvider } from "../../support/providers/fake-provider.ts";
+
+let provider: FakeProvider;
+let folder: string;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  provider = await startFakeProvider();
+  folder = mkdtempSync(join(tmpdir(), "switchyard-sessions-"));
+});
+afterAll(async () => {
+  await provider.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  provider.reset();
+  provider.on("*", counting(10_000, 0));
+  gateway = await startGateway({ yaml: yaml() });
+  return () => gateway.stop();
+});
+
+const counting = (prompt: number, cached: number) =>
+  answers("Fine.", {
+    usage: {
+      prompt_tokens: prompt,
+      completion_tokens: 5,
+      total_tokens: prompt + 5,
+      prompt_tokens_details: { cached_tokens: cached },
+    },
+  });
+
+function yaml(more: readonly string[] = []): string {
+  const row = (id: string, tier: string, usd: number): string =>
+    `  - { id: ${id}, provider: lab, tier: ${tier}, price: { input: ${usd}, output: ${usd * 3}, cacheRead: ${usd / 10} }, context: 200000, capabilities: [tools] }`;
+  return [
+    "catalog: none",
+    "limits: { requestsPerMinute: 100000 }",
+    `providers: { lab: { kind: openai, baseUrl: "${provider.url}", apiKey: lab-secret } }`,
+    "models:",
+    row("tiny", "NANO", 0.2),
+    row("small", "LIGHT", 1),
+    row("other", "LIGHT", 1.5),
+    row("large", "COMPLEX", 3),
+    "tiers: { NANO: [tiny], SIMPLE: [small, other], LIGHT: [small, other], STANDARD: [small, other], COMPLEX: [large] }",
+    ...(more.length === 0 ? ["routing: { baseline: large, markup: 0 }"] : more),
+  ].join("\n");
+}
+
+const RULES = { role: "system", content: "The harbour opens at dawn and closes at dusk. ".repeat(900) };
+const FIRST = { role: "user", content: "Write an email to my boss asking for a day off" };
+const NEXT = [
+  { role: "assistant", content: "Fine." },
+  { role: "user", content: "Write another email to my landlord about the broken heating in my flat" },
+];
+
+interface Reply {
+  readonly model: string;
+  readonly service: { readonly tier: string; readonly model: string; readonly session: string };
+}
+
+async function ask(messages: readonly object[], extra: object = {}, at = gateway): Promise<Reply> {
+  const response = await at.post("/v1/chat/completions", { model: "auto", messages, ...extra });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Reply;
+}
+
+interface Decided {
+  readonly tier: string;
+  readonly model: string;
+  readonly session: string;
+  readonly reasoning: string;
+  readonly filteredChain: readonly string[];
+}
+
+async function debug(messages: readonly object[], extra: object = {}): Promise<Decided> {
+  const response = await gateway.post("/v1/routing/debug", { prompt: FIRST.content, messages, ...extra });
+  return ((await response.json()) as { decision: Decided }).decision;
+}
+
+describe("a conversation", () => {
+  it("stays above its tier while its cached prompt makes that cheaper, and leaves when that is gone", async () => {
+    const started = await ask([RULES, FIRST], { service_tier_floor: "COMPLEX" });
+    expect(started).toMatchObject({ model: "large", service: { session: "started", tier: "COMPLEX" } });
+    const predicted = await debug([RULES, FIRST, ...NEXT]);
+    expect(predicted).toMatchObject({ tier: "LIGHT", model: "large", session: "stayed" });
+    expect(predicted.filteredChain).toEqual(["large", "small", "other"]);
+    expect(predicted.reasoning).toMatch(/stays on large: \d+k cached tokens make it \$0\.00\d+ cheaper than small/);
+    provider.on("*", counting(10_100, 0));
+    const second = await ask([RULES, FIRST, ...NEXT]);
+    expect(second).toMatchObject({ model: "large", service: { session: "stayed", tier: "LIGHT" } });
+    // The provider counted nothing as cached, so the next turn does not count on it.
+    const third = await ask([RULES, FIRST, ...NEXT, ...NEXT]);
+    expect(third).toMatchObject({ model: "small", service: { session: "switched", tier: "LIGHT" } });
+  });
+
+  it("is decided by a request's own bounds", async () => {
+    await ask([RULES, FIRST], { service_tier_floor: "COMPLEX" });
+    const bounds = { service_tier_ceiling: "STANDARD" };
+    expect((await ask([RULES, FIRST, ...NEXT], bounds)).service).toMatchObject({ model: "small", session: "switched" });
+    const forced = { service_profile: "tier", service_tier: "LIGHT" };
+    expect((await ask([RULES, FIRST, ...NEXT], forced)).model).toBe("small");
+    expect((await ask([RULES, FIRST, ...NEXT], { service_profile: "direct", model: "tiny" })).model).toBe("tiny");
+  });
+
+  it("decides live as the debug endpoint said, over many turns", async () => {
+    const messages: object[] = [RULES, FIRST];
+    const asks = [
+      "What is 2+2?",
+      "Prove that there are infinitely many primes",
+      "Thanks!",
+      "Translate 'dog' to French",
+    ];
+    for (let turn = 0; turn < 12; turn++) {
+      provider.on("*", counting(10_000 + turn * 50, turn % 3 === 0 ? 0 : 9_900));
+      const predicted = await debug(messages);
+      const { model, service } = await ask(messages);
+      expect({ model, tier: service.tier, session: service.session }).toEqual({
+        model: predicted.model,
+        tier: predicted.tier,
+        session: predicted.session,
+      });
+      messages.push({ role: "assistant", content: "Fine." }, { role: "user", content: asks[turn % asks.length] });
+    }
+  });
+
+  it("is named by service_session, and the log has its id and state, not its name", async () => {
+    const named = { service_session: "alice@example.com" };
+    expect((await ask([FIRST], named)).service.session).toBe("started");
+    expect((await ask([{ role: "user", content: "Write an email to my sister" }], named)).service.session).toBe(
+      "stayed",
+    );
+    expect((await ask([FIRST])).service.session).toBe("started");
+    const listed = await (await gateway.api("GET", "/api/requests")).text();
+    const rows = (JSON.parse(listed) as { data: { session: string; sessionState: string }[] }).data;
+    expect(rows.map(({ sessionState }) => sessionState)).toEqual(["started", "stayed", "started"]);
+    expect(rows[1]?.session).toBe(rows[2]?.session);
+    expect(rows[0]?.session).not.toBe(rows[1]?.session);
+    expect(listed).not.toContain("alice");
+  });
+
+  it("shares long instructions with other conversations of the account", async () => {
+    await ask([RULES, FIRST], { service_profile: "direct", model: "other" });
+    const fresh = await debug([RULES, { role: "user", content: "Write an email to my neighbour about the noise" }]);
+    expect(fresh).toMatchObject({ model: "other", session: "started" });
+    expect(fresh.reasoning).toContain("uses other:");
+  });
+
+  it("that is short or new is decided as without sessions", async () => {
+    await ask([FIRST], { service_tier_floor: "COMPLEX" });
+    expect(await ask([FIRST, ...NEXT])).toMatchObject({ model: "small", service: { session: "switched" } });
+  });
+});
+
+describe("a tool loop", () => {
+  const tools = [{ type: "function", function: { name: "run", parameters: { type: "object", properties: {} } } }];
+  const called = (id: string, command: string) => ({
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id, type: "function", function: { name: "run", arguments: JSON.stringify({ command }) } }],
+  });
+  const result = (id: string, content: string) => ({ role: "tool", tool_call_id: id, content });
+  const task = { role: "user", content: "Write an email to my boss with the list of files" };
+
+  it("goes up by evidence of failure, one tier for each piece, unless that is off", async () => {
+    const failing = [
+      ...[called("call_a", "ls"), result("call_a", "Error: no such folder")],
+      ...[called("call_b", "ls"), result("call_b", "Error: no such folder")],
+    ];
+    expect((await debug([task], { tools })).tier).toBe("LIGHT");
+    const raised = await debug([task, ...failing], { tools });
+    expect(raised).toMatchObject({ tier: "STANDARD", session: "escalated" });
+    expect(raised.reasoning).toContain("the same tool call again raised LIGHT to STANDARD");
+    const third = [called("call_c", "dir"), result("call_c", "Error: no such command")];
+    expect((await debug([task, ...failing, ...third], { tools })).tier).toBe("COMPLEX");
+    expect((await debug([task, ...failing, ...third], { tools, service_tier_ceiling: "STANDARD" })).tier).toBe(
+      "STANDARD",
+    );
+    expect((await debug([task, ...failing, ...third], { tools, service_escalate: "off" })).tier).toBe("LIGHT");
+    const profile = (await (await gateway.api("POST", "/api/profiles", { name: "calm", escalate: "off" })).json()) as {
+      id: string;
+    };
+    const made = (await (await gateway.api("POST", "/api/keys", { name: "k", profile: profile.id })).json()) as {
+      key: string;
+    };
+    const calm = await gateway.post(
+      "/v1/routing/debug",
+      { prompt: task.content, messages: [task, ...failing, ...third], tools },
+      { authorization: `Bearer ${made.key}` },
+    );
+    expect(((await calm.json()) as { decision: Decided }).decision.tier).toBe("LIGHT");
+  });
+
+  it("says escalated once, then stays, and goes down with a new task", async () => {
+    const failing = [
+      ...[called("call_a", "ls"), result("call_a", "Error: no such folder")],
+      ...[called("call_b", "ls"), result("call_b", "Error: no such folder")],
+      ...[called("call_c", "dir"), result("call_c", "Error: no such command")],
+    ];
+    expect((await ask([task, ...failing], { tools })).service).toMatchObject({ session: "escalated", tier: "COMPLEX" });
+    const on = [...failing, called("call_d", "pwd"), result("call_d", "/home")];
+    expect((await ask([task, ...on], { tools })).service).toMatchObject({ session: "stayed", tier: "COMPLEX" });
+    const done = [...on, { role: "assistant", content: "Done." }, NEXT[1] as object];
+    expect((await ask([task, ...done], { tools })).service).toMatchObject({ session: "switched", tier: "LIGHT" });
+  });
+});
+
+describe("the state of sessions", () => {
+  it("survives a restart, and losing it changes no answer", async () => {
+    const database = `sqlite:${join(folder, "restart.db")}`;
+    const first = await startGateway({ yaml: yaml(), database });
+    const { key } = first;
+    await ask([RULES, FIRST], { service_tier_floor: "COMPLEX" }, first);
+    await first.stop();
+    const again = await startGateway({ yaml: yaml(), database });
+    const asked = { model: "auto", messages: [RULES, FIRST, ...NEXT] };
+    const authorization = { authorization: `Bearer ${key}` };
+    const kept = (await (await again.post("/v1/chat/completions", asked, authorization)).json()) as Reply;
+    expect(kept).toMatchObject({ model: "large", service: { session: "stayed", tier: "LIGHT" } });
+    await again.stop();
+    const off = await startGateway({ yaml: yaml(["routing: { baseline: large, sessionMinutes: 0 }"]), database });
+    const alone = (await (await off.post("/v1/chat/completions", asked, authorization)).json()) as Reply;
+    expect(alone).toMatchObject({ model: "small", service: { tier: "LIGHT" } });
+    expect(alone.service.session).toBeUndefined();
+    await off.stop();
+  });
+});

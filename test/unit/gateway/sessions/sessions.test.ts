@@ -1,0 +1,240 @@
+// Sessions of requests: how they are recognized, which model goes on with a tool loop, and what is remembered of caches.
+
+import { describe, expect, it } from "vitest";
+import type { ChatMessage, Usage } from "../../../../src/core/chat.ts";
+import type { Decision } from "../../../../src/core/decision.ts";
+import type { Model } from "../../../../src/core/model.ts";
+import type { SessionTurn } from "../../../../src/core/session.ts";
+import { clientToolId } from "../../../../src/formats/wire/tool-calls.ts";
+import type { Call } from "../../../../src/gateway/call.ts";
+import { createSessionMemory } from "../../../../src/gateway/sessions/memory.ts";
+import { createSessions } from "../../../../src/gateway/sessions/sessions.ts";
+import { makeChat, makeModel } from "../../../support/catalog.ts";
+
+const ask: ChatMessage = { role: "user", content: "Look it up" };
+const calling = (...ids: string[]): ChatMessage => ({ role: "assistant", tool_calls: ids.map((id) => ({ id })) });
+const result = (id: string): ChatMessage => ({ role: "tool", tool_call_id: id, content: "x" });
+const note: ChatMessage = { role: "user", content: "<system-reminder>be nice</system-reminder>" };
+
+interface Asked {
+  readonly messages: readonly ChatMessage[];
+  readonly accountId?: string;
+  readonly requestId?: string;
+  readonly named?: string | null;
+  readonly body?: object;
+  readonly headers?: Record<string, string>;
+  readonly answerId?: string;
+}
+
+function callOf({ messages, accountId = "a", requestId = "req_1", named = null, ...rest }: Asked): Call {
+  const bytes = Buffer.from(JSON.stringify(messages));
+  return {
+    requestId,
+    headers: rest.headers ?? {},
+    request: { body: rest.body ?? {}, source: { bytes }, chat: makeChat({ messages }), controls: { session: named } },
+    caller: { key: { accountId } },
+    state: rest.answerId === undefined ? null : { answerId: rest.answerId },
+  } as unknown as Call;
+}
+
+function make(idleMs = 60_000) {
+  const shared: SessionTurn[] = [];
+  let nowMs = 1_000_000;
+  const now = () => nowMs;
+  const memory = createSessionMemory(idleMs, now);
+  const sessions = createSessions({ memory, isOn: true, now, share: (turn) => shared.push(turn) });
+  const answer = (
+    asked: Asked,
+    { model = makeModel({ id: "maker" }), usage = null, calls = [] }: Partial<Answer> = {},
+  ): void => {
+    const call = callOf(asked);
+    const view = sessions.view(call);
+    const decision = {
+      tier: "LIGHT",
+      estimatedTokens: { input: 5_000, output: 10 },
+      session: { id: view?.id, state: "started", escalation: 0, task: 7, keyId: null, cachedTokens: 0 },
+    } as unknown as Decision;
+    sessions.note({ call, decision, model, keyId: undefined, usage, toolCallIds: calls });
+  };
+  const view = (asked: Asked) => sessions.view(callOf(asked));
+  return { memory, sessions, shared, answer, view, pass: (ms: number) => (nowMs += ms) };
+}
+
+interface Answer {
+  readonly model: Model;
+  readonly usage: Usage | null;
+  readonly calls: readonly string[];
+}
+
+describe("an open tool loop", () => {
+  const made = make();
+  made.answer({ messages: [ask] }, { calls: ["call_x", "functions.f:0"] });
+  it.each<readonly [string, readonly ChatMessage[], string | null]>([
+    ["a result", [ask, calling("call_x"), result("call_x")], "maker"],
+    ["an id of another shape", [ask, calling("functions.f:0"), result("functions.f:0")], "maker"],
+    ["one known call among others", [ask, calling("new", "call_x"), result("new"), result("call_x")], "maker"],
+    ["notes after the result", [ask, calling("call_x"), result("call_x"), note], "maker"],
+    [
+      "a system message after it",
+      [ask, calling("call_x"), result("call_x"), { role: "system", content: "now" }],
+      "maker",
+    ],
+    [
+      "a new ask beside the result",
+      [ask, calling("call_x"), result("call_x"), { role: "user", content: "Stop" }],
+      null,
+    ],
+    ["an answer after it", [ask, calling("call_x"), result("call_x"), { role: "assistant", content: "So." }], null],
+    ["no result yet", [ask, calling("call_x")], null],
+    ["a call nobody knows", [ask, calling("other"), result("other")], null],
+    ["nothing", [], null],
+  ])("%s", (_name, messages, model) => {
+    expect(made.sessions.loopModel(callOf({ messages }))).toBe(model);
+    expect(made.view({ messages })?.loop?.model ?? null).toBe(model);
+  });
+
+  it("belongs to its account", () => {
+    const asked = { messages: [ask, calling("call_x"), result("call_x")], accountId: "b" };
+    expect(made.sessions.loopModel(callOf(asked))).toBeNull();
+  });
+
+  it("is not taken for another one when the host gives no ids of its own", () => {
+    const two = make();
+    two.answer({ messages: [ask], requestId: "req_1" }, { model: makeModel({ id: "one" }), calls: ["call_0"] });
+    two.answer({ messages: [ask], requestId: "req_2" }, { model: makeModel({ id: "two" }), calls: ["call_0"] });
+    for (const [requestId, model] of [
+      ["req_1", "one"],
+      ["req_2", "two"],
+    ] as const) {
+      const id = clientToolId("call_0", 0, { requestId });
+      expect(two.sessions.loopModel(callOf({ messages: [ask, calling(id), result(id)] }))).toBe(model);
+    }
+  });
+
+  it("is forgotten when very many came after it, but not at once", () => {
+    const busy = make();
+    busy.answer({ messages: [ask] }, { calls: ["call_x"] });
+    const fill = (from: number): void => {
+      for (let at = from; at < from + 19_999; at += 1) busy.answer({ messages: [ask] }, { calls: [`call_fill_${at}`] });
+    };
+    const asked = callOf({ messages: [ask, calling("call_x"), result("call_x")] });
+    fill(0);
+    expect(busy.sessions.loopModel(asked)).toBe("maker");
+    fill(20_000);
+    fill(40_000);
+    expect(busy.sessions.loopModel(asked)).toBeNull();
+  });
+});
+
+describe("a session", () => {
+  it("is known by its name, else by how it began, and never by another account's", () => {
+    const { answer, view } = make();
+    const named: Asked = { messages: [ask], named: "mine" };
+    expect(view(named)?.last).toBeNull();
+    answer(named);
+    expect(view({ messages: [{ role: "user", content: "Something else" }], named: "mine" })?.last?.model).toBe("maker");
+    expect(view({ messages: [ask], named: "other" })?.last).toBeNull();
+    expect(view({ ...named, accountId: "b" })?.last).toBeNull();
+    answer({ messages: [ask] });
+    expect(view({ messages: [ask, { role: "assistant", content: "Yes" }, ask] })?.last?.model).toBe("maker");
+    expect(view({ messages: [{ role: "user", content: "Another" }] })?.last).toBeNull();
+  });
+
+  it.each<readonly [string, Partial<Asked>]>([
+    ["a header", { headers: { "x-session-id": "s-1" } }],
+    ["prompt_cache_key", { body: { prompt_cache_key: "s-1" } }],
+    ["Anthropic's metadata", { body: { metadata: { user_id: "user_1_account__session_s-1" } } }],
+    ["a conversation", { body: { conversation: "conv_1" } }],
+  ])("is named by %s, and its id shows nothing of it", (_name, naming) => {
+    const { answer, view, shared } = make();
+    answer({ messages: [ask], ...naming });
+    const found = view({ messages: [{ role: "user", content: "Next" }], ...naming });
+    expect(found?.last?.model).toBe("maker");
+    expect(found?.id).toMatch(/^s[\w-]{20}$/);
+    expect(JSON.stringify(shared)).not.toMatch(/s-1|conv_1|Look it up/);
+  });
+
+  it("goes on with the response that it continues by id, whatever its instructions", () => {
+    const { answer, view } = make();
+    answer({ messages: [{ role: "system", content: "Be brief" }, ask], answerId: "ab-cd" });
+    const next = { messages: [ask, { role: "assistant", content: "Yes" } as const, ask] };
+    expect(view({ ...next, body: { previous_response_id: "resp_abcd" } })?.last?.model).toBe("maker");
+    expect(view({ ...next, body: { previous_response_id: "resp_other" } })?.last).toBeNull();
+    expect(view({ ...next, body: { previous_response_id: "resp_abcd" }, accountId: "b" })?.last).toBeNull();
+  });
+
+  it("is over when it was silent for long", () => {
+    const { answer, view, pass } = make(60_000);
+    answer({ messages: [ask] });
+    pass(59_999);
+    expect(view({ messages: [ask] })?.last).not.toBeNull();
+    pass(1);
+    expect(view({ messages: [ask] })?.last).toBeNull();
+  });
+
+  it("is shared only where that may be of use", () => {
+    const { answer, shared } = make();
+    answer({ messages: [ask] });
+    expect(shared).toEqual([]);
+    answer({ messages: [ask, { role: "assistant", content: "Yes" }, ask] });
+    answer({ messages: [{ role: "user", content: "x" }], named: "n" });
+    answer({ messages: [{ role: "user", content: "y" }] }, { calls: ["c"] });
+    expect(shared).toHaveLength(3);
+    const elsewhere = make();
+    for (const turn of shared) elsewhere.memory.learn(JSON.parse(JSON.stringify(turn)) as SessionTurn);
+    expect(elsewhere.view({ messages: [{ role: "user", content: "z" }], named: "n" })?.last?.model).toBe("maker");
+  });
+});
+
+describe("what a host has cached", () => {
+  const cache = { seconds: 300, tokensMin: 1024 };
+  const model = makeModel({ id: "maker", cache });
+  const system: ChatMessage = { role: "system", content: "Rules of the house. ".repeat(400) };
+  const usage = (input: number, cacheRead: number, cacheWrite = 0): Usage => ({
+    buckets: { input, cacheRead, cacheWrite, output: 5 },
+    longCacheWrite: 0,
+    reasoning: 0,
+  });
+  const first = [system, ask];
+  const second = [
+    ...first,
+    { role: "assistant", content: "Yes" } as const,
+    { role: "user", content: "Go on" } as const,
+  ];
+
+  it("is what it was sent, for the next turn and for others with the same instructions", () => {
+    const { answer, view } = make();
+    answer({ messages: first }, { model, usage: usage(2_000, 0) });
+    expect(view({ messages: second })?.cached).toMatchObject([{ route: "maker", tokens: 2_000, trust: 1 }]);
+    const other = view({ messages: [system, { role: "user", content: "Quite another question" }] });
+    expect(other?.last).toBeNull();
+    expect(other?.cached[0]?.tokens).toBeGreaterThan(1_900);
+    expect(view({ messages: second, accountId: "b" })?.cached).toEqual([]);
+    expect(view({ messages: [{ ...system, content: `${String(system.content)}!` }, ask] })?.cached).toEqual([]);
+  });
+
+  it("is believed less with each turn in which the host counts nothing, and more when it does", () => {
+    const { answer, view } = make();
+    answer({ messages: first }, { model, usage: usage(2_000, 0) });
+    answer({ messages: second }, { model, usage: usage(2_100, 0) });
+    expect(view({ messages: [...second, ask] })?.cached[0]).toMatchObject({ tokens: 2_100, trust: 0.5 });
+    answer({ messages: [...second, ask] }, { model, usage: usage(100, 2_100) });
+    expect(view({ messages: [...second, ask, ask] })?.cached[0]).toMatchObject({ trust: 0.75 });
+  });
+
+  it("is only what it reports, where requests have to mark it", () => {
+    const explicit = makeModel({ id: "maker", cache: { ...cache, isExplicit: true } });
+    const { answer, view } = make();
+    answer({ messages: first }, { model: explicit, usage: usage(2_000, 0) });
+    expect(view({ messages: second })?.cached).toMatchObject([{ tokens: 0 }]);
+    answer({ messages: first }, { model: explicit, usage: usage(100, 0, 1_900) });
+    expect(view({ messages: second })?.cached[0]).toMatchObject({ tokens: 1_900 });
+  });
+
+  it("is nothing for short prompts and hosts without a cache", () => {
+    const { answer, view } = make();
+    answer({ messages: first }, { usage: usage(2_000, 0) });
+    answer({ messages: first }, { model, usage: usage(900, 0) });
+    expect(view({ messages: second })?.cached).toEqual([]);
+  });
+});
