@@ -36,7 +36,7 @@ export const CHANGES: readonly Change[] = [
 ];
 
 /** Six characters. */
-export function randomWord(characters: string, random: Random): string {
+function randomWord(characters: string, random: Random): string {
   return Array.from({ length: 6 }, () => pick([...characters], random)).join("");
 }
 

@@ -15,7 +15,7 @@ const SEED = 11;
 const UNKNOWN_WORDS = 400;
 
 /** What one change did to the prompts. */
-export interface FlipRate {
+interface FlipRate {
   readonly name: string;
   readonly aim: number;
   /** Shares of prompts: another tier, a lower tier, a tier two or more away, another category. */

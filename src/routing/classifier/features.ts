@@ -148,7 +148,7 @@ interface Tokens {
 }
 
 /** The rows of a lower-case text's features, repeated as often as they occur. */
-export interface HashedText {
+interface HashedText {
   readonly buckets: Int32Array;
   /** Whether some word was learned in the place where it stands: a mark alone may be met by chance. */
   readonly isKnown: boolean;
