@@ -51,11 +51,6 @@ export function currentRange(): Range {
   return named(name, minute.value);
 }
 
-/** The same length of time, just before. */
-export function rangeBefore({ fromMs, toMs }: Range): Span {
-  return { fromMs: fromMs - (toMs - fromMs), toMs: fromMs };
-}
-
 /** Called by a timer that runs as long as the dashboard is open. */
 export function advanceRange(): void {
   minute.value = thisMinute();

@@ -15,6 +15,7 @@ import type { CatalogModelSchema } from "../src/http/api/models.ts";
 import type { ProfileSchema } from "../src/http/api/profiles.ts";
 import type { HealthSchema, ProviderSchema, ProviderTestedSchema } from "../src/http/api/providers.ts";
 import type { ReplaySchema } from "../src/http/api/replay.ts";
+import type { OverviewSchema } from "../src/http/api/requests/overview.ts";
 import type {
   RecordedDecisionSchema,
   RecordedRequestSchema,
@@ -70,6 +71,8 @@ export type Usage = Shape<typeof UsageSchema>;
 export type RequestTotals = Shape<typeof TotalsSchema>;
 export type RequestSession = Shape<typeof RequestSessionSchema>;
 export type SessionDetail = Shape<typeof RequestSessionDetailSchema>;
+/** Everything on the overview, of one range and one moment. */
+export type OverviewData = Shape<typeof OverviewSchema>;
 export type RequestLine = Shape<typeof RequestLineSchema>;
 export type RequestDetail = Shape<typeof RecordedRequestSchema>;
 

@@ -18,7 +18,7 @@ export function perStep<T>(range: Range, rows: readonly Usage[], read: (row: Usa
 }
 
 /** The rows of each group, groups in the order of their first row. */
-export function byGroup(list: List<Usage> | null): ReadonlyMap<string, readonly Usage[]> {
+export function byGroup(list: Pick<List<Usage>, "data"> | null): ReadonlyMap<string, readonly Usage[]> {
   const groups = new Map<string, Usage[]>();
   for (const row of list?.data ?? []) {
     const name = row.group ?? "none";

@@ -8,7 +8,9 @@ import { shuttingDown } from "../gateway/open-calls.ts";
 import { registerApi } from "./api/routes.ts";
 import type { Edge, LifecycleContext } from "./context.ts";
 import { handleBodies } from "./exchange/body.ts";
+import { compressJson } from "./exchange/compression.ts";
 import { endWaitingResponses } from "./exchange/disconnect.ts";
+import { wantsPage } from "./exchange/error-page.ts";
 import { sendError, toGatewayError } from "./exchange/errors.ts";
 import { createHostGuard } from "./exchange/hosts.ts";
 import { createMethodTable } from "./exchange/methods.ts";
@@ -23,7 +25,7 @@ import { registerDocs } from "./pages/docs.ts";
 import { registerHome } from "./pages/home.ts";
 import { registerGuide } from "./pages/llms.ts";
 import { registerOpenapi } from "./pages/openapi.ts";
-import { registerUi } from "./pages/ui.ts";
+import { readPage, registerUi } from "./pages/ui.ts";
 import { createUnmatchedCounter } from "./v1/key-admission.ts";
 import { registerV1 } from "./v1/routes.ts";
 
@@ -79,7 +81,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     request.recording?.failed(known.details.code ?? known.type, known.message);
     return sendError(known, request, reply);
   });
-  const respondUnmatched = createUnmatchedResponder(server, edge);
+  const respondUnmatched = createUnmatchedResponder(server, edge, options.uiFolder);
   server.setNotFoundHandler(respondUnmatched);
   server.addHook("onClose", async () => queue.close());
   await registerRoutes(server, edge, queue);
@@ -93,13 +95,19 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
 }
 
 /** Must be created before the routes, because it learns the methods of each path from them. */
-function createUnmatchedResponder(server: FastifyInstance, edge: Edge) {
+function createUnmatchedResponder(server: FastifyInstance, edge: Edge, uiFolder: string | undefined) {
   const methods = createMethodTable(server, edge.settings.server);
   const countUnmatched = createUnmatchedCounter(edge);
+  const checkHost = createHostGuard(edge.settings.server);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     if (isV1(request.url)) await countUnmatched(request, reply);
-    methods.respondUnmatched(request, reply);
-    return reply;
+    const problem = methods.respondUnmatched(request, reply);
+    if (problem === null) return reply;
+    if (problem.status !== 404 || !wantsPage(request)) throw problem;
+    // Under another host the dashboard could not load its files; the plain page of the error handler needs none.
+    const page = await checkHost(request).then(() => readPage(uiFolder), () => null);
+    if (page === null) throw problem;
+    return reply.code(404).header("cache-control", "no-cache").type("text/html; charset=utf-8").send(page);
   };
 }
 
@@ -119,7 +127,10 @@ async function registerRoutes(server: FastifyInstance, edge: Edge, queue: Reques
   await registerCors(server, edge.settings);
   registerHome(server, edge);
   registerOps(server, edge);
-  registerOpenapi(server);
+  await server.register(async (scope) => {
+    compressJson(scope);
+    registerOpenapi(scope);
+  });
   registerGuide(server, edge);
   registerV1(server, edge, queue);
 }

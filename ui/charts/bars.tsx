@@ -84,6 +84,8 @@ interface RankedRow {
   readonly label: ComponentChildren;
   readonly value: number;
   readonly shown: string;
+  /** The value in full. */
+  readonly title?: string;
   readonly detail?: string;
   readonly href?: string;
   /** In the place of an address, such as for "show the rest". */
@@ -100,7 +102,7 @@ export function RankedBars({ rows }: { readonly rows: readonly RankedRow[] }) {
         <li key={row.id}>
           <Opener row={row}>
             <span class="ranked-label">{row.label}</span>
-            <span class="ranked-value">
+            <span class="ranked-value" title={row.title}>
               {row.shown}
               {row.detail !== undefined && <small class="faint">{row.detail}</small>}
             </span>

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Load } from "../api.ts";
-import { Shown } from "../kit/states.tsx";
+import { Shown, Skeleton } from "../kit/states.tsx";
 import * as TEXT from "./text.ts";
 
 /** The numbers of a chart as text; the first column names the row. */
@@ -17,6 +17,8 @@ interface FigureProps {
   readonly title: string;
   /** What the numbers come from: until they are there, only the title is shown. Left out inside a `Shown`. */
   readonly load?: Load<unknown>;
+  /** The same for numbers whose failure is said elsewhere. */
+  readonly isWaiting?: boolean;
   /** One sentence for those who do not see the picture, and a summary for those who do. */
   readonly trend: ComponentChildren;
   readonly table: NumberTable;
@@ -26,12 +28,11 @@ interface FigureProps {
 }
 
 /** Chart and table take turns in the same place. Without data the empty chart keeps its height, unseen. */
-export function Figure({ title, load, trend, table, actions, legend, children }: FigureProps) {
+export function Figure({ title, load, isWaiting = load?.data === null, trend, table, actions, legend, children }: FigureProps) {
   const [isTable, setTable] = useState(false);
-  const isUnknown = load?.data === null;
   const body = isTable ? <Numbers title={title} table={table} /> : <div class="chart-box">{children}</div>;
   return (
-    <figure class={isUnknown ? "card chart unknown" : "card chart"}>
+    <figure class={isWaiting ? "card chart unknown" : "card chart"}>
       <figcaption>
         <div class="chart-head">
           <h2>{title}</h2>
@@ -51,8 +52,9 @@ export function Figure({ title, load, trend, table, actions, legend, children }:
         <p class="faint">{trend}</p>
         {!isTable && legend}
       </figcaption>
+      {load === undefined && isWaiting && <Skeleton />}
       {load !== undefined && <Shown load={load}>{() => body}</Shown>}
-      {(load === undefined || isUnknown) && body}
+      {(load === undefined || isWaiting) && body}
     </figure>
   );
 }

@@ -33,7 +33,7 @@ export function Shown<T>({ load, rows = 4, frame, keepsRows = false, children }:
   const data = load.data ?? (keepsRows ? load.previous : null);
   if (data === null) {
     if (load.error !== null) return <Failed error={load.error} onRetry={load.reload} />;
-    return <>{frame ?? <Skeleton rows={rows} />}</>;
+    return <>{frame === undefined ? <Skeleton rows={rows} /> : frame}</>;
   }
   const isOld = load.isStale || load.data === null;
   return (

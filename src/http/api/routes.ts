@@ -3,6 +3,7 @@
 import cookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { OperatorContext } from "../context.ts";
+import { compressJson } from "../exchange/compression.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
 import { ENTRY_ROUTES } from "./configuration/entries.ts";
@@ -21,6 +22,7 @@ import { PROFILE_ROUTES } from "./profiles.ts";
 import { PROVIDER_ROUTES } from "./providers.ts";
 import { REPLAY_ROUTES } from "./replay.ts";
 import { eventsRoute } from "./requests/events.ts";
+import { OVERVIEW_ROUTES } from "./requests/overview.ts";
 import { REQUEST_ROUTES } from "./requests/routes.ts";
 import { CONVERSATION_ROUTES } from "./requests/sessions.ts";
 import { type ApiRoute, registerRoute, toOperation } from "./route.ts";
@@ -51,6 +53,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...CONVERSATION_ROUTES,
   ...USAGE_ROUTES,
   ...EXPLORE_ROUTES,
+  ...OVERVIEW_ROUTES,
   ...SESSION_ROUTES,
   ...USER_ROUTES,
   ...SETTINGS_ROUTES,
@@ -62,6 +65,7 @@ export function registerApi(server: FastifyInstance, edge: OperatorContext): voi
     // Here and not for the whole server: /v1 has no use for cookies.
     await api.register(cookie);
     api.addHook("onRequest", keepNothing);
+    compressJson(api);
     for (const route of ROUTES) registerRoute(api, edge, route);
   });
 }

@@ -170,7 +170,7 @@ function isIn<Word extends string>(words: readonly Word[], word: string): word i
 }
 
 /** Latencies are rounded to milliseconds; money stays exact. */
-function writeUsage(row: UsageRow): Shape<typeof UsageSchema> {
+export function writeUsage(row: UsageRow): Shape<typeof UsageSchema> {
   const { requests, charge, baseline, latencies, firstContents, times } = row;
   return {
     start: isoTime(row.startMs),

@@ -14,7 +14,8 @@ interface KnownPath {
 }
 
 export interface MethodTable {
-  respondUnmatched(request: FastifyRequest, reply: FastifyReply): void;
+  /** Sends the response to OPTIONS; returns the error of everything else. */
+  respondUnmatched(request: FastifyRequest, reply: FastifyReply): GatewayError | null;
 }
 
 /** Watches the routes as they are registered, so it must be created before them. */
@@ -41,13 +42,14 @@ export function createMethodTable(
       // If the method is possible here, a route itself has found nothing.
       if (allow === "" || known.some(({ methods }) => methods.has(request.method))) {
         const hint = pathHint({ path, origin: publicOrigin(request, settings), isKnown, routes: apiRoutes() });
-        throw new GatewayError("notFound", `Unknown path ${path.slice(0, PATH_SHOWN)}. ${hint}`);
+        return new GatewayError("notFound", `Unknown path ${path.slice(0, PATH_SHOWN)}. ${hint}`);
       }
       reply.header("allow", allow);
       if (request.method !== "OPTIONS") {
-        throw new GatewayError("wrongMethod", `${request.method} is not allowed here. Use ${allow}.`);
+        return new GatewayError("wrongMethod", `${request.method} is not allowed here. Use ${allow}.`);
       }
       reply.code(204).send();
+      return null;
     },
   };
 }

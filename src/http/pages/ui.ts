@@ -2,6 +2,7 @@
 // without a built dashboard says how to build it.
 
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -40,6 +41,11 @@ const HINT = `switchyard: the gateway is running, but its dashboard is not built
 Build it:  npm run build     (npm start does so by itself)
 The API is at /v1, its description at /openapi.json.
 `;
+
+/** The dashboard itself, for addresses without a route; null where it is not built. */
+export function readPage(folder: string = UI_FOLDER): Promise<string | null> {
+  return readFile(`${folder}/index.html`, "utf8").catch(() => null);
+}
 
 /** Adds the routes of the dashboard, whose built files lie in `folder`. */
 export async function registerUi(server: FastifyInstance, folder: string = UI_FOLDER): Promise<void> {

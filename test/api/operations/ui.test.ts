@@ -91,6 +91,23 @@ describe("the dashboard", () => {
     expect(answer.headers["cache-control"] ?? "").not.toContain("immutable");
   });
 
+  it("an unknown path is the dashboard in a browser, with 404; a plain page where it cannot load", async () => {
+    const ask = (server: FastifyInstance, url: string, more: object = {}) =>
+      server.inject({ url, headers: { accept: "text/html,*/*;q=0.8", ...more } });
+    const page = await ask(built, "/nowhere/at-all");
+    expect([page.statusCode, page.headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(page.headers["cache-control"]).toBe("no-cache");
+    expect(page.body).toContain("<title>Dashboard</title>");
+    for (const plain of [await ask(unbuilt, "/nowhere"), await ask(built, "/nowhere", { host: "evil.example" })]) {
+      expect(plain.statusCode).toBe(404);
+      expect(plain.body).toContain("Unknown path /nowhere");
+    }
+    for (const url of ["/api/nowhere", "/v1beta/nowhere"]) {
+      expect((await ask(built, url)).headers["content-type"]).toContain("application/json");
+    }
+    expect((await built.inject({ url: "/nowhere", method: "POST" })).headers["content-type"]).toContain("json");
+  });
+
   it("where it is not built, the address says so and how to fix it", async () => {
     for (const method of ["GET", "HEAD"] as const) {
       const answer = await unbuilt.inject({ url: "/", method });

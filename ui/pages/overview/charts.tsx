@@ -3,7 +3,6 @@
 
 import { useState } from "preact/hooks";
 import { TIERS } from "../../../src/core/tiers.ts";
-import type { Load } from "../../api.ts";
 import { BarChart, RankedBars } from "../../charts/bars.tsx";
 import { Figure, Legend } from "../../charts/figure.tsx";
 import { LineChart } from "../../charts/lines.tsx";
@@ -12,8 +11,7 @@ import { count, duration, percent, plural, usd } from "../../format.ts";
 import { Segmented } from "../../kit/button.tsx";
 import { Check } from "../../kit/field.tsx";
 import { Empty } from "../../kit/states.tsx";
-import type { Range } from "../../range.ts";
-import type { List, Usage } from "../../types.ts";
+import type { Usage } from "../../types.ts";
 import { baseline, byGroup, cumulative, OTHER, perStep, spent, sum } from "../../usage.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
 import * as TEXT from "./text.ts";
@@ -22,10 +20,9 @@ import * as TEXT from "./text.ts";
 const MODELS_MAX = 8;
 
 /** What was paid against the baseline; the area between is what was saved. */
-export function SpendChart({ range, series }: Series) {
+export function SpendChart({ range, rows, isWaiting }: Series) {
   const [isCumulative, setCumulative] = useState(false);
   const times = timesOf(range, range.step);
-  const rows = series.data?.data ?? [];
   // The same numbers, each step alone or with all before it.
   const along = isCumulative ? cumulative : (values: readonly number[]) => values;
   const paid = along(perStep(range, rows, spent, 0));
@@ -35,7 +32,7 @@ export function SpendChart({ range, series }: Series) {
   return (
     <Figure
       title={TEXT.spendVsBaseline}
-      load={series}
+      isWaiting={isWaiting}
       trend={TEXT.spendSummary(
         subtitle(range),
         usd(sum(rows, spent)),
@@ -79,9 +76,9 @@ export function SpendChart({ range, series }: Series) {
 }
 
 /** Models by spend, the largest first. */
-export function ModelMix({ models }: { readonly models: Load<List<Usage>> }) {
+export function ModelMix({ rows: models, isWaiting }: Series) {
   const [isWhole, setWhole] = useState(false);
-  const ranked = [...(models.data?.data ?? [])]
+  const ranked = [...models]
     // Requests that no model answered cost nothing.
     .filter(({ group }) => group !== null)
     .sort((a, b) => spent(b) - spent(a));
@@ -109,7 +106,7 @@ export function ModelMix({ models }: { readonly models: Load<List<Usage>> }) {
   return (
     <Figure
       title={TEXT.modelMix}
-      load={models}
+      isWaiting={isWaiting}
       trend={top === undefined ? TEXT.bySpend : TEXT.ofSpend(top.group, percent(spent(top) / (total || 1)))}
       table={{
         head: [TEXT.model, TEXT.requests, TEXT.spend, TEXT.saved],
@@ -126,10 +123,10 @@ export function ModelMix({ models }: { readonly models: Load<List<Usage>> }) {
 }
 
 /** The share of each tier per step. */
-export function TierMix({ range, tiers }: { readonly range: Range; readonly tiers: Load<List<Usage>> }) {
+export function TierMix({ range, rows, isWaiting }: Series) {
   const times = timesOf(range, range.step);
-  const groups = byGroup(tiers.data);
-  const total = sum(tiers.data?.data ?? [], ({ requests }) => requests);
+  const groups = byGroup({ data: rows });
+  const total = sum(rows, ({ requests }) => requests);
   const stacks = TIERS.map((tier) => ({
     name: tier,
     mark: `tier-${tier}`,
@@ -141,7 +138,7 @@ export function TierMix({ range, tiers }: { readonly range: Range; readonly tier
   return (
     <Figure
       title={TEXT.tierMix}
-      load={tiers}
+      isWaiting={isWaiting}
       trend={total === 0 ? subtitle(range) : TEXT.topTier(subtitle(range), most, percent(Math.max(...shares)))}
       table={{
         head: [TEXT.timeUtc, ...TIERS],
@@ -190,10 +187,10 @@ const KINDS: readonly Kind[] = [
 ];
 
 /** Errors by kind. The legend opens each kind in the request log. */
-export function StatusChart({ range, statuses }: { readonly range: Range; readonly statuses: Load<List<Usage>> }) {
+export function StatusChart({ range, rows: statuses, isWaiting }: Series) {
   const times = timesOf(range, range.step);
   const stacks = KINDS.map((kind) => {
-    const rows = (statuses.data?.data ?? []).filter(({ group }) => kindOf(Number(group)) === kind);
+    const rows = statuses.filter(({ group }) => kindOf(Number(group)) === kind);
     const values = times.map((time) =>
       sum(
         rows.filter(({ start }) => Date.parse(start) === time),
@@ -201,20 +198,14 @@ export function StatusChart({ range, statuses }: { readonly range: Range; readon
       ),
     );
     const status = kind.filter([...new Set(rows.map(({ group }) => Number(group)))]);
-    // Which statuses occurred is not known before they are read.
-    const link = statuses.data === null ? {} : { href: requestsHref({ status }) };
-    return { name: kind.name, mark: kind.mark, values, ...link };
+    return { name: kind.name, mark: kind.mark, values, href: requestsHref({ status }) };
   });
-  const total = sum(statuses.data?.data ?? [], ({ errors }) => errors);
+  const total = sum(statuses, ({ errors }) => errors);
   return (
     <Figure
       title={TEXT.errors}
-      load={statuses}
-      trend={
-        statuses.data === null
-          ? subtitle(range)
-          : `${subtitle(range)}. ${total === 0 ? TEXT.noErrors : `${plural(total, "error")}.`}`
-      }
+      isWaiting={isWaiting}
+      trend={`${subtitle(range)}. ${total === 0 ? TEXT.noErrors : `${plural(total, "error")}.`}`}
       table={{
         head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
@@ -249,10 +240,9 @@ const CHOICES = [
 ] as const;
 type What = (typeof CHOICES)[number]["value"];
 /** Median and 95th percentile; for the gateway's own part the trend compares it with the providers'. */
-export function LatencyChart({ range, series }: Series) {
+export function LatencyChart({ range, rows, isWaiting }: Series) {
   const [what, setWhat] = useState<What>("firstContent");
   const times = timesOf(range, range.step);
-  const rows = series.data?.data ?? [];
   const lines = [
     { name: "p50", mark: "accent", values: perStep(range, rows, (row) => row[what].p50Ms, null) },
     { name: "p95", mark: "muted", values: perStep(range, rows, (row) => row[what].p95Ms, null) },
@@ -265,7 +255,7 @@ export function LatencyChart({ range, series }: Series) {
   return (
     <Figure
       title={TEXT.latency}
-      load={series}
+      isWaiting={isWaiting}
       trend={`${subtitle(range)}. ${what === "overhead" ? ownPart(rows) : slowest}`}
       table={{
         head: [TEXT.timeUtc, "p50", "p95"],

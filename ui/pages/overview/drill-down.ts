@@ -1,16 +1,17 @@
 // From a number on the overview to the requests behind it: a click opens them, dragging zooms.
 
-import type { Load } from "../../api.ts";
 import { stepMs, timesOf } from "../../charts/scale.ts";
 import type { Range } from "../../range.ts";
 import { type Changes, go, hrefTo, place, setQuery } from "../../router.ts";
-import type { List, Usage } from "../../types.ts";
+import type { Usage } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
-/** A range and the usage of each of its steps, as most charts take them. */
+/** A range and the usage in it, as charts take them. */
 export interface Series {
   readonly range: Range;
-  readonly series: Load<List<Usage>>;
+  readonly rows: readonly Usage[];
+  /** The usage has not been read yet, so nothing of it is shown. */
+  readonly isWaiting: boolean;
 }
 
 /** Handlers for a chart: a click opens the requests of that step, dragging zooms the whole page. */

@@ -39,17 +39,16 @@ export function FallbackChart(props: FallbackChartProps) {
 type ChosenChartProps = FallbackChartProps & { readonly choice: ComponentChildren };
 
 /** Requests that the first attempt answered would dwarf the others, so they are drawn on request only. */
-function ByTry({ range, series, choice }: ChosenChartProps) {
+function ByTry({ range, rows, isWaiting, choice }: ChosenChartProps) {
   const [isWhole, setWhole] = useState(false);
   const times = timesOf(range, range.step);
-  const rows = series.data?.data ?? [];
   const stacks = tryStacks(range, rows);
   // The table and the legend always show all of them.
   const drawn = stacks.filter(({ at }) => isWhole || at !== "first");
   return (
     <Figure
       title={TEXT.fallbacks}
-      load={series}
+      isWaiting={isWaiting}
       trend={`${subtitle(range)}. ${describeTries(rows)}`}
       table={{
         head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
@@ -87,7 +86,7 @@ function ByTry({ range, series, choice }: ChosenChartProps) {
 }
 
 /** Requests that each provider failed, whether or not another one answered. */
-function ByProvider({ range, series, everyMs, choice }: ChosenChartProps) {
+function ByProvider({ range, rows, everyMs, choice }: ChosenChartProps) {
   const key = place.value.query.get("key");
   // The failures follow the key filter of the page.
   const narrowed = key === null ? "" : `&key=${encodeURIComponent(key)}`;
@@ -99,7 +98,7 @@ function ByProvider({ range, series, everyMs, choice }: ChosenChartProps) {
     <Figure
       title={TEXT.fallbacks}
       load={failures}
-      trend={`${subtitle(range)}. ${failures.data === null ? "" : describeFailures(stacks, series.data?.data ?? [])}`}
+      trend={`${subtitle(range)}. ${describeFailures(stacks, rows)}`}
       table={{
         head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [

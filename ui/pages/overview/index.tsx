@@ -3,19 +3,18 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
-import { percent, span, usd, utc } from "../../format.ts";
+import { exact, percent, span, usd, utc } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { KeyPicker } from "../../parts/key-picker.tsx";
-import { currentRange, type Range, rangeBefore, rangeQuery } from "../../range.ts";
+import { currentRange, type Range, rangeQuery } from "../../range.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
-import { isOperator } from "../../session.ts";
-import type { Explore, List, RequestLine, Usage } from "../../types.ts";
+import type { OverviewData, Usage } from "../../types.ts";
 import { LatencyChart, ModelMix, SpendChart, StatusChart, TierMix } from "./charts.tsx";
 import { Checklist } from "./checklist.tsx";
 import { FallbackChart } from "./fallbacks.tsx";
-import { LastErrors, TOP_KEYS, TopKeys } from "./lists.tsx";
+import { LastErrors, TopKeys } from "./lists.tsx";
 import * as TEXT from "./text.ts";
 import { Tiles } from "./tiles.tsx";
 
@@ -31,13 +30,13 @@ const FIRST_EVERY_MS = 2_000;
 export function Overview() {
   // The first request must not take the checklist away: the user leaves it.
   const stage = useSignal<"unknown" | "waiting" | "left">("unknown");
-  const options = stage.value === "waiting" ? { everyMs: FIRST_EVERY_MS } : {};
-  const latest = useLoad<List<RequestLine>>("/api/requests?limit=1", options);
-  const first = latest.data?.data[0] ?? null;
-  // A failed request is no start: it counts only when another one was answered.
-  const isFailed = first?.error === true;
-  const answered = useLoad<List<RequestLine>>(isFailed ? "/api/requests?limit=1&status=2xx" : null, options);
-  const isNew = latest.data !== null && (first === null || (isFailed && answered.data?.data.length === 0));
+  const isLive = place.value.query.get("live") !== "off";
+  const key = place.value.query.get("key");
+  const range = currentRange();
+  const everyMs = stage.value === "waiting" ? FIRST_EVERY_MS : isLive ? EVERY_MS : 0;
+  const narrowed = key === null ? "" : `&key=${encodeURIComponent(key)}`;
+  const load = useLoad<OverviewData>(`/api/overview?by=${range.step}&${rangeQuery(range)}${narrowed}`, { everyMs });
+  const isNew = load.data?.isStarted === false;
   useEffect(() => {
     if (isNew && stage.value === "unknown") stage.value = "waiting";
   }, [isNew, stage]);
@@ -45,67 +44,61 @@ export function Overview() {
     return (
       <>
         <PageHead title={TEXT.overview} purpose={PURPOSE} />
-        <Checklist latest={first} onDone={() => (stage.value = "left")} />
+        <Checklist latest={load.data?.latest ?? null} onDone={() => (stage.value = "left")} />
       </>
     );
   }
   return (
-    <Shown load={isFailed ? answered : latest} rows={10}>
-      {() => <Dashboard />}
-    </Shown>
-  );
-}
-
-/** All numbers of the page, each read once and handed to the parts that show it. */
-function Dashboard() {
-  const isLive = place.value.query.get("live") !== "off";
-  const key = place.value.query.get("key");
-  const range = currentRange();
-  const options = isLive ? { everyMs: EVERY_MS } : {};
-  const narrowed = key === null ? "" : `&key=${encodeURIComponent(key)}`;
-  // Percentiles are costly to compute, so only the charts that show them ask for them.
-  const query = (by: string, span: { fromMs: number; toMs: number }, group = ""): string =>
-    `/api/usage?by=${by}&${rangeQuery(span)}${group === "" ? "" : `&latency=false&group=${group}`}${narrowed}`;
-  const total = useLoad<List<Usage>>(query("total", range), options);
-  // The time before does not change any more, so it is read once.
-  const before = useLoad<List<Usage>>(query("total", rangeBefore(range)));
-  const series = useLoad<List<Usage>>(query(range.step, range), options);
-  const tiers = useLoad<List<Usage>>(query(range.step, range, "tier"), options);
-  const statuses = useLoad<List<Usage>>(query(range.step, range, "status"), options);
-  const models = useLoad<List<Usage>>(query("total", range, "model"), options);
-  const top = `/api/explore?metric=cost&by=key&top=${TOP_KEYS}&${rangeQuery(range)}${narrowed}`;
-  const keys = useLoad<Explore>(top, options);
-  const isQuiet = total.data !== null && (total.data.data[0]?.requests ?? 0) === 0;
-  return (
     <>
-      <PageHead title={TEXT.overview} purpose={<SavingsSentence total={total.data?.data[0] ?? null} range={range} />}>
+      <PageHead title={TEXT.overview} purpose={<SavingsSentence data={load.data} range={range} />}>
         <KeyPicker all={TEXT.allKeys} />
         <RangePicker />
       </PageHead>
-      <Tiles range={range} total={total} before={before} series={series} />
-      {isQuiet && (
-        <Empty title={TEXT.noRequests(range.label.toLowerCase())}>
-          <a href={hrefTo("/", { range: "30d", from: null, to: null })}>{TEXT.showLast30Days}</a>
-        </Empty>
-      )}
-      <div class="charts">
-        <SpendChart range={range} series={series} />
-        <TierMix range={range} tiers={tiers} />
-        <ModelMix models={models} />
-        <LatencyChart range={range} series={series} />
-        <StatusChart range={range} statuses={statuses} />
-        <FallbackChart range={range} series={series} everyMs={isLive ? EVERY_MS : 0} />
-        <TopKeys keys={keys} />
-        <LastErrors range={range} />
-      </div>
+      <Shown load={load} frame={null}>
+        {() => null}
+      </Shown>
+      {(load.data !== null || load.error === null) && <Dashboard data={load.data} range={range} everyMs={everyMs} />}
       <footer class="row faint">
-        {total.loadedAtMs !== null && <UpdatedAgo atMs={total.loadedAtMs} />}
+        {load.loadedAtMs !== null && <UpdatedAgo atMs={load.loadedAtMs} />}
         <Check
           label={TEXT.autoRefresh}
           isOn={isLive}
           onChange={(isOn) => setQuery({ live: isOn ? null : "off" }, { replace: true })}
         />
       </footer>
+    </>
+  );
+}
+
+interface DashboardProps {
+  /** Null while it is read: every part then keeps its place without a number. */
+  readonly data: OverviewData | null;
+  readonly range: Range;
+  readonly everyMs: number;
+}
+
+/** Always the same parts in the same places, so that switches in charts keep their state when the range changes. */
+function Dashboard({ data, range, everyMs }: DashboardProps) {
+  const isWaiting = data === null;
+  const part = (rows: readonly Usage[] | undefined) => ({ range, rows: rows ?? [], isWaiting });
+  return (
+    <>
+      <Tiles range={range} data={data} />
+      {data !== null && (data.total?.requests ?? 0) === 0 && (
+        <Empty title={TEXT.noRequests(range.label.toLowerCase())}>
+          <a href={hrefTo("/", { range: "30d", from: null, to: null })}>{TEXT.showLast30Days}</a>
+        </Empty>
+      )}
+      <div class="charts">
+        <SpendChart {...part(data?.series)} />
+        <TierMix {...part(data?.tiers)} />
+        <ModelMix {...part(data?.models)} />
+        <LatencyChart {...part(data?.series)} />
+        <StatusChart {...part(data?.statuses)} />
+        <FallbackChart {...part(data?.series)} everyMs={everyMs} />
+        <TopKeys keys={data?.keys} />
+        <LastErrors errors={data?.errors} />
+      </div>
     </>
   );
 }
@@ -122,14 +115,15 @@ function UpdatedAgo({ atMs }: { readonly atMs: number }) {
 }
 
 /** The point of the gateway in one sentence. Only operators may see which model is the baseline. */
-function SavingsSentence({ total, range }: { readonly total: Usage | null; readonly range: Range }) {
-  const model = useLoad<{ readonly baselineModel: string }>(isOperator() ? "/api/settings" : null).data?.baselineModel;
+function SavingsSentence({ data, range }: { readonly data: OverviewData | null; readonly range: Range }) {
+  const total = data?.total ?? null;
   if (total === null || total.requests === 0) return <span class="proof">{PURPOSE}</span>;
   const saved = Number(total.savedUsd) / (Number(total.baselineUsd) || 1);
   return (
     <span class="proof">
-      {TEXT.youSpentIn(range.label)} <b title={total.chargeUsd}>{usd(total.chargeUsd)}</b> {TEXT.insteadOf}{" "}
-      <b title={total.baselineUsd}>{usd(total.baselineUsd)}</b> {TEXT.on} {model ?? TEXT.someBaseline} (
+      {TEXT.youSpentIn(range.label)} <b title={exact(total.chargeUsd)}>{usd(total.chargeUsd)}</b> {TEXT.insteadOf}{" "}
+      <b title={exact(total.baselineUsd)}>{usd(total.baselineUsd)}</b> {TEXT.on}{" "}
+      {data?.baselineModel ?? TEXT.someBaseline} (
       {saved >= 0 ? TEXT.savedShare(percent(saved)) : TEXT.moreThanBaseline(percent(-saved))}).
     </span>
   );

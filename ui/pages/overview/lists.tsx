@@ -1,51 +1,42 @@
 // The lists beside the charts: which keys spend most, and the latest errors.
 
-import { type Load, useLoad } from "../../api.ts";
 import { RankedBars } from "../../charts/bars.tsx";
-import { ago, plural, usd, utc } from "../../format.ts";
-import { Empty, Shown } from "../../kit/states.tsx";
-import { type Range, rangeQuery } from "../../range.ts";
+import { ago, exact, plural, usd, utc } from "../../format.ts";
+import { Empty, Skeleton } from "../../kit/states.tsx";
 import { hrefTo, place } from "../../router.ts";
-import type { Explore, List, RequestLine } from "../../types.ts";
+import type { OverviewData } from "../../types.ts";
+import { spent } from "../../usage.ts";
 import { requestsHref } from "./drill-down.ts";
 import * as TEXT from "./text.ts";
 
-/** As many as fit beside a chart. */
-export const TOP_KEYS = 6;
-
 /** A key that is not there any more is shown by its id. */
-export function TopKeys({ keys }: { readonly keys: Load<Explore> }) {
+export function TopKeys({ keys }: { readonly keys: OverviewData["keys"] | undefined }) {
   return (
     <section class="card">
       <h2>{TEXT.topKeysBySpend}</h2>
-      <Shown load={keys}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title={TEXT.noKeyActivity} />
-          ) : (
-            <RankedBars
-              rows={data.slice(0, TOP_KEYS).map(({ by, value, requests }) => ({
-                id: by[0]?.value ?? "",
-                label: <bdi>{by[0]?.label ?? by[0]?.value}</bdi>,
-                value: Number(value),
-                shown: usd(value),
-                detail: plural(requests, "request"),
-                href: hrefTo("/requests", { key: by[0]?.value ?? null }),
-              }))}
-            />
-          )
-        }
-      </Shown>
+      {keys === undefined ? (
+        <Skeleton />
+      ) : keys.length === 0 ? (
+        <Empty title={TEXT.noKeyActivity} />
+      ) : (
+        <RankedBars
+          rows={keys.map((row) => ({
+            id: row.group ?? "none",
+            label: <bdi>{row.name}</bdi>,
+            value: spent(row),
+            shown: usd(row.chargeUsd),
+            title: exact(row.chargeUsd),
+            detail: plural(row.requests, "request"),
+            href: hrefTo("/requests", { key: row.group }),
+          }))}
+        />
+      )}
     </section>
   );
 }
 
 /** The latest five, each with the way to its request. */
-export function LastErrors({ range }: { readonly range: Range }) {
-  const key = place.value.query.get("key");
-  // The errors follow the key filter of the page.
-  const narrowed = key === null ? "" : `&key=${encodeURIComponent(key)}`;
-  const errors = useLoad<List<RequestLine>>(`/api/requests?status=error&limit=5&${rangeQuery(range)}${narrowed}`);
+export function LastErrors({ errors }: { readonly errors: OverviewData["errors"] | undefined }) {
   return (
     <section class="card">
       <h2>
@@ -54,27 +45,28 @@ export function LastErrors({ range }: { readonly range: Range }) {
           {TEXT.viewAll}
         </a>
       </h2>
-      <Shown load={errors}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title={TEXT.noErrorsInRange} />
-          ) : (
-            <ul class="plain-list">
-              {data.map((line) => (
-                <li key={line.id}>
-                  <a class="row" href={hrefTo(`/requests/${line.id}`, { status: "error", key })}>
-                    <span class="status bad">{line.status}</span>
-                    <span class="grow cut">{line.errorCode ?? line.ending ?? "error"}</span>
-                    <time class="faint" title={utc(line.createdAt)}>
-                      {ago(line.createdAt)}
-                    </time>
-                  </a>
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Shown>
+      {errors === undefined ? (
+        <Skeleton />
+      ) : errors.length === 0 ? (
+        <Empty title={TEXT.noErrorsInRange} />
+      ) : (
+        <ul class="plain-list">
+          {errors.map((line) => (
+            <li key={line.id}>
+              <a
+                class="row"
+                href={hrefTo(`/requests/${line.id}`, { status: "error", key: place.value.query.get("key") })}
+              >
+                <span class="status bad">{line.status}</span>
+                <span class="grow cut">{line.errorCode ?? line.ending ?? "error"}</span>
+                <time class="faint" title={utc(line.createdAt)}>
+                  {ago(line.createdAt)}
+                </time>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   );
 }

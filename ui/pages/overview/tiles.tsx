@@ -1,13 +1,13 @@
 // The six numbers of the overview. Each says how it changed and how it is computed, and opens the requests behind it.
 
-import type { Load } from "../../api.ts";
 import { Spark } from "../../charts/spark.tsx";
 import { count, duration, percent, shortUsd } from "../../format.ts";
 import { Popover } from "../../kit/popover.tsx";
 import { Skeleton } from "../../kit/states.tsx";
-import type { List, Usage } from "../../types.ts";
+import type { Range } from "../../range.ts";
+import type { OverviewData, Usage } from "../../types.ts";
 import { perStep } from "../../usage.ts";
-import { requestsHref, type Series } from "./drill-down.ts";
+import { requestsHref } from "./drill-down.ts";
 import * as TEXT from "./text.ts";
 
 /** A number: how it is read, shown and explained. */
@@ -78,29 +78,23 @@ const TILES: readonly Tile[] = [
 /** A change beyond this says only that there was next to nothing before. */
 const CHANGE_MAX = 10;
 
-/** The totals of the range and of the time before it. */
-interface TilesProps extends Series {
-  readonly total: Load<List<Usage>>;
-  /** The same length of time, just before. */
-  readonly before: Load<List<Usage>>;
-}
-
 /** One card per number, with its course over the range. */
-export function Tiles({ range, total, before, series }: TilesProps) {
+export function Tiles({ range, data }: { readonly range: Range; readonly data: OverviewData | null }) {
   return (
     <section class="tiles" aria-label={TEXT.keyNumbers}>
       {TILES.map((tile) => (
-        <TileCard key={tile.name} tile={tile} now={rowOf(total)} then={rowOf(before)} isLoaded={total.data !== null}>
-          {perStep(range, series.data?.data ?? [], tile.read, null)}
+        <TileCard
+          key={tile.name}
+          tile={tile}
+          now={data?.total ?? null}
+          then={data?.before ?? null}
+          isLoaded={data !== null}
+        >
+          {perStep(range, data?.series ?? [], tile.read, null)}
         </TileCard>
       ))}
     </section>
   );
-}
-
-/** Totals come as a list of one. */
-function rowOf(load: Load<List<Usage>>): Usage | null {
-  return load.data?.data[0] ?? null;
 }
 
 /** The children are the values of each step, for the sparkline. */

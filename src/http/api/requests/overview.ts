@@ -1,0 +1,122 @@
+// GET /api/overview: everything on the first page of the dashboard in one call, so that all its numbers belong to one
+// range and one moment.
+
+import { Type } from "typebox";
+import type { UsageGroup, UsageQuery, UsageRow, UsageStep } from "../../../core/requests/log.ts";
+import type { OperatorContext } from "../../context.ts";
+import { ownAccountOf } from "../../exchange/session-guard.ts";
+import { query } from "../../openapi/operation.ts";
+import { AnyText, Flag, listed, named, nullable, type Shape, Time } from "../../openapi/schema.ts";
+import { accountOf, caughtUp, isoTime, oneOf, queryOf } from "../exchange.ts";
+import { type ApiRoute, get } from "../route.ts";
+import { UsageSchema, writeUsage } from "../usage.ts";
+import { checkRange, DEFAULT_RANGE_MS, groupFilterOf, keyFilter, range, timeOf } from "./filter.ts";
+import { RequestLineSchema, writeSummary } from "./record.ts";
+
+const STEPS = ["hour", "day"] as const;
+/** As many as fit beside a chart. */
+const KEYS_MAX = 6;
+const ERRORS_MAX = 5;
+
+const Rows = Type.Array(UsageSchema);
+export const OverviewSchema = named("Overview", {
+  // Whole hours or days, so it may be wider than asked.
+  from: Time,
+  to: Time,
+  by: listed(STEPS),
+  // Null without requests; `before` counts the same length of time just before.
+  total: nullable(UsageSchema),
+  before: nullable(UsageSchema),
+  series: Rows,
+  tiers: Rows,
+  statuses: Rows,
+  models: Rows,
+  // Those that spent most. The name is the id of a key that no longer exists.
+  keys: Type.Array(Type.Intersect([UsageSchema, Type.Object({ name: AnyText })])),
+  errors: Type.Array(RequestLineSchema),
+  // The newest request of the account, at any time.
+  latest: nullable(RequestLineSchema),
+  // Whether any request of the account was answered.
+  isStarted: Flag,
+  // Null for users who may not see the settings.
+  baselineModel: nullable(AnyText),
+});
+
+export const OVERVIEW_ROUTES: readonly ApiRoute[] = [
+  get("getOverview", "/api/overview", {
+    summary: "Totals, series, rankings and last errors of a range, as the first page of the dashboard shows them",
+    parameters: [...range, query("by", Type.Enum([...STEPS], { default: "hour" })), keyFilter],
+    response: OverviewSchema,
+    async handle({ request }, edge) {
+      const step = oneOf("by", queryOf(request, "by") ?? "hour", STEPS);
+      const toMs = timeOf(request, "to") ?? edge.now();
+      const span = { step, toMs, fromMs: timeOf(request, "from") ?? toMs - DEFAULT_RANGE_MS[step] };
+      checkRange(span);
+      const accountId = await accountOf(request, edge);
+      await caughtUp(edge.records);
+      const { keyId } = groupFilterOf(request);
+      const narrowed = { accountId, ...(keyId === undefined ? {} : { keyId }) };
+      const [usage, activity] = await Promise.all([
+        readUsage({ ...narrowed, ...span }, edge),
+        readActivity({ ...narrowed, fromMs: span.fromMs, toMs: span.toMs }, edge),
+      ]);
+      const isOperator = ownAccountOf(request) === null;
+      return { ...usage, ...activity, baselineModel: isOperator ? edge.services().catalog.baseline.id : null };
+    },
+  }),
+];
+
+type Narrowed = Pick<UsageQuery, "accountId" | "keyId" | "fromMs" | "toMs">;
+type Usage = Shape<typeof UsageSchema>;
+
+/** Percentiles cost most, and only the totals and the series show them. */
+async function readUsage(span: Narrowed & { readonly step: "hour" | "day" }, { records, keys }: OperatorContext) {
+  const { step } = span;
+  const lengthMs = span.toMs - span.fromMs;
+  const read = (of: Narrowed, by: UsageStep, group: UsageGroup | null = null) =>
+    records.usage.read({ ...of, step: by, group, hasSpread: group === null });
+  const [total, before, series, tiers, statuses, models, byKey] = await Promise.all([
+    read(span, "total"),
+    read({ ...span, fromMs: span.fromMs - lengthMs, toMs: span.fromMs }, "total"),
+    read(span, step),
+    read(span, step, "tier"),
+    read(span, step, "status"),
+    read(span, "total", "model"),
+    read(span, "total", "key"),
+  ]);
+  const most = [...byKey.rows].sort((a, b) => Number(b.charge - a.charge)).slice(0, KEYS_MAX);
+  const nameOf = async (id: string | null): Promise<string> =>
+    id === null ? "none" : ((await keys.get(span.accountId, id))?.name ?? id);
+  return {
+    from: isoTime(series.fromMs),
+    to: isoTime(series.toMs),
+    by: step,
+    total: first(total.rows),
+    before: first(before.rows),
+    series: series.rows.map(writeUsage),
+    tiers: tiers.rows.map(writeUsage),
+    statuses: statuses.rows.map(writeUsage),
+    models: models.rows.map(writeUsage),
+    keys: await Promise.all(most.map(async (row) => ({ ...writeUsage(row), name: await nameOf(row.group) }))),
+  };
+}
+
+/** Totals come as a list of one. */
+function first([row]: readonly UsageRow[]): Usage | null {
+  return row === undefined ? null : writeUsage(row);
+}
+
+/** The last errors of the range, and how far the account has come at all. */
+async function readActivity(filter: Narrowed, { records: { requests } }: OperatorContext) {
+  const { accountId } = filter;
+  const one = { limit: 1, after: null };
+  const [errors, [latest]] = await Promise.all([
+    requests.list({ ...filter, status: { kind: "error" } }, { limit: ERRORS_MAX, after: null }),
+    requests.list({ accountId }, one),
+  ]);
+  // Only where the newest request failed is it unknown whether an older one was answered.
+  const isAnswered =
+    latest !== undefined &&
+    (!latest.isError || (await requests.list({ accountId, status: { kind: "class", hundreds: 2 } }, one)).length > 0);
+  return { errors: errors.map(writeSummary), latest: latest === undefined ? null : writeSummary(latest), isStarted: isAnswered };
+}
