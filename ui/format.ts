@@ -37,6 +37,22 @@ export function shortUsd(amount: number): string {
   return size < TILE_MIN_USD ? `${sign}<$${TILE_MIN_USD}` : `${sign}$${trimZeros(size.toFixed(4))}`;
 }
 
+/** One format for a column: the decimals that its largest amount needs for three digits. Less than that is `<$0.01`. */
+export function usdColumn(amounts: readonly (number | string | null)[]): (amount: number | string | null) => string {
+  const most = Math.max(0, ...amounts.map((amount) => Math.abs(Number(amount))));
+  const decimals = most === 0 || most >= 1 ? 2 : Math.min(9, 2 - Math.floor(Math.log10(most)));
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  return (amount) => {
+    if (amount === null) return "–";
+    const value = Number(amount);
+    const size = Math.abs(value);
+    const sign = value < 0 ? "−" : "";
+    if (size === 0) return "$0";
+    const least = 10 ** -decimals;
+    return size < least / 2 ? `${sign}<$${least.toFixed(decimals)}` : `${sign}$${size.toLocaleString("en-US", digits)}`;
+  };
+}
+
 /** Six decimals in every row of the ledger, so that a small charge is seen to move the balance. */
 export function balance(amount: string | number): string {
   const value = Number(amount);

@@ -23,7 +23,7 @@ import "./styles/phone-tables.css";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { isSignedOut, useRepeat } from "./api.ts";
-import { Failed } from "./kit/states.tsx";
+import { Failed, Skeleton } from "./kit/states.tsx";
 import { Invited, NewPassword, SetUp, SignIn } from "./pages/sign-in/index.tsx";
 import { loadPages, Page } from "./pages.tsx";
 import { advanceRange } from "./range.ts";
@@ -41,10 +41,13 @@ function App() {
     void loadSession();
   }, []);
   if (session.value === null) {
-    if (sessionError.value === null) return null;
     return (
       <main class="gate">
-        <Failed error={sessionError.value} onRetry={() => void loadSession()} />
+        {sessionError.value === null ? (
+          <Skeleton />
+        ) : (
+          <Failed error={sessionError.value} onRetry={() => void loadSession()} />
+        )}
       </main>
     );
   }

@@ -2,6 +2,7 @@
 // because every view is an address.
 
 import { signal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
 
 /** Where the dashboard is, read from the address bar. */
 export interface Place {
@@ -21,11 +22,41 @@ const OUTSIDE = /^\/(?:api|v1|docs|openapi\.json|metrics|healthz|livez|readyz|ll
 /** The current address. Components that read it while rendering follow it. */
 export const place = signal<Place>(read());
 
+/** Whether the page holds edits that leaving it would lose. */
+export const isUnsaved = signal(false);
+/** Where to go once the user agrees to lose them; null while nothing is asked. */
+export const leavingFor = signal<string | null>(null);
+
+/** Asks before edits are lost: by a link, by Back, or with the tab. */
+export function useUnsaved(isEdited: boolean): void {
+  useLayoutEffect(() => {
+    isUnsaved.value = isEdited;
+    const warn = (event: Event): void => event.preventDefault();
+    if (isEdited) addEventListener("beforeunload", warn);
+    return () => {
+      isUnsaved.value = false;
+      removeEventListener("beforeunload", warn);
+    };
+  }, [isEdited]);
+}
+
+/** Leaves the page after all, without its edits. */
+export function leave(): void {
+  const to = leavingFor.value;
+  leavingFor.value = null;
+  if (to !== null) go(to, { losesNothing: true });
+}
+
 /** Listens for Back, Forward and clicks on links. Called once, when the dashboard starts. */
 export function startRouter(): void {
   for (const event of ["popstate", "hashchange"]) {
     addEventListener(event, () => {
-      place.value = read();
+      const wanted = location.pathname + location.search + location.hash;
+      if (isUnsaved.value && location.pathname !== place.value.path) {
+        // The browser has gone already, so the page with the edits gets its address back.
+        history.pushState(null, "", address(place.value.path, new URLSearchParams(place.value.query), {}));
+        leavingFor.value = wanted;
+      } else place.value = read();
     });
   }
   document.addEventListener("click", (event) => {
@@ -36,14 +67,23 @@ export function startRouter(): void {
   });
 }
 
-/** Goes to an address. `replace` leaves no entry for Back, for changes that are no step of their own. */
-export function go(to: string, { replace = false } = {}): void {
-  const before = place.value.path;
+/**
+ * Goes to an address. `replace` leaves no entry for Back, for changes that are no step of their own. `losesNothing` is for
+ * edits that are saved or given up already.
+ */
+export function go(to: string, { replace = false, losesNothing = false } = {}): void {
+  const { path: before, query } = place.value;
+  if (!losesNothing && isUnsaved.value && new URL(to, location.href).pathname !== before) {
+    leavingFor.value = to;
+    return;
+  }
   if (replace) history.replaceState(null, "", to);
   else history.pushState(null, "", to);
   place.value = read();
   // A filter or an open sheet keeps the scroll position; another page starts at its top.
   if (pageOf(before) !== pageOf(place.value.path)) scrollTo(0, 0);
+  // So does another page of a list, which begins where its first row was.
+  else if (query.get("after") !== place.value.query.get("after")) document.querySelector("[data-list]")?.scrollIntoView();
 }
 
 /** The address of a page, with the account and the time range that are shown now. */

@@ -8,11 +8,12 @@ import { useLoad } from "./api.ts";
 import { Banners } from "./banners.tsx";
 import { exact, usd } from "./format.ts";
 import { armChord, isChordArmed, type Shortcuts, useShortcuts } from "./keyboard.ts";
+import { Button } from "./kit/button.tsx";
 import { Dialog } from "./kit/dialog.tsx";
 import { Popover } from "./kit/popover.tsx";
 import { Toasts } from "./kit/toast.tsx";
 import { Palette } from "./palette.tsx";
-import { go, hrefTo, place, setQuery } from "./router.ts";
+import { go, hrefTo, leave, leavingFor, place, setQuery } from "./router.ts";
 import { LOW_DAYS, runwayText } from "./runway.ts";
 import { isOperator, session, signOut } from "./session.ts";
 import * as TEXT from "./text.ts";
@@ -62,9 +63,28 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         {children}
       </main>
       {isPaletteOpen.value && <Palette onClose={() => (isPaletteOpen.value = false)} />}
+      {leavingFor.value !== null && <Unsaved />}
       {isHelpOpen.value && <Help onClose={() => (isHelpOpen.value = false)} />}
       <Toasts />
     </div>
+  );
+}
+
+/** Asked by whatever leads away from a page with edits. */
+function Unsaved() {
+  const stay = (): void => {
+    leavingFor.value = null;
+  };
+  return (
+    <Dialog title={TEXT.discardTitle} onClose={stay}>
+      <p>{TEXT.discardHint}</p>
+      <footer>
+        <Button onClick={stay}>{TEXT.keepEditing}</Button>
+        <Button kind="danger" onClick={leave}>
+          {TEXT.discard}
+        </Button>
+      </footer>
+    </Dialog>
   );
 }
 

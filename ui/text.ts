@@ -67,5 +67,10 @@ export const keyboardShortcuts = "Keyboard shortcuts";
 export const metered = "Metered";
 export const chordKeys = (keys: string) => `g then ${keys}`;
 
+export const discardTitle = "Discard changes?";
+export const discardHint = "Your changes are not saved.";
+export const keepEditing = "Keep editing";
+export const discard = "Discard";
+
 // usage.ts
 export const otherGroup = "Other";

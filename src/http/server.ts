@@ -105,7 +105,10 @@ function createUnmatchedResponder(server: FastifyInstance, edge: Edge, uiFolder:
     if (problem === null) return reply;
     if (problem.status !== 404 || !wantsPage(request)) throw problem;
     // Under another host the dashboard could not load its files; the plain page of the error handler needs none.
-    const page = await checkHost(request).then(() => readPage(uiFolder), () => null);
+    const page = await checkHost(request).then(
+      () => readPage(uiFolder),
+      () => null,
+    );
     if (page === null) throw problem;
     return reply.code(404).header("cache-control", "no-cache").type("text/html; charset=utf-8").send(page);
   };

@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
   });
 
   test("tests a provider and one of its models", async () => {
-    const { page, troubles } = await visit("/settings");
+    const { page, troubles } = await visit("/settings?tab=gateway");
     await page.getByRole("button", { name: "Test sandbox" }).click();
     await page.getByText(/answered in \d+ ms\./).waitFor();
     await page.goto(`${gateway().url}/models?model=gpt-5-nano`);
@@ -230,7 +230,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await adas.getByRole("button", { name: "Join team" }).click();
     await adas.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
 
-    const { page } = await visit("/settings");
+    const { page } = await visit("/settings?tab=users");
     await page.getByText("Invite user").click();
     await page.getByLabel("E-mail").fill("ada@example.com");
     await page.getByRole("button", { name: "Create invite link" }).click();
@@ -248,15 +248,18 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const { page: again } = await visit(invitedPath(invited), { isSignedIn: false });
     await again.getByRole("alert").filter({ hasText: "already been used" }).waitFor();
     expect(await again.getByLabel("Password").count()).toBe(0);
+    await again.getByRole("link", { name: "Sign in" }).click();
+    await again.getByLabel("E-mail").waitFor();
     await other.goto(link);
     await other.reload();
     await other.getByLabel("Password").fill("the third long secret");
     await other.getByRole("button", { name: "Save and sign in" }).click();
     await other.getByRole("alert").filter({ hasText: "already been used" }).waitFor();
+    await other.getByRole("link", { name: "Sign in" }).waitFor();
   });
 
   test("leads into a new account, and on a phone to every page", async () => {
-    const { page, troubles } = await visit("/settings");
+    const { page, troubles } = await visit("/settings?tab=users");
     await page.getByText("Create account").first().click();
     await page.getByLabel("Name").fill("Team Blue");
     await page.getByRole("button", { name: "Create account" }).click();

@@ -26,7 +26,8 @@ describe.skipIf(!hasBrowser)("every page", () => {
     const { data } = (await (await gateway().api("GET", "/api/requests?limit=5")).json()) as { data: { id: string }[] };
     const request = data[4]?.id;
     const sheets = ["", "?tab=attempts", "?tab=cost", "?tab=payload"].map((tab) => `/requests/${request}${tab}`);
-    const others = ["/nothing-here", "/keys?new=1", "/profiles/new", "/models?model=gpt-5-nano"];
+    const tabs = ["users", "configuration", "gateway"].map((tab) => `/settings?tab=${tab}`);
+    const others = [...tabs, "/nothing-here", "/keys?new=1", "/profiles/new", "/models?model=gpt-5-nano"];
     const compared = "gpt-5-nano,gpt-5-mini,glm-4.6";
     const beside = ["/models?compare=gpt-5-nano,glm-4.6", `/models?beside=1&compare=${compared}`];
     paths = [...PAGE_PATHS, ...others, ...beside, ...sheets];

@@ -13,7 +13,7 @@ const PAGES = [
   ["/profiles", "**/api/profiles?*"],
   ["/credits", "**/api/ledger?*"],
   ["/models", "**/api/models"],
-  ["/settings", "**/api/settings"],
+  ["/settings?tab=configuration", "**/api/settings"],
 ] as const;
 
 describe.skipIf(!hasBrowser)("every page", () => {
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)("every page", () => {
       .click();
     await page.getByRole("dialog").getByLabel("Name").waitFor();
     await look(page, "change a key");
-    await go(page, "/settings");
+    await go(page, "/settings?tab=users");
     await page.getByRole("button", { name: "Reset link for owner@acme.example" }).click();
     await page.getByRole("dialog").getByLabel("Reset link").waitFor();
     await look(page, "reset link");

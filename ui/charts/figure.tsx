@@ -28,7 +28,16 @@ interface FigureProps {
 }
 
 /** Chart and table take turns in the same place. Without data the empty chart keeps its height, unseen. */
-export function Figure({ title, load, isWaiting = load?.data === null, trend, table, actions, legend, children }: FigureProps) {
+export function Figure({
+  title,
+  load,
+  isWaiting = load?.data === null,
+  trend,
+  table,
+  actions,
+  legend,
+  children,
+}: FigureProps) {
   const [isTable, setTable] = useState(false);
   const body = isTable ? <Numbers title={title} table={table} /> : <div class="chart-box">{children}</div>;
   return (

@@ -11,7 +11,7 @@ interface LineSeries {
 }
 
 /** With `isFilledBetween` the area between the first two lines is filled. */
-type LineChartProps = Pick<PlotProps, "label" | "times" | "step" | "format" | "onPick" | "onZoom"> & {
+type LineChartProps = Pick<PlotProps, "label" | "times" | "step" | "format" | "isLog" | "onPick" | "onZoom"> & {
   readonly lines: readonly LineSeries[];
   readonly isFilledBetween?: boolean;
 };

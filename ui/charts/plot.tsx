@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { fullTimeLabel, type Scale, timeLabel, valueScale } from "./scale.ts";
+import { fullTimeLabel, logScale, type Scale, timeLabel, valueScale } from "./scale.ts";
 import * as TEXT from "./text.ts";
 
 /** The least height of the plane, without its axes. */
@@ -40,6 +40,8 @@ export interface PlotProps {
   readonly heightPx?: number;
   /** Only whole numbers on the axis: half a request is none. */
   readonly isWhole?: boolean;
+  /** Powers of ten on the axis. */
+  readonly isLog?: boolean;
   /** Name and value of each line in the tooltip. */
   readonly tooltip: (index: number) => readonly (readonly [string, string])[];
   /** A click on a step. */
@@ -59,7 +61,7 @@ export function Plot({ draw, ...props }: PlotProps & { readonly draw: (frame: Fr
   const frame: Frame = {
     widthPx: plotPx,
     slotPx,
-    y: valueScale(values, heightPx, props.isWhole),
+    y: props.isLog === true ? logScale(values, heightPx) : valueScale(values, heightPx, props.isWhole),
     x: (index) => index * slotPx,
   };
   const pointer = usePointer(frame, props);
@@ -99,7 +101,7 @@ function Axes({ frame, times, step, format, heightPx }: PlotProps & { frame: Fra
         <g key={tick}>
           <line class={tick === 0 ? "zero" : ""} x1={0} x2={frame.widthPx} y1={frame.y(tick)} y2={frame.y(tick)} />
           <text x={-8} y={frame.y(tick) + 4} text-anchor="end">
-            {format(tick)}
+            {withoutZeros(format(tick))}
           </text>
         </g>
       ))}
@@ -112,6 +114,11 @@ function Axes({ frame, times, step, format, heightPx }: PlotProps & { frame: Fra
       )}
     </g>
   );
+}
+
+/** `5 s` and `7.5 s` beside each other, where a table would have `5.00 s`. Money keeps its cents. */
+function withoutZeros(text: string): string {
+  return text.startsWith("$") ? text : text.replace(/(\.\d*?)0+(?=\D*$)/, "$1").replace(/\.(?=\D*$)/, "");
 }
 
 /** On the side of the pointer that has more room. The table holds the same for screen readers. */

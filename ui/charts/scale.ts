@@ -23,6 +23,17 @@ export function valueScale(values: readonly number[], heightPx: number, isWhole 
   return Object.assign(place, { ticks });
 }
 
+/** Powers of ten, so that values far apart are both readable. Everything below the lowest power lies on the axis. */
+export function logScale(values: readonly number[], heightPx: number): Scale {
+  const known = values.filter((value) => value > 0).map(Math.log10);
+  const bottom = Math.floor(Math.min(...known, 3));
+  const top = Math.max(Math.ceil(Math.max(...known, bottom)), bottom + 1);
+  const place = (value: number): number =>
+    heightPx * (1 - (Math.max(bottom, Math.log10(Math.max(value, Number.MIN_VALUE))) - bottom) / (top - bottom));
+  const ticks = Array.from({ length: top - bottom + 1 }, (_, index) => 10 ** (bottom + index));
+  return Object.assign(place, { ticks });
+}
+
 /** The next 1, 2, 2.5, 5 or 10 times a power of ten: steps that people count in. */
 function roundStep(wanted: number): number {
   const power = 10 ** Math.floor(Math.log10(wanted));

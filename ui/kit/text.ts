@@ -11,6 +11,9 @@ export const copied = "Copied";
 
 // dialog.tsx
 export const close = "Close";
+export const discardQuestion = "Discard your changes?";
+export const keepEditing = "Keep editing";
+export const discard = "Discard";
 
 // page.tsx
 export const timeRange = "Time range";

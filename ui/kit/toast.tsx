@@ -9,10 +9,11 @@ interface Notice {
   readonly link: NoticeLink | null;
 }
 
-/** Where to go on after what was done. */
+/** Where to go on after what was done, or how to take it back. */
 interface NoticeLink {
   readonly text: string;
-  readonly href: string;
+  readonly href?: string;
+  readonly act?: () => void;
 }
 
 /** Long enough to read two sentences. */
@@ -42,10 +43,22 @@ export function Toasts() {
       {notices.value.map(({ id, text, link }) => (
         <p key={id}>
           {text}{" "}
-          {link !== null && (
+          {link?.href !== undefined && (
             <a href={link.href} onClick={() => remove(id)}>
               {link.text}
             </a>
+          )}
+          {link?.act !== undefined && (
+            <button
+              type="button"
+              class="button"
+              onClick={() => {
+                remove(id);
+                link.act?.();
+              }}
+            >
+              {link.text}
+            </button>
           )}
         </p>
       ))}

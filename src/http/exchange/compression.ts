@@ -2,7 +2,7 @@
 // compressed length can give away a secret that stands beside text of the caller.
 
 import { promisify } from "node:util";
-import { constants, brotliCompress, gzip } from "node:zlib";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 const deflate = { br: promisify(brotliCompress), gzip: promisify(gzip) };

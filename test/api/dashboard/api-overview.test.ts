@@ -102,7 +102,9 @@ function raw(method: string, path: string, accepted?: string, body?: object): Pr
     const sent = request(gateway.url + path, { method, headers }, (response) => {
       const parts: Buffer[] = [];
       response.on("data", (part: Buffer) => parts.push(part));
-      response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(parts) }));
+      response.on("end", () =>
+        resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(parts) }),
+      );
     });
     sent.on("error", reject);
     sent.end(body === undefined ? undefined : JSON.stringify(body));

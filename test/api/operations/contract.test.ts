@@ -177,6 +177,7 @@ async function callTheRest(): Promise<void> {
     "usage",
     "usage/failures",
     "outcomes",
+    "overview",
   ];
   for (const name of [...lists, ...others, "users", "invitations", "settings"]) await call("GET", `/api/${name}`);
   const { id } = await call("POST", "/api/profiles", { name: "p" });

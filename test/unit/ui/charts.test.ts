@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { timeLabel, timesOf, valueScale } from "../../../ui/charts/scale.ts";
+import { logScale, timeLabel, timesOf, valueScale } from "../../../ui/charts/scale.ts";
 import { fc } from "../../support/property.ts";
 
 const HOUR_MS = 3_600_000;
@@ -40,4 +40,14 @@ test("every hour or day of a range is there, whether or not something happened i
 test("midnight is named by its day", () => {
   expect(timeLabel(Date.parse("2026-03-01T00:00:00Z"), "hour")).toBe("1 Mar");
   expect(timeLabel(Date.parse("2026-03-01T05:00:00Z"), "hour")).toBe("05:00");
+});
+
+test("a logarithmic scale keeps values far apart readable, whatever they are", () => {
+  const scale = logScale([80, 9_000], 100);
+  expect(scale.ticks).toEqual([10, 100, 1_000, 10_000]);
+  expect(scale(10)).toBe(100);
+  expect(scale(10_000)).toBeCloseTo(0);
+  expect(scale(80)).toBeLessThan(scale(10) - 20);
+  expect(scale(0)).toBe(100);
+  expect(logScale([], 100).ticks).toEqual([1_000, 10_000]);
 });

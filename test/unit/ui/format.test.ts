@@ -10,9 +10,20 @@ import {
   shortUsd,
   span,
   usd,
+  usdColumn,
 } from "../../../ui/format.ts";
 
 describe("amounts", () => {
+  test.each([
+    [[0.0438, 0.006, 0.00148, 0], ["$0.0438", "$0.0060", "$0.0015", "$0"]],
+    [[1234.5, 2.833, 0.001], ["$1,234.50", "$2.83", "<$0.01"]],
+    [[0.00000568], ["$0.00000568"]],
+    [[-5, 0.2, null], ["−$5.00", "$0.20", "–"]],
+    [[], []],
+  ])("%j have one format in a column", (amounts, texts) => {
+    expect(amounts.map(usdColumn(amounts))).toEqual(texts);
+  });
+
   test.each([
     [null, "–"],
     ["0", "$0"],

@@ -12,12 +12,9 @@ import { LOW_DAYS, runwayText } from "../../runway.ts";
 import { isOperator } from "../../session.ts";
 import type { Credits as Balance, LedgerEntry, List } from "../../types.ts";
 import { useRunway } from "../../use-runway.ts";
-import { MonthChip, Months } from "./months.tsx";
+import { BALANCE_EVERY_MS, MonthChip, Months } from "./months.tsx";
 import * as TEXT from "./text.ts";
 import { TopUp } from "./topup.tsx";
-
-/** Holds come and go with every request, so the balance is watched closely. */
-const BALANCE_EVERY_MS = 10_000;
 
 /** Adding credits is for operators; `n` and the address open the dialog. */
 export function Credits() {
@@ -58,9 +55,9 @@ function Ledger() {
   // A page of the list outweighs the entry that the list was opened at.
   const start = after !== null ? `&after=${after}` : entry !== null ? `&from=${encodeURIComponent(entry)}` : "";
   const filter = `${kind === "" ? "" : `&kind=${encodeURIComponent(kind)}`}${month === null ? "" : `&month=${encodeURIComponent(month)}`}`;
-  const ledger = useLoad<List<LedgerEntry>>(`/api/ledger?limit=50${start}${filter}`);
+  const ledger = useLoad<List<LedgerEntry>>(`/api/ledger?limit=50${start}${filter}`, { everyMs: BALANCE_EVERY_MS });
   return (
-    <section class="card" id="ledger">
+    <section class="card" id="ledger" data-list>
       <div class="head-row">
         <h2>{TEXT.ledger}</h2>
         {month !== null && <MonthChip month={month} />}
@@ -74,7 +71,7 @@ function Ledger() {
           {TEXT.csv}
         </ButtonLink>
       </div>
-      <Shown load={ledger} rows={10}>
+      <Shown load={ledger} rows={10} keepsRows>
         {({ data, next }) =>
           data.length === 0 ? (
             <NoEntry month={month} isNarrowed={filter !== "" || after !== null} />

@@ -9,6 +9,8 @@ import { hrefWith, setQuery } from "../../router.ts";
 import type { LedgerMonth, List } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
+/** All parts of the page follow a change at the same pace. */
+export const BALANCE_EVERY_MS = 10_000;
 /** Half a year is what most people look for. */
 const FEW = 6;
 /** More months than any gateway has. */
@@ -17,7 +19,7 @@ const MANY = 500;
 /** Not shown before the first entry. */
 export function Months({ chosen }: { readonly chosen: string | null }) {
   const [limit, setLimit] = useState(FEW);
-  const months = useLoad<List<LedgerMonth>>(`/api/ledger/months?limit=${limit}`);
+  const months = useLoad<List<LedgerMonth>>(`/api/ledger/months?limit=${limit}`, { everyMs: BALANCE_EVERY_MS });
   if (months.data?.data.length === 0) return null;
   return (
     <section class="card">

@@ -1,6 +1,7 @@
 // Models: what they cost, how well they call functions, what they can do and how they are doing. Up to four can be
 // compared.
 
+import { useEffect } from "preact/hooks";
 import { TIERS } from "../../../src/core/tiers.ts";
 import { useLoad } from "../../api.ts";
 import { Figure, Legend } from "../../charts/figure.tsx";
@@ -10,7 +11,7 @@ import { ButtonLink } from "../../kit/button.tsx";
 import { Check, TextField } from "../../kit/field.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
-import { hrefWith, place, setQuery } from "../../router.ts";
+import { go, hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import { isOperator } from "../../session.ts";
 import type { List, Model, Provider, Usage } from "../../types.ts";
 import { CompareBar, Comparison, chosenToCompare } from "./comparison.tsx";
@@ -24,7 +25,12 @@ const EVERY_MS = 10_000;
 
 /** The catalogue, or the comparison where the address asks for it. */
 export function Models() {
-  const { query } = place.value;
+  const { query, path } = place.value;
+  // The address of a model opens it beside the list, as a click does.
+  const [, , named] = path.split("/");
+  useEffect(() => {
+    if (named) go(hrefTo("/models", { model: decodeURIComponent(named) }), { replace: true });
+  }, [named]);
   const models = useLoad<List<Model>>("/api/models", { everyMs: EVERY_MS });
   const usage = useLoad<List<Usage>>("/api/usage?by=total&group=model&from=-24h").data?.data ?? [];
   return (

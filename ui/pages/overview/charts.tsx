@@ -7,7 +7,7 @@ import { BarChart, RankedBars } from "../../charts/bars.tsx";
 import { Figure, Legend } from "../../charts/figure.tsx";
 import { LineChart } from "../../charts/lines.tsx";
 import { fullTimeLabel, timesOf } from "../../charts/scale.ts";
-import { count, duration, percent, plural, usd } from "../../format.ts";
+import { count, duration, exact, percent, plural, usd, usdColumn } from "../../format.ts";
 import { Segmented } from "../../kit/button.tsx";
 import { Check } from "../../kit/field.tsx";
 import { Empty } from "../../kit/states.tsx";
@@ -29,6 +29,8 @@ export function SpendChart({ range, rows, isWaiting }: Series) {
   // What the baseline model would have cost.
   const would = along(perStep(range, rows, baseline, 0));
   const saved = sum(rows, baseline) - sum(rows, spent);
+  // Spent and baseline are compared, so the table has one format for both.
+  const inColumn = usdColumn(would);
   return (
     <Figure
       title={TEXT.spendVsBaseline}
@@ -44,9 +46,9 @@ export function SpendChart({ range, rows, isWaiting }: Series) {
         head: [TEXT.timeUtc, TEXT.spent, TEXT.baseline, TEXT.saved],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
-          usd(paid[index]),
-          usd(would[index]),
-          usd((would[index] ?? 0) - (paid[index] ?? 0)),
+          inColumn(paid[index] ?? 0),
+          inColumn(would[index] ?? 0),
+          inColumn((would[index] ?? 0) - (paid[index] ?? 0)),
         ]),
       }}
       actions={<Check label={TEXT.cumulative} isOn={isCumulative} onChange={setCumulative} />}
@@ -83,13 +85,15 @@ export function ModelMix({ rows: models, isWaiting }: Series) {
     .filter(({ group }) => group !== null)
     .sort((a, b) => spent(b) - spent(a));
   const total = sum(ranked, spent);
+  const inColumn = usdColumn(ranked.map(spent));
   const most = isWhole ? ranked.length : MODELS_MAX;
   const rest = ranked.slice(most);
   const rows = ranked.slice(0, most).map((row) => ({
     id: row.group ?? "",
     label: row.group,
     value: spent(row),
-    shown: usd(row.chargeUsd),
+    shown: inColumn(row.chargeUsd),
+    title: exact(row.chargeUsd),
     detail: plural(row.requests, "request"),
     href: requestsHref({ model: row.group }),
   }));
@@ -98,7 +102,7 @@ export function ModelMix({ rows: models, isWaiting }: Series) {
     id: OTHER,
     label: `${OTHER} (${rest.length})`,
     value: sum(rest, spent),
-    shown: usd(sum(rest, spent)),
+    shown: inColumn(sum(rest, spent)),
     detail: TEXT.showAll,
     onOpen: () => setWhole(true),
   };
@@ -110,7 +114,7 @@ export function ModelMix({ rows: models, isWaiting }: Series) {
       trend={top === undefined ? TEXT.bySpend : TEXT.ofSpend(top.group, percent(spent(top) / (total || 1)))}
       table={{
         head: [TEXT.model, TEXT.requests, TEXT.spend, TEXT.saved],
-        rows: ranked.map((row) => [row.group ?? "", count(row.requests), usd(row.chargeUsd), usd(row.savedUsd)]),
+        rows: ranked.map((row) => [row.group ?? "", count(row.requests), inColumn(row.chargeUsd), inColumn(row.savedUsd)]),
       }}
     >
       {rows.length === 0 ? (
@@ -175,7 +179,7 @@ interface Kind {
 
 /** In the order of checking: the first that fits counts. */
 const KINDS: readonly Kind[] = [
-  { name: TEXT.outOfCredits402, mark: "warn", isOf: (status) => status === 402, filter: () => "402" },
+  { name: TEXT.outOfCredits402, mark: "grave", isOf: (status) => status === 402, filter: () => "402" },
   { name: TEXT.rateLimited429, mark: "caution", isOf: (status) => status === 429, filter: () => "429" },
   {
     ...{ name: TEXT.other4xx, mark: "muted", isOf: (status) => status >= 400 && status < 500 },
@@ -274,6 +278,7 @@ export function LatencyChart({ range, rows, isWaiting }: Series) {
         times={times}
         step={range.step}
         format={duration}
+        isLog
         lines={lines}
         {...opens(range, {})}
       />

@@ -1,6 +1,6 @@
 // From a number on the overview to the requests behind it: a click opens them, dragging zooms.
 
-import { stepMs, timesOf } from "../../charts/scale.ts";
+import { fullTimeLabel, stepMs, timesOf } from "../../charts/scale.ts";
 import type { Range } from "../../range.ts";
 import { type Changes, go, hrefTo, place, setQuery } from "../../router.ts";
 import type { Usage } from "../../types.ts";
@@ -33,7 +33,7 @@ export function requestsHref(filter: Changes = {}): string {
   return hrefTo("/requests", { key: place.value.query.get("key"), ...filter });
 }
 
-/** Range, step and time zone, as every chart begins its trend. */
-export function subtitle({ label, step }: Range): string {
-  return TEXT.rangeByStep(label, step);
+/** Range, its true beginning and step, as every chart begins its trend: ranges begin with a whole hour or UTC day. */
+export function subtitle({ label, fromMs, step }: Range): string {
+  return TEXT.rangeByStep(label, fullTimeLabel(fromMs, "hour"), step);
 }

@@ -1,7 +1,7 @@
 // The lists beside the charts: which keys spend most, and the latest errors.
 
 import { RankedBars } from "../../charts/bars.tsx";
-import { ago, exact, plural, usd, utc } from "../../format.ts";
+import { ago, exact, plural, usdColumn, utc } from "../../format.ts";
 import { Empty, Skeleton } from "../../kit/states.tsx";
 import { hrefTo, place } from "../../router.ts";
 import type { OverviewData } from "../../types.ts";
@@ -11,6 +11,7 @@ import * as TEXT from "./text.ts";
 
 /** A key that is not there any more is shown by its id. */
 export function TopKeys({ keys }: { readonly keys: OverviewData["keys"] | undefined }) {
+  const inColumn = usdColumn((keys ?? []).map(spent));
   return (
     <section class="card">
       <h2>{TEXT.topKeysBySpend}</h2>
@@ -24,7 +25,7 @@ export function TopKeys({ keys }: { readonly keys: OverviewData["keys"] | undefi
             id: row.group ?? "none",
             label: <bdi>{row.name}</bdi>,
             value: spent(row),
-            shown: usd(row.chargeUsd),
+            shown: inColumn(row.chargeUsd),
             title: exact(row.chargeUsd),
             detail: plural(row.requests, "request"),
             href: hrefTo("/requests", { key: row.group }),

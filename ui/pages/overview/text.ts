@@ -141,4 +141,5 @@ export const previously = (value: string) => `${value} in the previous period`;
 export const aboutTile = (name: string) => `About ${name}`;
 
 // drill-down.ts
-export const rangeByStep = (range: string, step: string) => `${range}, by ${step}, UTC`;
+export const rangeByStep = (range: string, since: string, step: string) => `${range} (since ${since} UTC), by ${step}`;
+export const slowestOf = (count: number) => `slowest of ${count}`;

@@ -53,6 +53,8 @@ const TILES: readonly Tile[] = [
     about: TEXT.ttftHint,
     read: ({ firstContent }) => firstContent.p95Ms,
     show: duration,
+    // Of fewer than twenty, the 95th percentile is the slowest one.
+    note: ({ requests, errors }) => (requests - errors < 20 ? TEXT.slowestOf(requests - errors) : ""),
     better: "less",
   },
   {

@@ -27,10 +27,11 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
       const query = keysTo === NOWHERE ? "" : `?keysTo=${encodeURIComponent(keysTo)}`;
       await call("DELETE", `/api/profiles/${profile.id}${query}`);
       const moved = keysTo === NOWHERE || active.length === 0 ? "" : TEXT.keysMoved(plural(active.length, "key"));
-      showToast(TEXT.profileDeleted(profile.name, moved));
+      const restore = (): void => void restored(profile, active).then(showToast);
+      showToast(TEXT.profileDeleted(profile.name, moved), { text: TEXT.undo, act: restore });
       onClose();
       // Replaced, because Back would lead to a profile that no longer exists.
-      go(hrefTo("/profiles"), { replace: true });
+      go(hrefTo("/profiles"), { replace: true, losesNothing: true });
     } catch (problem) {
       setError(problem as ApiError);
     }
@@ -65,6 +66,17 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
       </footer>
     </Dialog>
   );
+}
+
+/** Creates the profile again and ties its keys to it. It has another id then. Resolves with what to say about it. */
+async function restored({ id: _, createdAt, updatedAt, ...content }: Profile, keys: readonly Key[]): Promise<string> {
+  try {
+    const { id } = await call<Profile>("POST", "/api/profiles", { body: content });
+    for (const key of keys) await call("PATCH", `/api/keys/${key.id}`, { body: { profile: id } });
+    return TEXT.profileRestored(content.name);
+  } catch (problem) {
+    return (problem as ApiError).message;
+  }
 }
 
 /** Where the keys go. */

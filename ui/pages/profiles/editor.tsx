@@ -13,9 +13,10 @@ import { TierRange } from "../../kit/tier-range.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { Quality } from "../../parts/quality.tsx";
 import { Replay } from "../../parts/replay.tsx";
-import { go, hrefTo } from "../../router.ts";
+import { go, hrefTo, useUnsaved } from "../../router.ts";
 import type { List, Model, Profile, Rules } from "../../types.ts";
 import { ProfileDeletion } from "./deletion.tsx";
+import { ProfileKeys } from "./profile-keys.tsx";
 import * as TEXT from "./text.ts";
 
 /** What is edited. */
@@ -31,6 +32,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   const [isDeleting, setDeleting] = useState(false);
   const set = (change: Partial<Content>): void => setContent({ ...content, ...change });
   const changes = differences(start, content);
+  useUnsaved(changes.length > 0);
   const isNew = saved === null;
   // The replay takes only the rules: a new name changes no route.
   const { name, description, ...rules } = content;
@@ -43,7 +45,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
       });
       showToast(TEXT.savedProfile(written.name));
       // A new profile gets its own address; Back goes to the list, not to an empty form.
-      go(hrefTo(`/profiles/${written.id}`), { replace: true });
+      go(hrefTo(`/profiles/${written.id}`), { replace: true, losesNothing: true });
     } catch (problem) {
       setError(problem as ApiError);
     }
@@ -80,6 +82,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
         </div>
         <Replay path="/api/profiles/replay" draft={{ profile: rules }} />
       </form>
+      {saved !== null && <ProfileKeys profile={saved} />}
       {isDeleting && saved !== null && <ProfileDeletion profile={saved} onClose={() => setDeleting(false)} />}
     </>
   );

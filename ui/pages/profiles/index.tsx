@@ -1,6 +1,6 @@
 // Profiles: saved rules that a key puts on its requests. The list, and the way to the editor.
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
 import { ago, percent, plural, usd, utc } from "../../format.ts";
 import { useShortcuts } from "../../keyboard.ts";
@@ -9,7 +9,7 @@ import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { readFragment } from "../../parts/playground-draft.ts";
 import { chipsOf } from "../../parts/profile-rules.ts";
-import { go, hrefTo, place } from "../../router.ts";
+import { go, hrefTo, isUnsaved, place } from "../../router.ts";
 import type { Key, List, Profile, Rules, Usage } from "../../types.ts";
 import { baseline, spent, sum } from "../../usage.ts";
 import { ProfileEditor } from "./editor.tsx";
@@ -131,14 +131,16 @@ function NewProfile() {
   return <ProfileEditor saved={null} start={{ name: "", description: null, ...start }} />;
 }
 
-/** The key restarts the editor when the profile was changed meanwhile, here or elsewhere. */
+/** The key restarts the editor when the profile was changed meanwhile, unless that would lose edits. */
 function SavedProfile({ id }: { readonly id: string }) {
   const load = useLoad<Profile>(`/api/profiles/${encodeURIComponent(id)}`);
+  const version = useRef("");
   return (
     <Shown load={load} rows={10}>
       {(profile) => {
         const { id: _id, createdAt: _created, updatedAt, ...content } = profile;
-        return <ProfileEditor key={updatedAt} saved={profile} start={content} />;
+        if (!isUnsaved.value) version.current = updatedAt;
+        return <ProfileEditor key={version.current} saved={profile} start={content} />;
       }}
     </Shown>
   );

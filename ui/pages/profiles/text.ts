@@ -26,6 +26,7 @@ export const moveHint = "Keys move before the profile is deleted. No request fai
 export const keysMoved = (keys: string) => ` ${keys} moved.`;
 export const profileDeleted = (name: string, moved: string) => `“${name}” deleted.${moved}`;
 export const deleteTitle = (name: string) => `Delete “${name}”`;
+export const profileRestored = (name: string) => `“${name}” restored with its keys.`;
 export const keyUsesOne = "key uses";
 export const keysUseMany = "keys use";
 
@@ -69,3 +70,13 @@ export const maxCost = "max cost";
 export const allowedModels = "allowed models";
 export const blockedModels = "blocked models";
 export const selectedCount = (count: number) => `${count} selected`;
+
+// profile-keys.tsx
+export const keys = "Keys";
+export const addKey = "Add key";
+export const keyName = "Search by name";
+export const add = "Add";
+export const release = "Remove";
+export const noKeyFound = "No other active key found.";
+export const keyTied = (name: string) => `${name} now uses this profile.`;
+export const keyReleased = (name: string) => `${name} no longer uses this profile.`;

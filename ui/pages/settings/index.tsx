@@ -1,14 +1,17 @@
 // Settings: what the gateway runs with and where each value comes from, who may sign in, and how the dashboard looks.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../../api.ts";
 import { ago, percent, utc } from "../../format.ts";
 import { Button, ButtonLink, Segmented } from "../../kit/button.tsx";
 import { TextField } from "../../kit/field.tsx";
 import { PageHead, Section } from "../../kit/page.tsx";
-import { Problem, Shown } from "../../kit/states.tsx";
+import { Empty, Problem, Shown } from "../../kit/states.tsx";
+import { Tabs } from "../../kit/tabs.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
+import { place, setQuery } from "../../router.ts";
 import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
 import type { GatewaySettings } from "../../types.ts";
@@ -19,44 +22,64 @@ import * as TEXT from "./text.ts";
 export function Settings() {
   // Owners may not read it, so they do not ask.
   const running = useLoad<GatewaySettings>(isOperator() ? "/api/settings" : null);
+  const own = { id: "you", label: TEXT.general, show: () => <Own /> };
+  const ofGateway = (show: (running: GatewaySettings) => ComponentChildren) => () => (
+    <Shown load={running} rows={10}>
+      {show}
+    </Shown>
+  );
+  const tabs = [
+    own,
+    { id: "users", label: TEXT.users, show: () => <Access /> },
+    {
+      ...{ id: "configuration", label: TEXT.configuration },
+      show: ofGateway(({ options }) => <Configuration options={options} />),
+    },
+    { id: "gateway", label: TEXT.gateway, show: ofGateway((data) => <RunningGateway running={data} />) },
+  ];
   return (
     <>
       <PageHead title={TEXT.settings} purpose={TEXT.purpose}>
         <ButtonLink href="/openapi.json">{TEXT.openAPI}</ButtonLink>
       </PageHead>
       <div class="settings">
-        <Section title={TEXT.appearance}>
-          <Segmented
-            label={TEXT.theme}
-            choices={[
-              { value: "system", label: TEXT.system },
-              { value: "light", label: TEXT.light },
-              { value: "dark", label: TEXT.dark },
-            ]}
-            value={theme.value}
-            onChange={(next) => setTheme(next as Theme)}
-          />
-        </Section>
-        <Section title={TEXT.yourAccount}>
-          <p class="row">
-            <span class="grow">
-              {session.value?.user?.email} <span class="chip">{ROLE_NAMES[session.value?.user?.role ?? ""]}</span>
-            </span>
-            <Button onClick={() => void signOut()}>{TEXT.signOut}</Button>
-          </p>
-          <PasswordForm />
-        </Section>
-        {isOperator() ? (
-          <>
-            <Access />
-            <Shown load={running} rows={10}>
-              {(data) => <RunningGateway running={data} />}
-            </Shown>
-          </>
-        ) : (
-          <p class="notice">{TEXT.adminsOnly}</p>
-        )}
+        <Tabs
+          label={TEXT.settings}
+          tabs={isOperator() ? tabs : [own]}
+          chosen={place.value.query.get("tab") ?? ""}
+          onChoose={(tab) => setQuery({ tab: tab === own.id ? null : tab, q: null }, { replace: true })}
+        />
       </div>
+    </>
+  );
+}
+
+/** What everybody has: the theme and the way to sign in. */
+function Own() {
+  return (
+    <>
+      <Section title={TEXT.appearance}>
+        <Segmented
+          label={TEXT.theme}
+          choices={[
+            { value: "system", label: TEXT.system },
+            { value: "light", label: TEXT.light },
+            { value: "dark", label: TEXT.dark },
+          ]}
+          value={theme.value}
+          onChange={(next) => setTheme(next as Theme)}
+        />
+      </Section>
+      <Section title={TEXT.yourAccount}>
+        <p class="row">
+          <span class="grow">
+            {session.value?.user?.email} <span class="chip">{ROLE_NAMES[session.value?.user?.role ?? ""]}</span>
+          </span>
+          <Button onClick={() => void signOut()}>{TEXT.signOut}</Button>
+        </p>
+        <PasswordForm />
+      </Section>
+      {!isOperator() && <p class="notice">{TEXT.adminsOnly}</p>}
     </>
   );
 }
@@ -108,7 +131,7 @@ function PasswordForm() {
   );
 }
 
-/** The facts that belong into a bug report, the providers, and every option. */
+/** The facts that belong into a bug report, and the providers. */
 function RunningGateway({ running }: { readonly running: GatewaySettings }) {
   // Name and value of each line.
   const facts: readonly (readonly [string, string])[] = [
@@ -144,9 +167,6 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
           ))}
         </ul>
       </Section>
-      <Section title={TEXT.configuration}>
-        <Options options={running.options} />
-      </Section>
     </>
   );
 }
@@ -173,37 +193,65 @@ function ProviderRow({
   );
 }
 
-/** An option that was not set names the variable that would set it. */
-function Options({ options }: { readonly options: GatewaySettings["options"] }) {
+type Option = GatewaySettings["options"][number];
+
+/** What differs from the defaults comes first. The search is in the address, so that it can be shared. */
+function Configuration({ options }: { readonly options: readonly Option[] }) {
+  const words = (place.value.query.get("q") ?? "").toLowerCase();
+  const found = options.filter((option) =>
+    [option.name, option.help, option.env].some((text) => text?.toLowerCase().includes(words)),
+  );
   return (
-    <div class="table-box">
-      <table class="rows options">
-        <caption class="hidden">{TEXT.options}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{TEXT.option}</th>
-            <th scope="col">{TEXT.value}</th>
-            <th scope="col">{TEXT.source}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {options.map((option) => (
-            <tr key={option.name}>
-              <th scope="row" data-cell="name">
-                <code>{option.name}</code>
-                <small class="faint block">{option.help}</small>
-              </th>
-              <td data-cell="value">
-                {option.isSecret ? (option.isSet ? TEXT.isSet : TEXT.notSet) : (option.value ?? "–")}
-              </td>
-              <td data-cell="from" class="faint">
-                {option.place ?? option.origin}
-                {option.env !== null && option.origin === "default" && <small class="block">{option.env}</small>}
-              </td>
+    <>
+      <input
+        type="search"
+        data-filter
+        aria-label={TEXT.searchOptions}
+        placeholder={TEXT.searchOptions}
+        value={words}
+        onInput={(event) => setQuery({ q: event.currentTarget.value }, { replace: true })}
+      />
+      <Options title={TEXT.changed} options={found.filter(({ isSet }) => isSet)} />
+      <Options title={TEXT.defaults} options={found.filter(({ isSet }) => !isSet)} />
+      {found.length === 0 && <Empty title={TEXT.noOption} />}
+    </>
+  );
+}
+
+/** An option that was not set names the variable that would set it. */
+function Options({ title, options }: { readonly title: string; readonly options: readonly Option[] }) {
+  if (options.length === 0) return null;
+  return (
+    <Section title={title}>
+      <div class="table-box">
+        <table class="rows options">
+          <caption class="hidden">{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{TEXT.option}</th>
+              <th scope="col">{TEXT.value}</th>
+              <th scope="col">{TEXT.source}</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {options.map((option) => (
+              <tr key={option.name}>
+                <th scope="row" data-cell="name">
+                  <code>{option.name}</code>
+                  <small class="faint block">{option.help}</small>
+                </th>
+                <td data-cell="value">
+                  {option.isSecret ? (option.isSet ? TEXT.isSet : TEXT.notSet) : (option.value ?? "–")}
+                </td>
+                <td data-cell="from" class="faint">
+                  {option.place ?? option.origin}
+                  {option.env !== null && !option.isSet && <small class="block">{option.env}</small>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
   );
 }

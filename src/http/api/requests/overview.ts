@@ -118,5 +118,9 @@ async function readActivity(filter: Narrowed, { records: { requests } }: Operato
   const isAnswered =
     latest !== undefined &&
     (!latest.isError || (await requests.list({ accountId, status: { kind: "class", hundreds: 2 } }, one)).length > 0);
-  return { errors: errors.map(writeSummary), latest: latest === undefined ? null : writeSummary(latest), isStarted: isAnswered };
+  return {
+    errors: errors.map(writeSummary),
+    latest: latest === undefined ? null : writeSummary(latest),
+    isStarted: isAnswered,
+  };
 }

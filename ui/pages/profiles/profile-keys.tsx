@@ -1,0 +1,96 @@
+// The keys of a profile, on its page: which ones follow it, and the way to tie others to it or to let one go.
+
+import { useState } from "preact/hooks";
+import { type ApiError, call, useLoad } from "../../api.ts";
+import { ago, utc } from "../../format.ts";
+import { Button } from "../../kit/button.tsx";
+import { TextField } from "../../kit/field.tsx";
+import { Section } from "../../kit/page.tsx";
+import { Problem, Shown } from "../../kit/states.tsx";
+import { showToast } from "../../kit/toast.tsx";
+import { hrefTo } from "../../router.ts";
+import type { Key, List, Profile } from "../../types.ts";
+import * as TEXT from "./text.ts";
+
+/** More are found by more letters. */
+const FOUND_MAX = 6;
+
+/** Changes count at once; they are no part of the edits above. */
+export function ProfileKeys({ profile }: { readonly profile: Profile }) {
+  const tied = useLoad<List<Key>>(`/api/profiles/${profile.id}/keys?limit=200`);
+  const [error, setError] = useState<ApiError | null>(null);
+  const tie = async (key: Key, to: string | null): Promise<void> => {
+    setError(null);
+    try {
+      await call("PATCH", `/api/keys/${key.id}`, { body: { profile: to } });
+      const undo = (): void => void tie(key, key.profile);
+      showToast(to === null ? TEXT.keyReleased(key.name) : TEXT.keyTied(key.name), { text: TEXT.undo, act: undo });
+    } catch (problem) {
+      setError(problem as ApiError);
+    }
+  };
+  return (
+    <Section title={TEXT.keys}>
+      <Shown load={tied} rows={2}>
+        {({ data }) => {
+          const active = data.filter(({ status }) => status === "active");
+          if (active.length === 0) return <p class="faint">{TEXT.unused}</p>;
+          return <KeyList keys={active} action={TEXT.release} onAct={(key) => void tie(key, null)} isLinked />;
+        }}
+      </Shown>
+      <Problem error={error} />
+      <OtherKeys profile={profile} onTie={(key) => void tie(key, profile.id)} />
+    </Section>
+  );
+}
+
+/** Searched on the server: an account may have thousands. */
+function OtherKeys({ profile, onTie }: { readonly profile: Profile; readonly onTie: (key: Key) => void }) {
+  const [words, setWords] = useState("");
+  const wanted = words.trim();
+  const path = `/api/keys?status=active&limit=${FOUND_MAX}&q=${encodeURIComponent(wanted)}`;
+  const found = useLoad<List<Key>>(wanted === "" ? null : path);
+  return (
+    <>
+      <TextField label={TEXT.addKey} type="search" value={words} onInput={setWords} placeholder={TEXT.keyName} />
+      {wanted !== "" && (
+        <Shown load={found} rows={2} keepsRows>
+          {({ data }) => {
+            const others = data.filter((key) => key.profile !== profile.id);
+            if (others.length === 0) return <p class="faint">{TEXT.noKeyFound}</p>;
+            return <KeyList keys={others} action={TEXT.add} onAct={onTie} />;
+          }}
+        </Shown>
+      )}
+    </>
+  );
+}
+
+interface KeyListProps {
+  readonly keys: readonly Key[];
+  /** The word on the button of each key. */
+  readonly action: string;
+  readonly onAct: (key: Key) => void;
+  readonly isLinked?: boolean;
+}
+
+/** Name, last use and one button. */
+function KeyList({ keys, action, onAct, isLinked = false }: KeyListProps) {
+  return (
+    <ul class="plain-list">
+      {keys.map((key) => (
+        <li key={key.id} class="row">
+          <bdi class="grow cut" title={key.name}>
+            {isLinked ? <a href={hrefTo("/requests", { key: key.id })}>{key.name}</a> : key.name}
+          </bdi>
+          <span class="faint" title={utc(key.lastUsedAt)}>
+            {TEXT.lastUsed(ago(key.lastUsedAt))}
+          </span>
+          <Button label={`${action} ${key.name}`} onClick={() => onAct(key)}>
+            {action}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
