@@ -1,7 +1,7 @@
 // The one way to the server. Errors carry the request id, and losing the session shows the sign-in page. What is read
 // belongs to its address: data of another address is never handed out as data of this one.
 
-import { signal } from "@preact/signals";
+import { signal } from "./signal.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { noteServerTime } from "./clock.ts";
 import { withTimes } from "./range.ts";

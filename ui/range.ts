@@ -1,7 +1,7 @@
 // The time range that all numbers on a page belong to. It comes from `?range=`, or from `?from=&to=` after zooming into
 // a chart.
 
-import { signal } from "@preact/signals";
+import { signal } from "./signal.ts";
 import { now } from "./clock.ts";
 import { place } from "./router.ts";
 import * as TEXT from "./text.ts";

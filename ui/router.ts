@@ -1,7 +1,7 @@
 // The address is the state: path, query and fragment. Links are followed without loading the page again, and Back works
 // because every view is an address.
 
-import { signal } from "@preact/signals";
+import { signal } from "./signal.ts";
 import { useLayoutEffect } from "preact/hooks";
 
 /** Where the dashboard is, read from the address bar. */

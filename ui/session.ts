@@ -1,6 +1,6 @@
 // The session: who is signed in, and what the gateway says about itself.
 
-import { signal } from "@preact/signals";
+import { signal } from "./signal.ts";
 import { type ApiError, call, forgetResponses, isSignedOut } from "./api.ts";
 import { advanceRange } from "./range.ts";
 import type { Session } from "./types.ts";

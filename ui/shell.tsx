@@ -1,7 +1,7 @@
 // The frame around every page: navigation, the top bar with balance and search, and the shortcuts that work
 // everywhere.
 
-import { useSignal } from "@preact/signals";
+import { useSignal } from "./signal.ts";
 import type { ComponentChildren } from "preact";
 import { DASHBOARD_PAGES, pageAt } from "../src/http/pages/dashboard-pages.ts";
 import { useLoad } from "./api.ts";

@@ -1,7 +1,7 @@
 // The theme: light, dark, or as the system has it. The choice is kept in this browser; `public/theme.js` applies it
 // before the first paint.
 
-import { signal } from "@preact/signals";
+import { signal } from "./signal.ts";
 
 export type Theme = "system" | "light" | "dark";
 

@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)("forms and frame", () => {
 
   test("a saved profile leaves without a question", async () => {
     const { page } = await visit("/profiles/new");
-    await page.getByLabel("Name").fill("quick");
+    await page.getByLabel("Name", { exact: true }).fill("quick");
     await page.getByRole("button", { name: "Save profile" }).click();
     await page.getByText("“quick” saved.").waitFor();
     await page.getByRole("heading", { level: 1, name: "quick" }).waitFor();
@@ -87,6 +87,8 @@ describe.skipIf(!hasBrowser)("forms and frame", () => {
     await page.getByRole("button", { name: "Undo" }).last().click();
     await page.getByRole("button", { name: "Remove customer-5000" }).waitFor();
     expect(await profileOf()).toBe(id);
+    // Further down, controls lie half under the top bar, which axe takes for too small.
+    await page.evaluate("scrollTo(0, 0)");
     expect(await faultsOf(page, "light")).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 // What stands where data is not: still loading, none yet, failed, or not allowed. Each keeps the size of the place, so
 // that nothing jumps.
 
-import { signal } from "@preact/signals";
+import { signal } from "../signal.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError, Load } from "../api.ts";

@@ -1,6 +1,6 @@
 // Toasts: short notices that something was done, read out politely and removed after a while.
 
-import { signal } from "@preact/signals";
+import { signal } from "../signal.ts";
 
 /** A notice on screen. The id tells two with the same text apart. */
 interface Notice {

@@ -1,6 +1,6 @@
 // The overview: what was paid, what the baseline would have cost, and everything that explains the difference.
 
-import { useSignal } from "@preact/signals";
+import { useSignal } from "../../signal.ts";
 import { useEffect, useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
 import { exact, percent, span, usd, utc } from "../../format.ts";

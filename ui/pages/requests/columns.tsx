@@ -1,6 +1,6 @@
 // The columns of the request log: what each shows, and which of them are shown. The choice is kept in this browser.
 
-import { signal } from "@preact/signals";
+import { signal } from "../../signal.ts";
 import type { ComponentChildren } from "preact";
 import { count, duration, percent, usd } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";

@@ -1,6 +1,6 @@
 // The request log: a histogram over the newest requests, filters in the address, and one request beside the list.
 
-import { useSignal } from "@preact/signals";
+import { useSignal } from "../../signal.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLoad, withAccount } from "../../api.ts";

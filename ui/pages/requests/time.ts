@@ -1,6 +1,6 @@
 // Times of requests: to the second, in the reader's time zone or in UTC. The choice is kept in this browser.
 
-import { signal } from "@preact/signals";
+import { signal } from "../../signal.ts";
 
 const STORED = "switchyard.utc";
 

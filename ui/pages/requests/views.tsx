@@ -1,6 +1,6 @@
 // Saved views of the request log: filters and range under a name, kept in this browser.
 
-import { signal } from "@preact/signals";
+import { signal } from "../../signal.ts";
 import { useState } from "preact/hooks";
 import { Popover } from "../../kit/popover.tsx";
 import { showToast } from "../../kit/toast.tsx";

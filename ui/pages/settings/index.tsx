@@ -199,7 +199,7 @@ type Option = GatewaySettings["options"][number];
 function Configuration({ options }: { readonly options: readonly Option[] }) {
   const words = (place.value.query.get("q") ?? "").toLowerCase();
   const found = options.filter((option) =>
-    [option.name, option.help, option.env].some((text) => text?.toLowerCase().includes(words)),
+    [option.path, option.name, option.help, option.env].some((text) => text?.toLowerCase().includes(words)),
   );
   return (
     <>
@@ -237,7 +237,7 @@ function Options({ title, options }: { readonly title: string; readonly options:
             {options.map((option) => (
               <tr key={option.name}>
                 <th scope="row" data-cell="name">
-                  <code>{option.name}</code>
+                  <code>{option.path ?? option.name}</code>
                   <small class="faint block">{option.help}</small>
                 </th>
                 <td data-cell="value">
