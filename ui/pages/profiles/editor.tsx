@@ -32,17 +32,16 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   const [isDeleting, setDeleting] = useState(false);
   const set = (change: Partial<Content>): void => setContent({ ...content, ...change });
   const changes = differences(start, content);
-  useUnsaved(changes.length > 0);
   const isNew = saved === null;
+  useUnsaved(changes.length > 0);
   // The replay takes only the rules: a new name changes no route.
   const { name, description, ...rules } = content;
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     try {
       const method = isNew ? "POST" : "PUT";
-      const written = await call<Profile>(method, isNew ? "/api/profiles" : `/api/profiles/${saved.id}`, {
-        body: content,
-      });
+      const path = isNew ? "/api/profiles" : `/api/profiles/${saved.id}`;
+      const written = await call<Profile>(method, path, { body: content });
       showToast(TEXT.savedProfile(written.name));
       // A new profile gets its own address; Back goes to the list, not to an empty form.
       go(hrefTo(`/profiles/${written.id}`), { replace: true, losesNothing: true });

@@ -193,10 +193,10 @@ function ProviderRow({
   );
 }
 
-type Option = GatewaySettings["options"][number];
+type GatewayOption = GatewaySettings["options"][number];
 
 /** What differs from the defaults comes first. The search is in the address, so that it can be shared. */
-function Configuration({ options }: { readonly options: readonly Option[] }) {
+function Configuration({ options }: { readonly options: readonly GatewayOption[] }) {
   const words = (place.value.query.get("q") ?? "").toLowerCase();
   const found = options.filter((option) =>
     [option.path, option.name, option.help, option.env].some((text) => text?.toLowerCase().includes(words)),
@@ -219,7 +219,7 @@ function Configuration({ options }: { readonly options: readonly Option[] }) {
 }
 
 /** An option that was not set names the variable that would set it. */
-function Options({ title, options }: { readonly title: string; readonly options: readonly Option[] }) {
+function Options({ title, options }: { readonly title: string; readonly options: readonly GatewayOption[] }) {
   if (options.length === 0) return null;
   return (
     <Section title={title}>

@@ -67,7 +67,6 @@ export const OVERVIEW_ROUTES: readonly ApiRoute[] = [
 ];
 
 type Narrowed = Pick<UsageQuery, "accountId" | "keyId" | "fromMs" | "toMs">;
-type Usage = Shape<typeof UsageSchema>;
 
 /** Percentiles cost most, and only the totals and the series show them. */
 async function readUsage(span: Narrowed & { readonly step: "hour" | "day" }, { records, keys }: OperatorContext) {
@@ -102,7 +101,7 @@ async function readUsage(span: Narrowed & { readonly step: "hour" | "day" }, { r
 }
 
 /** Totals come as a list of one. */
-function first([row]: readonly UsageRow[]): Usage | null {
+function first([row]: readonly UsageRow[]): Shape<typeof UsageSchema> | null {
   return row === undefined ? null : writeUsage(row);
 }
 
