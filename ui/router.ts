@@ -1,8 +1,8 @@
 // The address is the state: path, query and fragment. Links are followed without loading the page again, and Back works
 // because every view is an address.
 
-import { signal } from "./signal.ts";
 import { useLayoutEffect } from "preact/hooks";
+import { signal } from "./signal.ts";
 
 /** Where the dashboard is, read from the address bar. */
 export interface Place {
@@ -83,7 +83,8 @@ export function go(to: string, { replace = false, losesNothing = false } = {}): 
   // A filter or an open sheet keeps the scroll position; another page starts at its top.
   if (pageOf(before) !== pageOf(place.value.path)) scrollTo(0, 0);
   // So does another page of a list, which begins where its first row was.
-  else if (query.get("after") !== place.value.query.get("after")) document.querySelector("[data-list]")?.scrollIntoView();
+  else if (query.get("after") !== place.value.query.get("after"))
+    document.querySelector("[data-list]")?.scrollIntoView();
 }
 
 /** The address of a page, with the account and the time range that are shown now. */

@@ -1,7 +1,6 @@
 // The frame around every page: navigation, the top bar with balance and search, and the shortcuts that work
 // everywhere.
 
-import { useSignal } from "./signal.ts";
 import type { ComponentChildren } from "preact";
 import { DASHBOARD_PAGES, pageAt } from "../src/http/pages/dashboard-pages.ts";
 import { useLoad } from "./api.ts";
@@ -16,6 +15,7 @@ import { Palette } from "./palette.tsx";
 import { go, hrefTo, leave, leavingFor, place, setQuery } from "./router.ts";
 import { LOW_DAYS, runwayText } from "./runway.ts";
 import { isOperator, session, signOut } from "./session.ts";
+import { useSignal } from "./signal.ts";
 import * as TEXT from "./text.ts";
 import { setTheme, theme } from "./theme.ts";
 import type { Account, Credits, List } from "./types.ts";

@@ -47,7 +47,7 @@ export type Explore = Shape<typeof ExploreSchema>;
 export type NewKey = Shape<typeof CreatedKeySchema>;
 export type Profile = Shape<typeof ProfileSchema>;
 /** A profile without its name: what it changes about routing. */
-export type Rules = Omit<Profile, "id" | "name" | "description" | "createdAt" | "updatedAt">;
+export type Rules = Omit<Profile, "id" | "name" | "description" | "shadow" | "createdAt" | "updatedAt">;
 export type Credits = Shape<typeof CreditsSchema>;
 export type LedgerEntry = Shape<typeof LedgerLineSchema>;
 export type LedgerMonth = Shape<typeof LedgerMonthSchema>;

@@ -145,7 +145,11 @@ describe.skipIf(!hasBrowser)("forms and frame", () => {
 
   test.each(WIDTHS)("at %i px nothing is cut off, and every page is in reach, in both themes", async (width) => {
     for (const colorScheme of ["light", "dark"] as const) {
-      const { page } = await visit("/?live=off", { viewport: { width, height: 844 }, colorScheme, reducedMotion: "reduce" });
+      const { page } = await visit("/?live=off", {
+        viewport: { width, height: 844 },
+        colorScheme,
+        reducedMotion: "reduce",
+      });
       await page.locator("figure.chart:not(.unknown)").nth(5).waitFor();
       if (width === 390) {
         await page.locator(".rail .menu summary").click();

@@ -17,7 +17,12 @@ describe.skipIf(!hasBrowser)("the truth on screen", () => {
     const { id } = (await made.json()) as { id: string };
     const listed = await gateway().api("GET", "/api/requests?limit=1");
     const { data } = (await listed.json()) as { data: { id: string }[] };
-    paths = [...DASHBOARD_PAGES.map(({ path }) => path), `/profiles/${id}`, `/requests/${data[0]?.id}`, "/settings?tab=users"];
+    paths = [
+      ...DASHBOARD_PAGES.map(({ path }) => path),
+      `/profiles/${id}`,
+      `/requests/${data[0]?.id}`,
+      "/settings?tab=users",
+    ];
   });
 
   test("every call that fails alone is said on its page, with Retry, and is well after it", async () => {

@@ -1,11 +1,11 @@
 // What stands where data is not: still loading, none yet, failed, or not allowed. Each keeps the size of the place, so
 // that nothing jumps.
 
-import { signal } from "../signal.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError, Load } from "../api.ts";
 import { clock } from "../format.ts";
+import { signal } from "../signal.ts";
 import { Button } from "./button.tsx";
 import * as TEXT from "./text.ts";
 

@@ -17,9 +17,7 @@ test("a named range is one address, and is sent with whole hours or days that en
   expect(withTimes("/api/usage?by=hour&from=-24h&key=k")).toBe(
     "/api/usage?by=hour&from=2026-11-15T07:00:00.000Z&to=2026-11-16T07:51:00.000Z&key=k",
   );
-  expect(withTimes("/api/usage?from=-7d")).toBe(
-    "/api/usage?from=2026-11-09T00:00:00.000Z&to=2026-11-16T07:51:00.000Z",
-  );
+  expect(withTimes("/api/usage?from=-7d")).toBe("/api/usage?from=2026-11-09T00:00:00.000Z&to=2026-11-16T07:51:00.000Z");
   expect(withTimes("/api/keys?q=from")).toBe("/api/keys?q=from");
 });
 

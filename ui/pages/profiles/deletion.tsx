@@ -69,7 +69,10 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
 }
 
 /** Creates the profile again and ties its keys to it. It has another id then. Resolves with what to say about it. */
-async function restored({ id: _, createdAt, updatedAt, ...content }: Profile, keys: readonly Key[]): Promise<string> {
+async function restored(
+  { id: _, createdAt, updatedAt, shadow, ...content }: Profile,
+  keys: readonly Key[],
+): Promise<string> {
   try {
     const { id } = await call<Profile>("POST", "/api/profiles", { body: content });
     for (const key of keys) await call("PATCH", `/api/keys/${key.id}`, { body: { profile: id } });

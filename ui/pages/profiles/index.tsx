@@ -138,7 +138,7 @@ function SavedProfile({ id }: { readonly id: string }) {
   return (
     <Shown load={load} rows={10}>
       {(profile) => {
-        const { id: _id, createdAt: _created, updatedAt, ...content } = profile;
+        const { id: _id, shadow: _shadow, createdAt: _created, updatedAt, ...content } = profile;
         if (!isUnsaved.value) version.current = updatedAt;
         return <ProfileEditor key={version.current} saved={profile} start={content} />;
       }}
