@@ -11,7 +11,7 @@ import { accountOf, caughtUp, isoTime, oneOf, queryOf } from "../exchange.ts";
 import { type ApiRoute, get } from "../route.ts";
 import { UsageSchema, writeUsage } from "../usage.ts";
 import { checkRange, DEFAULT_RANGE_MS, groupFilterOf, keyFilter, range, timeOf } from "./filter.ts";
-import { RequestLineSchema, writeSummary } from "./record.ts";
+import { namesOf, RequestLineSchema, writeSummary } from "./record.ts";
 
 const STEPS = ["hour", "day"] as const;
 /** As many as fit beside a chart. */
@@ -69,7 +69,8 @@ export const OVERVIEW_ROUTES: readonly ApiRoute[] = [
 type Narrowed = Pick<UsageQuery, "accountId" | "keyId" | "fromMs" | "toMs">;
 
 /** Percentiles cost most, and only the totals and the series show them. */
-async function readUsage(span: Narrowed & { readonly step: "hour" | "day" }, { records, keys }: OperatorContext) {
+async function readUsage(span: Narrowed & { readonly step: "hour" | "day" }, edge: OperatorContext) {
+  const { records } = edge;
   const { step } = span;
   const lengthMs = span.toMs - span.fromMs;
   const read = (of: Narrowed, by: UsageStep, group: UsageGroup | null = null) =>
@@ -84,8 +85,7 @@ async function readUsage(span: Narrowed & { readonly step: "hour" | "day" }, { r
     read(span, "total", "key"),
   ]);
   const most = [...byKey.rows].sort((a, b) => Number(b.charge - a.charge)).slice(0, KEYS_MAX);
-  const nameOf = async (id: string | null): Promise<string> =>
-    id === null ? "none" : ((await keys.get(span.accountId, id))?.name ?? id);
+  const names = namesOf(edge, span.accountId);
   return {
     from: isoTime(series.fromMs),
     to: isoTime(series.toMs),
@@ -96,7 +96,7 @@ async function readUsage(span: Narrowed & { readonly step: "hour" | "day" }, { r
     tiers: tiers.rows.map(writeUsage),
     statuses: statuses.rows.map(writeUsage),
     models: models.rows.map(writeUsage),
-    keys: await Promise.all(most.map(async (row) => ({ ...writeUsage(row), name: await nameOf(row.group) }))),
+    keys: most.map((row) => ({ ...writeUsage(row), name: names.key(row.group) ?? row.group ?? "none" })),
   };
 }
 
@@ -106,8 +106,10 @@ function first([row]: readonly UsageRow[]): Shape<typeof UsageSchema> | null {
 }
 
 /** The last errors of the range, and how far the account has come at all. */
-async function readActivity(filter: Narrowed, { records: { requests } }: OperatorContext) {
+async function readActivity(filter: Narrowed, edge: OperatorContext) {
   const { accountId } = filter;
+  const { requests } = edge.records;
+  const names = namesOf(edge, accountId);
   const one = { limit: 1, after: null };
   const [errors, [latest]] = await Promise.all([
     requests.list({ ...filter, status: { kind: "error" } }, { limit: ERRORS_MAX, after: null }),
@@ -118,8 +120,8 @@ async function readActivity(filter: Narrowed, { records: { requests } }: Operato
     latest !== undefined &&
     (!latest.isError || (await requests.list({ accountId, status: { kind: "class", hundreds: 2 } }, one)).length > 0);
   return {
-    errors: errors.map(writeSummary),
-    latest: latest === undefined ? null : writeSummary(latest),
+    errors: errors.map((line) => writeSummary(line, names)),
+    latest: latest === undefined ? null : writeSummary(latest, names),
     isStarted: isAnswered,
   };
 }
