@@ -96,7 +96,7 @@ async function readUsage(span: Narrowed & { readonly step: "hour" | "day" }, edg
     tiers: tiers.rows.map(writeUsage),
     statuses: statuses.rows.map(writeUsage),
     models: models.rows.map(writeUsage),
-    keys: most.map((row) => ({ ...writeUsage(row), name: names.key(row.group) ?? row.group ?? "none" })),
+    keys: most.map((row) => ({ ...writeUsage(row), name: names.key(row.group ?? "") ?? row.group ?? "none" })),
   };
 }
 
