@@ -51,6 +51,7 @@ describe("a whole answer", () => {
         savingsPct: expect.any(Number),
         method: expect.stringMatching(/^(rules|model|hybrid)$/),
         fallback: false,
+        session: "started",
       },
     });
   });
