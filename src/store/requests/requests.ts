@@ -10,8 +10,8 @@ import type {
   PastRequest,
   RequestLog,
   RequestSummary,
-  Turn,
   StoredRequest,
+  Turn,
 } from "../../core/requests/log.ts";
 import { type ContentRecord, type Features, NO_TAGS, type Tags } from "../../core/requests/records.ts";
 import type { SessionState } from "../../core/session.ts";

@@ -19,7 +19,7 @@ import {
 } from "./conditions.ts";
 import { countRequests, sumCounts } from "./counts.ts";
 import { namedIds } from "./named-ids.ts";
-import { sortedPage } from "./sorted.ts";
+import { readChosen, sortedPage } from "./sorted.ts";
 import { SPAN_MS } from "./totals.ts";
 
 const { hour: HOUR_MS, day: DAY_MS } = SPAN_MS;
@@ -77,6 +77,7 @@ async function readRange({ db, filter, limit }: Search, { fromMs, end }: Range):
   addFilter(where, filter);
   addOwn(where, db.kind, filter);
   addIds(where, fromMs, end);
+  if (filter.latency !== undefined || filter.tokens !== undefined) return readChosen(db, where, "id DESC", limit);
   const sql = `SELECT * FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT $${where.params.length + 1}`;
   return db.query(sql, [...where.params, limit]);
 }

@@ -4,7 +4,7 @@
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { RequestFilter, RequestSort, SortedPage } from "../../core/requests/log.ts";
 import { inListSql, listValue } from "../dialect.ts";
-import { addAll, newConditions } from "./conditions.ts";
+import { addAll, type Conditions, newConditions } from "./conditions.ts";
 
 /** What was not charged comes last on both databases. */
 const VALUES: Readonly<Record<Exclude<RequestSort, "time">, string>> = {
@@ -28,8 +28,13 @@ export async function sortedPage(db: Db, filter: RequestFilter, page: ByValue): 
     if (last?.value === undefined) return [];
     where.add(`(${value} < ? OR (${value} = ? AND id < ?))`, last.value, last.value, page.after);
   }
-  const order = `ORDER BY ${value} DESC, id DESC LIMIT $${where.params.length + 1}`;
-  const chosen = await db.query(`SELECT id FROM requests WHERE ${where.sql()} ${order}`, [...where.params, page.limit]);
+  return readChosen(db, where, `${value} DESC, id DESC`, page.limit);
+}
+
+/** First the ids, for which the narrow index may do, then their rows. */
+export async function readChosen(db: Db, where: Conditions, order: string, limit: number): Promise<readonly SqlRow[]> {
+  const last = `ORDER BY ${order} LIMIT $${where.params.length + 1}`;
+  const chosen = await db.query(`SELECT id FROM requests WHERE ${where.sql()} ${last}`, [...where.params, limit]);
   const ids = chosen.map(({ id }) => String(id));
   const sql = `SELECT * FROM requests WHERE ${inListSql(db.kind, "id", "$1")}`;
   const byId = new Map((await db.query(sql, [listValue(db.kind, ids)])).map((row) => [String(row.id), row]));

@@ -22,7 +22,7 @@ export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
         <caption class="hidden">{TEXT.tableCaption}</caption>
         <thead>
           <tr>
-            <Head column={{ name: TEXT.timeIn(zoneName()), sort: "time" }} />
+            <Head column={{ id: "time", name: TEXT.timeIn(zoneName()), sort: "time" }} />
             {columns.map((column) => (
               <Head key={column.id} column={column} />
             ))}
@@ -45,10 +45,10 @@ export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
 }
 
 /** A column that the list can be sorted by is a link, so that a sorted list can be sent, too. */
-function Head({ column: { name, sort, isNumber } }: { readonly column: Pick<Column, "name" | "sort" | "isNumber"> }) {
+function Head({ column: { id, name, sort, isNumber } }: { readonly column: Omit<Column, "show"> }) {
   const isSorted = sort !== undefined && (place.value.query.get("sort") ?? "time") === sort;
   return (
-    <th scope="col" class={isNumber ? "number" : ""} aria-sort={isSorted ? "descending" : undefined}>
+    <th scope="col" data-cell={id} class={isNumber ? "number" : ""} aria-sort={isSorted ? "descending" : undefined}>
       {sort === undefined ? (
         name
       ) : (
