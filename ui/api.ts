@@ -1,11 +1,11 @@
 // The one way to the server. Errors carry the request id, and losing the session shows the sign-in page. What is read
 // belongs to its address: data of another address is never handed out as data of this one.
 
-import { signal } from "./signal.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { noteServerTime } from "./clock.ts";
 import { withTimes } from "./range.ts";
 import { place } from "./router.ts";
+import { signal } from "./signal.ts";
 import * as TEXT from "./text.ts";
 
 /** What went wrong with a call, as the gateway said it. Status 0 means that no response came at all. */

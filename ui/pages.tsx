@@ -1,13 +1,13 @@
 // The pages and their code, which is loaded page by page. The list of pages itself is shared with the server
 // (`dashboard-pages.ts`): a row there and an entry here make a page.
 
-import { signal } from "./signal.ts";
 import type { ComponentType } from "preact";
 import { type DASHBOARD_PAGES, pageAt } from "../src/http/pages/dashboard-pages.ts";
 import { Button } from "./kit/button.tsx";
 import { Empty, Skeleton } from "./kit/states.tsx";
 import { NotFound } from "./pages/not-found/index.tsx";
 import { place } from "./router.ts";
+import { signal } from "./signal.ts";
 import * as TEXT from "./text.ts";
 
 type PageName = (typeof DASHBOARD_PAGES)[number]["name"];

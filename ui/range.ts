@@ -1,9 +1,9 @@
 // The time range that all numbers on a page belong to. It comes from `?range=`, or from `?from=&to=` after zooming into
 // a chart.
 
-import { signal } from "./signal.ts";
 import { now } from "./clock.ts";
 import { place } from "./router.ts";
+import { signal } from "./signal.ts";
 import * as TEXT from "./text.ts";
 
 /** The ranges to choose from, with the names shown for them. */
@@ -26,13 +26,13 @@ const MINUTE_MS = 60_000;
 const DAILY_FROM_MS = 4 * 86_400_000;
 
 /** From a time up to another. */
-interface Span {
+interface TimeSpan {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /** A range as charts and queries use it. `step` is the width of a bar. */
-export interface Range extends Span {
+export interface Range extends TimeSpan {
   readonly name: RangeName | "custom";
   readonly label: string;
   readonly step: "hour" | "day";
@@ -60,7 +60,7 @@ export function advanceRange(): void {
  * The range as part of an address that is read. One that moves with time, such as the last hour, is written by its name:
  * a minute later it is still the same question, and its old answer is no wrong one.
  */
-export function rangeQuery({ name = "custom", fromMs, toMs }: Span & { readonly name?: Range["name"] }): string {
+export function rangeQuery({ name = "custom", fromMs, toMs }: TimeSpan & { readonly name?: Range["name"] }): string {
   if (name !== "custom") return `from=-${name}`;
   return `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
 }

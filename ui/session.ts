@@ -1,8 +1,8 @@
 // The session: who is signed in, and what the gateway says about itself.
 
-import { signal } from "./signal.ts";
 import { type ApiError, call, forgetResponses, isSignedOut } from "./api.ts";
 import { advanceRange } from "./range.ts";
+import { signal } from "./signal.ts";
 import type { Session } from "./types.ts";
 
 /** Null until the first response. */

@@ -65,7 +65,9 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
   const { gateway, visit } = startDashboard({ database });
   const rows = (page: Page) => page.locator(".requests tbody tr");
   const ids = (page: Page) =>
-    page.locator('td[data-cell="time"] a').evaluateAll((links) => links.map((link) => link.getAttribute("title")?.split(" ").at(-1)));
+    page
+      .locator('td[data-cell="time"] a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute("title")?.split(" ").at(-1)));
 
   test("sorts, sums up, searches, chooses columns and time zone, and counts what is new", async () => {
     const { page, troubles } = await visit("/requests", { timezoneId: "Asia/Tokyo" });

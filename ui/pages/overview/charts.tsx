@@ -114,7 +114,12 @@ export function ModelMix({ rows: models, isWaiting }: Series) {
       trend={top === undefined ? TEXT.bySpend : TEXT.ofSpend(top.group, percent(spent(top) / (total || 1)))}
       table={{
         head: [TEXT.model, TEXT.requests, TEXT.spend, TEXT.saved],
-        rows: ranked.map((row) => [row.group ?? "", count(row.requests), inColumn(row.chargeUsd), inColumn(row.savedUsd)]),
+        rows: ranked.map((row) => [
+          row.group ?? "",
+          count(row.requests),
+          inColumn(row.chargeUsd),
+          inColumn(row.savedUsd),
+        ]),
       }}
     >
       {rows.length === 0 ? (

@@ -1,6 +1,5 @@
 // The overview: what was paid, what the baseline would have cost, and everything that explains the difference.
 
-import { useSignal } from "../../signal.ts";
 import { useEffect, useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
 import { exact, percent, span, usd, utc } from "../../format.ts";
@@ -10,6 +9,7 @@ import { Empty, Shown } from "../../kit/states.tsx";
 import { KeyPicker } from "../../parts/key-picker.tsx";
 import { currentRange, type Range, rangeQuery } from "../../range.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
+import { useSignal } from "../../signal.ts";
 import type { OverviewData, Usage } from "../../types.ts";
 import { LatencyChart, ModelMix, SpendChart, StatusChart, TierMix } from "./charts.tsx";
 import { Checklist } from "./checklist.tsx";

@@ -1,12 +1,12 @@
 // The columns of the request log: what each shows, and which of them are shown. The choice is kept in this browser.
 
-import { signal } from "../../signal.ts";
 import type { ComponentChildren } from "preact";
 import { count, duration, percent, usd } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { Popover } from "../../kit/popover.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { hrefTo } from "../../router.ts";
+import { signal } from "../../signal.ts";
 import type { RequestLine } from "../../types.ts";
 import { Status, savedShare, unroutedEndpoint } from "./facts.tsx";
 import * as TEXT from "./text.ts";

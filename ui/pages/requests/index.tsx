@@ -1,6 +1,5 @@
 // The request log: a histogram over the newest requests, filters in the address, and one request beside the list.
 
-import { useSignal } from "../../signal.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLoad, withAccount } from "../../api.ts";
@@ -12,6 +11,7 @@ import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { currentRange, type Range, rangeQuery } from "../../range.ts";
 import { go, hrefTo, hrefWith, place, setQuery } from "../../router.ts";
+import { useSignal } from "../../signal.ts";
 import type { List, RequestLine } from "../../types.ts";
 import { ColumnPicker } from "./columns.tsx";
 import { filterNames, filterQuery, withoutFilters } from "./filter-names.ts";

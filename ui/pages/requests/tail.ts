@@ -1,9 +1,9 @@
 // The live tail of the request log. Requests arrive by server-sent events, or by polling where no stream can be opened.
 // While the reader is further down, they wait and are counted.
 
-import { useSignal } from "../../signal.ts";
 import { useEffect } from "preact/hooks";
 import { withAccount } from "../../api.ts";
+import { useSignal } from "../../signal.ts";
 import type { RequestLine } from "../../types.ts";
 
 /** More rows than anybody follows live; older ones are on the next page. */

@@ -1,10 +1,10 @@
 // Saved views of the request log: filters and range under a name, kept in this browser.
 
-import { signal } from "../../signal.ts";
 import { useState } from "preact/hooks";
 import { Popover } from "../../kit/popover.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { place } from "../../router.ts";
+import { signal } from "../../signal.ts";
 import * as TEXT from "./text.ts";
 
 /** A saved view. */
