@@ -37,7 +37,9 @@ export async function measureLedger(plan: LedgerPlan): Promise<Table> {
       title: `ledger: hold + settle pairs, ${plan.concurrent} at once on one account`,
       columns: ["store", "pairs/s", "event loop µs/pair", "pair p50 ms", "pair p99 ms"],
       rows,
-      notes: ["Every hold and every settlement is on disk before it counts (synchronous=FULL, fsync=on)."],
+      notes: [
+        "Every hold and every settlement is on disk before it counts (SQLite: fdatasync of its log; PostgreSQL: fsync=on).",
+      ],
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -29,8 +29,8 @@ let committed = [];
 let reached = null;
 /** Answers that wait for the sync under way. */
 let syncing = null;
-/** After a sync that failed, what the log holds may not be what is on disk. */
-let isLogSuspect = false;
+/** Why a sync failed. From there on, what the log holds may not be what is on disk, whatever later syncs say. */
+let logFault = null;
 /** The id of the interactive transaction that is open, if one is. */
 let openTransaction = null;
 let db;
@@ -150,6 +150,8 @@ function sync() {
       endSync(batch, error);
       if (committed.length > 0) sync();
       send();
+      // What the sync has taken from the port meanwhile is announced by nothing else.
+      if (!isScheduled) work();
     });
   }
 }
@@ -165,13 +167,13 @@ function syncNow() {
 }
 
 function endSync(batch, error) {
-  if (error === null) {
+  logFault ??= error;
+  if (logFault === null) {
     head?.confirm(batch.reached);
     answers.push(...batch.answers);
     return;
   }
-  isLogSuspect = true;
-  const failure = describe(Object.assign(error, { errcode: IO_ERROR }));
+  const failure = describe(Object.assign(logFault, { errcode: IO_ERROR }));
   for (const { id } of batch.answers) answers.push({ id, error: failure });
 }
 
@@ -179,7 +181,7 @@ function endSync(batch, error) {
 function renewLog() {
   const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
   if (Number(busy) !== 0) throw Object.assign(new Error("the log could not be synced"), { errcode: IO_ERROR });
-  isLogSuspect = false;
+  logFault = null;
 }
 
 /** The statements of a worker process come encoded, so that the process between them and this thread need not read them. */
@@ -259,7 +261,7 @@ function findProblems() {
 
 function begin() {
   placement?.assert();
-  if (isLogSuspect) renewLog();
+  if (logFault !== null) renewLog();
   db.exec("BEGIN IMMEDIATE");
 }
 
