@@ -1,11 +1,10 @@
 // Routing profiles: named constraints that a key applies to every request made with it. Behaviour 3.
 
 import { randomBytes } from "node:crypto";
-import type { Page, Profile, ProfileStore } from "../core/accounts.ts";
+import type { Page, Profile, ProfileStore, ShadowRule } from "../core/accounts.ts";
 import type { Constraints } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import { checkedName, shownName } from "../core/names.ts";
-import type { ShadowRule } from "../core/outcomes.ts";
 import type { Directory } from "./directory.ts";
 
 export interface ProfileContent {

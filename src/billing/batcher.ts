@@ -109,14 +109,14 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
   };
 }
 
-interface Place {
+interface BatchPlace {
   /** Ends when those that came before have ended. */
   readonly before: Promise<void>;
   end(): void;
 }
 
 /** A place behind all others for each that asks. */
-function createOrder(): () => Place {
+function createOrder(): () => BatchPlace {
   let last: Promise<void> = Promise.resolve();
   return () => {
     const before = last;

@@ -1,8 +1,8 @@
 // Background upkeep: the audit of the ledger, and the removal of responses kept for repeated requests.
 
-import type { IdempotencyStore } from "../core/idempotency.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
+import type { IdempotencyStore } from "../core/requests/idempotency.ts";
 
 /** The audit reads every transaction, so it runs seldom. */
 const AUDIT_MS = 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 // Accounts and their routing profiles, and the pages in which keys and profiles are listed.
 
 import type { Constraints } from "./decision.ts";
-import type { ShadowRule } from "./outcomes.ts";
+import type { NanoUsd } from "./money.ts";
 
 /** Whether an empty balance refuses requests (`prepaid`), or each charge is covered by a grant (`metered`). */
 export const BILLING_MODES = ["prepaid", "metered"] as const;
@@ -30,6 +30,15 @@ export interface AccountStore {
 export interface Page {
   readonly limit: number;
   readonly after: string | null;
+}
+
+/** Which requests of a profile a second model answers too. */
+export interface ShadowRule {
+  readonly model: string;
+  /** Of the requests, 0 to 1. */
+  readonly share: number;
+  /** For all second answers of a day in UTC. */
+  readonly budgetPerDay: NanoUsd;
 }
 
 /** Named constraints that a key carries. */

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
-import { IDEMPOTENCY_KEY } from "../core/idempotency.ts";
+import { IDEMPOTENCY_KEY } from "../core/requests/idempotency.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { complete } from "./complete.ts";

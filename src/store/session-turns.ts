@@ -1,7 +1,7 @@
 // The last turns of sessions in the database, as JSON: nothing but the gateway's own memory reads them.
 
 import type { Db } from "../core/db.ts";
-import type { TurnStore, SessionTurn } from "../core/session.ts";
+import type { SessionTurn, TurnStore } from "../core/session.ts";
 import { bulkInsert, type InsertShape, integer, text } from "./dialect.ts";
 
 export function createSessionStore(db: Db): TurnStore {

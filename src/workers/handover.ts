@@ -10,18 +10,18 @@ interface NewConnection {
 }
 
 /** What Node says when it was taken, or was not because the worker closes. */
-interface Reply {
+interface WorkerReply {
   readonly ack?: number;
 }
 
 /** An accepted connection that nobody reads from yet. */
-interface Connection {
+interface HandedConnection {
   close(): void;
 }
 
 interface Pending {
   readonly message: NewConnection;
-  readonly connection: Connection;
+  readonly connection: HandedConnection;
 }
 
 type Send = (message: unknown, connection?: unknown, ...rest: readonly unknown[]) => boolean;
@@ -51,12 +51,12 @@ export function createHandover(): Handover {
       workers.set(worker, pending);
       const send = worker.send.bind(worker) as Send;
       const watched: Send = (message, connection, ...rest) => {
-        if (isNewConnection(message)) pending.set(message.seq, { message, connection: connection as Connection });
+        if (isNewConnection(message)) pending.set(message.seq, { message, connection: connection as HandedConnection });
         return send(message, connection, ...rest);
       };
       worker.send = watched as ChildProcess["send"];
       worker.on("internalMessage" as "message", (reply: unknown) => {
-        const { ack } = reply as Reply;
+        const { ack } = reply as WorkerReply;
         const found = ack === undefined ? undefined : pending.get(ack);
         if (ack === undefined || found === undefined) return;
         pending.delete(ack);

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Db } from "../../src/core/db.ts";
-import type { OutcomeStore, ShadowSample } from "../../src/core/outcomes.ts";
+import type { OutcomeStore, ShadowSample } from "../../src/core/requests/outcomes.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createOutcomeStore } from "../../src/store/requests/outcomes.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";

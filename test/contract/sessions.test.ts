@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Db } from "../../src/core/db.ts";
 import type { Log } from "../../src/core/log.ts";
-import type { TurnStore, SessionTurn } from "../../src/core/session.ts";
+import type { SessionTurn, TurnStore } from "../../src/core/session.ts";
 import { createSessionKeeper } from "../../src/gateway/sessions/keeper.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createSessionStore } from "../../src/store/session-turns.ts";

@@ -3,10 +3,10 @@
 import type { Page } from "../accounts.ts";
 import type { Decision } from "../decision.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
-import type { ShadowSample } from "../outcomes.ts";
 import type { SessionState } from "../session.ts";
 import type { Tier } from "../tiers.ts";
 import type { CostRange } from "./buckets.ts";
+import type { ShadowSample } from "./outcomes.ts";
 import type {
   AnsweredAt,
   AttemptRecord,
@@ -186,7 +186,7 @@ export interface MarkedRequest {
 }
 
 /** A request of a conversation; `reasoning` is null where nothing was decided. */
-export interface Turn {
+export interface LoggedTurn {
   readonly summary: RequestSummary;
   readonly reasoning: string | null;
 }
@@ -196,7 +196,7 @@ export interface RequestLog {
   list(filter: RequestFilter, page: SortedPage): Promise<readonly RequestSummary[]>;
   sums(filter: RequestFilter): Promise<RequestSums>;
   /** The newest turns of a conversation, oldest first, with the words of their decisions. */
-  turns(accountId: string, session: string, limit: number): Promise<readonly Turn[]>;
+  turns(accountId: string, session: string, limit: number): Promise<readonly LoggedTurn[]>;
   /** Whether the id of a request of the account begins so. */
   hasRequestId(accountId: string, start: string): Promise<boolean>;
   /** By its own id or by its request id, then the newest; null when the account has no such request. */

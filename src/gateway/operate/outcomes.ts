@@ -1,13 +1,13 @@
 // What shadow samples prove: how often the cheaper side agreed, with the bounds of that figure, and in words whether it
 // holds up. Pure.
 
-import type { MarkedSample } from "../../core/outcomes.ts";
+import type { MarkedSample } from "../../core/requests/outcomes.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 
 export const OUTCOME_STATES = ["holds_up", "worse", "too_few"] as const;
 type OutcomeState = (typeof OUTCOME_STATES)[number];
 
-export interface Outcome {
+export interface SampleSummary {
   readonly samples: number;
   /** Those that a comparison or a mark could judge. */
   readonly judged: number;
@@ -37,13 +37,13 @@ interface SideFigures {
   readonly latencyMs: number;
 }
 
-export interface OutcomeGroup extends Outcome {
+export interface OutcomeGroup extends SampleSummary {
   readonly category: string;
   readonly tier: string;
 }
 
 /** `bar`: the share that must agree for the cheaper side to hold up. */
-export function summarize(samples: readonly MarkedSample[], bar: number): Outcome {
+export function summarize(samples: readonly MarkedSample[], bar: number): SampleSummary {
   const isLiveCheaper = cheaperIsLive(samples);
   const judgements = samples.map((sample) => judgeSample(sample, isLiveCheaper));
   const judged = judgements.filter(({ isAgreed }) => isAgreed !== null).length;

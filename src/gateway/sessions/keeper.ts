@@ -2,7 +2,7 @@
 // several gateways share a database, every few seconds. A request never waits for it.
 
 import type { Log } from "../../core/log.ts";
-import type { TurnStore, SessionTurn } from "../../core/session.ts";
+import type { SessionTurn, TurnStore } from "../../core/session.ts";
 
 export interface SessionKeeper {
   /** To be written with the next batch. */

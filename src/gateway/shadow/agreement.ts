@@ -2,15 +2,15 @@
 // Two longer texts are unclear, however many words they share.
 
 import type { CapturedToolCall } from "../../core/call-report.ts";
-import type { Verdict } from "../../core/outcomes.ts";
+import type { SampleVerdict } from "../../core/requests/outcomes.ts";
 
-export interface Said {
+export interface SaidAnswer {
   readonly text: string;
   readonly toolCalls: readonly CapturedToolCall[];
 }
 
-export interface Comparison {
-  readonly verdict: Verdict;
+export interface AnswerComparison {
+  readonly verdict: SampleVerdict;
   /** Null where tool calls were compared. */
   readonly similarity: number | null;
 }
@@ -20,7 +20,7 @@ const SHORT_WORDS = 6;
 /** Enough to tell how alike two texts are. */
 const WORDS_MAX = 5_000;
 
-export function compareAnswers(live: Said, second: Said): Comparison {
+export function compareAnswers(live: SaidAnswer, second: SaidAnswer): AnswerComparison {
   if (live.toolCalls.length > 0 || second.toolCalls.length > 0) {
     return { verdict: compareCalls(live.toolCalls, second.toolCalls), similarity: null };
   }
@@ -29,7 +29,7 @@ export function compareAnswers(live: Said, second: Said): Comparison {
 }
 
 /** Calls that are made at once have no order. */
-function compareCalls(live: readonly CapturedToolCall[], second: readonly CapturedToolCall[]): Verdict {
+function compareCalls(live: readonly CapturedToolCall[], second: readonly CapturedToolCall[]): SampleVerdict {
   const listOf = (calls: readonly CapturedToolCall[], write: (call: CapturedToolCall) => string): string =>
     JSON.stringify(calls.map(write).sort());
   const whole = ({ name, arguments: given }: CapturedToolCall): string => `${name} ${canonicalText(given)}`;
@@ -38,7 +38,11 @@ function compareCalls(live: readonly CapturedToolCall[], second: readonly Captur
   return listOf(live, name) === listOf(second, name) ? "same_tool" : "different";
 }
 
-function compareTexts(live: string, second: string, [a, b]: readonly [readonly string[], readonly string[]]): Verdict {
+function compareTexts(
+  live: string,
+  second: string,
+  [a, b]: readonly [readonly string[], readonly string[]],
+): SampleVerdict {
   const [json, other] = [jsonOf(live), jsonOf(second)];
   if (json !== null && other !== null) return json === other ? "same" : "different";
   if (a.join(" ") === b.join(" ")) return "same";

@@ -1,10 +1,11 @@
 // Shadow samples: a share of a profile's requests is answered by a second model too, after the client has its answer. Few
 // run at once and few wait. What does not fit is dropped and counted, so that live requests never wait for a sample.
 
+import type { ShadowRule } from "../../core/accounts.ts";
 import type { CapturedResponse } from "../../core/call-report.ts";
 import { Cancellation } from "../../core/cancellation.ts";
 import { costNano } from "../../core/money.ts";
-import type { AnswerFigures, OutcomeStore, ShadowRule } from "../../core/outcomes.ts";
+import type { AnswerFigures, OutcomeStore } from "../../core/requests/outcomes.ts";
 import type { CostRecord, RequestRecord } from "../../core/requests/records.ts";
 import type { Caller } from "../call.ts";
 import { responseText } from "../capture.ts";

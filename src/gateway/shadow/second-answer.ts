@@ -9,7 +9,7 @@ import type { Usage } from "../../core/chat.ts";
 import { type Constraints, type Decision, NO_CONTROLS } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { costNano, type NanoUsd, type Price } from "../../core/money.ts";
-import type { AnswerFigures } from "../../core/outcomes.ts";
+import type { AnswerFigures } from "../../core/requests/outcomes.ts";
 import type { CallFormat, ClientRequest, StreamWriter } from "../../formats/format.ts";
 import { outputTokensOf } from "../../formats/wire/output-meter.ts";
 import { hostRules, orderHosts, usableHosts } from "../../routing/hosts.ts";

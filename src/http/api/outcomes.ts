@@ -2,14 +2,14 @@
 
 import { Type } from "typebox";
 import { formatUsd } from "../../core/money.ts";
-import { type MarkedSample, VERDICTS } from "../../core/outcomes.ts";
+import { type MarkedSample, VERDICTS } from "../../core/requests/outcomes.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import {
   groupOutcomes,
   OUTCOME_STATES,
-  type Outcome,
   type OutcomeGroup,
   outcomeSentence,
+  type SampleSummary,
   summarize,
 } from "../../gateway/operate/outcomes.ts";
 import { query } from "../openapi/operation.ts";
@@ -146,10 +146,10 @@ function writeGroup({ category, tier, ...outcome }: OutcomeGroup) {
   return { category, tier, ...writeOutcome(outcome) };
 }
 
-function writeOutcome({ live, second, ...figures }: Outcome): Shape<typeof OutcomesSchema>["total"] {
+function writeOutcome({ live, second, ...figures }: SampleSummary): Shape<typeof OutcomesSchema>["total"] {
   return { ...figures, live: writeSide(live), second: writeSide(second) };
 }
 
-function writeSide({ cost, latencyMs }: Outcome["live"]): Shape<typeof Side> {
+function writeSide({ cost, latencyMs }: SampleSummary["live"]): Shape<typeof Side> {
   return { costUsd: formatUsd(cost), latencyMs };
 }

@@ -2,7 +2,7 @@
 // operations share.
 
 import { type TSchema, Type } from "typebox";
-import { IDEMPOTENCY_KEY } from "../../core/idempotency.ts";
+import { IDEMPOTENCY_KEY } from "../../core/requests/idempotency.ts";
 import { AnyObject, ErrorSchema } from "./schema.ts";
 
 /** Bodies by media type. */

@@ -1,9 +1,8 @@
 // Routing profiles in the database; their constraints are JSON text.
 
-import type { Profile, ProfileStore } from "../../core/accounts.ts";
+import type { Profile, ProfileStore, ShadowRule } from "../../core/accounts.ts";
 import type { Db, SqlRow } from "../../core/db.ts";
 import { type Constraints, NO_CONSTRAINTS } from "../../core/decision.ts";
-import type { ShadowRule } from "../../core/outcomes.ts";
 import { BatchRejected } from "../../core/store-errors.ts";
 import { forUpdateSql } from "../dialect.ts";
 import { BUMP_REVISION } from "./revision.ts";

@@ -3,7 +3,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { Db } from "../../core/db.ts";
-import type { Begun, IdempotencyStore } from "../../core/idempotency.ts";
+import type { Begun, IdempotencyStore } from "../../core/requests/idempotency.ts";
 import { clockSql } from "../dialect.ts";
 
 /** A request that is over knows that the row is its own. */

@@ -2,8 +2,8 @@
 // themselves, so that any number of processes keep to one budget.
 
 import type { Db, SqlRow } from "../../core/db.ts";
-import type { AnswerFigures, MarkedSample, OutcomeStore, Verdict } from "../../core/outcomes.ts";
 import type { StoredSample } from "../../core/requests/log.ts";
+import type { AnswerFigures, MarkedSample, OutcomeStore, SampleVerdict } from "../../core/requests/outcomes.ts";
 import { recordIdAt } from "../../core/requests/records.ts";
 import type { Tier } from "../../core/tiers.ts";
 import { withoutNul } from "../dialect.ts";
@@ -65,7 +65,7 @@ function toSample(row: SqlRow): MarkedSample {
     category: String(row.category),
     live: toFigures(row, "live"),
     second: toFigures(row, "second"),
-    verdict: row.verdict as Verdict,
+    verdict: row.verdict as SampleVerdict,
     similarity: row.similarity == null ? null : Number(row.similarity),
     // A person's word counts for more than an application's.
     markedTier: (row.marked_tier || row.app_tier || null) as Tier | null,
@@ -77,7 +77,7 @@ function toSample(row: SqlRow): MarkedSample {
 export function toStoredSample(row: SqlRow): StoredSample {
   return {
     second: toFigures(row, "second"),
-    verdict: row.verdict as Verdict,
+    verdict: row.verdict as SampleVerdict,
     similarity: row.similarity == null ? null : Number(row.similarity),
     answer: row.second_answer == null ? null : String(row.second_answer),
   };

@@ -6,6 +6,7 @@ import type {
   AppFeedback,
   DecisionLog,
   Feedback,
+  LoggedTurn,
   MarkedRequest,
   PastRequest,
   RequestLog,
@@ -81,7 +82,7 @@ const RECENT = `SELECT r.*, d.detail_json FROM requests r JOIN request_details d
 const TURNS = `SELECT r.*, d.detail_json FROM requests r JOIN request_details d ON d.id = r.id
   WHERE r.account_id = $1 AND r.session = $2 AND r.session <> '' ORDER BY r.id DESC LIMIT $3`;
 
-function toTurn(row: SqlRow): Turn {
+function toTurn(row: SqlRow): LoggedTurn {
   const summary = toSummary(row);
   const { decision } = readDetail(String(row.detail_json), summary);
   return { summary, reasoning: decision?.reasoning ?? null };

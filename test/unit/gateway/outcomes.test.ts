@@ -1,7 +1,7 @@
 // What samples prove: bounds, states and the sentence.
 
 import { describe, expect, it } from "vitest";
-import type { MarkedSample } from "../../../src/core/outcomes.ts";
+import type { MarkedSample } from "../../../src/core/requests/outcomes.ts";
 import {
   groupOutcomes,
   outcomeSentence,

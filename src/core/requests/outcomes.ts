@@ -1,24 +1,15 @@
 // Outcomes: samples of requests that a second model answered as well, after the client had its answer. They show whether a
 // cheaper model is good enough. The second call is the operator's cost and never part of a wallet.
 
-import type { NanoUsd } from "./money.ts";
-import type { AppFeedback, Feedback } from "./requests/log.ts";
-
-/** Which requests of a profile a second model answers too. */
-export interface ShadowRule {
-  readonly model: string;
-  /** Of the requests, 0 to 1. */
-  readonly share: number;
-  /** For all second answers of a day in UTC. */
-  readonly budgetPerDay: NanoUsd;
-}
+import type { NanoUsd } from "../money.ts";
+import type { AppFeedback, Feedback } from "./log.ts";
 
 /**
  * `same`: the same answer. `same_tool`: the same tools with other arguments. `unclear`: two longer texts, which no
  * comparison by machine can judge.
  */
 export const VERDICTS = ["same", "same_tool", "different", "unclear"] as const;
-export type Verdict = (typeof VERDICTS)[number];
+export type SampleVerdict = (typeof VERDICTS)[number];
 
 /** One answer in figures. The cost is the provider's, without markup. */
 export interface AnswerFigures {
@@ -38,7 +29,7 @@ export interface ShadowSample {
   readonly category: string;
   readonly live: AnswerFigures;
   readonly second: AnswerFigures;
-  readonly verdict: Verdict;
+  readonly verdict: SampleVerdict;
   /** The share of words that both texts have, 0 to 1; null where tool calls were compared. */
   readonly similarity: number | null;
   /** What the second model said; null unless content is stored. */
