@@ -23,6 +23,7 @@ const CODE: Readonly<Record<PageName, () => Promise<ComponentType>>> = {
   profiles: async () => (await import("./pages/profiles/index.tsx")).Profiles,
   credits: async () => (await import("./pages/credits/index.tsx")).Credits,
   providers: async () => (await import("./pages/providers/index.tsx")).Providers,
+  outcomes: async () => (await import("./pages/outcomes/index.tsx")).Outcomes,
   models: async () => (await import("./pages/models/index.tsx")).Models,
   settings: async () => (await import("./pages/settings/index.tsx")).Settings,
 };

@@ -12,6 +12,7 @@ import type { ExploreSchema } from "../src/http/api/explore.ts";
 import type { CreatedKeySchema, KeyPageSchema, KeySchema, ListedKeySchema } from "../src/http/api/keys.ts";
 import type { LedgerLineSchema, LedgerMonthSchema } from "../src/http/api/ledger.ts";
 import type { CatalogModelSchema } from "../src/http/api/models.ts";
+import type { OutcomesSchema } from "../src/http/api/outcomes.ts";
 import type { ProfileSchema } from "../src/http/api/profiles.ts";
 import type { HealthSchema, ProviderSchema, ProviderTestedSchema } from "../src/http/api/providers.ts";
 import type { ReplaySchema } from "../src/http/api/replay.ts";
@@ -48,6 +49,7 @@ export type NewKey = Shape<typeof CreatedKeySchema>;
 export type Profile = Shape<typeof ProfileSchema>;
 /** A profile without its name: what it changes about routing. */
 export type Rules = Omit<Profile, "id" | "name" | "description" | "shadow" | "createdAt" | "updatedAt">;
+export type Outcomes = Shape<typeof OutcomesSchema>;
 export type Credits = Shape<typeof CreditsSchema>;
 export type LedgerEntry = Shape<typeof LedgerLineSchema>;
 export type LedgerMonth = Shape<typeof LedgerMonthSchema>;

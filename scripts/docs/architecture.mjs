@@ -93,6 +93,7 @@ const FOLDERS = {
   "ui/pages/keys": "API keys: list and one key.",
   "ui/pages/models": "Models and comparison.",
   "ui/pages/not-found": "Unknown address.",
+  "ui/pages/outcomes": "Outcomes.",
   "ui/pages/overview": "Spend, savings, traffic and latency.",
   "ui/pages/playground": "Try a prompt and see its decision.",
   "ui/pages/profiles": "Routing profiles with replay.",

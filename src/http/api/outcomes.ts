@@ -68,7 +68,7 @@ const Sampling = Type.Object({
   spentTodayUsd: AnyText,
 });
 
-const OutcomesSchema = named("Outcomes", {
+export const OutcomesSchema = named("Outcomes", {
   model: nullable(Type.String({ description: "The model whose second answers are compared." })),
   models: Type.Array(AnyText),
   from: Time,

@@ -43,6 +43,14 @@ export const DASHBOARD_PAGES = [
     icon: "M2 2v12h12M5 11V8M8.5 11V4M12 11V6",
   },
   {
+    name: "outcomes",
+    path: "/outcomes",
+    title: "Outcomes",
+    key: "u",
+    group: "Traffic",
+    icon: "M2 8l4 4 8-8",
+  },
+  {
     name: "playground",
     path: "/playground",
     title: "Playground",

@@ -1,0 +1,41 @@
+// The Outcomes page: how to begin, and what samples say. A profile that takes samples can still be edited.
+
+import { describe, expect, test } from "vitest";
+import { faultsOf } from "./axe.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
+
+describe.skipIf(!hasBrowser)("the outcomes page", () => {
+  const { gateway, visit } = startDashboard();
+
+  test("tells how to begin, and then what samples say", async () => {
+    const { page, troubles } = await visit("/outcomes");
+    await page.getByText("No samples yet").waitFor();
+    expect(await faultsOf(page, "light")).toEqual([]);
+    const made = await gateway().api("POST", "/api/profiles", { name: "sampled" });
+    const { id } = (await made.json()) as { id: string };
+    const rule = { model: "claude-opus-4-8", share: 1, budgetUsdPerDay: "5" };
+    expect((await gateway().api("PUT", `/api/profiles/${id}/shadow`, rule)).status).toBe(200);
+    const created = await gateway().api("POST", "/api/keys", { name: "k", profile: id });
+    const { key } = (await created.json()) as { key: string };
+    const body = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
+    const headers = { authorization: `Bearer ${key}` };
+    await (await gateway().post("/v1/chat/completions", body, headers)).text();
+    const samples = async (): Promise<number> => {
+      const found = await (await gateway().api("GET", "/api/outcomes")).json();
+      return (found as { total: { samples: number } }).total.samples;
+    };
+    await expect.poll(samples, { timeout: 20_000 }).toBe(1);
+    await page.reload();
+    await page.getByText("100% of requests also go to claude-opus-4-8").waitFor();
+    await page.getByText(/^Too few samples/).waitFor();
+    expect(await page.getByRole("row").count()).toBe(2);
+    expect(await faultsOf(page, "light")).toEqual([]);
+    expect(troubles).toEqual([]);
+    await page.goto(`${gateway().url}/profiles/${id}`);
+    await page.getByLabel("Name", { exact: true }).fill("renamed");
+    await page.getByRole("button", { name: "Save profile" }).click();
+    await page.getByRole("heading", { name: "renamed" }).waitFor();
+    const saved = (await (await gateway().api("GET", `/api/profiles/${id}`)).json()) as { shadow: object };
+    expect(saved.shadow).toEqual(rule);
+  });
+});

@@ -1,0 +1,113 @@
+// Outcomes: how often the cheaper answers agree with those of a second model, with bounds, and a verdict in words.
+
+import { useLoad } from "../../api.ts";
+import { categoryName, count, duration, percent, usd } from "../../format.ts";
+import { CopyBlock } from "../../kit/copy.tsx";
+import { PageHead, Section } from "../../kit/page.tsx";
+import { Empty, Shown } from "../../kit/states.tsx";
+import { TierBadge } from "../../kit/tier.tsx";
+import type { Outcomes as Found } from "../../types.ts";
+import * as TEXT from "./text.ts";
+
+type Row = Found["data"][number];
+
+export function Outcomes() {
+  const load = useLoad<Found>("/api/outcomes");
+  return (
+    <>
+      <PageHead title={TEXT.outcomes} purpose={TEXT.purpose} />
+      <Shown load={load}>
+        {(found) => (
+          <>
+            {found.sampling.map(({ profile, name, model, share, spentTodayUsd, budgetUsdPerDay }) => (
+              <p key={profile}>
+                {TEXT.sampling(name, model, percent(share), usd(spentTodayUsd), usd(budgetUsdPerDay))}
+              </p>
+            ))}
+            {found.data.length === 0 ? <Beginning /> : <Results found={found} />}
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+/** Also while the first samples are on their way. */
+function Beginning() {
+  return (
+    <Empty title={TEXT.noSamples}>
+      <p>{TEXT.howToBegin}</p>
+      <CopyBlock text={TEXT.command(location.origin)} label={TEXT.copyCommand} />
+    </Empty>
+  );
+}
+
+function Results({ found }: { readonly found: Found }) {
+  return (
+    <>
+      <p class={found.total.state === "worse" ? "notice warn" : "notice"}>{found.sentence}</p>
+      <div class="table-box">
+        <table class="rows">
+          <caption class="hidden">{TEXT.caption}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{TEXT.category}</th>
+              <th scope="col">{TEXT.tier}</th>
+              {TEXT.COLUMNS.map((name) => (
+                <th key={name} scope="col" class="number">
+                  {name}
+                </th>
+              ))}
+              <th scope="col">{TEXT.verdict}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.data.map((row) => (
+              <Line key={row.category + row.tier} row={row} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {found.differing.length > 0 && (
+        <Section title={TEXT.differing}>
+          <ul>
+            {found.differing.map(({ id, requestId, category }) => (
+              <li key={id}>
+                <a href={`/requests/${id}`}>{requestId}</a> {categoryName(category)}
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
+  );
+}
+
+function Line({ row }: { readonly row: Row }) {
+  const { category, tier, samples, judged, agreement, live, second, state } = row;
+  const cells = [
+    count(samples),
+    count(judged),
+    agreement === null
+      ? TEXT.none
+      : TEXT.bounds(percent(agreement.rate), percent(agreement.low), percent(agreement.high)),
+    usd(live.costUsd),
+    usd(second.costUsd),
+    duration(live.latencyMs),
+    duration(second.latencyMs),
+  ];
+  return (
+    <tr>
+      <td>{categoryName(category)}</td>
+      <td>
+        <TierBadge tier={tier} />
+      </td>
+      {cells.map((text, at) => (
+        <td key={TEXT.COLUMNS[at]} class="number">
+          {text}
+        </td>
+      ))}
+      <td>{TEXT.STATES[state]}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,29 @@
+// Texts of the Outcomes page.
+
+export const outcomes = "Outcomes";
+export const purpose = "Whether the cheaper answers are good enough, measured on your own traffic.";
+export const noSamples = "No samples yet";
+export const howToBegin =
+  "Let a second model answer a share of a profile's requests too, after the client has its answer. An admin runs:";
+export const command = (origin: string) =>
+  `curl -X PUT ${origin}/api/profiles/PROFILE_ID/shadow -H "Authorization: Bearer $SWITCHYARD_ADMIN_TOKEN" -H "Content-Type: application/json" -d '{"model": "gpt-4o", "share": 0.05, "budgetUsdPerDay": "2"}'`;
+export const copyCommand = "Copy command";
+export const caption = "Agreement, cost and latency by category and tier";
+export const COLUMNS = [
+  "Samples",
+  "Judged",
+  "Agreement",
+  "Cost, yours",
+  "Cost, second",
+  "Median, yours",
+  "Median, second",
+];
+export const category = "Category";
+export const tier = "Tier";
+export const STATES: Readonly<Record<string, string>> = { holds_up: "Holds up", worse: "Worse", too_few: "Too few" };
+export const verdict = "Verdict";
+export const bounds = (rate: string, low: string, high: string) => `${rate} (${low} to ${high})`;
+export const none = "–";
+export const differing = "Newest that differ";
+export const sampling = (name: string, model: string, share: string, spent: string, budget: string) =>
+  `${name}: ${share} of requests also go to ${model}. ${spent} of ${budget} spent today (UTC).`;
