@@ -39,7 +39,7 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
   let waiting: QueuedOp[] = [];
   let isScheduled = false;
   let hanging: StoreUnavailable | null = null;
-  const takePlace = createOrder();
+  const runBatch = createRunner({ commit, onUnavailable });
 
   function schedule(): void {
     if (isScheduled || waiting.length === 0) return;
@@ -74,6 +74,24 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
     onUnavailable();
   }
 
+  return {
+    submit: (op) =>
+      new Promise((resolve, reject) => {
+        if (hanging !== null) return reject(hanging);
+        waiting.push({ op, resolve, reject });
+        schedule();
+      }),
+    async idle() {
+      while (running.size > 0 || isScheduled) await Promise.all([...running, new Promise(setImmediate)]);
+    },
+  };
+}
+
+/** Commits batches; what a batch came to is told after the batches before it. */
+function createRunner({ commit, onUnavailable }: Pick<BatcherOptions, "commit"> & { onUnavailable(): void }) {
+  const takePlace = createOrder();
+  return runBatch;
+
   async function runBatch(batch: readonly QueuedOp[]): Promise<void> {
     const { before, end } = takePlace();
     try {
@@ -95,18 +113,6 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
       }
     }
   }
-
-  return {
-    submit: (op) =>
-      new Promise((resolve, reject) => {
-        if (hanging !== null) return reject(hanging);
-        waiting.push({ op, resolve, reject });
-        schedule();
-      }),
-    async idle() {
-      while (running.size > 0 || isScheduled) await Promise.all([...running, new Promise(setImmediate)]);
-    },
-  };
 }
 
 interface BatchPlace {

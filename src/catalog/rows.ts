@@ -79,7 +79,7 @@ export interface ProviderRow {
 }
 
 /** How a vendor caches prompts, with the day it was read and where. */
-export interface CacheRow extends PromptCache {
+interface CacheRow extends PromptCache {
   readonly asOf: string;
   readonly source: string;
 }

@@ -71,14 +71,14 @@ function objectsIn(value: unknown): readonly JsonObject[] {
 }
 
 /** What a message or a piece of one says, by kind. Empty texts where it says nothing. */
-interface Said {
+interface SaidParts {
   readonly reasoning: string;
   readonly text: string;
   readonly refusal: string;
 }
 
 /** Some hosts put reasoning into the content, as a part of its own. */
-export function splitContent(said: JsonObject): Said {
+export function splitContent(said: JsonObject): SaidParts {
   const { content } = said;
   const reasoning = asText(said.reasoning_content) || asText(said.reasoning);
   const refusal = asText(said.refusal);

@@ -6,7 +6,7 @@ import type { NanoUsd, TokenBuckets } from "../money.ts";
 import type { SessionState } from "../session.ts";
 import type { Tier } from "../tiers.ts";
 import type { CostRange } from "./buckets.ts";
-import type { ShadowSample } from "./outcomes.ts";
+import type { StoredSample } from "./outcomes.ts";
 import type {
   AnsweredAt,
   AttemptRecord,
@@ -139,9 +139,6 @@ export interface StoredRequest {
   readonly appFeedback: AppFeedback | null;
   readonly sample: StoredSample | null;
 }
-
-/** What a second model said to the same request, compared with what was delivered. */
-export type StoredSample = Pick<ShadowSample, "second" | "verdict" | "similarity" | "answer">;
 
 /** What the row of the log does not say. */
 export interface RequestDetail {

@@ -2,7 +2,7 @@
 // cheaper model is good enough. The second call is the operator's cost and never part of a wallet.
 
 import type { NanoUsd } from "../money.ts";
-import type { AppFeedback, Feedback } from "./log.ts";
+import type { Tier } from "../tiers.ts";
 
 /**
  * `same`: the same answer. `same_tool`: the same tools with other arguments. `unclear`: two longer texts, which no
@@ -39,8 +39,8 @@ export interface ShadowSample {
 /** A sample with what people and applications said of the answer that was delivered. */
 export interface MarkedSample extends Omit<ShadowSample, "accountId" | "answer"> {
   readonly requestId: string;
-  readonly markedTier: Feedback["tier"] | null;
-  readonly score: AppFeedback["score"];
+  readonly markedTier: Tier | null;
+  readonly score: number | null;
 }
 
 /** The budget of a profile on one day. */
@@ -61,3 +61,6 @@ export interface OutcomeStore {
   /** The newest samples of the account since then. */
   samples(accountId: string, fromMs: number, limit: number): Promise<readonly MarkedSample[]>;
 }
+
+/** What a second model said to the same request, compared with what was delivered. */
+export type StoredSample = Pick<ShadowSample, "second" | "verdict" | "similarity" | "answer">;

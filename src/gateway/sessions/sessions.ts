@@ -15,7 +15,7 @@ import { isContinued, type SessionMemory } from "./memory.ts";
 type AskingCall = Pick<Call, "request" | "caller" | "headers">;
 
 /** What the last step knows of an answered call. */
-export interface AnsweredTurn {
+interface AnsweredTurn {
   readonly call: Call;
   readonly decision: Decision;
   readonly model: HostedModel;

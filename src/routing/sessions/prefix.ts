@@ -5,7 +5,7 @@ import { type ChatMessage, type ChatRequest, type ContentPart, UNDECODED } from 
 import { mix, mixEnds, OFFSET } from "./ends.ts";
 
 /** The end of a message, or of the instructions. */
-export interface PrefixMark {
+interface PrefixMark {
   readonly hash: number;
   /** Characters up to here, of tools and texts. */
   readonly chars: number;

@@ -105,17 +105,7 @@ function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore[
   const write = createLedgerWriter(db.kind, owner);
   /** What was sent and is not answered yet. */
   const sent = new Set<Promise<unknown>>();
-  /** Ends when the next batch may be posted. */
-  let turn: Promise<unknown> = Promise.resolve();
-
-  function inTurn<T>(work: (pass: () => void) => Promise<T>): Promise<T> {
-    const before = turn;
-    let pass: () => void = () => undefined;
-    turn = new Promise<void>((resolve) => {
-      pass = resolve;
-    });
-    return before.then(() => work(pass)).finally(pass);
-  }
+  const inTurn = createTurns();
 
   /** Null when it has to be read first; then nothing was sent. */
   function send(ops: readonly LedgerOp[], post: Posting): SentBatch | null {
@@ -165,6 +155,19 @@ function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore[
       memory.readFirst();
       return inTurn(() => readAndWrite(ops, post));
     }
+  };
+}
+
+/** Batches are posted one after the other; each says when the next may begin. */
+function createTurns(): <T>(work: (pass: () => void) => Promise<T>) => Promise<T> {
+  let turn: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const before = turn;
+    let pass: () => void = () => undefined;
+    turn = new Promise<void>((resolve) => {
+      pass = resolve;
+    });
+    return before.then(() => work(pass)).finally(pass);
   };
 }
 

@@ -2,8 +2,13 @@
 // themselves, so that any number of processes keep to one budget.
 
 import type { Db, SqlRow } from "../../core/db.ts";
-import type { StoredSample } from "../../core/requests/log.ts";
-import type { AnswerFigures, MarkedSample, OutcomeStore, SampleVerdict } from "../../core/requests/outcomes.ts";
+import type {
+  AnswerFigures,
+  MarkedSample,
+  OutcomeStore,
+  SampleVerdict,
+  StoredSample,
+} from "../../core/requests/outcomes.ts";
 import { recordIdAt } from "../../core/requests/records.ts";
 import type { Tier } from "../../core/tiers.ts";
 import { withoutNul } from "../dialect.ts";

@@ -12,7 +12,6 @@ import type {
   RequestLog,
   RequestSummary,
   StoredRequest,
-  Turn,
 } from "../../core/requests/log.ts";
 import { type ContentRecord, type Features, NO_TAGS, type Tags } from "../../core/requests/records.ts";
 import type { SessionState } from "../../core/session.ts";

@@ -29,18 +29,18 @@ export async function readSums(db: Db, filter: RequestFilter): Promise<RequestSu
   return addUp(await Promise.all([...counted, ...left]));
 }
 
-interface TimeSpan {
+interface SummedSpan {
   readonly step: keyof typeof SPAN_MS;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /** Days in the middle, hours at both ends. */
-function wholeSpans(fromMs: number, toMs: number): readonly TimeSpan[] {
+function wholeSpans(fromMs: number, toMs: number): readonly SummedSpan[] {
   const firstDay = Math.ceil(fromMs / DAY_MS) * DAY_MS;
   const lastDay = Math.floor(toMs / DAY_MS) * DAY_MS;
   if (firstDay >= lastDay) return [{ step: "hour", fromMs, toMs }];
-  const spans: readonly TimeSpan[] = [
+  const spans: readonly SummedSpan[] = [
     { step: "hour", fromMs, toMs: firstDay },
     { step: "day", fromMs: firstDay, toMs: lastDay },
     { step: "hour", fromMs: lastDay, toMs },
@@ -48,7 +48,7 @@ function wholeSpans(fromMs: number, toMs: number): readonly TimeSpan[] {
   return spans.filter((span) => span.fromMs < span.toMs);
 }
 
-async function sumCounters(db: Db, filter: RequestFilter, span: TimeSpan): Promise<SqlRow | undefined> {
+async function sumCounters(db: Db, filter: RequestFilter, span: SummedSpan): Promise<SqlRow | undefined> {
   const where = newConditions();
   where.add("span = ? AND start_at >= ? AND start_at < ?", span.step, span.fromMs, span.toMs);
   addFilter(where, filter);
