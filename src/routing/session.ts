@@ -59,7 +59,7 @@ function conversationOf(conversation: unknown): string | null {
 }
 
 /** Bytes that are read of a long text, at its beginning and at its end. */
-const READ_BYTES = 256;
+const READ_BYTES = 96;
 /** Of texts up to this length, the length counts as well: counting longer ones would take too long. */
 const COUNTED_BYTES = 4_096;
 

@@ -2,7 +2,7 @@
 // hashes up to there. Long texts are read at their ends, because a wrong match costs no more than a wrong estimate.
 
 import { type ChatMessage, type ChatRequest, type ContentPart, UNDECODED } from "../../core/chat.ts";
-import { mix, mixEnds, OFFSET } from "./ends.ts";
+import { mix, mixBriefly, OFFSET } from "./ends.ts";
 
 /** The end of a message, or of the instructions. */
 interface PrefixMark {
@@ -31,7 +31,7 @@ export function prefixMarks(
   let hash = mixText(OFFSET, account);
   let chars = 0;
   for (const { name, description } of tools) {
-    hash = mixEnds(mixText(hash, name), description, false, ENDS_BYTES);
+    hash = mixBriefly(mixText(hash, name), description, false);
     chars += name.length + description.length + SCHEMA_CHARS;
   }
   let instructions: PrefixMark | null = null;
@@ -57,21 +57,19 @@ function markOf(hash: number, index: number, chars: number): PrefixMark {
 }
 
 const PLACES = 2 ** 20;
-/** At both ends of each text. */
-const ENDS_BYTES = 16;
 
 function mixMessage(seed: number, message: ChatMessage): number {
   let hash = mix(seed, message.role.charCodeAt(0));
   const { content, tool_calls: calls } = message;
   const isBytes = message[UNDECODED] === true;
-  if (typeof content === "string") hash = mixEnds(hash, content, isBytes, ENDS_BYTES);
+  if (typeof content === "string") hash = mixBriefly(hash, content, isBytes);
   else if (Array.isArray(content)) {
     for (const part of content as readonly ContentPart[]) {
-      hash = typeof part.text === "string" ? mixEnds(hash, part.text, isBytes, ENDS_BYTES) : mixText(hash, part.type);
+      hash = typeof part.text === "string" ? mixBriefly(hash, part.text, isBytes) : mixText(hash, part.type);
     }
   }
   if (calls !== undefined) {
-    for (const { function: made } of calls) hash = mixEnds(hash, made?.arguments ?? "", isBytes, ENDS_BYTES);
+    for (const { function: made } of calls) hash = mixBriefly(hash, made?.arguments ?? "", isBytes);
   }
   return hash;
 }
