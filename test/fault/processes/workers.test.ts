@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { ADMIN_TOKEN } from "../../support/gateway/gateway.ts";
 import { scrape } from "../../support/gateway/scrape.ts";
@@ -137,6 +137,21 @@ describe.each([
       data: readonly { requestId: string }[];
     };
     expect(data.map(({ requestId }) => requestId)).toEqual(expect.arrayContaining(ids));
+  });
+
+  test("a session that one of them has started is known to both", async () => {
+    const asked = { key, body: { service_session: `shared-${database}` } };
+    const stateOf = ({ text }: Answer): unknown =>
+      (JSON.parse(text) as { service: { session: string } }).service.session;
+    expect(stateOf(await askFresh(gateway, asked))).toBe("started");
+    // News travel beside the response, so the very next request may be quicker.
+    await vi.waitFor(
+      async () => {
+        const answers = await Promise.all(Array.from({ length: 8 }, () => askFresh(gateway, asked)));
+        expect(answers.map(stateOf)).toEqual(Array(8).fill("stayed"));
+      },
+      { timeout: 30_000 },
+    );
   });
 
   test("a spend limit holds on both together", async () => {
