@@ -40,7 +40,8 @@ export function findEscalation({ messages, ask, policy, isFollowUp, last }: Evid
   const opening = complaints.at(-1)?.before ?? ask;
   const continues = isFollowUp || complaints.length > 0;
   const own = hashOf(opening.text);
-  const isSameTask = last !== null && (continues || last.task === own);
+  // Another conversation may have begun with the same words: a first request carries nothing over.
+  const isSameTask = last !== null && hasAnswer(messages, -1, messages.length) && (continues || last.task === own);
   const task = isSameTask ? last.task : own;
   if (policy === "off") return { tiers: 0, because: [], task };
   const because = [

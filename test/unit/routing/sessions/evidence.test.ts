@@ -114,6 +114,12 @@ describe("a task", () => {
     );
   });
 
+  it("is a new one in a conversation that begins with the words of another", () => {
+    const { task } = evidence([ask]);
+    expect(evidence([ask], { last: last(2, task) })).toMatchObject({ tiers: 0, task });
+    expect(evidence([ask, says("yes")], { isFollowUp: true, last: last(2, task) }).tiers).toBe(0);
+  });
+
   it("is the same one while the human complains", () => {
     const { task } = evidence([ask]);
     const complained = [ask, answers("Done."), says("It still fails."), answers("Now?"), says("No, same error")];
