@@ -35,7 +35,7 @@ const CLOCK_SKEW_MS = 5_000;
 /** Read at once: as many as are remembered of a busy time. */
 const READ_MAX = 10_000;
 const DELETE_MAX = 5_000;
-/** While the database is away, older turns are let go. */
+/** While the database is away or slow, further turns are let go. */
 const WAITING_MAX = 20_000;
 
 export function createSessionKeeper(options: KeeperOptions): SessionKeeper {
@@ -43,6 +43,7 @@ export function createSessionKeeper(options: KeeperOptions): SessionKeeper {
   let waiting = new Map<string, SessionTurn>();
   let readSinceMs = 0;
   let rounds = 0;
+  let hasMoreToDelete = false;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> = Promise.resolve();
 
@@ -68,7 +69,9 @@ export function createSessionKeeper(options: KeeperOptions): SessionKeeper {
     await flush();
     try {
       if (isShared && rounds % READ_EVERY === 0) await read();
-      if (hasDuties && rounds % DELETE_EVERY === 0) await store.deleteBefore(now() - idleMs, DELETE_MAX);
+      if (hasDuties && (hasMoreToDelete || rounds % DELETE_EVERY === 0)) {
+        hasMoreToDelete = (await store.deleteBefore(now() - idleMs, DELETE_MAX)) === DELETE_MAX;
+      }
     } catch (err) {
       log.debug({ event: "sessions.store_away", err }, "sessions could not be read");
     }
@@ -79,7 +82,9 @@ export function createSessionKeeper(options: KeeperOptions): SessionKeeper {
     }, FLUSH_MS).unref();
   };
   return {
-    keep: (turn) => void waiting.set(turn.session, turn),
+    keep(turn) {
+      if (waiting.size < WAITING_MAX) waiting.set(turn.session, turn);
+    },
     async start() {
       try {
         await read();
