@@ -24,11 +24,13 @@ function wordsOf(text: string): readonly string[] {
     .toLowerCase();
   const words: string[] = [];
   for (const [run] of plain.matchAll(RUNS)) {
-    if (IS_UNSPACED.test(run)) words.push(...pairsOf([...run]));
+    // A character may stand for twenty, so only as many are taken as there is room for.
+    const room = PLACES_MAX - words.length;
+    if (IS_UNSPACED.test(run)) words.push(...pairsOf([...run.slice(0, 2 * room + 2)]).slice(0, room));
     else words.push(run.slice(0, WORD_CHARS_MAX));
-    if (words.length > PLACES_MAX) break;
+    if (words.length >= PLACES_MAX) break;
   }
-  return words.slice(0, PLACES_MAX);
+  return words;
 }
 
 /** The last character stands alone, so that it is found as the beginning of a pair. */
