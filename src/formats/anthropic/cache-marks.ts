@@ -36,7 +36,7 @@ export function withCacheMarks(outgoing: Outgoing, body: JsonObject): JsonObject
   for (const name of ["tools", "system"] as const) {
     const value = body[name];
     const last: unknown = Array.isArray(value) ? value.at(-1) : null;
-    if (!Array.isArray(value) || !isObject(last)) continue;
+    if (!Array.isArray(value) || !isMarkable(last)) continue;
     bytes += JSON.stringify(value).length;
     if (bytes >= minBytes(outgoing)) marked[name] = [...value.slice(0, -1), { ...last, [CACHE_CONTROL]: MARK }];
   }
@@ -58,10 +58,17 @@ function minBytes({ cacheHelp }: Outgoing): number {
 /** A text becomes one block of it; a list keeps its bytes, with the field at the end of its last object. */
 function markLast(value: Buffer, parsed: unknown): Buffer | null {
   if (typeof parsed === "string") {
+    if (parsed.trim() === "") return null;
     return Buffer.concat([Buffer.from('[{"type":"text","text":'), value, Buffer.from(`,${MARK_FIELD}}]`)]);
   }
   const last: unknown = Array.isArray(parsed) ? parsed.at(-1) : null;
-  if (!isObject(last) || Object.keys(last).length === 0) return null;
+  if (!isMarkable(last)) return null;
   const end = value.lastIndexOf("}", value.lastIndexOf("]"));
   return Buffer.concat([value.subarray(0, end), Buffer.from(`,${MARK_FIELD}`), value.subarray(end)]);
+}
+
+/** The format refuses a mark on an empty text, and on a tool that is not loaded at once. */
+function isMarkable(last: unknown): last is JsonObject {
+  if (!isObject(last) || Object.keys(last).length === 0 || last.defer_loading === true) return false;
+  return typeof last.text !== "string" || last.text.trim() !== "";
 }

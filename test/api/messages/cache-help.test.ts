@@ -65,6 +65,14 @@ describe("breakpoints", () => {
     expect(JSON.stringify(received).match(/cache_control/g)?.length ?? 0).toBeLessThanOrEqual(1);
   });
 
+  it("leave out what the format lets nobody mark: empty texts, and tools that are loaded later", async () => {
+    const late = { ...TOOL, name: "late", defer_loading: true };
+    const tools = [{ ...TOOL, description: RULES }, late];
+    const body = await sent({ system: " ", tools, messages: TALK });
+    expect(body).toMatchObject({ system: " ", tools, cache_control: MARK });
+    expect(JSON.stringify(body.tools)).not.toContain("cache_control");
+  });
+
   it("are set on instructions that were sent a moment ago", async () => {
     const system = RULES.replaceAll("dusk", "midnight");
     mixed.anthropic.on("*", says("ok", { usage: { input_tokens: 5_000, output_tokens: 5 } }));
