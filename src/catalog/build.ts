@@ -145,7 +145,9 @@ function mergeRows({ input, builtin, providers, findings }: RowsInput): Readonly
     const earlier = seen.get(row.id);
     if (earlier === undefined) {
       seen.set(row.id, index);
-      merged.set(row.id, row);
+      const { cacheTokensMin } = merged.get(row.id) ?? {};
+      // A row of the configuration cannot say this, and a price that is adopted does not change it.
+      merged.set(row.id, cacheTokensMin === undefined ? row : { cacheTokensMin, ...row });
     } else {
       const message = `the model id "${row.id}" is already used by models[${earlier}]`;
       findings.problems.push({ at: `${at}.id`, message, suggestion: null });
