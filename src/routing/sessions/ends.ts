@@ -58,7 +58,7 @@ function mixHead(seed: number, text: string, isBytes: boolean, count: number): n
   const last = Math.min(text.length, count);
   for (let at = 0; at < last; at++) {
     const code = text.charCodeAt(at);
-    if (!isBytes && code > ASCII_MAX) return mixBytes(hash, bytesOf(text.slice(at, count)), count - at);
+    if (!isBytes && code > ASCII_MAX) return mixBytes(hash, bytesOf(text.slice(at, count + 1)), count - at);
     hash = mix(hash, code);
   }
   return hash;
@@ -72,7 +72,7 @@ function mixTail(seed: number, text: string, isBytes: boolean, count: number): n
     const code = text.charCodeAt(at);
     if (!isBytes && code > ASCII_MAX) {
       const left = count - (text.length - 1 - at);
-      return mixBytes(hash, bytesOf(text.slice(Math.max(0, at + 1 - left), at + 1)).reverse(), left);
+      return mixBytes(hash, bytesOf(text.slice(Math.max(0, at - left), at + 1)).reverse(), left);
     }
     hash = mix(hash, code);
   }

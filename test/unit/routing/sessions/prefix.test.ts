@@ -46,6 +46,17 @@ describe("the marks of a prompt", () => {
     );
   });
 
+  it.each([7, 255])(
+    "are the same where a character outside the first plane is the last of %i that are read",
+    (count) => {
+      const filler = "x".repeat(count);
+      const messages: ChatMessage[] = [{ role: "user", content: `${filler}😀 and ${filler} 😀${filler}` }];
+      expect(hashes(messages.map(undecoded))).toEqual(hashes(messages));
+      const facts = { accountId: "a", named: null, headers: {}, body: {} };
+      expect(sessionOf({ ...facts, messages: messages.map(undecoded) })).toBe(sessionOf({ ...facts, messages }));
+    },
+  );
+
   it("differ by account, tools, roles, order and texts", () => {
     const one: ChatMessage = { role: "user", content: "One" };
     const two: ChatMessage = { role: "user", content: "Two" };
