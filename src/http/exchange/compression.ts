@@ -18,7 +18,8 @@ export function compressJson(server: FastifyInstance): void {
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (!isRead || typeof payload !== "string" || reply.getHeader("content-encoding") !== undefined) return payload;
     if (!String(reply.getHeader("content-type")).startsWith("application/json")) return payload;
-    reply.header("vary", "accept-encoding");
+    const vary = reply.getHeader("vary");
+    reply.header("vary", vary === undefined ? "accept-encoding" : `${vary}, accept-encoding`);
     const encoding = encodingOf(request);
     if (encoding === null || Buffer.byteLength(payload) < SIZE_MIN_BYTES) return payload;
     reply.header("content-encoding", encoding).removeHeader("content-length");

@@ -53,6 +53,11 @@ describe("with origins configured", () => {
     expect(answer.headers.get("access-control-expose-headers")).toMatch(/x-request-id.*retry-after/);
   });
 
+  it("what is compressed still varies by origin", async () => {
+    const answer = await fetch(`${gateway.url}/openapi.json`, { headers: { origin: "https://app.example" } });
+    expect(answer.headers.get("vary")?.toLowerCase()).toMatch(/origin.*accept-encoding/);
+  });
+
   it("errors carry it too, or a browser could not read them", async () => {
     const origin = { origin: "https://app.example" };
     for (const answer of [
