@@ -68,6 +68,14 @@ describe("a request as curl", () => {
     expect(command).toContain("anthropic-version");
   });
 
+  test("runs nothing that a client wrote as the name of a model", () => {
+    const model = "x;$(echo a)`echo b` 'c' $& \\";
+    const decision = { controls: { model } } as unknown as Parameters<typeof curlOf>[0]["decision"];
+    const route = "/v1beta/models/{model}:generateContent";
+    const given = words(curlOf({ ...asked, route, decision }, "http://here"));
+    expect(given[0]).toBe(`http://here/v1beta/models/${model}:generateContent`);
+  });
+
   test("goes to the endpoint that was called, and to chat for the playground's own", () => {
     const sent = (route: string): readonly unknown[] => {
       const given = words(curlOf({ ...asked, route }, "http://here"));

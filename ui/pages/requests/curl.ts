@@ -27,13 +27,21 @@ const PLACEHOLDERS: Readonly<Record<string, object>> = {
 /** The command, with the headers of its format. The playground's requests become chat requests. */
 export function curlOf(detail: RecordedRequest, origin: string): string {
   const path = detail.route in PLACEHOLDERS ? detail.route : CHAT;
+  const called = origin + path.replace("{model}", () => modelOf(detail));
+  // Clients write names of models as they like.
+  const address = /^[\w.:/@+-]+$/.test(called) ? called : quoted(called);
   return [
-    `curl ${origin}${path.replace("{model}", modelOf(detail))} \\`,
+    `curl ${address} \\`,
     '  -H "Authorization: Bearer $SWITCHYARD_KEY" \\',
     ...(path === "/v1/messages" ? ['  -H "anthropic-version: 2023-06-01" \\'] : []),
     '  -H "Content-Type: application/json" \\',
-    `  -d '${bodyOf(detail, path).replaceAll("'", "'\\''")}'`,
+    `  -d ${quoted(bodyOf(detail, path))}`,
   ].join("\n");
+}
+
+/** One word of the shell, whatever is in it. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Formats that name the model in the path have none in the body, and no field for a stream. */
