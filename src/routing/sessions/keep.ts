@@ -4,6 +4,7 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { RoutingQuestion } from "../../core/decision.ts";
 import type { HostedModel, Model, ProviderKey } from "../../core/model.ts";
+import type { Price } from "../../core/money.ts";
 import type { SessionView } from "../../core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../cost.ts";
@@ -36,10 +37,13 @@ export interface Kept {
 export function keepSession(input: KeepInput): Kept {
   const { question, models, isLoop } = input;
   const view = question.sessionView ?? null;
-  if (view === null || view.cached.length === 0) return { models, first: null, note: null };
+  if (view === null) return { models, first: null, note: null };
+  const ahead = hostAhead(view, input);
+  if (view.cached.length === 0 && ahead === null) return { models, first: null, note: null };
   const chain = candidates(isLoop ? models.slice(0, 1) : models, view, input);
   const { best, note } = stayOrSwitch({
     chain,
+    ahead,
     above: isLoop ? null : aboveTier(view, input),
     view,
     promptTokens: input.inputTokens,
@@ -50,6 +54,50 @@ export function keepSession(input: KeepInput): Kept {
   });
   if (best.model === models[0]) return { models, first: best, note };
   return { models: [best.model, ...models.filter((model) => model !== best.model)], first: best, note };
+}
+
+/** How many turns are expected to follow in a conversation. Agents have many more. */
+const NEXT_TURNS = 3;
+/** What a cache must leave of the cost over these turns. */
+const WORTHWHILE = 0.8;
+
+/**
+ * The host of the first model to begin at, where that is not the usual one: in a conversation, the prompt comes again with
+ * every turn, so a host that caches it may cost less than one with a lower price. Null where the usual one is as good.
+ */
+function hostAhead({ last }: SessionView, input: KeepInput): HostedModel | null {
+  const { question, catalog, models, isLoop, hostsOf } = input;
+  const able = hostsOf(models[0] as Model);
+  const rules = hostRules(question, catalog);
+  if (able.length < 2 || rules.order === "fastest") return null;
+  const [usual, ...others] = orderHosts(able, rules) as readonly [HostedModel, ...HostedModel[]];
+  const isWell = ({ route }: HostedModel): boolean => !question.restingModels.has(route);
+  if (isLoop) return others.find((host) => host.route === last?.route && isWell(host)) ?? null;
+  if (!isConversation(question)) return null;
+  let best: HostedModel | null = null;
+  let least = costAhead(usual, input) * WORTHWHILE;
+  for (const host of others) {
+    const cost = costAhead(host, input);
+    if (cost >= least || !isWell(host)) continue;
+    best = host;
+    least = cost;
+  }
+  return best;
+}
+
+/** It has tools, or an answer to go on from. */
+function isConversation({ chat: { tools, messages } }: RoutingQuestion): boolean {
+  return tools.length > 0 || messages.some(({ role }) => role === "assistant");
+}
+
+/** Of this turn and those that are expected, all with a prompt of this length. */
+function costAhead({ price, cache, maxOutput }: HostedModel, input: KeepInput): number {
+  const { input: full, output, cacheRead, cacheWrite } = price as Price;
+  const isCached = cache !== undefined && input.inputTokens >= cache.tokensMin && cacheRead !== null;
+  const first = isCached ? Math.max(full, cacheWrite ?? 0) : full;
+  const next = isCached ? cacheRead : full;
+  const answers = Math.min(outputTokens(input), maxOutput) * output * (1 + NEXT_TURNS);
+  return input.inputTokens * (first + NEXT_TURNS * next) + answers;
 }
 
 /** The first model, and those that may have something cached. */

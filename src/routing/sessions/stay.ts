@@ -17,6 +17,8 @@ export interface StayInput {
   readonly chain: readonly StayCandidate[];
   /** The session's model where that is above the tier, within the ceiling, and passes every filter; null otherwise. */
   readonly above: StayCandidate | null;
+  /** The host to begin at instead of the usual one; null for that. */
+  readonly ahead: HostedModel | null;
   readonly view: SessionView;
   readonly promptTokens: number;
   readonly outputTokens: number;
@@ -45,15 +47,16 @@ export interface Stay {
 }
 
 export function stayOrSwitch(input: StayInput): Stay {
-  const { chain, above, view } = input;
+  const { chain, above, ahead, view } = input;
   const primary = chain[0] as StayCandidate;
-  const usual = offerOf(primary.model, primary.hosts[0] as HostedModel, input);
-  if (view.cached.length === 0) return { best: usual, note: null };
+  const usual = offerOf(primary.model, ahead ?? (primary.hosts[0] as HostedModel), input);
+  if (view.cached.length === 0) return { best: usual, note: noteOfBeginning(usual, input) };
   const offers = chain.flatMap((candidate) => warmOffers(candidate, input));
   if (above !== null) offers.push(...warmOffers(above, input));
   let best = usual;
   for (const offer of offers) if (offer.cost < best.cost) best = offer;
-  return { best, note: best === usual ? noteOfSwitch(usual, offers, input) : noteOfStay(best, usual, input) };
+  if (best !== usual) return { best, note: noteOfStay(best, usual, input) };
+  return { best, note: noteOfSwitch(usual, offers, input) ?? noteOfBeginning(usual, input) };
 }
 
 function warmOffers({ model, hosts }: StayCandidate, input: StayInput): readonly Offer[] {
@@ -109,6 +112,13 @@ function noteOfStay(best: Offer, usual: Offer, { view, markupPpm }: StayInput): 
   const other = isSameModel ? usual.host.host : usual.model.id;
   const saved = usd(usual.cost - best.cost, markupPpm);
   return `${verb} ${what}: ${tokens(best.cachedTokens)} cached tokens make it ${saved} cheaper than ${other}`;
+}
+
+/** A conversation begins where its next turns will be cheap, or a tool loop goes on where it is. */
+function noteOfBeginning({ model, host, cachedTokens }: Offer, { ahead, view, chain }: StayInput): string | null {
+  if (ahead === null || cachedTokens > 0 || view.last?.route === host.route) return null;
+  const other = chain[0]?.hosts[0]?.host;
+  return `uses ${model.id} at ${host.host}: its prompt cache makes a conversation cheaper there than at ${other}`;
 }
 
 /** The session's model still has something cached, and yet another one costs less. */

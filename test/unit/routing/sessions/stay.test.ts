@@ -166,6 +166,57 @@ describe("a session", () => {
   });
 });
 
+describe("a conversation at a model with several hosts", () => {
+  const uncached = makeModel({ id: "m", price: { input: 4e5, output: 16e5, cacheRead: null, cacheWrite: null } });
+  const { cache: _, ...without } = uncached.hosts[0] as Model;
+  const plain = { ...without, provider: "plain", host: "plain", route: "m" } as Model;
+  const caching = priced("m", 0.6, { provider: "caching", host: "caching", route: "m via caching" }).hosts[0] as Model;
+  const model = { ...plain, hosts: [plain, caching] } as Model;
+  const catalog = { chains: { LIGHT: [model] }, providers: ["plain", "caching"].map((id) => makeProvider({ id })) };
+  const answered = {
+    messages: [...longChat.messages, { role: "assistant", content: "Dear boss" } as const, longChat.messages[1]],
+  };
+  const hostsOf = (sessionView: SessionView, asked: QuestionOverrides = {}) =>
+    decideIn(catalog, sessionView, { chat: answered as typeof longChat, ...asked }).hosts?.m;
+
+  it("begins at the host that caches its prompt, although another one has the lower price", () => {
+    expect(hostsOf(view(null, []))).toEqual(["caching", "plain"]);
+    const { reasoning } = decideIn(catalog, view(null, []), { chat: answered as typeof longChat });
+    expect(reasoning).toContain("uses m at caching: its prompt cache makes a conversation cheaper there than at plain");
+  });
+
+  it("takes the lower price for a single question, a short prompt, or where speed is wanted", () => {
+    expect(decideIn(catalog, view(null, [])).hosts?.m).toEqual(["plain", "caching"]);
+    const short = {
+      messages: [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: "Hi" },
+        { role: "user", content: PROMPT },
+      ],
+    };
+    expect(hostsOf(view(null, []), { chat: short as never })).toEqual(["plain", "caching"]);
+    const fastest = makeQuestion({ chat: answered as typeof longChat });
+    const controls = { ...fastest.controls, hostOrder: "fastest" as const };
+    const decision = decide(
+      { ...fastest, controls, session: () => "s", sessionView: view(null, []) },
+      makeCatalog(catalog),
+    );
+    expect(decision.reasoning).not.toContain("prompt cache");
+  });
+
+  it("leaves no tool loop, and goes to no host that is cooling down", () => {
+    const loop = turn("m", { route: "m" });
+    const question = makeQuestion({ chat: answered as typeof longChat });
+    const asked = { ...question, loopModel: "m", sessionView: { ...view(loop, []), loop } };
+    expect(decide(asked, makeCatalog(catalog)).hosts?.m).toEqual(["plain", "caching"]);
+    const elsewhere = turn("m", { route: "m via caching" });
+    const there = { ...question, loopModel: "m", sessionView: { ...view(elsewhere, []), loop: elsewhere } };
+    expect(decide(there, makeCatalog(catalog)).hosts?.m).toEqual(["caching", "plain"]);
+    const resting = { ...question, restingModels: new Map([["m via caching", "down"]]), sessionView: view(null, []) };
+    expect(decide(resting, makeCatalog(catalog)).hosts?.m).toEqual(["plain", "caching"]);
+  });
+});
+
 describe("without a session, or with nothing cached", () => {
   it("a request is decided as if there were no sessions", () => {
     const question = makeQuestion({ chat: longChat });
