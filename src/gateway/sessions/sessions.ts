@@ -42,19 +42,23 @@ export interface SessionsOptions {
 }
 
 export function createSessions({ memory, isOn, now, share }: SessionsOptions): RoutingSessions {
-  const loopOf = ({ request, caller }: AskingCall): SessionTurn | null => {
+  // Some hosts count their calls anew in every conversation: the session's own turn comes before others with the same ids.
+  const loopOf = ({ request, caller }: AskingCall, own: SessionTurn | null): SessionTurn | null => {
     const names = openCallNames(caller.key.accountId, request.chat.messages);
-    return names.length === 0 ? null : memory.turnOfCalls(names);
+    if (names.length === 0) return null;
+    return own?.calls.some((call) => names.includes(call)) === true ? own : memory.turnOfCalls(names);
   };
   return {
     view(call) {
       if (!isOn) return null;
       const id = sessionId(call, memory);
-      const loop = loopOf(call);
+      const own = memory.turn(id);
+      const loop = loopOf(call, own);
       const cached = isCacheable(call) ? memory.cached(marksOf(call)) : NONE;
-      return { id, last: loop ?? memory.turn(id), loop, cached, nowMs: now() };
+      const last = loop?.session === id ? loop : (own ?? loop);
+      return { id, last, loop, cached, nowMs: now() };
     },
-    loopModel: (call) => loopOf(call)?.model ?? null,
+    loopModel: (call) => loopOf(call, null)?.model ?? null,
     note(answered) {
       const { call } = answered;
       const id = answered.decision.session?.id ?? sessionId(call, memory);

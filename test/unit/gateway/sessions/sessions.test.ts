@@ -66,6 +66,16 @@ interface Answer {
   readonly calls: readonly string[];
 }
 
+it("follows the turn of its own session where calls of another have the same ids", () => {
+  const made = make();
+  const messages = [ask, calling("functions.f:0"), result("functions.f:0")];
+  made.answer({ messages: [ask], named: "one" }, { calls: ["functions.f:0"] });
+  made.answer({ messages: [ask], named: "two" }, { calls: ["functions.f:0"], model: makeModel({ id: "other" }) });
+  const seen = (named: string) => made.view({ messages, named });
+  expect([seen("one")?.last?.model, seen("one")?.loop?.model]).toEqual(["maker", "maker"]);
+  expect([seen("two")?.last?.model, seen("two")?.loop?.model]).toEqual(["other", "other"]);
+});
+
 describe("an open tool loop", () => {
   const made = make();
   made.answer({ messages: [ask] }, { calls: ["call_x", "functions.f:0"] });
