@@ -2,7 +2,7 @@
 // at the time, not from prompts; of images only that there were some. Pure.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import type { ChatRequest } from "../core/chat.ts";
+import { type ChatRequest, promptTokens } from "../core/chat.ts";
 import {
   type Category,
   type Constraints,
@@ -13,13 +13,14 @@ import {
 } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { HostedModel, Model } from "../core/model.ts";
-import { costNano, type NanoUsd } from "../core/money.ts";
+import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
 import type { PastRequest } from "../core/requests/log.ts";
 import { higherTier, TIERS, type Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { buildChain, type Chain } from "./chain.ts";
 import { CODING } from "./classifier/rules.ts";
 import { controlsUnder, directChain } from "./direct.ts";
+import type { ReplayedSessions } from "./sessions/replayed.ts";
 
 /** What is left out is as it was decided then. */
 export interface Policy {
@@ -50,12 +51,14 @@ export interface Replayed {
   readonly because: readonly string[];
 }
 
-export function replay(past: PastRequest, policy: Policy): Replayed {
+/** `sessions`: what came before in the conversations of the replay, the requests of which come in order. */
+export function replay(past: PastRequest, policy: Policy, sessions: ReplayedSessions | null = null): Replayed {
   const { decision } = past;
   try {
-    const { start, chain, notes } = routeAgain(past, policy);
+    const { start, chain, notes } = routeAgain(past, policy, sessions);
     const model = chain.models[0] as Model;
-    const cost = costOf(past, chain.first, policy);
+    const cost = costOf(past, chain, policy);
+    sessions?.note(past, chain.first, chain.tier);
     const next = { state: "routed", tier: chain.tier, model: model.id, cost } as const;
     const isChanged = next.tier !== decision.tier || next.model !== decision.model;
     if (!isChanged) return { past, next, isChanged, because: [] };
@@ -74,12 +77,16 @@ interface Route {
   readonly notes: readonly string[];
 }
 
-function routeAgain(past: PastRequest, policy: Policy): Route {
+function routeAgain(past: PastRequest, policy: Policy, sessions: ReplayedSessions | null): Route {
   const { constraints, catalog, toolCallsSeen = new Map() } = policy;
   const { profile, model, toolScenario: scenario, estimatedTokens, controls: asked } = past.decision;
   const controls = asked ?? { ...NO_CONTROLS, profile, model: profile === "direct" ? model : null };
   const chat = shapeOf(past);
-  const question: RoutingQuestion = { chat, controls, constraints, restingModels: new Map(), toolCallsSeen };
+  const sessionView = sessions?.viewOf(past, policy.inUse ?? catalog) ?? null;
+  const question: RoutingQuestion = {
+    ...{ chat, controls, constraints, restingModels: new Map(), toolCallsSeen },
+    sessionView,
+  };
   const isDirect = controlsUnder(constraints, controls).profile === "direct";
   const inputTokens = estimatedTokens.input;
   if (isDirect) return { start: [], chain: directChain({ question, catalog, inputTokens }), notes: [] };
@@ -103,6 +110,7 @@ function place(decision: Decision, { controls, constraints }: RoutingQuestion, p
     isCoding: category === CODING,
     unsureFloor: isUnsure ? policy.catalog.unsureTier : null,
     historyFloor,
+    escalation: { tiers: decision.session?.escalation ?? 0, because: ["evidence of failure"] },
     controls,
     constraints,
   });
@@ -138,13 +146,28 @@ function shapeOf({ features, decision }: PastRequest): ChatRequest {
 }
 
 /** Where nothing changes, the charge is what it was: by a fallback perhaps, or at an older price. */
-function costOf({ decision, answer }: PastRequest, model: HostedModel, policy: Policy): NanoUsd | null {
+function costOf({ decision, answer }: PastRequest, { first: model, offer }: Chain, policy: Policy): NanoUsd | null {
   const { catalog } = policy;
   if (answer === null || model.price === null) return null;
   const isSame = answer.model === model.id || decision.model === model.id;
   return isSame && !isRepriced(model, policy)
     ? answer.charge
-    : costNano(answer.buckets, model.price, catalog.markupPpm);
+    : costNano(bucketsAt(model, { decision, answer }, offer), model.price, catalog.markupPpm);
+}
+
+/** In a conversation, another model or host has only that cached which earlier turns of the replay left there. */
+function bucketsAt(
+  { price, cache }: HostedModel,
+  { decision, answer }: { readonly decision: Decision; readonly answer: NonNullable<PastRequest["answer"]> },
+  offer: Chain["offer"],
+): TokenBuckets {
+  const { buckets } = answer;
+  if (decision.session === undefined) return buckets;
+  const prompt = promptTokens(buckets);
+  const cacheRead = Math.min(offer?.cachedTokens ?? 0, prompt);
+  const isWritten = cache !== undefined && prompt >= cache.tokensMin && price?.cacheWrite != null;
+  const fresh = prompt - cacheRead;
+  return { input: isWritten ? 0 : fresh, cacheRead, cacheWrite: isWritten ? fresh : 0, output: buckets.output };
 }
 
 function isRepriced({ id, host, price }: HostedModel, { catalog, inUse = catalog }: Policy): boolean {

@@ -10,6 +10,7 @@ import type { PastRequest } from "../../core/requests/log.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { invalid } from "../../formats/wire/fields.ts";
 import { type Policy, type Replayed, replay } from "../../routing/replay.ts";
+import { ReplayedSessions } from "../../routing/sessions/replayed.ts";
 import { drafted } from "../../versions/document.ts";
 import type { OperatorContext } from "../context.ts";
 import {
@@ -161,18 +162,22 @@ export const REPLAY_ROUTES: readonly ApiRoute[] = [
 /** Requests that are replayed between two looks at other work. */
 const AT_ONCE = 50;
 
-/** Other requests are served in between. After a second and a half, the rest is left out. */
+/** The oldest first, as conversations went. Other requests are served in between; after a while the rest is left out. */
 async function replayAll(
   past: readonly PastRequest[],
   policyOf: (request: PastRequest) => Policy,
 ): Promise<readonly Replayed[]> {
   const untilMs = performance.now() + REPLAY_MS_MAX;
   const replayed: Replayed[] = [];
-  for (let at = 0; at < past.length && performance.now() < untilMs; at += AT_ONCE) {
-    replayed.push(...past.slice(at, at + AT_ONCE).map((request) => replay(request, policyOf(request))));
+  const inOrder = [...past].reverse();
+  const sessions = new ReplayedSessions();
+  for (let at = 0; at < inOrder.length && performance.now() < untilMs; at += AT_ONCE) {
+    for (const request of inOrder.slice(at, at + AT_ONCE)) {
+      replayed.push(replay(request, policyOf(request), sessions));
+    }
     await new Promise(setImmediate);
   }
-  return replayed;
+  return replayed.reverse();
 }
 
 /** The rules of every profile that the requests were made under, as they are now. */

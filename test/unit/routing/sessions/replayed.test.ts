@@ -1,0 +1,62 @@
+// Conversations in a replay: turns that stayed because of a cache stay again, and what another rule would cost counts what
+// is cached there.
+
+import { describe, expect, it } from "vitest";
+import { NO_CONSTRAINTS } from "../../../../src/core/decision.ts";
+import type { Model } from "../../../../src/core/model.ts";
+import type { PastRequest } from "../../../../src/core/requests/log.ts";
+import type { SessionView } from "../../../../src/core/session.ts";
+import { decide } from "../../../../src/routing/decide.ts";
+import { replay } from "../../../../src/routing/replay.ts";
+import { ReplayedSessions } from "../../../../src/routing/sessions/replayed.ts";
+import { makeCatalog, makeModel, makeQuestion } from "../../../support/catalog.ts";
+
+const priced = (id: string, usd: number): Model => {
+  const price = { input: usd * 1e6, output: usd * 4e6, cacheRead: usd * 1e5, cacheWrite: null };
+  return makeModel({ id, price, cache: { seconds: 300, tokensMin: 1024 } });
+};
+const catalog = makeCatalog({ chains: { LIGHT: [priced("cheap", 1), priced("dear", 4)] } });
+const LONG = "Once upon a time there was a town by the sea. ".repeat(900);
+const PROMPT = "Write an email to my boss asking for a day off";
+const chat = { messages: [{ role: "system", content: LONG } as const, { role: "user", content: PROMPT } as const] };
+const BUCKETS = { input: 500, cacheRead: 9_500, cacheWrite: 0, output: 100 };
+
+/** Turns of a session that has its prompt cached at the dearer model. */
+function pastTurn(at: number): PastRequest {
+  const atMs = 1_000_000 + at * 10_000;
+  const prefix = { session: "s", route: "dear", keyId: null, tokens: 10_000, trust: 1, atMs: atMs - 10_000 };
+  const view: SessionView = { id: "s", last: null, loop: null, cached: [prefix], nowMs: atMs };
+  const decision = decide({ ...makeQuestion({ chat }), sessionView: view }, catalog);
+  const answer = { model: decision.model, buckets: BUCKETS, charge: 7n };
+  return { requestId: `r${at}`, profileId: null, atMs, decision, features: { choices: 1 }, answer };
+}
+
+describe("a conversation in a replay", () => {
+  const turns = [0, 1, 2].map(pastTurn);
+
+  it("stays where it stayed, under the same rules", () => {
+    expect(turns.map(({ decision }) => decision.model)).toEqual(["dear", "dear", "dear"]);
+    const sessions = new ReplayedSessions();
+    const replayed = turns.map((turn) => replay(turn, { constraints: NO_CONSTRAINTS, catalog }, sessions));
+    expect(replayed.map(({ isChanged }) => isChanged)).toEqual([false, false, false]);
+    // Each for itself, it would seem to change.
+    expect(replay(turns[1] as PastRequest, { constraints: NO_CONSTRAINTS, catalog }).isChanged).toBe(true);
+  });
+
+  it("moves once to another model, and finds its prompt cached there from the second turn on", () => {
+    const sessions = new ReplayedSessions();
+    const constraints = { ...NO_CONSTRAINTS, blockedModels: ["dear"] };
+    const costs = turns.map((turn) => {
+      const { next } = replay(turn, { constraints, catalog }, sessions);
+      expect(next).toMatchObject({ state: "routed", model: "cheap" });
+      return next.state === "routed" ? next.cost : null;
+    });
+    const [first, second, third] = costs;
+    // 10,000 tokens at $1 and 100 at $4 a million; then as much of the prompt as is expected at a tenth.
+    const cached = Math.min(10_000, turns[0]?.decision.estimatedTokens.input ?? 0);
+    const markup = 1 + catalog.markupPpm / 1e6;
+    expect(Number(first)).toBeCloseTo((10_000 * 1_000 + 100 * 4_000) * markup, -1);
+    expect(Number(second)).toBeCloseTo(((10_000 - cached) * 1_000 + cached * 100 + 100 * 4_000) * markup, -1);
+    expect(third).toBe(second);
+  });
+});
