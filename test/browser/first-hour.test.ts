@@ -292,7 +292,7 @@ async function expectOutOfCredits(page: Page, gateway: GatewayProcess, key: stri
   expect(message).toContain("dashboard under Credits");
   expect(commandIn(message)).toEqual(["credits", "add", "10"]);
   await openRequest(page, gateway, 402);
-  await page.locator(".sheet .failure", { hasText: "402" }).waitFor();
+  await page.locator(".sheet .failure", { hasText: "credits add 10" }).waitFor();
 }
 
 /** By the link of the banner that is on every page. */
