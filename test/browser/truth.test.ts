@@ -4,6 +4,7 @@
 import type { Page, Route } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { DASHBOARD_PAGES } from "../../src/http/pages/dashboard-pages.ts";
+import { few } from "../support/random.ts";
 import { hasBrowser, sendTraffic, startDashboard } from "./dashboard.ts";
 
 const API = /\/api\/(?!session)/;
@@ -28,8 +29,13 @@ describe.skipIf(!hasBrowser)("the truth on screen", () => {
   test("every call that fails alone is said on its page, with Retry, and is well after it", async () => {
     const { page, troubles } = await visit("/settings");
     const unsaid: string[] = [];
+    // Many pages read the same names; each call fails on the first pages that make it, and in the long run on all.
+    const failed = new Map<string, number>();
     for (const path of paths) {
       for (const call of await callsOf(page, gateway().url + path)) {
+        const times = failed.get(call) ?? 0;
+        if (times >= few(1, paths.length)) continue;
+        failed.set(call, times + 1);
         const isThis = (url: URL): boolean => url.pathname === call;
         await page.route(isThis, fail);
         await page.goto(gateway().url + path);

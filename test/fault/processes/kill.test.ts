@@ -22,7 +22,7 @@ import { createRandom, few, seedOf } from "../../support/random.ts";
 import { bankYaml, chargesOf, decimal, owed, PRICES } from "../../support/stores/money.ts";
 
 /** As many kills as fit into the time, up to so many; SWITCHYARD_TEST_SCALE=20 for a thousand. */
-const KILLS = few(20, 50);
+const KILLS = few(10, 50);
 const TIME_MS = few(60_000, 180_000);
 const CLIENTS = 24;
 const START_USD = "100000";
