@@ -71,6 +71,7 @@ await describeStores("request records", ({ url }) => {
         cost: { price: record.cost?.price, baselineModel: "beta", markupPpm: 50_000, holdId: "hold" },
         features: { messages: 1, score: 0.42, "measures.words": 7 },
         toolCalls: null,
+        errorMessage: null,
       });
       expect(stored).toMatchObject({ content: { answer: record.content?.answer }, feedback: null });
       expect((await log.find("default", varied[41]?.id ?? ""))?.content).toBeNull();

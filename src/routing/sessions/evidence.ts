@@ -98,8 +98,9 @@ function recentCalls(messages: readonly ChatMessage[], after: number): readonly 
     const message = messages[index] as ChatMessage;
     if (message.role === "tool" && typeof message.tool_call_id === "string") {
       results.set(message.tool_call_id, contentText(message.content));
-    } else if (message.role === "assistant" && message.tool_calls !== undefined) {
-      for (const call of message.tool_calls) {
+    } else if (message.role === "assistant") {
+      // Some clients send null.
+      for (const call of message.tool_calls ?? []) {
         const made = madeCall(call, results);
         if (made !== null) calls.push(made);
       }

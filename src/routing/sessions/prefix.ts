@@ -68,9 +68,8 @@ function mixMessage(seed: number, message: ChatMessage): number {
       hash = typeof part.text === "string" ? mixBriefly(hash, part.text, isBytes) : mixText(hash, part.type);
     }
   }
-  if (calls !== undefined) {
-    for (const { function: made } of calls) hash = mixBriefly(hash, made?.arguments ?? "", isBytes);
-  }
+  // Some clients send null.
+  for (const { function: made } of calls ?? []) hash = mixBriefly(hash, made?.arguments ?? "", isBytes);
   return hash;
 }
 
@@ -80,7 +79,7 @@ function charsOf({ content, tool_calls: calls }: ChatMessage): number {
   else if (Array.isArray(content)) {
     for (const part of content as readonly ContentPart[]) chars += part.text?.length ?? ATTACHMENT_CHARS;
   }
-  if (calls !== undefined) for (const { function: made } of calls) chars += made?.arguments?.length ?? 0;
+  for (const { function: made } of calls ?? []) chars += made?.arguments?.length ?? 0;
   return chars;
 }
 

@@ -174,6 +174,7 @@ async function callTheRest(): Promise<void> {
     "requests",
     "requests/recorded",
     "requests/histogram",
+    "requests/totals",
     "usage",
     "usage/failures",
     "outcomes",
@@ -188,6 +189,8 @@ async function callTheRest(): Promise<void> {
   await call("POST", `/api/keys/${await newKey()}/reset-spend`);
   await call("GET", `/api/keys/${await newKey()}`);
   await call("GET", "/api/explore");
+  const { data } = (await call("GET", "/api/sessions")) as unknown as { data: readonly { session: string }[] };
+  await call("GET", `/api/sessions/${data[0]?.session}`);
   await call("POST", "/api/credits/adjustments", { amountUsd: "-1" });
   await call("POST", "/api/providers/sandbox/test", {});
   await call("POST", "/api/providers/discover", { address: "127.0.0.1:1" });

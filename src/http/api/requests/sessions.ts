@@ -75,7 +75,7 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
       );
     },
   }),
-  get("getSession", "/api/sessions/:id", {
+  get("getSessionTurns", "/api/sessions/:id", {
     summary: `One conversation with its newest ${TURNS_MAX} turns, oldest first`,
     response: RequestSessionDetailSchema,
     async handle({ request }, edge) {
