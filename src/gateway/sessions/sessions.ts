@@ -42,7 +42,7 @@ export interface SessionsOptions {
 }
 
 export function createSessions({ memory, isOn, now, share }: SessionsOptions): RoutingSessions {
-  // Some hosts count their calls anew in every conversation: the session's own turn comes before others with the same ids.
+  // Some hosts count their calls from zero in every conversation: the session's own turn comes before others with the same ids.
   const loopOf = ({ request, caller }: AskingCall, own: SessionTurn | null): SessionTurn | null => {
     const names = openCallNames(caller.key.accountId, request.chat.messages);
     if (names.length === 0) return null;

@@ -92,8 +92,9 @@ function toAttempt(attempt: AttemptReport, startedAtMs: number, keepsWords: bool
 /** Long enough for every message of ours. */
 const MESSAGE_CHARS_MAX = 1_000;
 
-/** The message repeats the provider's words, so the same rule holds for both. */
+/** The message repeats the provider's words, so the same rule holds for both. That of a 404 repeats the client's. */
 function keptMessage({ errorMessage, status, report, keepsContent }: FinishedRequest): string | null {
+  if (status === 404 && !keepsContent) return null;
   const mayTell = [status, ...report.attempts.map((attempt) => attempt.status)].every(
     (each) => loggedReason({ status: each, reason: "" }, keepsContent) !== null,
   );

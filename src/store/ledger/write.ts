@@ -40,7 +40,6 @@ export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWrite
     ...spendStatements(changes, state),
     ...leaseStatements(changes),
     ...insertAll(transactions, changes.transactions),
-    ...(kind === "sqlite" ? headStatements(changes) : []),
     ...insertAll(entries, entriesOf(changes.transactions)),
     ...insertAll(actors, changes.transactions.filter(isByHand)),
     ...insertAll(charges, changes.charges),
@@ -149,14 +148,6 @@ const TRANSACTIONS: InsertShape<Transaction> = {
   },
   clockColumn: "created_at",
 };
-
-/** How far the ledger of a SQLite file has come, for its witness. */
-function headStatements({ transactions }: LedgerChanges): readonly Statement[] {
-  const last = transactions.at(-1);
-  if (last === undefined) return [];
-  const sql = "UPDATE store_head SET transactions = transactions + $1, account_id = $2, sequence = $3, hash = $4";
-  return [{ sql, params: [transactions.length, last.accountId, last.sequence, last.hash] }];
-}
 
 /** One side of a transaction, with the transaction it belongs to. */
 interface OwnEntry {

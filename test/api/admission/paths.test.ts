@@ -133,7 +133,7 @@ describe("methods", () => {
     ["POST", "/v1/models", "GET, HEAD"],
     ["POST", "/v1/models/x", "GET, HEAD"],
     ["PUT", "/api/keys", "GET, HEAD, POST"],
-    ["GET", "/api/keys/x", "DELETE, PATCH"],
+    ["POST", "/api/keys/x", "DELETE, GET, HEAD, PATCH"],
     ["POST", "/api/profiles/x", "DELETE, GET, HEAD, PUT"],
     ["DELETE", "/healthz", "GET, HEAD"],
     ["TRACE", "/v1/models", "GET, HEAD"],

@@ -108,7 +108,7 @@ describe("another account's things", () => {
       expect(theirs.message.replace(id, "ID")).toBe(missing.message.replace(missingId, "ID"));
     }
     const listed = (await (await gateway.api("GET", `/api/keys?account=${other}`)).json()) as { data: unknown[] };
-    expect(listed).toEqual({ data: [], next: null });
+    expect(listed).toEqual({ data: [], next: null, total: 0 });
     await expectError(await gateway.api("POST", `/api/keys?account=${other}`, { name: "x", profile: profile.id }), {
       status: 400,
       param: "profile",

@@ -50,6 +50,7 @@ describe("a profile", () => {
     expect(profile).toEqual({
       id: expect.stringMatching(/^profile_/),
       ...FULL,
+      shadow: null,
       createdAt: expect.any(String),
       updatedAt: profile.createdAt,
     });

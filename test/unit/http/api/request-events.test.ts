@@ -29,6 +29,8 @@ async function startServer(streamsMax = 10, streamsPerAccountMax = 10) {
     settings: state,
     records: { tail },
     wrongTokens: createWrongKeys(1_000),
+    keys: { nameOf: () => null },
+    profiles: { nameOf: () => null },
     accounts: { get: async (id: string) => ({ id, name: id, createdAtMs: 0 }) },
   } as unknown as OperatorContext;
   const server = fastify({ exposeHeadRoutes: true });
