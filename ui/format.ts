@@ -99,13 +99,13 @@ export function score(value: number | null | undefined): string {
   return value === null || value === undefined ? "–" : value.toFixed(1);
 }
 
-/** `0.42 ms`, `870 ms`, `1.24 s`, `2 min 5 s`: as many digits as can be compared. */
+/** `0.42 ms`, `870 ms`, `1.24 s`, `100.0 s`, `2 min 5 s`: as many digits as can be compared. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return "–";
   if (ms === 0) return "0";
   if (ms < 1) return `${ms.toFixed(2)} ms`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  if (ms < 120_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }
 

@@ -93,7 +93,8 @@ test.each([
   [0.36, "0.36 ms"],
   [23.4, "23 ms"],
   [1_234, "1.23 s"],
-  [65_000, "1 min 5 s"],
+  [65_000, "65.0 s"],
+  [125_000, "2 min 5 s"],
   [null, "–"],
 ])("the time %s reads %s", (ms, text) => expect(duration(ms)).toBe(text));
 

@@ -197,6 +197,7 @@ export const bucketPrice = (name: string, count: string, price: number) =>
   `${name}: ${count} tokens × $${price} per million`;
 export const markupOf = (share: string) => `Markup ${share}`;
 export const savedShare = (share: string) => `Saved (${share})`;
+export const savedAmount = (amount: string, share: string) => `${amount} saved (${share})`;
 
 // views.tsx
 export const viewsHint = "Save filters and time range as a view.";

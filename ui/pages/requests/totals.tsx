@@ -21,7 +21,7 @@ export function Totals({ range, filter }: TotalsProps) {
         <>
           <b title={String(data.requests)}>{plural(data.requests, "request")}</b>
           <span title={exact(data.chargeUsd)}>{TEXT.costOf(usd(data.chargeUsd))}</span>
-          <span title={exact(data.savedUsd)}>{TEXT.savedShare(percent(savedShare(data)))}</span>
+          <span title={exact(data.savedUsd)}>{TEXT.savedAmount(usd(data.savedUsd), percent(savedShare(data)))}</span>
           <span>{TEXT.tokensOf(count(data.tokens))}</span>
           {data.errors > 0 && <span class="bad">{plural(data.errors, "error")}</span>}
         </>
