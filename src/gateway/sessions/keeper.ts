@@ -40,24 +40,13 @@ const WAITING_MAX = 20_000;
 
 export function createSessionKeeper(options: KeeperOptions): SessionKeeper {
   const { store, learn, idleMs, isShared, hasDuties, now, log } = options;
-  let waiting = new Map<string, SessionTurn>();
+  const { keep, flush } = createWaiting(store, log);
   let readSinceMs = 0;
   let rounds = 0;
   let hasMoreToDelete = false;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> = Promise.resolve();
 
-  async function flush(): Promise<void> {
-    if (waiting.size === 0) return;
-    const batch = waiting;
-    waiting = new Map();
-    try {
-      await store.write([...batch.values()]);
-    } catch (err) {
-      log.debug({ event: "sessions.store_away", err }, "sessions could not be written; they are kept in memory");
-      if (batch.size + waiting.size <= WAITING_MAX) waiting = new Map([...batch, ...waiting]);
-    }
-  }
   async function read(): Promise<void> {
     const atMs = now();
     const turns = await store.since(Math.max(readSinceMs, atMs - idleMs), READ_MAX);
@@ -82,9 +71,7 @@ export function createSessionKeeper(options: KeeperOptions): SessionKeeper {
     }, FLUSH_MS).unref();
   };
   return {
-    keep(turn) {
-      if (waiting.size < WAITING_MAX) waiting.set(turn.session, turn);
-    },
+    keep,
     async start() {
       try {
         await read();
@@ -99,6 +86,27 @@ export function createSessionKeeper(options: KeeperOptions): SessionKeeper {
       timer = null;
       await running;
       await flush();
+    },
+  };
+}
+
+/** Turns that are not written yet, the last of each session. */
+function createWaiting(store: KeeperOptions["store"], log: Log): Pick<SessionKeeper, "keep" | "flush"> {
+  let waiting = new Map<string, SessionTurn>();
+  return {
+    keep(turn) {
+      if (waiting.size < WAITING_MAX) waiting.set(turn.session, turn);
+    },
+    async flush() {
+      if (waiting.size === 0) return;
+      const batch = waiting;
+      waiting = new Map();
+      try {
+        await store.write([...batch.values()]);
+      } catch (err) {
+        log.debug({ event: "sessions.store_away", err }, "sessions could not be written; they are kept in memory");
+        if (batch.size + waiting.size <= WAITING_MAX) waiting = new Map([...batch, ...waiting]);
+      }
     },
   };
 }
