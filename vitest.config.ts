@@ -9,16 +9,20 @@ const WAITING = { testTimeout: 180_000, hookTimeout: 240_000, expect: { poll: { 
 /** Foreign programs, which `npm run test:clients` fetches and runs. */
 const CLIENTS = process.env.SWITCHYARD_CLIENTS === undefined ? [] : ["test/clients/**/*.test.ts"];
 
+/** They put something else in a module's place, which the other files of a process must not get. */
+const MOCKING = ["test/fault/store/sqlite-faults.test.ts", "test/fault/store/outage.test.ts"];
+
 export default defineConfig({
   test: {
     globalSetup: ["test/support/stores/global-postgres.ts"],
-    // Many tests wait for timeouts and processes: on two cores, two at once end sooner than one by one.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for timeouts and processes: on two cores, three at once end sooner than two.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
       {
         test: {
           name: "shared",
-          include: ["test/{unit,api,contract}/**/*.test.ts"],
+          include: ["test/{unit,api,contract,e2e,fault,simulate}/**/*.test.ts", ...CLIENTS],
+          exclude: MOCKING,
           pool: "forks",
           // These files share a process and its loaded modules: loading them anew for each file took half the time.
           isolate: false,
@@ -29,7 +33,7 @@ export default defineConfig({
       {
         test: {
           name: "alone",
-          include: ["test/{browser,e2e,fault,simulate}/**/*.test.ts", ...CLIENTS],
+          include: ["test/browser/**/*.test.ts", ...MOCKING],
           pool: "forks",
           ...WAITING,
         },
