@@ -97,6 +97,13 @@ export class Leases {
     return this.#accounts.get(accountId)?.reserved ?? 0n;
   }
 
+  /** Leased, and not reserved by any request. */
+  freeFor(accountId: string): NanoUsd {
+    const account = this.#accounts.get(accountId);
+    if (account === undefined || !account.isSure || account.returning !== null || !this.#mayReserve()) return 0n;
+    return account.amount - account.reserved;
+  }
+
   /** To be told of every operation that the store has committed, in that order. */
   committed(op: LedgerOp, outcome: LedgerOutcome): void {
     if (op.kind === "settle") this.#settled(op.holdId, outcome as SettleOutcome);

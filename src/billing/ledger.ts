@@ -34,6 +34,8 @@ export interface Ledger {
   release(hold: { readonly holdId: string; readonly accountId: string }): Promise<void>;
   move(op: Omit<MoveOp, "kind">): Promise<MoveOutcome>;
   balance(accountId: string): Promise<Wallet>;
+  /** What can be reserved for the account without asking the store. */
+  leased(accountId: string): NanoUsd;
   /** Settles what the outbox kept and releases what dead processes left. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -125,6 +127,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     move: (op) => recalling<MoveOutcome>({ kind: "move", ...op, mayRecall: true }),
     balance: async (accountId) => withHeld(await store.balance(accountId), leases.heldFor(accountId)),
+    leased: (accountId) => leases.freeFor(accountId),
     ...createLife({ ...options, batcher, leases, recovery, beat }),
   };
 }

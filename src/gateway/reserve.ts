@@ -73,12 +73,16 @@ export async function reserve(call: Call, decision: Decision, services: Services
   return { holdId, accountId, amount, decision: fitted.decision, outputCaps: fitted.outputCaps };
 }
 
-/** For a body that is large enough to be worth the look before it is read. The hold decides what it really costs. */
-export async function requireCredits(
+/** Whether the account is known to have some, without asking the store. */
+export function hasCredits(
   accountId: string,
   { ledger, billingModeOf }: Pick<Services, "ledger" | "billingModeOf">,
-): Promise<void> {
-  if (billingModeOf(accountId) === "metered") return;
+): boolean {
+  return billingModeOf(accountId) === "metered" || ledger.leased(accountId) > 0n;
+}
+
+/** For a body that is large enough to be worth the look before it is read. The hold decides what it really costs. */
+export async function requireCredits(accountId: string, { ledger }: Pick<Services, "ledger">): Promise<void> {
   const { posted, held } = await ledger.balance(accountId);
   if (posted > held) return;
   if (posted > 0n)

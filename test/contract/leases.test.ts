@@ -89,6 +89,7 @@ await describeStores("leases", ({ url, isShared }) => {
     expect(await holdOn(ledger, "third", 10n)).toEqual({ state: "held", amount: 10n });
     expect(counts.commits).toBe(before);
     expect(await ledger.balance(account)).toMatchObject({ posted: 10_000n, held: 30n });
+    expect(ledger.leased(account)).toBe((await leased()) - 20n);
     await releaseOn(ledger, "third");
     expect(await settleOn(ledger, "second", 7)).toMatchObject({ state: "settled", paid: 7n, absorbed: 0n });
     expect(await settleOn(ledger, "second", 7)).toMatchObject({ state: "already-resolved" });
@@ -111,6 +112,7 @@ await describeStores("leases", ({ url, isShared }) => {
     await holdOn(ledger, "first", 10n);
     await holdOn(ledger, "second", 10n);
     expect(await leased()).toBe(0n);
+    expect(ledger.leased(account)).toBe(0n);
     await releaseOn(ledger, "first");
     await releaseOn(ledger, "second");
   });

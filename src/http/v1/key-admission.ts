@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify
 import { GatewayError } from "../../core/errors.ts";
 import { type AdmissionServices, type Admitted, admit, tooManyRequests } from "../../gateway/admit.ts";
 import type { Caller } from "../../gateway/call.ts";
-import { requireCredits } from "../../gateway/reserve.ts";
+import { hasCredits, requireCredits } from "../../gateway/reserve.ts";
 import type { PublicContext } from "../context.ts";
 import { declaredLength } from "../exchange/body.ts";
 import { whenDone } from "../exchange/disconnect.ts";
@@ -90,7 +90,9 @@ export function createCreditCheck({
     const route = routeOf(request) ?? "";
     const isCharged = formats.isCompletion(route) && request.headers["idempotency-key"] === undefined;
     if (!isCharged || !isLarge(declaredLength(request) ?? Number.POSITIVE_INFINITY)) return done();
-    requireCredits(callerOf(request).key.accountId, services()).then(() => done(), done);
+    const { accountId } = callerOf(request).key;
+    if (hasCredits(accountId, services())) return done();
+    requireCredits(accountId, services()).then(() => done(), done);
   };
 }
 
