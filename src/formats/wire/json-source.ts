@@ -117,20 +117,45 @@ export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits =
  */
 export function spliceFields(source: JsonSource, changes: FieldChanges): Buffer {
   const { bytes, fields } = source;
-  const pieces: Piece[] = [];
   const placeOf = lastPlaces(fields);
-  for (const [place, { name, start, valueStart, end }] of fields.entries()) {
+  const pieces: Piece[] = [];
+  /** What goes before the next bytes. */
+  let text = "{";
+  let isFirst = true;
+  /** Neighbours that stay are copied together, with what stands between them. */
+  let copiedFrom = -1;
+  const copyTo = (end: number): void => {
+    pieces.push(text, bytes.subarray(copiedFrom, end));
+    text = "";
+    copiedFrom = -1;
+  };
+  for (const [place, { name, start, valueStart }] of fields.entries()) {
     const change = changes.get(name);
-    if (change === null || placeOf.get(name) !== place) continue;
-    pieces.push(pieces.length === 0 ? "{" : ",");
-    if (change === undefined) pieces.push(bytes.subarray(start, end));
-    else pieces.push(bytes.subarray(start, valueStart), change);
+    const isKept = change !== null && placeOf.get(name) === place;
+    if (!isKept && copiedFrom >= 0) copyTo((fields[place - 1] as JsonField).end);
+    if (!isKept) continue;
+    if (copiedFrom < 0) {
+      if (!isFirst) text += ",";
+      copiedFrom = start;
+    }
+    isFirst = false;
+    if (change === undefined) continue;
+    copyTo(valueStart);
+    if (typeof change === "string") text = change;
+    else pieces.push(change);
   }
+  if (copiedFrom >= 0) copyTo((fields.at(-1) as JsonField).end);
   for (const [name, change] of changes) {
     if (change === null || placeOf.has(name)) continue;
-    pieces.push(`${pieces.length === 0 ? "{" : ","}${JSON.stringify(name)}:`, change);
+    text += `${isFirst ? "" : ","}${JSON.stringify(name)}:`;
+    isFirst = false;
+    if (typeof change === "string") text += change;
+    else {
+      pieces.push(text, change);
+      text = "";
+    }
   }
-  pieces.push(pieces.length === 0 ? "{}" : "}");
+  pieces.push(`${text}}`);
   return joined(pieces);
 }
 
@@ -145,11 +170,15 @@ type Piece = string | Buffer;
 /** Into one piece of memory, each part once. */
 export function joined(pieces: readonly Piece[]): Buffer {
   let length = 0;
-  for (const piece of pieces) length += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
+  for (const piece of pieces) length += lengthOf(piece);
   const whole = Buffer.allocUnsafe(length);
   let at = 0;
   for (const piece of pieces) at += typeof piece === "string" ? whole.write(piece, at) : piece.copy(whole, at);
   return whole;
+}
+
+function lengthOf(piece: Piece): number {
+  return typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
 }
 
 /** A field's value as it was written: spellings such as 1e3 or integers beyond 2^53 survive in it. */
@@ -239,13 +268,13 @@ export function sourceOf(object: JsonObject, undecoded: string | null = null): J
   let at = 0;
   for (const [name, value] of Object.entries(object)) {
     if (value === undefined) continue;
-    const key = Buffer.from(`${JSON.stringify(name)}:`);
-    const bytes = writeJson(value, name === undecoded);
+    const key = `${at === 0 ? "{" : ","}${JSON.stringify(name)}:`;
+    const piece = name === undecoded ? writeJson(value, true) : JSON.stringify(value);
     // Behind the brace or comma that stands before it.
     const start = at + 1;
-    const valueStart = start + key.length;
-    pieces.push(at === 0 ? "{" : ",", key, bytes);
-    at = valueStart + bytes.length;
+    const valueStart = at + lengthOf(key);
+    pieces.push(key, piece);
+    at = valueStart + lengthOf(piece);
     fields.push({ name, start, valueStart, end: at });
   }
   pieces.push(at === 0 ? "{}" : "}");
@@ -310,19 +339,28 @@ export function parseUndecoded(
   part: UndecodedPart,
 ): JsonObject | null {
   if (isAscii(bytes) || !isUtf8(bytes) || !fields.every(({ name }) => isPlain(name))) return null;
-  const body = parseText(text) as Record<string, unknown> & { [UNDECODED]?: true };
-  for (const place of lastPlaces(fields).values()) {
-    const { name, valueStart, end } = fields[place] as JsonField;
+  const placeOf = lastPlaces(fields);
+  const decoded = new Map<string, unknown>();
+  let isPartUndecoded = false;
+  // What is decoded is parsed once, by itself. In the rest, null stands in its place.
+  let rest = "";
+  let restFrom = 0;
+  for (const [place, { name, valueStart, end }] of fields.entries()) {
     const value = bytes.subarray(valueStart, end);
-    if (isAscii(value)) continue;
-    if (!part.fields.has(name)) {
-      // Not by assignment, which would mean something else for `__proto__`.
-      Object.defineProperty(body, name, { ...WRITABLE, value: JSON.parse(value.toString("utf8")) });
+    if (placeOf.get(name) !== place || isAscii(value)) continue;
+    if (part.fields.has(name)) {
+      if (hasEscapedCharacters(text, valueStart, end)) return null;
+      isPartUndecoded = true;
       continue;
     }
-    if (hasEscapedCharacters(text, valueStart, end)) return null;
-    body[UNDECODED] = true;
+    decoded.set(name, parseJson(decodeText(value)));
+    rest += `${text.slice(restFrom, valueStart)}null`;
+    restFrom = end;
   }
+  const body = parseText(rest + text.slice(restFrom)) as Record<string, unknown> & { [UNDECODED]?: true };
+  // Not by assignment, which would mean something else for `__proto__`.
+  for (const [name, value] of decoded) Object.defineProperty(body, name, { ...WRITABLE, value });
+  if (isPartUndecoded) body[UNDECODED] = true;
   return part.allows?.(body) === false ? null : body;
 }
 

@@ -42,12 +42,19 @@ export async function expand(
 ): Promise<Expanded> {
   if (!isReadable(parsed.body.input)) return { ...parsed, ownItems: [] };
   const given = inputItems(parsed.body.input);
+  const { previousId, conversationId } = continuation.fields;
+  if (previousId === null && conversationId === null && !given.some(needsState)) return { ...parsed, ownItems: given };
   const { ownItems, items } = await gather(given, continuation, services);
   const input = await openSummaries(items, continuation, services);
   // Nothing of it uses state: the client's own bytes go on.
   if (input === given) return { ...parsed, ownItems };
   const { source } = scanBody(spliceFields(parsed.source, new Map([["input", JSON.stringify(input)]])));
   return { source, body: { ...parsed.body, input }, ownItems };
+}
+
+/** Whether an item stands for others that are looked up. */
+function needsState(item: JsonItem): boolean {
+  return referencedId(item) !== null || sealedSummary(item) !== null;
 }
 
 /** Everything that was said, summaries still sealed. The list itself when the request uses no state. */

@@ -184,6 +184,12 @@ describe("spliceFields", () => {
     ["puts a new one at the end", '{"a":1}', { b: "2" }, '{"a":1,"b":2}'],
     ["takes fields out", '{"a":1,"b":2,"c":3}', { a: null, c: null }, '{"b":2}'],
     ["takes all out", '{"a":1}', { a: null }, "{}"],
+    [
+      "copies what stands between neighbours",
+      '{ "a":1 ,\n"b":2 , "c":3,"d" :4 }',
+      { c: "0" },
+      '{"a":1 ,\n"b":2 , "c":0,"d" :4}',
+    ],
     ["fills an empty object", " { } ", { a: "1" }, '{"a":1}'],
     ["knows an escaped name", '{"\\u0061":1,"b":2}', { a: null }, '{"b":2}'],
     [
