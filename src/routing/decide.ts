@@ -5,7 +5,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Decision, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
-import type { DecidedSession } from "../core/session.ts";
+import type { DecidedSession, SessionView } from "../core/session.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { type Ask, newestAsk } from "./ask.ts";
@@ -43,7 +43,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const model = chain.models[0] as Model;
   const moves = placement?.notes ?? [];
   const estimate = estimateCost({ chat, inputTokens, tier: chain.tier, model: chain.first, catalog });
-  return {
+  const decision: { -readonly [Name in keyof Decision]: Decision[Name] } = {
     tier: chain.tier,
     confidence: profile === "auto" ? classification.confidence : 1,
     model: model.id,
@@ -54,8 +54,6 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     baselineCost: estimate.baselineCost,
     savings: estimate.savings,
     chain: chain.models.map(({ id }) => id),
-    ...(chain.hosts === undefined ? {} : { hosts: chain.hosts }),
-    ...decidedSession(question, chain, { escalation: placement?.escalated ?? 0, task: escalation.task }),
     profile,
     historyFloor,
     toolScenario: scenario,
@@ -69,6 +67,13 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     controls: question.controls,
     measures: prompt.signals,
   };
+  const { sessionView = null } = question;
+  if (chain.hosts !== undefined) decision.hosts = chain.hosts;
+  if (sessionView !== null) {
+    const raised = { escalation: placement?.escalated ?? 0, task: escalation.task };
+    decision.session = decidedSession(sessionView, chain, raised);
+  }
+  return decision;
 }
 
 interface PlaceInput {
@@ -106,16 +111,14 @@ function escalate({ question, profile, ask, historyFloor }: EscalateInput): Esca
 }
 
 function decidedSession(
-  { sessionView = null }: RoutingQuestion,
+  view: SessionView,
   { models, first, offer }: Chain,
   { escalation, task }: Pick<DecidedSession, "escalation" | "task">,
-): Pick<Decision, "session"> {
-  if (sessionView === null) return {};
+): DecidedSession {
   const [model] = models as readonly [Model];
-  const state = sessionState(sessionView, { model: model.id, route: first.route, escalation, task });
+  const state = sessionState(view, { model: model.id, route: first.route, escalation, task });
   const { cachedTokens = 0, keyId = null } = offer ?? {};
-  const isPrefixSeen = sessionView.cached.length > 0;
-  return { session: { id: sessionView.id, state, cachedTokens, keyId, escalation, task, isPrefixSeen } };
+  return { id: view.id, state, cachedTokens, keyId, escalation, task, isPrefixSeen: view.cached.length > 0 };
 }
 
 /** The `reasoning` of a decision: the score, the strongest signals, then each step that changed tier or chain. */

@@ -50,7 +50,10 @@ const ORDERS: Readonly<Record<HostOrder, Orderer>> = { cheapest, fastest, balanc
 
 /** Hosts that cost the same keep the order in which the model lists them: the vendor's own comes first. */
 function cheapest(hosts: readonly HostedModel[]): readonly HostedModel[] {
-  return [...hosts].sort((a, b) => blendedPrice(a) - blendedPrice(b));
+  const isSorted = hosts.every(
+    (host, at) => at === 0 || blendedPrice(hosts[at - 1] as HostedModel) <= blendedPrice(host),
+  );
+  return isSorted ? hosts : [...hosts].sort((a, b) => blendedPrice(a) - blendedPrice(b));
 }
 
 /** Up to this many times the shortest time, hosts count as equally fast: what one process observes is no more exact. */

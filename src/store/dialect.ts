@@ -35,7 +35,7 @@ export function text<Item>(of: (item: Item) => string | null): InsertColumn<Item
 
 /** For what people wrote: PostgreSQL rejects half of a surrogate pair, so it becomes U+FFFD on both databases. */
 export function freeText<Item>(of: (item: Item) => string | null): InsertColumn<Item> {
-  return { type: "TEXT", of: (item) => of(item)?.replace(/\p{Surrogate}/gu, "\ufffd") ?? null };
+  return { type: "TEXT", of: (item) => of(item)?.toWellFormed() ?? null };
 }
 
 /** PostgreSQL only: words with their places. */

@@ -91,9 +91,18 @@ interface PausedModel extends Way {
 
 function startWalk(call: Call, reservation: Reservation, { catalog, now, routing }: Services): ChainWalk {
   const models = routesOf(reservation.decision, catalog);
-  const beginsByMs = now() + routing.answerWithinMs;
-  const met = { tried: [], attempts: [], failures: [], paused: [], skipped: [] };
-  return { call, reservation, models, beginsByMs, windowAbove: 0, ...met };
+  return {
+    call,
+    reservation,
+    models,
+    tried: [],
+    beginsByMs: now() + routing.answerWithinMs,
+    attempts: [],
+    failures: [],
+    paused: [],
+    skipped: [],
+    windowAbove: 0,
+  };
 }
 
 async function walkChain(walk: ChainWalk, services: Services): Promise<Answered | Unanswered> {

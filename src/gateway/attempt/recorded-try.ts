@@ -50,11 +50,14 @@ type Times = Pick<AttemptReport, "startedAtMs" | "durationMs" | "beganAt" | "end
 
 function reportTry({ model, keyId }: Sending, tried: TriedModel, times: Times): AttemptReport {
   const failure = tried.ok ? null : tried.failure;
-  return {
+  const report: AttemptReport = {
     model: model.id,
     provider: model.provider,
-    ...(keyId === undefined ? {} : { keyId }),
-    ...times,
+    startedAtMs: times.startedAtMs,
+    durationMs: times.durationMs,
+    beganAt: times.beganAt,
+    endedAt: times.endedAt,
+    spanId: times.spanId,
     outcome: tried.ok ? "answered" : failure?.kind === "client-gone" ? "client-gone" : "failed",
     status: failure === null ? 200 : failure.status,
     reason: failure === null ? null : failure.message,
@@ -62,6 +65,7 @@ function reportTry({ model, keyId }: Sending, tried: TriedModel, times: Times): 
     droppedFields: tried.droppedFields,
     conversions: tried.conversions,
   };
+  return keyId === undefined ? report : { ...report, keyId };
 }
 
 function logFailure(

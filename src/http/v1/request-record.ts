@@ -74,10 +74,10 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
 }
 
 function toAttempt(attempt: AttemptReport, startedAtMs: number, keepsWords: boolean): AttemptRecord {
-  return {
+  const { keyId } = attempt;
+  const record: AttemptRecord = {
     model: attempt.model,
     provider: attempt.provider,
-    ...(attempt.keyId === undefined ? {} : { keyId: attempt.keyId }),
     startMs: attempt.startedAtMs - startedAtMs,
     durationMs: attempt.durationMs,
     outcome: attempt.outcome,
@@ -87,6 +87,7 @@ function toAttempt(attempt: AttemptReport, startedAtMs: number, keepsWords: bool
     droppedFields: attempt.droppedFields,
     conversions: attempt.conversions,
   };
+  return keyId === undefined ? record : { ...record, keyId };
 }
 
 /** Long enough for every message of ours. */

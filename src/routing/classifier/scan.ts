@@ -34,10 +34,14 @@ export class SignCounts {
 
 /** How many words are told apart; where two share a slot the second is not counted. */
 const SLOT_BITS = 11;
+/** By slot, the mark of the part that had a word there last: making and clearing slots for each part would cost more. */
+const MARKS = new Float64Array(1 << SLOT_BITS);
+let newestMark = 0;
 
 /** What one part of a text asks to keep in mind, counted. */
 export class LoadCounts implements LoadWordCounts {
-  readonly seen = new Uint8Array(1 << SLOT_BITS);
+  /** No other part has the same. */
+  readonly mark = ++newestMark;
   /** Different words; a character of a script without spaces is half a word. */
   distinctHalves = 0;
   numbers = 0;
@@ -257,8 +261,8 @@ function isOperatorPair(code: number, after: number): boolean {
 /** Counts a word, or a character that is one, if it is the first of its kind here. */
 function countDistinct(counts: LoadCounts, key: number, halves: number): void {
   const slot = Math.imul(key, 0x9e3779b1) >>> (32 - SLOT_BITS);
-  if (counts.seen[slot] === 1) return;
-  counts.seen[slot] = 1;
+  if (MARKS[slot] === counts.mark) return;
+  MARKS[slot] = counts.mark;
   counts.distinctHalves += halves;
 }
 

@@ -8,15 +8,15 @@ import type { AttemptRecord, CostRecord, RequestRecord, ToolCallCheck } from "..
 /** To be put into JSON. Named one by one: spreading and leaving out would cost more than writing it. */
 export function toDetail(record: RequestRecord): StoredDetail {
   const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = record;
-  return {
+  const detail: StoredDetail = {
     decision: decision === null ? null : toDecision(decision),
     attempts,
     hold: hold === null ? null : hold.toString(),
     cost: cost === null ? null : toCost(cost),
     features: features === null ? null : withoutZeros(features),
     toolCalls,
-    ...(errorMessage === null ? {} : { errorMessage }),
   };
+  return errorMessage === null ? detail : { ...detail, errorMessage };
 }
 
 /** Needs the row of the log, because the JSON does not repeat what it says. */
@@ -73,7 +73,7 @@ function toDecision(decision: Decision): StoredDecision {
   for (const { model, removedBecause } of decision.candidates) {
     if (!decision.chain.includes(model)) removed.push([model, removedBecause]);
   }
-  return {
+  const stored: { -readonly [Name in keyof StoredDecision]: StoredDecision[Name] } = {
     model: decision.model,
     confidence: decision.confidence,
     method: decision.method,
@@ -82,22 +82,19 @@ function toDecision(decision: Decision): StoredDecision {
     baseline: decision.baselineCost.toString(),
     savings: decision.savings,
     chain: decision.chain,
-    ...(decision.hosts === undefined ? {} : { hosts: decision.hosts }),
     historyFloor: decision.historyFloor,
     toolScore: decision.toolScore,
     removed,
-    ...restingOf(decision),
     tokens: decision.estimatedTokens,
     score: decision.score ?? null,
     isSure: decision.isSure ?? null,
     controls: controlsOf(decision),
   };
-}
-
-function restingOf({ candidates }: Decision): Pick<StoredDecision, "resting"> {
-  const resting = candidates.filter(({ restingBecause }) => restingBecause !== undefined);
-  if (resting.length === 0) return {};
-  return { resting: Object.fromEntries(resting.map(({ model, restingBecause = "" }) => [model, restingBecause])) };
+  if (decision.hosts !== undefined) stored.hosts = decision.hosts;
+  for (const { model, restingBecause } of decision.candidates) {
+    if (restingBecause !== undefined) stored.resting = { ...stored.resting, [model]: restingBecause };
+  }
+  return stored;
 }
 
 /** Without the name of the session, which is the client's own text. */
