@@ -21,7 +21,7 @@ export default defineConfig({
       {
         test: {
           name: "shared",
-          include: ["test/{unit,api,contract,e2e,fault,simulate}/**/*.test.ts", ...CLIENTS],
+          include: ["test/{unit,api,contract,e2e,fault,simulate,browser}/**/*.test.ts", ...CLIENTS],
           exclude: MOCKING,
           pool: "forks",
           // These files share a process and its loaded modules: loading them anew for each file took half the time.
@@ -33,7 +33,7 @@ export default defineConfig({
       {
         test: {
           name: "alone",
-          include: ["test/browser/**/*.test.ts", ...MOCKING],
+          include: MOCKING,
           pool: "forks",
           ...WAITING,
         },

@@ -13,7 +13,7 @@ import { buildUi, uiInputsOf } from "./ui.mjs";
 const STAMP = ".stamp.json";
 /** At the depth of dist/ itself, since source maps hold relative paths; .gitignore knows the name. */
 const TEMPORARY = ".dist-";
-const SETTINGS = ["package.json", "tsconfig.json"];
+const SETTINGS = ["package.json", "tsconfig.json", "scripts/setup/bundle.mjs"];
 
 export async function ensureBuild(/** @type {Surroundings} */ surroundings) {
   const { root, progress } = surroundings;
@@ -42,6 +42,7 @@ async function build(/** @type {Surroundings} */ surroundings) {
   try {
     await compile(surroundings, { project: "src/tsconfig.json", outDir: next });
     copyAssets(root, next);
+    await bundle(surroundings, next);
     await buildUi(surroundings, next);
     carrySite(root, next);
     writeFileSync(join(next, STAMP), JSON.stringify(stamp));
@@ -66,6 +67,16 @@ export async function compile({ root, run }, { project, outDir }) {
   const { code, output } = await run(process.execPath, [compiler, "-p", project, "--outDir", outDir], { cwd: root });
   if (code === 0) return;
   throw new SetupError(`The compiler found errors, so nothing was built:\n${tail(output, 40)}`);
+}
+
+/**
+ * @param {Surroundings} surroundings
+ * @param {string} outDir
+ */
+async function bundle({ root, run }, outDir) {
+  const program = join(root, "scripts", "setup", "bundle.mjs");
+  const { code, output } = await run(process.execPath, [program, outDir], { cwd: root });
+  if (code !== 0) throw new SetupError(`The program could not be bundled:\n${tail(output, 40)}`);
 }
 
 /** What the compiler does not write (SQL, data, plain scripts) goes beside the compiled files as it is. */

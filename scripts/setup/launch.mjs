@@ -8,13 +8,13 @@ import { ROOT } from "./surroundings.mjs";
 
 const LOOK_FOR_PARENT_EVERY_MS = 200;
 
-/** Hands the arguments after the script's name to `main` of dist/main.js. */
+/** Hands the arguments after the script's name to `main` of dist/program/main.js. */
 export async function launch() {
   hushJsonImports();
   if (process.env.npm_lifecycle_event !== undefined) endWithParent();
   const [command = "serve"] = process.argv.slice(2);
   if (command === "serve" || command.startsWith("-")) buildSiteInBackground(ROOT);
-  const program = await import(pathToFileURL(join(ROOT, "dist", "main.js")).href);
+  const program = await import(pathToFileURL(join(ROOT, "dist", "program", "main.js")).href);
   await program.main(process.argv.slice(2));
 }
 

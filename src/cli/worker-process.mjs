@@ -1,4 +1,4 @@
 // The program of a worker process, started by its primary process from the build.
 
-const { serveWorker } = await import(new URL("./serve-worker.js", import.meta.url).href);
+const { serveWorker } = await import(new URL("../program/cli/serve-worker.js", import.meta.url).href);
 await serveWorker(process.argv.slice(2));

@@ -46,8 +46,8 @@ export function startDashboard(options: GatewayOptions = {}): TestDashboard {
     gateway = await startGateway(options);
   });
   afterAll(async () => {
+    // The browser stays for the next file of this process, and ends with it.
     for (const context of contexts) await context.close();
-    await browser.close();
     await gateway.stop();
   });
   return {

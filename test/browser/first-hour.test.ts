@@ -43,7 +43,6 @@ describe.skipIf(missing !== null)("the first hour", () => {
   });
   afterAll(async () => {
     await provider.close();
-    await started.browser?.close();
   });
 
   test("with a real provider: from the banner to a key, an answer, a profile, 402 and a top-up", async () => {

@@ -53,7 +53,13 @@ function plainEnv(): NodeJS.ProcessEnv {
 
 test("holds the program, the dashboard and the documentation, and nothing else", () => {
   const paths = packed.files.map(({ path }) => path);
-  for (const path of ["bin/switchyard.mjs", "dist/main.js", "dist/ui/index.html", "dist/docs/index.html", "LICENSE"]) {
+  for (const path of [
+    "bin/switchyard.mjs",
+    "dist/program/main.js",
+    "dist/ui/index.html",
+    "dist/docs/index.html",
+    "LICENSE",
+  ]) {
     expect(paths).toContain(path);
   }
   const allowed = /^(bin|dist|scripts\/setup)\/|^(scripts\/setup\.mjs|package\.json|README\.md|LICENSE)$/;

@@ -12,7 +12,15 @@ const START_MS = 120_000;
 
 export type Started = { readonly browser: Browser } | { readonly browser: null; readonly reason: string };
 
-export async function startBrowser(): Promise<Started> {
+let started: Promise<Started> | null = null;
+
+/** One for all files of this process. It ends with the process. */
+export function startBrowser(): Promise<Started> {
+  started ??= start();
+  return started;
+}
+
+async function start(): Promise<Started> {
   try {
     const { chromium } = await import("playwright-core");
     const browser = await chromium.launch({ ...(await executable()), headless: true, timeout: START_MS });

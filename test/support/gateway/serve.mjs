@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 
 const folder =
   process.env.TEST_BUILD === undefined
-    ? new URL("../../../dist/", import.meta.url)
+    ? new URL("../../../dist/program/", import.meta.url)
     : pathToFileURL(`${process.env.TEST_BUILD}/`);
 const built = (/** @type {string} */ path) => new URL(path, folder).href;
 

@@ -39,6 +39,7 @@ beforeEach(() => {
   write("package-lock.json", JSON.stringify(lockFile()));
   write("tsconfig.json", "{}");
   write("src/tsconfig.json", "{}");
+  write("scripts/setup/bundle.mjs", "");
   write("src/main.ts", "// Main.\n");
   write("src/store/first.sql", "-- First.\n");
 });
@@ -124,8 +125,8 @@ describe("the build", () => {
   test("is made once, with what is not TypeScript beside it", async () => {
     await ensureBuild(surroundings());
     await ensureBuild(surroundings());
-    expect(ran).toHaveLength(1);
-    expect(readdirSync(join(root, "dist")).sort()).toEqual([".stamp.json", "main.js", "store"]);
+    expect(ran).toEqual([expect.stringContaining("tsc"), expect.stringContaining("bundle")]);
+    expect(readdirSync(join(root, "dist")).sort()).toEqual([".stamp.json", "main.js", "program", "store"]);
     expect(read("dist/store/first.sql")).toBe("-- First.\n");
   });
 
@@ -148,16 +149,19 @@ describe("the build", () => {
     expect(read("dist/.stamp.json")).not.toBe(before);
   });
 
-  test("that fails leaves the old one, nothing else, and is tried again", async () => {
-    await ensureBuild(surroundings());
-    write("src/main.ts", "// Broken.\n");
-    const failing = surroundings({ tsc: async () => ({ code: 2, output: "main.ts(1,1): error" }) });
-    await expect(ensureBuild(failing)).rejects.toThrow("main.ts(1,1): error");
-    expect(read("dist/main.js")).toBe("// Main.\n");
-    expect(readdirSync(root).filter((name) => name.startsWith(".dist-"))).toEqual([]);
-    await ensureBuild(surroundings());
-    expect(read("dist/main.js")).toBe("// Broken.\n");
-  });
+  test.each(["tsc", "bundle"])(
+    "that fails in %s leaves the old one, nothing else, and is tried again",
+    async (name) => {
+      await ensureBuild(surroundings());
+      write("src/main.ts", "// Broken.\n");
+      const failing = surroundings({ [name]: async () => ({ code: 2, output: "main.ts(1,1): error" }) });
+      await expect(ensureBuild(failing)).rejects.toThrow("main.ts(1,1): error");
+      expect(read("dist/main.js")).toBe("// Main.\n");
+      expect(readdirSync(root).filter((name) => name.startsWith(".dist-"))).toEqual([]);
+      await ensureBuild(surroundings());
+      expect(read("dist/main.js")).toBe("// Broken.\n");
+    },
+  );
 
   test("drops what a killed build left", async () => {
     write(".dist-1/main.js", "half");
@@ -266,16 +270,16 @@ describe("the documentation", () => {
 describe("the whole set-up", () => {
   test("installs, builds, and has nothing to do or say the second time", async () => {
     await setUp({}, surroundings());
-    expect(ran).toHaveLength(2);
+    expect(ran).toHaveLength(3);
     said = [];
     await setUp({ dev: true }, surroundings());
-    expect(ran).toHaveLength(2);
+    expect(ran).toHaveLength(3);
     expect(said).toEqual([]);
   });
 
   test("twice at once does the work once", async () => {
     await Promise.all([setUp({}, surroundings()), setUp({ dev: true }, surroundings())]);
-    expect(ran).toHaveLength(2);
+    expect(ran).toHaveLength(3);
     expect(said.join("")).toContain(`waiting for the set-up already running (process ${process.pid})`);
   });
 
@@ -366,13 +370,21 @@ describe("running a program", () => {
   });
 });
 
-function surroundings(programs: { npm?: typeof npm; tsc?: typeof tsc; vite?: typeof vite } = {}) {
+interface Programs {
+  readonly npm?: typeof npm;
+  readonly tsc?: typeof tsc;
+  readonly vite?: typeof vite;
+  readonly bundle?: typeof tsc;
+}
+
+function surroundings(programs: Programs = {}) {
   return {
     root,
     progress: createProgress({ write: (text: string) => said.push(text) }),
     run: (_command: string, args: readonly string[]) => {
       ran.push(args.join(" "));
       if (args.includes("build")) return (programs.vite ?? vite)(args);
+      if (args[0]?.endsWith("bundle.mjs")) return (programs.bundle ?? bundle)(args);
       return args.includes("ci") ? (programs.npm ?? npm)() : (programs.tsc ?? tsc)(args);
     },
   };
@@ -392,6 +404,12 @@ function pretendNpm(wanted: (path: string) => boolean = () => true): void {
   );
   for (const [path] of installed) mkdirSync(join(root, path), { recursive: true });
   write("node_modules/.package-lock.json", JSON.stringify({ packages: Object.fromEntries(installed) }));
+}
+
+/** "Bundles" by copying. */
+async function bundle([, folder = ""]: readonly string[]) {
+  cpSync(join(folder, "main.js"), join(folder, "program", "main.js"));
+  return { code: 0, output: "" };
 }
 
 /** "Compiles" by copying. */

@@ -1,0 +1,35 @@
+// @ts-check
+// Joins the compiled program and the packages it always loads into a few files, dist/program/: reading one file is quicker
+// than finding and reading two thousand. A process of its own, started by the build with the folder of the new build.
+
+import { relative } from "node:path";
+import { rolldown } from "rolldown";
+
+/** What is loaded first in a process. The names are those of the compiled files. */
+const ENTRIES = ["main", "cli/serve", "cli/serve-worker"];
+/** Native, or loaded only where it is configured. */
+const LEFT_OUT = [/^node:/, "@photostructure/sqlite", "ioredis", "pg"];
+/** Stands for the way from a chunk to the folder of the build until the chunk's own place is known. */
+const BUILD = "BUILD_FOLDER";
+
+const [folder = ""] = process.argv.slice(2);
+const bundle = await rolldown({
+  input: Object.fromEntries(ENTRIES.map((name) => [name, `${folder}/${name}.js`])),
+  platform: "node",
+  external: LEFT_OUT,
+  plugins: [{ name: "places", transform: keepPlace, renderChunk: findBuild }],
+});
+const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+await bundle.write({ dir: `${folder}/program`, chunkFileNames: "[name]-[hash].js", minify });
+
+/** A module finds the files beside it (SQL, data, programs of workers) by its own address, which stays the old one. */
+function keepPlace(/** @type {string} */ code, /** @type {string} */ id) {
+  const path = relative(folder, id);
+  if (path.startsWith("..") || !code.includes("import.meta.url")) return null;
+  return code.replaceAll("import.meta.url", `new URL("${BUILD}/${path}", import.meta.url).href`);
+}
+
+function findBuild(/** @type {string} */ code, /** @type {{ fileName: string }} */ { fileName }) {
+  if (!code.includes(BUILD)) return null;
+  return code.replaceAll(BUILD, relative(`/program/${fileName}/..`, "/"));
+}
