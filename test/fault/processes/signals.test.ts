@@ -14,6 +14,7 @@ import { ensureBuild } from "../../../scripts/setup.mjs";
 import { HELLO } from "../../support/gateway/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
 import { chunk, type FakeProvider, startFakeProvider, streams, USAGE } from "../../support/providers/fake-provider.ts";
+import { variants } from "../../support/random.ts";
 import { bankYaml, decimal, owed, PRICES } from "../../support/stores/money.ts";
 import { parseStream } from "../lab.ts";
 
@@ -154,7 +155,7 @@ test("at the deadline streams end with an error event and cost nothing", async (
   expect(await spentAfterRestart(running)).toBe(0n);
 });
 
-test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+test.each(variants(["SIGTERM", "SIGINT", "SIGHUP"] as const, 1))(
   "a second signal, %s, waits for nobody and loses no charge",
   async (second) => {
     const running = await run({ SWITCHYARD_LAME_DUCK_SECONDS: "60", SWITCHYARD_DRAIN_SECONDS: "60" });
