@@ -26,7 +26,6 @@ import { createServer } from "../http/server.ts";
 import { COMPLETION_ROUTES } from "../http/v1/completions.ts";
 import type { AuthRows } from "../providers/auth/schemes.ts";
 import type { FramingRows } from "../providers/framing.ts";
-import { createSpeeds } from "../providers/speeds.ts";
 import { warmRouter } from "../routing/warm.ts";
 import { openDb } from "../store/db.ts";
 import type { ChangeListener } from "../store/postgres/changes.ts";
@@ -247,7 +246,6 @@ function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
     ledger: ledger ?? money.ledger,
     billingModeOf: people.billingModeOf,
     idempotency: money.idempotency,
-    speeds: createSpeeds(now),
     usageProblem: createUsageWatch({ metrics, log, now }),
     sessions,
     toolCallsSeen: records.toolCallsSeen.current,

@@ -1,11 +1,14 @@
 // Snapshots of the configuration: what requests need of it, replaced as a whole when it changes. Requests that have begun
 // keep theirs, so a connection that the next snapshot does not use is closed only when they have ended.
 
+import type { Catalog } from "../catalog/catalog.ts";
 import type { Settings } from "../config/settings.ts";
+import type { HostedModel } from "../core/model.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services, Snapshot } from "../gateway/services.ts";
 import type { Health } from "../providers/health.ts";
 import { createRegistry, type Registry, type RegistryOptions } from "../providers/registry.ts";
+import { createSpeeds } from "../providers/speeds.ts";
 import { watchedRows } from "./health.ts";
 
 /** The part of the settings that can change while the process runs. */
@@ -35,9 +38,17 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
   const health = context.openHealth(() => snapshot);
   let services: Services = { ...context.services, ...snapshot, health };
 
-  function snapshotOf({ catalog, routing }: Changeable, previous?: Registry): Snapshot {
-    const options = { formats, auths, framings, onStale, previous };
-    return { catalog, routing, registry: createRegistry(catalog.providers, options) };
+  function snapshotOf({ catalog, routing }: Changeable, previous?: Snapshot): Snapshot {
+    const options = { formats, auths, framings, onStale, previous: previous?.registry };
+    const registry = createRegistry(catalog.providers, options);
+    if (previous === undefined) return { catalog, routing, registry, speeds: createSpeeds(context.services.now) };
+    const changed = registry.changedFrom(previous.registry);
+    const [before, after] = [hostsByRoute(previous.catalog), hostsByRoute(catalog)];
+    const isSame = (route: string): boolean => {
+      const [old, next] = [before.get(route), after.get(route)];
+      return old?.provider === next?.provider && old?.upstream === next?.upstream && !changed.has(next?.provider ?? "");
+    };
+    return { catalog, routing, registry, speeds: previous.speeds.keeping(isSame) };
   }
 
   async function retire(old: Registry, next: Registry): Promise<void> {
@@ -51,7 +62,7 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
     current: () => services,
     publish(settings) {
       const old = snapshot.registry;
-      snapshot = snapshotOf(settings, old);
+      snapshot = snapshotOf(settings, snapshot);
       const { catalog, registry } = snapshot;
       health.watch(watchedRows(catalog), registry.changedFrom(old));
       services = { ...context.services, ...snapshot, health };
@@ -61,4 +72,8 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
       await Promise.all([snapshot.registry, ...retiring].map((registry) => registry.close()));
     },
   };
+}
+
+function hostsByRoute({ models }: Catalog): ReadonlyMap<string, HostedModel> {
+  return new Map([...models.values()].flatMap(({ hosts }) => hosts.map((host) => [host.route, host])));
 }

@@ -7,6 +7,7 @@ import type { Tier } from "../core/tiers.ts";
 import { type Builtin, readBuiltin } from "./builtin.ts";
 import type { Catalog } from "./catalog.ts";
 import { buildChains, type ChainLists, lowestListing } from "./chains.ts";
+import { withDeployments } from "./deployments.ts";
 import type { DialectChanges } from "./dialect.ts";
 import { nearest } from "./nearest.ts";
 import { PROVIDER_KINDS, providerKind } from "./provider-kinds.ts";
@@ -37,6 +38,8 @@ export const DEFAULT_TIMEOUTS = {
 export interface ProviderSetup {
   readonly provider: Provider;
   readonly dialect?: DialectChanges;
+  /** Names of deployments by the ids of their models; left out, deployments are called like the models. */
+  readonly deployments?: Readonly<Record<string, string>>;
 }
 
 export interface CatalogInput {
@@ -138,7 +141,8 @@ function mergeRows({ input, builtin, providers, findings }: RowsInput): Readonly
   const merged = new Map<string, ModelRow>();
   if (input.isBuiltinUsed !== false) for (const row of builtin.models) merged.set(row.id, row);
   const configured = (input.providers ?? []).map((setup) => setup.provider.id);
-  const known = new Set([...builtin.providers.map((row) => row.id), ...configured, SANDBOX_ID]);
+  const shipping = builtin.models.flatMap((row) => hostRows(row).map(({ provider }) => provider));
+  const known = new Set([...builtin.providers.map((row) => row.id), ...shipping, ...configured, SANDBOX_ID]);
   const seen = new Map<string, number>();
   for (const [index, row] of (input.models ?? []).entries()) {
     const at = `models[${index}]`;
@@ -161,7 +165,10 @@ function mergeRows({ input, builtin, providers, findings }: RowsInput): Readonly
       findings.warnings.push({ at: hostAt, message, suggestion: null });
     }
   }
-  return merged;
+  const terms = { setups: input.providers ?? [], shipped: new Set(builtin.models) };
+  const { rows, problems } = withDeployments(merged, terms);
+  findings.problems.push(...problems);
+  return rows;
 }
 
 interface HostCheck {

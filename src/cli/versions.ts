@@ -6,7 +6,8 @@ import { TIERS } from "../core/tiers.ts";
 import { changesBetween } from "../versions/changes.ts";
 import { drafted } from "../versions/document.ts";
 import { shownDocument } from "../versions/secrets.ts";
-import type { Versions } from "../versions/versions.ts";
+import type { Publication, Versions } from "../versions/versions.ts";
+import { applyChanges } from "./apply.ts";
 import type { Arguments } from "./command/arguments.ts";
 import { COMMAND_LINE, type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
 import { isOn, parseWord, splitFlags, textOf } from "./command/flags.ts";
@@ -16,8 +17,12 @@ import { FAILED, UsageError } from "./command/usage.ts";
 import { printPublished, withVersions } from "./command/versions.ts";
 
 interface VersionOptions {
-  readonly kind: "list" | "show" | "rollback";
+  readonly kind: "list" | "show" | "rollback" | "apply" | "locked";
   readonly number: number;
+  /** A file with changes, or - for standard input. */
+  readonly path: string;
+  /** Whether past requests are replayed with the changes, instead of publishing them. */
+  readonly replays: boolean;
   readonly note: string | null;
   readonly isJson: boolean;
 }
@@ -27,23 +32,43 @@ const LISTED = 50;
 export function versions(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "versions", terminal, parse: () => parseVersions(args) },
-    run: (options, settings) => withVersions(settings, (service) => runVersions(options, service, terminal)),
+    run: (options, settings) =>
+      options.kind === "apply"
+        ? applyChanges(options, settings, terminal)
+        : withVersions(settings, (service) => runVersions(options, service, terminal)),
   });
 }
 
+const FLAGS = { list: [], show: [], rollback: ["note"], apply: ["note", "replay"], locked: [] } as const;
+
 function parseVersions({ words, flags }: Arguments): Parsed<VersionOptions> {
-  const [kind, word] = parseSubcommand(words, "versions", { list: 0, show: 1, rollback: 1 });
-  const { own, config } = splitFlags(flags, kind === "rollback" ? ["note", "json"] : ["json"]);
-  if (kind !== "list" && !/^\d{1,15}$/.test(word ?? "")) throw new UsageError(`versions ${kind} needs a number.`);
-  return { options: { kind, number: Number(word ?? 0), note: textOf(own, "note"), isJson: isOn(own, "json") }, config };
+  const [kind, word = ""] = parseSubcommand(words, "versions", { list: 0, show: 1, rollback: 1, apply: 1, locked: 0 });
+  const { own, config } = splitFlags(flags, [...FLAGS[kind], "json"]);
+  const isNumbered = kind === "show" || kind === "rollback";
+  if (isNumbered && !/^\d{1,15}$/.test(word)) throw new UsageError(`versions ${kind} needs a number.`);
+  if (kind === "apply" && word === "") throw new UsageError("versions apply needs a file, or - for standard input.");
+  const flagged = { replays: isOn(own, "replay"), note: textOf(own, "note"), isJson: isOn(own, "json") };
+  return { options: { kind, number: isNumbered ? Number(word) : 0, path: word, ...flagged }, config };
 }
 
 async function runVersions(options: VersionOptions, service: Versions, terminal: Terminal): Promise<number> {
   const { kind, number, note, isJson } = options;
   if (kind === "list") return list(isJson, service, terminal);
   if (kind === "show") return show(options, service, terminal);
-  const by = { author: COMMAND_LINE, ...(note === null ? {} : { note }) };
-  printPublished(await service.rollBack(number, by), isJson, terminal);
+  if (kind === "locked") return locked(isJson, service, terminal);
+  printPublished(await service.rollBack(number, by(note)), isJson, terminal);
+  return 0;
+}
+
+function by(note: string | null): Pick<Publication, "author" | "note"> {
+  return { author: COMMAND_LINE, ...(note === null ? {} : { note }) };
+}
+
+/** What file, environment and flags set, and where. */
+function locked(isJson: boolean, { locks }: Versions, terminal: Terminal): number {
+  if (isJson) printJson({ data: locks }, terminal);
+  else if (locks.length === 0) terminal.say("Everything can be changed at run time.\n");
+  else terminal.out(formatTable([["SETTING", "SET IN"], ...locks.map(({ path, place }) => [path, place])]));
   return 0;
 }
 
@@ -66,7 +91,6 @@ async function list(isJson: boolean, service: Versions, terminal: Terminal): Pro
   return 0;
 }
 
-/** As JSON either way: a document is nothing for a table. */
 /** As the file would have it, or as JSON. */
 async function show({ number, isJson }: VersionOptions, service: Versions, terminal: Terminal): Promise<number> {
   const version = await service.find(number);
@@ -94,8 +118,7 @@ export function chains(args: Arguments, terminal: Terminal = thisTerminal()): Pr
     run: ({ tier, models, note, isJson }, settings) =>
       withVersions(settings, async (service) => {
         const change = (document: Parameters<typeof drafted>[0]) => drafted(document, { tiers: { [tier]: models } });
-        const by = { author: COMMAND_LINE, ...(note === null ? {} : { note }) };
-        printPublished(await service.publish({ ...by, change }), isJson, terminal);
+        printPublished(await service.publish({ ...by(note), change }), isJson, terminal);
         return 0;
       }),
   });

@@ -19,13 +19,13 @@ const PRICE_MAX_USD = 1_000_000;
 /** Asks for routing, so no model may be called so. */
 const RESERVED_ID = "auto";
 /** Ids of vendors hold slashes, colons and dots. */
-const ID = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/;
+export const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/;
 
 const tokenCount = number({ min: 1, max: TOKENS_MAX, isWhole: true });
 const score = number({ min: 0, max: 100 });
 const day = text({ test: (value) => /^\d{4}-\d{2}-\d{2}$/.test(value), expected: "a day such as 2026-08-08" });
 const modelId = text({
-  test: (value) => ID.test(value) && value !== RESERVED_ID,
+  test: (value) => MODEL_ID.test(value) && value !== RESERVED_ID,
   expected: `an id of letters, digits and . _ : / @ + - other than "${RESERVED_ID}"`,
 });
 

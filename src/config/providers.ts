@@ -11,6 +11,7 @@ import type { ProviderKey, ProviderKind, Timeouts } from "../core/model.ts";
 import { dialectChanges, textMap } from "./dialects.ts";
 import type { Environment } from "./environment.ts";
 import { type Located, type MappingEntry, nodeAt } from "./located.ts";
+import { MODEL_ID } from "./models.ts";
 import { baseUrl, hidden, listOf, number, oneOf, reject, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
 
@@ -22,7 +23,7 @@ const SANDBOX = providerKind(SANDBOX_ID);
 
 const WEIGHT_MAX = 1_000;
 const keyText = hidden(text({ test: (value) => !/\s/.test(value), expected: "a key without spaces" }));
-const keyEntry = shape({ key: keyText, weight: number({ min: 0.001, max: WEIGHT_MAX }) }, ["key"]);
+const keyEntry = shape({ key: keyText, weight: number({ min: 0, max: WEIGHT_MAX }) }, ["key"]);
 
 const entryReader = (kinds: readonly ProviderKind[]) =>
   shape({
@@ -30,6 +31,7 @@ const entryReader = (kinds: readonly ProviderKind[]) =>
     baseUrl,
     apiVersion: text({ test: (value) => /^[\w.-]{1,40}$/.test(value), expected: "a version such as 2024-10-21" }),
     formats: listOf(oneOf(kinds.flatMap(({ format, furtherFormats = [] }) => [format, ...furtherFormats]))),
+    deployments: textMap(MODEL_ID, "the id of a model"),
     apiKey: keyText,
     apiKeys: hidden(readKeys),
     headers: textMap(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "a header's name"),
@@ -67,10 +69,14 @@ function builtinSetup(row: ProviderRow, apiKey: string): ProviderSetup {
   return { provider: { ...provider, allowsPrivate: false }, dialect: row.dialect };
 }
 
-/** Keys alone or with a weight. One whose variable is set to nothing is left out, so that keys can be optional. */
+/**
+ * Keys alone or with a weight. One whose variable is set to nothing is left out, so that keys can be optional, and so is
+ * one whose weight is 0.
+ */
 function readKeys(node: Located, report: Report): readonly ProviderKey[] | undefined {
   if (node.kind !== "sequence") return reject(node, report, "a list of keys");
   const keys: ProviderKey[] = [];
+  const isOff = ({ weight }: ProviderKey): boolean => weight === 0;
   for (const item of node.items.filter(({ kind }) => kind !== "empty")) {
     const { key, weight = 1 } =
       (item.kind === "mapping" ? keyEntry(item, report) : { key: keyText(item, report) }) ?? {};
@@ -80,7 +86,8 @@ function readKeys(node: Located, report: Report): readonly ProviderKey[] | undef
       report.problems.push({ place: item.place, message: "the same key is listed twice", suggestion: null });
     } else keys.push({ id, key, weight });
   }
-  return keys;
+  if (keys.length > 0 && keys.every(isOff)) return reject(node, report, "a key with a weight above 0");
+  return keys.filter((key) => !isOff(key));
 }
 
 /** The same in every process, and tells nothing of the key. */
@@ -104,7 +111,7 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
   reportMissing({ id, entry, kind, address, apiKey, vendorRow, input });
   const formats = fields.formats ?? vendorRow?.formats;
   reportFormats({ formats: fields.formats, entry, kind, input });
-  reportVersion({ apiVersion: fields.apiVersion, entry, kind, input });
+  reportAzureFields({ fields, entry, kind, input });
   const isKeyless = kind?.transport === "network" && apiKey === null && fields.headers === undefined;
   if (isKeyless && row !== undefined) warnOfUnsentKey(row, entry, input);
   const provider = {
@@ -122,7 +129,8 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
     allowsPrivate: fields.allowPrivateNetwork ?? vendorRow === undefined,
     takesTraceparent: fields.traceparent ?? false,
   };
-  return { provider, dialect: mergeDialects(kind?.dialect, sameKindRow?.dialect, fields.dialect) };
+  const dialect = mergeDialects(kind?.dialect, sameKindRow?.dialect, fields.dialect);
+  return { provider, dialect, ...(fields.deployments === undefined ? {} : { deployments: fields.deployments }) };
 }
 
 /** The vendor's row at the address that an entry writes, else of its kind, else as it ships. */
@@ -208,14 +216,17 @@ function reportFormats({ formats, entry, kind, input }: WrittenFormats): void {
   input.report.problems.push({ place: entry.keyPlace, message, suggestion: null });
 }
 
-interface WrittenVersion extends Pick<Completeness, "entry" | "kind" | "input"> {
-  readonly apiVersion: string | undefined;
+interface AzureFields extends Pick<Completeness, "entry" | "kind" | "input"> {
+  readonly fields: { readonly apiVersion?: string; readonly deployments?: object };
 }
 
-function reportVersion({ apiVersion, entry, kind, input }: WrittenVersion): void {
-  if (apiVersion === undefined || kind === undefined || kind.addressing === "azure") return;
-  const message = `apiVersion is for providers of kind azure, and this one is of kind ${kind.kind}`;
-  input.report.problems.push({ place: entry.keyPlace, message, suggestion: null });
+function reportAzureFields({ fields, entry, kind, input }: AzureFields): void {
+  if (kind === undefined || kind.addressing === "azure") return;
+  for (const name of ["apiVersion", "deployments"] as const) {
+    if (fields[name] === undefined) continue;
+    const message = `${name} is for providers of kind azure, and this one is of kind ${kind.kind}`;
+    input.report.problems.push({ place: entry.keyPlace, message, suggestion: null });
+  }
 }
 
 function timeoutsOf(written: Partial<Timeouts>): Timeouts {

@@ -120,7 +120,7 @@ tiers:
 
 const RUN_TIME = `## Changes at run time
 
-Providers, models, tiers and routing rules can change while the gateway runs, through \`/api\` and the command line. They have the keys of the file and pass its checks.
+Providers, models, tiers and routing rules can change while the gateway runs, through \`/api\`, the command line and the dashboard. They have the keys of the file and pass its checks.
 
 \`\`\`bash
 curl -X POST $GATEWAY/api/providers -H "Authorization: Bearer $SWITCHYARD_ADMIN_TOKEN" \\
@@ -131,6 +131,7 @@ curl -X POST $GATEWAY/api/providers -H "Authorization: Bearer $SWITCHYARD_ADMIN_
 - What the file, the environment or a flag sets is locked. \`GET /api/configuration\` lists it with its place.
 - Each change is a version with its author, time and note. \`GET /api/versions\` lists them, and \`POST /api/versions/{n}/rollback\` publishes an older one again.
 - \`POST /api/replay\` shows what a draft would have done to past requests: cost, tiers and models. No provider is called.
+- \`switchyard versions apply changes.yaml\` publishes changes of a file, and with \`--replay\` it replays them instead. \`switchyard versions locked\` lists what is locked.
 - \`POST /api/providers/{id}/test\` with a \`draft\` tests a key before it is published.
 - Send \`base\` or \`If-Match\` with the version that you have seen. If somebody else was faster, you get 409 and what changed.
 - Keys and header values are stored encrypted with \`SWITCHYARD_SECRET\`, or with \`secret.key\` in the data folder. They are never returned. If the secret is lost, set the keys again.
@@ -167,9 +168,10 @@ function entriesText(): string {
 | \`kind\` | of the built-in name | \`openai\` (chat-completions), \`azure\`, \`ollama\`, \`responses\` (OpenAI's Responses API), \`anthropic\`, \`gemini\` or \`sandbox\` |
 | \`baseUrl\` | of the built-in name; \`http://127.0.0.1:11434\` for \`kind: ollama\` | its address; the sandbox has none |
 | \`apiVersion\` | none | \`kind: azure\` only: calls \`/openai/deployments/…\` with this \`api-version\`, instead of \`/openai/v1\` |
+| \`deployments\` | as the models are called | \`kind: azure\` only: names of deployments by model, such as \`{ gpt-4.1: prod }\`. The provider then serves these models of the catalogue and no others |
 | \`formats\` | of the kind, or of a built-in name at its own address | what it speaks, the usual format first. A server of kind \`openai\` or \`azure\` may speak \`[openai-chat, openai-responses]\` |
 | \`apiKey\` | none | its key, best as \`\${NAME}\` |
-| \`apiKeys\` | none | several keys instead of one: \`[\${KEY_A}, { key: \${KEY_B}, weight: 2 }]\`. A key gets its weight's share of the conversations. The vendor's variable is then not used |
+| \`apiKeys\` | none | several keys instead of one: \`[\${KEY_A}, { key: \${KEY_B}, weight: 2 }]\`. A key gets its weight's share of the conversations, and one with weight 0 is not used. The vendor's variable is then not used |
 | \`headers\` | none | sent with every call |
 | \`allowPrivateNetwork\` | yes for an address that you wrote, else no | whether the address may lead to a private network. Link-local and metadata addresses are never called |
 | \`traceparent\` | no | whether calls carry a trace id |

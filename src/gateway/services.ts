@@ -14,18 +14,18 @@ import type { Registry } from "../providers/registry.ts";
 import type { Speeds } from "../providers/speeds.ts";
 import type { RoutingSessions } from "./sessions/sessions.ts";
 
-/** What a configuration decides about calls. It never changes. */
+/** What a configuration decides about calls. It never changes, except for what is observed of its hosts. */
 export interface Snapshot {
   readonly catalog: Catalog;
   readonly registry: Registry;
   readonly routing: Settings["routing"];
+  /** How fast the hosts answered that were called. */
+  readonly speeds: Speeds;
 }
 
 export interface Services extends Snapshot {
   /** Of the whole process: what is known of a provider survives a change that does not touch it. */
   readonly health: Health;
-  /** How fast the hosts answered that were called. */
-  readonly speeds: Speeds;
   readonly ledger: Ledger;
   readonly billingModeOf: (accountId: string) => BillingMode;
   readonly idempotency: IdempotencyStore;

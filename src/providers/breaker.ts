@@ -189,6 +189,7 @@ export interface WatchedModel {
   /** As it is shown among the models of the provider. */
   readonly id: string;
   readonly route: string;
+  readonly upstream: string | undefined;
   readonly host: WatchedProvider;
   readonly model: Watched;
   /** One for each key of the provider. */
@@ -267,7 +268,7 @@ interface BreakerContext {
 export const SINGLE_KEY = "";
 
 export function newModel(
-  { id, route = id }: { readonly id: string; readonly route?: string },
+  { id, route = id, upstream }: { readonly id: string; readonly route?: string; readonly upstream?: string },
   host: WatchedProvider,
   { rules, pulse }: BreakerContext,
 ): WatchedModel {
@@ -277,7 +278,7 @@ export function newModel(
     const limit = keyId === SINGLE_KEY ? model : watch({ scope: "model", name }, rules, pulse);
     return { keyId, host, model, credential, limit, lastTries: new Set() };
   });
-  return { id, route, host, model, lanes, sinceTicket: pulse.lastTicket };
+  return { id, route, upstream, host, model, lanes, sinceTicket: pulse.lastTicket };
 }
 
 /** The first of those before a lane that lets no call through now. */

@@ -68,6 +68,8 @@ export interface WatchedRow {
   readonly provider: string;
   /** The id where left out. */
   readonly route?: string;
+  /** Its name there. Under another one it is another model to the provider. */
+  readonly upstream?: string;
   /** The keys of the provider, where there are several. */
   readonly keyIds?: readonly string[] | undefined;
 }
@@ -125,7 +127,8 @@ class Watch implements Health {
       const { id, provider, route = id } = row;
       const host = hosts.get(provider) ?? this.#hostOf(row, changedProviders.has(provider));
       const known = this.#entries.get(route);
-      const entry = known?.host === host ? known : newModel(row, host, this.#context());
+      const isSame = known?.host === host && known.upstream === row.upstream;
+      const entry = isSame ? known : newModel(row, host, this.#context());
       hosts.set(provider, host);
       host.models.push(entry);
       entries.set(route, entry);

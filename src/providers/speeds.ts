@@ -15,6 +15,8 @@ interface ObservedAnswer {
 export interface Speeds {
   note(route: string, answer: ObservedAnswer): void;
   current(): HostSpeeds;
+  /** The speeds of those routes that lead where they led before. Calls that go on under the old ones still note theirs. */
+  keeping(isSame: (route: string) => boolean): Speeds;
 }
 
 /** The weight of a new observation. */
@@ -33,8 +35,7 @@ interface Averages {
   notedAtMs: number;
 }
 
-export function createSpeeds(now: () => number): Speeds {
-  const averages = new Map<string, Averages>();
+export function createSpeeds(now: () => number, averages = new Map<string, Averages>()): Speeds {
   let published: HostSpeeds = new Map();
   let oldestAtMs = Number.POSITIVE_INFINITY;
 
@@ -53,6 +54,8 @@ export function createSpeeds(now: () => number): Speeds {
     }
     published = next;
   }
+
+  if (averages.size > 0) publish(now());
 
   return {
     note(route, { firstMs, outputTokens, outputMs }) {
@@ -78,6 +81,7 @@ export function createSpeeds(now: () => number): Speeds {
       if (nowMs - oldestAtMs > KEEP_MS) publish(nowMs);
       return published;
     },
+    keeping: (isSame) => createSpeeds(now, new Map([...averages].filter(([route]) => isSame(route)))),
   };
 }
 

@@ -71,12 +71,22 @@ function written(value: Json | undefined): string {
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }
 
-/** Sealed texts never get here as text: several keys are told by how many there are. */
+/** Sealed texts never get here as text: keys are told by their last four characters and their weights. */
 function plain(value: Json): string {
   if (typeof value !== "object" || value === null) return String(value);
   if (!Array.isArray(value)) return isSealed(value) ? "a key" : JSON.stringify(value);
   const items = value as readonly Json[];
-  const isSecret = (each: Json): boolean => isSealed(each) || (isJsonMap(each) && isSealed(each.key));
-  if (items.some(isSecret)) return `${items.length} ${items.length === 1 ? "key" : "keys"}`;
+  const keys = items.map(keyWords);
+  if (keys.some((words) => words !== null)) {
+    return `${items.length} ${items.length === 1 ? "key" : "keys"} (${keys.map((words) => words ?? "a key").join(", ")})`;
+  }
   return items.every((each) => typeof each === "string") ? items.join(", ") : JSON.stringify(items);
+}
+
+/** Null for what is no key. */
+function keyWords(entry: Json): string | null {
+  if (isSealed(entry)) return `…${entry.lastFour}`;
+  if (!isJsonMap(entry) || !isSealed(entry.key)) return null;
+  const { key, weight = 1 } = entry;
+  return `…${key.lastFour}${weight === 1 ? "" : ` × ${String(weight)}`}`;
 }

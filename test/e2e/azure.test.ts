@@ -21,6 +21,8 @@ const WRONG_KEY = "wrong-key-0123456789";
 const CHAT = "gpt prod/1";
 const SPARE = "spare";
 const VECTORS = "vectors";
+/** Named like models of the catalogue. */
+const SHIPPED = ["gpt-4.1", "gpt-5-mini"];
 const DIRECT = { service_profile: "direct" } as const;
 const MESSAGES = [{ role: "user" as const, content: "What is the capital of France?" }];
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
@@ -31,7 +33,7 @@ let gateway: TestGateway;
 let client: OpenAI;
 
 beforeAll(async () => {
-  azure = await startFakeAzure([CHAT, SPARE, VECTORS]);
+  azure = await startFakeAzure([CHAT, SPARE, VECTORS, ...SHIPPED]);
   gateway = await startGateway({ yaml: yaml() });
   client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
 });
@@ -45,12 +47,13 @@ function yaml(): string {
   const model = (id: string, provider: string, upstream: string, capabilities = "[tools, json]"): string =>
     `  - { id: ${id}, provider: ${provider}, upstream: "${upstream}", price: { input: 2, output: 8 }, context: 128000, maxOutput: 16384, capabilities: ${capabilities} }`;
   return [
-    "catalog: none",
     "limits: { requestsPerMinute: 100000 }",
     "providers:",
     `  newer: { kind: azure, baseUrl: "${azure.resource}", apiKey: ${AZURE_KEY}, formats: [openai-chat, openai-responses] }`,
     `  classic: { kind: azure, baseUrl: "${azure.resource}/openai/", apiVersion: ${AZURE_VERSION}, apiKey: ${AZURE_KEY}, formats: [openai-chat, openai-responses] }`,
     `  locked: { kind: azure, baseUrl: "${azure.resource}/openai/v1", apiKey: ${WRONG_KEY} }`,
+    `  azure-openai: { kind: azure, baseUrl: "${azure.resource}", apiKey: ${AZURE_KEY} }`,
+    `  azure-eu: { kind: azure, baseUrl: "${azure.resource}", apiVersion: ${AZURE_VERSION}, apiKey: ${AZURE_KEY}, deployments: { gpt-4.1-mini: "${CHAT}" } }`,
     "models:",
     ...["newer", "classic"].flatMap((provider) => [
       model(provider, provider, CHAT),
@@ -180,4 +183,50 @@ it("keeps a refused key out of what it says, and lets the operator test each add
   const locked = await tested("locked");
   expect(locked).toMatchObject({ ok: false, status: 401 });
   expect(JSON.stringify([locked, await refused.json(), gateway.logged])).not.toContain(WRONG_KEY);
+});
+
+describe("models of the catalogue", () => {
+  const asked = async (model: string, extra: object = {}) => {
+    const answer = await gateway.post("/v1/chat/completions", { model, messages: MESSAGES, ...DIRECT, ...extra });
+    const { service } = (await answer.json()) as { service: { host?: string } };
+    const path = `/api/requests/${answer.headers.get("x-request-id")}`;
+    const { money, attempts } = (await (await gateway.api("GET", path)).json()) as {
+      money: { chargeUsd: string; price: object };
+      attempts: readonly { provider: string; status: number }[];
+    };
+    return { status: answer.status, service, money, tried: attempts.map(({ provider, status }) => [provider, status]) };
+  };
+
+  it("are had from deployments of the same name, at the price for Azure", async () => {
+    const { status, money, tried } = await asked("gpt-4.1");
+    expect([status, tried]).toEqual([200, [["azure-openai", 200]]]);
+    expect(last()).toMatchObject({ path: "/openai/v1/chat/completions", body: { model: "gpt-4.1" } });
+    // 12 tokens in and 5 out at 2 and 8 USD per million, and 5% on top.
+    expect(money).toMatchObject({ chargeUsd: "0.0000672", price: { input: 2, output: 8 } });
+  });
+
+  it("have the dialect of the model there", async () => {
+    await asked("gpt-5-mini", { max_tokens: 50, temperature: 0.2 });
+    expect(last()?.body).toMatchObject({ model: "gpt-5-mini", max_completion_tokens: 50 });
+    expect(last()?.body).not.toHaveProperty("max_tokens");
+  });
+
+  it("are had from the other resource where one has no such deployment", async () => {
+    const { status, service, money, tried } = await asked("gpt-4.1-mini");
+    expect([status, service.host]).toEqual([200, "azure-eu"]);
+    expect(tried).toEqual([
+      ["azure-openai", 404],
+      ["azure-eu", 200],
+    ]);
+    expect(last()?.path).toContain("/openai/deployments/gpt%20prod%2F1/chat/completions");
+    expect(money.price).toMatchObject({ input: 0.4, output: 1.6 });
+  });
+
+  it("that are in no list of deployments are not called there", async () => {
+    const { hosts } = (await (await gateway.api("GET", "/api/models")).json()).data.find(
+      ({ id }: { id: string }) => id === "gpt-4.1",
+    );
+    const routable = hosts.filter(({ isRoutable }: { isRoutable: boolean }) => isRoutable);
+    expect(routable.map(({ provider }: { provider: string }) => provider)).toEqual(["azure-openai"]);
+  });
 });

@@ -22,6 +22,7 @@ const SWITCHES: ReadonlySet<string> = new Set([
   "force",
   "apply",
   "add",
+  "replay",
   "no-color",
 ]);
 

@@ -2,6 +2,7 @@
 
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Settings } from "../../config/settings.ts";
+import type { Db } from "../../core/db.ts";
 import type { Published, Versions } from "../../versions/versions.ts";
 import { printJson } from "./command.ts";
 import { versionsOf } from "./effective.ts";
@@ -11,7 +12,7 @@ import type { Terminal } from "./terminal.ts";
 /** Caught up with the newest version; `work` may publish. `catalog` is what a server would have now. */
 export function withVersions<T>(
   settings: Settings,
-  work: (versions: Versions, catalog: () => Catalog) => Promise<T>,
+  work: (versions: Versions, catalog: () => Catalog, db: Db) => Promise<T>,
 ): Promise<T> {
   return withStore(settings.database, async ({ db }) => {
     let { catalog } = settings;
@@ -22,7 +23,7 @@ export function withVersions<T>(
     });
     await versions.start();
     try {
-      return await work(versions, () => catalog);
+      return await work(versions, () => catalog, db);
     } finally {
       versions.stop();
     }

@@ -154,11 +154,13 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     notes: ["A tier that the file sets is locked and cannot be changed here."],
   },
   versions: {
-    summary: "List versions of the run-time configuration, show one and roll back",
-    about: "shows who changed the configuration when, and publishes an older version again.",
+    summary: "List versions of the run-time configuration, apply changes and roll back",
+    about: "shows who changed the configuration when, applies changes of a file, and publishes an older version again.",
     examples: [
       "switchyard versions list",
       "switchyard versions show 7",
+      "switchyard versions apply changes.yaml --replay",
+      'switchyard versions apply changes.yaml --note "Cheaper models"',
       'switchyard versions rollback 7 --note "The new chain was too slow"',
     ],
     tables: [
@@ -167,13 +169,19 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
         [
           ["list", "The newest 50 versions with author and change"],
           ["show NUMBER", "The document of a version, without secrets"],
+          ["apply FILE", "Publish changes of providers, models, tiers and routing; - reads standard input"],
+          ["  --replay", "Only show what they would have done to the last 500 requests of the account 'default'"],
+          ["locked", "What file, environment and flags set, and where"],
           ["rollback NUMBER", "Publish it again as a new version; 0 is the state before any change"],
           ["  --note TEXT", "Why, for the history"],
         ],
       ],
       flagsOfAll(),
     ],
-    notes: ["A running server uses a new version within seconds. Requests that have begun finish as they began."],
+    notes: [
+      "A running server uses a new version within seconds. Requests that have begun finish as they began.",
+      "FILE has the keys of switchyard.yaml. Write only what changes; null takes something out.",
+    ],
   },
   models: {
     summary:

@@ -12,7 +12,6 @@ import { invalid } from "../../formats/wire/fields.ts";
 import { type Policy, type Replayed, replay } from "../../routing/replay.ts";
 import { ReplayedSessions } from "../../routing/sessions/replayed.ts";
 import { drafted } from "../../versions/document.ts";
-import type { OperatorContext } from "../context.ts";
 import {
   AnyObject,
   AnyText,
@@ -149,15 +148,34 @@ export const REPLAY_ROUTES: readonly ApiRoute[] = [
       const { catalog } = await versions.draft((document) => drafted(document, change), authorOf(request));
       await caughtUp(records);
       const past = await records.decisions.recent(accountId, limit);
-      const rules = await rulesOf(past, accountId, profiles);
       const { catalog: inUse, toolCallsSeen } = current();
-      const shared = { catalog, inUse, toolCallsSeen: toolCallsSeen(accountId) };
-      return writeReplay(
-        await replayAll(past, ({ profileId }) => ({ ...shared, constraints: rules.get(profileId) ?? NO_CONSTRAINTS })),
-      );
+      return replayDraft(past, {
+        ...{ catalog, inUse, toolCallsSeen: toolCallsSeen(accountId) },
+        profileOf: (id) => profiles.get(accountId, id),
+      });
     },
   }),
 ];
+
+/** The catalogue of a draft and the one in use, and the profiles as they are now. */
+interface DraftTerms extends Pick<Policy, "catalog" | "inUse" | "toolCallsSeen"> {
+  readonly profileOf: (id: string) => Promise<{ readonly constraints: Constraints } | null>;
+}
+
+/** Past requests of one account under a draft of the configuration. */
+export async function replayDraft(
+  past: readonly PastRequest[],
+  { profileOf, ...shared }: DraftTerms,
+): Promise<Shape<typeof ReplaySchema>> {
+  const ids = [...new Set(past.map(({ profileId }) => profileId))].filter((id) => id !== null);
+  const found = await Promise.all(ids.map(async (id) => [id, (await profileOf(id))?.constraints] as const));
+  const rules = new Map<string | null, Constraints | undefined>(found);
+  const policyOf = ({ profileId }: PastRequest): Policy => ({
+    ...shared,
+    constraints: rules.get(profileId) ?? NO_CONSTRAINTS,
+  });
+  return writeReplay(await replayAll(past, policyOf));
+}
 
 /** Requests that are replayed between two looks at other work. */
 const AT_ONCE = 50;
@@ -178,17 +196,6 @@ async function replayAll(
     await new Promise(setImmediate);
   }
   return replayed.reverse();
-}
-
-/** The rules of every profile that the requests were made under, as they are now. */
-async function rulesOf(
-  past: readonly PastRequest[],
-  accountId: string,
-  profiles: OperatorContext["profiles"],
-): Promise<ReadonlyMap<string | null, Constraints>> {
-  const ids = [...new Set(past.map(({ profileId }) => profileId))].filter((id) => id !== null);
-  const found = await Promise.all(ids.map((id) => profiles.get(accountId, id)));
-  return new Map(found.flatMap((profile) => (profile === null ? [] : [[profile.id, profile.constraints] as const])));
 }
 
 /** The catalogue of the policy: the real one with some chains exchanged. */

@@ -11,12 +11,13 @@ import { models } from "../../../src/cli/models.ts";
 import { profiles } from "../../../src/cli/profiles.ts";
 import { providers } from "../../../src/cli/providers.ts";
 import { route } from "../../../src/cli/route.ts";
-import { labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { versions } from "../../../src/cli/versions.ts";
+import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";
 import { answers, type FakeProvider, fails, sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
 
 const SECRET = { SWITCHYARD_SECRET: "a-secret-for-commands" };
-const COMMANDS = { doctor, models, profiles, providers, route };
+const COMMANDS = { doctor, models, profiles, providers, route, versions };
 
 const GENEROUS = { timeout: 60_000, interval: 50 };
 
@@ -149,5 +150,41 @@ describe("`providers`", () => {
     expect([locked.code, locked.said]).toEqual([1, expect.stringContaining("'providers.lab' is set in")]);
     expect((await run(["providers", "add", "x", "--key-from", "-"], typing(" \n"))).code).toBe(2);
     expect((await run(["providers", "add", "x", "--key-from", "no-such-file"])).said).toContain("cannot be read");
+  });
+});
+
+describe("`versions`", () => {
+  const typing = (text: string): Partial<Terminal> => ({ readInput: async () => text });
+
+  test("apply publishes models, chains and rules of a file, and replays them first", async () => {
+    for (let count = 0; count < 3; count += 1) await (await gateway.post("/v1/chat/completions", HELLO)).text();
+    const changes = [
+      "models: [{ id: delta, provider: lab, price: { input: 4, output: 12 } }]",
+      "tiers: { SIMPLE: [delta] }",
+      "routing: { markup: 1.1 }",
+    ].join("\n");
+    const asked = lab.requests.length;
+    const before = (await run(["versions", "list", "--json"])).out;
+    await expect
+      .poll(async () => JSON.parse((await run(["versions", "apply", "-", "--replay", "--json"], typing(changes))).out))
+      .toMatchObject({ requests: 3 });
+    const replayed = await run(["versions", "apply", "-", "--replay"], typing(changes));
+    expect(replayed.out).toMatch(/^Last 3 requests: \d would change .*\n\$0\.\d+ charged, \$0\.\d+ with these changes/);
+    expect([lab.requests.length, (await run(["versions", "list", "--json"])).out]).toEqual([asked, before]);
+    const applied = await run(["versions", "apply", "-", "--note", "dearer"], typing(changes));
+    expect(applied.said).toMatch(
+      /^Version \d+: .*added model delta; tiers\.SIMPLE: .*routing\.markup: not set → 1\.1\.\n$/,
+    );
+    expect((await run(["models", "list", "--tier", "SIMPLE"])).out).toMatch(/^delta +lab +SIMPLE +4 +12/m);
+    const undone = await run(["versions", "apply", "-"], typing("routing: { markup: null }"));
+    expect(undone.said).toContain("routing.markup: 1.1 → not set");
+  });
+
+  test("locked says what the file sets, and apply does not change it", async () => {
+    expect((await run(["versions", "locked"])).out).toMatch(/^providers\.lab +.*switchyard\.yaml/m);
+    const refused = await run(["versions", "apply", "-"], typing("tiers: { LIGHT: [beta] }"));
+    expect([refused.code, refused.said]).toEqual([1, expect.stringContaining("'tiers.LIGHT' is set in")]);
+    expect((await run(["versions", "apply", "-"], typing("- a list"))).code).toBe(2);
+    expect((await run(["versions", "apply", "no-such-file"])).said).toContain("cannot be read");
   });
 });

@@ -5,11 +5,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { chains } from "../../../src/cli/versions.ts";
+import type { Db } from "../../../src/core/db.ts";
 import { openDb } from "../../../src/store/db.ts";
 import { createVersionStore } from "../../../src/store/versions/versions.ts";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";
 import { answers, type FakeProvider, fails, startFakeProvider } from "../../support/providers/fake-provider.ts";
+import { chargesOf, decimal, owed } from "../../support/stores/money.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
 
 const env = { SWITCHYARD_SECRET: "a-secret-for-several-processes" };
@@ -53,6 +55,91 @@ async function chargeOf(gateway: TestGateway, id: string): Promise<string> {
   return chargeUsd;
 }
 
+/** Every row of every table. */
+async function everyRow(db: Db): Promise<readonly object[]> {
+  const names = db.kind === "sqlite" ? SQLITE_TABLES : POSTGRES_TABLES;
+  const tables = (await db.query(names)).map(({ name }) => String(name));
+  expect(tables).toContain("config_versions");
+  const rows = [];
+  for (const table of tables) rows.push(...(await db.query(`SELECT * FROM "${table}"`)));
+  return rows;
+}
+
+const SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'";
+const POSTGRES_TABLES = "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()";
+
+/** So many requests are held at each version, and as many clients ask beside them. */
+const AT_ONCE = 4;
+const HELD = "Hold me";
+
+/** Requests to `beta` while versions come and go, each with the versions that it may have begun with. */
+function startLoad(gateway: TestGateway, first: number) {
+  const begun = new Map<string, readonly number[]>();
+  const held: Promise<void>[] = [];
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let onArrived = (): void => undefined;
+  lab.on("beta", async (exchange) => {
+    if (exchange.request.raw.includes(HELD)) {
+      onArrived();
+      await released;
+    }
+    return answers("ok")(exchange);
+  });
+  let serving = first;
+  let newest = first;
+  let isOver = false;
+
+  async function send(id: string, content: string): Promise<void> {
+    const body = { ...direct("beta"), messages: [{ role: "user", content }] };
+    const response = await gateway.post("/v1/chat/completions", body, { "x-request-id": id });
+    expect(response.status, await response.text()).toBe(200);
+  }
+
+  const clients = Array.from({ length: AT_ONCE }, async (_, client) => {
+    for (let count = 0; !isOver; count += 1) {
+      const from = serving;
+      const id = `free-${first}-${client}-${count}`;
+      await send(id, "Hi");
+      begun.set(
+        id,
+        Array.from({ length: newest - from + 1 }, (__, index) => from + index),
+      );
+    }
+  });
+
+  return {
+    /** Resolves when these requests have reached the provider, which keeps them until the end. */
+    async hold() {
+      for (let index = 0; index < AT_ONCE; index += 1) {
+        const arrived = new Promise<void>((resolve) => {
+          onArrived = resolve;
+        });
+        const id = `held-${serving}-${index}`;
+        begun.set(id, [serving]);
+        held.push(send(id, HELD));
+        await arrived;
+      }
+    },
+    /** From the first moment at which a request may begin with the new version until the last with the old one. */
+    async publish(publish: () => Promise<{ version: { number: number } }>): Promise<number> {
+      newest = serving + 1;
+      const { version } = await publish();
+      expect(version.number).toBe(newest);
+      serving = newest;
+      return serving;
+    },
+    async end() {
+      isOver = true;
+      release();
+      await Promise.all([...held, ...clients]);
+      return begun;
+    },
+  };
+}
+
 const STORES = [
   ["SQLite", undefined],
   ["PostgreSQL", database?.url],
@@ -93,28 +180,54 @@ describe.each(STORES.filter(([name, url]) => name === "SQLite" || url !== undefi
     expect(await chargeOf(gateway, `kept-${version}`)).toBe(await chargeOf(gateway, `plain-${version}`));
   });
 
-  test("under load, changing back and forth fails no request and charges each exactly", async () => {
-    await addOther(gateway).catch(() => undefined);
-    let isOver = false;
-    const statuses: number[] = [];
-    const clients = Array.from({ length: 8 }, async () => {
-      while (!isOver) {
-        const response = await gateway.post("/v1/chat/completions", HELLO);
-        await response.text();
-        statuses.push(response.status);
-      }
-    });
-    const { version } = await change(gateway, "GET", "/api/configuration");
-    for (let round = 0; round < 6; round += 1) {
-      await change(gateway, "PATCH", "/api/providers/other", { timeouts: { totalMs: 60_000 + round } });
-      await change(gateway, "POST", `/api/versions/${version}/rollback`);
+  test("under load, each charge is the price of the version that its request began with", async () => {
+    await change(gateway, "POST", "/api/versions/0/rollback");
+    await addOther(gateway);
+    const { version, document } = await change(gateway, "GET", "/api/configuration");
+    const [cheap, dear] = [
+      { input: "2", output: "6" },
+      { input: "7.7", output: "31" },
+    ];
+    const dearer = { id: "beta", provider: "other", price: { input: 7.7, output: 31 } };
+    const models = [dearer, ...document.models.filter(({ id }: { id: string }) => id !== "beta")];
+    const prices = new Map([[version, cheap]]);
+    const load = startLoad(gateway, version);
+    await load.hold();
+    for (let round = 0; round < 3; round += 1) {
+      const base = [...prices.keys()].at(-1);
+      const body = { document: { ...document, models }, base };
+      prices.set(await load.publish(() => change(gateway, "PUT", "/api/configuration", body)), dear);
+      await load.hold();
+      prices.set(await load.publish(() => change(gateway, "POST", `/api/versions/${version}/rollback`)), cheap);
+      await load.hold();
     }
-    isOver = true;
-    await Promise.all(clients);
-    expect(statuses.length).toBeGreaterThan(12);
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    const verdict = await change(gateway, "GET", "/api/ledger/verify");
-    expect(verdict).toMatchObject({ ok: true, openHolds: 0 });
+    const begun = await load.end();
+    const charges = new Map((await chargesOf(gateway)).map((line) => [line.requestId, -decimal(line.amountUsd, 9)]));
+    const owedBy = (number: number): bigint => owed({ input: 12, output: 5 }, prices.get(number) ?? cheap);
+    const isRight = ([id, numbers]: readonly [string, readonly number[]]): boolean =>
+      numbers.some((number) => charges.get(id) === owedBy(number));
+    expect([...begun].filter((each) => !isRight(each))).toEqual([]);
+    // Those that were held began with one version for certain, and lived through all that came after it.
+    const certain = [...begun.values()].filter((numbers) => numbers.length === 1);
+    expect(certain.length).toBeGreaterThanOrEqual(7 * AT_ONCE);
+    expect(new Set(certain.map(([number]) => prices.get(number as number)))).toEqual(new Set([cheap, dear]));
+    console.info(`${begun.size} requests, ${certain.length} of one version for certain, 6 changes`);
+    expect(await change(gateway, "GET", "/api/ledger/verify")).toMatchObject({ ok: true, openHolds: 0 });
+  });
+
+  test("a key set at run time is nowhere in clear in the database", async () => {
+    const db = await openDb(gateway.database);
+    const dump = JSON.stringify(await everyRow(db), (_, value) => (typeof value === "bigint" ? String(value) : value));
+    await db.close();
+    // The key was called with, so it is there, sealed.
+    expect(lab.requests.some(({ headers }) => headers.authorization === `Bearer ${KEY}`)).toBe(true);
+    expect(dump).toContain('\\"sealed\\"');
+    const logged = JSON.stringify(gateway.logged, (_, value) => (value instanceof Error ? value.message : value));
+    for (const text of [dump, logged]) {
+      expect(text).not.toContain(KEY);
+      expect(text).not.toContain(Buffer.from(KEY).toString("base64").replace(/=+$/, ""));
+      expect(text).not.toContain(Buffer.from(KEY).toString("hex"));
+    }
   });
 
   test("a version that cannot be used is reported, and the last good one serves", async () => {

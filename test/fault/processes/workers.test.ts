@@ -154,6 +154,21 @@ describe.each([
     );
   });
 
+  test("a price and a model set at run time are served with by both within five seconds", async () => {
+    const before = performance.now();
+    const added = { id: "delta", provider: "lab", price: { input: 2, output: 6 } };
+    expect((await gateway.api("POST", "/api/models", added)).status).toBe(201);
+    const asked = { key, body: { model: "delta", service_profile: "direct" } };
+    const all = async (): Promise<unknown> => [...new Set(await statusesOf(gateway, asked, 8))];
+    await expect.poll(all, { interval: 20, timeout: promisedMs(5_000) }).toEqual([200]);
+    expect(performance.now() - before).toBeLessThan(promisedMs(5_000));
+    const paid = await posted();
+    expect(await statusesOf(gateway, asked, 8)).toEqual(Array(8).fill(200));
+    expect(paid - (await posted())).toBe(8n * owed({ input: 12, output: 5 }, { input: "2", output: "6" }));
+    expect((await gateway.api("POST", "/api/versions/0/rollback")).status).toBe(200);
+    await expect.poll(all, { interval: 20, timeout: promisedMs(5_000) }).toEqual([404]);
+  });
+
   test("a spend limit holds on both together", async () => {
     const { key: text = "" } = await made("/api/keys", { name: "spender", spendLimitUsd: "0.05" });
     const statuses = await statusesOf(gateway, { key: text, body: { max_tokens: 4096 } }, 20);

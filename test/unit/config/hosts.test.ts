@@ -93,6 +93,13 @@ describe("keys of a provider", () => {
     expect(provider).not.toHaveProperty("apiKeys");
   });
 
+  it("are switched off by a weight of 0, and keep their ids", () => {
+    const keysOf = (weight: number) =>
+      providerOf(`{ apiKeys: [sk-a, { key: sk-b, weight: ${weight} }, sk-c] }`)?.apiKeys;
+    const [a, , c] = keysOf(1) ?? [];
+    expect(keysOf(0)).toEqual([a, c]);
+  });
+
   it("outweigh the vendor's variable, which holds one, and say so", () => {
     const env = { OPENAI_API_KEY: "sk-other" };
     const { settings, warnings } = goodLoad({ yaml: "providers:\n  openai: { apiKeys: [sk-a, sk-b] }\n", env });
@@ -105,11 +112,66 @@ describe("keys of a provider", () => {
     ["{ apiKey: sk-a, apiKeys: [sk-b] }", "write apiKey or apiKeys, not both"],
     ["{ apiKeys: sk-a }", "expected a list of keys"],
     ["{ apiKeys: [{ weight: 2 }] }", "key is missing"],
-    ["{ apiKeys: [{ key: sk-a, weight: 0 }] }", "expected a number from 0.001 to 1000"],
+    ["{ apiKeys: [{ key: sk-a, weight: -1 }] }", "expected a number from 0 to 1000"],
+    ["{ apiKeys: [{ key: sk-a, weight: 0 }] }", "expected a key with a weight above 0"],
     ["{ apiKeys: ['two words'] }", "expected a key without spaces, got something else (not shown)"],
   ])("%s is refused", (entry, problem) => {
     const problems = wordsOf(`providers:\n  openai: ${entry}\n`);
     expect(problems).toContain(problem);
     expect(problems).not.toContain("sk-a");
+  });
+});
+
+describe("deployments of an Azure resource", () => {
+  const azure = (fields: string, id = "azure-openai"): string =>
+    `providers:\n  ${id}: { kind: azure, baseUrl: "https://lab.openai.azure.com", apiKey: a, ${fields} }\n`;
+  const hostsOf = (yaml: string, model: string) =>
+    goodLoad({ yaml })
+      .settings.catalog.models.get(model)
+      ?.hosts.filter(({ provider }) => provider.startsWith("azure"))
+      .map(({ provider, upstream, price }) => [provider, upstream, price?.input]);
+
+  it("are called like their models where nothing is written", () => {
+    expect(hostsOf(azure(""), "gpt-4.1")).toEqual([["azure-openai", "gpt-4.1", 2_000_000]]);
+    expect(hostsOf(azure(""), "gpt-5-mini")).toEqual([["azure-openai", "gpt-5-mini", 250_000]]);
+  });
+
+  it("are the only ones where they are written", () => {
+    const yaml = azure("deployments: { gpt-4.1: prod-1 }");
+    expect(hostsOf(yaml, "gpt-4.1")).toEqual([["azure-openai", "prod-1", 2_000_000]]);
+    expect(hostsOf(yaml, "gpt-5-mini")).toEqual([]);
+  });
+
+  it("may be in several resources, each at the price of Azure", () => {
+    const second = `  azure-eu: { kind: azure, baseUrl: "https://eu.openai.azure.com", apiKey: b, deployments: { gpt-4.1: eu-1, gpt-5-mini: eu-2 } }\n`;
+    const yaml = azure("deployments: { gpt-4.1: prod-1 }") + second;
+    expect(hostsOf(yaml, "gpt-4.1")).toEqual([
+      ["azure-openai", "prod-1", 2_000_000],
+      ["azure-eu", "eu-1", 2_000_000],
+    ]);
+    expect(hostsOf(yaml, "gpt-5-mini")).toEqual([["azure-eu", "eu-2", 250_000]]);
+  });
+
+  it("name the host of a model that the file has", () => {
+    const models = "models:\n  - { id: mine, provider: azure-openai, price: { input: 1, output: 2 } }\n";
+    const yaml = azure("deployments: { mine: prod-9 }") + models;
+    expect(hostsOf(yaml, "mine")).toEqual([["azure-openai", "prod-9", 1_000_000]]);
+  });
+
+  it.each([
+    [azure("deployments: { gpt-4.11: a }"), 'there is no model "gpt-4.11" in the catalogue'],
+    [azure("deployments: { claude-opus-4-5: a }"), "the catalogue has no price of claude-opus-4-5 on Azure"],
+    [
+      "providers:\n  openai: { apiKey: a, deployments: { gpt-4.1: a } }\n",
+      "deployments is for providers of kind azure",
+    ],
+  ])("that cannot be served are refused: %s", (yaml, problem) => {
+    expect(wordsOf(yaml)).toContain(problem);
+  });
+
+  it("need not be configured for a model that lists Azure among its hosts", () => {
+    const row =
+      "  - { id: gpt-4.1, price: { input: 1, output: 2 }, hosts: [{ provider: openai }, { provider: azure-openai }] }";
+    expect(wordsOf(`providers: { openai: { apiKey: a } }\nmodels:\n${row}\n`)).toBe("");
   });
 });

@@ -297,6 +297,19 @@ describe("another catalogue", () => {
     expect(resting()).toEqual(["a1", "a2", "a3"]);
   });
 
+  test("a route that leads elsewhere starts afresh, and so does one under another name", () => {
+    const { health, see, resting } = make();
+    for (const row of [{ provider: "b" }, { provider: "a", upstream: "a1-newer" }]) {
+      see("a1", trouble("failing"), 5);
+      expect(resting()).toEqual(["a1"]);
+      const before = health.admitResting("a1");
+      health.watch([{ id: "a1", ...row }, ...without("a1")], new Set());
+      expect(resting()).toEqual([]);
+      health.report("a1", before, trouble("limited", 60_000));
+      expect(resting()).toEqual([]);
+    }
+  });
+
   test("a request that began before may still try a model that is gone", () => {
     const { health, see, resting } = make();
     const ticket = health.admit("b1");

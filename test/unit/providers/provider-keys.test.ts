@@ -106,4 +106,19 @@ describe("speeds", () => {
     clock.nowMs = 600_001;
     expect(speeds.current().size).toBe(0);
   });
+
+  test("stay with a host that is called as before, and never pass to what takes its route", () => {
+    const before = createSpeeds(() => 0);
+    const slow = { firstMs: 9000, outputTokens: 0, outputMs: 0 };
+    before.note("m", slow);
+    before.note("m via p", slow);
+    const after = before.keeping((route) => route === "m via p");
+    expect([...after.current().keys()]).toEqual(["m via p"]);
+    // A call that began before still tells of its own host, and of no other.
+    for (let index = 0; index < 40; index += 1)
+      for (const route of ["m", "m via p"]) before.note(route, { ...slow, firstMs: 100 });
+    after.note("m", { ...slow, firstMs: 50 });
+    expect(after.current().get("m")?.firstMs).toBe(50);
+    expect(after.current().get("m via p")?.firstMs).toBeLessThan(1000);
+  });
 });

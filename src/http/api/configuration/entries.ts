@@ -20,7 +20,11 @@ const providerFields = {
   kind: AsInFile("Such as openai, anthropic or gemini; not needed for a built-in provider."),
   baseUrl: AsInFile("The address; not needed for a built-in provider."),
   apiKey: AsInFile("The key as text. It is stored encrypted and never returned."),
-  apiKeys: AsInFile("Several keys: texts, or objects with `key` and `weight`. What a GET showed of a key keeps it."),
+  apiKeys: AsInFile(
+    "Several keys: texts, or objects with `key` and `weight`; weight 0 switches a key off. What a GET showed of a key keeps it.",
+  ),
+  apiVersion: AsInFile("Azure: sent as `api-version`."),
+  deployments: AsInFile("Azure: names of deployments by the ids of their models."),
   headers: AsInFile("Extra headers; their values are stored like keys."),
   timeouts: AsInFile("connectMs, firstByteMs, idleMs and totalMs."),
 };
