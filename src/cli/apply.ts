@@ -18,7 +18,7 @@ import type { Terminal } from "./command/terminal.ts";
 import { reasonOf, UsageError } from "./command/usage.ts";
 import { printPublished, withVersions } from "./command/versions.ts";
 
-interface Changes {
+interface FileChanges {
   readonly path: string;
   readonly replays: boolean;
   readonly note: string | null;
@@ -29,7 +29,7 @@ interface Changes {
 const REPLAYED_MAX = 500;
 
 /** The file has the keys of switchyard.yaml; null takes something out. */
-export async function applyChanges(wanted: Changes, settings: Settings, terminal: Terminal): Promise<number> {
+export async function applyChanges(wanted: FileChanges, settings: Settings, terminal: Terminal): Promise<number> {
   const { replays, note, isJson } = wanted;
   const draft = await read(wanted.path, terminal);
   const change = (document: Overlay): Overlay => drafted(document, draft);
