@@ -10,6 +10,7 @@ import { armChord, isChordArmed, type Shortcuts, useShortcuts } from "./keyboard
 import { Button } from "./kit/button.tsx";
 import { Dialog } from "./kit/dialog.tsx";
 import { Popover } from "./kit/popover.tsx";
+import { Facts } from "./kit/table.tsx";
 import { Toasts } from "./kit/toast.tsx";
 import { Palette } from "./palette.tsx";
 import { go, hrefTo, leave, leavingFor, place, setQuery } from "./router.ts";
@@ -292,16 +293,7 @@ const HELP = [
 function Help({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title={TEXT.keyboardShortcuts} onClose={onClose}>
-      <dl class="facts">
-        {HELP.map(([keys, what]) => (
-          <div key={keys}>
-            <dt>
-              <kbd>{keys}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={HELP.map(([keys, what]) => [what, <kbd key={keys}>{keys}</kbd>])} />
     </Dialog>
   );
 }

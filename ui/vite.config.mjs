@@ -8,17 +8,24 @@ import { defineConfig } from "vite";
 // Tests build it too, and their NODE_ENV would bring the development variants of the libraries along.
 process.env.NODE_ENV = "production";
 
-/** What the first page needs, and all other pages together: many small files compress badly. */
-const PARTS = [
-  { name: "first", test: /node_modules|ui.(?!pages.)|ui.pages.(overview|not-found|sign-in)/, priority: 2 },
-  { name: "pages", test: /ui.pages./, priority: 1 },
-];
+/**
+ * The pages that are loaded later are one script without a style sheet of its own, so nothing is fetched ahead of it.
+ * @type {import("vite").Plugin}
+ */
+const PLAIN_IMPORT = {
+  name: "plain-import",
+  transform: {
+    filter: { id: /vite\/preload-helper/ },
+    handler: () => "export const __vitePreload = (load) => load()",
+  },
+};
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   base: "/",
   clearScreen: false,
   logLevel: "warn",
+  plugins: [PLAIN_IMPORT],
   // Calls of `h` are a sixtieth smaller, compressed, than those of the newer runtime.
   oxc: {
     jsx: { runtime: "classic", pragma: "h", pragmaFrag: "Fragment" },
@@ -29,12 +36,11 @@ export default defineConfig({
     outDir: "../dist/ui",
     emptyOutDir: true,
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: false,
     reportCompressedSize: false,
     rolldownOptions: {
       // Texts are constants in files of their own; where they are used is where they compress best.
       optimization: { inlineConst: { mode: "all" } },
-      output: { codeSplitting: { groups: PARTS } },
     },
   },
 });

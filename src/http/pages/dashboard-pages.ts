@@ -15,7 +15,7 @@ interface DashboardPage {
   readonly icon: string;
 }
 
-/** In the order of the navigation. A row here asks for a component of the same name in `ui/pages.tsx`. */
+/** In the order of the navigation. A row here asks for a component in `ui/pages/other-pages.ts`. */
 export const DASHBOARD_PAGES = [
   {
     name: "overview",

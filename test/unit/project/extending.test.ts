@@ -81,8 +81,8 @@ describe("on a copy of the source", () => {
     expect(DASHBOARD_PAGES.map(({ path }: { path: string }) => path)).toContain("/hello");
     expect(typesOfDashboard()).toContain("'hello' is missing");
     write("ui/pages/hello/index.tsx", "// A page for a test.\n\nexport function Hello() {\n  return null;\n}\n");
-    const hello = '  hello: async () => (await import("./pages/hello/index.tsx")).Hello,\n';
-    edit("ui/pages.tsx", "  settings: async", `${hello}  settings: async`);
+    edit("ui/pages/other-pages.ts", "\n\ntype ", '\nimport { Hello } from "./hello/index.tsx";\n\ntype ');
+    edit("ui/pages/other-pages.ts", "  settings: Settings", "  hello: Hello,\n  settings: Settings");
     expect(typesOfDashboard()).toBe("");
   });
 

@@ -7,6 +7,7 @@ import { useShortcuts } from "../../keyboard.ts";
 import { Button, ButtonLink, Segmented } from "../../kit/button.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { numberHead, Table } from "../../kit/table.tsx";
 import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import { LOW_DAYS, runwayText } from "../../runway.ts";
 import { isOperator } from "../../session.ts";
@@ -215,30 +216,15 @@ function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] }) 
     if (linked !== null) document.getElementById(`entry-${linked}`)?.scrollIntoView({ block: "center" });
   }, [linked]);
   return (
-    <div class="table-box">
-      <table class="rows ledger">
-        <caption class="hidden">{TEXT.entriesCaption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{TEXT.time}</th>
-            <th scope="col">{TEXT.type}</th>
-            <th scope="col">{TEXT.details}</th>
-            <th scope="col">{TEXT.addedBy}</th>
-            <th scope="col" class="number">
-              {TEXT.amount}
-            </th>
-            <th scope="col" class="number">
-              {TEXT.balanceAfter}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <LedgerRow key={entry.id} entry={entry} isLinked={entry.id === linked} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      kind="ledger"
+      caption={TEXT.entriesCaption}
+      heads={[TEXT.time, TEXT.type, TEXT.details, TEXT.addedBy, ...[TEXT.amount, TEXT.balanceAfter].map(numberHead)]}
+    >
+      {entries.map((entry) => (
+        <LedgerRow key={entry.id} entry={entry} isLinked={entry.id === linked} />
+      ))}
+    </Table>
   );
 }
 

@@ -5,6 +5,7 @@ import { useLoad } from "../../api.ts";
 import { balance, count, exact, monthName, plural } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Shown } from "../../kit/states.tsx";
+import { numberHead, Table } from "../../kit/table.tsx";
 import { hrefWith, setQuery } from "../../router.ts";
 import type { LedgerMonth, List } from "../../types.ts";
 import * as TEXT from "./text.ts";
@@ -43,34 +44,26 @@ export function Months({ chosen }: { readonly chosen: string | null }) {
 /** Opening balance, what was added and taken, closing balance. */
 function MonthTable({ months, chosen }: { readonly months: readonly LedgerMonth[]; readonly chosen: string | null }) {
   return (
-    <div class="table-box">
-      <table class="rows months">
-        <caption class="hidden">{TEXT.monthsCaption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{TEXT.month}</th>
-            {[
-              TEXT.entries,
-              TEXT.openingBalance,
-              TEXT.topUps,
-              TEXT.charges,
-              TEXT.adjustments,
-              TEXT.grants,
-              TEXT.closingBalance,
-            ].map((name) => (
-              <th key={name} scope="col" class="number">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {months.map((month) => (
-            <MonthRow key={month.month} month={month} isChosen={month.month === chosen} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      kind="months"
+      caption={TEXT.monthsCaption}
+      heads={[
+        TEXT.month,
+        ...[
+          TEXT.entries,
+          TEXT.openingBalance,
+          TEXT.topUps,
+          TEXT.charges,
+          TEXT.adjustments,
+          TEXT.grants,
+          TEXT.closingBalance,
+        ].map(numberHead),
+      ]}
+    >
+      {months.map((month) => (
+        <MonthRow key={month.month} month={month} isChosen={month.month === chosen} />
+      ))}
+    </Table>
   );
 }
 

@@ -9,6 +9,7 @@ import { ButtonLink } from "../../kit/button.tsx";
 import { CopyButton } from "../../kit/copy.tsx";
 import { Sheet } from "../../kit/sheet.tsx";
 import { Snippets } from "../../kit/snippets.tsx";
+import { Facts, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo, hrefWith } from "../../router.ts";
@@ -53,7 +54,7 @@ export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
       }
     >
       {test.outcome}
-      <Facts model={model} />
+      <ModelFacts model={model} />
       <h3>{TEXT.hosts}</h3>
       <Hosts model={model} />
       {model.tier === null ? (
@@ -85,7 +86,7 @@ function directBody(model: string): Readonly<Record<string, unknown>> {
 }
 
 /** Where numbers come from is part of the fact. */
-function Facts({ model }: { readonly model: SeenModel }) {
+function ModelFacts({ model }: { readonly model: SeenModel }) {
   const { priceAsOf } = model.service;
   const facts: readonly (readonly [string, string])[] = [
     [TEXT.health, describeHealth(model.health)],
@@ -101,52 +102,31 @@ function Facts({ model }: { readonly model: SeenModel }) {
       `p50 ${duration(model.usage?.firstContent.p50Ms)}, p95 ${duration(model.usage?.firstContent.p95Ms)}`,
     ],
   ];
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Facts facts={facts} />;
 }
 
 /** Those that can be called first, and how fast this process found them. */
 function Hosts({ model: { hosts } }: { readonly model: Model }) {
   return (
-    <table class="rows compact">
-      <caption class="hidden">{TEXT.hosts}</caption>
-      <thead>
-        <tr>
-          {[TEXT.host, TEXT.priceInOut, TEXT.health, TEXT.speed].map((head) => (
-            <th key={head} scope="col">
-              {head}
-            </th>
-          ))}
+    <Table kind="compact" caption={TEXT.hosts} heads={[TEXT.host, TEXT.priceInOut, TEXT.health, TEXT.speed]}>
+      {hosts.map((host) => (
+        <tr key={host.host}>
+          <th scope="row">
+            {host.provider} <small class="faint">{[host.upstream, host.region].filter(Boolean).join(", ")}</small>
+          </th>
+          <td title={`${host.priceAsOf}, ${host.priceSource}`}>
+            {usd(perMillion(host.pricing.prompt))} / {usd(perMillion(host.pricing.completion))}
+          </td>
+          <td>
+            <Health model={host} />
+          </td>
+          <td>
+            {duration(host.firstTokenMs)}
+            {host.tokensPerSecond !== null && `, ${TEXT.perSecond(host.tokensPerSecond)}`}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {hosts.map((host) => (
-          <tr key={host.host}>
-            <th scope="row">
-              {host.provider} <small class="faint">{[host.upstream, host.region].filter(Boolean).join(", ")}</small>
-            </th>
-            <td title={`${host.priceAsOf}, ${host.priceSource}`}>
-              {usd(perMillion(host.pricing.prompt))} / {usd(perMillion(host.pricing.completion))}
-            </td>
-            <td>
-              <Health model={host} />
-            </td>
-            <td>
-              {duration(host.firstTokenMs)}
-              {host.tokensPerSecond !== null && `, ${TEXT.perSecond(host.tokensPerSecond)}`}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }
 

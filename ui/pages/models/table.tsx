@@ -3,6 +3,7 @@
 import { TIERS } from "../../../src/core/tiers.ts";
 import { count, duration, percent, score, usd } from "../../format.ts";
 import { isChordArmed, useShortcuts } from "../../keyboard.ts";
+import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { hrefTo, hrefWith, setQuery } from "../../router.ts";
 import { ComparePick } from "./comparison.tsx";
@@ -55,36 +56,26 @@ export function ModelTable({ models, sort, chosen, compared }: ModelTableProps) 
   );
   useSteps(models, chosen);
   return (
-    <div class="table-box">
-      <table class="rows models">
-        <caption class="hidden">{TEXT.models}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{TEXT.model}</th>
-            {head(TEXT.tier, "tier")}
-            {head(TEXT.priceInOut, "price")}
-            {head("BFCL", "score")}
-            <th scope="col">{TEXT.capabilities}</th>
-            <th scope="col" class="number">
-              {TEXT.context}
-            </th>
-            <th scope="col">{TEXT.health}</th>
-            <th scope="col" class="number">
-              {TEXT.ttftOfDay}
-            </th>
-            <th scope="col" class="number">
-              {TEXT.errorsOfDay}
-            </th>
-            {head(TEXT.trafficOfDay, "traffic")}
-          </tr>
-        </thead>
-        <tbody>
-          {models.map((model) => (
-            <ModelRow key={model.id} model={model} isOpen={model.id === chosen} compared={compared} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      kind="models"
+      caption={TEXT.models}
+      heads={[
+        TEXT.model,
+        head(TEXT.tier, "tier"),
+        head(TEXT.priceInOut, "price"),
+        head("BFCL", "score"),
+        TEXT.capabilities,
+        numberHead(TEXT.context),
+        TEXT.health,
+        numberHead(TEXT.ttftOfDay),
+        numberHead(TEXT.errorsOfDay),
+        head(TEXT.trafficOfDay, "traffic"),
+      ]}
+    >
+      {models.map((model) => (
+        <ModelRow key={model.id} model={model} isOpen={model.id === chosen} compared={compared} />
+      ))}
+    </Table>
   );
 }
 

@@ -5,6 +5,7 @@ import { categoryName, count, duration, percent, usd } from "../../format.ts";
 import { CopyBlock } from "../../kit/copy.tsx";
 import { PageHead, Section } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import type { Outcomes as Found } from "../../types.ts";
 import * as TEXT from "./text.ts";
@@ -46,28 +47,15 @@ function Results({ found }: { readonly found: Found }) {
   return (
     <>
       <p class={found.total.state === "worse" ? "notice warn" : "notice"}>{found.sentence}</p>
-      <div class="table-box">
-        <table class="rows">
-          <caption class="hidden">{TEXT.caption}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{TEXT.category}</th>
-              <th scope="col">{TEXT.tier}</th>
-              {TEXT.COLUMNS.map((name) => (
-                <th key={name} scope="col" class="number">
-                  {name}
-                </th>
-              ))}
-              <th scope="col">{TEXT.verdict}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.data.map((row) => (
-              <Line key={row.category + row.tier} row={row} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        kind=""
+        caption={TEXT.caption}
+        heads={[TEXT.category, TEXT.tier, ...TEXT.COLUMNS.map(numberHead), TEXT.verdict]}
+      >
+        {found.data.map((row) => (
+          <Line key={row.category + row.tier} row={row} />
+        ))}
+      </Table>
       {found.differing.length > 0 && (
         <Section title={TEXT.differing}>
           <ul>

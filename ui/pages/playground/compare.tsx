@@ -5,6 +5,7 @@ import { TIERS } from "../../../src/core/tiers.ts";
 import { useLoad } from "../../api.ts";
 import { percent, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
+import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { contenderOf, type Draft, OTHERS_MAX } from "../../parts/playground-draft.ts";
 import type { List, Model, Profile } from "../../types.ts";
@@ -88,47 +89,33 @@ interface ComparedRow {
 /** One line each, so that they can be compared without reading the cards. */
 function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
   return (
-    <div class="table-box">
-      <table class="rows contest">
-        <caption class="hidden">{TEXT.comparison}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{TEXT.comparedWith}</th>
-            <th scope="col">{TEXT.tier}</th>
-            <th scope="col">{TEXT.model}</th>
-            <th scope="col" class="number">
-              {TEXT.estimate}
-            </th>
-            <th scope="col" class="number">
-              {TEXT.saved}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ name, state: { preview, error } }, index) => (
-            <tr key={`${index}-${name}`}>
-              <th scope="row" data-cell="name">
-                {name}
-              </th>
-              <td data-cell="tier">
-                {error === null ? (
-                  <TierBadge tier={preview?.decision.tier ?? null} />
-                ) : (
-                  <span class="bad">{TEXT.refused}</span>
-                )}
-              </td>
-              <td data-cell="who">{preview?.decision.model ?? "–"}</td>
-              <td data-cell="estimate" class="number">
-                {usd(preview?.estimate.costUsd)}
-              </td>
-              <td data-cell="saved" class="number">
-                {percent(preview?.decision.savings)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      kind="contest"
+      caption={TEXT.comparison}
+      heads={[TEXT.comparedWith, TEXT.tier, TEXT.model, ...[TEXT.estimate, TEXT.saved].map(numberHead)]}
+    >
+      {rows.map(({ name, state: { preview, error } }, index) => (
+        <tr key={`${index}-${name}`}>
+          <th scope="row" data-cell="name">
+            {name}
+          </th>
+          <td data-cell="tier">
+            {error === null ? (
+              <TierBadge tier={preview?.decision.tier ?? null} />
+            ) : (
+              <span class="bad">{TEXT.refused}</span>
+            )}
+          </td>
+          <td data-cell="who">{preview?.decision.model ?? "–"}</td>
+          <td data-cell="estimate" class="number">
+            {usd(preview?.estimate.costUsd)}
+          </td>
+          <td data-cell="saved" class="number">
+            {percent(preview?.decision.savings)}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -9,6 +9,7 @@ import { Button, ButtonLink } from "../../kit/button.tsx";
 import { Check, SelectField, TextField } from "../../kit/field.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Problem } from "../../kit/states.tsx";
+import { Table } from "../../kit/table.tsx";
 import { TierRange } from "../../kit/tier-range.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { Quality } from "../../parts/quality.tsx";
@@ -227,40 +228,30 @@ function ModelLists({ rules, set }: RuleFieldsProps) {
   return (
     <details open={rules.allowedModels !== null || rules.blockedModels.length > 0}>
       <summary>{TEXT.modelRules}</summary>
-      <table class="rows compact">
-        <caption class="hidden">{TEXT.modelRules}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{TEXT.model}</th>
-            <th scope="col">{TEXT.allowOnly}</th>
-            <th scope="col">{TEXT.block}</th>
+      <Table kind="compact" caption={TEXT.modelRules} heads={[TEXT.model, TEXT.allowOnly, TEXT.block]}>
+        {models.map(({ id }) => (
+          <tr key={id}>
+            <th scope="row">{id}</th>
+            <td>
+              <Check
+                label={<span class="hidden">{TEXT.allowOnlyModel(id)}</span>}
+                isOn={allowed.includes(id)}
+                onChange={(isOn) => {
+                  const next = toggled(allowed, id, isOn);
+                  set({ allowedModels: next.length === 0 ? null : next });
+                }}
+              />
+            </td>
+            <td>
+              <Check
+                label={<span class="hidden">{TEXT.blockModel(id)}</span>}
+                isOn={rules.blockedModels.includes(id)}
+                onChange={(isOn) => set({ blockedModels: toggled(rules.blockedModels, id, isOn) })}
+              />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {models.map(({ id }) => (
-            <tr key={id}>
-              <th scope="row">{id}</th>
-              <td>
-                <Check
-                  label={<span class="hidden">{TEXT.allowOnlyModel(id)}</span>}
-                  isOn={allowed.includes(id)}
-                  onChange={(isOn) => {
-                    const next = toggled(allowed, id, isOn);
-                    set({ allowedModels: next.length === 0 ? null : next });
-                  }}
-                />
-              </td>
-              <td>
-                <Check
-                  label={<span class="hidden">{TEXT.blockModel(id)}</span>}
-                  isOn={rules.blockedModels.includes(id)}
-                  onChange={(isOn) => set({ blockedModels: toggled(rules.blockedModels, id, isOn) })}
-                />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </details>
   );
 }

@@ -6,6 +6,7 @@ import { ago, plural, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Section } from "../../kit/page.tsx";
 import { Shown } from "../../kit/states.tsx";
+import { Table } from "../../kit/table.tsx";
 import type { PriceReview } from "../../types.ts";
 import { showPublished, useTask } from "./task.tsx";
 import * as TEXT from "./text.ts";
@@ -67,43 +68,29 @@ function Changes({ changes, onAdopt }: { readonly changes: readonly Change[]; re
   return (
     <>
       {free.length > 1 && <Button onClick={() => onAdopt(...free)}>{TEXT.adoptAll(free.length)}</Button>}
-      <div class="table-box">
-        <table class="rows compact">
-          <caption class="hidden">{TEXT.differ}</caption>
-          <thead>
-            <tr>
-              {[TEXT.model, TEXT.now, TEXT.inList, TEXT.change, ""].map((head) => (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {changes.map((change) => (
-              <tr key={`${change.provider} ${change.upstream}`}>
-                <th scope="row">
-                  {change.model} <small class="faint">{change.provider}</small>
-                </th>
-                <td title={change.priceSource}>
-                  {pair(change.price)} <small class="faint">{change.priceAsOf}</small>
-                </td>
-                <td>{pair(change.listed)}</td>
-                <td>{change.percent === null ? TEXT.newPrice : `${change.percent}%`}</td>
-                <td>
-                  {change.locked === null ? (
-                    <Button kind="quiet" label={TEXT.adoptNamed(change.model)} onClick={() => onAdopt(change)}>
-                      {TEXT.adopt}
-                    </Button>
-                  ) : (
-                    <small class="faint">{TEXT.lockedBy(change.locked.place)}</small>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table kind="compact" caption={TEXT.differ} heads={[TEXT.model, TEXT.now, TEXT.inList, TEXT.change, ""]}>
+        {changes.map((change) => (
+          <tr key={`${change.provider} ${change.upstream}`}>
+            <th scope="row">
+              {change.model} <small class="faint">{change.provider}</small>
+            </th>
+            <td title={change.priceSource}>
+              {pair(change.price)} <small class="faint">{change.priceAsOf}</small>
+            </td>
+            <td>{pair(change.listed)}</td>
+            <td>{change.percent === null ? TEXT.newPrice : `${change.percent}%`}</td>
+            <td>
+              {change.locked === null ? (
+                <Button kind="quiet" label={TEXT.adoptNamed(change.model)} onClick={() => onAdopt(change)}>
+                  {TEXT.adopt}
+                </Button>
+              ) : (
+                <small class="faint">{TEXT.lockedBy(change.locked.place)}</small>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </>
   );
 }

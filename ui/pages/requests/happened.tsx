@@ -1,5 +1,6 @@
 // What happened to a request that failed: the reason in words, the amounts, every attempt, and the next step.
 
+import { Facts } from "../../kit/table.tsx";
 import { requestFailure } from "../../parts/failure-text.ts";
 import { hrefTo } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
@@ -14,16 +15,12 @@ export function Happened({ detail }: { readonly detail: RequestDetail }) {
       <h3 id="happened">{TEXT.whatHappened}</h3>
       <p class="failure">{detail.errorMessage ?? requestFailure(detail)}</p>
       {amounts !== null && (
-        <dl class="facts">
-          <div>
-            <dt>{TEXT.needed}</dt>
-            <dd>${amounts[1]}</dd>
-          </div>
-          <div>
-            <dt>{TEXT.available}</dt>
-            <dd>${amounts[2]}</dd>
-          </div>
-        </dl>
+        <Facts
+          facts={[
+            [TEXT.needed, `$${amounts[1]}`],
+            [TEXT.available, `$${amounts[2]}`],
+          ]}
+        />
       )}
       {detail.attempts.length === 0 ? <p>{TEXT.noProviderCalled}.</p> : <Attempts detail={detail} />}
       <p>

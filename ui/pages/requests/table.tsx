@@ -1,6 +1,7 @@
 // The rows of the request log. On a phone each row is a card of two lines.
 
 import { utc } from "../../format.ts";
+import { Table } from "../../kit/table.tsx";
 import { go, hrefWith, place } from "../../router.ts";
 import type { RequestLine } from "../../types.ts";
 import { type Column, shownColumns } from "./columns.tsx";
@@ -17,30 +18,23 @@ interface RequestTableProps {
 export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
   const columns = shownColumns(rows);
   return (
-    <div class="table-box">
-      <table class="rows requests">
-        <caption class="hidden">{TEXT.tableCaption}</caption>
-        <thead>
-          <tr>
-            <Head column={{ id: "time", name: TEXT.timeIn(zoneName()), sort: "time" }} />
-            {columns.map((column) => (
-              <Head key={column.id} column={column} />
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <RequestRow
-              key={row.id}
-              row={row}
-              columns={columns}
-              isOpen={row.id === openId || row.requestId === openId}
-              isChosen={row.id === chosenId}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      kind="requests"
+      caption={TEXT.tableCaption}
+      heads={[{ id: "time", name: TEXT.timeIn(zoneName()), sort: "time" }, ...columns].map((column) => (
+        <Head key={column.id} column={column} />
+      ))}
+    >
+      {rows.map((row) => (
+        <RequestRow
+          key={row.id}
+          row={row}
+          columns={columns}
+          isOpen={row.id === openId || row.requestId === openId}
+          isChosen={row.id === chosenId}
+        />
+      ))}
+    </Table>
   );
 }
 

@@ -4,6 +4,7 @@ import type { AttemptRecord, ContentRecord } from "../../../src/core/requests/re
 import { count, duration, exact, percent, usd } from "../../format.ts";
 import { TextBlock } from "../../kit/copy.tsx";
 import { Empty } from "../../kit/states.tsx";
+import { Facts } from "../../kit/table.tsx";
 import { failureText } from "../../parts/failure-text.ts";
 import { hrefTo } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
@@ -21,20 +22,13 @@ export function Attempts({ detail }: { readonly detail: RequestDetail }) {
           <Attempt key={`${attempt.model}-${attempt.startMs}-${index}`} attempt={attempt} endMs={endMs} />
         ))}
       </ol>
-      <dl class="facts">
-        <div>
-          <dt>{TEXT.firstToken}</dt>
-          <dd>{duration(detail.firstContentMs)}</dd>
-        </div>
-        <div>
-          <dt>{TEXT.total}</dt>
-          <dd>{duration(detail.latencyMs)}</dd>
-        </div>
-        <div>
-          <dt>{TEXT.gatewayOverhead}</dt>
-          <dd>{duration(detail.overheadMs)}</dd>
-        </div>
-      </dl>
+      <Facts
+        facts={[
+          [TEXT.firstToken, duration(detail.firstContentMs)],
+          [TEXT.total, duration(detail.latencyMs)],
+          [TEXT.gatewayOverhead, duration(detail.overheadMs)],
+        ]}
+      />
     </>
   );
 }

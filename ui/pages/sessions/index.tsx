@@ -7,6 +7,7 @@ import { ButtonLink } from "../../kit/button.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Sheet } from "../../kit/sheet.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { currentRange, rangeQuery } from "../../range.ts";
 import { go, hrefTo, hrefWith, place, setQuery } from "../../router.ts";
@@ -71,29 +72,21 @@ function hrefOf(session: string | null): string {
 
 function SessionTable({ rows, openId }: { readonly rows: readonly RequestSession[]; readonly openId: string | null }) {
   return (
-    <div class="table-box">
-      <table class="rows requests sessions">
-        <caption class="hidden">{TEXT.tableCaption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{TEXT.last}</th>
-            <th scope="col">{TEXT.models}</th>
-            <th scope="col">{TEXT.hosts}</th>
-            <th scope="col">{TEXT.user}</th>
-            {[TEXT.turns, TEXT.switches, TEXT.cache, TEXT.cost, TEXT.saved].map((name) => (
-              <th key={name} scope="col" class="number">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <SessionRow key={row.session} row={row} isOpen={row.session === openId} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      kind="requests sessions"
+      caption={TEXT.tableCaption}
+      heads={[
+        TEXT.last,
+        TEXT.models,
+        TEXT.hosts,
+        TEXT.user,
+        ...[TEXT.turns, TEXT.switches, TEXT.cache, TEXT.cost, TEXT.saved].map(numberHead),
+      ]}
+    >
+      {rows.map((row) => (
+        <SessionRow key={row.session} row={row} isOpen={row.session === openId} />
+      ))}
+    </Table>
   );
 }
 

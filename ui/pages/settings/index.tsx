@@ -8,6 +8,7 @@ import { Button, ButtonLink, Segmented } from "../../kit/button.tsx";
 import { TextField } from "../../kit/field.tsx";
 import { PageHead, Section } from "../../kit/page.tsx";
 import { Empty, Problem, Shown } from "../../kit/states.tsx";
+import { Facts, Table } from "../../kit/table.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
@@ -145,14 +146,7 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
   return (
     <>
       <Section title={TEXT.aboutThisGateway}>
-        <dl class="facts">
-          {facts.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts facts={facts} />
         <p class="row">
           <ButtonLink href="/api/settings" download="switchyard-diagnostics.json">
             {TEXT.downloadDiagnostics}
@@ -223,35 +217,23 @@ function Options({ title, options }: { readonly title: string; readonly options:
   if (options.length === 0) return null;
   return (
     <Section title={title}>
-      <div class="table-box">
-        <table class="rows options">
-          <caption class="hidden">{title}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{TEXT.option}</th>
-              <th scope="col">{TEXT.value}</th>
-              <th scope="col">{TEXT.source}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {options.map((option) => (
-              <tr key={option.name}>
-                <th scope="row" data-cell="name">
-                  <code>{option.path ?? option.name}</code>
-                  <small class="faint block">{option.help}</small>
-                </th>
-                <td data-cell="value">
-                  {option.isSecret ? (option.isSet ? TEXT.isSet : TEXT.notSet) : (option.value ?? "–")}
-                </td>
-                <td data-cell="from" class="faint">
-                  {option.place ?? option.origin}
-                  {option.env !== null && !option.isSet && <small class="block">{option.env}</small>}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table kind="options" caption={title} heads={[TEXT.option, TEXT.value, TEXT.source]}>
+        {options.map((option) => (
+          <tr key={option.name}>
+            <th scope="row" data-cell="name">
+              <code>{option.path ?? option.name}</code>
+              <small class="faint block">{option.help}</small>
+            </th>
+            <td data-cell="value">
+              {option.isSecret ? (option.isSet ? TEXT.isSet : TEXT.notSet) : (option.value ?? "–")}
+            </td>
+            <td data-cell="from" class="faint">
+              {option.place ?? option.origin}
+              {option.env !== null && !option.isSet && <small class="block">{option.env}</small>}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Section>
   );
 }
