@@ -35,6 +35,17 @@ export const failing = signal<ReadonlyMap<string, ApiError>>(new Map());
 /** When the gateway last answered. */
 export let heardAtMs = Date.now();
 
+/** The other tabs of this browser, once they are listened to. */
+let tabs: BroadcastChannel | null = null;
+
+/** What is written in another tab is read here, too. */
+export function hearTabs(): () => void {
+  const channel = new BroadcastChannel("switchyard");
+  channel.onmessage = refresh;
+  tabs = channel;
+  return () => channel.close();
+}
+
 /** Reads everything on the page again. */
 export function refresh(): void {
   writes.value += 1;
@@ -53,7 +64,10 @@ export async function call<T>(method: string, path: string, options: CallOptions
   const response = await send(method, path, options);
   const body: unknown = response.status === 204 ? null : await response.json().catch(() => null);
   if (!response.ok) throw toError(response, body);
-  if (method !== "GET" && options.isQuestion !== true) refresh();
+  if (method !== "GET" && options.isQuestion !== true) {
+    refresh();
+    tabs?.postMessage(path);
+  }
   return body as T;
 }
 

@@ -28,10 +28,15 @@ await describeStores("order and search of the log", ({ url }) => {
   });
   afterAll(() => db.close());
 
-  const pages = async (filter: Omit<RequestFilter, "accountId">, limit: number, sort: RequestSort = "time") => {
+  const pages = async (
+    filter: Omit<RequestFilter, "accountId">,
+    limit: number,
+    sort: RequestSort = "time",
+    isAscending = false,
+  ) => {
     const ids: string[] = [];
     for (let after: string | null = null; ; ) {
-      const page = await log.list({ accountId: "default", ...filter }, { limit, after, sort });
+      const page = await log.list({ accountId: "default", ...filter }, { limit, after, sort, isAscending });
       ids.push(...page.map(({ id }) => id));
       if (page.length < limit) return ids;
       after = page.at(-1)?.id ?? null;
@@ -52,6 +57,20 @@ await describeStores("order and search of the log", ({ url }) => {
       sorted(own.filter(({ decision, tags }) => decision?.tier === "NANO" && tags.team === "team 3")),
     );
     expect(await log.list({ accountId: "default" }, { limit: 5, after: "r0gone", sort })).toEqual([]);
+  });
+  test.each(values)("by %s, the smallest first, and what was not charged last", async (sort, numberOf) => {
+    const place = (record: RequestRecord): number =>
+      sort === "cost" && record.cost === null ? Number.POSITIVE_INFINITY : numberOf(record);
+    const sorted = [...own].sort((a, b) => {
+      const [first, second] = [place(a), place(b)];
+      return first === second ? (a.id < b.id ? -1 : 1) : first - second;
+    });
+    expect(await pages({}, 99, sort, true)).toEqual(idsOf(sorted));
+  });
+  test("oldest first", async () => {
+    expect(await pages({}, 99, "time", true)).toEqual(idsOf(own.toReversed()));
+    const nano = own.filter(({ decision }) => decision?.tier === "NANO").toReversed();
+    expect(await pages({ tier: "NANO" }, 7, "time", true)).toEqual(idsOf(nano));
   });
 
   const asked = (test: (prompt: string, answer: string) => boolean) => (record: RequestRecord) =>

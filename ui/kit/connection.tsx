@@ -1,7 +1,7 @@
 // The one strip that says how the connection stands, on every page. It also asks again, for all parts of the page.
 
 import { useEffect } from "preact/hooks";
-import { failing, heardAtMs, isOffline, RETRY_MS, refresh, useRepeat } from "../api.ts";
+import { failing, heardAtMs, hearTabs, isOffline, RETRY_MS, refresh, useRepeat } from "../api.ts";
 import { clock } from "../format.ts";
 import { Button } from "./button.tsx";
 import { covered } from "./states.tsx";
@@ -14,6 +14,7 @@ const AWAY_MS = 5_000;
 export function Connection() {
   useRepeat(isOffline.value ? RETRY_MS : 0, refresh);
   useEffect(watch, []);
+  useEffect(hearTabs, []);
   const [error] = [...failing.value].filter(([path]) => !covered.value.includes(path)).map(([, each]) => each);
   if (!isOffline.value && error === undefined) return null;
   return (
@@ -28,22 +29,24 @@ export function Connection() {
   );
 }
 
-/** The browser knows first that the network is gone. A page that is looked at again reads again. */
+/** The browser knows first that the network is gone. A page that is looked at again reads again, in another window, too. */
 function watch(): () => void {
-  let hiddenAtMs = Date.now();
+  let awayAtMs = Date.now();
   const lose = (): void => {
     isOffline.value = true;
   };
-  const look = (): void => {
-    if (document.hidden) hiddenAtMs = Date.now();
-    else if (Date.now() - hiddenAtMs > AWAY_MS) refresh();
+  const look = ({ type }: Event): void => {
+    const isBack = type !== "blur" && !document.hidden;
+    if (isBack && Date.now() - awayAtMs > AWAY_MS) refresh();
+    awayAtMs = Date.now();
   };
   addEventListener("offline", lose);
   addEventListener("online", refresh);
-  document.addEventListener("visibilitychange", look);
+  const looks = ["focus", "blur", "visibilitychange"];
+  for (const event of looks) addEventListener(event, look);
   return () => {
     removeEventListener("offline", lose);
     removeEventListener("online", refresh);
-    document.removeEventListener("visibilitychange", look);
+    for (const event of looks) removeEventListener(event, look);
   };
 }

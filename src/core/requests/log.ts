@@ -64,13 +64,14 @@ export interface NumberRange {
   readonly to?: number;
 }
 
-/** What the log can be sorted by, largest first; `time` is newest first. */
+/** What the log can be sorted by: the largest or newest first, or the other way round. */
 export const REQUEST_SORTS = ["time", "cost", "latency", "tokens"] as const;
 export type RequestSort = (typeof REQUEST_SORTS)[number];
 
 /** A page in an order other than by time, too. */
 export interface SortedPage extends Page {
   readonly sort?: RequestSort;
+  readonly isAscending?: boolean;
 }
 
 /** What all requests of a filter come to. A request that failed saved nothing, so its baseline is its charge. */

@@ -4,19 +4,20 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Profile } from "../../core/accounts.ts";
+import { OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
 import type { Constraints } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { formatUsd } from "../../core/money.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
-import { invalid, isObject, type JsonObject, readString } from "../../formats/wire/fields.ts";
+import { invalid, isObject, type JsonObject, readInteger, readString } from "../../formats/wire/fields.ts";
 import { parseBody } from "../../formats/wire/json-source.ts";
 import { tooManyRequests } from "../../gateway/admit.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import type { Services } from "../../gateway/services.ts";
-import { estimateCost } from "../../routing/cost.ts";
+import { type Estimate, estimateCost } from "../../routing/cost.ts";
 import { routesOf } from "../../routing/hosts.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
@@ -48,6 +49,12 @@ const PlaygroundRequestSchema = named(
   {
     ...questionFields,
     stream: optional(Flag),
+    answerTokens: optional(
+      Type.Integer({
+        minimum: 1,
+        description: "The answer length that costs are estimated for; a decision never depends on it.",
+      }),
+    ),
     profileId: optional(Type.String({ description: "A saved profile; not beside one that was never saved." })),
     profile: Type.Optional(
       Type.Union([RulesSchema, questionFields.profile], { description: "A profile that was never saved." }),
@@ -155,33 +162,40 @@ function playgroundCaller(accountId: string, profile: Profile | null): Caller {
 type PlaygroundDecision = Shape<typeof PlaygroundDecisionSchema>;
 
 function decideOnly(body: JsonObject, caller: Caller, services: Services): PlaygroundDecision {
-  const { source } = parseBody(Buffer.from(JSON.stringify(body)));
-  const asked = readDebugChat({ source, body });
+  const { answerTokens: _, ...question } = body;
+  const { source } = parseBody(Buffer.from(JSON.stringify(question)));
+  const asked = readDebugChat({ source, body: question });
   const startedAtMs = performance.now();
   const decision = route({ request: asked.request, caller }, services);
   const tookMs = Math.round((performance.now() - startedAtMs) * 1000) / 1000;
   const changes = previewChanges(asked, decision, services);
   const { catalog } = services;
-  const { input: inputTokens, output: outputTokens } = decision.estimatedTokens;
+  const { input: inputTokens } = decision.estimatedTokens;
   const { hosts = {} } = decision;
-  const costOf = (id: string): string => {
+  // Answers of one length can be compared; the tiers expect different ones.
+  const maxOutputTokens = readInteger(body, "answerTokens", { min: 1, max: OUTPUT_TOKENS_MAX });
+  const chat = maxOutputTokens === null ? asked.request.chat : { ...asked.request.chat, maxOutputTokens };
+  const estimateOf = (id: string): Estimate => {
     const [model] = routesOf({ chain: [id], hosts }, catalog) as [HostedModel];
-    const { cost } = estimateCost({ chat: asked.request.chat, inputTokens, tier: decision.tier, model, catalog });
-    return formatUsd(cost);
+    return estimateCost({ chat, inputTokens, tier: decision.tier, model, catalog });
   };
+  const { output, cost, baselineCost, savings } = estimateOf(decision.model);
   return {
     // Written as on /v1, where no schema is known.
     decision: { ...(writeDecision(decision) as PlaygroundDecision["decision"]), ...changes },
     classifiedTier: decision.classifiedTier ?? null,
     score: decision.score ?? null,
-    candidates: decision.candidates.map((candidate) => ({ ...candidate, costUsd: costOf(candidate.model) })),
+    candidates: decision.candidates.map((candidate) => ({
+      ...candidate,
+      costUsd: formatUsd(estimateOf(candidate.model).cost),
+    })),
     estimate: {
       inputTokens,
-      outputTokens,
+      outputTokens: output,
       baselineModel: catalog.baseline.id,
-      costUsd: formatUsd(decision.costEstimate),
-      baselineCostUsd: formatUsd(decision.baselineCost),
-      savings: decision.savings,
+      costUsd: formatUsd(cost),
+      baselineCostUsd: formatUsd(baselineCost),
+      savings,
     },
     tookMs,
   };
@@ -190,7 +204,15 @@ function decideOnly(body: JsonObject, caller: Caller, services: Services): Playg
 /** The debug endpoint's own fields as a chat-completions request has them. */
 function toChatBody(body: JsonObject): JsonObject {
   const { chat } = readDebugRequest(body);
-  const { prompt: _p, system_prompt: _s, max_output_tokens: cap, profile, service_profile: named, ...rest } = body;
+  const {
+    prompt: _p,
+    system_prompt: _s,
+    answerTokens: _a,
+    max_output_tokens: cap,
+    profile,
+    service_profile: named,
+    ...rest
+  } = body;
   const control = named ?? profile;
   return {
     model: "auto",

@@ -26,8 +26,8 @@ const { hour: HOUR_MS, day: DAY_MS } = SPAN_MS;
 
 /** The rows of one page. */
 export async function searchPage(db: Db, filter: RequestFilter, page: SortedPage): Promise<readonly SqlRow[]> {
-  const { limit, after, sort = "time" } = page;
-  if (sort !== "time") return sortedPage(db, filter, { limit, after, sort });
+  const { limit, after, sort = "time", isAscending = false } = page;
+  if (sort !== "time" || isAscending) return sortedPage(db, filter, page);
   const end = firstOf(filter.toMs === undefined ? null : recordIdAt(filter.toMs), after);
   const search = { db, filter, limit };
   if (filter.requestIdStart !== undefined) return byRequestId(search, end, filter.requestIdStart);

@@ -1,4 +1,4 @@
-// A page of the request log by cost, latency or tokens, the largest first. Where nothing but the time is filtered, one
+// A page of the request log by cost, latency or tokens, or oldest first. Where nothing but the time is filtered, one
 // narrow index is read from end to end; that takes less than keeping an index for each order up to date.
 
 import type { Db, SqlRow } from "../../core/db.ts";
@@ -6,29 +6,34 @@ import type { RequestFilter, RequestSort, SortedPage } from "../../core/requests
 import { inListSql, listValue } from "../dialect.ts";
 import { addAll, type Conditions, newConditions } from "./conditions.ts";
 
-/** What was not charged comes last on both databases. */
-const VALUES: Readonly<Record<Exclude<RequestSort, "time">, string>> = {
-  cost: "COALESCE(charge, -1)",
+/** Ids are in the order of time. */
+const VALUES: Readonly<Record<Exclude<RequestSort, "cost">, string>> = {
+  time: "id",
   latency: "latency_ms",
   tokens: "tokens",
 };
 
-interface ByValue extends SortedPage {
-  readonly sort: Exclude<RequestSort, "time">;
+/** What was not charged comes last on both databases and in both orders. */
+function sortedBy(sort: RequestSort, isAscending: boolean): string {
+  if (sort !== "cost") return VALUES[sort];
+  return `COALESCE(charge, ${isAscending ? "9223372036854775807" : "-1"})`;
 }
 
 /** None when the request that the page follows is deleted. */
-export async function sortedPage(db: Db, filter: RequestFilter, page: ByValue): Promise<readonly SqlRow[]> {
-  const value = VALUES[page.sort];
+export async function sortedPage(db: Db, filter: RequestFilter, page: SortedPage): Promise<readonly SqlRow[]> {
+  const { sort = "time", isAscending = false, after, limit } = page;
+  const value = sortedBy(sort, isAscending);
+  const [further, order] = isAscending ? [">", "ASC"] : ["<", "DESC"];
   const where = newConditions();
   addAll(where, db.kind, filter);
-  if (page.after !== null) {
+  if (after !== null && sort === "time") where.add(`id ${further} ?`, after);
+  else if (after !== null) {
     const sql = `SELECT ${value} AS value FROM requests WHERE account_id = $1 AND id = $2`;
-    const [last] = await db.query(sql, [filter.accountId, page.after]);
+    const [last] = await db.query(sql, [filter.accountId, after]);
     if (last?.value === undefined) return [];
-    where.add(`(${value} < ? OR (${value} = ? AND id < ?))`, last.value, last.value, page.after);
+    where.add(`(${value} ${further} ? OR (${value} = ? AND id ${further} ?))`, last.value, last.value, after);
   }
-  return readChosen(db, where, `${value} DESC, id DESC`, page.limit);
+  return readChosen(db, where, sort === "time" ? `id ${order}` : `${value} ${order}, id ${order}`, limit);
 }
 
 /** First the ids, for which the narrow index may do, then their rows. */

@@ -59,6 +59,8 @@ test("is sorted, paged and filtered by what callers say", async () => {
   expect(await latencies("")).toEqual([400, 300, 200, 100]);
   expect(await latencies("sort=cost")).toEqual([100, 200, 300, 400]);
   expect(await latencies("sort=latency")).toEqual([400, 300, 200, 100]);
+  expect(await latencies("sort=latency&order=asc")).toEqual([100, 200, 300, 400]);
+  expect(await latencies("order=asc")).toEqual([100, 200, 300, 400]);
   const first = await get(`/api/requests?${past}&sort=cost&limit=3`);
   const second = await get(`/api/requests?${past}&sort=cost&limit=3&after=${String(first.next)}`);
   expect([...first.data, ...second.data].map(({ latencyMs }) => latencyMs)).toEqual([100, 200, 300, 400]);
@@ -71,7 +73,7 @@ test("is sorted, paged and filtered by what callers say", async () => {
 });
 
 test("refuses an order and a number that make no sense", async () => {
-  for (const query of ["sort=price", "latencyFrom=-1", "tokensTo=1.5", "latencyTo=1e3"]) {
+  for (const query of ["sort=price", "order=up", "latencyFrom=-1", "tokensTo=1.5", "latencyTo=1e3"]) {
     const response = await gateway.api("GET", `/api/requests?${query}`);
     expect([query, response.status]).toEqual([query, 400]);
   }

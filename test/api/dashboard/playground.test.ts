@@ -41,6 +41,21 @@ describe("deciding", () => {
     expect(await (await gateway.api("GET", "/api/credits")).json()).toEqual(before);
   });
 
+  it("has one baseline for every tier when the length of the answer is given, and decides the same", async () => {
+    const decide = (tier: string, more: object) =>
+      post<Decided>("/api/playground/decide", { prompt: PROOF, service_profile: "tier", service_tier: tier, ...more });
+    const own = await Promise.all(["NANO", "COMPLEX"].map((tier) => decide(tier, {})));
+    const same = await Promise.all(["NANO", "COMPLEX"].map((tier) => decide(tier, { answerTokens: 700 })));
+    expect(same.map(({ estimate }) => estimate.outputTokens)).toEqual([700, 700]);
+    expect(same[0]?.estimate.baselineCostUsd).toBe(same[1]?.estimate.baselineCostUsd);
+    expect(own[0]?.estimate.baselineCostUsd).not.toBe(own[1]?.estimate.baselineCostUsd);
+    expect(same.map(({ decision }) => decision)).toEqual(own.map(({ decision }) => decision));
+    for (const { estimate } of same) {
+      const share = 1 - Number(estimate.costUsd) / Number(estimate.baselineCostUsd);
+      expect(estimate.savings).toBeCloseTo(Math.max(0, share), 6);
+    }
+  });
+
   it("keeps to a saved profile and to one that was never saved alike", async () => {
     const rules = { tierCeiling: "SIMPLE", blockedModels: ["gpt-4o-mini"] };
     const { id } = await post<{ id: string }>("/api/profiles", { name: "low", ...rules });
@@ -61,6 +76,7 @@ describe("deciding", () => {
     [{ prompt: "Hi", profile: "nonsense" }, 400, "profile"],
     [{ prompt: "Hi", service_tier_floor: "HUGE" }, 400, "service_tier_floor"],
     [{ prompt: "Hi", messages: [] }, 422, "messages"],
+    [{ prompt: "Hi", answerTokens: 0 }, 400, "answerTokens"],
   ])("%j is %s", async (body, status, param) => {
     await expectError(await person.call("POST", "/api/playground/decide", body), { status, param });
   });

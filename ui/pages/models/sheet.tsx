@@ -15,7 +15,7 @@ import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo, hrefWith } from "../../router.ts";
 import { isOperator } from "../../session.ts";
 import type { Model, SeenToolCalls } from "../../types.ts";
-import { describeHealth, errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
+import { describeHealth, errorRate, Health, perMillion, type SeenModel, timesText } from "./facts.tsx";
 import * as TEXT from "./text.ts";
 import { seenText } from "./words.ts";
 
@@ -97,10 +97,7 @@ function ModelFacts({ model }: { readonly model: SeenModel }) {
     [TEXT.capabilities, model.capabilities.join(", ") || TEXT.textOnly],
     [TEXT.trafficOfDay, `${percent(model.share)}, ${plural(model.usage?.requests ?? 0, "request")}`],
     [TEXT.errorsOfDay, `${count(model.usage?.errors ?? 0)}, ${errorRate(model)}`],
-    [
-      "TTFT, 24 h",
-      `p50 ${duration(model.usage?.firstContent.p50Ms)}, p95 ${duration(model.usage?.firstContent.p95Ms)}`,
-    ],
+    ["TTFT, 24 h", timesText(model.usage)],
   ];
   return <Facts facts={facts} />;
 }

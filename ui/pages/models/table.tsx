@@ -2,12 +2,12 @@
 
 import { TIERS } from "../../../src/core/tiers.ts";
 import { count, duration, percent, score, usd } from "../../format.ts";
-import { isChordArmed, useShortcuts } from "../../keyboard.ts";
+import { isChordArmed, useRowFocus, useShortcuts } from "../../keyboard.ts";
 import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { hrefTo, hrefWith, setQuery } from "../../router.ts";
 import { ComparePick } from "./comparison.tsx";
-import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
+import { answered, errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import * as TEXT from "./text.ts";
 
 /** What the table is sorted by, as it stands in the address. */
@@ -88,6 +88,7 @@ function useSteps(models: readonly SeenModel[], chosen: string | null): void {
     if (next !== undefined) setQuery({ model: next.id }, { replace: chosen !== null });
   };
   useShortcuts({ j: () => step(1), k: () => step(-1) });
+  useRowFocus(chosen);
 }
 
 /** One model. */
@@ -101,7 +102,7 @@ interface ModelRowProps {
 function ModelRow({ model, isOpen, compared }: ModelRowProps) {
   const requests = hrefTo("/requests", { model: model.id, range: "24h", from: null, to: null });
   return (
-    <tr class={`${isOpen ? "open" : ""} ${model.isRoutable ? "" : "gone"}`}>
+    <tr data-row={model.id} class={`${isOpen ? "open" : ""} ${model.isRoutable ? "" : "gone"}`}>
       <th scope="row" data-cell="name">
         <div class="row">
           <ComparePick id={model.id} compared={compared} />
@@ -133,7 +134,9 @@ function ModelRow({ model, isOpen, compared }: ModelRowProps) {
         {model.usage === null ? (
           <span class="faint">–</span>
         ) : (
-          <a href={requests}>{duration(model.usage.firstContent.p50Ms)}</a>
+          <a href={requests} title={TEXT.medianOf(answered(model.usage))}>
+            {duration(model.usage.firstContent.p50Ms)}
+          </a>
         )}
       </td>
       <td data-cell="errors" class="number">

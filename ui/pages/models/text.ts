@@ -114,3 +114,6 @@ export const fromSeveralAccounts = ", from several accounts";
 export const scoreLowered = (before: string, after: string, share: string, whose: string) =>
   `score ${before} → ${after} (−${share}${whose})`;
 export const scoreUnchanged = "score unchanged";
+
+export const medianOf = (requests: number) => `Median of ${requests}`;
+export const slowestOf = (requests: number) => `slowest of ${requests}`;

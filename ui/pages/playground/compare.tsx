@@ -25,7 +25,7 @@ interface CompareProps {
 /** "Run all" counts up a number that every card watches. */
 export function Compare({ draft, first, profiles, set }: CompareProps) {
   const [runs, setRuns] = useState(0);
-  const others = useOthers(draft);
+  const others = useOthers(draft, first);
   // A shared link may name a profile of another account.
   const nameOf = (id: string): string => profiles.find((profile) => profile.id === id)?.name ?? TEXT.anotherProfile;
   const rows = [
@@ -48,6 +48,11 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
             {isReady ? TEXT.runAllFor(usd(total)) : TEXT.runAll}
           </Button>
         </div>
+        {first.preview !== null && (
+          <p class="faint">
+            {TEXT.oneBaseline(first.preview.estimate.outputTokens, usd(first.preview.estimate.baselineCostUsd))}
+          </p>
+        )}
         <Choices draft={draft} profiles={profiles} set={set} />
         <Summary rows={rows} />
       </section>
@@ -63,13 +68,20 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
   );
 }
 
-/** Hooks cannot be counted by data: there are as many as contenders can be, and the unused ones ask nothing. */
-function useOthers(draft: Draft): readonly PreviewState[] {
-  const at = (index: number): Draft | null => {
+/**
+ * Hooks cannot be counted by data: there are as many as contenders can be, and the unused ones ask nothing. All are
+ * estimated for an answer as long as that of the draft, so that there is one baseline.
+ */
+function useOthers(draft: Draft, { preview, error }: PreviewState): readonly PreviewState[] {
+  const useOther = (index: number): PreviewState => {
     const other = draft.others[index];
-    return other === undefined ? null : contenderOf(draft, other);
+    const isReady = preview !== null || error !== null;
+    return useDecision(
+      other === undefined || !isReady ? null : contenderOf(draft, other),
+      preview?.estimate.outputTokens,
+    );
   };
-  return [useDecision(at(0)), useDecision(at(1)), useDecision(at(2))];
+  return [useOther(0), useOther(1), useOther(2)];
 }
 
 /** A contender in words. */
@@ -111,7 +123,7 @@ function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
             {usd(preview?.estimate.costUsd)}
           </td>
           <td data-cell="saved" class="number">
-            {percent(preview?.decision.savings)}
+            {percent(preview?.estimate.savings)}
           </td>
         </tr>
       ))}

@@ -40,6 +40,7 @@ function PreviewDetails({ preview }: { readonly preview: DecisionPreview }) {
     <>
       <DecisionPanel
         routedMs={tookMs}
+        saved={estimate.savings}
         decision={{
           ...decision,
           classifiedTier,

@@ -27,6 +27,7 @@ export interface DecisionPreview {
     readonly baselineModel: string;
     readonly costUsd: string;
     readonly baselineCostUsd: string;
+    readonly savings: number;
   };
   /** How long routing took in the gateway. */
   readonly tookMs: number;
@@ -39,11 +40,12 @@ export interface PreviewState {
   readonly isStale: boolean;
 }
 
-/** Null asks nothing, and neither does an empty prompt. */
-export function useDecision(draft: Draft | null): PreviewState {
+/** Null asks nothing, and neither does an empty prompt. Costs are estimated for an answer of that many tokens. */
+export function useDecision(draft: Draft | null, answerTokens?: number): PreviewState {
   const [state, setState] = useState<PreviewState>({ preview: null, error: null, isStale: false });
   // As text, so that an equal draft is not asked again.
-  const question = draft === null || draft.prompt.trim() === "" ? null : JSON.stringify(questionOf(draft));
+  const question =
+    draft === null || draft.prompt.trim() === "" ? null : JSON.stringify({ ...questionOf(draft), answerTokens });
   useEffect(() => {
     if (question === null) {
       setState({ preview: null, error: null, isStale: false });

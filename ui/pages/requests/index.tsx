@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLoad, withAccount } from "../../api.ts";
 import { plural } from "../../format.ts";
-import { useShortcuts } from "../../keyboard.ts";
+import { focusRow, useRowFocus, useShortcuts } from "../../keyboard.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
 import { Check } from "../../kit/field.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
@@ -37,19 +37,19 @@ export function Requests() {
   const after = query.get("after");
   const filter = filterQuery(query);
   // Live requests are the newest ones: an older page or a chosen range has none.
-  const sort = query.get("sort");
-  const isNewest = after === null && sort === null && range.name !== "custom";
+  const sorting = ["sort", "order"].map((name) => (query.has(name) ? `&${name}=${query.get(name)}` : "")).join("");
+  const isNewest = after === null && sorting === "" && range.name !== "custom";
   const isTailed = query.get("tail") === "on" && isNewest;
   // The tail is needed before the list that it reloads, so the list's function arrives through a ref.
   const reload = useRef<() => void>(() => undefined);
   const tail = useTail(isTailed, filter, () => reload.current());
   const list = useLoad<List<RequestLine>>(
-    `/api/requests?limit=${PAGE_ROWS}&${rangeQuery(range)}${filter}${sort === null ? "" : `&sort=${sort}`}${after === null ? "" : `&after=${after}`}`,
+    `/api/requests?limit=${PAGE_ROWS}&${rangeQuery(range)}${filter}${sorting}${after === null ? "" : `&after=${after}`}`,
     tail.state === "polling" ? { everyMs: POLL_EVERY_MS } : {},
   );
   reload.current = list.reload;
   const read = list.data?.data ?? [];
-  const rows = sort === null ? withLive(tail.requests, read) : read;
+  const rows = sorting === "" ? withLive(tail.requests, read) : read;
   const newest = isNewest && !isTailed ? read[0] : undefined;
   const chosen = useRowKeys(rows, openId);
   return (
@@ -92,7 +92,7 @@ export function Requests() {
 /** Turning it on goes to the newest requests, because those are the ones that arrive live. */
 function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
   const change = (wanted: boolean): void => {
-    const newest = { after: null, from: null, to: null };
+    const newest = { after: null, from: null, to: null, sort: null, order: null };
     setQuery({ tail: wanted ? "on" : null, ...(wanted ? newest : {}) }, { replace: true });
   };
   const said = { off: TEXT.live, streaming: TEXT.live, polling: TEXT.liveEvery(POLL_EVERY_MS / 1000) };
@@ -142,6 +142,7 @@ function useRowKeys(rows: readonly RequestLine[], openId: string | null): string
   useEffect(() => {
     if (openId !== null) chosen.value = openId;
   }, [openId, chosen]);
+  useRowFocus(openId);
   const open = (id: string, replace: boolean): void => {
     const query = place.value.query.toString();
     go(`/requests/${encodeURIComponent(id)}${query === "" ? "" : `?${query}`}`, { replace });
@@ -152,7 +153,7 @@ function useRowKeys(rows: readonly RequestLine[], openId: string | null): string
     if (next === undefined) return;
     chosen.value = next.id;
     if (openId !== null) open(next.id, true);
-    else document.querySelector(`[data-row="${next.id}"]`)?.scrollIntoView({ block: "nearest" });
+    else focusRow(next.id);
   };
   useShortcuts({
     j: () => move(1),
@@ -212,7 +213,7 @@ function NoRequests({ range }: { readonly range: Range }) {
 
 /** The list is read by cursor: there is a way to the newest and to older requests, but no page numbers. */
 function Pages({ after, next }: { readonly after: string | null; readonly next: string | null }) {
-  const isSorted = place.value.query.has("sort");
+  const isSorted = place.value.query.has("sort") || place.value.query.has("order");
   // A page opens at its beginning, not where the one before was left.
   useEffect(() => {
     if (after !== null) toTop();

@@ -40,15 +40,24 @@ export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
 
 /** A column that the list can be sorted by is a link, so that a sorted list can be sent, too. */
 function Head({ column: { id, name, sort, isNumber } }: { readonly column: Omit<Column, "show"> }) {
-  const isSorted = sort !== undefined && (place.value.query.get("sort") ?? "time") === sort;
+  const { query } = place.value;
+  const isSorted = sort !== undefined && (query.get("sort") ?? "time") === sort;
+  const isAscending = query.get("order") === "asc";
+  // A second click turns the order around.
+  const order = isSorted && !isAscending ? "asc" : null;
   return (
-    <th scope="col" data-cell={id} class={isNumber ? "number" : ""} aria-sort={isSorted ? "descending" : undefined}>
+    <th
+      scope="col"
+      data-cell={id}
+      class={isNumber ? "number" : ""}
+      aria-sort={isSorted ? (isAscending ? "ascending" : "descending") : undefined}
+    >
       {sort === undefined ? (
         name
       ) : (
-        <a class="sort" href={hrefWith({ sort: sort === "time" ? null : sort, after: null, tail: null })}>
+        <a class="sort" href={hrefWith({ sort: sort === "time" ? null : sort, order, after: null, tail: null })}>
           {name}
-          {isSorted ? " ↓" : ""}
+          {isSorted ? (isAscending ? " ↑" : " ↓") : ""}
         </a>
       )}
     </th>

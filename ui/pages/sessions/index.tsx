@@ -2,7 +2,7 @@
 
 import { useLoad } from "../../api.ts";
 import { count, duration, exact, percent, plural, usd, utc } from "../../format.ts";
-import { useShortcuts } from "../../keyboard.ts";
+import { useRowFocus, useShortcuts } from "../../keyboard.ts";
 import { ButtonLink } from "../../kit/button.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Sheet } from "../../kit/sheet.tsx";
@@ -26,6 +26,7 @@ export function Sessions() {
     `/api/sessions?limit=${PAGE_ROWS}&${rangeQuery(currentRange())}${state === null ? "" : `&state=${state}`}${after === null ? "" : `&after=${after}`}`,
   );
   useShortcuts({ Escape: () => openId !== null && go(hrefOf(null)) });
+  useRowFocus(openId);
   return (
     <>
       <PageHead title={TEXT.sessions} purpose={TEXT.purpose}>
@@ -93,7 +94,12 @@ function SessionTable({ rows, openId }: { readonly rows: readonly RequestSession
 function SessionRow({ row, isOpen }: { readonly row: RequestSession; readonly isOpen: boolean }) {
   const saved = Number(row.savedUsd) / (Number(row.savedUsd) + Number(row.chargeUsd) || 1);
   return (
-    <tr class={isOpen ? "open" : ""} aria-current={isOpen ? "true" : undefined} onClick={() => go(hrefOf(row.session))}>
+    <tr
+      data-row={row.session}
+      class={isOpen ? "open" : ""}
+      aria-current={isOpen ? "true" : undefined}
+      onClick={() => go(hrefOf(row.session))}
+    >
       <td data-cell="time">
         <a href={hrefOf(row.session)} title={`${utc(row.lastAt)}, ${row.session}`}>
           {timeText(row.lastAt)}
@@ -153,8 +159,8 @@ function SessionSheet({ id }: { readonly id: string }) {
           <>
             {turnList.length < turns && <p class="faint">{TEXT.newestTurns(turnList.length)}</p>}
             <ol class="timeline" aria-label={TEXT.timeline}>
-              {turnList.map((turn) => (
-                <Turn key={turn.id} turn={turn} />
+              {turnList.map((turn, at) => (
+                <Turn key={turn.id} turn={turn} before={turnList[at - 1]} />
               ))}
             </ol>
           </>
@@ -164,8 +170,10 @@ function SessionSheet({ id }: { readonly id: string }) {
   );
 }
 
-/** Why the model changed is what the decision said of it. */
-function Turn({ turn }: { readonly turn: SessionDetail["turnList"][number] }) {
+type SessionTurn = SessionDetail["turnList"][number];
+
+/** What changed with a turn, and why: the decision said it. */
+function Turn({ turn, before }: { readonly turn: SessionTurn; readonly before: SessionTurn | undefined }) {
   const state = turn.sessionState;
   const hasChanged = state === "switched" || state === "escalated";
   const cached = turn.tokens?.cacheRead ?? 0;
@@ -186,7 +194,16 @@ function Turn({ turn }: { readonly turn: SessionDetail["turnList"][number] }) {
         <span>{duration(turn.latencyMs)}</span>
         {cached > 0 && <span>{TEXT.cached(count(cached))}</span>}
       </p>
+      {hasChanged && before !== undefined && <p>{changesOf(before, turn)}</p>}
       {hasChanged && turn.reasoning !== null && <p>{turn.reasoning}</p>}
     </li>
   );
+}
+
+/** `Model: gpt-5-nano → glm-4.6`, for each that is another one than before. */
+function changesOf(before: SessionTurn, turn: SessionTurn): string {
+  return (["model", "provider", "tier"] as const)
+    .filter((field) => before[field] !== turn[field])
+    .map((field) => TEXT.changed(TEXT.FIELDS[field], before[field] ?? "—", turn[field] ?? "—"))
+    .join(", ");
 }

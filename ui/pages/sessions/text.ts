@@ -27,6 +27,8 @@ export const sessionTitle = (id: string) => `Session ${id}`;
 export const about = (turns: string, cost: string, cached: string) =>
   `${turns} · ${cost} · ${cached} tokens from cache`;
 export const timeline = "Turns, oldest first";
+export const FIELDS = { model: "Model", provider: "Host", tier: "Tier" } as const;
+export const changed = (field: string, before: string, after: string) => `${field}: ${before} → ${after}`;
 export const cached = (tokens: string) => `${tokens} cached`;
 export const allRequests = "Requests of this session";
 export const newestTurns = (shown: number) => `The newest ${shown} turns are shown.`;

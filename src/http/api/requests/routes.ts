@@ -25,6 +25,7 @@ import {
 
 const NDJSON = "application/x-ndjson";
 const FORMATS = ["ndjson", "csv"] as const;
+const ORDERS = ["desc", "asc"] as const;
 /** NDJSON for programs, CSV for spreadsheets. */
 const FILE_TYPES = {
   ndjson: `${NDJSON}; charset=utf-8`,
@@ -64,18 +65,20 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   get("listRequests", "/api/requests", {
     summary: "Recorded requests, newest first unless sorted otherwise",
     parameters: [
-      query("sort", Type.Enum([...REQUEST_SORTS], { default: "time" }), "The largest first; `time`: newest first."),
+      query("sort", Type.Enum([...REQUEST_SORTS], { default: "time" })),
+      query("order", Type.Enum([...ORDERS], { default: "desc" }), "`desc`: the largest or newest first."),
       ...filters,
       ...paging,
     ],
     response: page(RequestLineSchema),
     async handle({ request }, edge) {
       const sort = oneOf("sort", queryOf(request, "sort") ?? "time", REQUEST_SORTS);
+      const isAscending = oneOf("order", queryOf(request, "order") ?? "desc", ORDERS) === "asc";
       const wanted = pageOf(request);
       await caughtUp(edge.records);
       const filter = await filterOf(request, edge);
       const names = namesOf(edge, filter.accountId);
-      const list = (each: Page) => edge.records.requests.list(filter, { ...each, sort });
+      const list = (each: Page) => edge.records.requests.list(filter, { ...each, sort, isAscending });
       return listPage(wanted, list, (line) => writeSummary(line, names));
     },
   }),
