@@ -15,10 +15,12 @@ export function Banners({ isBroke }: { readonly isBroke: boolean }) {
   // Only operators may read the health of providers, and only they can replace a key.
   const providers = useLoad<List<Provider>>(isOperator() ? "/api/providers" : null, { everyMs: PROVIDERS_EVERY_MS });
   const refusing = (providers.data?.data ?? []).filter(({ credential }) => (credential?.consecutiveFailures ?? 0) > 0);
+  // A new account never had credits. Adding some is a step of its checklist, not an alarm.
+  const booked = useLoad<List<unknown>>(isBroke ? "/api/ledger?limit=1" : null).data?.data ?? [];
   return (
     <div class="banners">
       <Connection />
-      {isBroke && (
+      {isBroke && booked.length > 0 && (
         <p role="alert">
           {TEXT.outOfCredits}{" "}
           {isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>{TEXT.addCredits}</a> : TEXT.askForCredits}

@@ -53,7 +53,7 @@ export function usdColumn(amounts: readonly (number | string | null)[]): (amount
   };
 }
 
-/** Six decimals in every row of the ledger, so that a small charge is seen to move the balance. */
+/** Six decimals in every row of the ledger and of the request log, so that a small charge is seen to move the balance. */
 export function balance(amount: string | number): string {
   const value = Number(amount);
   const text = Math.abs(value).toLocaleString("en-US", { minimumFractionDigits: 6, maximumFractionDigits: 6 });

@@ -12,16 +12,19 @@ interface AxeFault {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** The themes differ in colours only, so the dark one is checked for contrast alone. */
+/** Themes differ in colours only, and widths in sizes, so that the light one at full width is checked for all rules. */
 const RULES = {
   light: "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']",
   dark: "{ type: 'rule', values: ['color-contrast'] }",
+  narrow: "{ type: 'rule', values: ['color-contrast', 'target-size', 'scrollable-region-focusable'] }",
 };
 
-export async function faultsOf(page: Page, theme: keyof typeof RULES): Promise<readonly string[]> {
-  await page.evaluate(axe);
+/** In the part of the page that matches, or in all of it. */
+export async function faultsOf(page: Page, rules: keyof typeof RULES, part?: string): Promise<readonly string[]> {
+  // The script is large: once for each document.
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe);
   const faults = await page.evaluate<readonly AxeFault[]>(
-    `axe.run(document, { runOnly: ${RULES[theme]}, resultTypes: ["violations"] }).then((r) => r.violations)`,
+    `axe.run(${part === undefined ? "document" : JSON.stringify(part)}, { runOnly: ${RULES[rules]}, resultTypes: ["violations"] }).then((r) => r.violations)`,
   );
   return faults
     .filter(({ impact }) => impact === "serious" || impact === "critical")

@@ -166,6 +166,18 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     expect(troubles).toEqual([]);
   });
 
+  test("sees a change from elsewhere in balance, months and ledger alike, without doing anything", async () => {
+    const { page } = await visit("/credits", { prepare: async (opened) => opened.clock.install() });
+    await page.locator(".months tbody tr").first().waitFor();
+    await make("/api/credits/topups", { amountUsd: "3.125", note: "from elsewhere" });
+    const { availableUsd } = (await (await gateway().api("GET", "/api/credits")).json()) as { availableUsd: string };
+    await page.clock.fastForward(15_000);
+    await page.locator(".ledger tbody tr").filter({ hasText: "from elsewhere" }).waitFor();
+    const exact = `${availableUsd} USD`;
+    for (const place of [".months [data-cell=closing]", ".ledger [data-cell=balance]", ".balance"])
+      await expect.poll(() => page.locator(place).first().getAttribute("title"), { message: place }).toContain(exact);
+  });
+
   test("sees what the month came to, and from each sum the entries behind it", async () => {
     await make("/api/credits/topups", { amountUsd: "12.5", note: "January" });
     await make("/api/credits/adjustments", { amountUsd: "-0.25" });
@@ -271,6 +283,9 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await menu.getByText("More").click();
     await menu.getByRole("link", { name: "Credits" }).click();
     await page.getByRole("heading", { level: 1, name: "Credits" }).waitFor();
+    // Credits that a new account never had are no alarm.
+    await page.getByText("No entries yet").waitFor();
+    expect(await page.getByText("You're out of credits").count()).toBe(0);
     await expect.poll(() => menu.getByRole("link", { name: "Models" }).isVisible()).toBe(false);
     await menu.getByText("More").press("Enter");
     await menu.getByRole("link", { name: "Documentation" }).waitFor();
@@ -294,6 +309,11 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const rows = page.locator(".bench-out table tbody tr");
     await rows.filter({ hasText: /Tier COMPLEX.*COMPLEX/ }).waitFor();
     await rows.filter({ hasText: /Model gpt-5-nano.*gpt-5-nano.*\$/ }).waitFor();
+    // One length of answer and so one baseline for all, or what they save could not be compared.
+    const baselines = async () =>
+      (await page.locator(".verdict").allInnerTexts()).map((text) => /baseline (\S+)/.exec(text)?.[1]);
+    await expect.poll(async () => new Set(await baselines()).size).toBe(1);
+    await page.getByText(/^For answers of \d+ tokens; the baseline costs \$/).waitFor();
     const { page: other } = await visit(new URL(page.url()).pathname + new URL(page.url()).hash);
     await other.locator(".versus > section").nth(3).waitFor();
     await page.getByRole("button", { name: /^Run all for about \$/ }).click();

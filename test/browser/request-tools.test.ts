@@ -46,11 +46,15 @@ const RECORDS: readonly RequestRecord[] = [
     errorMessage: "All 1 models in the LIGHT chain failed. Last error: lab returned 401.",
   }),
 ];
+/** More than a page, before the range that is shown at first. */
+const OLDER = Array.from({ length: 60 }, (_, n) =>
+  makeRecord({ atMs: NOW - 3 * 86_400_000 + n, requestId: `old-${n}` }),
+);
 
 const database = `sqlite:${join(mkdtempSync(join(tmpdir(), "switchyard-tools-")), "log.db")}`;
 const db = await openDb(database);
 await db.migrate();
-await createRecordStore(db).write(RECORDS);
+await createRecordStore(db).write([...OLDER, ...RECORDS]);
 await db.close();
 
 const SIZES = [
@@ -70,7 +74,8 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
       .evaluateAll((links) => links.map((link) => link.getAttribute("title")?.split(" ").at(-1)));
 
   test("sorts, sums up, searches, chooses columns and time zone, and counts what is new", async () => {
-    const { page, troubles } = await visit("/requests", { timezoneId: "Asia/Tokyo" });
+    const prepare = async (opened: Page): Promise<void> => opened.clock.install();
+    const { page, troubles } = await visit("/requests", { timezoneId: "Asia/Tokyo", prepare });
     await page.locator(".totals b", { hasText: "5 requests" }).waitFor();
     await page.locator(".totals", { hasText: "2 errors" }).waitFor();
     await page.getByRole("columnheader", { name: "Time, UTC+9 ↓" }).waitFor();
@@ -92,6 +97,10 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
     await page.getByRole("link", { name: "Total" }).click();
     await page.waitForURL(/sort=latency/);
     await expect.poll(() => ids(page)).toEqual(["turn-3", "turn-2", "turn-1", "all-failed", "too-poor"]);
+    await page.getByRole("link", { name: "Total ↓" }).click();
+    await page.waitForURL(/order=asc/);
+    await expect.poll(() => ids(page)).toEqual(["too-poor", "all-failed", "turn-1", "turn-2", "turn-3"]);
+    await page.getByRole("columnheader", { name: "Total ↑" }).waitFor();
     await page.getByLabel("Request id or text").fill("weather");
     await page.keyboard.press("Enter");
     await page.waitForURL(/q=weather/);
@@ -102,6 +111,7 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
     await page.goto(`${gateway().url}/requests`);
     await expect.poll(() => rows(page).count()).toBe(5);
     await (await gateway().post("/v1/chat/completions", HELLO)).text();
+    await page.clock.fastForward(16_000);
     await page.getByRole("button", { name: "1 new request" }).click();
     await expect.poll(() => rows(page).count()).toBe(6);
     expect(troubles).toEqual([]);
@@ -144,9 +154,56 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
     await timeline.getByText("Switched", { exact: true }).waitFor();
     expect(await timeline.locator("li").count()).toBe(3);
     await timeline.getByText("mathematics").waitFor();
+    await timeline.getByText("Model: alpha → beta, Host: lab → mill").waitFor();
     expect(await beyond(page)).toBe(0);
     expect(await faultsOf(page, "light")).toEqual([]);
     expect(troubles).toEqual([]);
+  });
+
+  test("a page of older requests begins at its top", async () => {
+    const { page } = await visit("/requests?range=7d");
+    await expect.poll(() => rows(page).count()).toBe(50);
+    await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+    await page.getByRole("link", { name: "Older" }).click();
+    await page.waitForURL(/after=/);
+    await expect.poll(() => rows(page).count()).toBe(OLDER.length + RECORDS.length + 1 - 50);
+    await expect.poll(() => page.evaluate("scrollY")).toBe(0);
+  });
+
+  test("j and k move the focus, and closing a panel leaves it on the row of the last one", async () => {
+    const { page } = await visit("/requests?q=weather");
+    await expect.poll(() => rows(page).count()).toBe(3);
+    const focused = () => page.evaluate<string>("document.activeElement.title?.split(' ').at(-1)");
+    await page.keyboard.press("j");
+    await expect.poll(focused).toBe("turn-3");
+    await page.keyboard.press("j");
+    await expect.poll(focused).toBe("turn-2");
+    await page.keyboard.press("Enter");
+    await page.getByRole("region", { name: /^Request / }).waitFor();
+    await page.keyboard.press("j");
+    await page.locator("h2", { hasText: "turn-1" }).waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(focused).toBe("turn-1");
+  });
+
+  test("what a request saved is one figure in row, decision and cost", async () => {
+    const { page } = await visit("/requests?q=weather");
+    const saved = await page.locator('td[data-cell="saved"]').first().innerText();
+    expect(saved).toMatch(/^\d+(\.\d)?%$/);
+    await page.locator('td[data-cell="time"] a').first().click();
+    await page.locator(".verdict").getByText(`${saved} saved`).waitFor();
+    await page.getByRole("tab", { name: "Cost" }).click();
+    await page.getByRole("rowheader", { name: `Saved (${saved})` }).waitFor();
+  });
+
+  test("a key made in another tab appears in this one", async () => {
+    const { page, context } = await visit("/keys");
+    await page.getByRole("row", { name: /first key/ }).waitFor();
+    const other = await context.newPage();
+    await other.goto(`${gateway().url}/keys?new=1`);
+    await other.getByRole("dialog").getByLabel("Name").fill("made elsewhere");
+    await other.keyboard.press("Enter");
+    await page.getByRole("row", { name: /made elsewhere/ }).waitFor();
   });
 
   test("in the dark, too, and Escape gives the focus back to its row", async () => {

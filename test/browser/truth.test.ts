@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)("the truth on screen", () => {
     await settled(page);
     const amounts = (): Promise<readonly string[]> => page.evaluate(amountsAtRest(place));
     expect((await amounts()).length).toBeGreaterThan(2);
-    const held = holdCalls(page);
+    const held = holdCalls();
     await page.route(API, held.hold);
     await change(page);
     await expect.poll(() => held.waiting()).toBeGreaterThan(0);
@@ -109,6 +109,22 @@ describe.skipIf(!hasBrowser)("the truth on screen", () => {
     held.release();
     await settled(page);
     await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
+  });
+
+  test("a slow gateway shows at once that something is coming, and the frame of the page before its numbers", async () => {
+    const held = { session: holdCalls(), overview: holdCalls() };
+    const { page } = await visit("/?live=off", {
+      prepare: async (opened) => {
+        for (const [name, { hold }] of Object.entries(held)) await opened.route(`**/api/${name}*`, hold);
+      },
+    });
+    await page.locator(".gate .skeleton:not(.unseen)").waitFor();
+    held.session.release();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    expect(await page.locator(".tile").count()).toBe(6);
+    expect(await page.locator(".tile .big").count()).toBe(0);
+    held.overview.release();
+    await page.locator(".tile .big").nth(5).waitFor();
   });
 
   test("ranges and ages are counted from the gateway's time, whatever the browser's clock says", async () => {
@@ -147,7 +163,7 @@ function fail(route: Route): Promise<void> {
 }
 
 /** Holds every call back until it is released. */
-function holdCalls(page: Page) {
+function holdCalls() {
   let release: () => void = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -159,7 +175,7 @@ function holdCalls(page: Page) {
     async hold(route: Route): Promise<void> {
       waiting += 1;
       await released;
-      if (!page.isClosed()) await route.continue();
+      await route.continue();
     },
   };
 }

@@ -3,8 +3,7 @@
 import type { ComponentChildren, VNode } from "preact";
 
 interface TableProps {
-  /** Its class in the style sheets. */
-  readonly kind: string;
+  readonly class?: string;
   /** For screen readers. */
   readonly caption: string;
   /** A text, or a head with more to it. */
@@ -13,7 +12,7 @@ interface TableProps {
 }
 
 /** It scrolls by itself where it is wider than the page. */
-export function Table({ kind, caption, heads, children }: TableProps) {
+export function Table({ class: kind = "", caption, heads, children }: TableProps) {
   return (
     <div class="table-box">
       <table class={`rows ${kind}`}>

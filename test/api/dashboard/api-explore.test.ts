@@ -100,3 +100,37 @@ it.each([
 it("does not show another account", async () => {
   await expectError(await gateway.api("GET", "/api/explore?account=nobody"), { status: 404 });
 });
+
+it("shows one request with the same cost and the same saving in every view", async () => {
+  const made = await gateway.api("POST", "/api/keys", { name: "single" });
+  const key = (await made.json()) as { id: string; key: string };
+  const headers = { authorization: `Bearer ${key.key}`, "x-request-id": "everywhere" };
+  const messages = [{ role: "user", content: "What is the capital of Portugal?" }];
+  const answer = await gateway.post("/v1/chat/completions", { ...HELLO, messages }, headers);
+  const { service } = (await answer.json()) as { service: { savingsPct: number } };
+  const get = async (path: string) => (await (await gateway.api("GET", path)).json()) as Record<string, unknown>;
+  const first = async (path: string) => ((await get(path)).data as Record<string, unknown>[])[0] ?? {};
+  const only = `key=${key.id}`;
+  const line = await first(`/api/requests?${only}`);
+  const { money } = (await get("/api/requests/everywhere")) as { money: Record<string, unknown> };
+  const { chargeUsd, savedUsd, baselineUsd } = line;
+  const amounts = { chargeUsd, savedUsd };
+  expect(Number(savedUsd)).toBeGreaterThan(0);
+  expect(money).toMatchObject({ chargeUsd, savedUsd, baselineUsd });
+  expect(await get(`/api/requests/totals?${only}`)).toMatchObject({ requests: 1, chargeUsd, savedUsd, baselineUsd });
+  expect(await first(`/api/usage?by=total&${only}`)).toMatchObject({ requests: 1, ...amounts });
+  expect((await get(`/api/overview?${only}`)).total).toMatchObject({ requests: 1, ...amounts });
+  expect((await get(`/api/keys/${key.id}`)).last30Days).toMatchObject({ requests: 1, ...amounts });
+  expect((await explore(`metric=cost&by=model&${only}`)).data[0]?.value).toBe(chargeUsd);
+  expect((await explore(`metric=saved&by=model&${only}`)).data[0]?.value).toBe(savedUsd);
+  expect((await explore(`metric=saved&by=user&${only}`)).data[0]?.value).toBe(savedUsd);
+  expect(await get(`/api/sessions/${String(line.session)}`)).toMatchObject({ turns: 1, ...amounts });
+  const charged = await first("/api/ledger?kind=charge&limit=1");
+  expect(charged).toMatchObject({ requestId: "everywhere", amountUsd: `-${String(chargeUsd)}` });
+  const sheet = await (await gateway.api("GET", `/api/requests/export?format=csv&${only}`)).text();
+  const [head = "", row = ""] = sheet.split("\r\n");
+  const cells = new Map(head.split(",").map((name, at) => [name, row.split(",")[at]]));
+  expect([cells.get("chargeUsd"), cells.get("savedUsd")]).toEqual([chargeUsd, savedUsd]);
+  // The answer itself says the same share, in percent with one decimal.
+  expect(service.savingsPct).toBeCloseTo((Number(savedUsd) / Number(baselineUsd)) * 100, 1);
+});

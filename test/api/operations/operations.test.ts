@@ -47,6 +47,7 @@ describe("/llms.txt", () => {
       expect((await fetch(url)).status).toBe(200);
     expect(text).toContain(`(${gateway.url}/docs/concepts/routing.md): `);
     expect(text).toContain("answers are simulated");
+    expect(text).toMatch(/With DEBUG_ROUTING=1 also X-Service-Model/);
     expect(text).not.toContain(gateway.key);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ToolScenario } from "../../../src/core/model.ts";
-import { seenText, standingText } from "../../../ui/pages/models/words.ts";
+import { seenText, standingText, timesText } from "../../../ui/pages/models/words.ts";
 
 const SEEN = {
   scenario: "single" as ToolScenario,
@@ -28,3 +28,10 @@ test.each([
   [[], "None (direct calls only)"],
   [[{ tier: "LIGHT", place: 2, of: 5 }], "#2 of 5 in LIGHT"],
 ])("the places %j", (chains, text) => expect(standingText(chains)).toBe(text));
+
+test.each([
+  [null, "–"],
+  [{ requests: 40, errors: 0, firstContent: { p50Ms: 428, p95Ms: 1_200 } }, "p50 428 ms, p95 1.20 s"],
+  [{ requests: 5, errors: 2, firstContent: { p50Ms: 428, p95Ms: 7_860 } }, "p50 428 ms, slowest of 3 7.86 s"],
+  [{ requests: 5, errors: 0, firstContent: { p50Ms: null, p95Ms: null } }, "–"],
+])("the times of %j", (usage, text) => expect(timesText(usage)).toBe(text));

@@ -217,7 +217,7 @@ function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] }) 
   }, [linked]);
   return (
     <Table
-      kind="ledger"
+      class="ledger"
       caption={TEXT.entriesCaption}
       heads={[TEXT.time, TEXT.type, TEXT.details, TEXT.addedBy, ...[TEXT.amount, TEXT.balanceAfter].map(numberHead)]}
     >

@@ -45,7 +45,7 @@ export function Months({ chosen }: { readonly chosen: string | null }) {
 function MonthTable({ months, chosen }: { readonly months: readonly LedgerMonth[]; readonly chosen: string | null }) {
   return (
     <Table
-      kind="months"
+      class="months"
       caption={TEXT.monthsCaption}
       heads={[
         TEXT.month,

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
 import { Spark } from "../../charts/spark.tsx";
-import { ago, count, plural, usd, utc } from "../../format.ts";
+import { ago, count, exact, plural, usdColumn, utc } from "../../format.ts";
 import { useShortcuts } from "../../keyboard.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
 import { PageHead } from "../../kit/page.tsx";
@@ -163,6 +163,7 @@ function KeyTable({ keys, chosen, onChoose }: KeyTableProps) {
   const [editing, setEditing] = useState<Key | null>(null);
   const [revoking, setRevoking] = useState<Key | null>(null);
   const active = keys.filter(({ status }) => status === "active");
+  const inColumn = usdColumn(keys.map(({ last30Days }) => last30Days.chargeUsd));
   const isChosen = ({ id }: Key): boolean => chosen.some((key) => key.id === id);
   const choose = (changed: readonly Key[], isOn: boolean): void => {
     const rest = chosen.filter(({ id }) => !changed.some((key) => key.id === id));
@@ -200,6 +201,7 @@ function KeyTable({ keys, chosen, onChoose }: KeyTableProps) {
             <KeyRow
               key={key.id}
               row={key}
+              inColumn={inColumn}
               isChosen={isChosen(key)}
               onChoose={(isOn) => choose([key], isOn)}
               onEdit={() => setEditing(key)}
@@ -255,6 +257,8 @@ function Tick({ label, isOn, onChange }: { label: string; isOn: boolean; onChang
 /** One key; the callbacks open its dialogs. */
 interface KeyRowProps {
   readonly row: ListedKey;
+  /** Writes the amounts of a column alike. */
+  readonly inColumn: ReturnType<typeof usdColumn>;
   readonly isChosen: boolean;
   readonly onChoose: (isOn: boolean) => void;
   readonly onEdit: () => void;
@@ -262,7 +266,7 @@ interface KeyRowProps {
 }
 
 /** A key that works no more stays readable, but nothing can be done with it. */
-function KeyRow({ row, isChosen, onChoose, onEdit, onRevoke }: KeyRowProps) {
+function KeyRow({ row, inColumn, isChosen, onChoose, onEdit, onRevoke }: KeyRowProps) {
   const isActive = row.status === "active";
   const { requests, requestsPerDay, chargeUsd } = row.last30Days;
   // The same 30 days that the numbers are counted over.
@@ -295,7 +299,9 @@ function KeyRow({ row, isChosen, onChoose, onEdit, onRevoke }: KeyRowProps) {
         </span>
       </td>
       <td data-cell="spend" class="number">
-        <a href={href}>{usd(chargeUsd)}</a>
+        <a href={href} title={exact(chargeUsd)}>
+          {inColumn(chargeUsd)}
+        </a>
       </td>
       <td data-cell="actions" class="actions">
         {isActive && (

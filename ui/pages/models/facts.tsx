@@ -1,6 +1,6 @@
 // Facts about a model that the table, the sheet and the comparison all show.
 
-import { ago, duration, percent, plural } from "../../format.ts";
+import { ago, percent, plural } from "../../format.ts";
 import type { HealthState, Model, Usage } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
@@ -14,22 +14,6 @@ export interface SeenModel extends Model {
 /** Prices are per token in the API and per million tokens for people. */
 export function perMillion(perToken: string | null): number | null {
   return perToken === null ? null : Number(perToken) * 1e6;
-}
-
-/** Those whose times are known. */
-export function answered({ requests, errors }: Usage): number {
-  return requests - errors;
-}
-
-/** Of fewer, the 95th percentile is the slowest one. */
-const TELLING = 20;
-
-/** `p50 428 ms, p95 1.20 s`, or the slowest of few. */
-export function timesText(usage: Usage | null): string {
-  if (usage === null || usage.firstContent.p50Ms === null) return "–";
-  const { p50Ms, p95Ms } = usage.firstContent;
-  const slowest = answered(usage) < TELLING ? TEXT.slowestOf(answered(usage)) : "p95";
-  return `p50 ${duration(p50Ms)}, ${slowest} ${duration(p95Ms)}`;
 }
 
 /** A dash where there was nothing to fail. */

@@ -15,9 +15,9 @@ import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo, hrefWith } from "../../router.ts";
 import { isOperator } from "../../session.ts";
 import type { Model, SeenToolCalls } from "../../types.ts";
-import { describeHealth, errorRate, Health, perMillion, type SeenModel, timesText } from "./facts.tsx";
+import { describeHealth, errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import * as TEXT from "./text.ts";
-import { seenText } from "./words.ts";
+import { seenText, timesText } from "./words.ts";
 
 /** The model, and all others for the chains that it is part of. */
 interface ModelSheetProps {
@@ -105,7 +105,7 @@ function ModelFacts({ model }: { readonly model: SeenModel }) {
 /** Those that can be called first, and how fast this process found them. */
 function Hosts({ model: { hosts } }: { readonly model: Model }) {
   return (
-    <Table kind="compact" caption={TEXT.hosts} heads={[TEXT.host, TEXT.priceInOut, TEXT.health, TEXT.speed]}>
+    <Table class="compact" caption={TEXT.hosts} heads={[TEXT.host, TEXT.priceInOut, TEXT.health, TEXT.speed]}>
       {hosts.map((host) => (
         <tr key={host.host}>
           <th scope="row">

@@ -7,8 +7,9 @@ import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { hrefTo, hrefWith, setQuery } from "../../router.ts";
 import { ComparePick } from "./comparison.tsx";
-import { answered, errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
+import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import * as TEXT from "./text.ts";
+import { answered } from "./words.ts";
 
 /** What the table is sorted by, as it stands in the address. */
 export type Sort = "tier" | "price" | "score" | "traffic";
@@ -57,7 +58,7 @@ export function ModelTable({ models, sort, chosen, compared }: ModelTableProps) 
   useSteps(models, chosen);
   return (
     <Table
-      kind="models"
+      class="models"
       caption={TEXT.models}
       heads={[
         TEXT.model,

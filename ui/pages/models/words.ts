@@ -1,9 +1,25 @@
-// Sentences about a model: its places in the chains, and what its tool calls did to its score.
+// Sentences about a model: its times, its places in the chains, and what its tool calls did to its score.
 
 import { TELLING_CALLS } from "../../../src/core/decision.ts";
-import { percent, plural, score } from "../../format.ts";
-import type { ChainPlace, SeenToolCalls } from "../../types.ts";
+import { ESTIMATED_MIN } from "../../../src/core/requests/buckets.ts";
+import { duration, percent, plural, score } from "../../format.ts";
+import type { ChainPlace, SeenToolCalls, Usage } from "../../types.ts";
 import * as TEXT from "./text.ts";
+
+type Timed = Pick<Usage, "requests" | "errors" | "firstContent">;
+
+/** Those whose times are known. */
+export function answered({ requests, errors }: Timed): number {
+  return requests - errors;
+}
+
+/** `p50 428 ms, p95 1.20 s`. Of few requests, the 95th percentile is the slowest one, and is called that. */
+export function timesText(usage: Timed | null): string {
+  if (usage === null || usage.firstContent.p50Ms === null) return "–";
+  const { p50Ms, p95Ms } = usage.firstContent;
+  const last = answered(usage) < ESTIMATED_MIN ? TEXT.slowestOf(answered(usage)) : "p95";
+  return `p50 ${duration(p50Ms)}, ${last} ${duration(p95Ms)}`;
+}
 
 /** `#2 of 5 in LIGHT, #1 of 4 in STANDARD`. */
 export function standingText(chains: readonly ChainPlace[]): string {

@@ -47,11 +47,7 @@ function Results({ found }: { readonly found: Found }) {
   return (
     <>
       <p class={found.total.state === "worse" ? "notice warn" : "notice"}>{found.sentence}</p>
-      <Table
-        kind=""
-        caption={TEXT.caption}
-        heads={[TEXT.category, TEXT.tier, ...TEXT.COLUMNS.map(numberHead), TEXT.verdict]}
-      >
+      <Table caption={TEXT.caption} heads={[TEXT.category, TEXT.tier, ...TEXT.COLUMNS.map(numberHead), TEXT.verdict]}>
         {found.data.map((row) => (
           <Line key={row.category + row.tier} row={row} />
         ))}

@@ -102,7 +102,7 @@ interface ComparedRow {
 function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
   return (
     <Table
-      kind="contest"
+      class="contest"
       caption={TEXT.comparison}
       heads={[TEXT.comparedWith, TEXT.tier, TEXT.model, ...[TEXT.estimate, TEXT.saved].map(numberHead)]}
     >

@@ -228,7 +228,7 @@ function ModelLists({ rules, set }: RuleFieldsProps) {
   return (
     <details open={rules.allowedModels !== null || rules.blockedModels.length > 0}>
       <summary>{TEXT.modelRules}</summary>
-      <Table kind="compact" caption={TEXT.modelRules} heads={[TEXT.model, TEXT.allowOnly, TEXT.block]}>
+      <Table class="compact" caption={TEXT.modelRules} heads={[TEXT.model, TEXT.allowOnly, TEXT.block]}>
         {models.map(({ id }) => (
           <tr key={id}>
             <th scope="row">{id}</th>

@@ -68,7 +68,7 @@ function Changes({ changes, onAdopt }: { readonly changes: readonly Change[]; re
   return (
     <>
       {free.length > 1 && <Button onClick={() => onAdopt(...free)}>{TEXT.adoptAll(free.length)}</Button>}
-      <Table kind="compact" caption={TEXT.differ} heads={[TEXT.model, TEXT.now, TEXT.inList, TEXT.change, ""]}>
+      <Table class="compact" caption={TEXT.differ} heads={[TEXT.model, TEXT.now, TEXT.inList, TEXT.change, ""]}>
         {changes.map((change) => (
           <tr key={`${change.provider} ${change.upstream}`}>
             <th scope="row">

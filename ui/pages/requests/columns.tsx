@@ -1,7 +1,7 @@
 // The columns of the request log: what each shows, and which of them are shown. The choice is kept in this browser.
 
 import type { ComponentChildren } from "preact";
-import { count, duration, percent, usd } from "../../format.ts";
+import { balance, count, duration, percent } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { Popover } from "../../kit/popover.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
@@ -91,7 +91,7 @@ const COLUMNS: readonly Column[] = [
     sort: "cost",
     isNumber: true,
     title: ({ chargeUsd }) => chargeUsd,
-    show: ({ chargeUsd }) => usd(chargeUsd),
+    show: ({ chargeUsd }) => (chargeUsd === null ? "–" : balance(chargeUsd)),
   },
   {
     id: "saved",

@@ -19,7 +19,7 @@ export function RequestTable({ rows, openId, chosenId }: RequestTableProps) {
   const columns = shownColumns(rows);
   return (
     <Table
-      kind="requests"
+      class="requests"
       caption={TEXT.tableCaption}
       heads={[{ id: "time", name: TEXT.timeIn(zoneName()), sort: "time" }, ...columns].map((column) => (
         <Head key={column.id} column={column} />

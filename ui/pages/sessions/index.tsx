@@ -1,7 +1,7 @@
 // Sessions: conversations as rows, one of them beside the list as a timeline of its turns.
 
 import { useLoad } from "../../api.ts";
-import { count, duration, exact, percent, plural, usd, utc } from "../../format.ts";
+import { balance, count, duration, exact, percent, plural, usd, utc } from "../../format.ts";
 import { useRowFocus, useShortcuts } from "../../keyboard.ts";
 import { ButtonLink } from "../../kit/button.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
@@ -74,7 +74,7 @@ function hrefOf(session: string | null): string {
 function SessionTable({ rows, openId }: { readonly rows: readonly RequestSession[]; readonly openId: string | null }) {
   return (
     <Table
-      kind="requests sessions"
+      class="requests sessions"
       caption={TEXT.tableCaption}
       heads={[
         TEXT.last,
@@ -124,7 +124,7 @@ function SessionRow({ row, isOpen }: { readonly row: RequestSession; readonly is
         {row.cacheHits} / {row.turns}
       </td>
       <td data-cell="cost" class="number" title={exact(row.chargeUsd)}>
-        {usd(row.chargeUsd)}
+        {balance(row.chargeUsd)}
       </td>
       <td data-cell="saved" class="number" title={exact(row.savedUsd)}>
         {percent(saved)}

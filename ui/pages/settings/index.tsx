@@ -217,7 +217,7 @@ function Options({ title, options }: { readonly title: string; readonly options:
   if (options.length === 0) return null;
   return (
     <Section title={title}>
-      <Table kind="options" caption={title} heads={[TEXT.option, TEXT.value, TEXT.source]}>
+      <Table class="options" caption={title} heads={[TEXT.option, TEXT.value, TEXT.source]}>
         {options.map((option) => (
           <tr key={option.name}>
             <th scope="row" data-cell="name">
