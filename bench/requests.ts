@@ -5,8 +5,7 @@
 import { bodyOf, responsesBodyOf, SIZES, type Size } from "./clients/bodies.ts";
 import type { Rig } from "./harness/rig.ts";
 import type { Server } from "./harness/server.ts";
-import { median } from "./harness/statistics.ts";
-import { showRange, showRatio, type Table } from "./harness/table.ts";
+import { showRange, showRatios, type Table } from "./harness/table.ts";
 
 /** How many rounds, and how long each is. */
 export interface RequestsPlan {
@@ -42,11 +41,11 @@ export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Tab
   }
   return {
     title: `requests: whole answers, ${CONNECTIONS} at a time`,
-    columns: ["", "body", "requests/s", "CPU µs/request", "CPU of bare proxy", "CPU of chat"],
+    columns: ["", "body", "requests/s", "CPU µs/request", "x bare proxy", "x chat"],
     rows: cases.map((one) => {
       const against = (other: Server): string => {
         const { cpuUs } = cases.find(({ server, size }) => server === other && size === one.size) as Case;
-        return showRatio(median(one.cpuUs), median(cpuUs));
+        return showRatios(one.cpuUs, cpuUs);
       };
       const ratio = one.server !== rig.direct && one.server !== rig.proxy ? against(rig.proxy) : "";
       const ofChat = one.server === rig.responses ? against(rig.gateway) : "";
@@ -54,6 +53,7 @@ export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Tab
     }),
     notes: [
       `Median (lowest-highest) of ${plan.rounds} rounds, after ${plan.warmUpMs / 1000} s of warm-up for each row.`,
+      "The last two columns compare the CPU of the same round.",
     ],
   };
 }

@@ -58,7 +58,7 @@ export async function startRig(wanted: OthersWanted = NO_OTHERS): Promise<Rig> {
         target: { ...(gateway.ready as GatewayReady), path: "/v1/responses" },
         process: gateway,
       },
-      withoutLedger: { name: "without books", target: withoutLedger.ready as GatewayReady, process: withoutLedger },
+      withoutLedger: { name: "without ledger", target: withoutLedger.ready as GatewayReady, process: withoutLedger },
       others,
       again: () => startRig(wanted),
       close,

@@ -43,3 +43,8 @@ export function showRatio(value: number, reference: number): string {
   const ratio = value / reference;
   return Number.isFinite(ratio) ? `${ratio.toFixed(2)}x` : "-";
 }
+
+/** How many times the reference of the same round: the median, with the lowest and the highest. */
+export function showRatios(values: readonly number[], references: readonly number[]): string {
+  return showRange(values.map((value, round) => value / (references[round] as number)));
+}

@@ -1,7 +1,7 @@
 // Tables and numbers as the benchmarks print them.
 
 import { describe, expect, test } from "vitest";
-import { formatTable, show, showRatio } from "../../../../bench/harness/table.ts";
+import { formatTable, show, showRatio, showRatios } from "../../../../bench/harness/table.ts";
 
 test("words stand to the left, numbers to the right, and notes below", () => {
   const text = formatTable({
@@ -45,4 +45,8 @@ test.each([
   [0, 0, "-"],
 ])("%d against %d is %s", (value, reference, expected) => {
   expect(showRatio(value, reference)).toBe(expected);
+});
+
+test("ratios are those of the same round", () => {
+  expect(showRatios([2, 30, 40], [1, 10, 10])).toBe("3.00 (2.00-4.00)");
 });
