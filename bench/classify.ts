@@ -1,13 +1,19 @@
-// The routing decision alone, in this process: parsing a body, and deciding it.
+// The routing decision alone, in this process: parsing a body, deciding it, and deciding it in a session that is known.
 
 import type { Catalog } from "../src/catalog/catalog.ts";
-import { NO_CONSTRAINTS } from "../src/core/decision.ts";
+import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../src/core/decision.ts";
+import type { HostedModel } from "../src/core/model.ts";
+import type { SessionView } from "../src/core/session.ts";
 import { openaiChat } from "../src/formats/openai-chat/codec.ts";
 import { parseBody } from "../src/formats/wire/json-source.ts";
+import type { Call } from "../src/gateway/call.ts";
+import { createSessionMemory } from "../src/gateway/sessions/memory.ts";
+import { createSessions } from "../src/gateway/sessions/sessions.ts";
 import { decide } from "../src/routing/decide.ts";
+import { routesOf } from "../src/routing/hosts.ts";
 import { bodyOf, SIZES, type Size } from "./clients/bodies.ts";
 import { nowUs } from "./clients/timestamps.ts";
-import { percentile } from "./harness/statistics.ts";
+import { median, percentile } from "./harness/statistics.ts";
 import { show, type Table } from "./harness/table.ts";
 
 export interface ClassifyPlan {
@@ -21,9 +27,13 @@ const NOBODY: ReadonlyMap<string, string> = new Map();
 export function measureClassify(catalog: Catalog, plan: ClassifyPlan): Table {
   return {
     title: "classify: in process, times in µs",
-    columns: ["body", "bytes", "read p50", "read p99", "decide p50", "decide p99"],
+    columns: ["body", "bytes", "read p50", "read p99", "decide p50", "decide p99", "session adds", "note p50"],
     rows: SIZES.map((size) => measureSize(size, catalog, plan)),
-    notes: ["read: bytes to a checked request. decide: the request to a decision, with the catalogue that ships."],
+    notes: [
+      "read: bytes to a checked request. decide: the request to a decision, with the catalogue that ships.",
+      "session adds: median of what a decision takes more in a session, each time measured right after one without.",
+      "note: what is remembered once a request of a session is answered.",
+    ],
   };
 }
 
@@ -33,15 +43,43 @@ function measureSize(size: Size, catalog: Catalog, { forMs }: ClassifyPlan): str
     const { source, body } = parseBody(bytes);
     return openaiChat.readRequest(source, body);
   };
-  const { chat, controls } = read();
-  const question = { chat, controls, constraints: NO_CONSTRAINTS, restingModels: NOBODY };
-  const columns = [read, () => decide(question, catalog)].flatMap((work) => {
+  const request = read();
+  const { chat, controls } = request;
+  const question: RoutingQuestion = { chat, controls, constraints: NO_CONSTRAINTS, restingModels: NOBODY };
+  const decideAlone = () => decide(question, catalog);
+  const { find, note } = makeSession(request, decideAlone(), catalog);
+  const decideInSession = () => decide({ ...question, sessionView: find() }, catalog);
+  note();
+  const columns = [read, decideAlone].flatMap((work) => {
     timeEach(work, forMs / 4);
     const timesUs = timeEach(work, forMs);
     return [show(percentile(timesUs, 0.5)), show(percentile(timesUs, 0.99))];
   });
-  return [size, String(bytes.length), ...columns];
+  const addsUs = timeMore(decideAlone, decideInSession, 2 * forMs);
+  timeEach(note, forMs / 4);
+  const noteUs = timeEach(note, forMs);
+  return [size, String(bytes.length), ...columns, show(median(addsUs)), show(median(noteUs))];
 }
+
+interface SessionUnderTest {
+  readonly find: () => SessionView | null;
+  readonly note: () => void;
+}
+
+/** The same request comes again and again, so that what is looked for is found. */
+function makeSession(request: Call["request"], decision: Decision, catalog: Catalog): SessionUnderTest {
+  const now = Date.now;
+  const memory = createSessionMemory(HOUR_MS, now);
+  const sessions = createSessions({ memory, isOn: true, now, share: () => undefined });
+  const rest = { requestId: "req", headers: {}, caller: { key: { accountId: "a" } }, state: null };
+  // What was read of one prompt is kept for its call.
+  const callAgain = () => ({ ...rest, request: { ...request, chat: { ...request.chat } } }) as unknown as Call;
+  const model = routesOf(decision, catalog)[0] as HostedModel;
+  const answer = { decision, model, keyId: undefined, usage: null, toolCallIds: [] };
+  return { find: () => sessions.view(callAgain()), note: () => sessions.note({ call: callAgain(), ...answer }) };
+}
+
+const HOUR_MS = 3_600_000;
 
 /** Each call is timed by itself, so that percentiles show garbage collections. */
 function timeEach(work: () => unknown, forMs: number): readonly number[] {
@@ -53,4 +91,18 @@ function timeEach(work: () => unknown, forMs: number): readonly number[] {
     timesUs.push((performance.now() - startedAt) * 1000);
   }
   return timesUs;
+}
+
+/** By how much the second takes longer than the first, pair by pair: what disturbs the machine disturbs both. */
+function timeMore(first: () => unknown, second: () => unknown, forMs: number): readonly number[] {
+  timeEach(second, forMs / 4);
+  const moreUs: number[] = [];
+  timeEach(() => {
+    const startedAt = performance.now();
+    first();
+    const between = performance.now();
+    second();
+    moreUs.push((performance.now() - between - (between - startedAt)) * 1000);
+  }, forMs);
+  return moreUs;
 }

@@ -6,7 +6,6 @@ import type { Endpoint } from "../core/model.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
 import { decideNamed } from "../routing/named.ts";
-import { sessionOf } from "../routing/session.ts";
 import { type Answer, answer } from "./answer.ts";
 import { attempt, clientDisconnected } from "./attempt/attempt.ts";
 import type { Call } from "./call.ts";
@@ -14,7 +13,7 @@ import { type CallEnd, type CallFacts, NO_FACTS, reportOf } from "./report.ts";
 import { reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
 import { openingOf } from "./sessions/loops.ts";
-import { factsOf } from "./sessions/sessions.ts";
+import { conversationOf } from "./sessions/sessions.ts";
 import { chargeDisconnected } from "./settle.ts";
 
 export async function complete(call: Call, services: Services): Promise<Answer> {
@@ -88,7 +87,7 @@ export function route(call: RoutableCall, services: Services): Decision {
     constraints: caller.profile?.constraints ?? NO_CONSTRAINTS,
     restingModels: health.resting(),
     hostSpeeds: services.speeds.current(),
-    session: () => view?.id ?? sessionOf(factsOf(call)),
+    session: () => view?.id ?? conversationOf(call),
     sessionView: view,
     toolCallsSeen: services.toolCallsSeen(caller.key.accountId),
     nativeFormat: nativeNeeds.length === 0 ? null : { format: request.format, because: nativeNeeds.join("; ") },

@@ -2,8 +2,7 @@
 // Rendezvous hashing: every process finds the same choice without asking another, and when one choice goes, only its own
 // conversations move.
 
-import { type ChatMessage, contentText, UNDECODED } from "../core/chat.ts";
-import { mix, mixEnds, OFFSET } from "./sessions/ends.ts";
+import type { Opening } from "./sessions/prefix.ts";
 
 /** What a request says about its conversation. */
 export interface SessionFacts {
@@ -13,8 +12,8 @@ export interface SessionFacts {
   readonly headers: BodyFields;
   /** As the client sent it. */
   readonly body: BodyFields;
-  /** With the earlier turns of a response that it continues. */
-  readonly messages: readonly ChatMessage[];
+  /** Read where nothing else names it, with the earlier turns of a response that it continues. */
+  readonly opening: () => Opening;
 }
 
 type BodyFields = Readonly<Record<string, unknown>>;
@@ -34,9 +33,13 @@ export function namedSession({ named, headers, body }: SessionFacts): string | n
   );
 }
 
-/** By its name, or by how it began. */
+/** By its name, or by how it began: instructions and first human message stay as they are while a conversation grows. */
 export function sessionOf(facts: SessionFacts): string {
-  return `${facts.accountId}\n${namedSession(facts) ?? `#${fingerprint(facts.messages)}`}`;
+  return `${facts.accountId}\n${namedSession(facts) ?? fingerprint(facts.opening())}`;
+}
+
+function fingerprint({ instructions, human }: Opening): string {
+  return `#${instructions >>> 0}.${human >>> 0}`;
 }
 
 function isObject(value: unknown): value is BodyFields {
@@ -58,30 +61,7 @@ function conversationOf(conversation: unknown): string | null {
   return textOf(isObject(conversation) ? conversation.id : conversation);
 }
 
-/** Bytes that are read of a long text, at its beginning and at its end. */
-const READ_BYTES = 96;
-/** Of texts up to this length, the length counts as well: counting longer ones would take too long. */
-const COUNTED_BYTES = 4_096;
-
-/** The instructions and the first human message: they stay as they are while a conversation grows. */
-function fingerprint(messages: readonly ChatMessage[]): number {
-  const firstUser = messages.findIndex(({ role }) => role === "user");
-  let hash = OFFSET;
-  for (const [index, message] of messages.entries()) {
-    if (index > firstUser && firstUser >= 0) break;
-    const text = contentText(message.content);
-    const isBytes = message[UNDECODED] === true;
-    hash = mix(mixEnds(hash, text, isBytes, READ_BYTES), countedBytes(text, isBytes));
-  }
-  return hash >>> 0;
-}
-
-function countedBytes(text: string, isBytes: boolean): number {
-  if (text.length > COUNTED_BYTES) return 0;
-  const bytes = isBytes ? text.length : Buffer.byteLength(text);
-  return bytes > COUNTED_BYTES ? 0 : bytes;
-}
-
+const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 
 /** FNV-1a over the characters of a text. */

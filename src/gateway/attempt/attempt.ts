@@ -7,12 +7,12 @@ import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { mayLeaveOut } from "../../formats/passage.ts";
 import { routesOf } from "../../routing/hosts.ts";
-import { rankBySession, sessionOf } from "../../routing/session.ts";
+import { rankBySession } from "../../routing/session.ts";
 import type { Call, LastEvent } from "../call.ts";
 import { shuttingDown } from "../open-calls.ts";
 import type { Reservation } from "../reserve.ts";
 import type { Services } from "../services.ts";
-import { factsOf } from "../sessions/sessions.ts";
+import { conversationOf } from "../sessions/sessions.ts";
 import { cacheHelpFor } from "./cache-help.ts";
 import { chainError } from "./chain-error.ts";
 import { isOfKey } from "./health-outcome.ts";
@@ -139,7 +139,7 @@ function keyIdsOf({ provider }: HostedModel, { call, reservation }: ChainWalk, {
   const { session } = reservation.decision;
   const ids = rankBySession(
     apiKeys,
-    () => session?.id ?? sessionOf(factsOf(call)),
+    () => session?.id ?? conversationOf(call),
     (key) => key,
   ).map(({ id }) => id);
   const warm = session?.keyId ?? null;

@@ -2,15 +2,16 @@
 // Behaviour 5.20, 5.21.
 
 import { hash } from "node:crypto";
-import { promptTokens, type Usage } from "../../core/chat.ts";
+import { type ChatRequest, promptTokens, type Usage } from "../../core/chat.ts";
 import type { Decision } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
 import type { CachedPrefix, SeenPrefix, SessionTurn, SessionView } from "../../core/session.ts";
-import { namedSession, sessionOf } from "../../routing/session.ts";
-import { type PrefixMarks, prefixMarks } from "../../routing/sessions/prefix.ts";
+import { namedSession, type SessionFacts, sessionOf } from "../../routing/session.ts";
+import { type Opening, type PrefixMarks, prefixMarks, readOpening } from "../../routing/sessions/prefix.ts";
 import type { Call } from "../call.ts";
 import { callNames, openCallNames } from "./loops.ts";
 import { isContinued, type SessionMemory } from "./memory.ts";
+import { createTextHash, hashText } from "./texts.ts";
 
 type AskingCall = Pick<Call, "request" | "caller" | "headers">;
 
@@ -42,6 +43,8 @@ export interface SessionsOptions {
 }
 
 export function createSessions({ memory, isOn, now, share }: SessionsOptions): RoutingSessions {
+  const prompts = createPrompts();
+  const idOf = (call: AskingCall): string => sessionId(call, memory, () => prompts.opening(call.request.chat));
   // Some hosts count their calls from zero in every conversation: the session's own turn comes before others with the same ids.
   const loopOf = ({ request, caller }: AskingCall, own: SessionTurn | null): SessionTurn | null => {
     const names = openCallNames(caller.key.accountId, request.chat.messages);
@@ -51,19 +54,20 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
   return {
     view(call) {
       if (!isOn) return null;
-      const id = sessionId(call, memory);
+      const id = idOf(call);
       const own = memory.turn(id);
       const loop = loopOf(call, own);
-      const cached = isCacheable(call) ? memory.cached(marksOf(call)) : NONE;
+      const cached = isCacheable(call) ? memory.cached(prompts.marks(call)) : NONE;
       const last = loop?.session === id ? loop : (own ?? loop);
       return { id, last, loop, cached, nowMs: now() };
     },
     loopModel: (call) => loopOf(call, null)?.model ?? null,
     note(answered) {
       const { call } = answered;
-      const id = answered.decision.session?.id ?? sessionId(call, memory);
+      const id = answered.decision.session?.id ?? idOf(call);
       const before = memory.turn(id);
-      const turn = turnOf(answered, { id, before, memory, nowMs: now() });
+      const marks = isOn ? () => prompts.marks(call) : null;
+      const turn = turnOf(answered, { id, before, memory, marks, nowMs: now() });
       memory.learn(turn);
       if (isWorthSharing(turn, before, call)) share(turn);
     },
@@ -79,8 +83,37 @@ function isCacheable({ request: { source } }: AskingCall): boolean {
   return source.bytes.length >= CACHEABLE_BYTES;
 }
 
-function marksOf({ request: { chat }, caller }: AskingCall): PrefixMarks {
-  return prefixMarks(chat, caller.key.accountId);
+interface Prompts {
+  opening(chat: ChatRequest): Opening;
+  marks(call: AskingCall): PrefixMarks;
+}
+
+/** What was read of a prompt. */
+interface ReadPrompt {
+  readonly opening: Opening;
+  marks: PrefixMarks | null;
+}
+
+/** Each prompt is hashed once, for the decision and for what is remembered of it. */
+function createPrompts(): Prompts {
+  const hashOnce = createTextHash();
+  const prompts = new WeakMap<ChatRequest, ReadPrompt>();
+  const read = (chat: ChatRequest): ReadPrompt => {
+    let prompt = prompts.get(chat);
+    if (prompt === undefined) {
+      prompt = { opening: readOpening(chat.messages, hashOnce), marks: null };
+      prompts.set(chat, prompt);
+    }
+    return prompt;
+  };
+  return {
+    opening: (chat) => read(chat).opening,
+    marks({ request: { chat }, caller }) {
+      const prompt = read(chat);
+      prompt.marks ??= prefixMarks(chat, caller.key.accountId, prompt.opening);
+      return prompt.marks;
+    },
+  };
 }
 
 const ID_CHARS = 20;
@@ -89,8 +122,8 @@ const UNNAMED = "f";
 const NAMED = "s";
 
 /** The first that a request has: a name, the response that it continues, its beginning. */
-function sessionId(call: AskingCall, memory: SessionMemory): string {
-  const facts = factsOf(call);
+function sessionId(call: AskingCall, memory: SessionMemory, opening: SessionFacts["opening"]): string {
+  const facts = factsOf(call, opening);
   const named = namedSession(facts);
   if (named !== null) return NAMED + digest(`${facts.accountId}\n${named}`);
   const previous = call.request.body.previous_response_id;
@@ -99,10 +132,14 @@ function sessionId(call: AskingCall, memory: SessionMemory): string {
   return continued ?? UNNAMED + digest(sessionOf(facts));
 }
 
-/** Which conversation a call belongs to, for choosing among equal keys and hosts. */
-export function factsOf({ request, caller, headers = {} }: AskingCall) {
-  const { controls, body, chat } = request;
-  return { accountId: caller.key.accountId, named: controls.session, headers, body, messages: chat.messages };
+/** Which conversation a call belongs to, for choosing among equal keys and hosts where sessions are off. */
+export function conversationOf(call: AskingCall): string {
+  return sessionOf(factsOf(call, () => readOpening(call.request.chat.messages, hashText)));
+}
+
+function factsOf({ request, caller, headers = {} }: AskingCall, opening: SessionFacts["opening"]): SessionFacts {
+  const { controls, body } = request;
+  return { accountId: caller.key.accountId, named: controls.session, headers, body, opening };
 }
 
 function digest(text: string): string {
@@ -118,6 +155,8 @@ interface TurnContext {
   readonly id: string;
   readonly before: SessionTurn | null;
   readonly memory: SessionMemory;
+  /** Null where sessions are off. */
+  readonly marks: (() => PrefixMarks) | null;
   readonly nowMs: number;
 }
 
@@ -148,14 +187,15 @@ const NO_PREFIXES: readonly SeenPrefix[] = [];
 
 /** What the host has now seen, cached or not, and how far its counts bore out what was expected of it before. */
 function cacheOf(
-  { call, model, keyId, usage }: AnsweredTurn,
+  { model, keyId, usage }: AnsweredTurn,
   tokens: number,
-  { before, memory, nowMs }: TurnContext,
+  { before, memory, marks: read, nowMs }: TurnContext,
 ): Pick<SessionTurn, "prefixes" | "trust"> {
   const { cache } = model;
   const trusted = before?.route === model.route ? before.trust : 1;
-  if (cache === undefined || tokens < cache.tokensMin) return { prefixes: NO_PREFIXES, trust: trusted };
-  const marks = marksOf(call);
+  if (read === null || cache === undefined || tokens < cache.tokensMin)
+    return { prefixes: NO_PREFIXES, trust: trusted };
+  const marks = read();
   const expected = memory
     .cached(marks)
     .find(({ route, keyId: key }) => route === model.route && key === (keyId ?? null));

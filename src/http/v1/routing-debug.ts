@@ -11,7 +11,7 @@ import { readChatRequest } from "../../formats/openai-chat/read-request.ts";
 import type { Spoken } from "../../formats/passage.ts";
 import { isControlField, readControls } from "../../formats/service/controls.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readString } from "../../formats/wire/fields.ts";
-import type { ParsedBody } from "../../formats/wire/json-source.ts";
+import { type ParsedBody, parseUndecoded, scanBody } from "../../formats/wire/json-source.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import { expand } from "../../gateway/state/expand.ts";
@@ -35,9 +35,21 @@ export function registerDebug(
     const parsed = isStateful ? await expand(sent, { accountId, fields: readState(sent.body) }, state) : sent;
     const asked = readDebug(format, parsed, headers);
     const services = current();
-    const decision = route({ request: asked.request, caller, headers }, services);
+    const decision = route({ request: asLive(asked.request, readUndecoded(format, sent)), caller, headers }, services);
     return { decision: { ...writeDecision(decision), ...previewChanges(asked, decision, services) } };
   });
+}
+
+/** The messages as a live request would have them: not decoded, where its format leaves them so. Null where it does not. */
+function readUndecoded(format: ClientFormat, { source, body }: ParsedBody): readonly ChatMessage[] | null {
+  const hasAll = Array.isArray(body.messages) && (body.system_prompt ?? null) === null;
+  if (format.undecoded === undefined || !hasAll) return null;
+  const undecoded = parseUndecoded(scanBody(source.bytes), format.undecoded);
+  return undecoded === null ? null : readDebug(format, { source, body: undecoded }, {}).request.chat.messages;
+}
+
+function asLive(request: ClientRequest, messages: readonly ChatMessage[] | null): ClientRequest {
+  return messages === null ? request : { ...request, chat: { ...request.chat, messages } };
 }
 
 function readDebug(format: ClientFormat, parsed: ParsedBody, headers: ClientHeaders): Spoken {

@@ -67,13 +67,14 @@ const WORTHWHILE = 0.8;
  */
 function hostAhead({ last }: SessionView, input: KeepInput): HostedModel | null {
   const { question, catalog, models, isLoop, hostsOf } = input;
-  const able = hostsOf(models[0] as Model);
+  const first = models[0] as Model;
+  if (first.hosts.length < 2 || !(isLoop || isConversation(question))) return null;
+  const able = hostsOf(first);
   const rules = hostRules(question, catalog);
   if (able.length < 2 || rules.order === "fastest") return null;
   const [usual, ...others] = orderHosts(able, rules) as readonly [HostedModel, ...HostedModel[]];
   const isWell = ({ route }: HostedModel): boolean => !question.restingModels.has(route);
   if (isLoop) return others.find((host) => host.route === last?.route && isWell(host)) ?? null;
-  if (!isConversation(question)) return null;
   let best: HostedModel | null = null;
   let least = costAhead(usual, input) * WORTHWHILE;
   for (const host of others) {

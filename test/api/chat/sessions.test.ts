@@ -111,7 +111,7 @@ describe("a conversation", () => {
   });
 
   it("decides live as the debug endpoint said, over many turns", async () => {
-    const messages: object[] = [RULES, FIRST];
+    const messages: object[] = [{ ...RULES, content: `Größe: 大. ${RULES.content}` }, FIRST];
     const asks = [
       "What is 2+2?",
       "Prove that there are infinitely many primes",

@@ -1,10 +1,9 @@
-// Prefixes of prompts: equal up to where prompts are equal, whether their texts were decoded or not.
+// Prefixes of prompts: equal up to where prompts are equal, and hardly ever beyond.
 
 import { describe, expect, it } from "vitest";
 import { type ChatMessage, UNDECODED } from "../../../../src/core/chat.ts";
-import { sessionOf } from "../../../../src/routing/session.ts";
-import { mixEnds, OFFSET } from "../../../../src/routing/sessions/ends.ts";
-import { prefixMarks } from "../../../../src/routing/sessions/prefix.ts";
+import { createTextHash, hashText } from "../../../../src/gateway/sessions/texts.ts";
+import { prefixMarks, readOpening } from "../../../../src/routing/sessions/prefix.ts";
 import { makeChat, makeTool } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
 
@@ -13,49 +12,72 @@ const message = fc.record({
   content: fc.string({ unit: "grapheme", maxLength: 60 }),
 }) as fc.Arbitrary<ChatMessage>;
 
+/** After six more messages, so many of 24 ends are still marked. */
+const ENDS_SHARED = 18;
+
 const undecoded = ({ content, ...rest }: ChatMessage): ChatMessage => ({
   ...rest,
   content: Buffer.from(String(content), "utf8").toString("latin1"),
   [UNDECODED]: true,
 });
 
+const marksOf = (chat: Parameters<typeof makeChat>[0], account = "a") => {
+  const made = makeChat(chat);
+  return prefixMarks(made, account, readOpening(made.messages, hashText));
+};
 const hashes = (messages: readonly ChatMessage[], account = "a") =>
-  prefixMarks(makeChat({ messages }), account).ends.map(({ hash }) => hash);
+  marksOf({ messages }, account).ends.map(({ hash }) => hash);
+const sessionOf = (messages: readonly ChatMessage[]) => readOpening(messages, createTextHash());
 
 describe("the marks of a prompt", () => {
   it("are those of a longer prompt that begins with it", () => {
     fc.assert(
       fc.property(
-        fc.array(message, { minLength: 1, maxLength: 8 }),
+        fc.array(message, { minLength: 1, maxLength: 40 }),
         fc.array(message, { maxLength: 6 }),
         (begin, rest) => {
-          expect(hashes([...begin, ...rest]).slice(0, begin.length)).toEqual(hashes(begin));
+          const both = new Set(hashes([...begin, ...rest]));
+          expect(
+            hashes(begin)
+              .slice(-ENDS_SHARED)
+              .every((hash) => both.has(hash)),
+          ).toBe(true);
         },
       ),
     );
   });
 
-  it("are the same for texts that were not decoded", () => {
+  it("are the same for plain texts that were not decoded, and the session is for all", () => {
     fc.assert(
       fc.property(fc.array(message, { minLength: 1, maxLength: 6 }), (messages) => {
-        expect(hashes(messages.map(undecoded))).toEqual(hashes(messages));
-        const facts = { accountId: "a", named: null, headers: {}, body: {} };
-        const session = (given: readonly ChatMessage[]) => sessionOf({ ...facts, messages: given });
-        expect(session(messages.map(undecoded))).toBe(session(messages));
+        expect(sessionOf(messages.map(undecoded))).toEqual(sessionOf(messages));
+        const plain = messages.map((each) => ({ ...each, content: Buffer.from(String(each.content)).toString("hex") }));
+        expect(hashes(plain.map(undecoded))).toEqual(hashes(plain));
       }),
     );
   });
 
-  it.each([7, 255])(
-    "are the same where a character outside the first plane is the last of %i that are read",
-    (count) => {
-      const filler = "x".repeat(count);
-      const messages: ChatMessage[] = [{ role: "user", content: `${filler}😀 and ${filler} 😀${filler}` }];
-      expect(hashes(messages.map(undecoded))).toEqual(hashes(messages));
-      const facts = { accountId: "a", named: null, headers: {}, body: {} };
-      expect(sessionOf({ ...facts, messages: messages.map(undecoded) })).toBe(sessionOf({ ...facts, messages }));
-    },
-  );
+  it("tell instructions apart that differ by one character, wherever that is", () => {
+    const rules = "The harbour opens at dawn. ".repeat(900);
+    fc.assert(
+      fc.property(fc.nat({ max: rules.length - 1 }), (at) => {
+        const other = `${rules.slice(0, at)}#${rules.slice(at + 1)}`;
+        const marked = [rules, other, rules].map((content) => {
+          const messages = [{ role: "system", content } as const, { role: "user", content: "Hi" } as const];
+          return [marksOf({ messages }).instructions?.hash, ...hashes(messages)];
+        });
+        expect(marked[0]).toEqual(marked[2]);
+        expect(marked[0]?.some((hash) => marked[1]?.includes(hash))).toBe(false);
+      }),
+    );
+  });
+
+  it("are others once an earlier message was shortened, as clients do with old results", () => {
+    const talk = Array.from({ length: 60 }, (_, at): ChatMessage => ({ role: "user", content: `Result ${at}` }));
+    const edited = talk.map((each, at) => (at === 3 ? { ...each, content: "[cleared]" } : each));
+    const seen = new Set(hashes(talk));
+    expect(hashes(edited).some((hash) => seen.has(hash))).toBe(false);
+  });
 
   it("differ by account, tools, roles, order and texts", () => {
     const one: ChatMessage = { role: "user", content: "One" };
@@ -67,28 +89,31 @@ describe("the marks of a prompt", () => {
       ...hashes([{ ...one, role: "assistant" }]),
       ...hashes([one, two]).slice(1),
       ...hashes([two, one]).slice(1),
-      ...prefixMarks(makeChat({ messages: [one], tools: [makeTool()] }), "a").ends.map(({ hash }) => hash),
+      ...marksOf({ messages: [one], tools: [makeTool()] }).ends.map(({ hash }) => hash),
     ]);
     expect(marked.size).toBe(7);
   });
 
   it("tell instructions from what follows", () => {
     const system: ChatMessage = { role: "system", content: "Be brief" };
-    const { instructions, ends } = prefixMarks(makeChat({ messages: [system, { role: "user", content: "Hi" }] }), "a");
-    expect(instructions?.chars).toBe(ends[0]?.chars);
-    expect(prefixMarks(makeChat({ messages: [{ role: "user", content: "Hi" }] }), "a").instructions).toBeNull();
+    const { instructions, ends } = marksOf({ messages: [system, { role: "user", content: "Hi" }] });
+    expect(instructions?.chars).toBeLessThan(ends[0]?.chars ?? 0);
+    expect(ends).toHaveLength(1);
+    expect(marksOf({ messages: [{ role: "user", content: "Hi" }] }).instructions).toBeNull();
   });
 
   it("are few for a long conversation", () => {
     const messages = Array.from({ length: 500 }, (): ChatMessage => ({ role: "user", content: "x" }));
-    expect(prefixMarks(makeChat({ messages }), "a").ends).toHaveLength(24);
+    expect(marksOf({ messages }).ends).toHaveLength(24);
   });
 });
 
-it("both ends of a text count, in bytes", () => {
-  const hash = (text: string) => mixEnds(OFFSET, text, false, 4);
-  expect(hash("abcdXefgh")).toBe(hash("abcdYefgh"));
-  expect(hash("abcdefgh")).not.toBe(hash("abcdefgX"));
-  expect(hash("ünü")).not.toBe(hash("ünö"));
-  expect(hash("")).not.toBe(hash("a"));
+it("a text that comes again has the hash that it had, also after many others", () => {
+  const hash = createTextHash();
+  const text = (seed: number) => `${seed} ${"Rules of the house. ".repeat(2_000)}`;
+  for (let seed = 0; seed < 200; seed++) expect(hash(text(seed % 120), false)).toBe(hashText(text(seed % 120), false));
+  expect(hash(text(1), true)).toBe(hash(text(1), false));
+  const bytes = Buffer.from(`${text(1)}ü`).toString("latin1");
+  expect(hash(bytes, true)).toBe(hash(`${text(1)}ü`, false));
+  expect(hash(bytes, false)).not.toBe(hash(bytes, true));
 });

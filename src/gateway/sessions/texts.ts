@@ -1,0 +1,51 @@
+// Hashes of whole texts. Instructions come again with every request, so a text that was hashed before is compared with
+// itself, which takes a tenth of the time of hashing it.
+
+import { crc32 } from "node:zlib";
+import { mixEnds, type TextHash } from "../../routing/sessions/prefix.ts";
+
+/** Of what is longer this much is read, and its ends. It is not remembered. */
+const READ_CHARS = 256 * 1024;
+/** What is shorter is hashed faster than found. */
+const REMEMBERED_CHARS = 512;
+/** Characters of the texts in each of two generations. */
+const REMEMBERED_CHARS_MAX = 2 * 1024 * 1024;
+
+interface KnownText {
+  readonly text: string;
+  readonly hash: number;
+}
+
+export function createTextHash(): TextHash {
+  let recent = new Map<number, KnownText>();
+  let older = new Map<number, KnownText>();
+  let chars = 0;
+  const remember = (key: number, known: KnownText): void => {
+    recent.set(key, known);
+    chars += known.text.length;
+    if (chars < REMEMBERED_CHARS_MAX) return;
+    older = recent;
+    recent = new Map();
+    chars = 0;
+  };
+  return (text, isBytes) => {
+    if (text.length < REMEMBERED_CHARS || text.length > READ_CHARS) return hashText(text, isBytes);
+    const key = mixEnds(isBytes ? 1 : 0, text);
+    const fresh = recent.get(key);
+    if (fresh?.text === text) return fresh.hash;
+    const old = older.get(key);
+    const known = old?.text === text ? old : { text, hash: hashText(text, isBytes) };
+    remember(key, known);
+    return known.hash;
+  };
+}
+
+/** Of the bytes in UTF-8: the same text gives the same hash, decoded or not. */
+export function hashText(text: string, isBytes: boolean): number {
+  if (text.length > READ_CHARS) return mixEnds(hashBytes(text.slice(0, READ_CHARS), isBytes), text);
+  return hashBytes(text, isBytes);
+}
+
+function hashBytes(text: string, isBytes: boolean): number {
+  return crc32(Buffer.from(text, isBytes ? "latin1" : "utf8"));
+}
