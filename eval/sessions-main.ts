@@ -1,5 +1,6 @@
-// npm run eval:sessions: what conversations cost under four ways to route them. --file FILE replays an operator's own.
+// npm run eval:sessions: what conversations cost under four ways to route them. --file FILE replays an operator's own log.
 
+import { readFileSync } from "node:fs";
 import { formatUsd } from "../src/core/money.ts";
 import { readOption } from "./command.ts";
 import { generateCorpus } from "./corpus/generate.ts";
@@ -9,15 +10,16 @@ import { readConversations } from "./sessions/log.ts";
 import { type Outcome, simulate, WAYS, wholeCatalog } from "./sessions/simulate.ts";
 
 const SEED = 17;
+const seed = Number(readOption("seed") ?? SEED);
 const catalog = wholeCatalog();
 const file = readOption("file");
 const count = Number(readOption("conversations") ?? 24);
 
-if (file !== null) show(file, readConversations(file));
+if (file !== null) show(file, readConversations(readFileSync(file, "utf8")));
 else {
   const rows = generateCorpus(process.cwd());
   for (const mix of Object.keys(MIXES) as Mix[]) {
-    show(mix, makeConversations(mix, count, rows, makeRandom(SEED)));
+    show(mix, makeConversations(mix, count, rows, makeRandom(seed)));
   }
 }
 

@@ -2,6 +2,7 @@
 // humans ask comes from our own corpus, so that each turn is classified as a real one would be. Sizes and pauses are drawn.
 
 import type { ChatMessage, Tool } from "../../src/core/chat.ts";
+import type { Tier } from "../../src/core/tiers.ts";
 import { pick, type Random } from "../random.ts";
 import type { Row } from "../rows.ts";
 
@@ -11,6 +12,8 @@ export interface Turn {
   readonly messages: number;
   readonly atMs: number;
   readonly outputTokens: number;
+  /** The tier that was decided, and whether a tool loop was open, where the texts are not known. */
+  readonly decided?: { readonly tier: Tier; readonly isLoop: boolean };
 }
 
 export interface Conversation {

@@ -115,10 +115,11 @@ function chatOf({ messages, tools }: Conversation, turn: Turn): ChatRequest {
 
 /** A tool loop stays with its model in every way, as it did before sessions. Evidence is left out: it is not about caches. */
 function questionOf(world: World, { conversation, turn, last }: Asked, chat: ChatRequest): RoutingQuestion {
-  const isLoop = chat.messages.at(-1)?.role === "tool";
+  const { decided } = turn;
+  const isLoop = decided?.isLoop ?? chat.messages.at(-1)?.role === "tool";
   const question: RoutingQuestion = {
     chat,
-    controls: { ...NO_CONTROLS, escalate: "off" },
+    controls: { ...NO_CONTROLS, escalate: "off", tierFloor: decided?.tier ?? null },
     constraints: NO_CONSTRAINTS,
     restingModels: new Map(),
     session: () => conversation.id,

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { generateCorpus } from "../../../../eval/corpus/generate.ts";
 import { makeRandom } from "../../../../eval/random.ts";
 import { type Mix, makeConversations } from "../../../../eval/sessions/conversations.ts";
+import { readConversations } from "../../../../eval/sessions/log.ts";
 import { type Outcome, simulate, WAYS, type Way, wholeCatalog } from "../../../../eval/sessions/simulate.ts";
 
 const rows = generateCorpus(process.cwd());
@@ -39,5 +40,57 @@ describe.each(MIXES_TRIED)("%s", (mix, most) => {
     expect(ours.cachedTokens).toBeGreaterThanOrEqual(alone.cachedTokens);
     expect(ours.switches).toBeLessThanOrEqual(alone.switches);
     expect([ours.turns, ours.promptTokens]).toEqual([alone.turns, alone.promptTokens]);
+  });
+});
+
+describe("an operator's own log", () => {
+  const line = (at: number, tier: string, input: number, more: object = {}): string =>
+    JSON.stringify({
+      requestId: `req_${at}`,
+      createdAt: new Date(1_700_000_000_000 + at * 30_000).toISOString(),
+      session: "fabc",
+      tier,
+      toolScenario: "agentic",
+      tokens: { input, cacheRead: 500, cacheWrite: 0, output: 100 },
+      ...more,
+    });
+
+  it("is the export of the gateway: what was decided counts, and what prompts had in tokens", () => {
+    // The newest first, as it is exported; a request that nobody answered is left out.
+    const lines = [
+      line(9, "LIGHT", 900, { session: null, toolScenario: null }),
+      line(4, "LIGHT", 8_000),
+      line(3, "COMPLEX", 42_000),
+      line(2, "LIGHT", 0, { tokens: null }),
+      line(1, "SIMPLE", 41_000),
+      line(0, "COMPLEX", 40_000),
+    ];
+    const conversations = readConversations(`${lines.join("\n")}\n`);
+    expect(conversations.map(({ id, turns }) => [id, turns.length])).toEqual([
+      ["req_9", 1],
+      ["fabc", 3],
+      ["fabc 2", 1],
+    ]);
+    const [, talk] = conversations;
+    expect(talk?.turns.map(({ decided }) => decided?.tier)).toEqual(["COMPLEX", "SIMPLE", "COMPLEX"]);
+    for (const way of WAYS) {
+      const { turns, promptTokens, belowTier } = simulate(conversations, way, catalog);
+      expect(turns).toBe(5);
+      expect(Math.abs(promptTokens / (41_500 + 40_500 + 42_500 + 8_500 + 1_400) - 1)).toBeLessThan(0.05);
+      if (way !== "sticky") expect(belowTier).toBe(0);
+    }
+  });
+
+  it("is also requests with their messages, and anything else is refused by its line", () => {
+    const messages = [
+      { role: "system", content: "Be brief" },
+      { role: "user", content: "Hi" },
+    ];
+    const own = (at: string, sent: readonly object[]) => JSON.stringify({ session: "s", at, messages: sent });
+    const text = [own("2026-11-16T10:00:00Z", messages), own("2026-11-16T10:01:00Z", [...messages, ...messages])];
+    const [talk] = readConversations(text.join("\n"));
+    expect(talk).toMatchObject({ id: "s", turns: [{ messages: 2 }, { messages: 4 }] });
+    expect(simulate([talk as NonNullable<typeof talk>], "ours", catalog).turns).toBe(2);
+    expect(() => readConversations(`${text[0]}\n{"session":"s"}`)).toThrow("line 2");
   });
 });
