@@ -7,7 +7,6 @@ import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { mayLeaveOut } from "../../formats/passage.ts";
 import { routesOf } from "../../routing/hosts.ts";
-import { rankBySession } from "../../routing/session.ts";
 import type { Call, LastEvent } from "../call.ts";
 import { shuttingDown } from "../open-calls.ts";
 import type { Reservation } from "../reserve.ts";
@@ -16,6 +15,7 @@ import { conversationOf } from "../sessions/sessions.ts";
 import { cacheHelpFor } from "./cache-help.ts";
 import { chainError } from "./chain-error.ts";
 import { isOfKey } from "./health-outcome.ts";
+import { keyIdsOf } from "./keys.ts";
 import { type JudgedTry, recordedTry } from "./recorded-try.ts";
 import type { Reached, Sending } from "./try-model.ts";
 import { type Failure, judge, type Received } from "./verdict.ts";
@@ -114,11 +114,11 @@ async function walkChain(walk: ChainWalk, services: Services): Promise<Answered 
   return result ?? allFailed(walk, services);
 }
 
-const ONLY_KEY: readonly (string | undefined)[] = [undefined];
-
 /** The key of the conversation first. Another one helps only where the key itself was refused or limited. */
 async function tryKeys(walk: ChainWalk, model: HostedModel, services: Services): Promise<Answered | Unanswered | null> {
-  for (const keyId of keyIdsOf(model, walk, services)) {
+  const { apiKeys } = services.registry.connection(model.provider).provider;
+  const { call, reservation } = walk;
+  for (const keyId of keyIdsOf(apiKeys, reservation.decision, () => conversationOf(call))) {
     if (isLate(walk, services) || !fits(model, walk)) return null;
     const ticket = services.health.admit(model.route, keyId);
     if (ticket === 0) {
@@ -131,19 +131,6 @@ async function tryKeys(walk: ChainWalk, model: HostedModel, services: Services):
     if (!isOfKey(failure, judge(failure))) return null;
   }
   return null;
-}
-
-function keyIdsOf({ provider }: HostedModel, { call, reservation }: ChainWalk, { registry }: Services) {
-  const { apiKeys } = registry.connection(provider).provider;
-  if (apiKeys === undefined) return ONLY_KEY;
-  const { session } = reservation.decision;
-  const ids = rankBySession(
-    apiKeys,
-    () => session?.id ?? conversationOf(call),
-    (key) => key,
-  ).map(({ id }) => id);
-  const warm = session?.keyId ?? null;
-  return warm === null || !ids.includes(warm) ? ids : [warm, ...ids.filter((id) => id !== warm)];
 }
 
 /** Waits for models that asked for a short pause, the shortest first. */

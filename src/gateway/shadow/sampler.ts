@@ -179,7 +179,8 @@ function askedAgain({ format, request, caller, record }: AnsweredRequest): Asked
   const { profile } = caller;
   if (profile === null || record.decision === null) throw new Error("a sample needs a profile and a decision");
   const liveOutputTokens = record.cost?.buckets.output ?? 0;
-  return { format, request, constraints: profile.constraints, decision: record.decision, liveOutputTokens };
+  const { decision, requestId } = record;
+  return { format, request, constraints: profile.constraints, decision, requestId, liveOutputTokens };
 }
 
 function toSaid(said: CapturedResponse) {

@@ -14,6 +14,7 @@ import type { CallFormat, ClientRequest, StreamWriter } from "../../formats/form
 import { outputTokensOf } from "../../formats/wire/output-meter.ts";
 import { hostRules, orderHosts, usableHosts } from "../../routing/hosts.ts";
 import { ableHosts, listNeeds } from "../../routing/needs.ts";
+import { keyIdsOf } from "../attempt/keys.ts";
 import type { OpenStream, Reached } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";
 import { createCapture } from "../capture.ts";
@@ -25,12 +26,15 @@ export interface AskedAgain {
   readonly request: ClientRequest;
   readonly constraints: Constraints;
   readonly decision: Decision;
+  readonly requestId: string;
   readonly liveOutputTokens: number;
 }
 
 /** A model at the host to ask, the length it may have, and what that can cost at most. */
 export interface Planned {
   readonly host: HostedModel;
+  /** Which of the provider's keys; undefined where there are not several. */
+  readonly keyId: string | undefined;
   readonly outputCap: number;
   readonly costMax: NanoUsd;
 }
@@ -56,10 +60,28 @@ export function plan(asked: AskedAgain, modelId: string, services: Services): Pl
   const needs = listNeeds({ question, catalog, inputTokens: decision.estimatedTokens.input });
   const able = ableHosts(needs, usableHosts(model, catalog)).filter(({ route }) => !restingModels.has(route));
   const [host] = orderHosts(able, hostRules(question, catalog));
-  if (host === undefined) return null;
+  const key = host === undefined ? null : freeKey(host, asked, services);
+  if (host === undefined || key === null) return null;
   const room = Math.max(OUTPUT_ROOM_TOKENS, LONGER * asked.liveOutputTokens);
   const outputCap = Math.min(request.chat.maxOutputTokens ?? room, room, host.maxOutput);
-  return { host, outputCap, costMax: costMaxOf(asked, host, outputCap) };
+  return { host, keyId: key.id, outputCap, costMax: costMaxOf(asked, host, outputCap) };
+}
+
+/** Chosen as for other requests; null where all are cooling down. */
+function freeKey(
+  { provider, route }: HostedModel,
+  { decision, requestId }: AskedAgain,
+  { registry, health }: Services,
+): { readonly id: string | undefined } | null {
+  const { apiKeys } = registry.connection(provider).provider;
+  for (const id of keyIdsOf(apiKeys, decision, () => requestId)) {
+    const ticket = health.admit(route, id);
+    if (ticket === 0) continue;
+    // Samples say nothing about health.
+    health.report(route, ticket, "dropped", id);
+    return { id };
+  }
+  return null;
 }
 
 /** As a hold would be, without markup: it is the operator who pays. */
@@ -84,11 +106,10 @@ export type SecondAnswer =
 
 export async function askAgain(
   { format, request, decision }: AskedAgain,
-  { host, outputCap }: Planned,
+  { host, keyId, outputCap }: Planned,
   { signal, services }: { readonly signal: CancelSignal; readonly services: Services },
 ): Promise<SecondAnswer> {
-  const { registry, now, routing } = services;
-  const keyId = registry.connection(host.provider).provider.apiKeys?.[0]?.id;
+  const { now, routing } = services;
   const startedAtMs = now();
   const beginsByMs = startedAtMs + routing.answerWithinMs;
   const sending = { call: { format, request, signal }, model: host, keyId, outputCap, beginsByMs };
