@@ -14,6 +14,8 @@ export type EscalationPolicy = (typeof ESCALATIONS)[number];
 export interface SessionTurn {
   /** The session's id: short, and no text of the client's. */
   readonly session: string;
+  /** Tells conversations apart that begin alike, by the first answer. Absent before that, and where the session is named. */
+  readonly thread?: number;
   readonly model: string;
   /** The model at its host, as the catalogue names it. */
   readonly route: string;
@@ -38,9 +40,14 @@ export interface SessionTurn {
   readonly response: string | null;
 }
 
+/** What a turn is found by. */
+export function turnKey({ session, thread }: Pick<SessionTurn, "session" | "thread">): string {
+  return thread === undefined ? session : `${session}.${thread}`;
+}
+
 /** Turns of all processes. */
 export interface TurnStore {
-  /** Of each session the newest turn stays. */
+  /** Of each session and thread the newest turn stays. */
   write(turns: readonly SessionTurn[]): Promise<void>;
   /** Turns from that time on, the newest first. */
   since(atMs: number, most: number): Promise<readonly SessionTurn[]>;

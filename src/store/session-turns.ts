@@ -1,7 +1,7 @@
 // The last turns of sessions in the database, as JSON: nothing but the gateway's own memory reads them.
 
 import type { Db } from "../core/db.ts";
-import type { SessionTurn, TurnStore } from "../core/session.ts";
+import { type SessionTurn, type TurnStore, turnKey } from "../core/session.ts";
 import { bulkInsert, type InsertShape, integer, text } from "./dialect.ts";
 
 export function createSessionStore(db: Db): TurnStore {
@@ -23,7 +23,7 @@ export function createSessionStore(db: Db): TurnStore {
 const TURNS: InsertShape<SessionTurn> = {
   table: "session_turns",
   columns: {
-    session: text((turn) => turn.session),
+    session: text(turnKey),
     turn_at: integer((turn) => turn.atMs),
     turn_json: text((turn) => JSON.stringify(turn)),
   },

@@ -2,7 +2,7 @@
 // several gateways share a database, every few seconds. A request never waits for it.
 
 import type { Log } from "../../core/log.ts";
-import type { SessionTurn, TurnStore } from "../../core/session.ts";
+import { type SessionTurn, type TurnStore, turnKey } from "../../core/session.ts";
 
 export interface SessionKeeper {
   /** To be written with the next batch. */
@@ -90,12 +90,12 @@ export function createSessionKeeper(options: KeeperOptions): SessionKeeper {
   };
 }
 
-/** Turns that are not written yet, the last of each session. */
+/** Turns that are not written yet, the last of each session and thread. */
 function createWaiting(store: KeeperOptions["store"], log: Log): Pick<SessionKeeper, "keep" | "flush"> {
   let waiting = new Map<string, SessionTurn>();
   return {
     keep(turn) {
-      if (waiting.size < WAITING_MAX) waiting.set(turn.session, turn);
+      if (waiting.size < WAITING_MAX) waiting.set(turnKey(turn), turn);
     },
     async flush() {
       if (waiting.size === 0) return;

@@ -2,12 +2,12 @@
 // its response. Bounded, and the same in every process that has heard of the same turns.
 
 import type { ChatMessage } from "../../core/chat.ts";
-import type { CachedPrefix, SessionTurn } from "../../core/session.ts";
+import { type CachedPrefix, type SessionTurn, turnKey } from "../../core/session.ts";
 import type { PrefixMarks } from "../../routing/sessions/prefix.ts";
 
 export interface SessionMemory {
-  /** The last turn of a session that is not over. */
-  turn(session: string): SessionTurn | null;
+  /** The last turn of a session that is not over, in this thread. */
+  turn(session: string, thread?: number): SessionTurn | null;
   /** The turn that made one of these calls. */
   turnOfCalls(calls: readonly number[]): SessionTurn | null;
   /** The session of a response that is continued by its id. */
@@ -28,8 +28,8 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
   const responses = new Generations<string, string>(SESSIONS_MAX);
   const prefixes = new Generations<number, readonly CachedPrefix[]>(2 * SESSIONS_MAX);
   return {
-    turn(session) {
-      const turn = turns.get(session);
+    turn(session, thread) {
+      const turn = turns.get(thread === undefined ? session : turnKey({ session, thread }));
       return turn !== undefined && now() - turn.atMs < idleMs ? turn : null;
     },
     turnOfCalls(names) {
@@ -60,8 +60,9 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
         const prefix = { session, route, keyId, tokens, trust, atMs };
         prefixes.set(hash, withPrefix(prefixes.get(hash) ?? NONE, prefix));
       }
-      const known = turns.get(turn.session);
-      if (known === undefined || known.atMs <= turn.atMs) turns.set(turn.session, turn);
+      const key = turnKey(turn);
+      const known = turns.get(key);
+      if (known === undefined || known.atMs <= turn.atMs) turns.set(key, turn);
     },
   };
 }

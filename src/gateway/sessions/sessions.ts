@@ -7,7 +7,7 @@ import type { Decision } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
 import type { CachedPrefix, SeenPrefix, SessionTurn, SessionView } from "../../core/session.ts";
 import { namedSession, type SessionFacts, sessionOf } from "../../routing/session.ts";
-import { type Opening, type PrefixMarks, prefixMarks, readOpening } from "../../routing/sessions/prefix.ts";
+import { type Opening, type PrefixMarks, prefixMarks, readOpening, threadOf } from "../../routing/sessions/prefix.ts";
 import type { Call } from "../call.ts";
 import { callNames, openCallNames } from "./loops.ts";
 import { isContinued, type SessionMemory } from "./memory.ts";
@@ -55,7 +55,7 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
     view(call) {
       if (!isOn) return null;
       const id = idOf(call);
-      const own = memory.turn(id);
+      const own = lastTurn(id, call, memory);
       const loop = loopOf(call, own);
       const cached = isCacheable(call) ? memory.cached(prompts.marks(call)) : NONE;
       const last = loop?.session === id ? loop : (own ?? loop);
@@ -65,13 +65,23 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
     note(answered) {
       const { call } = answered;
       const id = answered.decision.session?.id ?? idOf(call);
-      const before = memory.turn(id);
+      const before = lastTurn(id, call, memory);
       const marks = isOn ? () => prompts.marks(call) : null;
       const turn = turnOf(answered, { id, before, memory, marks, nowMs: now() });
       memory.learn(turn);
       if (isWorthSharing(turn, before, call)) share(turn);
     },
   };
+}
+
+/** Conversations that nobody named may begin alike: the turn of this one, or else one without an answer yet. */
+function lastTurn(id: string, call: AskingCall, memory: SessionMemory): SessionTurn | null {
+  const thread = threadIn(id, call);
+  return (thread === undefined ? null : memory.turn(id, thread)) ?? memory.turn(id);
+}
+
+function threadIn(id: string, { request }: AskingCall): number | undefined {
+  return id.startsWith(UNNAMED) ? threadOf(request.chat.messages) : undefined;
 }
 
 const NONE: readonly CachedPrefix[] = [];
@@ -165,8 +175,10 @@ function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
   const { id, before, nowMs } = context;
   const { accountId } = call.caller.key;
   const tokens = usage === null ? decision.estimatedTokens.input : promptTokens(usage.buckets);
+  const thread = threadIn(id, call);
   return {
     session: id,
+    ...(thread === undefined ? {} : { thread }),
     model: model.id,
     route: model.route,
     keyId: keyId ?? null,

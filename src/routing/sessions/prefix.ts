@@ -27,6 +27,15 @@ export function readOpening(messages: readonly ChatMessage[], hashText: TextHash
   return { instructions, count, human: human === undefined ? 0 : mixWhole(OFFSET, human, hashText) };
 }
 
+/** The first answer and what followed it: two conversations that begin alike part there. Undefined before that. */
+export function threadOf(messages: readonly ChatMessage[]): number | undefined {
+  const at = messages.findIndex(({ role }) => role === "assistant");
+  if (at < 0) return undefined;
+  const next = messages[at + 1];
+  const answer = mixContent(messages[at] as ChatMessage);
+  return (next === undefined ? answer : mix(answer, mixContent(next))) >>> 0;
+}
+
 /** The end of a message, or of the instructions. */
 interface PrefixMark {
   readonly hash: number;

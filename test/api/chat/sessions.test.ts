@@ -159,6 +159,71 @@ describe("a conversation", () => {
   });
 });
 
+/** What a client sends with its nth request, and where. `before`: the response to the one before. */
+type Client = (
+  rules: string,
+  said: readonly string[],
+  before: { readonly id: string } | null,
+) => readonly [path: string, body: object];
+
+const roles = (said: readonly string[], assistant: string): (readonly [role: string, text: string])[] =>
+  said.flatMap(
+    (text, at) =>
+      (at === 0
+        ? [["user", text]]
+        : [
+            [assistant, "Fine."],
+            ["user", text],
+          ]) as [string, string][],
+  );
+
+const CLIENTS: Readonly<Record<string, Client>> = {
+  Messages: (system, said) => {
+    const messages = roles(said, "assistant").map(([role, content]) => ({ role, content }));
+    return ["/v1/messages", { model: "auto", max_tokens: 400, system, messages }];
+  },
+  Responses: (instructions, said) => {
+    const input = roles(said, "assistant").map(([role, content]) => ({ role, content }));
+    return ["/v1/responses", { model: "auto", store: false, instructions, input }];
+  },
+  "Responses by id": (instructions, said, before) => [
+    "/v1/responses",
+    {
+      model: "auto",
+      instructions,
+      input: said.at(-1),
+      ...(before === null ? {} : { previous_response_id: before.id }),
+    },
+  ],
+  Gemini: (text, said) => {
+    const contents = roles(said, "model").map(([role, part]) => ({ role, parts: [{ text: part }] }));
+    return ["/v1beta/models/auto:generateContent", { systemInstruction: { parts: [{ text }] }, contents }];
+  },
+};
+
+it("clients of every format stay over several turns", async () => {
+  const asks = [FIRST.content, NEXT[1]?.content as string, "Write an email to my sister about the harvest"];
+  for (const [name, client] of Object.entries(CLIENTS)) {
+    let before: { readonly id: string } | null = null;
+    const states: object[] = [];
+    for (const turn of [1, 2, 3]) {
+      provider.on("*", counting(10_000 + 50 * turn, turn === 1 ? 0 : 9_900));
+      const [path, body] = client(`${name}. ${RULES.content}`, asks.slice(0, turn), before);
+      const response = await gateway.post(path, turn === 1 ? { ...body, service_tier_floor: "COMPLEX" } : body);
+      const reply = (await response.json()) as Reply & { readonly id: string };
+      before = reply;
+      const { session, tier, model } = reply.service;
+      states.push({ session, tier, model });
+    }
+    expect([name, ...states]).toEqual([
+      name,
+      { session: "started", tier: "COMPLEX", model: "large" },
+      { session: "stayed", tier: "LIGHT", model: "large" },
+      { session: "stayed", tier: "LIGHT", model: "large" },
+    ]);
+  }
+});
+
 describe("a tool loop", () => {
   const tools = [{ type: "function", function: { name: "run", parameters: { type: "object", properties: {} } } }];
   const called = (id: string, command: string) => ({

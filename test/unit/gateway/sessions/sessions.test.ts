@@ -45,14 +45,14 @@ function make(idleMs = 60_000) {
   const sessions = createSessions({ memory, isOn: true, now, share: (turn) => shared.push(turn) });
   const answer = (
     asked: Asked,
-    { model = makeModel({ id: "maker" }), usage = null, calls = [] }: Partial<Answer> = {},
+    { model = makeModel({ id: "maker" }), usage = null, calls = [], escalation = 0 }: Partial<Answer> = {},
   ): void => {
     const call = callOf(asked);
     const view = sessions.view(call);
     const decision = {
       tier: "LIGHT",
       estimatedTokens: { input: 5_000, output: 10 },
-      session: { id: view?.id, state: "started", escalation: 0, task: 7, keyId: null, cachedTokens: 0 },
+      session: { id: view?.id, state: "started", escalation, task: 7, keyId: null, cachedTokens: 0 },
     } as unknown as Decision;
     sessions.note({ call, decision, model, keyId: undefined, usage, toolCallIds: calls });
   };
@@ -64,6 +64,7 @@ interface Answer {
   readonly model: Model;
   readonly usage: Usage | null;
   readonly calls: readonly string[];
+  readonly escalation: number;
 }
 
 it("follows the turn of its own session where calls of another have the same ids", () => {
@@ -171,6 +172,29 @@ describe("a session", () => {
     expect(view({ ...next, body: { previous_response_id: "resp_abcd" } })?.last?.model).toBe("maker");
     expect(view({ ...next, body: { previous_response_id: "resp_other" } })?.last).toBeNull();
     expect(view({ ...next, body: { previous_response_id: "resp_abcd" }, accountId: "b" })?.last).toBeNull();
+  });
+
+  it("carries nothing from a conversation that began alike, and both are known by themselves", () => {
+    const { answer, view, memory, shared } = make();
+    const said = (text: string): ChatMessage => ({ role: "assistant", content: text });
+    const next: ChatMessage = { role: "user", content: "It is still broken" };
+    const [one, two] = [
+      [ask, said("Try this"), next],
+      [ask, said("Do that"), next],
+    ];
+    answer({ messages: [ask] });
+    answer({ messages: one }, { model: makeModel({ id: "large" }), escalation: 2 });
+    expect(view({ messages: two })?.last).toMatchObject({ model: "maker", escalation: 0 });
+    answer({ messages: two }, { model: makeModel({ id: "small" }) });
+    // Neither is a switch of the other, in any order.
+    expect(view({ messages: [...one, said("So"), next] })?.last).toMatchObject({ model: "large", escalation: 2 });
+    expect(view({ messages: [...two, said("So"), next] })?.last).toMatchObject({ model: "small", escalation: 0 });
+    const ids = [one, two, [ask]].map((messages) => view({ messages })?.id);
+    expect(new Set(ids).size).toBe(1);
+    const elsewhere = createSessionMemory(60_000, () => 1_000_000);
+    for (const turn of shared) elsewhere.learn(JSON.parse(JSON.stringify(turn)) as SessionTurn);
+    expect(shared.map((turn) => elsewhere.turn(turn.session, turn.thread)?.model)).toEqual(["large", "small"]);
+    expect(memory.turn(ids[0] ?? "")?.model).toBe("maker");
   });
 
   it("is over when it was silent for long", () => {
