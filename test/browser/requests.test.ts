@@ -113,6 +113,9 @@ describe.skipIf(!hasBrowser)("the request log", () => {
     await page.getByRole("button", { name: "Remove filter: Tier COMPLEX" }).waitFor();
     await page.getByText("View: hard ones").click();
     await page.getByRole("button", { name: "Delete view hard ones" }).click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("View: hard ones").click();
+    await page.getByRole("button", { name: "Delete view hard ones" }).click();
     await page.reload();
     await page.getByText("Views", { exact: true }).waitFor();
   });

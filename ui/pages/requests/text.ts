@@ -203,6 +203,8 @@ export const savedAmount = (amount: string, share: string) => `${amount} saved (
 export const viewsHint = "Save filters and time range as a view.";
 export const deleteView = (name: string) => `Delete view ${name}`;
 export const viewSaved = (name: string) => `View “${name}” saved in this browser.`;
+export const viewDeleted = (name: string) => `View “${name}” deleted.`;
+export const undo = "Undo";
 export const viewName = "View name";
 export const saveView = "Save view";
 export const views = "Views";

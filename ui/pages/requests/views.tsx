@@ -45,7 +45,7 @@ export function SavedViews({ path }: { readonly path?: string }) {
                 type="button"
                 class="button quiet icon"
                 aria-label={TEXT.deleteView(view.name)}
-                onClick={() => keep(views.value.filter((each) => each !== view))}
+                onClick={() => drop(view)}
               >
                 ✕
               </button>
@@ -56,6 +56,13 @@ export function SavedViews({ path }: { readonly path?: string }) {
       <SaveView query={current} path={path} />
     </Popover>
   );
+}
+
+/** It comes back with Undo. */
+function drop(view: View): void {
+  const before = views.value;
+  keep(before.filter((each) => each !== view));
+  showToast(TEXT.viewDeleted(view.name), { text: TEXT.undo, act: () => keep(before) });
 }
 
 /** Saving under a known name replaces that view. */

@@ -1,0 +1,17 @@
+import { t as _plugin_vue_export_helper_default } from "./plugin-vue_export-helper.DjkACiAr.js";
+import { useSSRContext } from "vue";
+import { ssrRenderAttrs } from "vue/server-renderer";
+// docs/guides/cursor.md
+var __pageData = JSON.parse("{\"title\":\"Cursor\",\"description\":\"\",\"frontmatter\":{},\"headers\":[],\"relativePath\":\"guides/cursor.md\",\"filePath\":\"guides/cursor.md\"}");
+var _sfc_main = { name: "guides/cursor.md" };
+function _sfc_ssrRender(_ctx, _push, _parent, _attrs, $props, $setup, $data, $options) {
+	_push(`<div${ssrRenderAttrs(_attrs)}><h1 id="cursor" tabindex="-1">Cursor <a class="header-anchor" href="#cursor" aria-label="Permalink to “Cursor”">​</a></h1><p>Cursor can send its chat requests to Switchyard with its &quot;Override OpenAI Base URL&quot; setting. Cursor was not part of our client tests, so treat this page as a starting point.</p><h2 id="before-you-begin" tabindex="-1">Before you begin <a class="header-anchor" href="#before-you-begin" aria-label="Permalink to “Before you begin”">​</a></h2><p>Cursor&#39;s servers call the base URL, not your machine. An address like <code>http://127.0.0.1:8787</code> cannot be reached from there. You need a <a href="./../operate/deployment">deployment</a> with a public HTTPS address.</p><p>Give Cursor a key of its own with a spend limit, because the key is sent to Cursor&#39;s servers:</p><div class="language-sh"><button title="Copy code" data-copied="Copied" class="copy"></button><span class="lang">sh</span><pre class="shiki switchyard" tabindex="0" dir="ltr"><code><span class="line"><span class="code-name">switchyard</span><span class="code-string"> keys</span><span class="code-string"> create</span><span class="code-value"> --name</span><span class="code-string"> cursor</span><span class="code-value"> --spend-limit</span><span class="code-value"> 20</span><span class="code-value"> --spend-reset</span><span class="code-string"> monthly</span></span></code></pre></div><h2 id="set-up" tabindex="-1">Set up <a class="header-anchor" href="#set-up" aria-label="Permalink to “Set up”">​</a></h2><ol><li>Open <em>Cursor Settings → Models → API Keys</em>.</li><li>Paste the Switchyard key as the OpenAI API key.</li><li>Turn on <em>Override OpenAI Base URL</em> and enter <code>https://llm.example.com/v1</code>.</li><li>Add a custom model named <code>auto</code> and select it.</li></ol><h2 id="limits" tabindex="-1">Limits <a class="header-anchor" href="#limits" aria-label="Permalink to “Limits”">​</a></h2><ul><li>The override applies to all OpenAI models in Cursor. Turn it off to use Cursor&#39;s own.</li><li>Tab completion always uses Cursor&#39;s models.</li><li>For some OpenAI models, Cursor sends a Responses request to the chat-completions path. Switchyard answers 422, because <code>messages</code> is missing. Use the custom model <code>auto</code>.</li><li>Cursor cannot add request fields. Use a <a href="./../concepts/routing#how-to-steer-it">profile</a> on the key to steer routing.</li></ul></div>`);
+}
+var _sfc_setup = _sfc_main.setup;
+_sfc_main.setup = (props, ctx) => {
+	const ssrContext = useSSRContext();
+	(ssrContext.modules || (ssrContext.modules = /* @__PURE__ */ new Set())).add("guides/cursor.md");
+	return _sfc_setup ? _sfc_setup(props, ctx) : void 0;
+};
+var cursor_default = /*#__PURE__*/ _plugin_vue_export_helper_default(_sfc_main, [["ssrRender", _sfc_ssrRender]]);
+export { __pageData, cursor_default as default };

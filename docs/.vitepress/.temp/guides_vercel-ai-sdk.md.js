@@ -1,0 +1,31 @@
+import { t as _plugin_vue_export_helper_default } from "./plugin-vue_export-helper.DjkACiAr.js";
+import { useSSRContext } from "vue";
+import { ssrRenderAttrs } from "vue/server-renderer";
+// docs/guides/vercel-ai-sdk.md
+var __pageData = JSON.parse("{\"title\":\"Vercel AI SDK\",\"description\":\"\",\"frontmatter\":{},\"headers\":[],\"relativePath\":\"guides/vercel-ai-sdk.md\",\"filePath\":\"guides/vercel-ai-sdk.md\"}");
+var _sfc_main = { name: "guides/vercel-ai-sdk.md" };
+function _sfc_ssrRender(_ctx, _push, _parent, _attrs, $props, $setup, $data, $options) {
+	_push(`<div${ssrRenderAttrs(_attrs)}><h1 id="vercel-ai-sdk" tabindex="-1">Vercel AI SDK <a class="header-anchor" href="#vercel-ai-sdk" aria-label="Permalink to “Vercel AI SDK”">​</a></h1><p>Use the OpenAI-compatible provider, or the Anthropic one. Both are run against Switchyard in our test suite.</p><h2 id="set-up" tabindex="-1">Set up <a class="header-anchor" href="#set-up" aria-label="Permalink to “Set up”">​</a></h2><div class="language-sh"><button title="Copy code" data-copied="Copied" class="copy"></button><span class="lang">sh</span><pre class="shiki switchyard" tabindex="0" dir="ltr"><code><span class="line"><span class="code-name">npm</span><span class="code-string"> install</span><span class="code-string"> ai</span><span class="code-string"> @ai-sdk/openai-compatible</span></span></code></pre></div><div class="language-ts"><button title="Copy code" data-copied="Copied" class="copy"></button><span class="lang">ts</span><pre class="shiki switchyard" tabindex="0" dir="ltr"><code><span class="line"><span class="code-keyword">import</span><span> { createOpenAICompatible } </span><span class="code-keyword">from</span><span class="code-string"> &quot;@ai-sdk/openai-compatible&quot;</span><span>;</span></span>
+<span class="line"><span class="code-keyword">import</span><span> { generateText } </span><span class="code-keyword">from</span><span class="code-string"> &quot;ai&quot;</span><span>;</span></span>
+<span class="line"></span>
+<span class="line"><span class="code-keyword">const</span><span class="code-value"> switchyard</span><span class="code-keyword"> =</span><span class="code-name"> createOpenAICompatible</span><span>({</span></span>
+<span class="line"><span class="code-name">  name:</span><span class="code-string"> &quot;switchyard&quot;</span><span>,</span></span>
+<span class="line"><span class="code-name">  baseURL:</span><span class="code-string"> &quot;http://127.0.0.1:8787/v1&quot;</span><span>,</span></span>
+<span class="line"><span class="code-name">  apiKey:</span><span> process.env.</span><span class="code-value">SWITCHYARD_KEY</span><span>,</span></span>
+<span class="line"><span class="code-name">  supportsStructuredOutputs:</span><span class="code-value"> true</span><span>,</span></span>
+<span class="line"><span>});</span></span>
+<span class="line"></span>
+<span class="line"><span class="code-keyword">const</span><span> { </span><span class="code-value">text</span><span> } </span><span class="code-keyword">=</span><span class="code-keyword"> await</span><span class="code-name"> generateText</span><span>({ </span><span class="code-name">model:</span><span class="code-name"> switchyard</span><span>(</span><span class="code-string">&quot;auto&quot;</span><span>), </span><span class="code-name">prompt:</span><span class="code-string"> &quot;Hello&quot;</span><span> });</span></span></code></pre></div><p><code>supportsStructuredOutputs</code> makes the SDK send the JSON schema of <code>generateObject</code>. Without it, the SDK asks for plain JSON.</p><h2 id="steer-it" tabindex="-1">Steer it <a class="header-anchor" href="#steer-it" aria-label="Permalink to “Steer it”">​</a></h2><p>Options under the provider&#39;s name become request fields:</p><div class="language-ts"><button title="Copy code" data-copied="Copied" class="copy"></button><span class="lang">ts</span><pre class="shiki switchyard" tabindex="0" dir="ltr"><code><span class="line"><span class="code-keyword">await</span><span class="code-name"> generateText</span><span>({</span></span>
+<span class="line"><span class="code-name">  model:</span><span class="code-name"> switchyard</span><span>(</span><span class="code-string">&quot;auto&quot;</span><span>),</span></span>
+<span class="line"><span class="code-name">  prompt:</span><span class="code-string"> &quot;Summarise this file.&quot;</span><span>,</span></span>
+<span class="line"><span class="code-name">  providerOptions:</span><span> { </span><span class="code-name">switchyard:</span><span> { </span><span class="code-name">service_tier_ceiling:</span><span class="code-string"> &quot;LIGHT&quot;</span><span> } },</span></span>
+<span class="line"><span>});</span></span></code></pre></div><h2 id="other-providers-of-the-sdk" tabindex="-1">Other providers of the SDK <a class="header-anchor" href="#other-providers-of-the-sdk" aria-label="Permalink to “Other providers of the SDK”">​</a></h2><table tabindex="0"><thead><tr><th>package</th><th>works</th><th>note</th></tr></thead><tbody><tr><td><code>@ai-sdk/anthropic</code></td><td>yes</td><td>the base URL has <code>/v1</code> here. It caps the output at 4,096 tokens for the unknown model <code>auto</code>, so set <code>maxOutputTokens</code></td></tr><tr><td><code>@ai-sdk/openai</code></td><td>yes</td><td><code>openai(&quot;auto&quot;)</code> uses the Responses API, and <code>openai.chat(&quot;auto&quot;)</code> chat-completions</td></tr><tr><td><code>@ai-sdk/google</code></td><td>yes</td><td>the base URL ends in <code>/v1beta</code>. <a href="./gemini">Gemini CLI and Google&#39;s SDKs</a> has an example</td></tr></tbody></table><p>Tried on 15 November 2026 with <code>ai</code> 6.0.326: text, streams, tool loops of three steps, objects and images. <code>embed</code> gets 404.</p></div>`);
+}
+var _sfc_setup = _sfc_main.setup;
+_sfc_main.setup = (props, ctx) => {
+	const ssrContext = useSSRContext();
+	(ssrContext.modules || (ssrContext.modules = /* @__PURE__ */ new Set())).add("guides/vercel-ai-sdk.md");
+	return _sfc_setup ? _sfc_setup(props, ctx) : void 0;
+};
+var vercel_ai_sdk_default = /*#__PURE__*/ _plugin_vue_export_helper_default(_sfc_main, [["ssrRender", _sfc_ssrRender]]);
+export { __pageData, vercel_ai_sdk_default as default };
