@@ -78,7 +78,6 @@ export function createLedger(options: LedgerOptions): Ledger {
   const trustMs = ownerSilentMs === 0 ? Number.POSITIVE_INFINITY : ownerSilentMs / 2;
   const leases = new Leases({ owner, submit, isStoreFailing, trustMs, clock });
   const recovery = createRecovery({ store, outbox, log, ownerSilentMs, submit });
-
   const fail = (error: unknown): never => {
     if (error instanceof StoreUnavailable) leases.doubt();
     throw error;
@@ -88,8 +87,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     leases.committed(op, outcome);
     return outcome as T;
   }
-
   const recalling = createRecall(submit, leases);
+
   async function beat(): Promise<void> {
     const sentAtMs = clock();
     await recovery.beat().catch((error: unknown) => {
