@@ -93,7 +93,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
 }
 
 /** What one worker notes counts in all of them. */
-function sharedWrongKeys(topic: string, mostPerMinute: number, worker: WorkerPlace | null): WrongKeys {
+export function sharedWrongKeys(topic: string, mostPerMinute: number, worker: WorkerPlace | null): WrongKeys {
   const wrong = createWrongKeys(mostPerMinute);
   if (worker === null) return wrong;
   worker.link.on(topic, (address) => wrong.note(String(address)));

@@ -13,13 +13,13 @@ import type { Wish } from "../core/processes/call-window.ts";
 import { openDb } from "../store/db.ts";
 import { createLedgerStore, forgetProcess, forgetProcesses } from "../store/ledger/ledger.ts";
 import { openThread, sqliteOver } from "../store/sqlite/sqlite.ts";
-import type { ForwardedCall, Thread } from "../store/sqlite/thread.ts";
 import { type MetricReadings, watchProcess } from "../telemetry/metrics.ts";
 import type { OpenLink } from "../workers/link.ts";
 import { createSupervisor, type Supervisor, type WorkerProcess } from "../workers/supervisor.ts";
 import type { App } from "./app.ts";
 import { hearOfChanges } from "./changes.ts";
 import type { StopOptions } from "./drain.ts";
+import { lend } from "./lend.ts";
 import { openWindows } from "./limits.ts";
 import { watchedBy } from "./storage.ts";
 import { ACCESS_CHANGED, WORKER_SERVICES, type WorkerPlace } from "./worker.ts";
@@ -66,7 +66,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
       ...(await readOthers(supervisor, worker)),
       await metrics.readings(),
     ]);
-    link.onNews((topic, payload) => tellOthers(supervisor, worker, topic, payload));
+    link.onNews((topic, encoded) => tellOthers(supervisor, worker, topic, encoded));
     store.serve(link);
     reportStart(worker, first, log);
   };
@@ -149,8 +149,8 @@ function tellAll(supervisor: Supervisor, topic: string, payload: unknown): void 
   for (const { link } of supervisor.running()) link.publish(topic, payload);
 }
 
-function tellOthers(supervisor: Supervisor, from: WorkerProcess, topic: string, payload: unknown): void {
-  for (const worker of supervisor.running()) if (worker !== from) worker.link.publish(topic, payload);
+function tellOthers(supervisor: Supervisor, from: WorkerProcess, topic: string, encoded: Uint8Array): void {
+  for (const worker of supervisor.running()) if (worker !== from) worker.link.pass(topic, encoded);
 }
 
 /** A worker that is busy or starting must not keep a scrape waiting. */
@@ -238,30 +238,4 @@ function ledgerOn(db: Db): (link: OpenLink) => void {
   const store = createLedgerStore(db, newOwner());
   const batcher = createBatcher(batchesOf(store));
   return (link) => link.serve(LEDGER_SERVICE, (op) => batcher.submit(op as LedgerOp));
-}
-
-/** A transaction that a worker leaves open for so long is undone: everybody else waits for it. */
-const TRANSACTION_MS = 30_000;
-
-/** Passes a worker's calls on. What it has begun and does not end is undone. */
-function lend(thread: Thread, link: OpenLink): (payload: unknown) => Promise<unknown> {
-  const begun = new Map<string, NodeJS.Timeout>();
-  const end = (transaction: string): void => {
-    clearTimeout(begun.get(transaction));
-    begun.delete(transaction);
-  };
-  const undo = (transaction: string): void => {
-    end(transaction);
-    void thread.call({ kind: "rollback", transaction }).catch(() => undefined);
-  };
-  void link.closed.then(() => [...begun.keys()].forEach(undo));
-  return async (payload) => {
-    const call = payload as ForwardedCall;
-    const { kind, transaction = "" } = call;
-    if (kind === "begin") begun.set(transaction, setTimeout(undo, TRANSACTION_MS, transaction).unref());
-    if (kind === "commit" || kind === "rollback") end(transaction);
-    const answer = await thread.forward(call);
-    if (kind === "begin" && answer.error !== null) end(transaction);
-    return answer;
-  };
 }

@@ -17,7 +17,7 @@ interface SessionsContext {
   readonly worker: WorkerPlace | null;
 }
 
-const SESSION_TURN = "session-turn";
+const SESSION_TURNS = "session-turns";
 const MINUTE_MS = 60_000;
 /** Tool loops are remembered even where sessions are off. */
 const LOOP_MINUTES = 60;
@@ -40,11 +40,36 @@ export async function openSessions(
     now,
     log,
   });
-  worker?.link.on(SESSION_TURN, (turn) => memory.learn(turn as SessionTurn));
+  worker?.link.on(SESSION_TURNS, (turns) => {
+    for (const turn of turns as readonly SessionTurn[]) memory.learn(turn);
+  });
   await keeper.start();
+  const tell = worker === null ? null : createTeller((turns) => worker.link.publish(SESSION_TURNS, turns));
   const share = (turn: SessionTurn): void => {
     keeper.keep(turn);
-    worker?.link.publish(SESSION_TURN, turn);
+    tell?.(turn);
   };
   return { ...createSessions({ memory, isOn, now, share }), close: keeper.stop };
+}
+
+/** Every worker reads what each one tells, so many turns go together. */
+const TELL_MS = 50;
+
+/** At once where the last was told a while ago. Otherwise those of a moment together, the last of each session. */
+export function createTeller(tellAll: (turns: readonly SessionTurn[]) => void): (turn: SessionTurn) => void {
+  let waiting: Map<string, SessionTurn> | null = null;
+  const end = (): void => {
+    const turns = waiting === null ? [] : [...waiting.values()];
+    waiting = null;
+    if (turns.length > 0) begin(turns);
+  };
+  const begin = (turns: readonly SessionTurn[]): void => {
+    waiting = new Map();
+    setTimeout(end, TELL_MS).unref();
+    tellAll(turns);
+  };
+  return (turn) => {
+    if (waiting === null) begin([turn]);
+    else waiting.set(turn.session, turn);
+  };
 }

@@ -49,7 +49,7 @@ export async function reserve(call: Call, decision: Decision, services: Services
   };
   const quotes = quoteChain(input);
   const amounts = holdAmounts(quotes);
-  const holdId = newHoldId(call.requestId, services.now());
+  const holdId = newHoldId(services.now());
   const { id: keyId, accountId, spendLimitNano: spendLimit } = key;
   const atLeast = leastUseful(quotes, input);
   const periodStartMs = spendPeriodStartMs(key, services.now());
@@ -118,10 +118,13 @@ function coverable(fitting: Fitting): Pick<Reservation, "decision" | "outputCaps
     : { decision: narrowed(decision, covered, quotes), outputCaps: NO_CAPS };
 }
 
-/** Unique even where a caller reuses request ids. It begins with the time, so that the store appends in one place. */
-function newHoldId(requestId: string, nowMs: number): string {
-  return `${nowMs.toString(36)}-${randomUUID()}-${requestId}`;
+/** It begins with the time, so that the store appends in one place. Short, because each charge is stored under it four times. */
+function newHoldId(nowMs: number): string {
+  return `${nowMs.toString(36)}-${randomUUID().slice(0, RANDOM_CHARS)}`;
 }
+
+/** 60 random bits. */
+const RANDOM_CHARS = 18;
 
 /** Removes the models and hosts that the balance does not cover; the decision says so. */
 function narrowed(decision: Decision, covered: readonly Quote[], quotes: readonly Quote[]): Decision {

@@ -11,7 +11,7 @@ type LinkMessage =
   | readonly [kind: typeof CALL, id: number, service: string, payload: unknown]
   | readonly [kind: typeof ANSWER, id: number, payload: unknown]
   | readonly [kind: typeof FAILURE, id: number, failure: LinkFailure]
-  | readonly [kind: typeof NEWS, topic: string, payload: unknown];
+  | readonly [kind: typeof NEWS, topic: string, encoded: Uint8Array];
 
 const CALL = 0;
 const ANSWER = 1;
@@ -40,8 +40,9 @@ const LOOK_MS = 1_000;
 export interface OpenLink extends WorkerLink {
   /** Resolves when the other end is gone. */
   readonly closed: Promise<void>;
-  /** Told of all news, with their topics; for passing them on. */
-  onNews(listener: (topic: string, payload: unknown) => void): void;
+  /** Told of all news, with their topics, for passing them on as they are. */
+  onNews(listener: (topic: string, encoded: Uint8Array) => void): void;
+  pass(topic: string, encoded: Uint8Array): void;
 }
 
 export function createLink(pipe: Duplex): OpenLink {
@@ -49,14 +50,12 @@ export function createLink(pipe: Duplex): OpenLink {
   const listeners = new Map<string, (payload: unknown) => void>();
   const waiters = new Map<number, LinkWaiter>();
   const send = createSender(pipe);
-  let onNews: (topic: string, payload: unknown) => void = (topic, payload) => listeners.get(topic)?.(payload);
+  const pass: OpenLink["pass"] = (topic, encoded) => send([NEWS, topic, encoded]);
+  let onNews: OpenLink["pass"] = (topic, encoded) => listeners.get(topic)?.(deserialize(encoded));
   let lastId = 0;
   let isClosed = false;
 
-  const fail = (id: number, error: unknown): void => {
-    const { message } = error as Error;
-    send([FAILURE, id, { message, isUnavailable: error instanceof StoreUnavailable }]);
-  };
+  const fail = (id: number, error: unknown): void => send([FAILURE, id, toFailure(error as Error)]);
   const answer = (id: number, service: string, payload: unknown): void => {
     try {
       const answered = services.get(service)?.(payload);
@@ -100,7 +99,9 @@ export function createLink(pipe: Duplex): OpenLink {
         send([CALL, lastId, service, payload]);
       }),
     serve: (service, answering) => void services.set(service, answering),
-    publish: (topic, payload) => send([NEWS, topic, payload]),
+    pass,
+    // Encoded here: the process in between need not read what it passes on to many.
+    publish: (topic, payload) => pass(topic, serialize(payload)),
     on: (topic, listener) => void listeners.set(topic, listener),
   };
 }
@@ -123,6 +124,10 @@ function rejectOverdue(waiters: Map<number, LinkWaiter>): void {
 
 function gone(): StoreUnavailable {
   return new StoreUnavailable(new Error("the other process has ended"));
+}
+
+function toFailure(error: Error): LinkFailure {
+  return { message: error.message, isUnavailable: error instanceof StoreUnavailable };
 }
 
 function toError({ message, isUnavailable }: LinkFailure): Error {

@@ -15,6 +15,7 @@ import {
   integer,
   listValue,
   text,
+  usualInsert,
 } from "../dialect.ts";
 
 /** What a batch decided, and what it decided from. */
@@ -29,20 +30,20 @@ export type LedgerWriter = (posted: Posted) => readonly Statement[];
 /** `owner` is the process that takes the holds. */
 export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWriter {
   const holds = bulkInsert(kind, holdShape(owner));
-  const transactions = bulkInsert(kind, TRANSACTIONS);
+  const transactions = usualInsert(kind, TRANSACTIONS, { kind: "charge", note: null });
   const entries = bulkInsert(kind, ENTRIES);
   const actors = bulkInsert(kind, ACTORS);
-  const charges = bulkInsert(kind, chargeShape());
+  const charges = usualInsert(kind, chargeShape(), USUAL_CHARGE);
   return ({ state, changes }) => [
     ...walletStatements(changes, state),
     ...resolveStatements(kind, changes.resolvedHolds),
     ...insertAll(holds, changes.newHolds),
     ...spendStatements(changes, state),
     ...leaseStatements(changes),
-    ...insertAll(transactions, changes.transactions),
+    ...transactions.statements(changes.transactions),
     ...insertAll(entries, entriesOf(changes.transactions)),
     ...insertAll(actors, changes.transactions.filter(isByHand)),
-    ...insertAll(charges, changes.charges),
+    ...charges.statements(changes.charges),
     ...answerStatements(changes),
   ];
 }
@@ -217,6 +218,9 @@ function chargeShape(): InsertShape<Charge> {
     clockColumn: "created_at",
   };
 }
+
+/** Of a whole answer that its wallet could pay, reserved from a lease. */
+const USUAL_CHARGE = { is_estimated: 0, outcome: "complete", absorbed: 0n, is_reserved: 1 };
 
 /** Prices as JSON. Remembered, because the same few prices come again and again. */
 function createPriceTexts(): (price: Price) => string {

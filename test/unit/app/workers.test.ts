@@ -1,0 +1,164 @@
+// What workers share, without processes: two of them over real links, with a primary in between that passes news on. And
+// what becomes of a transaction that a worker does not end.
+
+import { tmpdir } from "node:os";
+import { Duplex, PassThrough } from "node:stream";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { openHealth } from "../../../src/app/health.ts";
+import { lend } from "../../../src/app/lend.ts";
+import { sharedWrongKeys } from "../../../src/app/people.ts";
+import { createTeller } from "../../../src/app/sessions.ts";
+import type { WorkerPlace } from "../../../src/app/worker.ts";
+import { load } from "../../../src/config/load.ts";
+import type { Log } from "../../../src/core/log.ts";
+import type { SessionTurn } from "../../../src/core/session.ts";
+import type { Snapshot } from "../../../src/gateway/services.ts";
+import { openThread, sqliteOver } from "../../../src/store/sqlite/sqlite.ts";
+import { channelOver, type ForwardedAnswer, type ForwardedCall } from "../../../src/store/sqlite/thread.ts";
+import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { createLink, type OpenLink } from "../../../src/workers/link.ts";
+
+const LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const ends: (() => void)[] = [];
+
+afterEach(() => {
+  vi.useRealTimers();
+  for (const end of ends.splice(0)) end();
+});
+
+/** Both ends of a pipe. */
+function linked(): { readonly near: OpenLink; readonly far: OpenLink; readonly end: () => void } {
+  const [there, back] = [new PassThrough(), new PassThrough()];
+  const pipes = [Duplex.from({ readable: back, writable: there }), Duplex.from({ readable: there, writable: back })];
+  const [near, far] = pipes.map(createLink) as [OpenLink, OpenLink];
+  const end = (): void => pipes.forEach((pipe) => void pipe.destroy());
+  ends.push(end);
+  return { near, far, end };
+}
+
+/** Two workers of one gateway. */
+function twoWorkers(): readonly [WorkerPlace, WorkerPlace] {
+  const [first, second] = [linked(), linked()];
+  first.far.onNews((topic, encoded) => second.far.pass(topic, encoded));
+  second.far.onNews((topic, encoded) => first.far.pass(topic, encoded));
+  const placeOf = ({ near }: typeof first, index: number): WorkerPlace => ({
+    link: near,
+    index,
+    count: 2,
+    isFirstStart: false,
+  });
+  return [placeOf(first, 0), placeOf(second, 1)];
+}
+
+test("a breaker that opens in one worker is open in the other", async () => {
+  const loaded = load({ flags: {}, env: {}, cwd: tmpdir() });
+  if (!loaded.ok) throw new Error("the defaults do not load");
+  const { settings } = loaded;
+  const current = (): Snapshot => ({ catalog: settings.catalog, registry: { calls: () => [] } }) as unknown as Snapshot;
+  const [one, other] = twoWorkers().map((worker) =>
+    openHealth(settings, { current, log: LOG, metrics: createMetrics(), worker }),
+  ) as [ReturnType<typeof openHealth>, ReturnType<typeof openHealth>];
+  const route = one.overview()[0]?.models[0]?.id as string;
+  expect([one.resting().size, other.resting().size]).toEqual([0, 0]);
+  for (let count = 0; count < 50 && !one.resting().has(route); count += 1) {
+    const ticket = one.admit(route);
+    one.report(route, ticket, { kind: "failing", waitMs: null, error: "it fails" });
+  }
+  expect(one.resting().has(route)).toBe(true);
+  await vi.waitFor(() => expect(other.resting().has(route)).toBe(true));
+  expect(other.admit(route)).toBe(0);
+});
+
+test("wrong keys that one worker sees count in the other", async () => {
+  const [one, other] = twoWorkers().map((worker) => sharedWrongKeys("wrong-key", 4, worker)) as [
+    ReturnType<typeof sharedWrongKeys>,
+    ReturnType<typeof sharedWrongKeys>,
+  ];
+  for (let count = 0; count < 2; count += 1) one.note("203.0.113.7");
+  for (let count = 0; count < 2; count += 1) other.note("203.0.113.7");
+  await vi.waitFor(() => {
+    expect(one.waitSeconds("203.0.113.7")).toBeGreaterThan(0);
+    expect(other.waitSeconds("203.0.113.7")).toBeGreaterThan(0);
+  });
+  expect(other.waitSeconds("203.0.113.8")).toBe(0);
+});
+
+test("a turn is told at once, and those that follow soon are told together, the last of each session", () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const told: string[][] = [];
+  const tell = createTeller((turns) => told.push(turns.map(({ session, atMs }) => `${session}${atMs}`)));
+  const turn = (session: string, atMs: number): SessionTurn => ({ session, atMs }) as SessionTurn;
+  tell(turn("a", 1));
+  expect(told).toEqual([["a1"]]);
+  tell(turn("a", 2));
+  tell(turn("b", 3));
+  tell(turn("a", 4));
+  vi.advanceTimersByTime(50);
+  expect(told).toEqual([["a1"], ["a4", "b3"]]);
+  vi.advanceTimersByTime(1_000);
+  tell(turn("c", 5));
+  expect(told.at(-1)).toEqual(["c5"]);
+});
+
+describe("a transaction that a worker has begun", () => {
+  /** A worker's connection, and the primary's own. */
+  async function lent() {
+    const options = { exclusive: false, busyTimeoutMs: 0, onAdopted: () => undefined };
+    const thread = await openThread(":memory:", options);
+    const { near, far, end } = linked();
+    far.serve("writer", lend(thread, far));
+    const send = (call: ForwardedCall): Promise<ForwardedAnswer> =>
+      near.call("writer", call) as Promise<ForwardedAnswer>;
+    const own = sqliteOver(thread);
+    await own.query("CREATE TABLE notes (id INTEGER)");
+    const count = async (): Promise<unknown> => (await own.query("SELECT COUNT(*) AS count FROM notes"))[0]?.count;
+    return { own, count, end, worker: sqliteOver(channelOver(send, ":memory:"), "worker") };
+  }
+
+  /** Resolves when it has written; it ends only when the connection does. */
+  function beginAndHang({ worker }: Awaited<ReturnType<typeof lent>>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const hanging = worker.transaction(async (tx) => {
+        await tx.query("INSERT INTO notes VALUES (1)");
+        resolve();
+        await new Promise(() => undefined);
+      });
+      hanging.catch(reject);
+    });
+  }
+
+  test("is undone when the worker dies", async () => {
+    const all = await lent();
+    await beginAndHang(all);
+    const later = all.own.batch([{ sql: "INSERT INTO notes VALUES (2)" }]);
+    all.end();
+    await later;
+    expect(await all.count()).toBe(1);
+    await all.own.close();
+  });
+
+  test("is undone after 30 seconds where the worker hangs, and not before", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const all = await lent();
+    await beginAndHang(all);
+    let isWritten = false;
+    const later = all.own.batch([{ sql: "INSERT INTO notes VALUES (2)" }]).then(() => {
+      isWritten = true;
+    });
+    vi.advanceTimersByTime(29_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isWritten).toBe(false);
+    vi.advanceTimersByTime(1_000);
+    await later;
+    expect(await all.count()).toBe(1);
+    await all.own.close();
+  });
+
+  test("stays when it was committed, whatever becomes of the worker", async () => {
+    const all = await lent();
+    await all.worker.transaction((tx) => tx.query("INSERT INTO notes VALUES (1)"));
+    all.end();
+    expect(await all.count()).toBe(1);
+    await all.own.close();
+  });
+});
