@@ -1,6 +1,6 @@
 // A rolling restart under load: three processes on one PostgreSQL behind a balancer, each stopped and replaced in turn, some
 // of them twice. Meanwhile a newer version adds to the tables what these processes do not know. No client sees an error,
-// and the ledger agrees with the provider. With OLD_BUILD (the `dist` of an older version) old and new run side by side.
+// the ledger agrees with the provider, and conversations stay with their host and key, whichever process has their turn. With OLD_BUILD (the `dist` of an older version) old and new run side by side.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
@@ -32,8 +32,15 @@ const database = await createTestDatabase();
 /** What the provider has sent to its end, by the name in the prompt. */
 const transcript = new Map<string, bigint>();
 
+/** The keys that the turns of each conversation came with, in their order. Both hosts are this provider. */
+const keysOfTurns = new Map<string, string[]>();
+const KEYS = { lab: ["lab-1", "lab-2", "lab-3"], twin: ["twin-1", "twin-2", "twin-3"] };
+
 const answersByName: Behaviour = async (exchange) => {
   const [message] = exchange.request.body.messages as readonly { content: string }[];
+  const session = message!.content.split("-")[0] as string;
+  const key = String(exchange.request.headers.authorization).replace("Bearer ", "");
+  keysOfTurns.set(session, [...(keysOfTurns.get(session) ?? []), key]);
   const number = Number(message!.content.split("-").at(-1));
   const tokens = { input: 7 + (number % 101), output: 3 + (number % 89) };
   const usage = { prompt_tokens: tokens.input, completion_tokens: tokens.output, total_tokens: 0 };
@@ -72,6 +79,18 @@ async function addWhatIsNew(url: string): Promise<void> {
   await client.end();
 }
 
+/** The model at two hosts of one price, each with three keys. */
+function twoHostsYaml(url: string): string {
+  return bankYaml(url, { chain: ["alpha"] })
+    .replace("apiKey: lab-secret", `apiKeys: [${KEYS.lab.join(", ")}]`)
+    .replace(
+      "  anthropic-lab:",
+      `  twin: { kind: openai, baseUrl: "${url}", apiKeys: [${KEYS.twin.join(", ")}] }\n  anthropic-lab:`,
+    )
+    .replace("{ id: alpha, provider: lab,", "{ id: alpha, hosts: [{ provider: lab }, { provider: twin }],")
+    .replace("routing: {", "routing: { hostOrder: balanced,");
+}
+
 type Outcome = "answered" | "not-taken" | `failed: ${string}`;
 
 /** `not-taken`: the connection was refused or the server said that it stops, so that another may be asked. */
@@ -80,7 +99,12 @@ function send(url: string, { key, name, agent }: { key: string; name: string; ag
     const request = httpRequest(`${url}/v1/chat/completions`, {
       method: "POST",
       agent,
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "x-request-id": name },
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "x-request-id": name,
+        "x-session-id": name.split("-")[0],
+      },
     });
     // A kept connection that is closed at the moment it is used again has taken nothing: a balancer may send it elsewhere.
     request.once("error", (error: NodeJS.ErrnoException) =>
@@ -111,8 +135,7 @@ describe.skipIf(database === null)("a rolling restart", () => {
     await ensureBuild();
     provider = await startFakeProvider();
     provider.on("*", answersByName);
-    for (const folder of folders)
-      writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url, { chain: ["alpha"] }));
+    for (const folder of folders) writeFileSync(join(folder, "switchyard.yaml"), twoHostsYaml(provider.url));
     backends = (await Promise.all(folders.map((_, slot) => startProcess(slot, true)))).map(watch);
   });
   afterAll(async () => {
@@ -187,7 +210,23 @@ describe.skipIf(database === null)("a rolling restart", () => {
     expect(failures).toEqual([]);
     expect(delivered.size).toBeGreaterThan(CLIENTS * RESTARTS);
     await compare(backends[0]!.gateway, delivered);
+    compareTurns();
   });
+
+  /** At each host, a conversation has one key in every process. Hosts may change as they are found faster or slower. */
+  function compareTurns(): void {
+    const conversations = [...keysOfTurns.values()];
+    const atHost = (keys: readonly string[], host: readonly string[]) =>
+      new Set(keys.filter((key) => host.includes(key)));
+    for (const keys of conversations)
+      for (const host of Object.values(KEYS)) expect(atHost(keys, host).size).toBeLessThanOrEqual(1);
+    expect(new Set(conversations.flat()).size).toBeGreaterThan(2);
+    const turns = conversations.flatMap((keys) => keys.slice(1).map((key, index) => key === keys[index]));
+    const share = turns.filter(Boolean).length / turns.length;
+    // By chance it would be a sixth.
+    expect(share).toBeGreaterThan(0.4);
+    console.info(`${(share * 100).toFixed(1)}% of ${turns.length} turns stayed with host and key`);
+  }
 
   async function compare(gateway: GatewayProcess, delivered: ReadonlySet<string>): Promise<void> {
     expect(await (await gateway.api("GET", "/api/ledger/verify")).json()).toMatchObject({
