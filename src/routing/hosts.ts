@@ -12,6 +12,8 @@ export interface HostRules {
   readonly resting: RoutingQuestion["restingModels"];
   readonly speeds: HostSpeeds;
   readonly session: () => string;
+  /** The route that answered the conversation before, in whichever process. */
+  readonly lastRoute: string | undefined;
 }
 
 const NOTHING_OBSERVED: HostSpeeds = new Map();
@@ -20,7 +22,8 @@ const NOTHING_OBSERVED: HostSpeeds = new Map();
 export function hostRules(question: RoutingQuestion, catalog: Catalog): HostRules {
   const { controls, constraints, restingModels, hostSpeeds = NOTHING_OBSERVED, session = noSession } = question;
   const order = controls.hostOrder ?? constraints.hostOrder ?? catalog.hostOrder;
-  return { order, resting: restingModels, speeds: hostSpeeds, session };
+  const lastRoute = question.sessionView?.last?.route;
+  return { order, resting: restingModels, speeds: hostSpeeds, session, lastRoute };
 }
 
 function noSession(): string {
@@ -59,8 +62,11 @@ function cheapest(hosts: readonly HostedModel[]): readonly HostedModel[] {
 /** Up to this many times the shortest time, hosts count as equally fast: what one process observes is no more exact. */
 const EQUAL_SPEED = 1.5;
 
+/** A conversation leaves its host for one that is this many times as fast: processes measure by themselves and differ. */
+const WORTH_MOVING = 3;
+
 /** Nobody knows how fast a host is that was not called of late, so it gets its share of conversations and is measured. */
-function fastest(hosts: readonly HostedModel[], { speeds, session }: HostRules): readonly HostedModel[] {
+function fastest(hosts: readonly HostedModel[], { speeds, session, lastRoute }: HostRules): readonly HostedModel[] {
   const known = hosts.map(({ route }) => speeds.get(route)).filter((speed) => speed !== undefined);
   const bestMs = Math.min(...known.map(answerMs));
   const timeOf = ({ route }: HostedModel): number => {
@@ -69,7 +75,10 @@ function fastest(hosts: readonly HostedModel[], { speeds, session }: HostRules):
   };
   const equal = hosts.filter((host) => known.length === 0 || timeOf(host) <= bestMs * EQUAL_SPEED);
   const slower = hosts.filter((host) => !equal.includes(host)).sort((a, b) => timeOf(a) - timeOf(b));
-  return [...rankBySession(equal, session, hostIdentity), ...slower];
+  const ordered = [...rankBySession(equal, session, hostIdentity), ...slower];
+  const last = hosts.find(({ route }) => route === lastRoute);
+  if (last === undefined || timeOf(last) > bestMs * WORTH_MOVING) return ordered;
+  return [last, ...ordered.filter((host) => host !== last)];
 }
 
 /** A host may cost this many times the cheapest one when it is faster. */

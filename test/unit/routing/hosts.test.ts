@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { HostSpeed, RoutingQuestion } from "../../../src/core/decision.ts";
 import type { Capability, HostedModel, Model } from "../../../src/core/model.ts";
+import type { SessionTurn } from "../../../src/core/session.ts";
 import { decide } from "../../../src/routing/decide.ts";
 import { routesOf } from "../../../src/routing/hosts.ts";
 import { makeCatalog, makeModel, makeProvider, makeQuestion, type QuestionOverrides } from "../../support/catalog.ts";
@@ -49,6 +50,18 @@ describe("the order of hosts", () => {
     const alone = decideFor([hosted("m", { reseller: { usd: 1 } })]).decision;
     expect(decision.costEstimate).toBe(alone.costEstimate);
     expect(alone).not.toHaveProperty("hosts");
+  });
+
+  it("leaves a conversation at its host until another is three times as fast", () => {
+    const model = hosted("m", { vendor: { usd: 1 }, reseller: { usd: 1 } });
+    const last = { route: "m via reseller" } as SessionTurn;
+    const firstWith = (firstMs: number, view: SessionTurn | null): string | undefined => {
+      const known = { m: { firstMs: 100, tokensPerSecond: 0 }, "m via reseller": { firstMs, tokensPerSecond: 0 } };
+      const sessionView = { id: "s", last: view, loop: null, cached: [], nowMs: 0 };
+      const controls = { hostOrder: "fastest" } as const;
+      return decideFor([model], { controls }, { ...speeds(known), sessionView }).routes[0];
+    };
+    expect([firstWith(250, null), firstWith(250, last), firstWith(350, last)]).toEqual(["m", "m via reseller", "m"]);
   });
 
   it("keeps the listed order among hosts of one price", () => {
