@@ -5,7 +5,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";
 import type { Snapshot } from "../gateway/services.ts";
 import type { BreakerRules, ProviderHealth } from "../providers/breaker.ts";
-import { createHealth, type Health, type Opening, type WatchedRow } from "../providers/health.ts";
+import { type BreakerOpening, createHealth, type Health, type WatchedRow } from "../providers/health.ts";
 import type { BreakerReading, Metrics } from "../telemetry/metrics.ts";
 import type { WorkerPlace } from "./worker.ts";
 
@@ -36,7 +36,7 @@ export function openHealth(
     },
     onRetry: metrics.retried,
   });
-  worker?.link.on(BREAKER_OPENED, (opened) => health.follow(opened as Opening));
+  worker?.link.on(BREAKER_OPENED, (opened) => health.follow(opened as BreakerOpening));
   const present = () => health.overview().filter(({ id }) => current().catalog.providers.has(id));
   metrics.watchProviders({
     breakers: () => present().flatMap(breakersOf),

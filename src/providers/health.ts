@@ -56,7 +56,7 @@ export interface Health {
   stateOf(route: string): ModelHealth;
   overview(): readonly ProviderHealth[];
   /** Another process has seen this fail: it is tried last here too, for as long. */
-  follow(opened: Opening): void;
+  follow(opened: BreakerOpening): void;
   /** These are watched from now on. What is known of them stays, except of providers that have changed. */
   watch(models: Iterable<WatchedRow>, changedProviders: ReadonlySet<string>): void;
 }
@@ -81,12 +81,12 @@ export interface HealthInput {
   readonly random: () => number;
   readonly log: Log;
   /** Told of each opening and of each retry that was asked for. */
-  readonly onOpened?: (opened: Opening) => void;
+  readonly onOpened?: (opened: BreakerOpening) => void;
   readonly onRetry?: (retry: { provider: string; isAllowed: boolean }) => void;
 }
 
 /** A breaker that has opened, and for how long. */
-export interface Opening {
+export interface BreakerOpening {
   readonly scope: Scope;
   readonly provider: string;
   /** Empty where the breaker is not a model's. */
@@ -226,7 +226,7 @@ class Watch implements Health {
     });
   }
 
-  follow({ provider, name, openMs }: Opening): void {
+  follow({ provider, name, openMs }: BreakerOpening): void {
     const host = this.#hosts.get(provider);
     if (host === undefined) return;
     const ofModels = host.models.flatMap(({ model, lanes }) => [model, ...lanes.map(({ limit }) => limit)]);
