@@ -101,5 +101,7 @@ const WEAKNESSES = [
   "- Languages outside the corpus are classified by shape and shared words; expect LIGHT or the unsure tier more often.",
   "- The tier labels of the ladder are editorial judgements, not measurements.",
   "- The constants of load and scale (`src/routing/classifier/constants.ts`) were set by hand on the left-out figures of difficulty, ladder and APGR. Those three may be a little optimistic; experiment E5 of the lab notebook measures how much.",
+  "- A tool of the field that does something else is still taken for a fitting one in a third of the optional requests of the fresh set (experiment E15).",
+  "- A fine-tuned encoder as teacher (E16) and the probability that a weak model fails (E17) were tried; neither is in these weights.",
   "- Our corpus is made from templates, so numbers on it are floors for the tests and not estimates.",
 ].join("\n");

@@ -1,10 +1,11 @@
 // npm run train: learns the router's weights from our own corpus and, with --data DIR, from those public sets in DIR
-// whose licences allow it; --feedback FILE adds feedback on wrong tiers. Writes the weights and the model card.
+// whose licences allow it; --packages DIR adds tool requests of a package (eval/calls.ts); --feedback FILE adds feedback on wrong tiers. Writes the weights and the model card.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeWeights, type Weights } from "../src/catalog/weights.ts";
 import { withConfidence, withScenarios } from "./calibrate.ts";
+import { readFurtherCalls } from "./calls.ts";
 import { readOption } from "./command.ts";
 import { generateCorpus } from "./corpus/generate.ts";
 import { makeExamples } from "./examples.ts";
@@ -37,7 +38,9 @@ progress(`wrote ${WEIGHTS} and docs/contribute/model-card.md`);
 function loadRows(): readonly Row[] {
   const own = generateCorpus(root);
   const folder = readOption("data");
-  return folder === null ? own : [...own, ...readRows(folder).filter((row) => !isFresh(row))];
+  const packages = readOption("packages");
+  const known = folder === null ? [] : readRows(folder).filter((row) => !isFresh(row));
+  return [...own, ...known, ...(packages === null ? [] : readFurtherCalls(packages))];
 }
 
 /** The confidence is fitted on rows judged without their source, or it would promise too much. */

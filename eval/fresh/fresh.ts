@@ -116,7 +116,7 @@ function plainRow(id: string, source: string, prompt: string, label: Label): Row
   return { id, source: `fresh-${source}`, prompt, label };
 }
 
-function readLines<T>(file: string): readonly T[] {
+export function readLines<T>(file: string): readonly T[] {
   const lines = readFileSync(file, "utf8").split("\n");
   return lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as T);
 }

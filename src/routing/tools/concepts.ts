@@ -2,10 +2,10 @@
 // the same things in scripts that definitions are not written in.
 
 /** Words are compared by so many first letters: "book" and "booking" are one. By hand. */
-export const STEM_CHARS = 5;
+const STEM_CHARS = 5;
 
 /** Each line counts as its first word. */
-export const CONCEPTS = conceptsOf(
+const CONCEPTS = conceptsOf(
   "weather rain raining rainy snow sunny windy forecast umbrella humidity warm cold hot temperature",
   "flight fly flying plane airline airport",
   "package parcel shipment shipping delivery tracking",
@@ -61,4 +61,16 @@ export const FOREIGN_CONCEPTS: readonly (readonly [stem: string, words: readonly
 function conceptsOf(...groups: readonly string[]): ReadonlyMap<string, string> {
   const lists = groups.map((group) => group.split(" ").map((word) => word.slice(0, STEM_CHARS)));
   return new Map(lists.flatMap(([first = "", ...others]) => others.map((stem) => [stem, first] as const)));
+}
+
+/** What a word is compared by. */
+export function stemOf(word: string): string {
+  const stem = word.slice(0, STEM_CHARS);
+  return CONCEPTS.get(stem) ?? stem;
+}
+
+/** The words of a name: `getWeather`, `get_weather` and `weather.get` have two each. */
+export function splitName(name: string): readonly string[] {
+  const spaced = name.slice(0, 80).replace(/([a-z])([A-Z])/g, "$1 $2");
+  return spaced.toLowerCase().match(/[a-z]{3,24}/g) ?? [];
 }

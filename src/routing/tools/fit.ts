@@ -4,8 +4,18 @@
 import type { Tool } from "../../core/chat.ts";
 import { FITTED_SCENARIOS, TOOL_MEASURES, type ToolMeasure } from "../classifier/layout.ts";
 import type { PromptText, Signals } from "../classifier/signals.ts";
-import { CONCEPTS, FOREIGN_CONCEPTS, STEM_CHARS } from "./concepts.ts";
+import { FOREIGN_CONCEPTS, splitName, stemOf } from "./concepts.ts";
 import { fieldsOf, isUniversalTool } from "./kinds.ts";
+import {
+  type Given,
+  givenShare,
+  namedShare,
+  namesOne,
+  type RequiredField,
+  repeatedFrames,
+  sameUnits,
+  toolsOfParts,
+} from "./values.ts";
 import { isVerb, verbClassesOf } from "./verbs.ts";
 
 type FittedScenario = (typeof FITTED_SCENARIOS)[number];
@@ -64,7 +74,8 @@ interface Fit {
   /** The share of the name that the best tool does not explain. */
   readonly ownShare: number;
   readonly hits: number;
-  readonly required: number;
+  /** Parameters that must be given. */
+  readonly needs: readonly RequiredField[];
   readonly hasList: boolean;
   readonly numberFields: number;
   readonly textFields: number;
@@ -80,11 +91,12 @@ interface Fit {
 
 /** What the measures of one request are computed from. */
 interface ToolFacts {
-  /** The beginning of the request, and the same without what stands in brackets. */
-  readonly ask: string;
+  /** The beginning of the request without what stands in brackets. */
   readonly plain: string;
   /** The same in parts: at commas, at "and" and at the ends of sentences. */
   readonly segments: readonly string[];
+  /** The stems of each part. */
+  readonly parts: readonly ReadonlySet<string>[];
   readonly said: readonly string[];
   /** Those of the words that say something, and their stems. */
   readonly telling: readonly string[];
@@ -97,6 +109,7 @@ interface ToolFacts {
   readonly quotes: number;
   readonly verbs: number;
   readonly properNames: number;
+  readonly given: Given;
   readonly signals: Signals;
 }
 
@@ -104,7 +117,7 @@ const NO_FIT: Fit = {
   nameShare: 0,
   ownShare: 0,
   hits: 0,
-  required: 0,
+  needs: [],
   hasList: false,
   numberFields: 0,
   textFields: 0,
@@ -134,22 +147,19 @@ const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
   constant: () => 1,
   "name share": ({ best }) => best.nameShare,
   "log hits": ({ best }) => Math.log1p(best.hits),
-  "hits per word": ({ best, stems }) => (stems.size === 0 ? 0 : best.hits / stems.size),
   "second name share": ({ fits }) => fits[1]?.nameShare ?? 0,
   "names several": ({ fits }) => (fits.filter((fit) => fit.nameShare >= NAMED_FROM).length > 1 ? 1 : 0),
   conjunctions: ({ plain }) => Math.min(1, count(plain, / and | und | et | y | и |、|和/g) / 4),
   separators: ({ plain }) => Math.min(1, count(plain, /[,;，；]/g) / 6),
   "joining words": ({ said }) => Math.min(1, said.filter((word) => JOINING.has(word)).length / 3),
   sentences: ({ plain }) => Math.min(1, count(plain, /[.?!。？！](?=\s|$)/g) / 4),
-  "log words": ({ signals }) => Math.log1p(signals.words) / 5,
-  "values per parameter": ({ numbers, quotes, best }) => Math.min(1, (numbers + quotes) / (best.required + 1) / 4),
+  "values per parameter": ({ numbers, quotes, best }) => Math.min(1, (numbers + quotes) / (best.needs.length + 1) / 4),
   "takes list": ({ best }) => (best.hasList ? 1 : 0),
   "asking words": ({ said }) => Math.min(1, said.filter((word) => ASKING.has(word)).length / 3),
-  "opens as question": ({ ask }) => (OPENS_AS_QUESTION.test(ask) ? 1 : 0),
   "joined clauses": ({ plain }) =>
     Math.min(1, count(plain, /\band (also |then |what|how|find|get|the |another|a )/gi) / 3),
   "repeated words": ({ telling, stems }) => Math.min(1, (telling.length - stems.size) / 8),
-  "lacks values": ({ best, numbers, quotes }) => (best.required > 0 && numbers + quotes === 0 ? 1 : 0),
+  "lacks values": ({ best, numbers, quotes }) => (best.needs.length > 0 && numbers + quotes === 0 ? 1 : 0),
   "verb fits": ({ best, verbs }) => ((best.verbs & verbs & ~FIND) !== 0 ? 1 : (best.verbs & verbs) !== 0 ? 0.5 : 0),
   "verb offered by none": ({ fits, verbs }) =>
     (verbs & ~FIND) !== 0 && fits.every((fit) => (fit.verbs & verbs & ~FIND) === 0 && !fit.isUniversal) ? 1 : 0,
@@ -160,26 +170,23 @@ const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
     return covered / stems.size;
   },
   "takes anything": ({ fits }) => (fits.some(({ isUniversal }) => isUniversal) ? 1 : 0),
-  "opens with verb": ({ ask }) => (opensWithVerb(ask) ? 1 : 0),
   "names choice": ({ best }) => (best.namesChoice ? 1 : 0),
   "second own share": ({ fits }) => fits.slice(1).reduce((most, fit) => Math.max(most, fit.ownShare), 0),
-  "numbers per field": ({ numbers, best }) => Math.min(1, numbers / (best.numberFields + 1) / 4),
   "quotes per field": ({ quotes, best }) => Math.min(1, quotes / (best.textFields + 1) / 2),
   "proper names": ({ properNames }) => Math.min(1, properNames / 5),
   "listed names": ({ plain }) => Math.min(1, count(plain, LISTED_NAMES) / 2),
-  "gives address": ({ ask }) => (ADDRESS.test(ask) ? 1 : 0),
-  "asks of the world": ({ ask, numbers, quotes, properNames }) =>
-    OPENS_AS_QUESTION.test(ask) && numbers + quotes + properNames === 0 && !OWN_OR_NOW.test(ask) ? 1 : 0,
+  "gives address": ({ given }) => (given.hasAddress ? 1 : 0),
   "further orders": ({ segments }) => Math.min(1, Math.max(0, segments.filter(opensWithVerb).length - 1) / 2),
-  "further values": ({ segments, best }) => {
-    const given = segments.filter((segment) => VALUE.test(segment)).length;
-    return Math.min(1, Math.max(0, given - Math.max(1, best.required)) / 3);
-  },
   "another one": ({ plain }) => Math.min(1, count(plain, ANOTHER) / 2),
+  "required given": ({ best, given }) => givenShare(best.needs, given),
+  "required named": ({ best, stems }) => namedShare(best.needs, stems),
+  "same unit": ({ best, plain }) => (best.hasList ? 0 : Math.min(1, Math.max(0, sameUnits(plain) - 1) / 3)),
+  "numbers beyond fields": ({ best, numbers }) =>
+    best.hasList ? 0 : Math.max(0, Math.min(1, (numbers / Math.max(1, best.numberFields) - 1) / 2)),
+  "tools of the parts": ({ parts, fits }) => Math.min(1, Math.max(0, toolsOfParts(parts, fits) - 1) / 2),
+  "repeated frames": ({ segments }) => Math.min(1, repeatedFrames(segments) / 3),
+  "further questions": ({ signals }) => Math.min(1, Math.max(0, signals.questions - 1) / 2),
 };
-
-/** A number, a quoted text or a name. */
-const VALUE = /\d|["'`][^"'`]+["'`]|(?<=\S )\p{Lu}\p{L}+|^ *\p{Lu}\p{L}+/u;
 
 function opensWithVerb(segment: string): boolean {
   return isVerb((OPENS_WITH_VERB.exec(segment.trim())?.[1] ?? "").toLowerCase());
@@ -187,7 +194,6 @@ function opensWithVerb(segment: string): boolean {
 
 const ANOTHER =
   /\b(?:another|respectively|separately|one (?:for|to|from|with|at|in|on|back)|the other|the same (?:for|with)|do the same|second one|as well as|also)\b/gi;
-const OPENS_AS_QUESTION = /^\W*(who|what|when|where|which|how|why|is|are|can|do|does)\b/i;
 
 export function measureTools(tools: readonly Tool[], prompt: PromptText): Float32Array {
   const facts = gatherFacts(tools, prompt);
@@ -206,19 +212,24 @@ function gatherFacts(tools: readonly Tool[], prompt: PromptText): ToolFacts {
   const fits = tools.slice(0, TOOLS_MAX).map((tool) => fitOf(tool, stems, prompt.lower));
   fits.sort((a, b) => order(b) - order(a));
   const plain = ask.replace(/\[[^\]]{0,400}\]|\([^)]{0,400}\)/g, " ");
+  const segments = plain.split(SEAMS, SEGMENTS_MAX);
+  const { numbers } = signals;
+  const quotes = count(ask, /'[^']{1,80}'|"[^"]{1,80}"|`[^`]{1,80}`/g);
+  const properNames = count(plain, PROPER_NAME);
   return {
-    ask,
     plain,
-    segments: plain.split(SEAMS, SEGMENTS_MAX),
+    segments,
+    parts: segments.map((segment) => new Set(segment.toLowerCase().match(WORDS)?.map(stemOf))),
     said,
     telling,
     stems,
     fits: fits.map((fit) => ({ ...fit, ownShare: ownShareOf(fit, fits[0] ?? NO_FIT, stems) })),
     best: fits[0] ?? NO_FIT,
-    numbers: signals.numbers,
-    quotes: count(ask, /'[^']{1,80}'|"[^"]{1,80}"|`[^`]{1,80}`/g),
+    numbers,
+    quotes,
     verbs,
-    properNames: count(plain, PROPER_NAME),
+    properNames,
+    given: { ask, lower: prompt.lower, numbers, quotes, properNames, hasAddress: ADDRESS.test(ask) },
     signals,
   };
 }
@@ -257,6 +268,7 @@ function fitOf(tool: Tool, stems: ReadonlySet<string>, lower: string): Fit {
   const { name, description, parameters } = tool;
   const parts = splitName(name);
   const fields = fieldsOf(tool);
+  const required: readonly unknown[] = Array.isArray(parameters?.required) ? parameters.required : [];
   const named = stemsOfName(parts);
   const described =
     description
@@ -273,7 +285,7 @@ function fitOf(tool: Tool, stems: ReadonlySet<string>, lower: string): Fit {
     nameShare: shareOf(named, stems),
     ownShare: 0,
     hits,
-    required: Array.isArray(parameters?.required) ? parameters.required.length : 0,
+    needs: fields.filter(([field]) => required.includes(field)),
     hasList: typed(/^(?:array|list|tuple)$/) > 0,
     numberFields: typed(/^(?:number|integer|float|double|long)$/),
     textFields: typed(/^(?:string|any)$/),
@@ -295,19 +307,6 @@ function shareOf(named: readonly string[], stems: ReadonlySet<string>): number {
 
 /** Words of a description among which its verb is looked for. By hand. */
 const VERBS_IN = 3;
-const CHOICES_MAX = 24;
-
-function namesOne(choices: readonly unknown[], lower: string): boolean {
-  return choices
-    .slice(0, CHOICES_MAX)
-    .some((choice) => typeof choice === "string" && choice.length > 2 && lower.includes(choice.toLowerCase()));
-}
-
-function splitName(name: string): readonly string[] {
-  const spaced = name.slice(0, 80).replace(/([a-z])([A-Z])/g, "$1 $2");
-  return spaced.toLowerCase().match(/[a-z]{3,24}/g) ?? [];
-}
-
 /** The concepts that a request in another script names. */
 function foreignConcepts({ text }: PromptText): readonly string[] {
   const ask = text.slice(0, ASK_CHARS);
@@ -323,11 +322,6 @@ export function hasOtherScript(text: string): boolean {
     if (code > 0x24f && (code < 0x2000 || code > 0x2bff)) return true;
   }
   return false;
-}
-
-function stemOf(word: string): string {
-  const stem = word.slice(0, STEM_CHARS);
-  return CONCEPTS.get(stem) ?? stem;
 }
 
 function words(...lines: readonly string[]): ReadonlySet<string> {
