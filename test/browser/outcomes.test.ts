@@ -29,7 +29,12 @@ describe.skipIf(!hasBrowser)("the outcomes page", () => {
     await page.getByText("100% of requests also go to claude-opus-4-8").waitFor();
     await page.getByText(/^Too few samples/).waitFor();
     expect(await page.getByRole("row").count()).toBe(2);
-    expect(await faultsOf(page, "light")).toEqual([]);
+    for (const scheme of ["light", "dark"] as const) expect(await faultsOf(page, scheme)).toEqual([]);
+    // On a phone the table scrolls, not the page.
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    expect(await faultsOf(page, "dark")).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 900 });
     expect(troubles).toEqual([]);
     await page.goto(`${gateway().url}/profiles/${id}`);
     await page.getByLabel("Name", { exact: true }).fill("renamed");

@@ -249,6 +249,11 @@ describe("content", () => {
         content: { answer: `${SECRET} one two three four five six seven` },
         sample: { verdict: "unclear", answer: `${SECRET} and something else that is longer` },
       });
+      // A stop does not wait for a sample that is under way.
+      const before = provider.callsTo("beta");
+      provider.on("beta", () => new Promise(() => undefined));
+      await (await storing.post("/v1/chat/completions", HELLO, other.headers)).text();
+      await expect.poll(() => provider.callsTo("beta"), { timeout: 20_000 }).toBe(before + 1);
     } finally {
       await storing.stop();
     }
