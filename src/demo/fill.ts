@@ -4,6 +4,7 @@ import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createKeys } from "../accounts/keys.ts";
 import { STARTER_NOTE } from "../billing/credits.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { Db } from "../core/db.ts";
 import { formatUsd } from "../core/money.ts";
 import type { RequestRecord } from "../core/requests/records.ts";
@@ -14,6 +15,7 @@ import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createRecordStore } from "../store/requests/write.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
 import { bookSpending, monthOf, type OlderTraffic } from "./money.ts";
+import { writeOutcomes } from "./outcomes.ts";
 import { BUDGET, BUDGET_ID, DEMO_KEYS, DEMO_TEAMS, demoCatalog, PLAYGROUND_ID, PRODUCTION_ID } from "./pool.ts";
 import { demoTraffic } from "./traffic.ts";
 
@@ -52,12 +54,14 @@ const NONE: ReadonlyMap<string, OlderTraffic> = new Map();
 
 /** The database must be migrated. */
 export async function fillWithDemo(db: Db, plan: DemoPlan): Promise<DemoFilled> {
-  const key = await createOwners(db, plan);
-  const { newest, older } = await writeRecords(db, plan);
+  const catalog = demoCatalog();
+  const key = await createOwners(db, plan, catalog);
+  const { newest, older } = await writeRecords(db, plan, catalog);
+  await writeOutcomes(db, newest, catalog);
   await createKeyStore(db).touch(new Map(DEMO_KEYS.map(({ id }) => [id, plan.nowMs])));
   const fromMs = plan.nowMs - plan.days * DAY_MS;
   let [charged, balance, olderCharge] = [0n, 0n, 0n];
-  for (const accountId of DEMO_TEAMS.keys()) {
+  const book = async (accountId: string): Promise<void> => {
     const own = {
       newest: newest.filter((record) => record.accountId === accountId),
       older: older.get(accountId) ?? NONE,
@@ -66,7 +70,8 @@ export async function fillWithDemo(db: Db, plan: DemoPlan): Promise<DemoFilled> 
     charged += booked.charged;
     balance += booked.balance;
     for (const { charge } of own.older.values()) olderCharge += charge;
-  }
+  };
+  await Promise.all([...DEMO_TEAMS.keys()].map(book));
   return {
     requests: plan.requests,
     chargedUsd: formatUsd(charged),
@@ -78,15 +83,21 @@ export async function fillWithDemo(db: Db, plan: DemoPlan): Promise<DemoFilled> 
 }
 
 /** Creates the accounts, the profile and the keys that are missing. The text of the key "production" if it is new. */
-async function createOwners(db: Db, { nowMs, days }: DemoPlan): Promise<string | null> {
+async function createOwners(db: Db, { nowMs, days }: DemoPlan, { baseline }: Catalog): Promise<string | null> {
   const createdAtMs = nowMs - days * DAY_MS;
   const [accounts, store, profiles] = [createAccountStore(db), createKeyStore(db), createProfileStore(db)];
   for (const [id, name] of DEMO_TEAMS) {
     await unlessExists(() => accounts.insert({ id, name, billingMode: null, createdAtMs }));
   }
   const profile = { id: BUDGET_ID, accountId: DEFAULT_ACCOUNT, name: "budget", constraints: BUDGET };
-  const described = { ...profile, description: "Batch jobs that may wait", shadow: null };
-  await unlessExists(() => profiles.insert({ ...described, createdAtMs, updatedAtMs: createdAtMs }));
+  // What its samples were answered by; of the requests that a visitor sends with its keys, some are answered twice, too.
+  const shadow = { model: baseline.id, share: 0.05, budgetPerDay: 2_000_000_000n };
+  const described = { ...profile, description: "Batch jobs that may wait", shadow };
+  await unlessExists(async () => {
+    const saved = { ...described, createdAtMs, updatedAtMs: createdAtMs };
+    await profiles.insert(saved);
+    await profiles.setShadow(saved);
+  });
   const directory = createDirectory({ accounts, keys: store, profiles, log: SILENT_LOG });
   const keys = createKeys({ store, directory, log: SILENT_LOG, now: () => createdAtMs });
   let production: string | null = null;
@@ -116,7 +127,7 @@ interface DemoRecords {
 }
 
 /** Writes one batch while the next is generated. */
-async function writeRecords(db: Db, demo: DemoPlan): Promise<DemoRecords> {
+async function writeRecords(db: Db, demo: DemoPlan, catalog: Catalog): Promise<DemoRecords> {
   const { onProgress, hasContent = true, bookedMax = BOOKED_MAX, ...plan } = demo;
   const store = createRecordStore(db);
   let newest: RequestRecord[] = [];
@@ -138,7 +149,7 @@ async function writeRecords(db: Db, demo: DemoPlan): Promise<DemoRecords> {
     // A failure is reported when the next batch awaits it; until then it must not end the process.
     writing.catch(() => {});
   };
-  for (const record of demoTraffic(plan, demoCatalog())) {
+  for (const record of demoTraffic(plan, catalog)) {
     if (batch.push(hasContent ? record : { ...record, content: null }) === BATCH) await write();
   }
   if (batch.length > 0) await write();

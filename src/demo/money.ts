@@ -18,8 +18,8 @@ export const OLDER_NOTE = "demo: older traffic";
 /** Top-ups appear in the ledger as made by the command that wrote the demo. */
 const ACTOR = "command line";
 
-/** Requests that are held and settled together, at one time in the ledger. */
-const CHUNK_MAX = 100;
+/** Requests that are held together. Those of an hour are then settled together, at one time in the ledger. */
+const HELD_MAX = 500;
 const HOUR_MS = 60 * 60 * 1000;
 const NANO_PER_USD = 1_000_000_000n;
 /** Left over at the end, so that the demo does not end with an empty wallet. */
@@ -57,12 +57,15 @@ export async function bookSpending(
   const ledger = createLedger({ store, owner, outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
   const credits = createCredits(ledger, createLedgerList(db));
   const move = { accountId, actor: ACTOR, idempotencyKey: null };
-  const chunks = chunksOf(newest);
-  // All holds of a chunk are open at once, so the first top-up also covers the largest chunk.
-  const mostHeld = chunks.map(heldBy).reduce((most, held) => (held > most ? held : most), 0n);
+  const windows = split(
+    newest,
+    (first, record, length) => length < HELD_MAX && monthOf(first.atMs) === monthOf(record.atMs),
+  );
+  // All holds of a window are open at once, so the first top-up also covers the largest.
+  const mostHeld = windows.map(heldBy).reduce((most, held) => (held > most ? held : most), 0n);
   let charged = 0n;
   for (const month of [...new Set([...older.keys(), ...newest.map(({ atMs }) => monthOf(atMs))])]) {
-    const [past, own] = [older.get(month), chunks.filter(([first]) => monthOf(first?.atMs ?? 0) === month)];
+    const [past, own] = [older.get(month), windows.filter(([first]) => monthOf(first?.atMs ?? 0) === month)];
     const due = (past?.charge ?? 0n) + chargeOf(own.flat());
     const beforehand = charged === 0n ? mostHeld + SPARE : 0n;
     clock.advanceTo(Math.max(fromMs, Date.parse(`${month}-01T00:00:00Z`)));
@@ -72,25 +75,29 @@ export async function bookSpending(
     if (past !== undefined && past.charge > 0n) {
       await credits.adjust({ ...move, amountUsd: `-${formatUsd(past.charge)}`, note: OLDER_NOTE });
     }
-    for (const chunk of own) {
-      clock.advanceTo(chunk.at(-1)?.atMs ?? 0);
-      await bookAll(ledger, chunk);
+    for (const window of own) {
+      await holdAll(ledger, window);
+      for (const ofHour of split(window, (first, record) => hourOf(first) === hourOf(record))) {
+        clock.advanceTo(ofHour.at(-1)?.atMs ?? 0);
+        await settleAll(ledger, ofHour);
+      }
     }
     charged += due;
   }
   return { charged, balance: (await credits.balance(accountId)).posted };
 }
 
-/** Splits requests into chunks of one hour and at most CHUNK_MAX. */
-function chunksOf(records: readonly RequestRecord[]): readonly (readonly RequestRecord[])[] {
-  const chunks: RequestRecord[][] = [];
+type Belongs = (first: RequestRecord, record: RequestRecord, length: number) => boolean;
+
+/** Into groups, each of which goes on as long as the next record belongs to its first. */
+function split(records: readonly RequestRecord[], belongs: Belongs): readonly (readonly RequestRecord[])[] {
+  const groups: RequestRecord[][] = [];
   for (const record of records) {
-    const last = chunks.at(-1);
-    const isOfHour = last !== undefined && hourOf(last[0] as RequestRecord) === hourOf(record);
-    if (isOfHour && last.length < CHUNK_MAX) last.push(record);
-    else chunks.push([record]);
+    const last = groups.at(-1);
+    if (last !== undefined && belongs(last[0] as RequestRecord, record, last.length)) last.push(record);
+    else groups.push([record]);
   }
-  return chunks;
+  return groups;
 }
 
 function hourOf({ atMs }: RequestRecord): number {
@@ -105,9 +112,11 @@ function heldBy(records: readonly RequestRecord[]): NanoUsd {
   return records.reduce((sum, { hold }) => sum + (hold ?? 0n), 0n);
 }
 
-/** Holds and settles one chunk. */
-async function bookAll(ledger: Ledger, records: readonly RequestRecord[]): Promise<void> {
-  const holdIdOf = ({ id, cost }: RequestRecord): string => cost?.holdId ?? `demo-${id}`;
+function holdIdOf({ id, cost }: RequestRecord): string {
+  return cost?.holdId ?? `demo-${id}`;
+}
+
+async function holdAll(ledger: Ledger, records: readonly RequestRecord[]): Promise<void> {
   const held = await Promise.all(
     records.map((record) => {
       const { accountId, keyId, hold } = record;
@@ -118,20 +127,17 @@ async function bookAll(ledger: Ledger, records: readonly RequestRecord[]): Promi
     }),
   );
   if (held.some(({ state }) => state !== "held")) throw new Error("the demo credits did not cover the demo");
+}
+
+async function settleAll(ledger: Ledger, records: readonly RequestRecord[]): Promise<void> {
   const settled = await Promise.all(
     records.map(async (record) => {
       const { accountId } = record;
       const holdId = holdIdOf(record);
       if (record.cost === null) return ledger.release({ holdId, accountId });
       const { charge } = record.cost;
-      const { state } = await ledger.settle({
-        holdId,
-        accountId,
-        charge,
-        usage: usageOf(record, record.cost),
-        periodStartMs: 0,
-        answer: null,
-      });
+      const usage = usageOf(record, record.cost);
+      const { state } = await ledger.settle({ holdId, accountId, charge, usage, periodStartMs: 0, answer: null });
       return state;
     }),
   );

@@ -1,5 +1,5 @@
-// The pool of requests that the demo repeats: a few thousand questions of two teams, each decided once by the real
-// router.
+// The pool of conversations that the demo repeats: questions of two teams, each turn decided once by the real router with
+// what is known of the turn before.
 
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { holdAmounts, type Quote, quoteChain } from "../billing/estimate.ts";
@@ -7,15 +7,15 @@ import { buildCatalog, DEFAULT_TIMEOUTS } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { providerKind } from "../catalog/provider-kinds.ts";
-import type { ChatRequest } from "../core/chat.ts";
 import { type Constraints, type Decision, NO_CONSTRAINTS, NO_CONTROLS } from "../core/decision.ts";
-import type { Model } from "../core/model.ts";
+import type { HostedModel } from "../core/model.ts";
 import type { NanoUsd } from "../core/money.ts";
-import type { NewContent } from "../core/requests/records.ts";
+import type { CachedPrefix, SessionTurn } from "../core/session.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
 import { decide } from "../routing/decide.ts";
+import { routesOf } from "../routing/hosts.ts";
 import { featuresOf } from "../telemetry/features.ts";
-import { demoChat } from "./prompts.ts";
+import { type DemoTurn, demoConversation } from "./prompts.ts";
 import type { DemoRandom } from "./random.ts";
 
 /** A source of traffic in the demo. */
@@ -28,6 +28,12 @@ interface DemoKey {
   readonly routes: readonly string[];
   readonly constraints: Constraints;
   readonly profileId: string | null;
+  /** Of its conversations. */
+  readonly turnsMax: number;
+  /** The end users that it names; none where it names none. */
+  readonly users: readonly string[];
+  /** The values of its tags, by name. */
+  readonly tags: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The accounts of the demo, by id. */
@@ -44,6 +50,10 @@ export const BUDGET_ID = "profile_demo_budget";
 
 const CHAT = "/v1/chat/completions";
 
+/** The first come most often. */
+const CUSTOMERS = Array.from({ length: 40 }, (_, index) => `customer-${1001 + index}`);
+const NOBODY = { turnsMax: 1, users: [] };
+
 export const BUDGET: Constraints = { ...NO_CONSTRAINTS, tierCeiling: "LIGHT" };
 
 /** All sources of traffic. */
@@ -51,27 +61,29 @@ export const DEMO_KEYS: readonly DemoKey[] = [
   {
     ...{ id: PRODUCTION_ID, accountId: DEFAULT_ACCOUNT, name: "production", share: 52, profileId: null },
     ...{ routes: [CHAT, CHAT, CHAT, "/v1/messages"], constraints: NO_CONSTRAINTS },
+    ...{ turnsMax: 8, users: CUSTOMERS },
+    tags: { app: ["web", "web", "ios", "android"], feature: ["assistant", "assistant", "search", "summaries"] },
   },
   {
     ...{ id: "key_demo_batch", accountId: DEFAULT_ACCOUNT, name: "batch", share: 24, profileId: BUDGET_ID },
-    ...{ routes: [CHAT], constraints: BUDGET },
+    ...{ routes: [CHAT], constraints: BUDGET, ...NOBODY },
+    tags: { job: ["nightly-summaries", "product-texts", "translations"] },
   },
   {
     ...{ id: "key_demo_helpdesk", accountId: SUPPORT, name: "helpdesk", share: 18, profileId: null },
-    ...{ routes: ["/v1/messages"], constraints: NO_CONSTRAINTS },
+    ...{ routes: ["/v1/messages"], constraints: NO_CONSTRAINTS, turnsMax: 6 },
+    ...{ users: ["ana@example.com", "ben@example.com", "chidi@example.com", "dora@example.com"], tags: {} },
   },
   {
     ...{ id: PLAYGROUND_ID, accountId: DEFAULT_ACCOUNT, name: "playground", share: 6, profileId: null },
-    ...{ routes: ["/api/playground/run"], constraints: NO_CONSTRAINTS },
+    ...{ routes: ["/api/playground/run"], constraints: NO_CONSTRAINTS, ...NOBODY, tags: {} },
   },
 ];
 
-/** A request that the traffic repeats, with everything that is the same each time. */
-export interface DemoRequest {
+/** A turn that the traffic repeats, with everything that is the same each time. */
+export interface DemoRequest extends DemoTurn {
   readonly key: DemoKey;
   readonly route: string;
-  readonly chat: ChatRequest;
-  readonly content: NewContent;
   readonly decision: Decision;
   readonly features: object;
   readonly quotes: readonly Quote[];
@@ -89,30 +101,80 @@ export function demoCatalog(): Catalog {
 }
 
 /** Deciding a request costs more than writing its record, so a pool is decided once and drawn from. */
-export function demoPool(size: number, catalog: Catalog, random: DemoRandom): readonly DemoRequest[] {
+export function demoPool(size: number, catalog: Catalog, random: DemoRandom): readonly (readonly DemoRequest[])[] {
   const shares = DEMO_KEYS.map((key) => [key, key.share] as const);
-  return Array.from({ length: size }, () => {
+  const pool: (readonly DemoRequest[])[] = [];
+  for (let turns = 0; turns < size; turns += pool.at(-1)?.length ?? 0) {
     const key = random.pickWeighted(shares);
-    return decided({ key, route: random.pick(key.routes), ...demoChat(random) }, catalog);
+    const asker = { key, route: random.pick(key.routes) };
+    pool.push(decidedTurns(asker, demoConversation(key.turnsMax, random), catalog));
+  }
+  return pool;
+}
+
+/** Who asks, and where. */
+type Asker = Pick<DemoRequest, "key" | "route">;
+
+/** Between two turns. */
+const TURN_MS = 60_000;
+
+function decidedTurns(asker: Asker, turns: readonly DemoTurn[], catalog: Catalog): readonly DemoRequest[] {
+  let last: SessionTurn | null = null;
+  return turns.map((turn, index) => {
+    const made = decided({ ...asker, ...turn }, { last, nowMs: index * TURN_MS }, catalog);
+    last = made.turn;
+    return made.request;
   });
 }
 
-function decided(asked: Pick<DemoRequest, "key" | "route" | "chat" | "content">, catalog: Catalog): DemoRequest {
+/** The turn before, and the time. */
+interface Before {
+  readonly last: SessionTurn | null;
+  readonly nowMs: number;
+}
+
+function decided(
+  asked: Asker & DemoTurn,
+  { last, nowMs }: Before,
+  catalog: Catalog,
+): { readonly request: DemoRequest; readonly turn: SessionTurn } {
   const { chat, key } = asked;
+  const cached = last === null ? [] : cachedBy(last);
   const question = {
     chat,
     controls: NO_CONTROLS,
     constraints: key.constraints,
     restingModels: new Map<string, string>(),
+    sessionView: { id: SESSION, last, loop: null, cached, nowMs },
   };
   const decision = decide(question, catalog);
+  const models = routesOf(decision, catalog);
   const quotes = quoteChain({
-    models: decision.chain.map((id) => catalog.models.get(id) as Model),
+    models,
     chat,
-    bodyBytes: Buffer.byteLength(JSON.stringify(chat)),
+    bodyBytes: Buffer.byteLength(asked.content.request),
     expectedOutputTokens: EXPECTED_OUTPUT_TOKENS[decision.tier],
     markupPpm: catalog.markupPpm,
   });
   const [hold = 0n] = holdAmounts(quotes);
-  return { ...asked, decision, features: featuresOf(chat, decision), quotes, hold };
+  const request = { ...asked, decision, features: featuresOf(chat, decision), quotes, hold };
+  return { request, turn: turnOf(decision, models[0] as HostedModel, nowMs) };
+}
+
+/** Each time that a conversation is repeated, it gets an id of its own. */
+const SESSION = "demo";
+
+function turnOf(decision: Decision, { id, route, cache }: HostedModel, atMs: number): SessionTurn {
+  const { tier, estimatedTokens, session } = decision;
+  const isKept = cache !== undefined && estimatedTokens.input >= cache.tokensMin;
+  return {
+    ...{ session: SESSION, model: id, route, keyId: null, tier, atMs },
+    ...{ promptTokens: estimatedTokens.input, cachedTokens: session?.cachedTokens ?? 0, trust: 1 },
+    ...{ escalation: session?.escalation ?? 0, task: session?.task ?? 0, calls: [], response: null },
+    prefixes: isKept ? [{ hash: 0, tokens: estimatedTokens.input }] : [],
+  };
+}
+
+function cachedBy({ session, route, keyId, prefixes, trust, atMs }: SessionTurn): readonly CachedPrefix[] {
+  return prefixes.map(({ tokens }) => ({ session, route, keyId, tokens, trust, atMs }));
 }

@@ -1,4 +1,5 @@
-// Prompts and answers of the demo: templates with slots, in groups that come up about as often as in real traffic.
+// Prompts and answers of the demo: templates with slots, in groups that come up about as often as in real traffic. Some
+// are conversations of several turns.
 
 import type { ChatMessage, ChatRequest, Tool } from "../core/chat.ts";
 import type { NewContent } from "../core/requests/records.ts";
@@ -184,20 +185,58 @@ export const TEMPLATE_COUNT = Object.values(TEMPLATES).reduce((sum, group) => su
 /** Interactive clients stream; the rest waits for the whole answer. */
 const STREAM_SHARE = 0.975;
 
-/** One request, with or without a system prompt, earlier turns and tools; and its answer. */
-export function demoChat(random: DemoRandom): { readonly chat: ChatRequest; readonly content: NewContent } {
+/** What people say after an answer. */
+const FOLLOW_UPS: Readonly<Partial<Record<DemoGroup, readonly string[]>>> = {
+  code: ["Now add tests.", "Rewrite it in {code}.", "Could that cause {bug}?", "Explain the second step."],
+  translation: ["And in {language}?", "Make it less formal.", "Now this one: {sentence}"],
+};
+const ANY_FOLLOW_UPS: readonly string[] = [
+  "Make it shorter.",
+  "Give me an example.",
+  "And what about {country}?",
+  "Explain the last point again.",
+  "Thanks! Now the same for {topic}.",
+];
+/** What makes the router look for a stronger model. */
+const COMPLAINTS: readonly string[] = [
+  "No, that is wrong. Try again.",
+  "That did not work: it still fails with index {number} out of range.",
+];
+const COMPLAINT_SHARE = 0.02;
+
+/** One request of a conversation, with what came back. */
+export interface DemoTurn {
+  readonly chat: ChatRequest;
+  readonly content: NewContent;
+}
+
+/** A conversation of at most so many turns, with or without a system prompt and tools. Half of them have just one. */
+export function demoConversation(turnsMax: number, random: DemoRandom): readonly DemoTurn[] {
   const group = random.pickWeighted(GROUPS);
-  const prompt = fill(random.pick<string>(TEMPLATES[group]), random);
-  const chat: ChatRequest = {
-    messages: [...openingOf(random), { role: "user", content: prompt }],
-    tools: group === "tools" ? TOOLS.slice(0, 1 + random.below(TOOLS.length)) : [],
-    toolChoice: undefined,
-    isStream: random.next() < STREAM_SHARE,
-    wantsUsage: false,
-    maxOutputTokens: random.next() < 0.3 ? random.pick([256, 512, 1024, 2048]) : null,
-    choiceCount: 1,
-  };
-  return { chat, content: contentOf(chat, fill(random.pick(ANSWERS[group]), random)) };
+  const tools = group === "tools" ? TOOLS.slice(0, 1 + random.below(TOOLS.length)) : [];
+  const isStream = random.next() < STREAM_SHARE;
+  const maxOutputTokens = random.next() < 0.3 ? random.pick([256, 512, 1024, 2048]) : null;
+  const count = turnsMax === 1 || random.next() < 0.5 ? 1 : 2 + random.below(turnsMax - 1);
+  let messages = openingOf(random);
+  return Array.from({ length: count }, (_, turn) => {
+    const templates = turn === 0 ? TEMPLATES[group] : followUpsOf(group, random);
+    const asked: readonly ChatMessage[] = [
+      ...messages,
+      { role: "user", content: fill(random.pick(templates), random) },
+    ];
+    const answer = fill(random.pick(ANSWERS[group]), random);
+    messages = [...asked, { role: "assistant", content: answer }];
+    const chat: ChatRequest = {
+      ...{ messages: asked, tools, toolChoice: undefined, isStream },
+      ...{ wantsUsage: false, maxOutputTokens, choiceCount: 1 },
+    };
+    return { chat, content: contentOf(chat, answer) };
+  });
+}
+
+function followUpsOf(group: DemoGroup, random: DemoRandom): readonly string[] {
+  if (random.next() < COMPLAINT_SHARE) return COMPLAINTS;
+  return FOLLOW_UPS[group] ?? ANY_FOLLOW_UPS;
 }
 
 function openingOf(random: DemoRandom): readonly ChatMessage[] {

@@ -1,8 +1,9 @@
-// Generated requests as the gateway would have recorded them: most answered, some by a fallback, a few rejected or failed.
+// Generated requests as the gateway would have recorded them: turns of conversations, most answered, some by a fallback, a
+// few rejected or failed.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import { costNano, formatUsd, type Price, type TokenBuckets } from "../core/money.ts";
-import { type AttemptRecord, NO_TAGS, type RequestRecord, recordIdAt } from "../core/requests/records.ts";
+import { type AttemptRecord, NO_TAGS, type RequestRecord, recordIdAt, type Tags } from "../core/requests/records.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type DemoRequest, demoPool } from "./pool.ts";
 import { createDemoRandom, type DemoRandom, demoTimes } from "./random.ts";
@@ -14,8 +15,8 @@ interface TrafficPlan {
   readonly nowMs: number;
 }
 
-/** More different requests than anybody looks at; deciding them takes about a second. */
-const POOL_MAX = 4_000;
+/** More different requests than anybody looks at; deciding them takes half a second. */
+const POOL_MAX = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Oldest first. The same plan and catalogue give the same records. */
@@ -25,19 +26,87 @@ export function* demoTraffic(plan: TrafficPlan, catalog: Catalog): Generator<Req
   const random = createDemoRandom(Math.imul(seed, 0x9e3779b1) ^ Math.floor(nowMs / 1000));
   const pool = demoPool(Math.min(requests, POOL_MAX), catalog, random);
   const incidents = incidentsOf(nowMs, days);
-  for (const atMs of demoTimes({ untilMs: nowMs, days, count: requests }, random)) {
-    const asked = random.pick(pool);
-    const common = {
-      id: `${recordIdAt(atMs)}${random.hex(10)}`,
-      requestId: `req_${random.hex(24)}`,
-      accountId: asked.key.accountId,
-      atMs,
-    };
-    yield {
-      ...common,
-      ...recordOf({ asked, fate: fateOf(asked, { atMs, incidents, catalog, random }), catalog, random }),
-    };
+  for (const times of byDay(demoTimes({ untilMs: nowMs, days, count: requests }, random))) {
+    for (const { atMs, asked, ...visit } of visitsOf(times, pool, random)) {
+      yield {
+        id: `${recordIdAt(atMs)}${random.hex(10)}`,
+        requestId: `req_${random.hex(24)}`,
+        accountId: asked.key.accountId,
+        atMs,
+        ...recordOf({ asked, fate: fateOf(asked, { atMs, incidents, random }), catalog, random }),
+        ...visit,
+      };
+    }
   }
+}
+
+/** The times of one UTC day after the other. */
+function* byDay(times: Iterable<number>): Generator<readonly number[]> {
+  let day: number[] = [];
+  for (const atMs of times) {
+    if (Math.floor(atMs / DAY_MS) !== Math.floor((day[0] ?? atMs) / DAY_MS)) {
+      yield day;
+      day = [];
+    }
+    day.push(atMs);
+  }
+  yield day;
+}
+
+/** A turn at its time, with what belongs to its conversation. */
+interface Visit extends Pick<RequestRecord, "session" | "sessionState" | "user" | "tags"> {
+  readonly atMs: number;
+  readonly asked: DemoRequest;
+}
+
+/** Between a turn and the next. */
+const TURN_MS = { least: 20_000, middle: 60_000 } as const;
+
+/** As many as there are times. A conversation takes the times that come next, and moves them close to each other. */
+function visitsOf(
+  times: readonly number[],
+  pool: readonly (readonly DemoRequest[])[],
+  random: DemoRandom,
+): readonly Visit[] {
+  const visits: Visit[] = [];
+  while (visits.length < times.length) {
+    const turns = random.pick(pool).slice(0, times.length - visits.length);
+    const { key } = turns[0] as DemoRequest;
+    const session = `f${random.hex(19)}`;
+    const user = userOf(key.users, random);
+    const tags = tagsOf(key.tags, random);
+    let atMs = times[visits.length] as number;
+    for (const asked of turns) {
+      const sessionState = asked.decision.session?.state ?? null;
+      visits.push({
+        atMs: Math.min(atMs, times.at(-1) as number),
+        asked: inSession(asked, session),
+        session,
+        sessionState,
+        user,
+        tags,
+      });
+      atMs += TURN_MS.least + Math.round(random.skewed(TURN_MS.middle, 0.6));
+    }
+  }
+  return visits.sort((a, b) => a.atMs - b.atMs);
+}
+
+function inSession(asked: DemoRequest, id: string): DemoRequest {
+  const { decision } = asked;
+  if (decision.session === undefined) return asked;
+  return { ...asked, decision: { ...decision, session: { ...decision.session, id } } };
+}
+
+/** Few users send most of the requests. */
+function userOf(users: readonly string[], random: DemoRandom): string | null {
+  return users[Math.floor(random.next() ** 2 * users.length)] ?? null;
+}
+
+function tagsOf(values: Readonly<Record<string, readonly string[]>>, random: DemoRandom): Tags {
+  const names = Object.keys(values);
+  if (names.length === 0) return NO_TAGS;
+  return Object.fromEntries(names.map((name) => [name, random.pick(values[name] as readonly string[])]));
 }
 
 /** Two incidents to find on the dashboard: a provider that failed yesterday, and two hours with an empty wallet. */
@@ -61,26 +130,21 @@ const FAILING_PROVIDER = "deepseek";
 interface Moment {
   readonly atMs: number;
   readonly incidents: Incidents;
-  readonly catalog: Catalog;
   readonly random: DemoRandom;
 }
 
 /** Weights, not percentages: 100 answered requests to 0.8 disconnected clients. */
-function fateOf({ decision }: DemoRequest, { atMs, incidents, catalog, random }: Moment): Fate {
+function fateOf({ quotes }: DemoRequest, { atMs, incidents, random }: Moment): Fate {
   const isIn = ([from, to]: readonly [number, number]): boolean => atMs >= from && atMs < to;
-  const isHit = isIn(incidents.outage) && providerOf(decision.model, catalog) === FAILING_PROVIDER;
+  const isHit = isIn(incidents.outage) && quotes[0]?.model.provider === FAILING_PROVIDER;
   return random.pickWeighted<Fate>([
     ["answered", isHit ? 8 : 100],
     ["fallback", isHit ? 100 : 2],
     ["client-gone", 0.8],
     ["no-credit", isIn(incidents.emptyWallet) ? 120 : 0.3],
     ["too-fast", 0.6],
-    ["all-failed", isHit ? 12 : 0.3],
+    ["all-failed", isHit ? 3 : 0.3],
   ]);
-}
-
-function providerOf(model: string, catalog: Catalog): string {
-  return catalog.models.get(model)?.provider ?? "";
 }
 
 interface Drawn {
@@ -90,8 +154,11 @@ interface Drawn {
   readonly random: DemoRandom;
 }
 
-/** A record without its identity. */
-type RecordBody = Omit<RequestRecord, "id" | "requestId" | "accountId" | "atMs">;
+/** A record without its identity and its conversation. */
+type RecordBody = Omit<
+  RequestRecord,
+  "id" | "requestId" | "accountId" | "atMs" | "session" | "sessionState" | "user" | "tags"
+>;
 
 function recordOf(drawn: Drawn): RecordBody {
   const { asked, fate, random } = drawn;
@@ -110,7 +177,7 @@ function recordOf(drawn: Drawn): RecordBody {
     return { ...rejected(asked, random), status: 402, errorCode: "insufficient_credits", errorMessage };
   }
   if (fate === "all-failed") {
-    const attempts = failures(drawn, asked.decision.chain.length);
+    const attempts = failures(drawn, asked.quotes.length);
     const latencyMs = endOf(attempts) + 2;
     return {
       ...rejected(asked, random),
@@ -139,10 +206,6 @@ function rejected({ key, route, chat, content, decision, features }: DemoRequest
     latencyMs: 1 + random.below(8),
     firstContentMs: null,
     ending: null,
-    session: null,
-    sessionState: null,
-    user: null,
-    tags: NO_TAGS,
     features,
     toolCalls: null,
     content: { ...content, answer: "" },
@@ -209,10 +272,9 @@ const FAULTS = [
   { failure: "timeout", status: null, middleMs: 9_000 },
 ] as const;
 
-function failures({ asked, catalog, random }: Drawn, count: number): readonly AttemptRecord[] {
+function failures({ asked, random }: Drawn, count: number): readonly AttemptRecord[] {
   let startMs = 2;
-  return asked.decision.chain.slice(0, count).map((model) => {
-    const provider = providerOf(model, catalog);
+  return asked.quotes.slice(0, count).map(({ model: { id: model, provider } }) => {
     const { failure, status, middleMs } = random.pick(FAULTS);
     const durationMs = Math.round(random.skewed(middleMs, 0.3));
     const attempt = {

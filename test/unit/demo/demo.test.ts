@@ -143,6 +143,23 @@ test("a month of it is varied and in order, and ends now", () => {
   for (const { cost, hold } of records) if (cost !== null) expect(cost.charge).toBeLessThanOrEqual(hold ?? 0n);
 });
 
+test("it has conversations, users, tags and hosts to explore, and outcomes", async () => {
+  const { db } = await filledStore(600);
+  const one = async (sql: string): Promise<number> => Number(Object.values((await db.query(sql))[0] ?? {})[0]);
+  const longest =
+    "SELECT COUNT(*) AS turns FROM requests WHERE session <> '' GROUP BY session ORDER BY turns DESC LIMIT 1";
+  expect(await one(longest)).toBeGreaterThan(4);
+  for (const state of ["started", "stayed", "switched", "escalated"]) {
+    expect(await one(`SELECT COUNT(*) FROM requests WHERE session_state = '${state}'`), state).toBeGreaterThan(0);
+  }
+  expect(await one("SELECT COUNT(DISTINCT end_user) FROM requests WHERE end_user <> ''")).toBeGreaterThan(20);
+  expect(await one("SELECT COUNT(DISTINCT name) FROM request_tags")).toBe(3);
+  expect(await one("SELECT COUNT(DISTINCT provider) FROM requests")).toBeGreaterThan(4);
+  expect(await one("SELECT COUNT(*) FROM shadow_samples")).toBeGreaterThan(30);
+  expect(await one("SELECT COUNT(*) FROM request_feedback WHERE app_score = 0")).toBeGreaterThan(0);
+  expect(await one("SELECT COUNT(*) FROM profiles WHERE shadow_json IS NOT NULL")).toBe(1);
+});
+
 test("the command fills a fresh store once, and says how", async () => {
   const terminal = recordTerminal({ now: () => NOW });
   const go = (...words: string[]): Promise<number> => demo(readArguments(["demo", ...words]), terminal);

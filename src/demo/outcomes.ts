@@ -1,0 +1,68 @@
+// Outcomes of the demo: some requests of the batch jobs were answered by the baseline model too, and their application
+// said of a few answers whether they were right.
+
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Db } from "../core/db.ts";
+import { costNano, type Price } from "../core/money.ts";
+import type { SampleVerdict, ShadowSample } from "../core/requests/outcomes.ts";
+import type { RequestRecord } from "../core/requests/records.ts";
+import { createOutcomeStore } from "../store/requests/outcomes.ts";
+import { createRequestLog } from "../store/requests/requests.ts";
+import { BUDGET_ID } from "./pool.ts";
+import { createDemoRandom, type DemoRandom } from "./random.ts";
+
+/** More say nothing new, and each is a write of its own. */
+const SAMPLES_MAX = 160;
+/** One answer in so many was rated. */
+const RATED_EVERY = 8;
+
+/** Weights. */
+const VERDICTS: readonly (readonly [SampleVerdict, number])[] = [
+  ["same", 60],
+  ["unclear", 35],
+  ["different", 3],
+  ["same_tool", 2],
+];
+
+/** Of the newest requests that the profile's keys had answered. */
+export async function writeOutcomes(db: Db, records: readonly RequestRecord[], catalog: Catalog): Promise<void> {
+  const random = createDemoRandom(records.length);
+  const answered = records
+    .filter(({ profileId, cost }) => profileId === BUDGET_ID && cost !== null)
+    .slice(-SAMPLES_MAX);
+  const outcomes = createOutcomeStore(db, db);
+  const log = createRequestLog(db);
+  await Promise.all(answered.map((record) => outcomes.add(sampleOf(record, catalog, random))));
+  const rated = answered.filter((_, index) => index % RATED_EVERY === 0);
+  const rate = ({ accountId, id, keyId, atMs }: RequestRecord, index: number): Promise<void> =>
+    log.rate(accountId, id, {
+      ...{ score: index % 5 === 4 ? 0 : 1, tier: null, keyId, atMs: atMs + 1_000 },
+      comment: index % 5 === 4 ? "A figure of the text is missing" : null,
+    });
+  await Promise.all(rated.map(rate));
+}
+
+/** The second answer costs what the same tokens cost at the baseline model. */
+function sampleOf(record: RequestRecord, { baseline }: Catalog, random: DemoRandom): ShadowSample {
+  const { id, accountId, atMs, decision, answeredBy, cost, latencyMs } = record;
+  const verdict = random.pickWeighted(VERDICTS);
+  const buckets = cost?.buckets ?? { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
+  const costAt = (price: Price | null): bigint => (price === null ? 0n : costNano(buckets, price, 0));
+  const outputTokens = Math.max(1, Math.round(random.skewed(buckets.output, 0.3)));
+  return {
+    ...{ id, accountId, profileId: BUDGET_ID, atMs, tier: decision?.tier ?? "", category: decision?.category ?? "" },
+    live: {
+      model: answeredBy?.model ?? "",
+      outputTokens: buckets.output,
+      latencyMs,
+      cost: costAt(cost?.price ?? null),
+    },
+    second: {
+      ...{ model: baseline.id, outputTokens, latencyMs: Math.round(random.skewed(2_600, 0.4)) },
+      cost: costAt(baseline.price),
+    },
+    verdict,
+    similarity: verdict === "unclear" ? Math.round((0.55 + random.next() * 0.4) * 100) / 100 : null,
+    answer: null,
+  };
+}
