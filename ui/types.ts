@@ -13,7 +13,7 @@ import type { CreatedKeySchema, KeyPageSchema, KeySchema, ListedKeySchema } from
 import type { LedgerLineSchema, LedgerMonthSchema } from "../src/http/api/ledger.ts";
 import type { CatalogModelSchema } from "../src/http/api/models.ts";
 import type { OutcomesSchema } from "../src/http/api/outcomes.ts";
-import type { ProfileSchema } from "../src/http/api/profiles.ts";
+import type { ListedProfileSchema, ProfileSchema } from "../src/http/api/profiles.ts";
 import type { HealthSchema, ProviderSchema, ProviderTestedSchema } from "../src/http/api/providers.ts";
 import type { ReplaySchema } from "../src/http/api/replay.ts";
 import type { OverviewSchema } from "../src/http/api/requests/overview.ts";
@@ -47,6 +47,11 @@ export type Explore = Shape<typeof ExploreSchema>;
 /** With its text, this once. */
 export type NewKey = Shape<typeof CreatedKeySchema>;
 export type Profile = Shape<typeof ProfileSchema>;
+export type ListedProfile = Shape<typeof ListedProfileSchema>;
+/** The keys of a profile, some of them. */
+export interface ProfileKeyPage extends List<Key> {
+  readonly total: number;
+}
 /** A profile without its name: what it changes about routing. */
 export type Rules = Omit<Profile, "id" | "name" | "description" | "shadow" | "createdAt" | "updatedAt">;
 export type Outcomes = Shape<typeof OutcomesSchema>;

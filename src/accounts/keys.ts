@@ -39,6 +39,8 @@ export interface Keys {
   list(accountId: string, page: Page, search?: KeySearch): Promise<readonly KeyRecord[]>;
   /** How many keys a search finds. */
   count(accountId: string, search?: KeySearch): Promise<number>;
+  /** How many active keys each profile has, by its id; those without any are left out. */
+  countByProfile(accountId: string): Promise<ReadonlyMap<string, number>>;
   get(accountId: string, id: string): Promise<KeyRecord | null>;
   /** From memory, also of revoked keys; null when the account has no such key. */
   nameOf(accountId: string, id: string): string | null;
@@ -101,6 +103,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
     },
     list: async (accountId, page, search) => (await store.list(accountId, page, now(), search)).map(lastUsed.overlay),
     count: (accountId, search) => store.count(accountId, now(), search),
+    countByProfile: (accountId) => store.countByProfile(accountId, now()),
     get: async (accountId, id) => {
       const key = await store.get(accountId, id);
       return key === null ? null : lastUsed.overlay(key);

@@ -62,6 +62,8 @@ export interface KeyStore {
   list(accountId: string, page: Page, atMs: number, search?: KeySearch): Promise<readonly KeyRecord[]>;
   /** How many keys a search finds. */
   count(accountId: string, atMs: number, search?: KeySearch): Promise<number>;
+  /** How many active keys each profile has, by its id; those without any are left out. */
+  countByProfile(accountId: string, atMs: number): Promise<ReadonlyMap<string, number>>;
   get(accountId: string, id: string): Promise<KeyRecord | null>;
   /** The key as it is then; null when the account has none such that is not revoked. */
   update(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;

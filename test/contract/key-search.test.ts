@@ -102,6 +102,18 @@ await describeStores("a search of keys", ({ url }) => {
     expect(await keys.list("acme", { limit: 9, after: "k_alien" }, NOON)).toEqual([]);
   });
 
+  test("active keys are counted by profile, and usage is summed by the profile that a request had", async () => {
+    expect(await createKeyStore(db).countByProfile("acme", NOON - 1)).toEqual(new Map([["p1", 2]]));
+    expect(await createKeyStore(db).countByProfile("acme", NOON)).toEqual(new Map([["p1", 1]]));
+    const of = { accountId: "acme", profileId: "p1", keyId: "k_gone" };
+    await createRecordStore(db).write([makeRecord({ ...of, atMs: NOON }), makeRecord({ ...of, atMs: TODAY - 1 })]);
+    const { charge, baseline } = makeRecord().cost ?? { charge: 0n, baseline: 0n };
+    const usage = createUsageLog(db);
+    expect(await usage.ofProfiles("acme", TODAY)).toEqual(new Map([["p1", { requests: 1, charge, baseline }]]));
+    expect((await usage.ofProfiles("acme", TODAY - DAY_MS)).get("p1")?.requests).toBe(2);
+    expect(await usage.ofProfiles("other", 0)).toEqual(new Map());
+  });
+
   test("one key is found by its account only", async () => {
     const keys = createKeyStore(db);
     expect((await keys.get("acme", "k_beta"))?.name).toBe("Beta 100%_x");

@@ -286,11 +286,15 @@ export interface UsageLog {
   ): Promise<{ readonly rows: readonly UsageRow[]; readonly fromMs: number; readonly toMs: number }>;
   /** The days of these keys since that time, which is the beginning of a day; oldest first. */
   ofKeys(accountId: string, keyIds: readonly string[], fromMs: number): Promise<ReadonlyMap<string, readonly KeyDay[]>>;
+  /** What was sent under each profile since that time, which is the beginning of a day; as long as requests are kept. */
+  ofProfiles(accountId: string, fromMs: number): Promise<ReadonlyMap<string, ProfileUsage>>;
   /** How many requests each provider failed, as the rows above are divided; one that two failed is in both. */
   failures(
     query: FailureQuery,
   ): Promise<{ readonly rows: readonly FailureRow[]; readonly fromMs: number; readonly toMs: number }>;
 }
+
+export type ProfileUsage = Pick<UsageTotals, "requests" | "charge" | "baseline">;
 
 /** What a key did on one day (UTC). */
 export interface KeyDay {

@@ -280,8 +280,8 @@ function searchOf(request: FastifyRequest, nowMs: number): KeySearch {
   };
 }
 
-/** The beginning of the first day. */
-function usageFrom(nowMs: number): number {
+/** The beginning of the first of 30 days. */
+export function usageFrom(nowMs: number): number {
   return Math.floor((nowMs - USAGE_MS) / DAY_MS) * DAY_MS;
 }
 

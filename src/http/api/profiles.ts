@@ -6,9 +6,11 @@ import { DESCRIPTION_MAX, type ProfileContent } from "../../accounts/profiles.ts
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { Profile, ShadowRule } from "../../core/accounts.ts";
 import { type Constraints, HOST_ORDERS } from "../../core/decision.ts";
+import { KEY_STATUSES } from "../../core/keys.ts";
 import { CAPABILITIES } from "../../core/model.ts";
 import { decimalText, formatUsd } from "../../core/money.ts";
 import { shownName } from "../../core/names.ts";
+import type { ProfileUsage } from "../../core/requests/log.ts";
 import { ESCALATIONS } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/wire/fields.ts";
@@ -32,8 +34,21 @@ import {
   Time,
   Usd,
 } from "../openapi/schema.ts";
-import { account, accountOf, idOf, isoTime, listPage, missing, PLAIN_ID, pageOf, paging, queryOf } from "./exchange.ts";
-import { KeySchema, readAmount, showKeys } from "./keys.ts";
+import {
+  account,
+  accountOf,
+  caughtUp,
+  idOf,
+  isoTime,
+  listPage,
+  missing,
+  oneOf,
+  PLAIN_ID,
+  pageOf,
+  paging,
+  queryOf,
+} from "./exchange.ts";
+import { KeySchema, readAmount, showKeys, usageFrom } from "./keys.ts";
 import { type ApiRoute, del, get, post, put } from "./route.ts";
 
 /** Several times as many as the catalogue has. */
@@ -80,7 +95,7 @@ export const ShadowRuleSchema = Type.Object(shadowFields);
 const ShadowSchema = strict("NewShadowRule", { ...shadowFields, budgetUsdPerDay: Usd });
 
 /** A saved profile. Unlike in a request, lists are always there, and the amount is text. */
-export const ProfileSchema = named("Profile", {
+const profileFields = {
   id: AnyText,
   name: Type.String({ minLength: 1, maxLength: 200 }),
   description: nullable(Type.String({ maxLength: DESCRIPTION_MAX, description: PURPOSE })),
@@ -101,6 +116,17 @@ export const ProfileSchema = named("Profile", {
   shadow: nullable(ShadowRuleSchema),
   createdAt: Time,
   updatedAt: Time,
+};
+export const ProfileSchema = named("Profile", profileFields);
+
+/** A profile in the list, with what uses it. */
+export const ListedProfileSchema = named("ListedProfile", {
+  ...profileFields,
+  activeKeys: Type.Integer({ description: "How many keys that work have it." }),
+  last30Days: Type.Object(
+    { from: Time, requests: Integer, chargeUsd: AnyText, savedUsd: AnyText },
+    { description: "What was sent under it, by any key, as far back as requests are kept." },
+  ),
 });
 
 /** Where the keys of a deleted profile go: another profile, or `none` for no profile. Left out, they keep the deleted one. */
@@ -123,12 +149,26 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
     },
   }),
   get("listProfiles", "/api/profiles", {
-    summary: "The profiles",
+    summary: "The profiles, each with its number of keys and its usage of 30 days",
     parameters: paging,
-    response: page(ProfileSchema),
+    response: page(ListedProfileSchema),
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);
-      return listPage(pageOf(request), (each) => edge.profiles.list(accountId, each), writeProfile);
+      const fromMs = usageFrom(edge.now());
+      await caughtUp(edge.records);
+      const [keys, usage] = await Promise.all([
+        edge.keys.countByProfile(accountId),
+        edge.records.usage.ofProfiles(accountId, fromMs),
+      ]);
+      return listPage(
+        pageOf(request),
+        (each) => edge.profiles.list(accountId, each),
+        (profile) => ({
+          ...writeProfile(profile),
+          activeKeys: keys.get(profile.id) ?? 0,
+          last30Days: writeUsage(usage.get(profile.id) ?? UNUSED, fromMs),
+        }),
+      );
     },
   }),
   get("getProfile", "/api/profiles/:id", {
@@ -175,16 +215,17 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
       found(await edge.profiles.setShadow(await accountOf(request, edge), id, null), id);
     },
   }),
-  // Shown before a profile is deleted. `total` counts all of them, revoked ones included.
+  // Shown before a profile is deleted. `total` counts all that are asked for; without `status`, revoked ones too.
   get("listProfileKeys", "/api/profiles/:id/keys", {
     summary: "The keys that have this profile, and would be refused without it",
-    parameters: paging,
+    parameters: [query("status", Type.Enum([...KEY_STATUSES])), ...paging],
     response: Type.Object({ data: Type.Array(KeySchema), next: nullable(AnyText), total: Integer }),
     async handle({ request }, edge) {
       const id = idOf(request, "profile");
       const accountId = await accountOf(request, edge);
       found(await edge.profiles.get(accountId, id), id);
-      const search = { profileId: id };
+      const status = queryOf(request, "status");
+      const search = { profileId: id, ...(status === null ? {} : { status: oneOf("status", status, KEY_STATUSES) }) };
       const { data, next } = await listPage(
         pageOf(request),
         (each) => edge.keys.list(accountId, each, search),
@@ -204,6 +245,15 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
     },
   }),
 ];
+
+const UNUSED: ProfileUsage = { requests: 0, charge: 0n, baseline: 0n };
+
+function writeUsage(
+  { requests, charge, baseline }: ProfileUsage,
+  fromMs: number,
+): Shape<typeof ListedProfileSchema>["last30Days"] {
+  return { from: isoTime(fromMs), requests, chargeUsd: formatUsd(charge), savedUsd: formatUsd(baseline - charge) };
+}
 
 /** A model that its requests may not reach answers none of them a second time either. */
 function readShadow(body: Static<typeof ShadowSchema>, { constraints }: Profile, catalog: Catalog): ShadowRule {

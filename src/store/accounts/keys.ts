@@ -30,6 +30,10 @@ export function createKeyStore(db: Db, reader: Db = db): KeyStore {
       const { params, sql } = countSql({ kind: db.kind, accountId, atMs, search });
       return Number((await reader.query(sql(), params))[0]?.keys);
     },
+    countByProfile: async (accountId, atMs) => {
+      const rows = await reader.query(COUNT_BY_PROFILE, [accountId, atMs]);
+      return new Map(rows.map(({ profile_id: id, keys }) => [String(id), Number(keys)]));
+    },
     get: async (accountId, id) => {
       const [row] = await db.query(`SELECT ${COLUMNS} FROM api_keys WHERE account_id = $1 AND id = $2`, [
         accountId,
@@ -68,6 +72,10 @@ const COLUMNS = `id, account_id, name, prefix, hash, profile_id, requests_per_mi
   spend_reset, expires_at, revoked_at, last_used_at, created_at`;
 
 const INSERT = `INSERT INTO api_keys (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+
+const COUNT_BY_PROFILE = `SELECT profile_id, COUNT(*) AS keys FROM api_keys
+  WHERE account_id = $1 AND profile_id IS NOT NULL AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+  GROUP BY profile_id`;
 
 const REVOKE = "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE account_id = $2";
 

@@ -1,7 +1,14 @@
 // Reads the usage totals and the provider failures: by hour, by day or over the whole range.
 
 import type { Db, SqlRow } from "../../core/db.ts";
-import type { FailureQuery, FailureRow, UsageLog, UsageQuery, UsageRow } from "../../core/requests/log.ts";
+import type {
+  FailureQuery,
+  FailureRow,
+  ProfileUsage,
+  UsageLog,
+  UsageQuery,
+  UsageRow,
+} from "../../core/requests/log.ts";
 import { newConditions } from "./conditions.ts";
 import { readKeyDays } from "./key-days.ts";
 import { addGroupFilter, GROUP_COLUMNS, withTimes } from "./times.ts";
@@ -35,11 +42,26 @@ export function createUsageLog(db: Db): UsageLog {
       return { rows: await withTimes(db, counted, { ...query, fromMs, toMs }), fromMs, toMs };
     },
     ofKeys: (accountId, keyIds, fromMs) => readKeyDays(db, accountId, keyIds, fromMs),
+    async ofProfiles(accountId, fromMs) {
+      const rows = await db.query(OF_PROFILES, [accountId, fromMs]);
+      return new Map(rows.map((row) => [String(row.profile_id), toProfileUsage(row)]));
+    },
     async failures(query) {
       const covered = coverage(query);
       const { fromMs, toMs } = covered;
       return { rows: await readFailures(db, query, covered), fromMs, toMs };
     },
+  };
+}
+
+const OF_PROFILES = `SELECT profile_id, ${sumsSql(["requests", "charge", "baseline"])} FROM request_counts
+  WHERE account_id = $1 AND span = 'day' AND start_at >= $2 AND profile_id <> '' GROUP BY profile_id`;
+
+function toProfileUsage(row: SqlRow): ProfileUsage {
+  return {
+    requests: Number(row.requests),
+    charge: BigInt(row.charge as number),
+    baseline: BigInt(row.baseline as number),
   };
 }
 

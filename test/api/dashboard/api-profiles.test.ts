@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";
-import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -63,6 +63,29 @@ describe("a profile", () => {
     await expectError(await gateway.api("GET", path), { status: 404 });
     await expectError(await gateway.api("PUT", path, { name: "x" }), { status: 404 });
     await expectError(await gateway.api("DELETE", path), { status: 404 });
+  });
+
+  it("is listed with its active keys and what was sent under it", async () => {
+    const { id } = (await (await gateway.api("POST", "/api/profiles", { name: "counted" })).json()) as { id: string };
+    const keys: { id: string; key: string }[] = [];
+    for (const name of ["a", "b", "c"]) {
+      keys.push(
+        (await (await gateway.api("POST", "/api/keys", { name, profile: id })).json()) as (typeof keys)[number],
+      );
+    }
+    const [first, second] = keys as [(typeof keys)[number], (typeof keys)[number]];
+    const sent = await gateway.post("/v1/chat/completions", HELLO, { authorization: `Bearer ${first.key}` });
+    expect(sent.status).toBe(200);
+    await sent.text();
+    await gateway.api("DELETE", `/api/keys/${second.id}`);
+    const { data } = (await (await gateway.api("GET", "/api/profiles?limit=500")).json()) as { data: { id: string }[] };
+    const month = { requests: 1, chargeUsd: expect.stringMatching(/^0\.0*[1-9]/), savedUsd: expect.any(String) };
+    expect(data.find((each) => each.id === id)).toMatchObject({ name: "counted", activeKeys: 2, last30Days: month });
+    const path = `/api/profiles/${id}/keys?limit=1`;
+    expect(await (await gateway.api("GET", path)).json()).toMatchObject({ total: 3, data: [{ name: "c" }] });
+    const active = (await (await gateway.api("GET", `${path}&status=active`)).json()) as { total: number };
+    expect(active.total).toBe(2);
+    await expectError(await gateway.api("GET", `${path}&status=odd`), { status: 400, param: "status" });
   });
 
   it("takes null for what it does not limit, and the cost as text or number", async () => {

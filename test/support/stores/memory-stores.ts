@@ -29,6 +29,7 @@ export function createMemoryStores() {
       return [...keyRows.values()].filter((key) => key.accountId === accountId);
     },
     count: async () => keyRows.size,
+    countByProfile: async () => new Map(),
     get: async (_accountId, id) => keyRows.get(id) ?? null,
     update: async (accountId, id, change) => {
       await reach();

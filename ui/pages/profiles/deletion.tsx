@@ -9,26 +9,31 @@ import { SelectField } from "../../kit/field.tsx";
 import { Problem, Shown } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { go, hrefTo } from "../../router.ts";
-import type { Key, List, Profile } from "../../types.ts";
+import type { Key, List, Profile, ProfileKeyPage } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
 /** Keys stay with the deleted profile and are rejected. */
 const NOWHERE = "";
+/** Named in the dialog. */
+const NAMED_MAX = 10;
+/** As many can be tied again one by one, so that deleting can be undone. */
+const KNOWN_MAX = 100;
 
 /** The button says what it will do, and waits until the keys are known. */
 export function ProfileDeletion({ profile, onClose }: { readonly profile: Profile; readonly onClose: () => void }) {
-  const keys = useLoad<List<Key>>(`/api/profiles/${profile.id}/keys`);
   // A key that works no more loses nothing.
-  const active = keys.data?.data.filter(({ status }) => status === "active") ?? [];
+  const keys = useLoad<ProfileKeyPage>(`/api/profiles/${profile.id}/keys?status=active&limit=${KNOWN_MAX}`);
+  const { data: known, total } = keys.data ?? { data: [], total: 0 };
   const [keysTo, setKeysTo] = useState(NOWHERE);
   const [error, setError] = useState<ApiError | null>(null);
   const remove = async (): Promise<void> => {
     try {
       const query = keysTo === NOWHERE ? "" : `?keysTo=${encodeURIComponent(keysTo)}`;
       await call("DELETE", `/api/profiles/${profile.id}${query}`);
-      const moved = keysTo === NOWHERE || active.length === 0 ? "" : TEXT.keysMoved(plural(active.length, "key"));
-      const restore = (): void => void restored(profile, active).then(showToast);
-      showToast(TEXT.profileDeleted(profile.name, moved), { text: TEXT.undo, act: restore });
+      const moved = keysTo === NOWHERE || total === 0 ? "" : TEXT.keysMoved(plural(total, "key"));
+      const restore = (): void => void restored(profile, known).then(showToast);
+      const undo = known.length === total ? { text: TEXT.undo, act: restore } : null;
+      showToast(TEXT.profileDeleted(profile.name, moved), undo);
       onClose();
       // Replaced, because Back would lead to a profile that no longer exists.
       go(hrefTo("/profiles"), { replace: true, losesNothing: true });
@@ -40,17 +45,22 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
     <Dialog title={TEXT.deleteTitle(profile.name)} onClose={onClose}>
       <Shown load={keys} rows={2}>
         {() =>
-          active.length === 0 ? (
+          total === 0 ? (
             <p>{TEXT.unused}</p>
           ) : (
             <>
-              <p>{TEXT.usedBy(plural(active.length, TEXT.keyUsesOne, TEXT.keysUseMany))}</p>
+              <p>{TEXT.usedBy(plural(total, TEXT.keyUsesOne, TEXT.keysUseMany))}</p>
               <ul>
-                {active.map((key) => (
+                {known.slice(0, NAMED_MAX).map((key) => (
                   <li key={key.id}>
                     {key.name} <span class="faint">{TEXT.lastUsed(ago(key.lastUsedAt))}</span>
                   </li>
                 ))}
+                {total > NAMED_MAX && (
+                  <li>
+                    <a href={hrefTo("/keys", { profile: profile.id })}>{TEXT.furtherKeys(total - NAMED_MAX)}</a>
+                  </li>
+                )}
               </ul>
               <MoveKeys profile={profile} keysTo={keysTo} onChange={setKeysTo} />
             </>
@@ -61,7 +71,7 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
       <footer>
         <Button onClick={onClose}>{TEXT.cancel}</Button>
         <Button kind="danger" isDisabled={keys.data === null} onClick={remove}>
-          {active.length > 0 && keysTo !== NOWHERE ? TEXT.moveAndDelete : TEXT.deleteProfile}
+          {total > 0 && keysTo !== NOWHERE ? TEXT.moveAndDelete : TEXT.deleteProfile}
         </Button>
       </footer>
     </Dialog>

@@ -10,8 +10,8 @@ import { Empty, Shown } from "../../kit/states.tsx";
 import { readFragment } from "../../parts/playground-draft.ts";
 import { chipsOf } from "../../parts/profile-rules.ts";
 import { go, hrefTo, isUnsaved, place } from "../../router.ts";
-import type { Key, List, Profile, Rules, Usage } from "../../types.ts";
-import { baseline, spent, sum } from "../../usage.ts";
+import type { List, ListedProfile, Profile, Rules, Usage } from "../../types.ts";
+import { sum } from "../../usage.ts";
 import { ProfileEditor } from "./editor.tsx";
 import * as TEXT from "./text.ts";
 
@@ -38,11 +38,9 @@ export function Profiles() {
   return id === "" ? <ProfileList /> : <SavedProfile id={id} />;
 }
 
-/** Usage is counted by key and added up for the keys of each profile. */
 function ProfileList() {
-  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500");
-  const keys = useLoad<List<Key>>("/api/keys?limit=500").data?.data ?? [];
-  const usage = useLoad<List<Usage>>("/api/usage?by=total&group=key&latency=false&from=-30d").data?.data ?? [];
+  const profiles = useLoad<List<ListedProfile>>("/api/profiles?limit=500");
+  const usage = useLoad<List<Usage>>("/api/usage?by=total&latency=false&from=-30d").data?.data ?? [];
   useShortcuts({ n: () => go(hrefTo("/profiles/new")) });
   return (
     <>
@@ -63,12 +61,7 @@ function ProfileList() {
           ) : (
             <ul class="cards">
               {data.map((profile) => (
-                <ProfileCard
-                  key={profile.id}
-                  profile={profile}
-                  keys={keys.filter((key) => key.profile === profile.id)}
-                  usage={usage}
-                />
+                <ProfileCard key={profile.id} profile={profile} all={sum(usage, (row) => row.requests)} />
               ))}
             </ul>
           )
@@ -78,20 +71,17 @@ function ProfileList() {
   );
 }
 
-/** A profile with its keys. */
 interface CardProps {
-  readonly profile: Profile;
-  readonly keys: readonly Key[];
-  /** Of all keys, for the share of traffic. */
-  readonly usage: readonly Usage[];
+  readonly profile: ListedProfile;
+  /** How many requests there were, for its share of them. */
+  readonly all: number;
 }
 
-/** Rules, keys, and what they did in 30 days. */
-function ProfileCard({ profile, keys, usage }: CardProps) {
-  const active = keys.filter(({ status }) => status === "active");
-  // Also of keys that were revoked since: their spending was under this profile.
-  const own = usage.filter(({ group }) => keys.some(({ id }) => id === group));
-  const requests = sum(own, (row) => row.requests);
+/** Rules, keys, and what was sent under it in 30 days. */
+function ProfileCard({ profile, all }: CardProps) {
+  const { activeKeys, last30Days } = profile;
+  const { requests } = last30Days;
+  const [cost, saved] = [Number(last30Days.chargeUsd), Number(last30Days.savedUsd)];
   return (
     <li class="card">
       <h2>
@@ -106,16 +96,16 @@ function ProfileCard({ profile, keys, usage }: CardProps) {
         ))}
       </ul>
       <p class="faint">
-        <span title={active.map(({ name }) => name).join(", ")}>{plural(active.length, "key")}</span> {TEXT.edited}{" "}
+        <a href={hrefTo("/keys", { profile: profile.id })}>{plural(activeKeys, "key")}</a> {TEXT.edited}{" "}
         <time title={utc(profile.updatedAt)}>{ago(profile.updatedAt)}</time>
       </p>
       {requests > 0 && (
         <p class="faint">
           {TEXT.last30Days}{" "}
           <a href={hrefTo("/requests", { keyProfile: profile.id, range: "30d", from: null, to: null })}>
-            {TEXT.ofTraffic(percent(requests / sum(usage, (row) => row.requests)))}
+            {TEXT.ofTraffic(percent(requests / (all || requests)))}
           </a>
-          {TEXT.spentAndSaved(usd(sum(own, spent)), percent(1 - sum(own, spent) / (sum(own, baseline) || 1)))}
+          {TEXT.spentAndSaved(usd(cost), percent(saved / (cost + saved || 1)))}
         </p>
       )}
     </li>

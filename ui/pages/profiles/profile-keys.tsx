@@ -9,15 +9,17 @@ import { Section } from "../../kit/page.tsx";
 import { Problem, Shown } from "../../kit/states.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { hrefTo } from "../../router.ts";
-import type { Key, List, Profile } from "../../types.ts";
+import type { Key, List, Profile, ProfileKeyPage } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
+/** Further ones are in the list of keys. */
+const TIED_MAX = 20;
 /** More are found by more letters. */
 const FOUND_MAX = 6;
 
 /** Changes count at once; they are no part of the edits above. */
 export function ProfileKeys({ profile }: { readonly profile: Profile }) {
-  const tied = useLoad<List<Key>>(`/api/profiles/${profile.id}/keys?limit=200`);
+  const tied = useLoad<ProfileKeyPage>(`/api/profiles/${profile.id}/keys?status=active&limit=${TIED_MAX}`);
   const [error, setError] = useState<ApiError | null>(null);
   const tie = async (key: Key, to: string | null): Promise<void> => {
     setError(null);
@@ -32,11 +34,18 @@ export function ProfileKeys({ profile }: { readonly profile: Profile }) {
   return (
     <Section title={TEXT.keys}>
       <Shown load={tied} rows={2}>
-        {({ data }) => {
-          const active = data.filter(({ status }) => status === "active");
-          if (active.length === 0) return <p class="faint">{TEXT.unused}</p>;
-          return <KeyList keys={active} action={TEXT.release} onAct={(key) => void tie(key, null)} isLinked />;
-        }}
+        {({ data, total }) =>
+          total === 0 ? (
+            <p class="faint">{TEXT.unused}</p>
+          ) : (
+            <>
+              <KeyList keys={data} action={TEXT.release} onAct={(key) => void tie(key, null)} isLinked />
+              {total > data.length && (
+                <a href={hrefTo("/keys", { profile: profile.id })}>{TEXT.furtherKeys(total - data.length)}</a>
+              )}
+            </>
+          )
+        }
       </Shown>
       <Problem error={error} />
       <OtherKeys profile={profile} onTie={(key) => void tie(key, profile.id)} />
@@ -81,7 +90,7 @@ function KeyList({ keys, action, onAct, isLinked = false }: KeyListProps) {
       {keys.map((key) => (
         <li key={key.id} class="row">
           <bdi class="grow cut" title={key.name}>
-            {isLinked ? <a href={hrefTo("/requests", { key: key.id })}>{key.name}</a> : key.name}
+            {isLinked ? <a href={hrefTo(`/keys/${key.id}`)}>{key.name}</a> : key.name}
           </bdi>
           <span class="faint" title={utc(key.lastUsedAt)}>
             {TEXT.lastUsed(ago(key.lastUsedAt))}

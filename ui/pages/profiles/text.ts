@@ -14,6 +14,7 @@ export const ofTraffic = (share: string) => `${share} of traffic`;
 // deletion.tsx
 export const unused = "Not used by any active key.";
 export const usedBy = (keys: string) => `${keys} this profile:`;
+export const furtherKeys = (count: number) => `and ${count.toLocaleString("en-US")} more`;
 export const lastUsed = (when: string) => `last used ${when}`;
 export const cancel = "Cancel";
 export const moveAndDelete = "Move keys and delete";
