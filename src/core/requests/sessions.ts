@@ -6,7 +6,7 @@ import type { SessionState } from "../session.ts";
 import type { RequestFilter } from "./log.ts";
 
 /** Conversations with a turn in this time; a field that is absent does not filter. */
-interface SessionQuery extends Pick<RequestFilter, "accountId" | "fromMs" | "toMs" | "user" | "keyId"> {
+export interface SessionQuery extends Pick<RequestFilter, "accountId" | "fromMs" | "toMs" | "user" | "keyId"> {
   /** With a turn in any of these states. */
   readonly states?: readonly SessionState[];
 }

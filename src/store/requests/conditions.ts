@@ -30,8 +30,8 @@ export function newConditions(): Conditions {
 }
 
 /** All but the time, the cost, the request id and the attempts: those the two tables have not in common. */
-export function addFilter(where: Conditions, filter: RequestFilter): void {
-  where.add("account_id = ?", filter.accountId);
+export function addFilter(where: Conditions, filter: RequestFilter, account = "account_id"): void {
+  where.add(`${account} = ?`, filter.accountId);
   const texts = {
     tier: filter.tier,
     model: filter.model,
@@ -106,8 +106,8 @@ export function isUncounted(filter: RequestFilter): boolean {
 }
 
 /** On the requests: the whole filter. */
-export function addAll(where: Conditions, kind: Db["kind"], filter: RequestFilter): void {
-  addFilter(where, filter);
+export function addAll(where: Conditions, kind: Db["kind"], filter: RequestFilter, account?: string): void {
+  addFilter(where, filter, account);
   addOwn(where, kind, filter);
   addIds(where, filter.fromMs, filter.toMs === undefined ? null : recordIdAt(filter.toMs));
   if (filter.requestIdStart !== undefined) addRequestId(where, filter.requestIdStart);

@@ -29,10 +29,14 @@ interface Named extends Pick<RequestFilter, "accountId" | "fromMs" | "tag"> {
 
 async function* idsById(db: Db, { accountId, fromMs, tag, query }: Named, end: string | null): Ids {
   let before = end;
+  const isAny = query === undefined && tag?.value == null;
+  // A plus keeps the index by value out: of a common tag, SQLite finds the newest sooner in the order of the ids.
+  const isCommon = isAny && db.kind === "sqlite" && (await isCommonTag(db, accountId, tag?.name ?? ""));
+  const account = isCommon ? "+account_id" : "account_id";
   for (let step = FIRST_STEP; ; step *= GROWTH) {
     const where = newConditions();
     if (query !== undefined) where.add("words @@ CAST(? AS tsquery)", query);
-    else where.add("account_id = ? AND name = ?", accountId, tag?.name ?? "");
+    else where.add(`${account} = ? AND name = ?`, accountId, tag?.name ?? "");
     if (query === undefined && tag?.value != null) where.add("value = ?", tag.value);
     addIds(where, fromMs, before);
     const table = query === undefined ? "request_tags" : "request_words";
@@ -42,6 +46,15 @@ async function* idsById(db: Db, { accountId, fromMs, tag, query }: Named, end: s
     if (ids.length < step) return;
     before = ids.at(-1) ?? null;
   }
+}
+
+/** So many are sorted in a few milliseconds. */
+const COMMON = 5_000;
+
+async function isCommonTag(db: Db, accountId: string, name: string): Promise<boolean> {
+  const sql = `SELECT 1 FROM request_tags WHERE account_id = $1 AND name = $2 LIMIT ${COMMON}`;
+  const [row] = await db.query(`SELECT COUNT(*) AS tags FROM (${sql})`, [accountId, name]);
+  return Number(row?.tags) === COMMON;
 }
 
 /** Rows of one millisecond are not in the order of their ids, so each step ends between two. */

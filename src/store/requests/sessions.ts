@@ -1,40 +1,80 @@
 // Sessions of the request log: conversations with what they came to, newest activity first, and the turns of one.
 
+import type { Page } from "../../core/accounts.ts";
 import type { Db, SqlRow } from "../../core/db.ts";
 import { recordIdAt } from "../../core/requests/records.ts";
-import type { SessionLog, SessionSummary } from "../../core/requests/sessions.ts";
+import type { SessionLog, SessionQuery, SessionSummary } from "../../core/requests/sessions.ts";
 import { inListSql, listValue } from "../dialect.ts";
-import { addIds, addLabel, newConditions } from "./conditions.ts";
+import { addIds, addLabel, type Conditions, newConditions } from "./conditions.ts";
 
 /** Reads through `db`, which need not be the connection that writes. */
 export function createSessionLog(db: Db): SessionLog {
   return {
     async list(query, { limit, after }) {
-      const where = newConditions();
-      where.add("account_id = ? AND session <> ''", query.accountId);
-      addIds(where, query.fromMs, query.toMs === undefined ? null : recordIdAt(query.toMs));
-      addLabel(where, "end_user", query.user);
-      if (query.keyId !== undefined) where.add("key_id = ?", query.keyId);
-      if (query.states !== undefined)
-        where.add(inListSql(db.kind, "session_state", "?"), listValue(db.kind, query.states));
-      const having = after === null ? "" : ` HAVING MAX(id) < $${where.params.push(after)}`;
-      const sql = `SELECT session, MAX(id) AS last_id FROM requests WHERE ${where.sql()} GROUP BY session${having}
-        ORDER BY MAX(id) DESC LIMIT $${where.params.push(limit)}`;
-      const found = await db.query(sql, where.params);
-      const byName = await readSessions(
-        db,
-        query.accountId,
-        found.map(({ session }) => String(session)),
-      );
-      return found.flatMap(({ session, last_id: lastId }) => {
-        const summary = byName.get(String(session));
-        return summary === undefined ? [] : [{ ...summary, id: String(lastId) }];
+      const found = await lastTurns(db, query, { limit, after });
+      const byName = await readSessions(db, query.accountId, [...found.keys()]);
+      return [...found].flatMap(([session, id]) => {
+        const summary = byName.get(session);
+        return summary === undefined ? [] : [{ ...summary, id }];
       });
     },
     async find(accountId, session) {
       return (await readSessions(db, accountId, [session])).get(session) ?? null;
     },
   };
+}
+
+/** A page has mostly enough in the first step. */
+const FIRST_STEP = 500;
+const GROWTH = 4;
+
+/**
+ * The last turn of each conversation, newest first. Requests are read backwards until there are enough of them, so a page
+ * costs the same however long the log is. What was listed before this page has a turn from `after` on.
+ */
+async function lastTurns(db: Db, query: SessionQuery, { limit, after }: Page): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const end = query.toMs === undefined ? null : recordIdAt(query.toMs);
+  let before = after !== null && (end === null || after < end) ? after : end;
+  for (let step = FIRST_STEP; ; step *= GROWTH) {
+    const where = turnsOf(db, query);
+    addIds(where, query.fromMs, before);
+    const sql = `SELECT session, id FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT ${step}`;
+    const rows = await db.query(sql, where.params);
+    const names = new Map<string, string>();
+    for (const { session, id } of rows) {
+      const name = String(session);
+      if (!found.has(name) && !names.has(name)) names.set(name, String(id));
+    }
+    const listed = after === null ? new Set() : await listedBefore(db, query, [...names.keys()], { after, end });
+    for (const [name, id] of names) if (!listed.has(name) && found.size < limit) found.set(name, id);
+    if (rows.length < step || found.size === limit) return found;
+    before = String(rows.at(-1)?.id);
+  }
+}
+
+/** Those of the conversations that have a turn from that id on. */
+async function listedBefore(
+  db: Db,
+  query: SessionQuery,
+  sessions: readonly string[],
+  { after, end }: { readonly after: string; readonly end: string | null },
+): Promise<ReadonlySet<string>> {
+  const where = turnsOf(db, query);
+  where.add(`id >= ? AND ${inListSql(db.kind, "session", "?")}`, after, listValue(db.kind, sessions));
+  addIds(where, undefined, end);
+  const rows = await db.query(`SELECT DISTINCT session FROM requests WHERE ${where.sql()}`, where.params);
+  return new Set(rows.map(({ session }) => String(session)));
+}
+
+/** Turns that pass the filters, whenever they were. */
+function turnsOf(db: Db, { accountId, user, keyId, states }: SessionQuery): Conditions {
+  const where = newConditions();
+  where.add("account_id = ? AND session <> ''", accountId);
+  addLabel(where, "end_user", user);
+  if (keyId !== undefined) where.add("key_id = ?", keyId);
+  if (states !== undefined) where.add(inListSql(db.kind, "session_state", "?"), listValue(db.kind, states));
+  return where;
 }
 
 /** What each conversation came to as a whole, also what lies outside of the time that was asked for. */

@@ -1,9 +1,11 @@
 // A page of the request log by cost, latency or tokens, or oldest first. Where nothing but the time is filtered, one
-// narrow index is read from end to end; that takes less than keeping an index for each order up to date.
+// narrow index is read from end to end, and with other filters often all requests of the time. Both take less than keeping
+// an index for each order up to date.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { RequestFilter, RequestSort, SortedPage } from "../../core/requests/log.ts";
 import { inListSql, listValue } from "../dialect.ts";
+import { accountColumn } from "./access.ts";
 import { addAll, type Conditions, newConditions } from "./conditions.ts";
 
 /** Ids are in the order of time. */
@@ -25,7 +27,8 @@ export async function sortedPage(db: Db, filter: RequestFilter, page: SortedPage
   const value = sortedBy(sort, isAscending);
   const [further, order] = isAscending ? [">", "ASC"] : ["<", "DESC"];
   const where = newConditions();
-  addAll(where, db.kind, filter);
+  const isByIndex = sort === "time" || isCovered(filter);
+  addAll(where, db.kind, filter, isByIndex ? "account_id" : await accountColumn(db, filter));
   if (after !== null && sort === "time") where.add(`id ${further} ?`, after);
   else if (after !== null) {
     const sql = `SELECT ${value} AS value FROM requests WHERE account_id = $1 AND id = $2`;
@@ -34,6 +37,13 @@ export async function sortedPage(db: Db, filter: RequestFilter, page: SortedPage
     where.add(`(${value} ${further} ? OR (${value} = ? AND id ${further} ?))`, last.value, last.value, after);
   }
   return readChosen(db, where, sort === "time" ? `id ${order}` : `${value} ${order}, id ${order}`, limit);
+}
+
+/** What the narrow index knows besides the time. */
+const COVERED = ["accountId", "fromMs", "toMs", "latency", "tokens", "cost"];
+
+function isCovered(filter: RequestFilter): boolean {
+  return Object.keys(filter).every((name) => COVERED.includes(name));
 }
 
 /** First the ids, for which the narrow index may do, then their rows. */
