@@ -42,7 +42,13 @@ export const SECTIONS = [
       { text: "Glossary", link: "/concepts/glossary" },
     ],
   },
-  { text: "Dashboard", items: [{ text: "Tour", link: "/dashboard/" }] },
+  {
+    text: "Dashboard",
+    items: [
+      { text: "Tour", link: "/dashboard/" },
+      { text: "Find and compare requests", link: "/dashboard/analyse" },
+    ],
+  },
   {
     text: "Reference",
     items: [

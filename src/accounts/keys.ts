@@ -123,9 +123,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
     },
     revoke: (accountId, ids) => revokeKeys({ store, directory, atMs: now() }, accountId, ids),
     rotate: (accountId, id, graceMs) => rotateKey({ store, directory, atMs: now() }, { accountId, id, graceMs }),
-    flush: lastUsed.flush,
-    start: lastUsed.start,
-    stop: lastUsed.stop,
+    ...{ flush: lastUsed.flush, start: lastUsed.start, stop: lastUsed.stop },
   };
 }
 

@@ -1,6 +1,8 @@
-// /api/explore: a metric by one or two dimensions, as JSON with names and as CSV.
+// /api/explore: a metric by one or two dimensions, as JSON with names and as CSV. Then the labels of requests on every
+// endpoint, and the figures of all requests, which are the same wherever they are read.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { formatUsd, parseUsd } from "../../../src/core/money.ts";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 
@@ -133,4 +135,73 @@ it("shows one request with the same cost and the same saving in every view", asy
   expect([cells.get("chargeUsd"), cells.get("savedUsd")]).toEqual([chargeUsd, savedUsd]);
   // The answer itself says the same share, in percent with one decimal.
   expect(service.savingsPct).toBeCloseTo((Number(savedUsd) / Number(baselineUsd)) * 100, 1);
+});
+
+const TEXT = "Translate into French: the parcel is waiting.";
+const GEMINI = "/v1beta/models/auto:generateContent";
+it.each<[string, object, object]>([
+  ["/v1/chat/completions", { ...HELLO, user: "ada", metadata: { run: "1" } }, { user: "ada", tags: { run: "1" } }],
+  ["/v1/messages", { ...HELLO, max_tokens: 9, metadata: { user_id: "bob" } }, { user: "bob" }],
+  ["/v1/responses", { model: "auto", input: TEXT, safety_identifier: "cid" }, { user: "cid" }],
+  ["/v1/responses", { model: "auto", input: TEXT, metadata: { run: "2" } }, { tags: { run: "2" } }],
+  ["/v1/completions", { model: "auto", prompt: TEXT, user: "dan" }, { user: "dan" }],
+  [GEMINI, { contents: [{ role: "user", parts: [{ text: TEXT }] }] }, {}],
+])("a request to %s with %j is recorded with its labels", async (path, body, expected) => {
+  const id = `labels-${Math.random()}`;
+  const answer = await gateway.post(path, body, { "x-tag-team": "labels", "x-request-id": id });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+  const record = (await (await gateway.api("GET", `/api/requests/${id}`)).json()) as { tags: object };
+  expect(record).toMatchObject({ route: path.replace("auto", "{model}"), ...expected });
+  expect(record.tags).toMatchObject({ team: "labels" });
+});
+
+interface Line {
+  readonly id: string;
+  readonly session: string | null;
+  readonly chargeUsd: string | null;
+  readonly savedUsd: string | null;
+  readonly latencyMs: number;
+}
+const read = async <T>(path: string): Promise<T> => (await (await gateway.api("GET", path)).json()) as T;
+/** In nano-USD, so that nothing is rounded. */
+const nano = (amounts: readonly (string | null)[]): bigint =>
+  amounts.reduce((sum, amount) => sum + (parseUsd((amount ?? "0").replace("-", "")) ?? 0n), 0n);
+
+it("shows the same figures in list, panel, export, totals, Explore, Sessions, Overview and Keys", async () => {
+  const failed = await gateway.post("/v1/chat/completions", { ...HELLO, model: "nope", service_profile: "direct" });
+  expect(failed.status).toBe(404);
+  await failed.text();
+  const { data: lines } = await read<{ data: Line[] }>("/api/requests?limit=200");
+  const [cost, saved] = [nano(lines.map((line) => line.chargeUsd)), nano(lines.map((line) => line.savedUsd))];
+  expect([cost > 0n, saved > 0n, lines.some((line) => line.savedUsd === null)]).toEqual([true, true, true]);
+  const exported = (await (await gateway.api("GET", "/api/requests/export")).text()).trim().split("\n");
+  expect(exported.map((line) => JSON.parse(line) as Line)).toEqual(lines);
+  for (const { id, chargeUsd, savedUsd, latencyMs } of lines) {
+    expect(await read(`/api/requests/${id}`)).toMatchObject({ id, chargeUsd, savedUsd, latencyMs });
+  }
+  expect(await read("/api/requests/totals")).toMatchObject({
+    ...{ requests: lines.length, errors: 1, chargeUsd: formatUsd(cost), savedUsd: formatUsd(saved) },
+  });
+  for (const by of ["model", "key", "user", "tag:team", "session", "provider", "day,tier", "keyProfile,category"]) {
+    const sums = async (metric: string) => (await explore(`metric=${metric}&by=${by}`)).data.map(({ value }) => value);
+    expect([by, nano(await sums("cost")), nano(await sums("saved"))]).toEqual([by, cost, saved]);
+    expect((await sums("requests")).reduce((sum, value) => sum + Number(value), 0)).toBe(lines.length);
+  }
+  const sessions = (await read<{ data: Line[] }>("/api/sessions?limit=200")).data;
+  const inSessions = lines.filter(({ session }) => session !== null);
+  expect(nano(sessions.map((line) => line.chargeUsd))).toBe(nano(inSessions.map((line) => line.chargeUsd)));
+  expect(nano(sessions.map((line) => line.savedUsd))).toBe(nano(inSessions.map((line) => line.savedUsd)));
+  for (const path of ["/api/usage?by=total", "/api/usage?by=day&group=model", "/api/usage?by=hour&group=key"]) {
+    const { data } = await read<{ data: Line[] }>(path);
+    expect([path, nano(data.map((row) => row.chargeUsd)), nano(data.map((row) => row.savedUsd))]).toEqual([
+      path,
+      cost,
+      saved,
+    ]);
+  }
+  const { data: owners } = await read<{ data: { last30Days: Line }[] }>("/api/keys?limit=200");
+  expect(nano(owners.map(({ last30Days }) => last30Days.chargeUsd))).toBe(cost);
+  expect(nano(owners.map(({ last30Days }) => last30Days.savedUsd))).toBe(saved);
+  const slowest = String(Math.max(...lines.map(({ latencyMs }) => latencyMs)));
+  expect((await explore("metric=latencyP95&by=day&top=1")).data[0]?.value).toBe(slowest);
 });

@@ -37,6 +37,13 @@ describe("an answer", () => {
     expect(sent().body).toEqual({ model: "vendor-small", input, dimensions: 3, user: "u-1" });
   });
 
+  it("is recorded with the user and the tags of its caller", async () => {
+    const headers = { "x-tag-team": "search", "x-request-id": "labelled-vectors" };
+    expect((await ask({ user: "eva", metadata: { run: "4" } }, headers)).status).toBe(200);
+    const record = await (await lab.gateway.api("GET", "/api/requests/labelled-vectors")).json();
+    expect(record).toMatchObject({ route: "/v1/embeddings", user: "eva", tags: { run: "4", team: "search" } });
+  });
+
   it("keeps every byte but the model's name, on the way in and out", async () => {
     const raw = `{ "data":[{"embedding":[1.0,-2.50e-3, 0.1]}] , "model":"vendor-small","usage":{"prompt_tokens":3},"big": 12345678901234567890 }`;
     lab.provider.on("*", sends(200, raw));
