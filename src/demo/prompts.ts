@@ -183,7 +183,7 @@ const TOOLS: readonly Tool[] = [
 export const TEMPLATE_COUNT = Object.values(TEMPLATES).reduce((sum, group) => sum + group.length, 0);
 
 /** Interactive clients stream; the rest waits for the whole answer. */
-const STREAM_SHARE = 0.975;
+const STREAM_SHARE = 0.985;
 
 /** What people say after an answer. */
 const FOLLOW_UPS: Readonly<Partial<Record<DemoGroup, readonly string[]>>> = {
