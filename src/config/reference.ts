@@ -131,7 +131,7 @@ curl -X POST $GATEWAY/api/providers -H "Authorization: Bearer $SWITCHYARD_ADMIN_
 - What the file, the environment or a flag sets is locked. \`GET /api/configuration\` lists it with its place.
 - Each change is a version with its author, time and note. \`GET /api/versions\` lists them, and \`POST /api/versions/{n}/rollback\` publishes an older one again.
 - \`POST /api/replay\` shows what a draft would have done to past requests: cost, tiers and models. No provider is called.
-- \`switchyard versions apply changes.yaml\` publishes changes of a file, and with \`--replay\` it replays them instead. \`switchyard versions locked\` lists what is locked.
+- The command \`versions apply changes.yaml\` publishes changes of a file, and with \`--replay\` it replays them instead. \`versions locked\` lists what is locked.
 - \`POST /api/providers/{id}/test\` with a \`draft\` tests a key before it is published.
 - Send \`base\` or \`If-Match\` with the version that you have seen. If somebody else was faster, you get 409 and what changed.
 - Keys and header values are stored encrypted with \`SWITCHYARD_SECRET\`, or with \`secret.key\` in the data folder. They are never returned. If the secret is lost, set the keys again.

@@ -50,7 +50,7 @@ describe("an answer", () => {
     const body = `{"input" : "caf\\u00e9", "service_tier_floor":"LIGHT", "model":"small", "x": 1.10}`;
     const answer = await lab.gateway.post("/v1/embeddings", body);
     expect(await answer.text()).toBe(
-      `{"data":[{"embedding":[1.0,-2.50e-3, 0.1]}],"model":"small","usage":{"prompt_tokens":3},"big": 12345678901234567890}`,
+      `{"data":[{"embedding":[1.0,-2.50e-3, 0.1]}] , "model":"small","usage":{"prompt_tokens":3},"big": 12345678901234567890}`,
     );
     expect(sent().raw).toBe(`{"input" : "caf\\u00e9","model":"vendor-small","x": 1.10}`);
   });
