@@ -22,6 +22,19 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
     const card = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: /^Groq/ }) });
     await card.getByText("…7531").waitFor();
     expect(await page.content()).not.toContain("gsk_a-secret");
+    // A second key with another weight, and the first switched off.
+    await card.getByRole("button", { name: "Keys of Groq" }).click();
+    const keys = page.getByRole("dialog", { name: "Keys of Groq" });
+    await keys.getByRole("button", { name: "Add key" }).click();
+    await keys.getByLabel("Key 2", { exact: true }).fill("gsk_a-second-for-groq-8642");
+    await keys.getByLabel("Weight of key 2").fill("3");
+    await keys.getByLabel("Weight of key 1").fill("0");
+    expect(await faultsOf(page, "dark")).toEqual([]);
+    await keys.getByRole("button", { name: "Save" }).click();
+    await card.getByText("…8642").waitFor();
+    await card.getByText("× 0").waitFor();
+    const { data } = await (await gateway().api("GET", "/api/providers")).json();
+    expect(data[0].configured.apiKeys).toMatchObject([{ key: { lastFour: "7531" }, weight: 0 }, { weight: 3 }]);
     // The sandbox ended with the first provider.
     await expect.poll(() => page.locator(".top").getByText("Sandbox").count()).toBe(0);
     await card.getByRole("button", { name: "Remove Groq" }).click();
@@ -40,6 +53,23 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
     await dialog.getByText("cannot be reached").waitFor();
     const { data } = (await (await gateway().api("GET", "/api/providers")).json()) as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).not.toContain("lab");
+  });
+
+  test("connects an Azure resource with its deployments", async () => {
+    const { page } = await visit("/providers");
+    await page.getByRole("button", { name: /^Azure OpenAI/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Connect Azure OpenAI" });
+    await dialog.getByLabel("Base URL").fill("https://lab.openai.azure.com");
+    await dialog.getByLabel("API version").fill("2024-10-21");
+    await dialog.getByLabel("Deployments").fill("gpt-4.1 = prod-1");
+    await dialog.getByLabel("API key").fill("azure-key-0123456789");
+    await dialog.getByRole("button", { name: "Connect" }).click();
+    await page.getByRole("heading", { name: /^azure-openai/ }).waitFor();
+    const { document } = await (await gateway().api("GET", "/api/configuration")).json();
+    expect(document.providers["azure-openai"]).toMatchObject({
+      ...{ kind: "azure", apiVersion: "2024-10-21", deployments: { "gpt-4.1": "prod-1" } },
+    });
+    await gateway().api("POST", "/api/versions/0/rollback");
   });
 
   test("orders a chain with the replay beside it, publishes it, and rolls it back", async () => {
@@ -61,7 +91,7 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
       .waitFor();
     expect(await faultsOf(page, "light")).toEqual([]);
     await page.getByRole("button", { name: "Publish" }).click();
-    await page.getByText("Chains published.").waitFor();
+    await page.getByText("Published.").waitFor();
     await page.getByRole("tab", { name: "History" }).click();
     await page.getByText("In use").waitFor();
     await page

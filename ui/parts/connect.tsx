@@ -4,11 +4,11 @@ import { useState } from "preact/hooks";
 import { type ApiError, call } from "../api.ts";
 import { Button } from "../kit/button.tsx";
 import { Dialog } from "../kit/dialog.tsx";
-import { SelectField, TextField } from "../kit/field.tsx";
+import { SelectField, TextArea, TextField } from "../kit/field.tsx";
 import { Problem } from "../kit/states.tsx";
 import { showToast } from "../kit/toast.tsx";
 import { loadSession } from "../session.ts";
-import type { Provider, ProviderTested, Vendor } from "../types.ts";
+import type { ProviderTested, Vendor } from "../types.ts";
 import { TestOutcome } from "./provider-test.tsx";
 import * as TEXT from "./text.ts";
 
@@ -22,46 +22,50 @@ const KINDS = [
 ];
 
 interface ConnectProps {
-  /** Null for a server that is not in the catalogue. */
-  readonly vendor: Vendor | null;
-  /** The provider whose key is replaced; null for a new one. */
-  readonly provider: Provider | null;
+  /** A vendor of the catalogue, or the kind of another server. */
+  readonly what: Vendor | string;
   readonly onClose: () => void;
 }
 
 /** Nothing is stored before *Connect*: a test sends the key with the question. */
-export function Connect({ vendor, provider, onClose }: ConnectProps) {
-  const name = vendor?.name ?? provider?.id ?? TEXT.otherServer;
+export function Connect({ what, onClose }: ConnectProps) {
+  const kind = KINDS.find(({ value }) => value === what);
+  const name = typeof what !== "string" ? what.name : what === AZURE ? kind?.label : TEXT.otherServer;
   return (
-    <Dialog title={provider === null ? TEXT.connectNamed(name) : TEXT.replaceKeyOf(name)} onClose={onClose}>
-      <ConnectForm vendor={vendor} provider={provider} onDone={onClose} />
+    <Dialog title={TEXT.connectNamed(name ?? "")} onClose={onClose}>
+      <ConnectForm what={what} onDone={onClose} />
     </Dialog>
   );
 }
 
+/** Its models ship under this name of a provider. */
+const AZURE = "azure";
+const AZURE_ID = "azure-openai";
+
 interface ConnectFormProps {
-  readonly vendor: Vendor | null;
-  readonly provider: Provider | null;
+  readonly what: Vendor | string;
   readonly onDone: () => void;
 }
 
 /** A vendor that ships needs a key only; another server also its address. */
-export function ConnectForm({ vendor, provider, onDone }: ConnectFormProps) {
+export function ConnectForm({ what, onDone }: ConnectFormProps) {
+  const isCustom = typeof what === "string";
   const [server, setServer] = useState<OtherServer>({
-    id: vendor?.id ?? provider?.id ?? "",
-    kind: "openai",
+    id: isCustom ? (what === AZURE ? AZURE_ID : "") : what.id,
+    kind: isCustom ? what : "",
     baseUrl: "",
+    apiVersion: "",
+    deployments: "",
   });
   const [apiKey, setApiKey] = useState("");
-  const isCustom = vendor === null && provider === null;
   const id = server.id.trim();
   const key = apiKey.trim() === "" ? {} : { apiKey: apiKey.trim() };
-  const fields = isCustom ? { kind: server.kind, baseUrl: server.baseUrl.trim(), ...key } : key;
-  const { error, tested, busy, test, publish } = useConnecting(id, fields, provider === null);
+  const fields = isCustom ? { ...serverFields(server), ...key } : key;
+  const { error, tested, busy, test, publish } = useConnecting(id, fields);
   const connect = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (!(await publish())) return;
-    showToast(TEXT.connected(vendor?.name ?? id));
+    showToast(TEXT.connected(isCustom ? id : what.name));
     // The sandbox may have ended with it.
     void loadSession();
     onDone();
@@ -85,7 +89,7 @@ export function ConnectForm({ vendor, provider, onDone }: ConnectFormProps) {
           {busy === "test" ? TEXT.testing : TEXT.test}
         </Button>
         <Button kind="primary" type="submit" isBusy={busy === "connect"}>
-          {provider === null ? TEXT.connect : TEXT.replaceKey}
+          {TEXT.connect}
         </Button>
       </footer>
     </form>
@@ -97,6 +101,20 @@ interface OtherServer {
   readonly id: string;
   readonly kind: string;
   readonly baseUrl: string;
+  readonly apiVersion: string;
+  /** A line for each. */
+  readonly deployments: string;
+}
+
+/** As the configuration has them; what was left empty is not sent. */
+function serverFields({ kind, baseUrl, apiVersion, deployments }: OtherServer): object {
+  const named = deployments.split("\n").map((line) => line.split("=").map((word) => word.trim()));
+  const pairs = named.filter(([model]) => model !== "");
+  return {
+    ...{ kind, baseUrl: baseUrl.trim() },
+    ...(kind === AZURE && apiVersion.trim() !== "" && { apiVersion: apiVersion.trim() }),
+    ...(kind === AZURE && pairs.length > 0 && { deployments: Object.fromEntries(pairs) }),
+  };
 }
 
 interface ServerFieldsProps {
@@ -104,37 +122,49 @@ interface ServerFieldsProps {
   readonly onChange: (server: OtherServer) => void;
 }
 
-/** Name, format and address. */
+/** Name, format and address; what its operator calls the models of an Azure resource. */
 function ServerFields({ server, onChange }: ServerFieldsProps) {
-  const set = (change: Partial<OtherServer>): void => onChange({ ...server, ...change });
+  const set = (field: keyof OtherServer) => (value: string) => onChange({ ...server, [field]: value });
+  const isAzure = server.kind === AZURE;
   return (
     <>
-      <TextField
-        label={TEXT.id}
-        value={server.id}
-        onInput={(id) => set({ id })}
-        hint={TEXT.idHint}
-        isRequired
-        isFocused
-      />
-      <SelectField label={TEXT.kind} value={server.kind} options={KINDS} onChange={(kind) => set({ kind })} />
+      <TextField label={TEXT.id} value={server.id} onInput={set("id")} hint={TEXT.idHint} isRequired isFocused />
+      <SelectField label={TEXT.kind} value={server.kind} options={KINDS} onChange={set("kind")} />
       <TextField
         label={TEXT.baseUrl}
         value={server.baseUrl}
-        onInput={(baseUrl) => set({ baseUrl })}
-        placeholder={TEXT.baseUrlExample}
+        onInput={set("baseUrl")}
+        placeholder={isAzure ? TEXT.azureUrlExample : TEXT.baseUrlExample}
         isRequired
       />
+      {isAzure && (
+        <>
+          <TextField
+            label={TEXT.apiVersion}
+            value={server.apiVersion}
+            onInput={set("apiVersion")}
+            hint={TEXT.apiVersionHint}
+          />
+          <TextArea
+            label={TEXT.deployments}
+            value={server.deployments}
+            onInput={set("deployments")}
+            hint={TEXT.deploymentsHint}
+            placeholder={TEXT.deploymentsExample}
+            rows={3}
+            isCode
+          />
+        </>
+      )}
     </>
   );
 }
 
 /** The two questions of the form, one at a time, and what came of the last one. */
-function useConnecting(id: string, fields: object, isNew: boolean) {
+function useConnecting(id: string, fields: object) {
   const [error, setError] = useState<ApiError | null>(null);
   const [tested, setTested] = useState<ProviderTested | null>(null);
   const [busy, setBusy] = useState<"test" | "connect" | null>(null);
-  const path = `/api/providers/${encodeURIComponent(id)}`;
   const act = async <T,>(what: "test" | "connect", work: Promise<T>): Promise<T | null> => {
     setBusy(what);
     setError(null);
@@ -148,12 +178,11 @@ function useConnecting(id: string, fields: object, isNew: boolean) {
   };
   const test = async (): Promise<void> => {
     const body = { draft: fields };
-    setTested(await act("test", call<ProviderTested>("POST", `${path}/test`, { body, isQuestion: true })));
+    const path = `/api/providers/${encodeURIComponent(id)}/test`;
+    setTested(await act("test", call<ProviderTested>("POST", path, { body, isQuestion: true })));
   };
   const publish = async (): Promise<boolean> => {
-    const work = isNew
-      ? call<object>("POST", "/api/providers", { body: { id, ...fields } })
-      : call<object>("PATCH", path, { body: fields });
+    const work = call<object>("POST", "/api/providers", { body: { id, ...fields } });
     return (await act("connect", work)) !== null;
   };
   return { error, tested, busy, test, publish };

@@ -14,12 +14,16 @@ export const kindGemini = "Google Gemini";
 export const kindAzure = "Azure OpenAI";
 export const baseUrl = "Base URL";
 export const baseUrlExample = "http://127.0.0.1:8000/v1";
+export const azureUrlExample = "https://my-resource.openai.azure.com";
+export const apiVersion = "API version";
+export const apiVersionHint = "Leave empty for the newer address, /openai/v1.";
+export const deployments = "Deployments";
+export const deploymentsHint = "One per line: model = deployment. Leave empty if they are named like the models.";
+export const deploymentsExample = "gpt-4.1 = prod-1";
 export const apiKey = "API key";
 export const keyHint = "Stored encrypted. Nothing is saved until you connect.";
 export const keyOptional = "Leave empty if the server needs none.";
 export const otherServer = "Other server";
-export const replaceKey = "Replace key";
-export const replaceKeyOf = (name: string) => `Replace key of ${name}`;
 
 // decision.tsx
 export const estimates = (cost: string, baseline: string) => `estimated ${cost}, baseline ${baseline}`;

@@ -93,7 +93,7 @@ function VendorForm() {
         options={vendors.map(({ id, name }) => ({ value: id, label: name }))}
         onChange={setChosen}
       />
-      <ConnectForm key={chosen} vendor={vendor} provider={null} onDone={() => undefined} />
+      <ConnectForm key={chosen} what={vendor} onDone={() => undefined} />
     </div>
   );
 }

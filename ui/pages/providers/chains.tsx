@@ -6,7 +6,8 @@ import { call, useLoad } from "../../api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Shown } from "../../kit/states.tsx";
 import { Replay } from "../../parts/replay.tsx";
-import type { Configuration, List, Model } from "../../types.ts";
+import type { Configuration, GatewaySettings, List, Model } from "../../types.ts";
+import { type RuleEdits, Rules, rulesOf } from "./rules.tsx";
 import { showPublished, useTask } from "./task.tsx";
 import * as TEXT from "./text.ts";
 
@@ -17,11 +18,18 @@ type ChainsByTier = Readonly<Record<Tier, readonly string[]>>;
 export function Chains() {
   const models = useLoad<List<Model>>("/api/models");
   const configuration = useLoad<Configuration>("/api/configuration");
+  const settings = useLoad<GatewaySettings>("/api/settings");
   return (
     <Shown load={models} rows={10}>
       {({ data }) => (
         <Shown load={configuration} rows={10}>
-          {(current) => <Editor models={data.filter((model) => model.tier !== null)} current={current} />}
+          {(current) => (
+            <Shown load={settings} rows={10}>
+              {(options) => (
+                <Editor models={data.filter(({ tier }) => tier !== null)} current={current} settings={options} />
+              )}
+            </Shown>
+          )}
         </Shown>
       )}
     </Shown>
@@ -31,22 +39,35 @@ export function Chains() {
 interface EditorProps {
   readonly models: readonly Model[];
   readonly current: Configuration;
+  readonly settings: GatewaySettings;
 }
 
 /** Published as one version, refused when somebody else published in between. */
-function Editor({ models, current }: EditorProps) {
+function Editor({ models, current, settings }: EditorProps) {
   const saved = chainsOf(models);
   // Only what was edited: the other chains follow what others publish.
   const [edits, setEdits] = useState<Partial<ChainsByTier>>({});
+  const [ruleEdits, setRuleEdits] = useState<RuleEdits>({});
   const chains: ChainsByTier = { ...saved, ...edits };
   const { problem, isBusy, run } = useTask();
   const changed = TIERS.filter((tier) => chains[tier].join() !== saved[tier].join());
   const tiers = Object.fromEntries(changed.map((tier) => [tier, chains[tier]]));
-  const publish = (): Promise<void> =>
-    run(call("PUT", "/api/chains", { body: { chains: tiers, base: current.version } }), () => {
-      setEdits({});
+  const routing = rulesOf(ruleEdits);
+  const unpublished = [...changed, ...Object.keys(routing)];
+  const undo = (): void => {
+    setEdits({});
+    setRuleEdits({});
+  };
+  const publish = (): Promise<void> => {
+    const { version, document } = current;
+    const known: { readonly tiers?: object; readonly routing?: object } = document;
+    const sections = { tiers: { ...known.tiers, ...tiers }, routing: { ...known.routing, ...routing } };
+    const body = { document: { ...document, ...sections }, base: version };
+    return run(call("PUT", "/api/configuration", { body }), () => {
+      undo();
       showPublished(TEXT.chainsPublished);
     });
+  };
   return (
     <div class="editor">
       <div>
@@ -60,11 +81,12 @@ function Editor({ models, current }: EditorProps) {
             onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
           />
         ))}
+        <Rules settings={settings} edits={ruleEdits} onChange={setRuleEdits} />
         {problem}
-        {changed.length > 0 && (
+        {unpublished.length > 0 && (
           <div class="save-bar">
-            <span class="grow">{TEXT.unpublished(changed.join(", "))}</span>
-            <Button onClick={() => setEdits({})}>{TEXT.undo}</Button>
+            <span class="grow">{TEXT.unpublished(unpublished.join(", "))}</span>
+            <Button onClick={undo}>{TEXT.undo}</Button>
             <Button kind="primary" isBusy={isBusy} onClick={publish}>
               {TEXT.publish}
             </Button>
@@ -72,7 +94,7 @@ function Editor({ models, current }: EditorProps) {
         )}
       </div>
       <div>
-        <Replay path="/api/replay" draft={{ draft: changed.length === 0 ? {} : { tiers } }} />
+        <Replay path="/api/replay" draft={{ draft: unpublished.length === 0 ? {} : { tiers, routing } }} />
       </div>
     </div>
   );

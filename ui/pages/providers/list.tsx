@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { call, useLoad } from "../../api.ts";
-import { ago, duration, plural, usd } from "../../format.ts";
+import { duration, plural, usd } from "../../format.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { Section } from "../../kit/page.tsx";
@@ -10,7 +10,8 @@ import { Empty, Shown } from "../../kit/states.tsx";
 import { Connect } from "../../parts/connect.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo } from "../../router.ts";
-import type { HealthState, List, Model, Provider, Usage, Vendor } from "../../types.ts";
+import type { Explore, HealthState, List, Model, Provider, Vendor } from "../../types.ts";
+import { KeyList, Keys } from "./keys.tsx";
 import { LocalServers } from "./local.tsx";
 import { showPublished, useTask } from "./task.tsx";
 import * as TEXT from "./text.ts";
@@ -18,37 +19,31 @@ import * as TEXT from "./text.ts";
 /** Health changes by itself, so it is watched. */
 const EVERY_MS = 10_000;
 
-/** What the dialog connects: a vendor that ships, a provider that gets another key, or any other server. */
-type Connecting = { readonly vendor: Vendor | null; readonly provider: Provider | null };
-
 /** Connected ones first. What can be connected is below. */
 export function ProviderList() {
   const providers = useLoad<List<Provider>>("/api/providers", { everyMs: EVERY_MS });
   const vendors = useLoad<List<Vendor>>("/api/vendors");
-  const [connecting, setConnecting] = useState<Connecting | null>(null);
+  // A vendor that ships, or another server of a kind.
+  const [connecting, setConnecting] = useState<Vendor | string | null>(null);
   const vendorOf = (id: string): Vendor | null => vendors.data?.data.find((vendor) => vendor.id === id) ?? null;
   return (
     <>
       <Shown load={providers} rows={4}>
         {({ data }) => (
           <>
-            <Connected
-              providers={data}
-              vendorOf={vendorOf}
-              onKey={(provider) => setConnecting({ vendor: vendorOf(provider.id), provider })}
-            />
+            <Connected providers={data} vendorOf={vendorOf} />
             <Shown load={vendors} rows={4}>
               {({ data: known }) => (
                 <Vendors
                   vendors={known.filter(({ id }) => !data.some((provider) => provider.id === id))}
-                  onChoose={(vendor) => setConnecting({ vendor, provider: null })}
+                  onChoose={setConnecting}
                 />
               )}
             </Shown>
           </>
         )}
       </Shown>
-      {connecting !== null && <Connect {...connecting} onClose={() => setConnecting(null)} />}
+      {connecting !== null && <Connect what={connecting} onClose={() => setConnecting(null)} />}
     </>
   );
 }
@@ -56,27 +51,32 @@ export function ProviderList() {
 interface ConnectedProps {
   readonly providers: readonly Provider[];
   readonly vendorOf: (id: string) => Vendor | null;
-  readonly onKey: (provider: Provider) => void;
+}
+
+/** A metric of the last 24 hours, for each provider that answered. */
+function useDay(metric: string) {
+  const rows = useLoad<Explore>(`/api/explore?metric=${metric}&by=provider&top=50&from=-24h`).data?.data ?? [];
+  return (id: string) => rows.find(({ by }) => by[0]?.value === id);
 }
 
 /** The sandbox stands in until the first provider is connected. */
-function Connected({ providers, vendorOf, onKey }: ConnectedProps) {
+function Connected({ providers, vendorOf }: ConnectedProps) {
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
-  const usage = useLoad<List<Usage>>("/api/usage?by=total&group=model&from=-24h").data?.data ?? [];
+  const [costOf, medianOf] = [useDay("cost"), useDay("latencyP50")];
   const shown = providers.filter(({ kind }) => kind !== "sandbox");
   if (shown.length === 0) return <Empty title={TEXT.noneConnected}>{TEXT.noneConnectedHint}</Empty>;
   return (
     <ul class="plain-list cards">
       {shown.map((provider) => {
-        const served = models.filter((model) => model.isRoutable && model.provider === provider.id).map(({ id }) => id);
+        const { id } = provider;
+        const isHere = (host: Model["hosts"][number]): boolean => host.isRoutable && host.provider === id;
         return (
           <Card
-            key={provider.id}
+            key={id}
             provider={provider}
-            name={vendorOf(provider.id)?.name ?? provider.id}
-            models={served.length}
-            usage={usage.filter(({ group }) => served.includes(group ?? ""))}
-            onKey={() => onKey(provider)}
+            name={vendorOf(id)?.name ?? id}
+            models={models.filter(({ hosts }) => hosts.some(isHere)).length}
+            usage={useText(costOf(id), medianOf(id))}
           />
         );
       })}
@@ -88,16 +88,16 @@ interface ProviderCardProps {
   readonly provider: Provider;
   readonly name: string;
   readonly models: number;
-  /** The last 24 hours, one row for each of its models. */
-  readonly usage: readonly Usage[];
-  readonly onKey: () => void;
+  /** Spend and latency of the last 24 hours. */
+  readonly usage: string;
 }
 
 /** What file or environment set is shown as locked: only there can it be changed. */
-function Card({ provider, name, models, usage, onKey }: ProviderCardProps) {
+function Card({ provider, name, models, usage }: ProviderCardProps) {
   const { id, kind, baseUrl, locked, configured } = provider;
   const { button, outcome } = useProviderTest(id);
   const [isRemoving, setRemoving] = useState(false);
+  const [isKeying, setKeying] = useState(false);
   return (
     <li class="card">
       <h2 class="row">
@@ -108,15 +108,15 @@ function Card({ provider, name, models, usage, onKey }: ProviderCardProps) {
         {kind} · {baseUrl}
       </p>
       <p>
-        <a href={hrefTo("/models", { q: id })}>{plural(models, "model")}</a> · {useText(usage)}
+        <a href={hrefTo("/models", { q: id })}>{plural(models, "model")}</a> · {usage}
       </p>
-      <Keys configured={configured} />
+      <KeyList provider={provider} />
       {locked !== null && <p class="faint">{TEXT.lockedBy(locked.place)}</p>}
       <p class="row">
         {button}
         {locked === null && (
-          <Button kind="quiet" label={TEXT.replaceKeyOf(name)} onClick={onKey}>
-            {TEXT.replaceKey}
+          <Button kind="quiet" label={TEXT.keysOf(name)} onClick={() => setKeying(true)}>
+            {TEXT.keys}
           </Button>
         )}
         {locked === null && configured !== null && (
@@ -126,6 +126,7 @@ function Card({ provider, name, models, usage, onKey }: ProviderCardProps) {
         )}
       </p>
       {outcome}
+      {isKeying && <Keys provider={provider} name={name} onClose={() => setKeying(false)} />}
       {isRemoving && <Removal id={id} name={name} onClose={() => setRemoving(false)} />}
     </li>
   );
@@ -154,45 +155,18 @@ function isDown(health: HealthState | null): boolean {
   return health !== null && health.state !== "closed";
 }
 
-/** Spend and latency of the last 24 hours. The slowest model's median stands for all: it is what a caller may meet. */
-function useText(usage: readonly Usage[]): string {
-  const requests = usage.reduce((sum, row) => sum + row.requests, 0);
-  if (requests === 0) return TEXT.notUsedToday;
-  const spent = usage.reduce((sum, row) => sum + Number(row.chargeUsd), 0);
-  const medians = usage.map(({ latency }) => latency.p50Ms).filter((ms) => ms !== null);
-  const slowest = medians.length === 0 ? "–" : duration(Math.max(...medians));
-  return TEXT.usedToday(usd(spent), plural(requests, "request"), slowest);
-}
-
-/** The end of each key that was set here, who set it and when. The key itself is never sent back. */
-function Keys({ configured }: { readonly configured: Provider["configured"] }) {
-  const { apiKey, apiKeys } = (configured ?? {}) as {
-    apiKey?: ShownKey;
-    apiKeys?: readonly (ShownKey | WeightedKey)[];
-  };
-  const keys = [...(apiKey === undefined ? [] : [apiKey]), ...(apiKeys ?? [])];
-  return (
-    <>
-      {keys.map((each, index) => {
-        const { lastFour, setBy, setAt } = "key" in each ? each.key : each;
-        return (
-          <p key={index} class="faint">
-            <code>…{lastFour}</code> {TEXT.setByWhen(setBy, ago(setAt))}
-          </p>
-        );
-      })}
-    </>
+/** Of every request that it answered, whichever model it was for. */
+function useText(cost: Explored | undefined, median: Explored | undefined): string {
+  if (cost === undefined) return TEXT.notUsedToday;
+  const { value = null } = median ?? {};
+  return TEXT.usedToday(
+    usd(Number(cost.value)),
+    plural(cost.requests, "request"),
+    value === null ? "–" : duration(Number(value)),
   );
 }
 
-interface ShownKey {
-  readonly lastFour: string;
-  readonly setBy: string;
-  readonly setAt: string;
-}
-interface WeightedKey {
-  readonly key: ShownKey;
-}
+type Explored = Explore["data"][number];
 
 interface RemovalProps {
   readonly id: string;
@@ -224,9 +198,15 @@ function Removal({ id, name, onClose }: RemovalProps) {
 
 interface VendorsProps {
   readonly vendors: readonly Vendor[];
-  /** Null is any other server. */
-  readonly onChoose: (vendor: Vendor | null) => void;
+  /** A text is the kind of any other server. */
+  readonly onChoose: (what: Vendor | string) => void;
 }
+
+/** Servers that need an address, by their kind. */
+const OTHERS = [
+  ["azure", TEXT.azure, TEXT.azureHint],
+  ["openai", TEXT.otherServer, TEXT.otherServerHint],
+] as const;
 
 /** One press and a key connect a vendor with all of its models. */
 function Vendors({ vendors, onChoose }: VendorsProps) {
@@ -242,12 +222,14 @@ function Vendors({ vendors, onChoose }: VendorsProps) {
             </button>
           </li>
         ))}
-        <li>
-          <button type="button" class="vendor" onClick={() => onChoose(null)}>
-            <b>{TEXT.otherServer}</b>
-            <small class="faint">{TEXT.otherServerHint}</small>
-          </button>
-        </li>
+        {OTHERS.map(([kind, name, hint]) => (
+          <li key={kind}>
+            <button type="button" class="vendor" onClick={() => onChoose(kind)}>
+              <b>{name}</b>
+              <small class="faint">{hint}</small>
+            </button>
+          </li>
+        ))}
       </ul>
       <p>
         <Button onClick={() => setLooking(true)}>{TEXT.lookForServers}</Button>

@@ -44,12 +44,7 @@ export function Prices() {
           </Section>
           <Section title={TEXT.unpriced}>
             <p class="faint">{unpriced.length === 0 ? TEXT.noneUnpriced : TEXT.unpricedHint}</p>
-            <ul class="plain-list">
-              {unpriced.slice(0, SHOWN_MAX).map((model) => (
-                <UnpricedModel key={`${model.provider} ${model.upstream}`} model={model} onAdopt={adopt} />
-              ))}
-            </ul>
-            {unpriced.length > SHOWN_MAX && <p class="faint">{TEXT.andMore(unpriced.length - SHOWN_MAX)}</p>}
+            {unpriced.length > 0 && <UnpricedModels models={unpriced} onAdopt={adopt} />}
           </Section>
         </>
       )}
@@ -91,6 +86,32 @@ function Changes({ changes, onAdopt }: { readonly changes: readonly Change[]; re
           </tr>
         ))}
       </Table>
+    </>
+  );
+}
+
+/** Searched by the words of model and provider. */
+function UnpricedModels({ models, onAdopt }: { readonly models: readonly Unpriced[]; readonly onAdopt: Adopt }) {
+  const [words, setWords] = useState("");
+  const wanted = words.toLowerCase().split(" ");
+  const found = models.filter(({ provider, upstream }) =>
+    wanted.every((word) => `${provider} ${upstream}`.toLowerCase().includes(word)),
+  );
+  return (
+    <>
+      <input
+        type="search"
+        aria-label={TEXT.searchModels}
+        placeholder={TEXT.searchModels}
+        value={words}
+        onInput={(event) => setWords(event.currentTarget.value)}
+      />
+      <ul class="plain-list">
+        {found.slice(0, SHOWN_MAX).map((model) => (
+          <UnpricedModel key={`${model.provider} ${model.upstream}`} model={model} onAdopt={onAdopt} />
+        ))}
+      </ul>
+      {found.length > SHOWN_MAX && <p class="faint">{TEXT.andMore(found.length - SHOWN_MAX)}</p>}
     </>
   );
 }

@@ -11,8 +11,6 @@ export const adminsOnly = "Only admins can change providers.";
 export const noneConnected = "No provider connected";
 export const noneConnectedHint = "The sandbox answers with simulated text. Connect a provider to reach real models.";
 export const lockedBy = (place: string) => `Set by ${place}. Change it there.`;
-export const replaceKey = "Replace key";
-export const replaceKeyOf = (name: string) => `Replace key of ${name}`;
 export const remove = "Remove";
 export const removeNamed = (name: string) => `Remove ${name}`;
 export const removeHint = "Its models are no longer used. Requests in progress finish. You can undo this in History.";
@@ -26,6 +24,8 @@ export const unused = "No models";
 export const notUsedToday = "not used in the last 24 hours";
 export const usedToday = (spent: string, requests: string, median: string) =>
   `${spent} for ${requests} in 24 hours, p50 ${median}`;
+export const azure = "Azure OpenAI";
+export const azureHint = "Your resource and deployments";
 export const setByWhen = (author: string, when: string) => `set by ${author} ${when}`;
 export const connectAProvider = "Connect a provider";
 export const otherServer = "Other server";
@@ -34,6 +34,19 @@ export const storedEncrypted = "Keys are stored encrypted and never shown again.
 export const documentation = "Documentation";
 
 export const lookForServers = "Look for local servers";
+
+// keys.tsx
+export const keys = "Keys";
+export const keysOf = (name: string) => `Keys of ${name}`;
+export const keysSaved = "Keys saved.";
+export const addKey = "Add key";
+export const weightHint = "A key gets its weight's share of the conversations. Weight 0 switches it off.";
+export const testNewest = "Test last key";
+export const save = "Save";
+export const keyNumber = (number: number) => `Key ${number}`;
+export const pasteKey = "Paste a key";
+export const weightOf = (number: number) => `Weight of key ${number}`;
+export const removeKey = (number: number) => `Remove key ${number}`;
 
 // local.tsx
 export const localServers = "Local servers";
@@ -65,7 +78,12 @@ export const noneUnpriced = "Every model that your providers list has a price.";
 export const unpricedHint = "Your providers offer these. A price makes them usable.";
 export const priceOf = (side: string, model: string) => `Price of ${side} of ${model}`;
 export const perMillion = (side: string) => `${side} $/1M`;
+export const searchModels = "Search models";
 export const andMore = (count: number) => `and ${count} more`;
+
+// rules.tsx
+export const rules = "Routing rules";
+export const ruleOf = (name: string) => name.replace("routing.", "");
 
 // chains.tsx
 export const chainOf = (tier: string) => `Chain of ${tier}`;
@@ -78,7 +96,7 @@ export const notConfigured = "no provider";
 export const unpublished = (tiers: string) => `Unpublished changes: ${tiers}`;
 export const undo = "Undo";
 export const publish = "Publish";
-export const chainsPublished = "Chains published.";
+export const chainsPublished = "Published.";
 
 // history.tsx
 export const noHistory = "No changes yet";

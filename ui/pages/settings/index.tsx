@@ -11,7 +11,6 @@ import { Empty, Problem, Shown } from "../../kit/states.tsx";
 import { Facts, Table } from "../../kit/table.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
 import { showToast } from "../../kit/toast.tsx";
-import { useProviderTest } from "../../parts/provider-test.tsx";
 import { place, setQuery } from "../../router.ts";
 import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
@@ -132,7 +131,7 @@ function PasswordForm() {
   );
 }
 
-/** The facts that belong into a bug report, and the providers. */
+/** The facts that belong into a bug report. */
 function RunningGateway({ running }: { readonly running: GatewaySettings }) {
   // Name and value of each line.
   const facts: readonly (readonly [string, string])[] = [
@@ -154,36 +153,7 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
           <span class="faint">{TEXT.diagnosticsHint}</span>
         </p>
       </Section>
-      <Section title={TEXT.providers}>
-        <ul class="plain-list">
-          {running.providers.map((provider) => (
-            <ProviderRow key={provider.id} provider={provider} />
-          ))}
-        </ul>
-      </Section>
     </>
-  );
-}
-
-/** A provider with a button that tests it. */
-function ProviderRow({
-  provider: { id, kind, baseUrl, hasKey },
-}: {
-  readonly provider: GatewaySettings["providers"][number];
-}) {
-  const { button, outcome } = useProviderTest(id);
-  return (
-    <li>
-      <div class="row">
-        <b>{id}</b>
-        <span class="chip">{kind}</span>
-        <span class="grow cut faint">{baseUrl}</span>
-        {/* The sandbox needs no key. */}
-        {kind !== "sandbox" && <span class={hasKey ? "good" : "bad"}>{hasKey ? TEXT.keySet : TEXT.noKey}</span>}
-        {button}
-      </div>
-      {outcome}
-    </li>
   );
 }
 

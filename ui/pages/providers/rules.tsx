@@ -1,0 +1,51 @@
+// Routing rules: options of the section `routing` that can change while the gateway runs.
+
+import { TextField } from "../../kit/field.tsx";
+import type { GatewaySettings } from "../../types.ts";
+import * as TEXT from "./text.ts";
+
+/** What was typed, by the path of the option. */
+export type RuleEdits = Readonly<Record<string, string>>;
+
+/** As the configuration has them: numbers and truth values are no text. */
+export function rulesOf(edits: RuleEdits): Readonly<Record<string, unknown>> {
+  const pairs = Object.entries(edits).filter(([, text]) => text.trim() !== "");
+  return Object.fromEntries(pairs.map(([path, text]) => [TEXT.ruleOf(path), typed(text.trim())]));
+}
+
+function typed(text: string): unknown {
+  if (text === "true" || text === "false") return text === "true";
+  return Number.isNaN(Number(text)) ? text : Number(text);
+}
+
+interface RulesProps {
+  readonly settings: GatewaySettings;
+  readonly edits: RuleEdits;
+  readonly onChange: (edits: RuleEdits) => void;
+}
+
+/** What file or environment set is shown, but not as a field. */
+export function Rules({ settings: { options }, edits, onChange }: RulesProps) {
+  return (
+    <details class="card">
+      <summary>{TEXT.rules}</summary>
+      {options
+        .filter(({ path }) => path?.startsWith("routing."))
+        .map(({ name, path, value, origin, place, help }) =>
+          origin === "default" || origin === "version" ? (
+            <TextField
+              key={name}
+              label={TEXT.ruleOf(path ?? "")}
+              value={edits[path ?? ""] ?? value ?? ""}
+              onInput={(text) => onChange({ ...edits, [path ?? ""]: text })}
+              hint={help}
+            />
+          ) : (
+            <p key={name}>
+              {TEXT.ruleOf(path ?? "")}: {value} <small class="faint">{TEXT.lockedBy(place ?? "")}</small>
+            </p>
+          ),
+        )}
+    </details>
+  );
+}
