@@ -127,7 +127,7 @@ export function Keys({ provider, name, onClose }: KeysProps) {
 
 const NEW: KeyRow = { key: "", weight: 1 };
 
-interface KeyFieldsProps {
+interface ProviderKeyProps {
   readonly row: KeyRow;
   readonly number: number;
   readonly onChange: (change: Partial<KeyRow>) => void;
@@ -135,7 +135,7 @@ interface KeyFieldsProps {
 }
 
 /** One key. A key that is stored cannot be edited: it is removed, and another one added. */
-function KeyFields({ row: { key, weight }, number, onChange, onRemove }: KeyFieldsProps) {
+function KeyFields({ row: { key, weight }, number, onChange, onRemove }: ProviderKeyProps) {
   return (
     <p class="row">
       {typeof key === "string" ? (
