@@ -2,7 +2,7 @@
 // Joins the compiled program and the packages it always loads into a few files, dist/program/: reading one file is quicker
 // than finding and reading two thousand. A process of its own, started by the build with the folder of the new build.
 
-import { relative } from "node:path";
+import { posix, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 
 /** What is loaded first in a process. The names are those of the compiled files. */
@@ -24,12 +24,12 @@ await bundle.write({ dir: `${folder}/program`, chunkFileNames: "[name]-[hash].js
 
 /** A module finds the files beside it (SQL, data, programs of workers) by its own address, which stays the old one. */
 function keepPlace(/** @type {string} */ code, /** @type {string} */ id) {
-  const path = relative(folder, id);
+  const path = relative(folder, id).replaceAll(sep, "/");
   if (path.startsWith("..") || !code.includes("import.meta.url")) return null;
   return code.replaceAll("import.meta.url", `new URL("${BUILD}/${path}", import.meta.url).href`);
 }
 
 function findBuild(/** @type {string} */ code, /** @type {{ fileName: string }} */ { fileName }) {
   if (!code.includes(BUILD)) return null;
-  return code.replaceAll(BUILD, relative(`/program/${fileName}/..`, "/"));
+  return code.replaceAll(BUILD, posix.relative(`/program/${fileName}/..`, "/"));
 }

@@ -55,21 +55,21 @@ export async function openSessions(
 /** Every worker reads what each one tells, so many turns go together. */
 const TELL_MS = 50;
 
-/** At once where the last was told a while ago. Otherwise those of a moment together, the last of each session. */
+/** At once where the last was told a while ago. Otherwise those of a moment together. */
 export function createTeller(tellAll: (turns: readonly SessionTurn[]) => void): (turn: SessionTurn) => void {
-  let waiting: Map<string, SessionTurn> | null = null;
+  let waiting: SessionTurn[] | null = null;
   const end = (): void => {
-    const turns = waiting === null ? [] : [...waiting.values()];
+    const turns = waiting ?? [];
     waiting = null;
     if (turns.length > 0) begin(turns);
   };
   const begin = (turns: readonly SessionTurn[]): void => {
-    waiting = new Map();
+    waiting = [];
     setTimeout(end, TELL_MS).unref();
     tellAll(turns);
   };
   return (turn) => {
     if (waiting === null) begin([turn]);
-    else waiting.set(turn.session, turn);
+    else waiting.push(turn);
   };
 }

@@ -122,7 +122,7 @@ export function routesOf({ chain, hosts: choice }: Pick<Decision, "chain" | "hos
   const routes: HostedModel[] = [];
   for (const id of chain) {
     const { hosts } = catalog.models.get(id) as Model;
-    const names = choice?.[id];
+    const names = choice !== undefined && Object.hasOwn(choice, id) ? choice[id] : undefined;
     if (names === undefined) routes.push(hosts[0] as HostedModel);
     else for (const name of names) routes.push(hosts.find(({ host }) => host === name) as HostedModel);
   }

@@ -35,8 +35,8 @@ export async function sealDocument(document: Overlay, terms: SettingTerms): Prom
   if (work.length > 0 && sealer === null) throw unsealable();
   const sealed = await Promise.all(work.map(({ text, about }) => (sealer as SecretSealer).seal(text, about)));
   const setAt = new Date(nowMs).toISOString();
-  return eachSecret(document, (value, provider) => {
-    if (typeof value !== "string") return keptSecret(value, provider, { document, previous });
+  return eachSecret(document, (value, provider, place) => {
+    if (typeof value !== "string") return keptSecret(value, { provider, place }, { document, previous });
     return { sealed: sealed.shift() as string, lastFour: lastFourOf(value), setBy, setAt };
   });
 }
@@ -88,15 +88,22 @@ interface Documents {
   readonly previous: Overlay;
 }
 
+interface SecretPlace {
+  readonly provider: string;
+  readonly place: string;
+}
+
 /** What came back as it was shown or stored. A person who may change an address must not learn the key this way. */
-function keptSecret(value: Json, provider: string, { document, previous }: Documents): Json {
+function keptSecret(value: Json, { provider, place }: SecretPlace, { document, previous }: Documents): Json {
   if (!isJsonMap(value)) return value;
-  const known: SealedSecret[] = [];
-  eachSecret(previous, (each, owner) => {
-    if (owner === provider && isSealed(each)) known.push(each);
+  let kept: SealedSecret | undefined;
+  eachSecret(previous, (each, owner, at) => {
+    if (owner !== provider || !isSealed(each)) return each;
+    // Several may be shown alike, short ones for example. Then it is the one of the same place.
+    const isShown = isDeepStrictEqual(each, value) || isDeepStrictEqual(shownSecret(each), value);
+    if (isShown && (kept === undefined || at === place)) kept = each;
     return each;
   });
-  const kept = known.find((each) => isDeepStrictEqual(each, value) || isDeepStrictEqual(shownSecret(each), value));
   if (kept === undefined) throw notKept(provider, `There is no such key of '${provider}'. Write the key itself.`);
   if (targetOf(document, provider) !== targetOf(previous, provider)) {
     throw notKept(
@@ -121,7 +128,8 @@ function unsealable(): GatewayError {
   return new GatewayError("unavailable", message, { code: "secret_unavailable", retryAfterSeconds: 60 });
 }
 
-type Replace = (value: Json, provider: string) => Json;
+/** The place is within the provider. */
+type Replace = (value: Json, provider: string, place: string) => Json;
 
 /** Every place of a document that may hold a secret: keys and headers of providers. */
 function eachSecret(document: Overlay, replace: Replace): Overlay {
@@ -129,18 +137,21 @@ function eachSecret(document: Overlay, replace: Replace): Overlay {
   if (!isJsonMap(providers)) return document;
   const replaced = Object.entries(providers).map(([id, provider]) => [
     id,
-    isJsonMap(provider) ? inProvider(provider, (value) => replace(value, id)) : provider,
+    isJsonMap(provider) ? inProvider(provider, (value, place) => replace(value, id, place)) : provider,
   ]);
   return { ...document, providers: Object.fromEntries(replaced) as JsonMap };
 }
 
-function inProvider(provider: JsonMap, replace: (value: Json) => Json): JsonMap {
+function inProvider(provider: JsonMap, replace: (value: Json, place: string) => Json): JsonMap {
   const fields = Object.entries(provider).map(([name, value]): [string, Json] => {
-    if (name === "apiKey") return [name, replace(value)];
-    if (name === "apiKeys" && Array.isArray(value))
-      return [name, (value as readonly Json[]).map((key) => inKey(key, replace))];
+    if (name === "apiKey") return [name, replace(value, name)];
+    if (name === "apiKeys" && Array.isArray(value)) {
+      const keys = value as readonly Json[];
+      return [name, keys.map((key, index) => inKey(key, (text) => replace(text, `${name}.${index}`)))];
+    }
     if (name !== "headers" || !isJsonMap(value)) return [name, value];
-    return [name, Object.fromEntries(Object.entries(value).map(([header, text]) => [header, replace(text)]))];
+    const headers = Object.entries(value).map(([header, text]) => [header, replace(text, `${name}.${header}`)]);
+    return [name, Object.fromEntries(headers)];
   });
   return Object.fromEntries(fields);
 }

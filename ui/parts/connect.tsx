@@ -108,8 +108,9 @@ interface OtherServer {
 
 /** As the configuration has them; what was left empty is not sent. */
 function serverFields({ kind, baseUrl, apiVersion, deployments }: OtherServer): object {
-  const named = deployments.split("\n").map((line) => line.split("=").map((word) => word.trim()));
-  const pairs = named.filter(([model]) => model !== "");
+  const named = deployments.split("\n").map((line) => line.split(/[=:]/).map((word) => word.trim()));
+  // A model without a name of its deployment is refused by the gateway.
+  const pairs = named.filter(([model]) => model !== "").map(([model, name = ""]) => [model, name]);
   return {
     ...{ kind, baseUrl: baseUrl.trim() },
     ...(kind === AZURE && apiVersion.trim() !== "" && { apiVersion: apiVersion.trim() }),

@@ -20,7 +20,9 @@ interface Frames {
 }
 
 function createFrames({ request }: ResponseContext): Frames {
-  if (request?.target?.framing !== "json-array") return { write: (json) => `data: ${json}\n\n`, end: () => "" };
+  if (request?.target?.framing !== "json-array") {
+    return { write: (json) => `data: ${json.replaceAll("\n", "\ndata: ")}\n\n`, end: () => "" };
+  }
   let hasBegun = false;
   return {
     write(json) {

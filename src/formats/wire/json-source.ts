@@ -341,30 +341,30 @@ export function parseUndecoded(
   if (isAscii(bytes) || !isUtf8(bytes) || !fields.every(({ name }) => isPlain(name))) return null;
   const placeOf = lastPlaces(fields);
   const decoded = new Map<string, unknown>();
-  let isPartUndecoded = false;
+  let [isPartUndecoded, isPartEscaped] = [false, false];
   // What is decoded is parsed once, by itself. In the rest, null stands in its place.
-  let rest = "";
-  let restFrom = 0;
+  let [rest, restFrom] = ["", 0];
   for (const [place, { name, valueStart, end }] of fields.entries()) {
     const value = bytes.subarray(valueStart, end);
-    if (placeOf.get(name) !== place || isAscii(value)) continue;
+    if (placeOf.get(name) !== place) continue;
     if (part.fields.has(name)) {
-      if (hasEscapedCharacters(text, valueStart, end)) return null;
-      isPartUndecoded = true;
+      isPartUndecoded ||= !isAscii(value);
+      // Also in a field that is ASCII: all of the part is written again as bytes.
+      isPartEscaped ||= hasEscapedCharacters(text, valueStart, end);
       continue;
     }
+    if (isAscii(value)) continue;
     decoded.set(name, parseJson(decodeText(value)));
     rest += `${text.slice(restFrom, valueStart)}null`;
     restFrom = end;
   }
+  if (isPartUndecoded && isPartEscaped) return null;
   const body = parseText(rest + text.slice(restFrom)) as Record<string, unknown> & { [UNDECODED]?: true };
   // Not by assignment, which would mean something else for `__proto__`.
-  for (const [name, value] of decoded) Object.defineProperty(body, name, { ...WRITABLE, value });
+  for (const [name, value] of decoded) Object.defineProperty(body, name, { value });
   if (isPartUndecoded) body[UNDECODED] = true;
   return part.allows?.(body) === false ? null : body;
 }
-
-const WRITABLE = { enumerable: true, writable: true, configurable: true };
 
 /** As bytes: in an undecoded text each character is a byte already, and JSON.stringify leaves such characters alone. */
 export function writeJson(value: unknown, isUndecoded: boolean): Buffer {

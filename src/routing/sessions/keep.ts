@@ -38,9 +38,11 @@ export function keepSession(input: KeepInput): Kept {
   const { question, models, isLoop } = input;
   const view = question.sessionView ?? null;
   if (view === null) return { models, first: null, note: null };
-  const ahead = hostAhead(view, input);
+  const held = isLoop ? heldHost(view, input) : null;
+  const ahead = held ?? (isLoop ? null : hostAhead(input));
   if (view.cached.length === 0 && ahead === null) return { models, first: null, note: null };
-  const chain = candidates(isLoop ? models.slice(0, 1) : models, view, input);
+  const only = held === null ? null : [{ model: models[0] as Model, hosts: [held] }];
+  const chain = only ?? candidates(isLoop ? models.slice(0, 1) : models, view, input);
   const { best, note } = stayOrSwitch({
     chain,
     ahead,
@@ -56,6 +58,13 @@ export function keepSession(input: KeepInput): Kept {
   return { models: [best.model, ...models.filter((model) => model !== best.model)], first: best, note };
 }
 
+/** A tool loop goes on at the host that opened it, while that is well. */
+function heldHost({ last }: SessionView, { models, question, hostsOf }: KeepInput): HostedModel | null {
+  const first = models[0] as Model;
+  if (first.hosts.length < 2 || last === null || question.restingModels.has(last.route)) return null;
+  return hostsOf(first).find(({ route }) => route === last.route) ?? null;
+}
+
 /** How many turns are expected to follow in a conversation. Agents have many more. */
 const NEXT_TURNS = 3;
 /** What a cache must leave of the cost over these turns. */
@@ -65,16 +74,15 @@ const WORTHWHILE = 0.8;
  * The host of the first model to begin at, where that is not the usual one: in a conversation, the prompt comes again with
  * every turn, so a host that caches it may cost less than one with a lower price. Null where the usual one is as good.
  */
-function hostAhead({ last }: SessionView, input: KeepInput): HostedModel | null {
-  const { question, catalog, models, isLoop, hostsOf } = input;
+function hostAhead(input: KeepInput): HostedModel | null {
+  const { question, catalog, models, hostsOf } = input;
   const first = models[0] as Model;
-  if (first.hosts.length < 2 || !(isLoop || isConversation(question))) return null;
+  if (first.hosts.length < 2 || !isConversation(question)) return null;
   const able = hostsOf(first);
   const rules = hostRules(question, catalog);
   if (able.length < 2 || rules.order === "fastest") return null;
   const [usual, ...others] = orderHosts(able, rules) as readonly [HostedModel, ...HostedModel[]];
   const isWell = ({ route }: HostedModel): boolean => !question.restingModels.has(route);
-  if (isLoop) return others.find((host) => host.route === last?.route && isWell(host)) ?? null;
   let best: HostedModel | null = null;
   let least = costAhead(usual, input) * WORTHWHILE;
   for (const host of others) {

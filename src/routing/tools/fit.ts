@@ -15,6 +15,7 @@ import {
   repeatedFrames,
   sameUnits,
   toolsOfParts,
+  typeOf,
 } from "./values.ts";
 import { isVerb, verbClassesOf } from "./verbs.ts";
 
@@ -280,7 +281,7 @@ function fitOf(tool: Tool, stems: ReadonlySet<string>, lower: string): Fit {
   let hits = 0;
   for (const stem of known) if (stems.has(stem)) hits++;
   for (const stem of named) known.add(stem);
-  const typed = (type: RegExp) => fields.filter(([, schema]) => type.test(String(schema.type))).length;
+  const typed = (type: RegExp) => fields.filter(([, schema]) => type.test(typeOf(schema))).length;
   return {
     nameShare: shareOf(named, stems),
     ownShare: 0,

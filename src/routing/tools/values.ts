@@ -6,6 +6,12 @@ import { splitName, stemOf } from "./concepts.ts";
 /** A parameter that must be given: its name and its schema. */
 export type RequiredField = readonly [name: string, schema: Readonly<Record<string, unknown>>];
 
+/** The type that a schema names, several joined; empty where it names none as JSON Schema does. */
+export function typeOf({ type }: RequiredField[1]): string {
+  const names: readonly unknown[] = Array.isArray(type) ? type : [type];
+  return names.filter((name) => typeof name === "string").join();
+}
+
 /** What a request holds that may be the value of a parameter. */
 export interface Given {
   readonly ask: string;
@@ -34,7 +40,7 @@ export function givenShare(needs: readonly RequiredField[], given: Given): numbe
   let found = 0;
   let numbersLeft = given.numbers;
   for (const [name, schema] of needs) {
-    if (!NUMBER_TYPE.test(String(schema.type))) found += givenFor(name, schema, given);
+    if (!NUMBER_TYPE.test(typeOf(schema))) found += givenFor(name, schema, given);
     else if (numbersLeft-- > 0) found++;
   }
   return found / needs.length;
@@ -43,7 +49,7 @@ export function givenShare(needs: readonly RequiredField[], given: Given): numbe
 /** 0 to 1: how surely the request holds a value for a parameter that is no number. */
 function givenFor(name: string, schema: RequiredField[1], given: Given): number {
   const { ask, numbers, quotes, properNames, hasAddress } = given;
-  const type = String(schema.type);
+  const type = typeOf(schema);
   if (Array.isArray(schema.enum)) return namesOne(schema.enum, given.lower) ? 1 : DOUBTFUL.choice;
   if (/bool/i.test(type)) return DOUBTFUL.flag;
   if (GROUP_TYPE.test(type)) return numbers + quotes + properNames > 0 ? 1 : 0;

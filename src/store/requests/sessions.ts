@@ -27,6 +27,8 @@ export function createSessionLog(db: Db): SessionLog {
 /** A page has mostly enough in the first step. */
 const FIRST_STEP = 500;
 const GROWTH = 4;
+/** Few long conversations must not bring all of their turns at once. */
+const STEP_MAX = 32_000;
 
 /**
  * The last turn of each conversation, newest first. Requests are read backwards until there are enough of them, so a page
@@ -36,7 +38,7 @@ async function lastTurns(db: Db, query: SessionQuery, { limit, after }: Page): P
   const found = new Map<string, string>();
   const end = query.toMs === undefined ? null : recordIdAt(query.toMs);
   let before = after !== null && (end === null || after < end) ? after : end;
-  for (let step = FIRST_STEP; ; step *= GROWTH) {
+  for (let step = FIRST_STEP; ; step = Math.min(step * GROWTH, STEP_MAX)) {
     const where = turnsOf(db, query);
     addIds(where, query.fromMs, before);
     const sql = `SELECT session, id FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT ${step}`;

@@ -103,6 +103,16 @@ test("a key does not follow a provider to another address, published or tested",
   expect([forged.status, forged.body.error.code]).toEqual([422, "key_needed"]);
 });
 
+test("secrets that are shown alike stay in their places", async () => {
+  const headers = { "x-organization": "org-1", "x-project": "proj-2" };
+  await call("PATCH", "/api/providers/other", { headers, apiKeys: ["short-1", "short-2"] });
+  const { version, document } = (await call("GET", "/api/configuration")).body;
+  const whole = await call("PUT", "/api/configuration", { document, base: version });
+  expect(whole.status, JSON.stringify(whole.body)).toBe(200);
+  await gateway.post("/v1/chat/completions", DIRECT);
+  expect(lab.requests.at(-1)?.headers).toMatchObject(headers);
+});
+
 test("a draft is tested with its key before anything is published", async () => {
   const before = (await call("GET", "/api/configuration")).body.version;
   const draft = { kind: "openai", baseUrl: lab.url, apiKey: "canary-key-Q7Z-of-a-draft" };

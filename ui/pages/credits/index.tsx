@@ -109,7 +109,7 @@ const KINDS = [
 
 /** An empty ledger, or filters that nothing passes. */
 function NoEntry({ isNarrowed, month }: { readonly isNarrowed: boolean; readonly month: string | null }) {
-  if (!isNarrowed) return <Empty title={TEXT.noEntriesYet}>{TEXT.emptyHint}</Empty>;
+  if (!isNarrowed) return <Empty title={TEXT.noEntriesYet}>{isOperator() ? TEXT.emptyHint : TEXT.askForCredits}</Empty>;
   // One way out for all filters.
   const all = (
     <ButtonLink href={hrefWith({ kind: null, month: null, after: null, entry: null })}>

@@ -17,6 +17,7 @@ export const adjustments = "Adjustments";
 export const grants = "Grants";
 export const emptyHint = "Top-ups and charges appear here.";
 export const noEntriesYet = "No entries yet";
+export const askForCredits = "Ask your admin to add credits.";
 export const showAllEntries = "Show all entries";
 export const noEntriesOfType = "No entries of this type";
 export const noEntriesInMonth = "No matching entries this month";

@@ -86,7 +86,7 @@ export function Keys({ provider, name, onClose }: KeysProps) {
     setRows(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));
   const test = (): Promise<void> => {
     setTested(null);
-    const body = { draft: { apiKey: null, apiKeys: apiKeys.slice(-1) } };
+    const body = { draft: { apiKey: null, apiKeys: [{ key: apiKeys.at(-1)?.key }] } };
     return run(call<ProviderTested>("POST", `${path}/test`, { body, isQuestion: true }), setTested);
   };
   const save = (event: Event): void => {

@@ -177,6 +177,7 @@ function Turn({ turn, before }: { readonly turn: SessionTurn; readonly before: S
   const state = turn.sessionState;
   const hasChanged = state === "switched" || state === "escalated";
   const cached = turn.tokens?.cacheRead ?? 0;
+  const changes = hasChanged && before && changesOf(before, turn);
   return (
     <li class={hasChanged ? "changed" : ""}>
       <div class="row">
@@ -194,7 +195,7 @@ function Turn({ turn, before }: { readonly turn: SessionTurn; readonly before: S
         <span>{duration(turn.latencyMs)}</span>
         {cached > 0 && <span>{TEXT.cached(count(cached))}</span>}
       </p>
-      {hasChanged && before !== undefined && <p>{changesOf(before, turn)}</p>}
+      {changes && <p>{changes}</p>}
       {hasChanged && turn.reasoning !== null && <p>{turn.reasoning}</p>}
     </li>
   );

@@ -12,6 +12,7 @@ import { writeProviderRequest } from "../../../../src/formats/passage.ts";
 import { parseBody, parseUndecoded, scanBody, type UndecodedPart } from "../../../../src/formats/wire/json-source.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
 import { makeModel } from "../../../support/catalog.ts";
+import { escapedJson } from "../../../support/formats/escaped.ts";
 import { fc } from "../../../support/property.ts";
 
 const PROVIDERS = [openaiChat, openaiResponses, anthropicMessages, gemini];
@@ -94,8 +95,8 @@ describe("a body whose turns are not decoded", () => {
   it("means the same to routing and to every provider", () => {
     let undecodedCount = 0;
     fc.assert(
-      fc.property(body, fc.constantFrom(0, 2), (given, indent) => {
-        const bytes = Buffer.from(JSON.stringify(given, null, indent));
+      fc.property(body, fc.constantFrom(0, 2), fc.constantFrom(0, 0, 0.4, 0.7), (given, indent, share) => {
+        const bytes = Buffer.from(escapedJson(given, { indent, share }));
         const scanned = scanBody(bytes);
         const part = parseUndecoded(scanned, PART);
         if (part === null) return;

@@ -212,6 +212,17 @@ describe("a conversation at a model with several hosts", () => {
     const elsewhere = turn("m", { route: "m via caching" });
     const there = { ...question, loopModel: "m", sessionView: { ...view(elsewhere, []), loop: elsewhere } };
     expect(decide(there, makeCatalog(catalog)).hosts?.m).toEqual(["caching", "plain"]);
+    // Neither for what others have cached elsewhere, nor for speed.
+    const others = { ...view(loop, [cached("m via caching", 10_000, { session: "other" })]), loop };
+    expect(decide({ ...asked, sessionView: others }, makeCatalog(catalog)).hosts?.m).toEqual(["plain", "caching"]);
+    const controls = { ...question.controls, hostOrder: "fastest" as const };
+    const speed = (tokensPerSecond: number) => ({ firstMs: 1_000 / tokensPerSecond, tokensPerSecond });
+    const hostSpeeds = new Map([
+      ["m", speed(100)],
+      ["m via caching", speed(1)],
+    ]);
+    const slow = decide({ ...there, controls, hostSpeeds }, makeCatalog(catalog));
+    expect(slow.hosts?.m).toEqual(["caching", "plain"]);
     const resting = { ...question, restingModels: new Map([["m via caching", "down"]]), sessionView: view(null, []) };
     expect(decide(resting, makeCatalog(catalog)).hosts?.m).toEqual(["plain", "caching"]);
   });

@@ -30,6 +30,7 @@ describe("the values of required parameters", () => {
     ["no time", [["start_date", { type: "string" }]], given("Book it"), 0],
     ["a place needs a name", [["city", { type: "string" }]], given("How warm is it?"), 0],
     ["and has one", [["city", { type: "string" }]], given("How warm is Oslo?", { properNames: 1 }), 1],
+    ["a type that is none", [["city", { type: { toString: 1 } }]], given("How warm is Oslo?", { properNames: 1 }), 1],
     ["an address", [["url", { type: "string" }]], given("Open it", { hasAddress: true }), 1],
   ];
   it.each(cases)("%s", (_name, needs, request, share) => {
