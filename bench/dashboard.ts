@@ -11,7 +11,7 @@ import pg from "pg";
 import { type App, start } from "../src/app/app.ts";
 import { load } from "../src/config/load.ts";
 import { fillWithDemo } from "../src/demo/fill.ts";
-import { openDb } from "../src/store/db.ts";
+import { openDb, withLog } from "../src/store/db.ts";
 import { SILENT_LOG } from "../src/telemetry/log.ts";
 import { startPostgres } from "../test/support/stores/postgres-server.ts";
 import { ADMIN_TOKEN } from "./harness/settings.ts";
@@ -133,7 +133,8 @@ async function fill(database: string, requests: number, nowMs: number): Promise<
   const db = await openDb(database);
   try {
     await db.migrate();
-    await fillWithDemo(db, { requests, days: DAYS, seed: 1, nowMs, hasContent: false, onProgress: () => {} });
+    const plan = { requests, days: DAYS, seed: 1, nowMs, hasContent: false, onProgress: () => {} };
+    await withLog(database, db, (log) => fillWithDemo({ db, log }, plan));
     // On a server that runs for a while, autovacuum has done this.
     if (db.kind === "postgres") await db.query("VACUUM ANALYZE");
   } finally {

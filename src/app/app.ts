@@ -12,7 +12,6 @@ import { openableUrl } from "../config/network.ts";
 import { readPackage } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { BillingMode } from "../core/accounts.ts";
-import type { Db } from "../core/db.ts";
 import type { Log, LogOutput } from "../core/log.ts";
 import type { NanoUsd } from "../core/money.ts";
 import type { Format } from "../formats/format.ts";
@@ -27,8 +26,10 @@ import { COMPLETION_ROUTES } from "../http/v1/completions.ts";
 import type { AuthRows } from "../providers/auth/schemes.ts";
 import type { FramingRows } from "../providers/framing.ts";
 import { warmRouter } from "../routing/warm.ts";
-import { openDb } from "../store/db.ts";
+import { fileOf, openDb } from "../store/db.ts";
 import type { ChangeListener } from "../store/postgres/changes.ts";
+import { openLogThreads } from "../store/sqlite/log-file.ts";
+import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import { createUsageWatch } from "../telemetry/usage-watch.ts";
@@ -103,32 +104,35 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
   try {
     return await startOn(dbs, worker === null ? settings : shareOf(settings, worker.count), log, options);
   } catch (error) {
-    for (const db of new Set([dbs.db, dbs.reader])) await db.close();
+    await closeDbs(dbs);
     throw error;
   }
 }
 
-/**
- * Pages and audits over many rows read through a connection of their own: on SQLite the one that takes holds would
- * otherwise wait for them.
- */
+/** The ledger must not wait for pages and audits over many rows: on SQLite they have a connection of their own. */
 async function openAlone(database: string, watched: ReturnType<typeof watchedBy>): Promise<WorkerDbs> {
   const db = await openDb(database, watched);
-  const isFile = db.kind === "sqlite" && !database.endsWith(":memory:");
   try {
     await db.migrate();
-    return { db, reader: isFile ? await openDb(database) : db };
+    const path = fileOf(database);
+    if (path === null) return { db, log: db, reader: db };
+    const { log, reader } = await openLogThreads(path, db, watched);
+    return { db, log: sqliteOver(log), reader: sqliteOver(reader) };
   } catch (error) {
     await db.close();
     throw error;
   }
 }
 
+async function closeDbs({ db, log, reader }: WorkerDbs): Promise<void> {
+  for (const each of new Set([reader, log, db])) await each.close();
+}
+
 /** With the database open: everything else, then the port. */
-async function startOn({ db, reader }: WorkerDbs, settings: Settings, log: Log, options: StartOptions): Promise<App> {
+async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: StartOptions): Promise<App> {
   const { passwordCost, wire, logOutput = UNWATCHED_OUTPUT, worker = null } = options;
   const ledger = options.books?.ledger;
-  const parts = await openParts(db, { settings, reader, log, logOutput, passwordCost, wire, ledger, worker });
+  const parts = await openParts(dbs, { settings, log, logOutput, passwordCost, wire, ledger, worker });
   const { people, money, drain } = parts;
   await ensureFirstAccount(people.accountStore);
   await giveStarterCredit(money.credits, DEFAULT_ACCOUNT, settings.billing.starterCredits);
@@ -154,7 +158,7 @@ async function startOn({ db, reader }: WorkerDbs, settings: Settings, log: Log, 
       edge.pressure.close();
       await edge.sampler.close();
       await closeParts(parts);
-      for (const each of new Set([reader, db])) await each.close();
+      await closeDbs(dbs);
     },
   };
 }
@@ -164,7 +168,6 @@ const UNWATCHED_OUTPUT: LogOutput = { droppedLines: () => 0, problem: () => null
 
 interface PartsContext {
   readonly settings: Settings;
-  readonly reader: Db;
   readonly log: Log;
   readonly logOutput: LogOutput;
   readonly passwordCost: PasswordCost | undefined;
@@ -174,13 +177,14 @@ interface PartsContext {
 }
 
 /** What the edge is made from, opened and started in the order in which one needs the other. */
-async function openParts(db: Db, context: PartsContext) {
-  const { settings, reader, log, logOutput, passwordCost, wire, worker } = context;
+async function openParts(dbs: WorkerDbs, context: PartsContext) {
+  const { db, reader } = dbs;
+  const { settings, log, logOutput, passwordCost, wire, worker } = context;
   const now = Date.now;
   const { version } = readPackage();
   const metrics = shareMetrics(createMetrics(version), worker);
   metrics.watchLog(logOutput.droppedLines);
-  const storage = watchStorage(db, { log, metrics });
+  const storage = watchStorage([...new Set([db, dbs.log])], { log, metrics });
   const limits = await openLimits(db, { settings, log, metrics, now, worker });
   const people = await openPeople(db, { settings, reader, log, signIns: limits.signIns, passwordCost, worker });
   const money = await openMoney(db, { settings, reader, log, metrics, worker });
@@ -190,8 +194,8 @@ async function openParts(db: Db, context: PartsContext) {
   const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput });
   const secret = await secretOf(db, settings, log);
   const state = await openState(db, { settings, secret: secret.bytes, owner: money.owner, log, now, worker });
-  const sessions = await openSessions(db, { settings, log, now, worker });
-  const records = await openRecords(db, { settings, reader, log, metrics, now, worker });
+  const sessions = await openSessions(dbs.log, { settings, log, now, worker });
+  const records = await openRecords(dbs, { settings, log, metrics, now, worker });
   const configuration = await openConfiguration(db, {
     ...{ settings, secret, log, now, worker },
     snapshots: {

@@ -12,6 +12,7 @@ import type { Log } from "../core/log.ts";
 import type { Wish } from "../core/processes/call-window.ts";
 import { openDb } from "../store/db.ts";
 import { createLedgerStore, forgetProcess, forgetProcesses } from "../store/ledger/ledger.ts";
+import { openLogThreads } from "../store/sqlite/log-file.ts";
 import { openThread, sqliteOver } from "../store/sqlite/sqlite.ts";
 import { type MetricReadings, watchProcess } from "../telemetry/metrics.ts";
 import type { OpenLink } from "../workers/link.ts";
@@ -189,25 +190,24 @@ async function openStore(settings: Settings, log: Log): Promise<Store> {
 
 /** As long as one process has it open, no other gateway does: what was held before has no owner left. */
 async function openSqliteStore(path: string, log: Log): Promise<Store> {
-  const writer = await openThread(path, { ...watchedBy(log), busyTimeoutMs: BUSY_MS });
+  const watched = watchedBy(log);
+  const writer = await openThread(path, watched);
   const db = sqliteOver(writer);
   try {
     await db.migrate();
     await forgetProcesses(db);
-    const reader =
-      path === ":memory:"
-        ? writer
-        : await openThread(path, { exclusive: false, busyTimeoutMs: BUSY_MS, onAdopted: () => undefined });
+    const beside = path === ":memory:" ? { log: writer, reader: writer } : await openLogThreads(path, db, watched);
     const serveLedger = ledgerOn(db);
     return {
       db,
       serve(link) {
         link.serve(WORKER_SERVICES.writer, lend(writer, link));
-        link.serve(WORKER_SERVICES.reader, lend(reader, link));
+        link.serve(WORKER_SERVICES.log, lend(beside.log, link));
+        link.serve(WORKER_SERVICES.reader, lend(beside.reader, link));
         serveLedger(link);
       },
       async close() {
-        for (const thread of new Set([reader, writer])) await thread.close();
+        for (const thread of new Set([beside.reader, beside.log, writer])) await thread.close();
       },
     };
   } catch (error) {
@@ -216,8 +216,6 @@ async function openSqliteStore(path: string, log: Log): Promise<Store> {
   }
 }
 
-/** How long SQLite waits for a command's write. */
-const BUSY_MS = 5_000;
 /** For the ledger alone: workers have connections of their own for the rest. */
 const LEDGER_POOL_MAX = 3;
 

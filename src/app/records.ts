@@ -1,7 +1,6 @@
 // Wiring of request records: how they are written, kept and read.
 
 import type { Settings } from "../config/settings.ts";
-import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { Records } from "../http/context.ts";
 import { createExploreLog } from "../store/requests/explore.ts";
@@ -16,12 +15,10 @@ import { createRecorder } from "../telemetry/recorder.ts";
 import { createRetention } from "../telemetry/retention.ts";
 import { createTail } from "../telemetry/tail.ts";
 import { createSeenToolCalls, type SeenToolCallsKeeper } from "../telemetry/tool-calls.ts";
-import { hasDuties, shareTail, type WorkerPlace } from "./worker.ts";
+import { hasDuties, shareTail, type WorkerDbs, type WorkerPlace } from "./worker.ts";
 
 export interface RecordsContext {
   readonly settings: Pick<Settings, "logging">;
-  /** For reading pages, beside the connection that writes. */
-  readonly reader: Db;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "recordsDropped" | "recordsWaiting" | "storeError">;
   readonly now: () => number;
@@ -30,11 +27,11 @@ export interface RecordsContext {
 
 /** Started; `close` writes what waits. */
 export async function openRecords(
-  db: Db,
-  { settings, reader, log, metrics, now, worker }: RecordsContext,
+  { db, log: logDb, reader }: WorkerDbs,
+  { settings, log, metrics, now, worker }: RecordsContext,
 ): Promise<Records & { readonly toolCallsSeen: SeenToolCallsKeeper; close(): Promise<void> }> {
-  const store = createRecordStore(db);
-  const requests = createRequestLog(reader);
+  const store = createRecordStore(logDb);
+  const requests = createRequestLog(reader, logDb);
   // Of a SQLite file one gateway serves; of PostgreSQL there may be several.
   const tail = shareTail(createTail({ requests, isShared: db.kind === "postgres", now, log }), worker);
   const recorder = createRecorder({
@@ -54,7 +51,7 @@ export async function openRecords(
   return {
     recorder,
     requests,
-    outcomes: createOutcomeStore(db, reader),
+    outcomes: createOutcomeStore({ db, log: logDb, reader }),
     tail,
     sessions: createSessionLog(reader),
     usage: createUsageLog(reader),

@@ -12,10 +12,21 @@ interface StorageContext {
   readonly metrics: Pick<Metrics, "databaseFilesLost">;
 }
 
+/** So many rows move in a moment. */
+const ROWS_SHOWN = 10_000;
+
+/** How long SQLite waits for a command's write. */
+const BUSY_MS = 5_000;
+
 /** For the process that owns the database. */
 export function watchedBy(log: Log) {
   return {
     exclusive: true,
+    busyTimeoutMs: BUSY_MS,
+    onMoving(table: string, rows: number) {
+      if (rows < ROWS_SHOWN) return;
+      log.info({ event: "database.log_moving", table, rows }, "rows of the request log move to a file of their own");
+    },
     onAdopted: (commits: number) =>
       log.warn(
         { event: "database.adopted", commits },
@@ -26,10 +37,13 @@ export function watchedBy(log: Log) {
 }
 
 /** Logged once when a file is lost, and once when all are back. */
-export function watchStorage(db: Pick<Db, "problems">, { log, metrics }: StorageContext): { close(): void } {
+export function watchStorage(
+  dbs: readonly Pick<Db, "problems">[],
+  { log, metrics }: StorageContext,
+): { close(): void } {
   let isLost = false;
   async function look(): Promise<void> {
-    const problems = await db.problems();
+    const problems = (await Promise.all(dbs.map((db) => db.problems()))).flat();
     metrics.databaseFilesLost(problems.length);
     const wasLost = isLost;
     isLost = problems.length > 0;

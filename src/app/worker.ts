@@ -15,8 +15,9 @@ import type { Tail } from "../telemetry/tail.ts";
 
 /** What the primary process serves to each worker. */
 export const WORKER_SERVICES = {
-  /** Calls of the two SQLite connections. */
+  /** Calls of the SQLite connections. */
   writer: "writer",
+  log: "log",
   reader: "reader",
   windows: "windows",
   /** The name under which a worker keeps holds, so that they can be released when it dies. */
@@ -61,6 +62,9 @@ export function shareOf(settings: Settings, count: number): Settings {
 /** Of a worker: with PostgreSQL a few connections of its own, with SQLite the primary's. */
 export interface WorkerDbs {
   readonly db: Db;
+  /** Writes the request log. */
+  readonly log: Db;
+  /** Reads both, for pages and audits over many rows. */
   readonly reader: Db;
 }
 
@@ -77,7 +81,7 @@ export async function openWorkerDbs(
   if (!database.startsWith("sqlite:")) {
     const poolMax = Math.max(POOL_MIN, Math.floor(POOL_MAX / count));
     const db = await openDb(database, { poolMax, writersMax: 1, onConnectionLost });
-    return { db, reader: db };
+    return { db, log: db, reader: db };
   }
   const path = database.slice("sqlite:".length);
   const over = (service: string): Db =>
@@ -86,7 +90,8 @@ export async function openWorkerDbs(
       String(process.pid),
     );
   const db = over(WORKER_SERVICES.writer);
-  return { db, reader: path === ":memory:" ? db : over(WORKER_SERVICES.reader) };
+  if (path === ":memory:") return { db, log: db, reader: db };
+  return { db, log: over(WORKER_SERVICES.log), reader: over(WORKER_SERVICES.reader) };
 }
 
 /** Pages over a long log and audits take their time; more than this nobody waits for. */

@@ -10,6 +10,7 @@ import type { Db } from "../core/db.ts";
 import { isJsonMap, type Json, type Overlay } from "../core/overlay.ts";
 import { replayDraft } from "../http/api/replay.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
+import { withLog } from "../store/db.ts";
 import { createDecisionLog } from "../store/requests/requests.ts";
 import { drafted, isTooDeep } from "../versions/document.ts";
 import type { Versions } from "../versions/versions.ts";
@@ -34,7 +35,12 @@ export async function applyChanges(wanted: FileChanges, settings: Settings, term
   const draft = await read(wanted.path, terminal);
   const change = (document: Overlay): Overlay => drafted(document, draft);
   return withVersions(settings, async (versions, catalog, db) => {
-    if (replays) printReplay(await replayed(change, { versions, inUse: catalog(), db }), isJson, terminal);
+    if (replays)
+      printReplay(
+        await replayed(change, { versions, inUse: catalog(), db, database: settings.database }),
+        isJson,
+        terminal,
+      );
     else {
       const by = { author: COMMAND_LINE, ...(note === null ? {} : { note }) };
       printPublished(await versions.publish({ ...by, change }), isJson, terminal);
@@ -72,6 +78,7 @@ interface ReplayTerms {
   readonly versions: Versions;
   readonly inUse: Catalog;
   readonly db: Db;
+  readonly database: string;
 }
 
 type ReplayResult = Awaited<ReturnType<typeof replayDraft>>;
@@ -79,11 +86,11 @@ type ReplayResult = Awaited<ReturnType<typeof replayDraft>>;
 /** No provider is called, and nothing is stored. */
 async function replayed(
   change: (document: Overlay) => Overlay,
-  { versions, inUse, db }: ReplayTerms,
+  { versions, inUse, db, database }: ReplayTerms,
 ): Promise<ReplayResult> {
   const { catalog } = await versions.draft(change, COMMAND_LINE);
   const profiles = new Map((await createProfileStore(db).all()).map((profile) => [profile.id, profile]));
-  const past = await createDecisionLog(db).recent(DEFAULT_ACCOUNT, REPLAYED_MAX);
+  const past = await withLog(database, db, (log) => createDecisionLog(log).recent(DEFAULT_ACCOUNT, REPLAYED_MAX));
   return replayDraft(past, { catalog, inUse, profileOf: async (id) => profiles.get(id) ?? null });
 }
 

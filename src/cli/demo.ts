@@ -1,9 +1,9 @@
 // `switchyard demo`: fills a fresh store with generated traffic, so that the dashboard has something to show.
 
 import { command } from "../config/package.ts";
-import type { Db } from "../core/db.ts";
-import { type DemoFilled, type DemoPlan, demoStateOf, fillWithDemo } from "../demo/fill.ts";
+import { type DemoDbs, type DemoFilled, type DemoPlan, demoStateOf, fillWithDemo } from "../demo/fill.ts";
 import { OLDER_NOTE } from "../demo/money.ts";
+import { withLog } from "../store/db.ts";
 import type { Arguments } from "./command/arguments.ts";
 import { type Parsed, printJson, runCommand } from "./command/command.ts";
 import { isOn, splitFlags, textOf } from "./command/flags.ts";
@@ -28,7 +28,11 @@ export function demo(args: Arguments, terminal: Terminal = thisTerminal()): Prom
   return runCommand({
     ...{ name: "demo", terminal, parse: () => parseDemo(args) },
     run: (options, { database, logging }) =>
-      withStore(database, ({ db }) => fill({ ...options, retentionDays: logging.retentionDays }, db, terminal)),
+      withStore(database, ({ db }) =>
+        withLog(database, db, (log) =>
+          fill({ ...options, retentionDays: logging.retentionDays }, { db, log }, terminal),
+        ),
+      ),
   });
 }
 
@@ -38,8 +42,8 @@ interface FillOptions extends DemoOptions {
 }
 
 /** A store with data in it is left alone unless --yes was given. */
-async function fill(options: FillOptions, db: Db, terminal: Terminal): Promise<number> {
-  if ((await demoStateOf(db)) !== "fresh" && !options.isConfirmed) {
+async function fill(options: FillOptions, dbs: DemoDbs, terminal: Terminal): Promise<number> {
+  if ((await demoStateOf(dbs)) !== "fresh" && !options.isConfirmed) {
     terminal.say(
       "This database already has requests or credits, and generated ones could not be told apart. Nothing was changed. " +
         "Name another with --database, or add --yes.\n",
@@ -47,7 +51,7 @@ async function fill(options: FillOptions, db: Db, terminal: Terminal): Promise<n
     return FAILED;
   }
   const onProgress = progressOn(terminal, options.plan.requests);
-  const filled = await fillWithDemo(db, { ...options.plan, nowMs: terminal.now(), onProgress });
+  const filled = await fillWithDemo(dbs, { ...options.plan, nowMs: terminal.now(), onProgress });
   report(filled, options, terminal);
   return 0;
 }

@@ -9,11 +9,11 @@ import { createInvitations } from "../accounts/invitations.ts";
 import { createPasswords } from "../accounts/passwords.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
-import { demoStateOf, fillWithDemo } from "../demo/fill.ts";
+import { type DemoDbs, demoStateOf, fillWithDemo } from "../demo/fill.ts";
 import { demoCatalog } from "../demo/pool.ts";
 import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createUserStore } from "../store/accounts/users.ts";
-import { openDb } from "../store/db.ts";
+import { openDb, withLog } from "../store/db.ts";
 import type { Flags } from "./command/arguments.ts";
 import type { Terminal } from "./command/terminal.ts";
 import { DEMO_DEFAULTS, progressOn } from "./demo.ts";
@@ -59,7 +59,7 @@ export async function fillOnce({ database }: Settings, terminal: Terminal): Prom
   const db = await openDb(database, { exclusive: true });
   try {
     await db.migrate();
-    const key = await fillFresh(db, terminal);
+    const key = await withLog(database, db, (log) => fillFresh({ db, log }, terminal));
     await ensureVisitor(db);
     return key;
   } finally {
@@ -79,8 +79,8 @@ async function ensureVisitor(db: Db): Promise<void> {
     await invitations.setUp({ token, email: VISITOR, password: randomBytes(24).toString("base64url") });
 }
 
-async function fillFresh(db: Db, terminal: Terminal): Promise<string | null> {
-  const state = await demoStateOf(db);
+async function fillFresh(dbs: DemoDbs, terminal: Terminal): Promise<string | null> {
+  const state = await demoStateOf(dbs);
   if (state === "demo") return null;
   if (state === "taken") {
     throw new Error(
@@ -90,7 +90,7 @@ async function fillFresh(db: Db, terminal: Terminal): Promise<string | null> {
   }
   const onProgress = progressOn(terminal, DEMO_DEFAULTS.requests);
   if (!terminal.isScreen) terminal.say("Generating traffic, which takes some seconds.\n");
-  return (await fillWithDemo(db, { ...DEMO_DEFAULTS, nowMs: terminal.now(), onProgress })).key;
+  return (await fillWithDemo(dbs, { ...DEMO_DEFAULTS, nowMs: terminal.now(), onProgress })).key;
 }
 
 /** Lines for the first screen, which say that the data is not real. */

@@ -209,6 +209,11 @@ export const LOG_EVENTS = {
     level: "warn",
     meaning: "A SQLite file came without its witness file. What it holds is taken for the truth from now on.",
   },
+  "database.log_moving": {
+    level: "info",
+    meaning:
+      "Many rows of the request log move from the SQLite database to a file of their own, after an upgrade or a restore.",
+  },
   "database.file_lost": {
     level: "error",
     meaning: "A file of the open SQLite database was deleted, moved or replaced. Nothing is written until it is back.",

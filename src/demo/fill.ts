@@ -32,6 +32,12 @@ export interface DemoPlan {
   onProgress(written: number): void;
 }
 
+/** Where it is written: the same connection twice, unless the request log is a file of its own. */
+export interface DemoDbs {
+  readonly db: Db;
+  readonly log: Db;
+}
+
 /** What was written, for the report of the command. */
 export interface DemoFilled {
   readonly requests: number;
@@ -52,12 +58,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 const NONE: ReadonlyMap<string, OlderTraffic> = new Map();
 
-/** The database must be migrated. */
-export async function fillWithDemo(db: Db, plan: DemoPlan): Promise<DemoFilled> {
+/** The database must be migrated. `log` has its request log. */
+export async function fillWithDemo({ db, log }: DemoDbs, plan: DemoPlan): Promise<DemoFilled> {
   const catalog = demoCatalog();
   const key = await createOwners(db, plan, catalog);
-  const { newest, older } = await writeRecords(db, plan, catalog);
-  await writeOutcomes(db, newest, catalog);
+  const { newest, older } = await writeRecords(log, plan, catalog);
+  await writeOutcomes(log, newest, catalog);
   await createKeyStore(db).touch(new Map(DEMO_KEYS.map(({ id }) => [id, plan.nowMs])));
   const fromMs = plan.nowMs - plan.days * DAY_MS;
   let [charged, balance, olderCharge] = [0n, 0n, 0n];
@@ -175,12 +181,12 @@ type DemoState = "fresh" | "demo" | "taken";
 const OLD_STARTER_NOTE = "demo credits";
 
 /** Whether generated data may be written into a store: only where nothing real could be mixed up with it. */
-export async function demoStateOf(db: Db): Promise<DemoState> {
+export async function demoStateOf({ db, log }: DemoDbs): Promise<DemoState> {
   const [booked] = await db.query("SELECT id FROM ledger_transactions LIMIT 1");
   const [demoKey] = await db.query("SELECT id FROM api_keys WHERE id = $1", [PRODUCTION_ID]);
   // The money is written last, so a demo without any was interrupted and may be filled again.
   if (demoKey !== undefined && booked !== undefined) return "demo";
-  const [request] = await db.query("SELECT id FROM requests LIMIT 1");
+  const [request] = await log.query("SELECT id FROM requests LIMIT 1");
   const [real] = await db.query(
     "SELECT id FROM ledger_transactions WHERE note IS NULL OR note NOT IN ($1, $2) LIMIT 1",
     [STARTER_NOTE, OLD_STARTER_NOTE],

@@ -25,17 +25,17 @@ const VERDICTS: readonly (readonly [SampleVerdict, number])[] = [
 ];
 
 /** Of the newest requests that the profile's keys had answered. */
-export async function writeOutcomes(db: Db, records: readonly RequestRecord[], catalog: Catalog): Promise<void> {
+export async function writeOutcomes(log: Db, records: readonly RequestRecord[], catalog: Catalog): Promise<void> {
   const random = createDemoRandom(records.length);
   const answered = records
     .filter(({ profileId, cost }) => profileId === BUDGET_ID && cost !== null)
     .slice(-SAMPLES_MAX);
-  const outcomes = createOutcomeStore(db, db);
-  const log = createRequestLog(db);
+  const outcomes = createOutcomeStore({ db: log, log, reader: log });
+  const requests = createRequestLog(log);
   await Promise.all(answered.map((record) => outcomes.add(sampleOf(record, catalog, random))));
   const rated = answered.filter((_, index) => index % RATED_EVERY === 0);
   const rate = ({ accountId, id, keyId, atMs }: RequestRecord, index: number): Promise<void> =>
-    log.rate(accountId, id, {
+    requests.rate(accountId, id, {
       ...{ score: index % 5 === 4 ? 0 : 1, tier: null, keyId, atMs: atMs + 1_000 },
       comment: index % 5 === 4 ? "A figure of the text is missing" : null,
     });

@@ -1,7 +1,8 @@
 // Opens the database that an address names.
 
 import type { Db } from "../core/db.ts";
-import { openSqlite } from "./sqlite/sqlite.ts";
+import { openLogThread } from "./sqlite/log-file.ts";
+import { openSqlite, sqliteOver } from "./sqlite/sqlite.ts";
 
 /** Each has a default that suits commands; the serving process sets its own. */
 export interface OpenOptions {
@@ -26,12 +27,14 @@ export interface OpenOptions {
   readonly onConnectionLost?: (error: Error) => void;
 }
 
+const BUSY_MS = 5_000;
+
 /** `sqlite:/absolute/path`, `sqlite::memory:` or `postgres://…`. */
 export async function openDb(url: string, options: OpenOptions = {}): Promise<Db> {
   if (url.startsWith("sqlite:")) {
     return openSqlite(url.slice("sqlite:".length), {
       exclusive: options.exclusive ?? false,
-      busyTimeoutMs: options.busyTimeoutMs ?? 5_000,
+      busyTimeoutMs: options.busyTimeoutMs ?? BUSY_MS,
       acceptsLoss: options.acceptsLoss ?? false,
       isReadOnly: options.isReadOnly ?? false,
       onAdopted: options.onAdopted ?? (() => undefined),
@@ -49,4 +52,21 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
     });
   }
   throw new Error("A database address starts with sqlite: or postgres://.");
+}
+
+/** The path of a SQLite file; null for a database in memory or on a server, which has its request log within. */
+export function fileOf(url: string): string | null {
+  return url.startsWith("sqlite:") && url !== "sqlite::memory:" ? url.slice("sqlite:".length) : null;
+}
+
+/** Runs `work` with the request log of a database that is open and migrated. */
+export async function withLog<T>(url: string, db: Db, work: (log: Db) => Promise<T>): Promise<T> {
+  const path = fileOf(url);
+  if (path === null) return work(db);
+  const log = sqliteOver(await openLogThread(path, db, { busyTimeoutMs: BUSY_MS }));
+  try {
+    return await work(log);
+  } finally {
+    await log.close();
+  }
 }

@@ -53,7 +53,7 @@ export function splitStatements(sql: string): readonly string[] {
     .filter((statement) => statement !== "");
 }
 
-function readMigrations(kind: Db["kind"]): readonly Migration[] {
+export function readMigrations(kind: Db["kind"]): readonly Migration[] {
   const folder = new URL("./migrations/", import.meta.url);
   const names = readdirSync(folder).filter((name) => /^\d{4}_\w+(\.\w+)?\.sql$/.test(name));
   const ofStore = names.filter((name) => name.split(".").length === 2 || name.endsWith(`.${kind}.sql`));

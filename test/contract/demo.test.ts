@@ -16,10 +16,13 @@ await describeStores("the demo", ({ url }) => {
     const db = await openDb(url);
     try {
       await db.migrate();
-      const { booked } = await fillWithDemo(db, {
-        ...{ requests: 120, days: 30, seed: 1, nowMs: NOW, bookedMax: 60 },
-        onProgress: () => undefined,
-      });
+      const { booked } = await fillWithDemo(
+        { db, log: db },
+        {
+          ...{ requests: 120, days: 30, seed: 1, nowMs: NOW, bookedMax: 60 },
+          onProgress: () => undefined,
+        },
+      );
       expect(booked).toBeGreaterThan(40);
       expect(await verifyLedger(createLedgerAudit(db))).toMatchObject({ ok: true, openHolds: 0 });
       const lines = await createLedgerList(db).list("default", { limit: 500, after: null });

@@ -18,7 +18,7 @@ await describeStores("outcomes", ({ url }) => {
     await first.migrate();
     // Another process has connections of its own; a database in memory has but one.
     dbs = url.endsWith(":memory:") ? [first] : [first, await openDb(url)];
-    stores = dbs.map((db) => createOutcomeStore(db, db));
+    stores = dbs.map((db) => createOutcomeStore({ db, log: db, reader: db }));
   });
   afterAll(() => Promise.all(dbs.map((db) => db.close())));
   const store = (): OutcomeStore => stores[0] as OutcomeStore;

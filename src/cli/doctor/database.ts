@@ -1,12 +1,13 @@
 // Checks of the database and the data folder: reachable, up to date, writable. They create nothing that stays.
 
-import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, realpathSync, rmdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Check } from "../../config/doctor.ts";
 import { command } from "../../config/package.ts";
 import type { Db } from "../../core/db.ts";
 import { openDb } from "../../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../../store/migrate.ts";
+import { logPathOf } from "../../store/sqlite/log-file.ts";
 import { reasonOf } from "../command/usage.ts";
 import { type ClockReading, databaseClock } from "./clock.ts";
 
@@ -33,7 +34,8 @@ export async function databaseCheck(
     const clock = await databaseClock(db, Date.now);
     await db.query("SELECT 1 AS one");
     const check = migrationCheck(await compareMigrations(db));
-    return { check, clock, further: check.state === "ok" ? await inspect(db) : [] };
+    const further = check.state === "ok" ? await inspect(db) : [];
+    return { check, clock, further: [...logCheck(file), ...further] };
   } catch (error) {
     const fix =
       file === null ? "Check DATABASE_URL and that the server is running" : `Check ${file}, or restore a backup`;
@@ -64,6 +66,18 @@ function fileCheck(file: string): Check | null {
     return null;
   } catch (error) {
     return { state: "fail", what: `Database ${file} cannot be written to: ${reasonOf(error)}`, fix: RIGHTS };
+  }
+}
+
+/** Of the request log beside a SQLite file. One that is missing is made by the next start. */
+function logCheck(file: string | null): readonly Check[] {
+  const log = file === null ? null : logPathOf(realpathSync(file));
+  if (log === null || !existsSync(log)) return [];
+  try {
+    accessSync(log, constants.R_OK | constants.W_OK);
+    return [];
+  } catch (error) {
+    return [{ state: "fail", what: `Request log ${log} cannot be written to: ${reasonOf(error)}`, fix: RIGHTS }];
   }
 }
 

@@ -313,7 +313,8 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
   },
   backup: {
     summary: "Write a verified copy of the database to a file",
-    about: "backup FILE copies the database while the gateway runs, reads the copy back and checks its ledger.",
+    about:
+      "backup FILE copies the database with its request log while the gateway runs, reads the copy back and checks its ledger.",
     examples: ["switchyard backup switchyard-2026-11-15.backup", "switchyard backup nightly.backup --force --json"],
     tables: [flags(["--force", "Replace FILE where it exists"])],
     notes: [

@@ -1,9 +1,11 @@
-// Backup and restore of a SQLite file. The copy is one consistent state, taken while a gateway may go on writing.
+// Backup and restore of a SQLite database: one file, with the request log in it. The ledger in the copy is one consistent
+// state, taken while a gateway may go on writing.
 
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Db } from "../../core/db.ts";
 import { openDb } from "../db.ts";
+import { copyLogInto, logPathOf } from "../sqlite/log-file.ts";
 import { lockSqlite } from "../sqlite/sqlite.ts";
 import { moveAside, writeWhole } from "./files.ts";
 
@@ -22,6 +24,7 @@ export async function backupSqlite(database: string, target: string, check: Chec
     throw new Error("The backup and the database are the same file.");
   return writeWhole(target, async (copy) => {
     await copyInto(copy, await openDb(database));
+    await copyLogInto(copy, source);
     return examineSqlite(copy, check);
   });
 }
@@ -80,9 +83,10 @@ export async function restoreSqlite({ database, backup, stamp, finish }: SqliteR
     const aside = existsSync(target) ? `${target}.replaced-${stamp}` : null;
     await writeWhole(target, async (copy) => {
       await copyInto(copy, await openDb(`sqlite:${backup}`, { isReadOnly: true }));
-      // The log goes first: it must never be taken for the log of the restored file.
-      for (const ending of ["-wal", "-shm", ""]) {
-        moveAside([[`${target}${ending}`, `${target}.replaced-${stamp}${ending}`]]);
+      // Logs go first: they must never be taken for those of the restored file.
+      for (const path of [logPathOf(target), target]) {
+        for (const ending of ["-wal", "-shm", ""])
+          moveAside([[`${path}${ending}`, `${path}.replaced-${stamp}${ending}`]]);
       }
     });
     moveAside([[`${target}.witness`, `${target}.replaced-${stamp}.witness`]]);

@@ -13,8 +13,15 @@ import { recordIdAt } from "../../core/requests/records.ts";
 import type { Tier } from "../../core/tiers.ts";
 import { withoutNul } from "../dialect.ts";
 
-/** `reader` need not be the connection that writes. */
-export function createOutcomeStore(db: Db, reader: Db): OutcomeStore {
+interface OutcomeDbs {
+  /** Has the budget. */
+  readonly db: Db;
+  /** Has the samples, beside the requests. */
+  readonly log: Db;
+  readonly reader: Db;
+}
+
+export function createOutcomeStore({ db, log, reader }: OutcomeDbs): OutcomeStore {
   return {
     async take({ profileId, day }, amount, limit) {
       const [, taken] = await db.batch([
@@ -36,7 +43,7 @@ export function createOutcomeStore(db: Db, reader: Db): OutcomeStore {
       ]);
       const text = answer === null ? null : withoutNul(answer);
       const params = [id, accountId, profileId, atMs, tier, category, ...figures, verdict, similarity, text];
-      await db.batch([{ sql: ADD, params }]);
+      await log.batch([{ sql: ADD, params }]);
     },
     samples: async (accountId, fromMs, limit) =>
       (await reader.query(SAMPLES, [accountId, recordIdAt(fromMs), limit])).map(toSample),

@@ -23,8 +23,8 @@ import { toStoredSample } from "./outcomes.ts";
 import { searchPage } from "./search.ts";
 import { readSums } from "./sums.ts";
 
-/** Reads through `db`, which need not be the connection that writes. */
-export function createRequestLog(db: Db): RequestLog {
+/** Reads through `db`, and writes feedback through `writer`. */
+export function createRequestLog(db: Db, writer: Db = db): RequestLog {
   return {
     list: async (filter, page) => (await searchPage(db, filter, page)).map(toSummary),
     async turns(accountId, session, limit) {
@@ -58,11 +58,11 @@ export function createRequestLog(db: Db): RequestLog {
     },
     async mark(accountId, recordId, { tier, note, atMs }) {
       const subject = subjectOf(await this.find(accountId, recordId));
-      if (subject !== null) await db.query(MARK, [...subject, accountId, tier, note, atMs]);
+      if (subject !== null) await writer.query(MARK, [...subject, accountId, tier, note, atMs]);
     },
     async rate(accountId, recordId, { score, tier, comment, keyId, atMs }) {
       const subject = subjectOf(await this.find(accountId, recordId));
-      if (subject !== null) await db.query(RATE, [...subject, accountId, score, tier ?? "", comment, keyId, atMs]);
+      if (subject !== null) await writer.query(RATE, [...subject, accountId, score, tier ?? "", comment, keyId, atMs]);
     },
     marks: async ({ limit, after }) => (await db.query(MARKS, [after ?? BEYOND_IDS, limit])).map(toMarked),
   };

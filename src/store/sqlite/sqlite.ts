@@ -7,7 +7,7 @@ import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../..
 import { StoreBehind, StoreInUse, StoreUnavailable, StoreUnusable } from "../../core/store-errors.ts";
 import { migrate } from "../migrate.ts";
 import { runTransaction } from "../transaction.ts";
-import { type Channel, startThread, type Thread } from "./thread.ts";
+import { type Channel, type FileContent, startThread, type Thread } from "./thread.ts";
 
 export interface SqliteOptions {
   /** Take the lock of the one process that serves from this file. */
@@ -18,6 +18,8 @@ export interface SqliteOptions {
   readonly acceptsLoss?: boolean;
   /** For a backup: nothing is written to it or beside it. */
   readonly isReadOnly?: boolean;
+  readonly holds?: FileContent;
+  readonly attached?: string;
 }
 
 /** Opens a file (an absolute path; its folder is made where it is missing) or `:memory:`. */
@@ -28,10 +30,11 @@ export async function openSqlite(address: string, options: SqliteOptions): Promi
 /** The thread alone, for the process that lends it to others. */
 export async function openThread(address: string, options: SqliteOptions): Promise<Thread> {
   const { exclusive, busyTimeoutMs, onAdopted, acceptsLoss = false, isReadOnly = false } = options;
+  const { holds = "ledger", attached = null } = options;
   const isFile = address !== ":memory:";
   const { path, isNew } = isFile ? makePlace(address) : { path: address, isNew: false };
   const lockPath = exclusive && isFile ? makeLockFile(path) : null;
-  const thread = startThread({ path, lockPath, busyTimeoutMs, acceptsLoss, isReadOnly });
+  const thread = startThread({ path, lockPath, busyTimeoutMs, acceptsLoss, isReadOnly, holds, attached });
   const [[report] = []] = await thread.opened.catch((error) => {
     // An empty file must not take the place of one that should have been there.
     if (isNew && error instanceof StoreBehind) rmSync(path, { force: true });

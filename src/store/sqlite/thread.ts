@@ -92,8 +92,14 @@ interface ThreadWaiter {
   readonly reject: (error: Error) => void;
 }
 
+/** The ledger and all that is no log; the request log, whose commits wait for no disk; or a copy that is being made. */
+export type FileContent = "ledger" | "log" | "copy";
+
 interface ThreadData {
   readonly path: string;
+  readonly holds?: FileContent;
+  /** A second file, read only, whose tables are found by their names where `path` has none of that name. */
+  readonly attached?: string | null;
   readonly lockPath: string | null;
   readonly busyTimeoutMs: number;
   readonly acceptsLoss: boolean;

@@ -10,7 +10,7 @@ import { deserialize, serialize } from "node:v8";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { splitGroup } from "./group.mjs";
 import { createLogSync } from "./log-sync.mjs";
-import { checkTables, isDamage, loadDatabaseSync, takeLock } from "./open.mjs";
+import { attach, checkTables, isDamage, loadDatabaseSync, prepareFile, takeLock } from "./open.mjs";
 import { createPlacement } from "./placement.mjs";
 import { createStatements } from "./statements.mjs";
 import { createHead, createWitness, findLoss, readHead, readWitness } from "./witness.mjs";
@@ -19,8 +19,9 @@ import { createHead, createWitness, findLoss, readHead, readWitness } from "./wi
 const IO_ERROR = 10;
 
 const { path, lockPath, busyTimeoutMs, acceptsLoss = false, isReadOnly = false } = workerData;
-/** A file that is written to, so that its commits are counted. */
-const isFile = path !== ":memory:" && !isReadOnly;
+const { holds = "ledger", attached = null } = workerData;
+/** Commits are counted and synced where money depends on them. */
+const isLedger = path !== ":memory:" && !isReadOnly && holds === "ledger";
 let queue = [];
 let isScheduled = false;
 let answers = [];
@@ -38,42 +39,33 @@ let runBatch;
 /** Held open for as long as this process serves; the lock dies with the process, whichever way it dies. */
 let lock;
 
-const witness = isFile ? createWitness(`${path}.witness`) : null;
-const logSync = isFile ? createLogSync(`${path}-wal`) : null;
-/** Both only for a file. */
+const witness = isLedger ? createWitness(`${path}.witness`) : null;
+const logSync = isLedger ? createLogSync(`${path}-wal`) : null;
+/** Of the ledger. */
 let head;
+/** Of every file that stays open. */
 let placement;
 
 try {
   const DatabaseSync = await loadDatabaseSync();
   if (lockPath !== null) lock = takeLock(DatabaseSync, lockPath);
-  const witnessed = isFile ? readWitness(`${path}.witness`) : null;
+  const witnessed = isLedger ? readWitness(`${path}.witness`) : null;
   const loss = witnessed === null ? null : lossOf(DatabaseSync, witnessed);
   if (loss !== null && !acceptsLoss) throw Object.assign(new Error("behind"), { loss });
   if (loss !== null) witness.remove();
-  db = new DatabaseSync(path, { readOnly: isReadOnly });
+  // The tables behind an index of words are copied as they are, which newer libraries would refuse.
+  db = new DatabaseSync(path, { readOnly: isReadOnly, defensive: attached === null });
   db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-  if (!isReadOnly) prepareFile();
+  if (!isReadOnly && holds !== "copy") prepareFile(db);
+  if (attached !== null) attach(db, attached);
   if (lockPath !== null) checkTables(db);
   runBatch = createStatements(db);
-  const adopted = isFile ? watch(witnessed) : 0;
+  const adopted = isLedger ? watch(witnessed) : 0;
+  if (isLedger || holds === "log") placement = place();
   parentPort.on("message", receive);
   parentPort.postMessage([loss === null && adopted === 0 ? { id: 0 } : { id: 0, rows: [[{ ...loss, adopted }]] }]);
 } catch (error) {
   parentPort.postMessage([{ id: 0, error: describe(error) }]);
-}
-
-function prepareFile() {
-  // Of a new file; one that exists keeps its own. Measured: 5 % less CPU a request than with SQLite's 4096.
-  db.exec("PRAGMA page_size = 8192");
-  db.exec("PRAGMA journal_mode = WAL");
-  // A commit waits for no disk: log-sync.mjs does, before it is answered.
-  db.exec("PRAGMA synchronous = NORMAL");
-  // Checkpoints write each changed page once, so fewer of them write less. The log stays below 40 MB.
-  db.exec("PRAGMA wal_autocheckpoint = 4000");
-  // In KiB. With SQLite's own 2 MB, a busy file reads most pages again before it changes them.
-  db.exec("PRAGMA cache_size = -65536");
-  db.exec("PRAGMA foreign_keys = ON");
 }
 
 /** Read-only, because a connection that could write would tidy a damaged log away when it is closed. */
@@ -92,14 +84,21 @@ function lossOf(DatabaseSync, witnessed) {
   }
 }
 
-/** Begins to count commits and to look after the files. How many commits the file had, where it came without a witness. */
+/** Begins to count commits. How many commits the file had, where it came without a witness. */
 function watch(witnessed) {
   const found = readHead(db);
   head = createHead(db, witness);
-  placement = createPlacement([path, `${path}-wal`, ...(lockPath === null ? [] : [lockPath])]);
   if (witnessed !== null || lockPath === null || found.commits === 0) return 0;
   witness.write(found);
   return found.commits;
+}
+
+/** Of the ledger, where both files are open: it is what an audit reads. */
+function place() {
+  // SQLite makes its log with the first look at a file.
+  db.prepare(`SELECT 1 FROM ${attached === null ? "main" : "attached"}.sqlite_master`).get();
+  const file = attached ?? path;
+  return createPlacement([file, `${file}-wal`, ...(lockPath === null ? [] : [lockPath])]);
 }
 
 function receive(message) {

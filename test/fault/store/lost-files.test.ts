@@ -103,10 +103,10 @@ describe("the watch", () => {
       info: ({ event }: { event?: string }) => logged.push(event),
     };
     let problems: readonly string[] = [];
-    const watch = watchStorage(
-      { problems: async () => problems },
-      { log: log as never, metrics: { databaseFilesLost: (count) => counts.push(count) } },
-    );
+    const watch = watchStorage([{ problems: async () => problems }], {
+      log: log as never,
+      metrics: { databaseFilesLost: (count) => counts.push(count) },
+    });
     for (const found of [[], ["lost.db"], ["lost.db"], []]) {
       problems = found;
       await vi.advanceTimersByTimeAsync(10_000);

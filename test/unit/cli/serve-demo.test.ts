@@ -10,6 +10,7 @@ import { demoSettings, demoStore, fillOnce } from "../../../src/cli/serve-demo.t
 import { load } from "../../../src/config/load.ts";
 import type { Settings } from "../../../src/config/settings.ts";
 import { demoStateOf, fillWithDemo } from "../../../src/demo/fill.ts";
+import { withLog } from "../../../src/store/db.ts";
 import { HELLO, startGateway } from "../../support/gateway/gateway.ts";
 import { type RecordedTerminal, recordTerminal } from "../../support/gateway/terminal.ts";
 
@@ -21,7 +22,7 @@ function settingsIn({ cwd, env }: RecordedTerminal): Settings {
 
 function countRequests(database: string): Promise<number> {
   return withStore(database, async ({ db }) => {
-    const [row] = await db.query("SELECT COUNT(*) AS requests FROM requests");
+    const [row] = await withLog(database, db, (log) => log.query("SELECT COUNT(*) AS requests FROM requests"));
     return Number(row?.requests);
   });
 }
@@ -56,7 +57,7 @@ test("a store that was filled is served as it is", async () => {
   const terminal = recordTerminal();
   const settings = settingsIn(terminal);
   const plan = { requests: 20, days: 30, seed: 1, nowMs: Date.now(), onProgress: () => {} };
-  await withStore(settings.database, ({ db }) => fillWithDemo(db, plan));
+  await withStore(settings.database, ({ db }) => fillWithDemo({ db, log: db }, plan));
   expect(await fillOnce(settings, terminal)).toBeNull();
   expect(await countRequests(settings.database)).toBe(20);
 });
@@ -83,5 +84,5 @@ test("a store that a server uses is rejected before anything is written", async 
   const gateway = await startGateway({ database: settings.database, creditsUsd: null });
   await expect(fillOnce(settings, terminal)).rejects.toThrow("Another process is serving");
   await gateway.stop();
-  expect(await withStore(settings.database, ({ db }) => demoStateOf(db))).not.toBe("demo");
+  expect(await withStore(settings.database, ({ db }) => demoStateOf({ db, log: db }))).not.toBe("demo");
 });

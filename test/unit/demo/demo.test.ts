@@ -38,14 +38,17 @@ async function filledStore(
   await db.migrate();
   const progress: number[] = [];
   const onProgress = (written: number): void => void progress.push(written);
-  const filled = await fillWithDemo(db, {
-    requests,
-    days: 30,
-    seed: 1,
-    nowMs: NOW,
-    onProgress,
-    ...(bookedMax === undefined ? {} : { bookedMax }),
-  });
+  const filled = await fillWithDemo(
+    { db, log: db },
+    {
+      requests,
+      days: 30,
+      seed: 1,
+      nowMs: NOW,
+      onProgress,
+      ...(bookedMax === undefined ? {} : { bookedMax }),
+    },
+  );
   return { db, filled, progress };
 }
 
@@ -104,7 +107,7 @@ test("bookings have the times of the requests, and each month adds up to what it
 
 test("where money was moved already, nothing is booked before it", async () => {
   const { db } = await filledStore(40);
-  await fillWithDemo(db, { requests: 40, days: 60, seed: 2, nowMs: NOW, onProgress: () => undefined });
+  await fillWithDemo({ db, log: db }, { requests: 40, days: 60, seed: 2, nowMs: NOW, onProgress: () => undefined });
   const own = "SELECT created_at FROM ledger_transactions WHERE account_id = 'default' ORDER BY sequence";
   const rows = await db.query(own);
   const times = rows.map(({ created_at }) => Number(created_at));
