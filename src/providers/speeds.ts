@@ -1,5 +1,6 @@
 // How fast each host answers, as this process observes it: moving averages of the time to the first token and of the
-// tokens a second. What is published changes only when an average has really moved, so that noise moves no conversation.
+// tokens a second. Averages are of logarithms, since one answer may take thirty times as long as usual. What is published
+// changes only when an average has really moved. So noise moves no conversation.
 
 import type { HostSpeed, HostSpeeds } from "../core/decision.ts";
 
@@ -19,8 +20,10 @@ export interface Speeds {
   keeping(isSame: (route: string) => boolean): Speeds;
 }
 
-/** The weight of a new observation. */
+/** The weight of a new observation, once there are enough. */
 const ALPHA = 0.1;
+/** Before so many observations, a host counts as unknown: the first one may include a connection or a cold start. */
+const OBSERVED_MIN = 5;
 /** An average is published again when it is off by this share of what was published. */
 const STEP = 0.2;
 /** Fewer tokens, or in less time, say nothing about throughput. */
@@ -29,9 +32,24 @@ const OUTPUT_MS_MIN = 20;
 /** What is older is forgotten, so that a host that was slow is tried again. */
 const KEEP_MS = 600_000;
 
+class Average {
+  #sum = 0;
+  #count = 0;
+
+  note(observed: number): void {
+    this.#count += 1;
+    this.#sum += Math.max(ALPHA, 1 / this.#count) * (Math.log(Math.max(1, observed)) - this.#sum);
+  }
+
+  /** Null before there are enough observations. */
+  get value(): number | null {
+    return this.#count < OBSERVED_MIN ? null : Math.exp(this.#sum);
+  }
+}
+
 interface Averages {
-  firstMs: number;
-  tokensPerSecond: number;
+  readonly firstMs: Average;
+  readonly tokensPerSecond: Average;
   notedAtMs: number;
 }
 
@@ -42,14 +60,13 @@ export function createSpeeds(now: () => number, averages = new Map<string, Avera
   function publish(nowMs: number): void {
     const next = new Map<string, HostSpeed>();
     oldestAtMs = Number.POSITIVE_INFINITY;
-    for (const [route, { firstMs, tokensPerSecond, notedAtMs }] of averages) {
-      if (nowMs - notedAtMs > KEEP_MS) averages.delete(route);
+    for (const [route, average] of averages) {
+      if (nowMs - average.notedAtMs > KEEP_MS) averages.delete(route);
       else {
-        oldestAtMs = Math.min(oldestAtMs, notedAtMs);
+        oldestAtMs = Math.min(oldestAtMs, average.notedAtMs);
         const known = published.get(route);
-        const hasMoved =
-          known === undefined || isOff(firstMs, known.firstMs) || isOff(tokensPerSecond, known.tokensPerSecond);
-        next.set(route, hasMoved ? { firstMs, tokensPerSecond } : known);
+        const speed = speedOf(average);
+        if (speed !== null) next.set(route, known === undefined || hasMoved(speed, known) ? speed : known);
       }
     }
     published = next;
@@ -59,21 +76,19 @@ export function createSpeeds(now: () => number, averages = new Map<string, Avera
 
   return {
     note(route, { firstMs, outputTokens, outputMs }) {
-      const rate = outputTokens >= TOKENS_MIN && outputMs >= OUTPUT_MS_MIN ? (outputTokens / outputMs) * 1000 : 0;
-      const known = averages.get(route);
-      const average = known ?? { firstMs: 0, tokensPerSecond: 0, notedAtMs: 0 };
-      if (firstMs !== null) average.firstMs = moved(average.firstMs, firstMs);
-      if (rate > 0) average.tokensPerSecond = moved(average.tokensPerSecond, rate);
-      average.notedAtMs = now();
-      if (known === undefined) averages.set(route, average);
-      const shown = published.get(route);
-      if (
-        shown === undefined ||
-        isOff(average.firstMs, shown.firstMs) ||
-        isOff(average.tokensPerSecond, shown.tokensPerSecond)
-      ) {
-        publish(average.notedAtMs);
+      const isRate = outputTokens >= TOKENS_MIN && outputMs >= OUTPUT_MS_MIN;
+      if (firstMs === null && !isRate) return;
+      let average = averages.get(route);
+      if (average === undefined) {
+        average = { firstMs: new Average(), tokensPerSecond: new Average(), notedAtMs: 0 };
+        averages.set(route, average);
       }
+      if (firstMs !== null) average.firstMs.note(firstMs);
+      if (isRate) average.tokensPerSecond.note((outputTokens / outputMs) * 1000);
+      average.notedAtMs = now();
+      const speed = speedOf(average);
+      const shown = published.get(route);
+      if (speed !== null && (shown === undefined || hasMoved(speed, shown))) publish(average.notedAtMs);
     },
     current() {
       if (published.size === 0) return published;
@@ -85,8 +100,13 @@ export function createSpeeds(now: () => number, averages = new Map<string, Avera
   };
 }
 
-function moved(average: number, observed: number): number {
-  return average === 0 ? observed : average + ALPHA * (observed - average);
+function speedOf({ firstMs, tokensPerSecond }: Averages): HostSpeed | null {
+  const [first, rate] = [firstMs.value, tokensPerSecond.value];
+  return first === null && rate === null ? null : { firstMs: first ?? 0, tokensPerSecond: rate ?? 0 };
+}
+
+function hasMoved(speed: HostSpeed, shown: HostSpeed): boolean {
+  return isOff(speed.firstMs, shown.firstMs) || isOff(speed.tokensPerSecond, shown.tokensPerSecond);
 }
 
 function isOff(average: number, shown: number): boolean {

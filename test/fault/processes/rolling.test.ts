@@ -213,7 +213,7 @@ describe.skipIf(database === null)("a rolling restart", () => {
     compareTurns();
   });
 
-  /** At each host, a conversation has one key in every process. Hosts may change as they are found faster or slower. */
+  /** At each host, a conversation has one key in every process. A host changes only when it is found much slower. */
   function compareTurns(): void {
     const conversations = [...keysOfTurns.values()];
     const atHost = (keys: readonly string[], host: readonly string[]) =>
@@ -223,8 +223,8 @@ describe.skipIf(database === null)("a rolling restart", () => {
     expect(new Set(conversations.flat()).size).toBeGreaterThan(2);
     const turns = conversations.flatMap((keys) => keys.slice(1).map((key, index) => key === keys[index]));
     const share = turns.filter(Boolean).length / turns.length;
-    // By chance it would be a sixth.
-    expect(share).toBeGreaterThan(0.4);
+    // By chance it would be a half: the key at each host is certain, and there are two hosts.
+    expect(share).toBeGreaterThan(0.8);
     console.info(`${(share * 100).toFixed(1)}% of ${turns.length} turns stayed with host and key`);
   }
 

@@ -80,11 +80,19 @@ test("a single key is not taken out by one refusal", () => {
 });
 
 describe("speeds", () => {
-  test("are averages that noise does not move", () => {
+  type Answer = Parameters<ReturnType<typeof createSpeeds>["note"]>[1];
+  const noteFive = (speeds: ReturnType<typeof createSpeeds>, route: string, answer: Answer): void => {
+    for (let index = 0; index < 5; index += 1) speeds.note(route, answer);
+  };
+
+  test("are averages that noise does not move, of five answers at least", () => {
     const speeds = createSpeeds(() => 0);
+    for (let index = 0; index < 4; index += 1) speeds.note("m", { firstMs: 100, outputTokens: 100, outputMs: 1000 });
+    expect(speeds.current().size).toBe(0);
     speeds.note("m", { firstMs: 100, outputTokens: 100, outputMs: 1000 });
     const first = speeds.current();
-    expect(first.get("m")).toEqual({ firstMs: 100, tokensPerSecond: 100 });
+    expect(first.get("m")?.firstMs).toBeCloseTo(100);
+    expect(first.get("m")?.tokensPerSecond).toBeCloseTo(100);
     for (const firstMs of [130, 70, 120, 90]) speeds.note("m", { firstMs, outputTokens: 100, outputMs: 1100 });
     expect(speeds.current()).toBe(first);
     for (let index = 0; index < 40; index += 1) speeds.note("m", { firstMs: 400, outputTokens: 0, outputMs: 0 });
@@ -92,16 +100,29 @@ describe("speeds", () => {
     expect(speeds.current().get("m")?.tokensPerSecond).toBeGreaterThan(90);
   });
 
-  test("of whole answers say nothing about the first token", () => {
+  test("do not triple because of one answer that took thirty times as long, whenever it came", () => {
+    for (const slowAt of [0, 3, 8]) {
+      const speeds = createSpeeds(() => 0);
+      for (let index = 0; index < 10; index += 1) {
+        speeds.note("m", { firstMs: index === slowAt ? 1800 : 60, outputTokens: 0, outputMs: 0 });
+        expect(speeds.current().get("m")?.firstMs ?? 60).toBeLessThan(180);
+      }
+    }
+  });
+
+  test("of whole answers say nothing about the first token, and short ones nothing at all", () => {
     const speeds = createSpeeds(() => 0);
-    speeds.note("m", { firstMs: null, outputTokens: 50, outputMs: 500 });
-    expect(speeds.current().get("m")).toEqual({ firstMs: 0, tokensPerSecond: 100 });
+    noteFive(speeds, "m", { firstMs: null, outputTokens: 50, outputMs: 500 });
+    expect(speeds.current().get("m")?.firstMs).toBe(0);
+    expect(speeds.current().get("m")?.tokensPerSecond).toBeCloseTo(100);
+    noteFive(speeds, "short", { firstMs: null, outputTokens: 5, outputMs: 500 });
+    expect(speeds.current().has("short")).toBe(false);
   });
 
   test("are forgotten, so that a slow host is tried again", () => {
     const clock = { nowMs: 0 };
     const speeds = createSpeeds(() => clock.nowMs);
-    speeds.note("m", { firstMs: 9000, outputTokens: 1, outputMs: 1 });
+    noteFive(speeds, "m", { firstMs: 9000, outputTokens: 1, outputMs: 1 });
     expect(speeds.current().size).toBe(1);
     clock.nowMs = 600_001;
     expect(speeds.current().size).toBe(0);
@@ -110,15 +131,14 @@ describe("speeds", () => {
   test("stay with a host that is called as before, and never pass to what takes its route", () => {
     const before = createSpeeds(() => 0);
     const slow = { firstMs: 9000, outputTokens: 0, outputMs: 0 };
-    before.note("m", slow);
-    before.note("m via p", slow);
+    for (const route of ["m", "m via p"]) noteFive(before, route, slow);
     const after = before.keeping((route) => route === "m via p");
     expect([...after.current().keys()]).toEqual(["m via p"]);
     // A call that began before still tells of its own host, and of no other.
     for (let index = 0; index < 40; index += 1)
       for (const route of ["m", "m via p"]) before.note(route, { ...slow, firstMs: 100 });
-    after.note("m", { ...slow, firstMs: 50 });
-    expect(after.current().get("m")?.firstMs).toBe(50);
+    noteFive(after, "m", { ...slow, firstMs: 50 });
+    expect(after.current().get("m")?.firstMs).toBeCloseTo(50);
     expect(after.current().get("m via p")?.firstMs).toBeLessThan(1000);
   });
 });
