@@ -1,4 +1,5 @@
-// `switchyard providers add`, `set`, `remove` and `test`: providers of the run-time configuration, directly on the store.
+// `switchyard providers add`, `set`, `remove`, `test` and those about keys: providers of the run-time configuration,
+// directly on the store.
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -8,40 +9,59 @@ import type { JsonMap, Overlay } from "../core/overlay.ts";
 import { draftCatalog, type Probed, probe } from "../gateway/operate/probe.ts";
 import { createRegistry } from "../providers/registry.ts";
 import { entryAt, patched, withEntry } from "../versions/document.ts";
+import { storedKeys, withKey, withoutKey } from "../versions/provider-keys.ts";
 import type { Versions } from "../versions/versions.ts";
 import type { Flags } from "./command/arguments.ts";
 import { COMMAND_LINE, printJson } from "./command/command.ts";
-import { isOn, textOf } from "./command/flags.ts";
+import { isOn, parseNumber, textOf } from "./command/flags.ts";
+import { formatTable } from "./command/table.ts";
 import type { Terminal } from "./command/terminal.ts";
 import { FAILED, reasonOf, UsageError } from "./command/usage.ts";
 import { printPublished, withVersions } from "./command/versions.ts";
 
 export interface ProviderChange {
-  readonly kind: "add" | "set" | "remove" | "test";
+  readonly kind: "add" | "set" | "remove" | "test" | "keys" | "add-key" | "remove-key";
   readonly id: string;
   readonly fields: JsonMap;
+  /** The id of the key to remove. */
+  readonly keyId: string;
+  /** Of a key that is added. */
+  readonly weight: number;
   /** A file with the key, or - for standard input: arguments are visible to everybody on a machine. */
   readonly keyFrom: string | null;
   readonly note: string | null;
   readonly isJson: boolean;
 }
 
-export const CHANGE_FLAGS = ["kind", "base-url", "key-from", "note", "json"];
+export const CHANGE_FLAGS = ["kind", "base-url", "key-from", "weight", "note", "json"];
 
-export function parseChange(kind: ProviderChange["kind"], id: string | undefined, own: Flags): ProviderChange {
+const WEIGHT_MAX = 1_000;
+
+export function parseChange(kind: ProviderChange["kind"], [id, keyId]: readonly string[], own: Flags): ProviderChange {
   if (id === undefined) throw new UsageError(`providers ${kind} needs the name of a provider.`);
+  if (kind === "remove-key" && keyId === undefined)
+    throw new UsageError(`providers remove-key needs the id of a key. List them: providers keys ${id}`);
+  const weight = textOf(own, "weight");
+  const keyFrom = textOf(own, "key-from");
+  if (kind === "add-key" && keyFrom === null)
+    throw new UsageError("providers add-key needs --key-from with a file, or - for standard input.");
+  if (kind !== "add-key" && weight !== null) throw new UsageError("--weight belongs to providers add-key.");
   const [providerKind, baseUrl] = [textOf(own, "kind"), textOf(own, "base-url")];
   const fields = {
     ...(providerKind === null ? {} : { kind: providerKind }),
     ...(baseUrl === null ? {} : { baseUrl }),
   };
-  return { kind, id, fields, keyFrom: textOf(own, "key-from"), note: textOf(own, "note"), isJson: isOn(own, "json") };
+  return {
+    ...{ kind, id, fields, keyFrom, keyId: keyId ?? "", note: textOf(own, "note"), isJson: isOn(own, "json") },
+    weight: weight === null ? 1 : parseNumber(weight, "weight", WEIGHT_MAX),
+  };
 }
 
 export async function changeProvider(wanted: ProviderChange, settings: Settings, terminal: Terminal): Promise<number> {
   const fields = { ...wanted.fields, ...(await keyOf(wanted, terminal)) };
   return withVersions(settings, async (versions) => {
     if (wanted.kind === "test") return test(wanted, fields, { versions, terminal });
+    if (wanted.kind === "keys") return listKeys(wanted, versions, terminal);
     const by = { author: COMMAND_LINE, ...(wanted.note === null ? {} : { note: wanted.note }) };
     const change = (document: Overlay): Overlay => changed(document, wanted, fields);
     printPublished(await versions.publish({ ...by, change }), wanted.isJson, terminal);
@@ -64,7 +84,20 @@ function readKeyFile(path: string): string {
   }
 }
 
-function changed(document: Overlay, { kind, id }: ProviderChange, fields: JsonMap): Overlay {
+function listKeys({ id, isJson }: ProviderChange, versions: Versions, terminal: Terminal): number {
+  const keys = storedKeys(versions.newest().document, id);
+  if (isJson) printJson({ data: keys }, terminal);
+  else {
+    const rows = keys.map((key) => [key.id, `…${key.lastFour}`, String(key.weight), key.setBy, key.setAt]);
+    terminal.out(formatTable([["KEY", "ENDS IN", "WEIGHT", "SET BY", "SET AT"], ...rows]));
+  }
+  return 0;
+}
+
+function changed(document: Overlay, wanted: ProviderChange, fields: JsonMap): Overlay {
+  const { kind, id, keyId, weight } = wanted;
+  if (kind === "add-key") return withKey(document, id, { key: String(fields.apiKey), weight });
+  if (kind === "remove-key") return withoutKey(document, id, keyId);
   const known = entryAt(document, "providers", id);
   if (kind === "add" && known !== undefined) throw new GatewayError("conflict", `There is a provider '${id}' already.`);
   if (kind === "remove" && known === undefined)

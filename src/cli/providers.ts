@@ -47,11 +47,11 @@ export function providers(args: Arguments, terminal: Terminal = thisTerminal()):
 }
 
 function parseProviders({ words, flags }: Arguments): Parsed<ProviderOptions> {
-  const known = { discover: 1, add: 1, set: 1, remove: 1, test: 1 };
-  const [kind, word] = parseSubcommand(words, "providers", known);
+  const changes = { add: 1, set: 1, remove: 1, test: 1, keys: 1, "add-key": 1, "remove-key": 2 };
+  const [kind, ...named] = parseSubcommand(words, "providers", { discover: 1, ...changes });
   const { own, config } = splitFlags(flags, kind === "discover" ? ["json", "add"] : CHANGE_FLAGS);
-  if (kind !== "discover") return { options: parseChange(kind, word, own), config };
-  return { options: { kind, address: word ?? null, isJson: isOn(own, "json"), adds: isOn(own, "add") }, config };
+  if (kind !== "discover") return { options: parseChange(kind, named, own), config };
+  return { options: { kind, address: named[0] ?? null, isJson: isOn(own, "json"), adds: isOn(own, "add") }, config };
 }
 
 async function findServers(options: DiscoverOptions, settings: Settings, terminal: Terminal): Promise<number> {

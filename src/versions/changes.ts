@@ -1,9 +1,9 @@
-// What differs between two versions, in words. Secrets are named by their last four characters.
+// What differs between two versions, in words. Secrets are named by their last four characters, keys also by their id.
 
 import { isDeepStrictEqual } from "node:util";
 import { isJsonMap, type Json, type JsonMap, type Overlay } from "../core/overlay.ts";
 import { modelsOf } from "./document.ts";
-import { isSealed } from "./secrets.ts";
+import { isSealed, secretId } from "./secrets.ts";
 
 export interface Change {
   /** Such as `providers.lab.baseUrl`. */
@@ -71,7 +71,7 @@ function written(value: Json | undefined): string {
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }
 
-/** Sealed texts never get here as text: keys are told by their last four characters and their weights. */
+/** Sealed texts never get here as text: keys are told by their last four characters, ids and weights. */
 function plain(value: Json): string {
   if (typeof value !== "object" || value === null) return String(value);
   if (!Array.isArray(value)) return isSealed(value) ? "a key" : JSON.stringify(value);
@@ -85,8 +85,8 @@ function plain(value: Json): string {
 
 /** Null for what is no key. */
 function keyWords(entry: Json): string | null {
-  if (isSealed(entry)) return `…${entry.lastFour}`;
+  if (isSealed(entry)) return `…${entry.lastFour} ${secretId(entry)}`;
   if (!isJsonMap(entry) || !isSealed(entry.key)) return null;
   const { key, weight = 1 } = entry;
-  return `…${key.lastFour}${weight === 1 ? "" : ` × ${String(weight)}`}`;
+  return `…${key.lastFour} ${secretId(key)}${weight === 1 ? "" : ` × ${String(weight)}`}`;
 }

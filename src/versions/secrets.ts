@@ -1,6 +1,7 @@
-// Secrets of a document: sealed in what is stored, opened only for calling providers, and shown by their last four
-// characters. A secret goes with the address it was set for.
+// Secrets of a document: sealed in what is stored, opened only for calling providers, and shown by an id and their last
+// four characters. A secret goes with the address it was set for.
 
+import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { GatewayError } from "../core/errors.ts";
 import { isJsonMap, type Json, type JsonMap, type Overlay, type SealedSecret } from "../core/overlay.ts";
@@ -66,8 +67,14 @@ export function shownDocument(document: Overlay): Overlay {
   return eachSecret(document, (value) => (isSealed(value) ? shownSecret(value) : value));
 }
 
-function shownSecret({ lastFour, setBy, setAt }: SealedSecret): JsonMap {
-  return { lastFour, setBy, setAt };
+function shownSecret(secret: SealedSecret): JsonMap {
+  const { lastFour, setBy, setAt } = secret;
+  return { id: secretId(secret), lastFour, setBy, setAt };
+}
+
+/** Of the sealed text, which differs each time a secret is sealed: it tells two secrets apart and says nothing of either. */
+export function secretId({ sealed }: SealedSecret): string {
+  return createHash("sha256").update(sealed).digest("hex").slice(0, 8);
 }
 
 export function isSealed(value: Json | undefined): value is SealedSecret {
@@ -99,9 +106,8 @@ function keptSecret(value: Json, { provider, place }: SecretPlace, { document, p
   let kept: SealedSecret | undefined;
   eachSecret(previous, (each, owner, at) => {
     if (owner !== provider || !isSealed(each)) return each;
-    // Several may be shown alike, short ones for example. Then it is the one of the same place.
-    const isShown = isDeepStrictEqual(each, value) || isDeepStrictEqual(shownSecret(each), value);
-    if (isShown && (kept === undefined || at === place)) kept = each;
+    // Without an id, several may be shown alike, short ones for example. Then it is the one of the same place.
+    if (isMeant(each, value) && (kept === undefined || at === place)) kept = each;
     return each;
   });
   if (kept === undefined) throw notKept(provider, `There is no such key of '${provider}'. Write the key itself.`);
@@ -112,6 +118,13 @@ function keptSecret(value: Json, { provider, place }: SecretPlace, { document, p
     );
   }
   return kept;
+}
+
+/** By its id alone, as it was stored, or as it was shown before secrets had ids. */
+function isMeant(secret: SealedSecret, value: JsonMap): boolean {
+  if (value.id !== undefined) return value.id === secretId(secret);
+  const { lastFour, setBy, setAt } = secret;
+  return isDeepStrictEqual(secret, value) || isDeepStrictEqual({ lastFour, setBy, setAt }, value);
 }
 
 function targetOf({ providers }: Overlay, id: string): string {

@@ -131,6 +131,28 @@ describe("`providers`", () => {
     expect(data.at(-1)?.note).toBe("for the weekend");
   });
 
+  test("keys of one provider are listed, added with a weight and removed by their ids", async () => {
+    const add = ["providers", "add", "pair", "--kind", "openai", "--base-url", lab.url, "--key-from", "-"];
+    await run(add, typing("short"));
+    const second = ["providers", "add-key", "pair", "--key-from", "-", "--weight", "3"];
+    expect((await run(second, typing("other"))).code).toBe(0);
+    const listed = JSON.parse((await run(["providers", "keys", "pair", "--json"])).out).data;
+    expect(listed).toMatchObject([
+      { lastFour: "", weight: 1 },
+      { lastFour: "", weight: 3 },
+    ]);
+    expect((await run(["providers", "keys", "pair"])).out).toMatch(
+      new RegExp(`^${listed[1].id} +… +3 +command line`, "m"),
+    );
+    const removed = await run(["providers", "remove-key", "pair", listed[0].id]);
+    expect(removed.said).toContain(`1 key (… ${listed[1].id} × 3)`);
+    expect(JSON.parse((await run(["providers", "keys", "pair", "--json"])).out).data).toEqual([listed[1]]);
+    expect((await run(["providers", "remove-key", "pair"])).code).toBe(2);
+    expect((await run(["providers", "add-key", "pair"])).code).toBe(2);
+    expect((await run(["providers", "keys", "nobody"])).said).toContain("No provider 'nobody'");
+    await run(["providers", "remove", "pair"]);
+  });
+
   test("test asks with a key before it is stored, and says what is wrong", async () => {
     const words = ["providers", "test", "fresh", "--kind", "openai", "--base-url", lab.url, "--key-from", "-"];
     const good = await run(words, typing("fresh-secret-3333"));

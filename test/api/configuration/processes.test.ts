@@ -5,7 +5,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { chains } from "../../../src/cli/versions.ts";
-import type { Db } from "../../../src/core/db.ts";
 import { openDb } from "../../../src/store/db.ts";
 import { createVersionStore } from "../../../src/store/versions/versions.ts";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
@@ -13,6 +12,7 @@ import { recordTerminal } from "../../support/gateway/terminal.ts";
 import { answers, type FakeProvider, fails, startFakeProvider } from "../../support/providers/fake-provider.ts";
 import { chargesOf, decimal, owed } from "../../support/stores/money.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
+import { everyRow } from "../../support/stores/rows.ts";
 
 const env = { SWITCHYARD_SECRET: "a-secret-for-several-processes" };
 const KEY = "sk-canary-0123456789-WXYZ";
@@ -54,19 +54,6 @@ async function chargeOf(gateway: TestGateway, id: string): Promise<string> {
   expect(chargeUsd).toMatch(/^0\.\d*[1-9]/);
   return chargeUsd;
 }
-
-/** Every row of every table. */
-async function everyRow(db: Db): Promise<readonly object[]> {
-  const names = db.kind === "sqlite" ? SQLITE_TABLES : POSTGRES_TABLES;
-  const tables = (await db.query(names)).map(({ name }) => String(name));
-  expect(tables).toContain("config_versions");
-  const rows = [];
-  for (const table of tables) rows.push(...(await db.query(`SELECT * FROM "${table}"`)));
-  return rows;
-}
-
-const SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'";
-const POSTGRES_TABLES = "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()";
 
 /** So many requests are held at each version, and as many clients ask beside them. */
 const AT_ONCE = 4;
@@ -216,9 +203,7 @@ describe.each(STORES.filter(([name, url]) => name === "SQLite" || url !== undefi
   });
 
   test("a key set at run time is nowhere in clear in the database", async () => {
-    const db = await openDb(gateway.database);
-    const dump = JSON.stringify(await everyRow(db), (_, value) => (typeof value === "bigint" ? String(value) : value));
-    await db.close();
+    const dump = await everyRow(gateway.database);
     // The key was called with, so it is there, sealed.
     expect(lab.requests.some(({ headers }) => headers.authorization === `Bearer ${KEY}`)).toBe(true);
     expect(dump).toContain('\\"sealed\\"');

@@ -1,4 +1,4 @@
-// The keys of a provider: added, weighed, switched off and removed. A stored key is known by its last characters only.
+// The keys of a provider: added, weighed, switched off and removed. A stored key is known by its last characters and an id.
 
 import { useState } from "preact/hooks";
 import { call } from "../../api.ts";
@@ -11,6 +11,7 @@ import { showPublished, useTask } from "./task.tsx";
 import * as TEXT from "./text.ts";
 
 interface ShownKey {
+  readonly id: string;
   readonly lastFour: string;
   readonly setBy: string;
   readonly setAt: string;
@@ -65,7 +66,7 @@ export function KeyList({ provider }: { readonly provider: Provider }) {
 }
 
 function nameOf(key: KeyRow["key"]): string {
-  return typeof key === "string" ? key : `…${key.lastFour}`;
+  return typeof key === "string" ? key : `…${key.lastFour} ${key.id}`;
 }
 
 interface KeysProps {

@@ -21,7 +21,7 @@ const providerFields = {
   baseUrl: AsInFile("The address; not needed for a built-in provider."),
   apiKey: AsInFile("The key as text. It is stored encrypted and never returned."),
   apiKeys: AsInFile(
-    "Several keys: texts, or objects with `key` and `weight`; weight 0 switches a key off. What a GET showed of a key keeps it.",
+    'Several keys: texts, or objects with `key` and `weight`; weight 0 switches a key off. The `id` that a GET showed keeps a stored key, as in `{"id": "5f0c9a3e"}`.',
   ),
   apiVersion: AsInFile("Azure: sent as `api-version`."),
   deployments: AsInFile("Azure: names of deployments by the ids of their models."),
