@@ -188,6 +188,10 @@ export const LOG_EVENTS = {
     level: "info",
     meaning: "Somebody changed the configuration at run time. `author` says who, `changes` what.",
   },
+  "config.followed": {
+    level: "info",
+    meaning: "This process serves with a version that another one published. `delayMs` says how long that took.",
+  },
   "config.version_unusable": {
     level: "error",
     meaning: "A version of the run-time configuration does not pass the checks. The last usable one serves.",

@@ -252,15 +252,19 @@ class VersionFollower implements Versions {
   }
 
   async #readNewest(): Promise<void> {
-    const { store } = this.#context;
+    const { store, log, now } = this.#context;
     const number = await store.newest();
     if (number <= this.#newest.number) return;
     const version = await store.find(number);
     if (version === null) return;
     this.#note(version);
     const checked = await this.#check(version.document);
-    if (checked.ok) this.#serve(version, checked);
-    else this.#report(version, checked.problems);
+    if (!checked.ok) return this.#report(version, checked.problems);
+    this.#serve(version, checked);
+    // Not at the start, which finds what is old.
+    if (this.#timer === null) return;
+    const fields = { event: "config.followed", version: number, delayMs: now() - version.atMs } as const;
+    log.info(fields, "serving with a version that was published elsewhere");
   }
 
   /** At the start, after an upgrade perhaps: an older version is better than none. */
