@@ -13,6 +13,7 @@ export async function render(_root, load) {
   return [
     { path: PATH, block: "chains", text: chainTable(builtin) },
     { path: PATH, block: "models", text: modelTable(builtin) },
+    { path: PATH, block: "policies", text: policyTable(builtin) },
   ];
 }
 
@@ -41,6 +42,19 @@ function modelTable(/** @type {Builtin} */ { models }) {
     "|---|---|---|---|---|---|---|",
     ...rows,
   ].join("\n");
+}
+
+/** One row for each provider that hosts a model. */
+function policyTable(/** @type {Builtin} */ { models, policies }) {
+  const hosts = models.flatMap(({ provider = "", hosts: others = [] }) => [
+    provider,
+    ...others.map((host) => host.provider),
+  ]);
+  const rows = [...new Set(hosts.filter((id) => id !== ""))].map((id) => {
+    const { region = "unknown", dataPolicy = "unknown", asOf = "", source = "" } = policies[id] ?? {};
+    return `| ${[id, region, dataPolicy, asOf, source].join(" | ")} |`;
+  });
+  return ["| host | region | data policy | read on | source |", "|---|---|---|---|---|", ...rows].join("\n");
 }
 
 function thousands(/** @type {number} */ count) {

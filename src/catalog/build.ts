@@ -5,9 +5,9 @@ import type { HostOrder } from "../core/decision.ts";
 import { formatsOf, type HostedModel, type Model, type PromptCache, type Provider } from "../core/model.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Builtin, readBuiltin } from "./builtin.ts";
-import type { Catalog } from "./catalog.ts";
+import { type Catalog, unreachableBecause } from "./catalog.ts";
 import { buildChains, type ChainLists, lowestListing } from "./chains.ts";
-import { withDeployments } from "./deployments.ts";
+import { AZURE, withDeployments } from "./deployments.ts";
 import type { DialectChanges } from "./dialect.ts";
 import { nearest } from "./nearest.ts";
 import { PROVIDER_KINDS, providerKind } from "./provider-kinds.ts";
@@ -82,7 +82,9 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   const builtin = input.builtin ?? readBuiltin();
   const providers = servingProviders(input, findings);
   const rows = mergeRows({ input, builtin, providers, findings });
-  const models = indexModels({ input, builtin, rows, providers });
+  const policies = policiesOf(builtin, providers);
+  const models = indexModels({ input, builtin, rows, providers, policies });
+  reportUnreachable(models, providers, findings);
   const chains = buildChains({
     written: input.tiers ?? {},
     shipped: shippedChains(input, builtin),
@@ -94,7 +96,10 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   if (findings.problems.length > 0 || baseline === null) return { catalog: null, ...findings };
   const { markupPpm = DEFAULT_MARKUP_PPM, unsureTier = DEFAULT_UNSURE_TIER, hostOrder = DEFAULT_HOST_ORDER } = input;
   const weights = input.weights === undefined ? readWeights() : input.weights;
-  return { catalog: { models, providers, chains, baseline, markupPpm, weights, unsureTier, hostOrder }, ...findings };
+  return {
+    catalog: { models, providers, policies, chains, baseline, markupPpm, weights, unsureTier, hostOrder },
+    ...findings,
+  };
 }
 
 /** The configured providers whose format we speak; the sandbox alone when there is none. */
@@ -224,14 +229,24 @@ function checkEndpoint({ row, host, at, providers, findings }: HostCheck): void 
   findings.problems.push({ at: `${at}.capabilities`, message, suggestion: null });
 }
 
+/** Where it is the only provider, nothing can be served, and this is the reason. */
+function reportUnreachable(models: Catalog["models"], providers: Catalog["providers"], findings: Findings): void {
+  const report = providers.size === 1 ? findings.problems : findings.warnings;
+  for (const provider of providers.values()) {
+    const message = unreachableBecause(models, provider);
+    if (message !== null) report.push({ at: `providers.${provider.id}`, message, suggestion: null });
+  }
+}
+
 interface ModelsInput {
   readonly input: CatalogInput;
   readonly builtin: Builtin;
   readonly rows: ReadonlyMap<string, ModelRow>;
   readonly providers: ReadonlyMap<string, Provider>;
+  readonly policies: Catalog["policies"];
 }
 
-function indexModels({ input, builtin, rows, providers }: ModelsInput): ReadonlyMap<string, Model> {
+function indexModels({ input, builtin, rows, providers, policies }: ModelsInput): ReadonlyMap<string, Model> {
   const setups = input.providers ?? [];
   const isSimulated = isSandboxAlone(providers);
   const dialects = new Map<string, DialectChanges | undefined>(builtin.providers.map((row) => [row.id, row.dialect]));
@@ -241,7 +256,7 @@ function indexModels({ input, builtin, rows, providers }: ModelsInput): Readonly
   const models = new Map<string, Model>();
   for (const row of rows.values()) {
     const tier: Tier = row.tier ?? lowestListing(lists, row.id) ?? "STANDARD";
-    const hosts = modelsFromRow(row, { tier, dialects, caches, namedDialects: builtin.dialects });
+    const hosts = modelsFromRow(row, { tier, dialects, caches, policies, namedDialects: builtin.dialects });
     models.set(row.id, modelOf(isSimulated ? hosts.slice(0, 1).map(simulated) : callableFirst(hosts, providers)));
   }
   return models;
@@ -259,6 +274,20 @@ function cachesOf(
     if (!isVendor) caches.set(id, cache);
   }
   return caches;
+}
+
+/** A vendor's policy holds at its own addresses. Another one under its name may be a proxy. */
+function policiesOf(builtin: Builtin, providers: ReadonlyMap<string, Provider>): Catalog["policies"] {
+  // The sandbox sends nothing anywhere.
+  const policies = new Map(isSandboxAlone(providers) ? [] : Object.entries(builtin.policies));
+  for (const { id, baseUrl, addressing } of providers.values()) {
+    const row = builtin.providers.find((vendor) => vendor.id === id);
+    const isVendor = row !== undefined && [row, ...(row.otherAddresses ?? [])].some((own) => own.baseUrl === baseUrl);
+    const known = addressing === "azure" ? builtin.policies[AZURE] : isVendor ? builtin.policies[id] : undefined;
+    if (known === undefined) policies.delete(id);
+    else policies.set(id, known);
+  }
+  return policies;
 }
 
 /** A model with these hosts; there is at least one. */

@@ -2,22 +2,26 @@
 
 import { readFileSync } from "node:fs";
 import type { DialectChanges } from "./dialect.ts";
-import type { ModelRow, ProviderRow, TierRows } from "./rows.ts";
+import type { ModelRow, PolicyRow, ProviderRow, TierRows } from "./rows.ts";
 
 export interface Builtin {
   readonly models: readonly ModelRow[];
   readonly providers: readonly ProviderRow[];
   readonly dialects: Readonly<Record<string, DialectChanges>>;
+  /** By provider. */
+  readonly policies: Readonly<Record<string, PolicyRow>>;
   readonly tiers: TierRows;
 }
 
 /** Files rather than JSON imports, because Node 20 prints a warning for each of those. */
 export function readBuiltin(): Builtin {
-  const { providers, dialects } = readJson("providers.json") as Pick<Builtin, "providers" | "dialects">;
+  type Providers = Pick<Builtin, "providers" | "dialects" | "policies">;
+  const { providers, dialects, policies } = readJson("providers.json") as Providers;
   return {
     models: readJson("models.json") as Builtin["models"],
     providers,
     dialects,
+    policies,
     tiers: readJson("tiers.json") as TierRows,
   };
 }

@@ -3,6 +3,7 @@
 import type { HostOrder } from "../core/decision.ts";
 import type { HostedModel, Model, Provider } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
+import type { PolicyRow } from "./rows.ts";
 import type { Weights } from "./weights.ts";
 
 export interface Catalog {
@@ -10,6 +11,8 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, Model>;
   /** Configured providers by id. With none configured, the sandbox alone. */
   readonly providers: ReadonlyMap<string, Provider>;
+  /** What is known of where providers answer and what becomes of the content. */
+  readonly policies: ReadonlyMap<string, PolicyRow>;
   /** The models of each tier in order, all of them routable: priced, with a configured provider. */
   readonly chains: Readonly<Record<Tier, readonly Model[]>>;
   /** The model that savings are counted against. */
@@ -42,6 +45,13 @@ export function isRoutable(catalog: Catalog, model: HostedModel): boolean {
 /** Whether no real provider is configured, so that every response is simulated. */
 export function isSimulated({ providers }: Catalog): boolean {
   return [...providers.values()].every(({ transport }) => transport === "sandbox");
+}
+
+/** Why no request can reach a provider, with the next step; null where it has models. Others are told by their lists. */
+export function unreachableBecause(models: Catalog["models"], { id, addressing }: Provider): string | null {
+  if (addressing !== "azure") return null;
+  for (const { hosts } of models.values()) if (hosts.some(({ provider }) => provider === id)) return null;
+  return `${id} has no models: list its deployments under providers.${id}.deployments, by the ids of their models`;
 }
 
 /** Where a model stands in the chain of a tier: the first is asked first. */

@@ -5,7 +5,7 @@ import { nearest } from "./nearest.ts";
 import type { HostRow, ModelRow } from "./rows.ts";
 
 /** Hosts of the catalogue that stand for any Azure resource. */
-const AZURE = "azure-openai";
+export const AZURE = "azure-openai";
 
 /** A provider that may list its deployments, by the ids of their models. */
 interface Deploying {

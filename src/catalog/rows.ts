@@ -78,6 +78,14 @@ export interface ProviderRow {
   readonly otherAddresses?: readonly Pick<ProviderRow, "kind" | "baseUrl" | "dialect">[];
 }
 
+/** Where a provider answers and what becomes of the content, with the day it was read and where. What is left out is unknown. */
+export interface PolicyRow {
+  readonly region?: string;
+  readonly dataPolicy?: string;
+  readonly asOf: string;
+  readonly source: string;
+}
+
 /** How a vendor caches prompts, with the day it was read and where. */
 interface CacheRow extends PromptCache {
   readonly asOf: string;
@@ -100,6 +108,7 @@ export interface ModelContext {
   readonly tier: Tier;
   readonly dialects: ReadonlyMap<string, DialectChanges | undefined>;
   readonly caches: ReadonlyMap<string, PromptCache | undefined>;
+  readonly policies: ReadonlyMap<string, PolicyRow>;
   readonly namedDialects: Readonly<Record<string, DialectChanges>>;
 }
 
@@ -150,9 +159,17 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
     dialect: mergeDialects(context.dialects.get(host.provider), own),
     ...(cache === null ? {} : { cache }),
     ...(formats === undefined ? {} : { formats }),
-    ...(host.region === undefined ? {} : { region: host.region }),
-    ...(host.dataPolicy === undefined ? {} : { dataPolicy: host.dataPolicy }),
+    ...policyOf(host, context.policies.get(host.provider)),
   };
+}
+
+/** What is written of the host, else what is known of its provider. */
+function policyOf({ region, dataPolicy }: HostRow, known: PolicyRow | undefined): Partial<ModelHost> {
+  if (region !== undefined || dataPolicy !== undefined || known === undefined) {
+    return { ...(region === undefined ? {} : { region }), ...(dataPolicy === undefined ? {} : { dataPolicy }) };
+  }
+  const { asOf, source, ...facts } = known;
+  return { ...facts, policyAsOf: asOf, policySource: source };
 }
 
 /** A host of which nothing is said, but whose cached input costs less: as most vendors have it. */

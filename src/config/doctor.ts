@@ -2,7 +2,7 @@
 
 import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import { type Catalog, unreachableBecause } from "../catalog/catalog.ts";
 import type { ProviderRow } from "../catalog/rows.ts";
 import { TIERS } from "../core/tiers.ts";
 import { type Variables, variableValue } from "./environment.ts";
@@ -46,14 +46,17 @@ function checkOf(state: "warn" | "fail", problem: Problem): Check {
 function providerChecks(catalog: Catalog, env: Variables): readonly Check[] {
   const builtin = readBuiltin().providers;
   const builtinIds = new Set(builtin.map((row) => row.id));
-  const others = [...catalog.providers.keys()].filter((id) => !builtinIds.has(id));
+  const others = [...catalog.providers.values()].filter(({ id }) => !builtinIds.has(id));
   const isOff = (row: ProviderRow): boolean => !catalog.providers.has(row.id) && !isKeySet(row, env);
   const off = builtin.filter(isOff).map(({ keyVariable }) => keyVariable);
   return [
     ...builtin.filter((row) => !isOff(row)).map((row) => builtinCheck(row, catalog)),
     ...(off.length === 0 ? [] : [offCheck(off)]),
-    ...others.map((id): Check => {
-      if (id !== SANDBOX_ID) return { state: "ok", what: `${id}: configured, ${modelCount(catalog, id)}`, fix: null };
+    ...others.map((provider): Check => {
+      const { id } = provider;
+      const fix = unreachableBecause(catalog.models, provider);
+      const state = fix === null ? "ok" : "warn";
+      if (id !== SANDBOX_ID) return { state, what: `${id}: configured, ${modelCount(catalog, id)}`, fix };
       const what = `${id}: answers are simulated, ${modelCount(catalog, id)}`;
       return { state: "warn", what, fix: "Set the key of a provider, such as OPENAI_API_KEY" };
     }),

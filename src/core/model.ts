@@ -90,9 +90,12 @@ export interface ModelHost {
   readonly cache?: PromptCache;
   /** The formats in which its provider has it, the usual one first; absent where that is all that the provider speaks. */
   readonly formats?: readonly FormatName[];
-  /** Where requests are answered, and what becomes of their content, in the operator's words. For showing only. */
+  /** Where requests are answered, and what becomes of their content, in words. For showing only; absent where unknown. */
   readonly region?: string;
   readonly dataPolicy?: string;
+  /** When and where both were read; absent where the operator wrote them. */
+  readonly policyAsOf?: string;
+  readonly policySource?: string;
 }
 
 /** A model as one of its hosts serves it. Once a host is chosen, this is all that a request needs. */

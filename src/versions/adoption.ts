@@ -95,7 +95,9 @@ function rowOf(model: Model, changes: readonly DatedChange[]): JsonMap {
 }
 
 function hostRow(host: HostedModel, change: DatedChange | undefined): JsonMap {
-  const { provider, upstream, context, maxOutput, capabilities, dialect, formats, region, dataPolicy } = host;
+  const { provider, upstream, context, maxOutput, capabilities, dialect, formats } = host;
+  // What is known of the provider changes with the catalogue, so only the operator's own words are taken over.
+  const { region, dataPolicy } = host.policySource === undefined ? host : {};
   const price = change?.price ?? host.price;
   const dated = change?.stamp ?? { asOf: host.priceAsOf, source: host.priceSource };
   return {

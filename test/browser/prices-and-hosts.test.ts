@@ -35,6 +35,8 @@ const yaml = [
   `tiers: { ${tiers} }`,
 ].join("\n");
 
+const TYPED = { input: "0.25", output: "1.5", cacheRead: "0.05" };
+
 const PHONE = { viewport: { width: 390, height: 800 } };
 
 async function isTooWide(page: Page): Promise<boolean> {
@@ -63,12 +65,34 @@ describe.skipIf(!hasBrowser)("in the dashboard", () => {
     await expect.poll(() => row.count()).toBe(0);
 
     await page.getByRole("button", { name: "Adopt newer" }).click();
-    const unknown = page.getByRole("button", { name: "Adopt unknown" });
     await expect.poll(() => page.getByRole("button", { name: "Adopt newer" }).count()).toBe(0);
-    expect(await unknown.isDisabled()).toBe(true);
-    await page.getByLabel("Price of input of unknown").fill("0.25");
-    await page.getByLabel("Price of output of unknown").fill("1.5");
-    await unknown.click();
+    expect(troubles).toEqual([]);
+  });
+
+  test("a model that no list prices is found by its words and gets the price that is typed", async () => {
+    const { page, troubles } = await visit("/providers?tab=prices");
+    const adopt = page.getByRole("button", { name: /^Adopt / });
+    await page.getByLabel("Search models").fill("no such model");
+    await expect.poll(() => adopt.count()).toBe(0);
+    await page.getByLabel("Search models").fill("unkn GROQ");
+    await expect.poll(() => adopt.count()).toBe(1);
+    const price = (side: string) => page.getByLabel(`Price of ${side} of unknown`);
+    const before = (await read("/api/configuration")).version;
+    // The browser refuses what is missing or out of bounds, so nothing is sent.
+    for (const [side, figure] of [
+      ["output", ""],
+      ["input", "-1"],
+      ["input", "10001"],
+      ["cacheRead", "0.0000001"],
+    ] as const) {
+      for (const [name, good] of Object.entries(TYPED)) await price(name).fill(good);
+      await price(side).fill(figure);
+      await adopt.click();
+      await price(side).and(page.locator(":invalid")).waitFor();
+    }
+    expect((await read("/api/configuration")).version).toBe(before);
+    for (const [name, good] of Object.entries(TYPED)) await price(name).fill(good);
+    await adopt.click();
     await page.getByText("Every model that your providers list has a price.").waitFor();
     const { data } = await read("/api/models");
     const prices = Object.fromEntries(
@@ -77,6 +101,10 @@ describe.skipIf(!hasBrowser)("in the dashboard", () => {
         [pricing.prompt, priceSource],
       ]),
     );
+    const { models } = (await read("/api/configuration")).document;
+    expect(models.find(({ id }: { id: string }) => id === "unknown").price).toEqual({
+      ...{ input: 0.25, output: 1.5, cacheRead: 0.05 },
+    });
     expect(prices).toMatchObject({
       alpha: ["0.0000021", list?.url],
       newer: ["0.0000042", list?.url],

@@ -21,6 +21,7 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
     await dialog.getByRole("button", { name: "Connect" }).click();
     const card = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: /^Groq/ }) });
     await card.getByText("…7531").waitFor();
+    await card.getByText("Region: unknown. Data: Not kept").waitFor();
     expect(await page.content()).not.toContain("gsk_a-secret");
     // A second key with another weight, and the first switched off.
     await card.getByRole("button", { name: "Keys of Groq" }).click();
@@ -64,7 +65,15 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
     await dialog.getByLabel("Deployments").fill("gpt-4.1 = prod-1");
     await dialog.getByLabel("API key").fill("azure-key-0123456789");
     await dialog.getByRole("button", { name: "Connect" }).click();
-    await page.getByRole("heading", { name: /^azure-openai/ }).waitFor();
+    const azure = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: /^azure-openai/ }) });
+    await azure.getByText("Region: As deployed").waitFor();
+    // Another resource without deployments has no models, and its tile says what to do.
+    await gateway().api("POST", "/api/providers", {
+      id: "azure-eu",
+      kind: "azure",
+      baseUrl: "https://eu.openai.azure.com",
+    });
+    await page.getByText("azure-eu has no models: list its deployments under providers.azure-eu.deployments").waitFor();
     const { document } = await (await gateway().api("GET", "/api/configuration")).json();
     expect(document.providers["azure-openai"]).toMatchObject({
       ...{ kind: "azure", apiVersion: "2024-10-21", deployments: { "gpt-4.1": "prod-1" } },
@@ -102,6 +111,31 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
     await page.getByRole("tab", { name: "Chains" }).click();
     await expect.poll(first).toBe(before);
     expect(troubles).toEqual([]);
+  });
+
+  test("changes a routing rule with the replay beside it, and shows what is refused", async () => {
+    const { page, troubles } = await visit("/providers?tab=chains");
+    await page.getByText("Routing rules").click();
+    const markup = page.getByLabel("markup", { exact: true });
+    await markup.fill("-1");
+    await page.getByText("Unpublished changes: markup").waitFor();
+    await page.getByRole("button", { name: "Publish" }).click();
+    await page
+      .getByText(/routing\.markup: .*-1/)
+      .first()
+      .waitFor();
+    await markup.fill("0.5");
+    const replay = page.getByRole("region", { name: "Replay" });
+    await replay.getByText(/^Last \d+ requests/).waitFor();
+    await page.getByLabel("hostOrder", { exact: true }).fill("balanced");
+    await page.getByText("Unpublished changes: markup, hostOrder").waitFor();
+    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByText("Published.").waitFor();
+    const { document } = await (await gateway().api("GET", "/api/configuration")).json();
+    expect(document.routing).toEqual({ markup: 0.5, hostOrder: "balanced" });
+    await gateway().api("POST", "/api/versions/0/rollback");
+    // What a refusal answers with is the only thing that the browser reports.
+    expect(troubles.filter((trouble) => !trouble.includes("422"))).toEqual([]);
   });
 
   test("drags a model to another place of its chain", async () => {

@@ -92,6 +92,7 @@ export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
   return {
     models: new Map([baseline, ...all].map((model) => [model.id, model])),
     providers: new Map((overrides.providers ?? [makeProvider()]).map((provider) => [provider.id, provider])),
+    policies: new Map(),
     chains,
     baseline,
     markupPpm: overrides.markupPpm ?? 50_000,

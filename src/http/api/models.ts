@@ -65,6 +65,9 @@ const CatalogHost = Type.Object({
   priceSource: AnyText,
   region: nullable(AnyText),
   dataPolicy: nullable(AnyText),
+  // When and where region and data policy were read; null where the operator wrote them or nothing is known.
+  policyAsOf: nullable(AnyText),
+  policySource: nullable(AnyText),
   health: ModelHealthSchema,
   // As this process observed it of late; null where it did not.
   firstTokenMs: nullable(Type.Number()),
@@ -154,6 +157,8 @@ function writeHost(host: HostedModel, { catalog, health, speeds }: Services): Sh
     priceSource: host.priceSource,
     region: host.region ?? null,
     dataPolicy: host.dataPolicy ?? null,
+    policyAsOf: host.policyAsOf ?? null,
+    policySource: host.policySource ?? null,
     health: writeModelHealth(health.stateOf(host.route)),
     firstTokenMs: speed === undefined || speed.firstMs === 0 ? null : Math.round(speed.firstMs),
     tokensPerSecond: speed === undefined || speed.tokensPerSecond === 0 ? null : Math.round(speed.tokensPerSecond),

@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
+import { type Catalog, isRoutable, unreachableBecause } from "../../catalog/catalog.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel, Model, Provider, Timeouts } from "../../core/model.ts";
 import { isJsonMap, type JsonMap, type Overlay } from "../../core/overlay.ts";
@@ -54,6 +54,11 @@ export const ProviderSchema = named("Provider", {
   kind: AnyText,
   baseUrl: AnyText,
   timeouts: Type.Unsafe<Timeouts>({ type: "object" }),
+  // Where it answers and what becomes of the content, as its pages say; null where that is not known.
+  region: nullable(AnyText),
+  dataPolicy: nullable(AnyText),
+  // Why no request can reach it, and what to do.
+  problem: nullable(AnyText),
   health: nullable(HealthSchema),
   // A rejected key stops all calls; a failing host does not say that the key is wrong.
   credential: nullable(HealthSchema),
@@ -179,14 +184,19 @@ function tooManyTests(id: string, retryAfterSeconds: number): GatewayError {
 function writeProviders({ catalog, health }: Services, versions: Versions): readonly Shape<typeof ProviderSchema>[] {
   const seen = new Map(health.overview().map((each) => [each.id, each]));
   const document = shownDocument(versions.newest().document);
-  return [...catalog.providers.values()].map(({ id, kind, baseUrl, timeouts, apiKeys = [] }) => {
+  return [...catalog.providers.values()].map((provider) => {
+    const { id, kind, baseUrl, timeouts, apiKeys = [] } = provider;
     const host = seen.get(id);
+    const policy = catalog.policies.get(id);
     const weightOf = (keyId: string): number => apiKeys.find((key) => key.id === keyId)?.weight ?? 1;
     return {
       id,
       kind,
       baseUrl,
       timeouts,
+      region: policy?.region ?? null,
+      dataPolicy: policy?.dataPolicy ?? null,
+      problem: unreachableBecause(catalog.models, provider),
       health: host === undefined ? null : writeHealth(host.provider),
       credential: host === undefined ? null : writeHealth(host.credential),
       keys: (host?.keys ?? []).map((key) => ({ id: key.id, weight: weightOf(key.id), ...writeHealth(key) })),

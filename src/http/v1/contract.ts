@@ -192,6 +192,11 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   filteredChain: Type.Array(AnyText, { minItems: 1 }),
   host: Type.Optional(Type.String({ description: "The host that would be tried first, where the model has several." })),
   hosts: Type.Optional(HostChoiceSchema),
+  hostPolicies: Type.Optional(
+    Type.Array(Type.Object({ host: AnyText, region: nullable(AnyText), dataPolicy: nullable(AnyText) }), {
+      description: "Where each host of the model answers and what becomes of the content; null where unknown.",
+    }),
+  ),
   profile,
   historyFloor: nullable(listed(TIERS)),
   toolScenario: nullable(listed(TOOL_SCENARIOS)),

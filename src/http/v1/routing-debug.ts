@@ -2,6 +2,7 @@
 // Its body is chat-completions with a few fields of its own; a client of another format sends that format's fields.
 
 import type { FastifyInstance } from "fastify";
+import type { Catalog } from "../../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
 import { type Controls, type Decision, ROUTING_PROFILES } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
@@ -16,6 +17,7 @@ import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import { expand } from "../../gateway/state/expand.ts";
 import { readState } from "../../gateway/state/read-state.ts";
+import { routesOf } from "../../routing/hosts.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import { callerOf } from "./key-admission.ts";
@@ -36,7 +38,8 @@ export function registerDebug(
     const asked = readDebug(format, parsed, headers);
     const services = current();
     const decision = route({ request: asLive(asked.request, readUndecoded(format, sent)), caller, headers }, services);
-    return { decision: { ...writeDecision(decision), ...previewChanges(asked, decision, services) } };
+    const changes = previewChanges(asked, decision, services);
+    return { decision: { ...writeDecision(decision), ...writePolicies(decision, services.catalog), ...changes } };
   });
 }
 
@@ -132,6 +135,13 @@ export function writeDecision(decision: Decision): JsonObject {
 /** Which hosts are tried of the models that have a choice; absent when none has. */
 function writeHosts({ hosts, model }: Decision): JsonObject {
   return hosts === undefined ? {} : { ...(hosts[model] === undefined ? {} : { host: hosts[model]?.[0] }), hosts };
+}
+
+/** Where each host of the chosen model answers and what becomes of the content, in the order in which they are tried. */
+function writePolicies({ model, hosts }: Decision, catalog: Catalog): JsonObject {
+  const routes = routesOf({ chain: [model], ...(hosts === undefined ? {} : { hosts }) }, catalog);
+  const hostPolicies = routes.map(({ host, region = null, dataPolicy = null }) => ({ host, region, dataPolicy }));
+  return { hostPolicies };
 }
 
 /** Which models of the chain are cooling down and why; absent when none is. */

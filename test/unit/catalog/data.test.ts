@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
-import { type ModelRow, priceFromRow } from "../../../src/catalog/rows.ts";
+import { hostRows, type ModelRow, priceFromRow } from "../../../src/catalog/rows.ts";
 import { CAPABILITIES, ENDPOINTS, TOOL_SCENARIOS } from "../../../src/core/model.ts";
 import { isTier, TIERS } from "../../../src/core/tiers.ts";
 
@@ -92,6 +92,25 @@ describe("chains that ship", () => {
     const baseline = models.get(builtin.tiers.baseline);
     expect(baseline?.tier).toBe("COMPLEX");
     expect(baseline?.price).toBeDefined();
+  });
+});
+
+describe("policies that ship", () => {
+  const hosts = new Set(builtin.models.flatMap((row) => hostRows(row).map(({ provider }) => provider)));
+
+  it.each(Object.entries(builtin.policies))("%s hosts models, and says something with date and source", (id, row) => {
+    expect(hosts).toContain(id);
+    expect(row.asOf).toMatch(DAY);
+    expect(row.source).toMatch(/^[a-z.]+\/\S/);
+    const texts = [row.region, row.dataPolicy].filter((text) => text !== undefined);
+    expect(texts.length).toBeGreaterThan(0);
+    for (const text of texts) expect(text.length).toBeLessThan(80);
+  });
+
+  it("cover the hosts that most models have", () => {
+    expect(Object.keys(builtin.policies)).toEqual(
+      expect.arrayContaining(["openai", "azure-openai", "openrouter", "together", "groq", "fireworks", "deepinfra"]),
+    );
   });
 });
 

@@ -46,6 +46,15 @@ describe("diagnose", () => {
     expect(JSON.stringify(list)).not.toContain("secret");
   });
 
+  it("warns of an Azure resource without deployments, with the next step", () => {
+    const azure = `azure-eu: { kind: azure, baseUrl: "https://eu.openai.azure.com", apiKey: a }`;
+    const list = checks({ yaml: `providers: { openai: { apiKey: b }, ${azure} }\n` });
+    expect(find(list, "azure-eu: configured, 0 models")).toMatchObject({
+      state: "warn",
+      fix: expect.stringContaining("list its deployments under providers.azure-eu.deployments"),
+    });
+  });
+
   it("says under which address a gateway on the network is opened", () => {
     expect(find(checks({}), "The dashboard is served")).toBeUndefined();
     expect(find(checks({ env: { HOST: "0.0.0.0" } }), "The dashboard is served")?.fix).toContain(

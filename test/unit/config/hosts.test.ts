@@ -122,6 +122,36 @@ describe("keys of a provider", () => {
   });
 });
 
+describe("region and data policy of a host", () => {
+  const policyOf = (yaml: string, model: string, provider: string) => {
+    const host = goodLoad({ yaml })
+      .settings.catalog.models.get(model)
+      ?.hosts.find((each) => each.provider === provider);
+    return [host?.region, host?.dataPolicy, host?.policySource];
+  };
+  const shipped = [undefined, expect.stringContaining("Not kept"), expect.stringContaining("console.groq.com")];
+  const azure = `providers: { azure-eu: { kind: azure, baseUrl: "https://eu.openai.azure.com", apiKey: b, deployments: { gpt-4.1: eu-1 } } }\n`;
+
+  it("are those of its provider, at the provider's own address", () => {
+    expect(policyOf("providers: { groq: { apiKey: a } }\n", "gpt-oss-120b", "groq")).toEqual(shipped);
+    // Not configured, it is shown as it ships.
+    expect(policyOf("providers: { openai: { apiKey: a } }\n", "gpt-oss-120b", "groq")).toEqual(shipped);
+    const proxy = `providers: { groq: { apiKey: a, baseUrl: "http://127.0.0.1:9/v1" } }\n`;
+    expect(policyOf(proxy, "gpt-oss-120b", "groq")).toEqual([undefined, undefined, undefined]);
+    expect(policyOf(azure, "gpt-4.1", "azure-eu")[0]).toContain("As deployed");
+  });
+
+  it("are what the file writes of it, without a foreign source", () => {
+    const row = "{ id: small, provider: groq, price: { input: 1, output: 2 }, region: Finland }";
+    const yaml = `providers: { groq: { apiKey: a } }\nmodels:\n  - ${row}\n`;
+    expect(policyOf(yaml, "small", "groq")).toEqual(["Finland", undefined, undefined]);
+  });
+
+  it("are unknown in the sandbox, which sends nothing anywhere", () => {
+    expect(policyOf("", "gpt-oss-120b", "sandbox")).toEqual([undefined, undefined, undefined]);
+  });
+});
+
 describe("deployments of an Azure resource", () => {
   const azure = (fields: string, id = "azure-openai"): string =>
     `providers:\n  ${id}: { kind: azure, baseUrl: "https://lab.openai.azure.com", apiKey: a, ${fields} }\n`;
@@ -167,6 +197,23 @@ describe("deployments of an Azure resource", () => {
     ],
   ])("that cannot be served are refused: %s", (yaml, problem) => {
     expect(wordsOf(yaml)).toContain(problem);
+  });
+
+  it.each([
+    ["azure-eu", ""],
+    ["azure-openai", "deployments: {}"],
+  ])("are missing: %s is warned of with the next step", (id, fields) => {
+    const { warnings } = goodLoad({ yaml: `${azure(fields, id)}  openai: { apiKey: a }\n` });
+    // Alone, nothing could be served at all.
+    expect(wordsOf(azure(fields, id))).toContain(`${id} has no models: list its deployments`);
+    expect(warnings).toContainEqual(
+      expect.objectContaining({
+        message: expect.stringContaining(`list its deployments under providers.${id}.deployments`),
+      }),
+    );
+    expect(JSON.stringify(goodLoad({ yaml: azure("deployments: { gpt-4.1: a }", id) }).warnings)).not.toContain(
+      "deployments",
+    );
   });
 
   it("need not be configured for a model that lists Azure among its hosts", () => {

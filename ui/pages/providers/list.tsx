@@ -94,7 +94,7 @@ interface ProviderCardProps {
 
 /** What file or environment set is shown as locked: only there can it be changed. */
 function Card({ provider, name, models, usage }: ProviderCardProps) {
-  const { id, kind, baseUrl, locked, configured } = provider;
+  const { id, kind, baseUrl, locked, configured, problem } = provider;
   const { button, outcome } = useProviderTest(id);
   const [isRemoving, setRemoving] = useState(false);
   const [isKeying, setKeying] = useState(false);
@@ -110,6 +110,8 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
       <p>
         <a href={hrefTo("/models", { q: id })}>{plural(models, "model")}</a> · {usage}
       </p>
+      <p class="faint">{TEXT.policy(provider.region, provider.dataPolicy)}</p>
+      {problem !== null && <p class="notice warn">{problem}</p>}
       <KeyList provider={provider} />
       {locked !== null && <p class="faint">{TEXT.lockedBy(locked.place)}</p>}
       <p class="row">

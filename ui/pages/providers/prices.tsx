@@ -116,41 +116,45 @@ function UnpricedModels({ models, onAdopt }: { readonly models: readonly Unprice
   );
 }
 
-/** Where no list has its price, the operator sets it. */
+/** What a price consists of, as the configuration names it. */
+const SIDES = ["input", "output", "cacheRead", "cacheWrite"] as const;
+type Side = (typeof SIDES)[number];
+
+/** With the price of the list. What the operator types counts instead. */
 function UnpricedModel({ model, onAdopt }: { readonly model: Unpriced; readonly onAdopt: Adopt }) {
   const { provider, upstream, listed, context } = model;
-  const [figures, setFigures] = useState<Readonly<Record<string, string>>>({});
-  const typed = { input: Number(figures.input), output: Number(figures.output) };
-  const isMissing = listed === null && !(figures.input && figures.output);
+  const [figures, setFigures] = useState<Partial<Record<Side, string>> | null>(null);
+  const figureOf = (side: Side): string => figures?.[side] ?? String(listed?.[side] ?? "");
+  const adopt = (event: Event): void => {
+    event.preventDefault();
+    const given = SIDES.filter((side) => figureOf(side) !== "").map((side) => [side, Number(figureOf(side))]);
+    onAdopt(figures === null ? model : { provider, upstream, typed: Object.fromEntries(given) });
+  };
   return (
-    <li class="row wrap">
-      <span class="grow">
-        {upstream} <small class="faint">{provider}</small>
-        {context !== null && <small class="faint"> · {plural(context, "token")}</small>}
-      </span>
-      {listed === null
-        ? (["input", "output"] as const).map((side) => (
-            <input
-              key={side}
-              type="number"
-              min="0"
-              step="any"
-              size={8}
-              aria-label={TEXT.priceOf(side, upstream)}
-              placeholder={TEXT.perMillion(side)}
-              value={figures[side] ?? ""}
-              onInput={(event) => setFigures({ ...figures, [side]: event.currentTarget.value })}
-            />
-          ))
-        : pair(listed)}
-      <Button
-        kind="quiet"
-        label={TEXT.adoptNamed(upstream)}
-        isDisabled={isMissing}
-        onClick={() => onAdopt(listed === null ? { provider, upstream, typed } : model)}
-      >
-        {TEXT.adopt}
-      </Button>
+    <li>
+      <form class="row wrap" onSubmit={adopt}>
+        <span class="grow">
+          {upstream} <small class="faint">{provider}</small>
+          {context !== null && <small class="faint"> · {plural(context, "token")}</small>}
+        </span>
+        {SIDES.map((side, index) => (
+          <input
+            key={side}
+            type="number"
+            min="0"
+            max="10000"
+            step="0.000001"
+            required={index < 2}
+            aria-label={TEXT.priceOf(side, upstream)}
+            placeholder={side}
+            value={figureOf(side)}
+            onInput={(event) => setFigures({ ...figures, [side]: event.currentTarget.value })}
+          />
+        ))}
+        <Button kind="quiet" type="submit" label={TEXT.adoptNamed(upstream)}>
+          {TEXT.adopt}
+        </Button>
+      </form>
     </li>
   );
 }

@@ -21,6 +21,8 @@ export const coolingDown = "Cooling down";
 export const healthy = "Healthy";
 export const failing = "Failing";
 export const unused = "No models";
+export const policy = (region: string | null, data: string | null) =>
+  `Region: ${region ?? "unknown"}. Data: ${data ?? "unknown"}`;
 export const notUsedToday = "not used in the last 24 hours";
 export const usedToday = (spent: string, requests: string, median: string) =>
   `${spent} for ${requests} in 24 hours, p50 ${median}`;
@@ -75,9 +77,8 @@ export const adoptAll = (count: number) => `Adopt all ${count}`;
 export const adopted = "Adopted.";
 export const unpriced = "Unpriced, not routable";
 export const noneUnpriced = "Every model that your providers list has a price.";
-export const unpricedHint = "Your providers offer these. A price makes them usable.";
+export const unpricedHint = "Your providers offer these. A price makes them usable. Adopt the list's, or type one.";
 export const priceOf = (side: string, model: string) => `Price of ${side} of ${model}`;
-export const perMillion = (side: string) => `${side} $/1M`;
 export const searchModels = "Search models";
 export const andMore = (count: number) => `and ${count} more`;
 

@@ -79,7 +79,8 @@ export const PricesSchema = named("Prices", {
   ),
 });
 
-const amount = Type.Number({ minimum: 0 });
+/** As much as a price list may have. */
+const amount = Type.Number({ minimum: 0, maximum: 10_000 });
 
 const AdoptionSchema = strict("PriceAdoption", {
   hosts: Type.Array(
