@@ -30,6 +30,11 @@ export interface SessionTurn {
   /** By how many tiers evidence had raised it, and a hash of the human's request that this was for. */
   readonly escalation: number;
   readonly task: number;
+  /**
+   * The last message of its prompt. Prompts with the same examples are one thread, so evidence counts only for requests
+   * that have this message. Absent without evidence, and where the session is named.
+   */
+  readonly end?: PromptEnd;
   /** What the host has now seen, the longest beginning first. */
   readonly prefixes: readonly SeenPrefix[];
   /** How far the host's own counts bore out what was expected of its cache, 0 to 1. */
@@ -38,6 +43,11 @@ export interface SessionTurn {
   readonly calls: readonly number[];
   /** The name of its response, where that can be continued by its id; null otherwise. */
   readonly response: string | null;
+}
+
+export interface PromptEnd {
+  readonly place: number;
+  readonly hash: number;
 }
 
 /** What a turn is found by. */

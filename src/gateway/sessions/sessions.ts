@@ -2,12 +2,19 @@
 // Behaviour 5.20, 5.21.
 
 import { hash } from "node:crypto";
-import { type ChatRequest, promptTokens, type Usage } from "../../core/chat.ts";
+import { type ChatMessage, type ChatRequest, promptTokens, type Usage } from "../../core/chat.ts";
 import type { Decision } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
-import type { CachedPrefix, SeenPrefix, SessionTurn, SessionView } from "../../core/session.ts";
+import type { CachedPrefix, PromptEnd, SeenPrefix, SessionTurn, SessionView } from "../../core/session.ts";
 import { namedSession, type SessionFacts, sessionOf } from "../../routing/session.ts";
-import { type Opening, type PrefixMarks, prefixMarks, readOpening, threadOf } from "../../routing/sessions/prefix.ts";
+import {
+  hashMessage,
+  type Opening,
+  type PrefixMarks,
+  prefixMarks,
+  readOpening,
+  threadOf,
+} from "../../routing/sessions/prefix.ts";
 import type { Call } from "../call.ts";
 import { callNames, openCallNames } from "./loops.ts";
 import { isContinued, type SessionMemory } from "./memory.ts";
@@ -59,7 +66,7 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
       const loop = loopOf(call, own);
       const cached = isCacheable(call) ? memory.cached(prompts.marks(call)) : NONE;
       const last = loop?.session === id ? loop : (own ?? loop);
-      return { id, last, loop, cached, nowMs: now() };
+      return { id, last: last === null ? null : withOwnEvidence(last, call), loop, cached, nowMs: now() };
     },
     loopModel: (call) => loopOf(call, null)?.model ?? null,
     note(answered) {
@@ -82,6 +89,14 @@ function lastTurn(id: string, call: AskingCall, memory: SessionMemory): SessionT
 
 function threadIn(id: string, { request }: AskingCall): number | undefined {
   return id.startsWith(UNNAMED) ? threadOf(request.chat.messages) : undefined;
+}
+
+/** Another conversation of the thread may have been raised, not this one. */
+function withOwnEvidence(turn: SessionTurn, { request: { chat } }: AskingCall): SessionTurn {
+  const { end, escalation } = turn;
+  if (end === undefined || escalation === 0) return turn;
+  const message = chat.messages[end.place];
+  return message !== undefined && hashMessage(message, hashText) === end.hash ? turn : { ...turn, escalation: 0 };
 }
 
 const NONE: readonly CachedPrefix[] = [];
@@ -176,9 +191,11 @@ function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
   const { accountId } = call.caller.key;
   const tokens = usage === null ? decision.estimatedTokens.input : promptTokens(usage.buckets);
   const thread = threadIn(id, call);
+  const escalation = decision.session?.escalation ?? 0;
   return {
     session: id,
     ...(thread === undefined ? {} : { thread }),
+    ...(escalation === 0 || id.startsWith(NAMED) ? {} : { end: endOf(call.request.chat) }),
     model: model.id,
     route: model.route,
     keyId: keyId ?? null,
@@ -186,12 +203,17 @@ function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
     promptTokens: tokens,
     cachedTokens: usage?.buckets.cacheRead ?? 0,
     atMs: nowMs,
-    escalation: decision.session?.escalation ?? 0,
+    escalation,
     task: decision.session?.task ?? before?.task ?? 0,
     ...cacheOf(answered, tokens, context),
     calls: toolCallIds.length === 0 ? NO_CALLS : callNames(accountId, call.requestId, toolCallIds),
     response: call.state === null ? null : responseName(accountId, call.state.answerId),
   };
+}
+
+function endOf({ messages }: ChatRequest): PromptEnd {
+  const place = messages.length - 1;
+  return { place, hash: hashMessage(messages[place] as ChatMessage, hashText) };
 }
 
 const NO_CALLS: readonly number[] = [];

@@ -4,8 +4,8 @@
 import { crc32 } from "node:zlib";
 import { mixEnds, type TextHash } from "../../routing/sessions/prefix.ts";
 
-/** Of what is longer this much is read, and its ends. It is not remembered. */
-const READ_CHARS = 256 * 1024;
+/** Bytes that are read of a longer text, beside its ends. It is not remembered. */
+const READ_BYTES = 256 * 1024;
 /** What is shorter is hashed faster than found. */
 const REMEMBERED_CHARS = 512;
 /** Characters of the texts in each of two generations. */
@@ -29,8 +29,8 @@ export function createTextHash(): TextHash {
     chars = 0;
   };
   return (text, isBytes) => {
-    if (text.length < REMEMBERED_CHARS || text.length > READ_CHARS) return hashText(text, isBytes);
-    const key = mixEnds(isBytes ? 1 : 0, text);
+    if (text.length < REMEMBERED_CHARS || text.length > READ_BYTES) return hashText(text, isBytes);
+    const key = mixEnds(2 * text.length + (isBytes ? 1 : 0), text, true);
     const fresh = recent.get(key);
     if (fresh?.text === text) return fresh.hash;
     const old = older.get(key);
@@ -42,10 +42,9 @@ export function createTextHash(): TextHash {
 
 /** Of the bytes in UTF-8: the same text gives the same hash, decoded or not. */
 export function hashText(text: string, isBytes: boolean): number {
-  if (text.length > READ_CHARS) return mixEnds(hashBytes(text.slice(0, READ_CHARS), isBytes), text);
-  return hashBytes(text, isBytes);
-}
-
-function hashBytes(text: string, isBytes: boolean): number {
-  return crc32(Buffer.from(text, isBytes ? "latin1" : "utf8"));
+  // A pair of surrogates may be cut where the reading ends.
+  const read = text.length > READ_BYTES ? text.slice(0, READ_BYTES + 1) : text;
+  const bytes = Buffer.from(read, isBytes ? "latin1" : "utf8");
+  if (bytes.length <= READ_BYTES) return crc32(bytes);
+  return mixEnds(crc32(bytes.subarray(0, READ_BYTES)), text, isBytes);
 }

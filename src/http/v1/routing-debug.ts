@@ -3,7 +3,7 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
-import { type ChatMessage, type ChatRequest, OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
+import { type ChatMessage, type ChatRequest, isUndecoded, OUTPUT_TOKENS_MAX, UNDECODED } from "../../core/chat.ts";
 import { type Controls, type Decision, ROUTING_PROFILES } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
 import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
@@ -44,11 +44,15 @@ export function registerDebug(
 }
 
 /** The messages as a live request would have them: not decoded, where its format leaves them so. Null where it does not. */
-function readUndecoded(format: ClientFormat, { source, body }: ParsedBody): readonly ChatMessage[] | null {
-  const hasAll = Array.isArray(body.messages) && (body.system_prompt ?? null) === null;
-  if (format.undecoded === undefined || !hasAll) return null;
-  const undecoded = parseUndecoded(scanBody(source.bytes), format.undecoded);
-  return undecoded === null ? null : readDebug(format, { source, body: undecoded }, {}).request.chat.messages;
+function readUndecoded(format: ClientFormat, { source, body: sent }: ParsedBody): readonly ChatMessage[] | null {
+  const { undecoded: part } = format;
+  if (part === undefined) return null;
+  const fields = new Set([...part.fields, "system_prompt"]);
+  // Beside messages it is not read.
+  if ((sent.messages ?? sent.input ?? null) === null) fields.add("prompt");
+  const body = parseUndecoded(scanBody(source.bytes), { fields });
+  if (body === null || part.allows?.(asFormat(format, body)) === false) return null;
+  return readDebug(format, { source, body }, {}).request.chat.messages;
 }
 
 function asLive(request: ClientRequest, messages: readonly ChatMessage[] | null): ClientRequest {
@@ -57,11 +61,16 @@ function asLive(request: ClientRequest, messages: readonly ChatMessage[] | null)
 
 function readDebug(format: ClientFormat, parsed: ParsedBody, headers: ClientHeaders): Spoken {
   if (format.withPrompt === undefined) return readDebugChat(parsed);
-  const { prompt, system_prompt: systemPrompt, max_output_tokens: outputCap, profile } = parsed.body;
+  const { prompt, profile } = parsed.body;
   const { controls } = readDebugRequest({ prompt, profile, ...controlsOf(parsed.body) });
-  const body = format.withPrompt(withoutDebugFields(parsed.body), { prompt, systemPrompt, outputCap });
-  const request: ClientRequest = format.readRequest(parsed.source, body, { headers });
+  const request: ClientRequest = format.readRequest(parsed.source, asFormat(format, parsed.body), { headers });
   return { format, request: { ...request, controls, body: withoutDebugFields(request.body) } };
+}
+
+/** The question as a request of its format. */
+function asFormat({ withPrompt }: ClientFormat, body: JsonObject): JsonObject {
+  const { prompt, system_prompt: systemPrompt, max_output_tokens: outputCap } = body;
+  return withPrompt === undefined ? body : withPrompt(withoutDebugFields(body), { prompt, systemPrompt, outputCap });
 }
 
 /** The question as a chat-completions request, for a preview of what would be sent. */
@@ -83,26 +92,28 @@ export function readDebugRequest(body: JsonObject): { chat: ChatRequest; control
   return {
     chat: {
       ...chat,
-      messages: withSystemPrompt(chat.messages, readString(body, "system_prompt")),
+      messages: withSystemPrompt(chat.messages, body),
       ...readCap(body, chat),
     },
     controls: readControls({ ...body, service_profile: body.service_profile ?? profile }),
   };
 }
 
-const DEBUG_FIELDS: ReadonlySet<string> = new Set(["prompt", "system_prompt", "max_output_tokens", "profile"]);
-
 /** What a live request would have of it. */
 function withoutDebugFields(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !DEBUG_FIELDS.has(name)));
+  const { prompt: _prompt, system_prompt: _system, max_output_tokens: _cap, profile: _profile, ...rest } = body;
+  return rest;
 }
 
 function controlsOf(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => name === "model" || isControlField(name)));
 }
 
-function withSystemPrompt(messages: readonly ChatMessage[], systemPrompt: string | null): readonly ChatMessage[] {
-  return systemPrompt === null ? messages : [{ role: "system", content: systemPrompt }, ...messages];
+function withSystemPrompt(messages: readonly ChatMessage[], body: JsonObject): readonly ChatMessage[] {
+  const content = readString(body, "system_prompt");
+  if (content === null) return messages;
+  const system = { role: "system", content } as const;
+  return [isUndecoded(body) ? { ...system, [UNDECODED]: true } : system, ...messages];
 }
 
 function readCap(body: JsonObject, chat: ChatRequest): Pick<ChatRequest, "maxOutputTokens"> {

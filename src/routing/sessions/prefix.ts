@@ -1,8 +1,15 @@
 // Prefixes: the beginnings of a prompt, hashed at message boundaries. Two prompts with the same beginning have the same
-// hashes up to there. Instructions count with every byte. Of later messages the lengths count, of the newest the ends as
-// well: a wrong match costs no more than a wrong estimate.
+// hashes up to there, decoded or not: all is hashed as UTF-8. Instructions and the first human message count with every
+// byte, later messages with a few at both ends: a wrong match costs no more than a wrong estimate.
 
-import { type ChatMessage, type ChatRequest, type ContentPart, type Tool, UNDECODED } from "../../core/chat.ts";
+import {
+  type ChatMessage,
+  type ChatRequest,
+  type ContentPart,
+  isUndecoded,
+  type Tool,
+  type ToolCall,
+} from "../../core/chat.ts";
 
 /** Hashes a whole text by its bytes in UTF-8. `isBytes`: each character is a byte already. */
 export type TextHash = (text: string, isBytes: boolean) => number;
@@ -34,6 +41,11 @@ export function threadOf(messages: readonly ChatMessage[]): number | undefined {
   const next = messages[at + 1];
   const answer = mixContent(messages[at] as ChatMessage);
   return (next === undefined ? answer : mix(answer, mixContent(next))) >>> 0;
+}
+
+/** A message with every byte of its content. */
+export function hashMessage(message: ChatMessage, hashText: TextHash): number {
+  return mixWhole(mixContent(message), message, hashText);
 }
 
 /** The end of a message, or of the instructions. */
@@ -72,15 +84,16 @@ export function prefixMarks(
   const firstEnd = Math.max(first, messages.length - ENDS_MAX);
   const read: number[] = [];
   const ends: PrefixMark[] = [];
+  let isHumanRead = false;
   for (let at = first; at < messages.length; at++) {
     const message = messages[at] as ChatMessage;
-    const length = charsOf(message);
-    chars += length;
-    hash = mix(hash, length ^ (message.role.charCodeAt(0) << 24));
-    const isRead = at > firstEnd - READ_MESSAGES;
-    const content = isRead || at === first ? mixContent(message) : 0;
-    if (at === first) hash = mix(hash, content);
-    if (isRead) read.push(content);
+    chars += charsOf(message);
+    hash = mixTips(hash, message);
+    if (!isHumanRead && message.role === "user") {
+      hash = mix(hash, opening.human);
+      isHumanRead = true;
+    }
+    if (at > firstEnd - READ_MESSAGES) read.push(mixContent(message));
     if (at >= firstEnd) ends.push(markOf(mixLast(hash, read), at + 1, chars));
   }
   return { instructions, ends };
@@ -101,14 +114,16 @@ const PLACES = 2 ** 20;
 
 function mixTools(seed: number, tools: readonly Tool[]): number {
   let hash = seed;
-  for (const { name, description } of tools) hash = mixEnds(mixText(hash, name), description);
+  for (const { name, description } of tools) {
+    hash = mixEnds(mix(mixText(hash, name), description.length), description, false);
+  }
   return hash;
 }
 
 function mixWhole(seed: number, message: ChatMessage, hashText: TextHash): number {
   const { content } = message;
-  const isBytes = message[UNDECODED] === true;
-  let hash = mix(seed, message.role.charCodeAt(0));
+  const isBytes = isUndecoded(message);
+  let hash = seed;
   if (typeof content === "string") return mix(hash, hashText(content, isBytes));
   for (const part of (content ?? []) as readonly ContentPart[]) {
     hash = mix(hash, hashText(typeof part.text === "string" ? part.text : part.type, isBytes));
@@ -116,17 +131,33 @@ function mixWhole(seed: number, message: ChatMessage, hashText: TextHash): numbe
   return hash;
 }
 
-function mixContent({ content, tool_calls: calls }: ChatMessage): number {
+/** Of each message, however long the conversation: its role and the first and last bytes of its text. */
+function mixTips(seed: number, message: ChatMessage): number {
+  const { content } = message;
+  const text = Array.isArray(content) ? (content as readonly ContentPart[]).at(-1)?.text : content;
+  const hash = mix(seed, message.role.charCodeAt(0));
+  return mixTip(hash, typeof text === "string" ? text : "", isUndecoded(message));
+}
+
+/** Calls and results count by their ids, which hosts give to one call only. */
+function mixContent(message: ChatMessage): number {
+  const { content, tool_calls: calls, tool_call_id: id } = message;
+  const isBytes = isUndecoded(message);
   let hash = OFFSET;
-  if (typeof content === "string") hash = mixEnds(hash, content);
-  else if (Array.isArray(content)) {
+  if (Array.isArray(content)) {
     for (const part of content as readonly ContentPart[]) {
-      hash = typeof part.text === "string" ? mixEnds(hash, part.text) : mixText(hash, part.type);
+      hash = typeof part.text === "string" ? mixEnds(hash, part.text, isBytes) : mixText(hash, part.type);
     }
-  }
+  } else hash = mixEnds(hash, typeof content === "string" ? content : "", isBytes);
+  if (typeof id === "string") hash = mixEnds(hash, id, isBytes);
   // Some clients send null.
-  if (calls) for (const { function: made } of calls) hash = mixEnds(hash, made?.arguments ?? "");
+  if (calls) for (const call of calls) hash = mixCall(hash, call, isBytes);
   return hash;
+}
+
+function mixCall(seed: number, { id, function: made }: ToolCall, isBytes: boolean): number {
+  const hash = typeof id === "string" ? mixEnds(seed, id, isBytes) : seed;
+  return mixEnds(hash, made?.arguments ?? "", isBytes);
 }
 
 function charsOf({ content, tool_calls: calls }: ChatMessage): number {
@@ -157,16 +188,45 @@ function mixText(seed: number, text: string): number {
   return hash;
 }
 
-/** Characters at each end of a text that is one of hundreds. */
-const END_CHARS = 8;
+/** Bytes at each end of a text. */
+const END_BYTES = 24;
 
-/** The length, and four characters at a time of both ends. */
-export function mixEnds(seed: number, text: string): number {
+/** The bytes of UTF-8 at both ends, four at a time. `isBytes`: each character is a byte already. */
+export function mixEnds(seed: number, given: string, isBytes: boolean): number {
+  const text = isBytes || isPlain(given, END_BYTES) ? given : endBytes(given);
   const { length } = text;
-  let hash = mix(seed, length);
-  if (length < 2 * END_CHARS) return mixText(hash, text);
-  for (let at = 0; at < END_CHARS; at += 4) hash = mix(mix(hash, wordAt(text, at)), wordAt(text, length - 4 - at));
+  if (length < 2 * END_BYTES) return mixText(mix(seed, length), text);
+  let hash = seed;
+  for (let at = 0; at < END_BYTES; at += 4) hash = mix(mix(hash, wordAt(text, at)), wordAt(text, length - 4 - at));
   return hash;
+}
+
+/** Four bytes at both ends. */
+function mixTip(seed: number, given: string, isBytes: boolean): number {
+  const text = isBytes || isPlain(given, 4) ? given : endBytes(given);
+  return mix(mix(seed, wordAt(text, 0)), wordAt(text, text.length - 4));
+}
+
+/** Whether a text has one byte for each character, as far as its ends are read. */
+function isPlain(text: string, count: number): boolean {
+  const { length } = text;
+  let bits = 0;
+  for (let at = Math.min(count, length) - 1; at >= 0; at--) {
+    bits |= text.charCodeAt(at) | text.charCodeAt(length - 1 - at);
+  }
+  return bits < 0x80;
+}
+
+/** A text that has the same ends in UTF-8, one character for each byte. */
+function endBytes(text: string): string {
+  if (text.length <= 2 * END_BYTES) return bytesOf(text);
+  // One more on each side: a pair of surrogates may be cut there.
+  const head = bytesOf(text.slice(0, END_BYTES + 1)).slice(0, END_BYTES);
+  return head + bytesOf(text.slice(-END_BYTES - 1)).slice(-END_BYTES);
+}
+
+function bytesOf(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
 }
 
 function wordAt(text: string, at: number): number {

@@ -224,6 +224,86 @@ it("clients of every format stay over several turns", async () => {
   }
 });
 
+describe("texts outside of ASCII", () => {
+  const rules = (name: string) =>
+    `Größe 大 für ${name}. ${"Das Tor öffnet um fünf, 港は夜明けに開きます。 ".repeat(300)}`;
+  const asks = ["Schreib eine E-Mail an meine Chefin über drei freie Tage für die 祭り", "Schreib auch eine an Jürgen"];
+  const chat: Client = (system, said) => {
+    const messages = [["system", system], ...roles(said, "assistant")].map(([role, content]) => ({ role, content }));
+    return ["/v1/chat/completions", { model: "auto", messages }];
+  };
+  const { Messages, Responses, Gemini } = CLIENTS as Record<"Messages" | "Responses" | "Gemini", Client>;
+  const escaped = (body: object): string =>
+    JSON.stringify(body).replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const WRITERS: Readonly<Record<string, readonly [Client, (body: object) => string]>> = {
+    chat: [chat, JSON.stringify],
+    "chat with escapes": [chat, escaped],
+    Messages: [Messages, JSON.stringify],
+    "Messages with escapes": [Messages, escaped],
+    Responses: [Responses, JSON.stringify],
+    Gemini: [Gemini, JSON.stringify],
+  };
+  const headersOf = (name: string) => (name.startsWith("Messages") ? { "anthropic-version": "2023-06-01" } : {});
+
+  it("are the same conversation, whoever sends them and how", async () => {
+    const names = Object.keys(WRITERS);
+    const seen: string[] = [];
+    for (const from of names) {
+      const [client, write] = WRITERS[from] as (typeof WRITERS)[string];
+      const [path, body] = client(rules(from), asks.slice(0, 1), null);
+      const first = await gateway.post(path, write({ ...body, service_tier_floor: "COMPLEX" }), headersOf(from));
+      expect([from, first.status]).toEqual([from, 200]);
+      for (const to of names) {
+        const [other, writeOther] = WRITERS[to] as (typeof WRITERS)[string];
+        const sent = writeOther({ prompt: "x", ...other(rules(from), asks, null)[1] });
+        const { decision } = (await (await gateway.post("/v1/routing/debug", sent, headersOf(to))).json()) as {
+          decision: Decided;
+        };
+        seen.push(
+          `${from} to ${to}: ${decision.session} on ${decision.model}, ${/\d+k cached/.exec(decision.reasoning)}`,
+        );
+      }
+    }
+    const expected = names.flatMap((from) => names.map((to) => `${from} to ${to}: stayed on large, 5k cached`));
+    expect(seen).toEqual(expected);
+  });
+
+  const debugged = async (name: string, body: string): Promise<object> => {
+    const response = await gateway.post("/v1/routing/debug", body, headersOf(name));
+    const { decision } = (await response.json()) as { decision: Decided & { readonly costEstimate: number } };
+    const { reasoning, filteredChain, costEstimate } = decision;
+    return { reasoning, chain: filteredChain, cost: costEstimate };
+  };
+  const decidedLive = async (name: string, path: string, body: string): Promise<object> => {
+    expect([name, (await gateway.post(path, body, headersOf(name))).status]).toEqual([name, 200]);
+    const listed = (await (await gateway.api("GET", "/api/requests?limit=1")).json()) as { data: { id: string }[] };
+    const { decision } = (await (await gateway.api("GET", `/api/requests/${listed.data[0]?.id}`)).json()) as {
+      decision: { reasoning: string; chain: string[]; costEstimateUsd: string };
+    };
+    return { reasoning: decision.reasoning, chain: decision.chain, cost: Number(decision.costEstimateUsd) };
+  };
+
+  it("are decided live as the debug endpoint says, in every format", async () => {
+    for (const [name, [client, write]] of Object.entries(WRITERS)) {
+      for (const turn of [1, 2]) {
+        const [path, body] = client(rules(`${name} again`), asks.slice(0, turn), null);
+        const predicted = await debugged(name, write({ prompt: "x", ...body }));
+        expect([name, turn, await decidedLive(name, path, write(body))]).toEqual([name, turn, predicted]);
+      }
+    }
+  });
+
+  it("are decided live as they are when given as prompt and system prompt", async () => {
+    for (const [name, [client, write]] of Object.entries(WRITERS)) {
+      if (name === "Responses" || name === "Gemini") continue;
+      const [path, body] = client(rules(`${name} bare`), asks.slice(0, 1), null);
+      const bare = { prompt: asks[0], system_prompt: rules(`${name} bare`), max_tokens: 400 };
+      const predicted = await debugged(name, write(bare));
+      expect([name, await decidedLive(name, path, write({ ...body, max_tokens: 400 }))]).toEqual([name, predicted]);
+    }
+  });
+});
+
 describe("a tool loop", () => {
   const tools = [{ type: "function", function: { name: "run", parameters: { type: "object", properties: {} } } }];
   const called = (id: string, command: string) => ({

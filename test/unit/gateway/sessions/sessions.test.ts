@@ -197,6 +197,41 @@ describe("a session", () => {
     expect(memory.turn(ids[0] ?? "")?.model).toBe("maker");
   });
 
+  it("keeps evidence to the requests that continue the turn, among prompts with the same examples", () => {
+    const examples: ChatMessage[] = [
+      { role: "system", content: "Sort the tickets" },
+      { role: "user", content: "Ticket: cannot log in. Which team?" },
+      { role: "assistant", content: "accounts" },
+      { role: "user", content: "Ticket: the invoice is wrong. Which team?" },
+      { role: "assistant", content: "billing" },
+    ];
+    const ticket = (text: string): ChatMessage[] => [
+      ...examples,
+      { role: "user", content: `Ticket: ${text} since this morning, on every machine of the office. Which team?` },
+    ];
+    const { answer, view, shared } = make();
+    answer({ messages: ticket("no network") }, { escalation: 2 });
+    expect(view({ messages: ticket("no printers") })?.last).toMatchObject({ model: "maker", escalation: 0 });
+    const next: ChatMessage[] = [
+      { role: "assistant", content: "network" },
+      { role: "user", content: "No, that is wrong" },
+    ];
+    expect(view({ messages: [...ticket("no network"), ...next] })?.last?.escalation).toBe(2);
+    expect(view({ messages: [...ticket("no printers"), ...next] })?.last?.escalation).toBe(0);
+    const { answer: inNamed, view: viewNamed } = make();
+    inNamed({ messages: ticket("no network"), named: "n" }, { escalation: 1 });
+    expect(viewNamed({ messages: next, named: "n" })?.last?.escalation).toBe(1);
+    expect(JSON.stringify(shared)).not.toContain("network");
+  });
+
+  it("carries no evidence between loops that begin with the same call", () => {
+    const { answer, view } = make();
+    const loop = (id: string): ChatMessage[] => [ask, calling(id), result(id)];
+    answer({ messages: loop("call_a") }, { escalation: 1 });
+    expect(view({ messages: [...loop("call_a"), calling("call_a2"), result("call_a2")] })?.last?.escalation).toBe(1);
+    expect(view({ messages: loop("call_b") })?.last ?? null).toBeNull();
+  });
+
   it("is over when it was silent for long", () => {
     const { answer, view, pass } = make(60_000);
     answer({ messages: [ask] });

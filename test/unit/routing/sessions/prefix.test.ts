@@ -3,21 +3,38 @@
 import { describe, expect, it } from "vitest";
 import { type ChatMessage, UNDECODED } from "../../../../src/core/chat.ts";
 import { createTextHash, hashText } from "../../../../src/gateway/sessions/texts.ts";
-import { prefixMarks, readOpening } from "../../../../src/routing/sessions/prefix.ts";
+import { hashMessage, prefixMarks, readOpening, threadOf } from "../../../../src/routing/sessions/prefix.ts";
 import { makeChat, makeTool } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
 
-const message = fc.record({
-  role: fc.constantFrom("user", "assistant", "tool" as const),
-  content: fc.string({ unit: "grapheme", maxLength: 60 }),
-}) as fc.Arbitrary<ChatMessage>;
+const words = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 60 }),
+  // Longer than what is read at both ends.
+  fc.string({ unit: "grapheme", minLength: 30, maxLength: 200 }),
+  fc.array(fc.constantFrom("a", "é", "大", "😀"), { maxLength: 120 }).map((letters) => letters.join("")),
+);
+const message = fc.record(
+  {
+    role: fc.constantFrom("user", "assistant", "tool" as const),
+    content: fc.oneof(
+      words,
+      fc.array(
+        words.map((text) => ({ type: "text", text })),
+        { maxLength: 3 },
+      ),
+    ),
+    tool_call_id: words,
+    tool_calls: fc.array(fc.record({ id: words, function: fc.record({ arguments: words }) }), { maxLength: 2 }),
+  },
+  { requiredKeys: ["role", "content"] },
+) as fc.Arbitrary<ChatMessage>;
 
 /** After six more messages, so many of 24 ends are still marked. */
 const ENDS_SHARED = 18;
 
-const undecoded = ({ content, ...rest }: ChatMessage): ChatMessage => ({
-  ...rest,
-  content: Buffer.from(String(content), "utf8").toString("latin1"),
+/** As it is parsed from bytes that nobody decoded. */
+const undecoded = (given: ChatMessage): ChatMessage => ({
+  ...(JSON.parse(Buffer.from(JSON.stringify(given), "utf8").toString("latin1")) as ChatMessage),
   [UNDECODED]: true,
 });
 
@@ -47,14 +64,36 @@ describe("the marks of a prompt", () => {
     );
   });
 
-  it("are the same for plain texts that were not decoded, and the session is for all", () => {
+  it("are the same for texts that were not decoded, and so are session, thread and each message", () => {
     fc.assert(
       fc.property(fc.array(message, { minLength: 1, maxLength: 6 }), (messages) => {
-        expect(sessionOf(messages.map(undecoded))).toEqual(sessionOf(messages));
-        const plain = messages.map((each) => ({ ...each, content: Buffer.from(String(each.content)).toString("hex") }));
-        expect(hashes(plain.map(undecoded))).toEqual(hashes(plain));
+        const bytes = messages.map(undecoded);
+        expect(sessionOf(bytes)).toEqual(sessionOf(messages));
+        expect(hashes(bytes)).toEqual(hashes(messages));
+        expect(threadOf(bytes)).toBe(threadOf(messages));
+        expect(bytes.map((each) => hashMessage(each, hashText))).toEqual(
+          messages.map((each) => hashMessage(each, hashText)),
+        );
       }),
     );
+    const long = { role: "user", content: `${"大".repeat(100_000)}x${"é".repeat(200_000)}` } as const;
+    expect(sessionOf([undecoded(long)])).toEqual(sessionOf([long]));
+    expect(sessionOf([{ ...long, content: `${long.content}!` }])).not.toEqual(sessionOf([long]));
+  });
+
+  it("tell prompts apart whose first message differs in the middle, and calls by their ids", () => {
+    const asked = (text: string): ChatMessage => ({
+      role: "user",
+      content: `Summarise this for me in one sentence:\n\n${text}\n\nAnswer in English, please, without any quotes.`,
+    });
+    expect(hashes([asked("One")])).not.toEqual(hashes([asked("Two")]));
+    const called = (id: string): ChatMessage[] => [
+      { role: "user", content: "Go" },
+      { role: "assistant", content: null, tool_calls: [{ id, function: { name: "ls", arguments: "{}" } }] },
+      { role: "tool", tool_call_id: id, content: "a.txt" },
+    ];
+    expect(threadOf(called("call_1"))).not.toBe(threadOf(called("call_2")));
+    expect(hashes(called("call_1"))[2]).not.toBe(hashes(called("call_2"))[2]);
   });
 
   it("tell instructions apart that differ by one character, wherever that is", () => {
