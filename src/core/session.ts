@@ -84,6 +84,8 @@ export interface CachedPrefix {
 /** What is known of the session that a request belongs to. */
 export interface SessionView {
   readonly id: string;
+  /** As in a turn. */
+  readonly thread?: number;
   /** The turn before; null for a session that is not known. */
   readonly last: SessionTurn | null;
   /** The turn that made the tool calls whose results the request brings; null where no loop is open or known. */
@@ -96,6 +98,10 @@ export interface SessionView {
 /** What a decision says of the session. */
 export interface DecidedSession {
   readonly id: string;
+  /** As in a turn. */
+  readonly thread?: number;
+  /** Whether it goes on with a tool loop that is known. */
+  readonly isLoop?: true;
   readonly state: SessionState;
   /** How much of the prompt is expected to be cached at the model and host that are tried first. */
   readonly cachedTokens: number;

@@ -53,7 +53,8 @@ export interface Health {
   report(route: string, ticket: number, outcome: Outcome, keyId?: string): void;
   /** Whether the provider's retry budget allows one more; it is then counted. */
   mayRetry(route: string): boolean;
-  stateOf(route: string): ModelHealth;
+  /** With any of its keys, or with one. Asking changes nothing. */
+  stateOf(route: string, keyId?: string): ModelHealth;
   overview(): readonly ProviderHealth[];
   /** Another process has seen this fail: it is tried last here too, for as long. */
   follow(opened: BreakerOpening): void;
@@ -200,9 +201,9 @@ class Watch implements Health {
     return isAllowed;
   }
 
-  stateOf(route: string): ModelHealth {
+  stateOf(route: string, keyId?: string): ModelHealth {
     const entry = this.#entry(route);
-    const blocker = blockerOfAll(entry);
+    const blocker = keyId === undefined ? blockerOfAll(entry) : blockerOf(this.#lane(route, keyId));
     return { isResting: blocker !== null, ...stateOf(blocker ?? entry.model, this.#pulse.now()) };
   }
 

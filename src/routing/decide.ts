@@ -118,7 +118,18 @@ function decidedSession(
   const [model] = models as readonly [Model];
   const state = sessionState(view, { model: model.id, route: first.route, escalation, task });
   const { cachedTokens = 0, keyId = null } = offer ?? {};
-  return { id: view.id, state, cachedTokens, keyId, escalation, task, isPrefixSeen: view.cached.length > 0 };
+  const decided: { -readonly [Name in keyof DecidedSession]: DecidedSession[Name] } = {
+    id: view.id,
+    state,
+    cachedTokens,
+    keyId,
+    escalation,
+    task,
+    isPrefixSeen: view.cached.length > 0,
+  };
+  if (view.thread !== undefined) decided.thread = view.thread;
+  if (view.loop !== null) decided.isLoop = true;
+  return decided;
 }
 
 /** The `reasoning` of a decision: the score, the strongest signals, then each step that changed tier or chain. */

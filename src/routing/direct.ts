@@ -2,7 +2,7 @@
 
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
 import { PLAIN_DIALECT } from "../catalog/dialect.ts";
-import type { Constraints, Controls } from "../core/decision.ts";
+import type { Constraints, Controls, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { HostedModel, Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
@@ -11,6 +11,7 @@ import { type Chain, candidateOf, chooseHosts } from "./chain.ts";
 import { usableHosts } from "./hosts.ts";
 import { wrongEndpoint } from "./named.ts";
 import { ableHosts, constraintNeeds, listNeeds, type NeedsInput } from "./needs.ts";
+import { keepSession } from "./sessions/keep.ts";
 
 /** A client that asks for this model, or for none, leaves the choice to the router. */
 const AUTO = "auto";
@@ -42,16 +43,28 @@ export function directChain(input: NeedsInput): Chain {
     const message = `The model ${JSON.stringify(id.slice(0, 200))} is not offered to this key. Pick one of the models list, or "auto".`;
     throw new GatewayError("notFound", message, { code: "model_not_found", param: "model" });
   }
-  const { first, hosts, note } = chooseHosts([model], () => hostsFor(model, input), input);
+  const models = [model];
+  const able = hostsFor(model, input);
+  const hostsOf = (): readonly HostedModel[] => able;
+  const kept = keepSession({
+    ...{ question: asDirect(question), catalog, tier, ceiling: null, inputTokens: input.inputTokens, models, hostsOf },
+    isLoop: question.loopModel === model.id,
+  });
+  const { first, hosts, note } = chooseHosts(models, hostsOf, { question, catalog, firstHost: kept.first?.host });
+  const notes = kept.note === null ? [] : [kept.note];
   return {
-    tier,
-    models: [model],
-    first,
+    ...{ tier, models, first },
     ...(hosts === null ? {} : { hosts }),
+    ...(kept.first === null ? {} : { offer: kept.first }),
     candidates: [candidateOf(model, null, input)],
-    notes: note,
-    adjustments: [],
+    notes: [...notes, ...note],
+    adjustments: notes,
   };
+}
+
+/** No other model may stay in the place of the one that was named. */
+function asDirect(question: RoutingQuestion): RoutingQuestion {
+  return { ...question, controls: { ...question.controls, profile: "direct" } };
 }
 
 /** Hosts that can do what the request needs. Where none can, the model was asked for all the same. */

@@ -58,7 +58,7 @@ export function replay(past: PastRequest, policy: Policy, sessions: ReplayedSess
     const { start, chain, notes } = routeAgain(past, policy, sessions);
     const model = chain.models[0] as Model;
     const cost = costOf(past, chain, policy);
-    sessions?.note(past, chain.first, chain.tier);
+    sessions?.note(past, { host: chain.first, tier: chain.tier, catalog: policy.inUse ?? policy.catalog });
     const next = { state: "routed", tier: chain.tier, model: model.id, cost } as const;
     const isChanged = next.tier !== decision.tier || next.model !== decision.model;
     if (!isChanged) return { past, next, isChanged, because: [] };
@@ -83,9 +83,10 @@ function routeAgain(past: PastRequest, policy: Policy, sessions: ReplayedSession
   const controls = asked ?? { ...NO_CONTROLS, profile, model: profile === "direct" ? model : null };
   const chat = shapeOf(past);
   const sessionView = sessions?.viewOf(past, policy.inUse ?? catalog) ?? null;
+  const loopModel = past.decision.session?.isLoop === true ? (sessionView?.last?.model ?? model) : null;
   const question: RoutingQuestion = {
-    ...{ chat, controls, constraints, restingModels: new Map(), toolCallsSeen },
-    sessionView,
+    ...{ chat, controls, constraints, restingModels: new Map(), toolCallsSeen, sessionView, loopModel },
+    session: () => past.decision.session?.id ?? past.requestId,
   };
   const isDirect = controlsUnder(constraints, controls).profile === "direct";
   const inputTokens = estimatedTokens.input;

@@ -62,17 +62,21 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
     view(call) {
       if (!isOn) return null;
       const id = idOf(call);
-      const own = lastTurn(id, call, memory);
+      const thread = threadIn(id, call);
+      const own = lastTurn(id, thread, memory);
       const loop = loopOf(call, own);
       const cached = isCacheable(call) ? memory.cached(prompts.marks(call)) : NONE;
-      const last = loop?.session === id ? loop : (own ?? loop);
-      return { id, last: last === null ? null : withOwnEvidence(last, call), loop, cached, nowMs: now() };
+      const newest = loop?.session === id ? loop : (own ?? loop);
+      const last = newest === null ? null : withOwnEvidence(newest, call);
+      return thread === undefined
+        ? { id, last, loop, cached, nowMs: now() }
+        : { id, thread, last, loop, cached, nowMs: now() };
     },
     loopModel: (call) => loopOf(call, null)?.model ?? null,
     note(answered) {
       const { call } = answered;
       const id = answered.decision.session?.id ?? idOf(call);
-      const before = lastTurn(id, call, memory);
+      const before = lastTurn(id, threadIn(id, call), memory);
       const marks = isOn ? () => prompts.marks(call) : null;
       const turn = turnOf(answered, { id, before, memory, marks, nowMs: now() });
       memory.learn(turn);
@@ -82,8 +86,7 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
 }
 
 /** Conversations that nobody named may begin alike: the turn of this one, or else one without an answer yet. */
-function lastTurn(id: string, call: AskingCall, memory: SessionMemory): SessionTurn | null {
-  const thread = threadIn(id, call);
+function lastTurn(id: string, thread: number | undefined, memory: SessionMemory): SessionTurn | null {
   return (thread === undefined ? null : memory.turn(id, thread)) ?? memory.turn(id);
 }
 

@@ -74,14 +74,10 @@ function freeKey(
   { registry, health }: Services,
 ): { readonly id: string | undefined } | null {
   const { apiKeys } = registry.connection(provider).provider;
-  for (const id of keyIdsOf(apiKeys, decision, () => requestId)) {
-    const ticket = health.admit(route, id);
-    if (ticket === 0) continue;
-    // Samples say nothing about health.
-    health.report(route, ticket, "dropped", id);
-    return { id };
-  }
-  return null;
+  const ids = keyIdsOf(apiKeys, decision, () => requestId);
+  // Samples say nothing about health, and are no calls that a retry could be drawn from.
+  const at = ids.findIndex((id) => !health.stateOf(route, id).isResting);
+  return at < 0 ? null : { id: ids[at] };
 }
 
 /** As a hold would be, without markup: it is the operator who pays. */

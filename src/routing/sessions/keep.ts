@@ -5,7 +5,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import type { RoutingQuestion } from "../../core/decision.ts";
 import type { HostedModel, Model, ProviderKey } from "../../core/model.ts";
 import type { Price } from "../../core/money.ts";
-import type { SessionView } from "../../core/session.ts";
+import type { SessionTurn, SessionView } from "../../core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../cost.ts";
 import { hostRules, orderHosts } from "../hosts.ts";
@@ -38,7 +38,8 @@ export function keepSession(input: KeepInput): Kept {
   const { question, models, isLoop } = input;
   const view = question.sessionView ?? null;
   if (view === null) return { models, first: null, note: null };
-  const held = isLoop ? heldHost(view, input) : null;
+  const loop = isLoop ? view.loop : null;
+  const held = loop === null ? null : heldHost(loop, input);
   const ahead = held ?? (isLoop ? null : hostAhead(input));
   if (view.cached.length === 0 && ahead === null) return { models, first: null, note: null };
   const only = held === null ? null : [{ model: models[0] as Model, hosts: [held] }];
@@ -52,17 +53,18 @@ export function keepSession(input: KeepInput): Kept {
     outputTokens: outputTokens(input),
     markupPpm: input.catalog.markupPpm,
     resting: question.restingModels,
-    keyOf: (host) => keyOf(host, view, input),
+    keyOf: (host) => keyOf(host, loop ?? view.last, input),
   });
   if (best.model === models[0]) return { models, first: best, note };
   return { models: [best.model, ...models.filter((model) => model !== best.model)], first: best, note };
 }
 
-/** A tool loop goes on at the host that opened it, while that is well. */
-function heldHost({ last }: SessionView, { models, question, hostsOf }: KeepInput): HostedModel | null {
+/** A tool loop goes on at the host and with the key that opened it, while these are well. Null where there is no choice. */
+function heldHost({ route, keyId }: SessionTurn, { models, question, hostsOf }: KeepInput): HostedModel | null {
   const first = models[0] as Model;
-  if (first.hosts.length < 2 || last === null || question.restingModels.has(last.route)) return null;
-  return hostsOf(first).find(({ route }) => route === last.route) ?? null;
+  const hasChoice = first.hosts.length > 1 || keyId !== null;
+  if (!hasChoice || question.restingModels.has(route)) return null;
+  return hostsOf(first).find((host) => host.route === route) ?? null;
 }
 
 /** How many turns are expected to follow in a conversation. Agents have many more. */
@@ -135,7 +137,7 @@ function outputTokens({ question: { chat }, tier }: KeepInput): number {
 }
 
 /** The key of the turn before; where another host is considered, the one that the session's name leads to. */
-function keyOf(host: HostedModel, { last }: SessionView, { question, catalog }: KeepInput): string | null {
+function keyOf(host: HostedModel, last: SessionTurn | null, { question, catalog }: KeepInput): string | null {
   const keys = catalog.providers.get(host.provider)?.apiKeys;
   if (keys === undefined) return null;
   const isKnown = last?.route === host.route && keys.some(({ id }) => id === last.keyId);

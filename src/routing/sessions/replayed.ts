@@ -5,33 +5,58 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import { promptTokens } from "../../core/chat.ts";
 import type { HostedModel } from "../../core/model.ts";
 import type { PastRequest } from "../../core/requests/log.ts";
-import type { CachedPrefix, SessionTurn, SessionView } from "../../core/session.ts";
+import {
+  type CachedPrefix,
+  type DecidedSession,
+  type SessionTurn,
+  type SessionView,
+  turnKey,
+} from "../../core/session.ts";
 import type { Tier } from "../../core/tiers.ts";
+
+/** Where a request went. `catalog`: the one in use. */
+interface Routed {
+  readonly host: HostedModel;
+  readonly tier: Tier;
+  readonly catalog: Catalog;
+}
+
+/** What is known of one conversation. */
+interface ReplayedThread {
+  readonly last: SessionTurn | null;
+  /** By route. */
+  readonly cached: ReadonlyMap<string, CachedPrefix>;
+}
 
 /** Fed with the requests in the order of their times. */
 export class ReplayedSessions {
-  readonly #turns = new Map<string, SessionTurn>();
-  /** By session, then by route. */
-  readonly #cached = new Map<string, Map<string, CachedPrefix>>();
+  /** By session and thread, as in the memory of live ones. */
+  readonly #threads = new Map<string, ReplayedThread>();
 
   /** Null for a request that was decided without a session. */
   viewOf(past: PastRequest, catalog: Catalog): SessionView | null {
     const { session } = past.decision;
     if (session === undefined) return null;
-    if (!this.#cached.has(session.id)) this.#cached.set(session.id, firstCached(past, catalog));
-    const cached = [...(this.#cached.get(session.id)?.values() ?? [])];
-    return { id: session.id, last: this.#turns.get(session.id) ?? null, loop: null, cached, nowMs: past.atMs };
+    const { last, cached } = this.#threadOf(session) ?? { last: null, cached: firstCached(past, catalog) };
+    const loop = session.isLoop === true ? last : null;
+    return { id: session.id, last, loop, cached: [...cached.values()], nowMs: past.atMs };
+  }
+
+  /** A conversation that nobody named begins in the session's first turn, and is known by itself from the first answer on. */
+  #threadOf(session: DecidedSession): ReplayedThread | undefined {
+    return this.#threads.get(turnKey(threadName(session))) ?? this.#threads.get(session.id);
   }
 
   /** The request went to this model and host. */
-  note(past: PastRequest, host: HostedModel, tier: Tier): void {
+  note(past: PastRequest, { host, tier, catalog }: Routed): void {
     const { session } = past.decision;
     if (session === undefined) return;
     const tokens = sentTokens(past);
+    const cached = new Map(this.#threadOf(session)?.cached ?? firstCached(past, catalog));
     const prefix = { session: session.id, route: host.route, keyId: null, tokens, trust: 1, atMs: past.atMs };
-    if (host.cache !== undefined) this.#cached.get(session.id)?.set(host.route, prefix);
-    this.#turns.set(session.id, {
-      session: session.id,
+    if (host.cache !== undefined) cached.set(host.route, prefix);
+    const last: SessionTurn = {
+      ...threadName(session),
       model: host.id,
       route: host.route,
       keyId: null,
@@ -45,8 +70,13 @@ export class ReplayedSessions {
       trust: 1,
       calls: [],
       response: null,
-    });
+    };
+    this.#threads.set(turnKey(last), { last, cached });
   }
+}
+
+function threadName({ id, thread }: DecidedSession): Pick<SessionTurn, "session" | "thread"> {
+  return thread === undefined ? { session: id } : { session: id, thread };
 }
 
 function sentTokens({ answer, decision }: PastRequest): number {

@@ -3,10 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDb } from "../../../src/store/db.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { scrape } from "../../support/gateway/scrape.ts";
 import { PASSWORD, setupTokenOf, visit } from "../../support/gateway/signed-in.ts";
 import { type Behaviour, type FakeProvider, sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
 import { promisedMs } from "../../support/random.ts";
-import { bankYaml, decimal } from "../../support/stores/money.ts";
+import { bankYaml, decimal, owed, PRICES } from "../../support/stores/money.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
 
 const database = await createTestDatabase();
@@ -118,8 +119,73 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
     expect(statuses).toEqual(statuses.map((_, index) => (index < 10 ? 401 : 429)));
   });
 
-  test("when they have stopped, nobody is left over", async () => {
+  const NAMED = { service_session: "over both" };
+  const DIRECT = { service_profile: "direct", model: "beta" };
+  /** What another process knows of the session; asking for a decision leaves nothing behind. */
+  async function sessionAt(gateway: TestGateway): Promise<string> {
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await gateway.post("/v1/routing/debug", { prompt: "Hi", ...DIRECT, ...NAMED }, headers);
+    return ((await response.json()) as { decision: { session: string } }).decision.session;
+  }
+
+  test("a conversation goes on there at once, and is the same session within five seconds", async () => {
+    const tools = [{ type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } }];
+    const call = { id: "call_over_both", type: "function", function: { name: "look", arguments: "{}" } };
+    const calling = { role: "assistant", content: null, tool_calls: [call] };
+    const choice = { index: 0, message: calling, finish_reason: "tool_calls" };
+    provider.once("beta", sends(200, { ...COMPLETION, model: "beta", choices: [choice] }));
+    const messages = [{ role: "user", content: "Look around and tell me what you see" }];
+    const first = (await (await ask(here, { messages, tools, ...NAMED, ...DIRECT })).json()) as Turn;
+    expect([first.model, first.service.session]).toEqual(["beta", "started"]);
+    const result = { role: "tool", tool_call_id: call.id, content: "A lighthouse." };
+    const next = { messages: [...messages, calling, result], tools, service_session: "another" };
+    // Within milliseconds nothing is known there: the answer may come from another model, and it comes.
+    expect((await ask(there, next)).status).toBe(200);
+    await expect.poll(() => sessionAt(there), { interval: 20, timeout: promisedMs(5_000) }).toBe("stayed");
+    // Then the loop goes on with the model that opened it, named by the session or only by its call.
+    const goesOn = async (name: object): Promise<string> =>
+      ((await (await ask(there, { ...next, ...name })).json()) as Turn).model;
+    expect(await goesOn(NAMED)).toBe("beta");
+    expect(await goesOn({ service_session: "a third" })).toBe("beta");
+  });
+
+  test("the daily budget of shadow samples is one for both", async () => {
+    const { id } = (await (await here.api("POST", "/api/profiles", { name: "sampled" })).json()) as { id: string };
+    const rule = { model: "beta", share: 1, budgetUsdPerDay: "0.0085" };
+    expect((await here.api("PUT", `/api/profiles/${id}/shadow`, rule)).status).toBe(200);
+    const made = (await (await here.api("POST", "/api/keys", { name: "k", profile: id })).json()) as { key: string };
+    const headers = { authorization: `Bearer ${made.key}` };
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    provider.on("beta", async (exchange) => {
+      await held;
+      await sends(200, { ...COMPLETION, model: "beta" })(exchange);
+    });
+    const before = provider.callsTo("beta");
+    const sent = Array.from({ length: 16 }, (_, at) => ask(at % 2 === 0 ? here : there, {}, headers));
+    for (const response of await Promise.all(sent)) expect(response.status).toBe(200);
+    const taken = async (result: string): Promise<number> => {
+      const seen = await Promise.all([here, there].map(async ({ url }) => (await scrape(url)).value(samples(result))));
+      return seen.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+    };
+    // Each is counted at its upper bound while it runs, so three run at once: two in one process, where six more wait.
+    await expect.poll(() => taken("over_budget"), { timeout: 60_000 }).toBe(7);
+    expect(provider.callsTo("beta") - before).toBe(3);
+    release();
+    await expect.poll(() => taken("compared"), { timeout: 60_000 }).toBe(9);
+    expect(provider.callsTo("beta") - before).toBe(9);
+    const { sampling } = (await (await there.api("GET", "/api/outcomes")).json()) as {
+      sampling: readonly { spentTodayUsd: string }[];
+    };
+    const spent = decimal(sampling[0]?.spentTodayUsd ?? "", 9);
+    expect(spent).toBe(9n * owed({ input: 12, output: 5 }, PRICES.beta, "0"));
+  });
+
+  test("when they have stopped, nobody is left over, and one that starts knows the sessions", async () => {
     const extra = await startGateway({ database: database!.url, yaml: bankYaml(provider.url), creditsUsd: null });
+    expect(await sessionAt(extra)).toBe("stayed");
     const db = await openDb(database!.url);
     const count = async (): Promise<number> => Number((await db.query("SELECT COUNT(*) AS n FROM processes"))[0]?.n);
     expect(await count()).toBe(3);
@@ -128,6 +194,13 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
     await db.close();
   });
 });
+
+interface Turn {
+  readonly model: string;
+  readonly service: { readonly session: string };
+}
+
+const samples = (result: string): string => `switchyard_shadow_samples_total{result="${result}"}`;
 
 const COMPLETION = {
   id: "x",

@@ -146,10 +146,13 @@ describe.each([
   });
 
   test("a session that one of them has started is known to both", async () => {
-    const asked = { key, body: { service_session: `shared-${database}` } };
-    const stateOf = ({ text }: Answer): unknown =>
-      (JSON.parse(text) as { service: { session: string } }).service.session;
-    expect(stateOf(await askFresh(gateway, asked))).toBe("started");
+    const named = { service_session: `shared-${database}` };
+    const { text } = await askFresh(gateway, { key, body: named });
+    expect((JSON.parse(text) as { service: { session: string } }).service.session).toBe("started");
+    // Asking for a decision leaves nothing behind: a worker knows the session by the other, or not at all.
+    const asked = { key, path: "/v1/routing/debug", body: { prompt: "Hi", ...named } };
+    const stateOf = (answer: Answer): unknown =>
+      (JSON.parse(answer.text) as { decision: { session: string } }).decision.session;
     // News travel beside the response, so the very next request may be quicker.
     await vi.waitFor(
       async () => {

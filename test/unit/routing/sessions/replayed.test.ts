@@ -31,6 +31,63 @@ function pastTurn(at: number): PastRequest {
   return { requestId: `r${at}`, profileId: null, atMs, decision, features: { choices: 1 }, answer };
 }
 
+describe("conversations that begin alike", () => {
+  /** `cachedAt`: where the live one had its prompt cached. */
+  const turnOf = (at: number, thread: number | undefined, cachedAt: string | null, isLoop = false): PastRequest => {
+    const past = pastTurn(at);
+    const atMs = past.atMs;
+    const prefix = { session: "f", route: cachedAt ?? "", keyId: null, tokens: 10_000, trust: 1, atMs: atMs - 1 };
+    const view: SessionView = {
+      ...{ id: "f", last: null, loop: null, cached: cachedAt === null ? [] : [prefix], nowMs: atMs },
+      ...(thread === undefined ? {} : { thread }),
+    };
+    const decision = decide({ ...makeQuestion({ chat }), sessionView: view }, catalog);
+    const session = decision.session === undefined ? undefined : { ...decision.session, ...(isLoop ? { isLoop } : {}) };
+    return {
+      ...past,
+      decision: { ...decision, ...(session === undefined ? {} : { session }) } as PastRequest["decision"],
+    };
+  };
+  const modelsOf = (turns: readonly PastRequest[], sessions = new ReplayedSessions()) =>
+    turns.map((each) => {
+      const { next } = replay(each, { constraints: NO_CONSTRAINTS, catalog }, sessions);
+      return next.state === "routed" ? next.model : null;
+    });
+
+  it("are replayed each by itself, from the first answer on", () => {
+    const turns = [turnOf(0, 1, "dear"), turnOf(1, 2, null), turnOf(2, 1, "dear"), turnOf(3, 2, "cheap")];
+    expect(turns.map(({ decision }) => [decision.session?.thread, decision.model])).toEqual([
+      [1, "dear"],
+      [2, "cheap"],
+      [1, "dear"],
+      [2, "cheap"],
+    ]);
+    expect(modelsOf(turns)).toEqual(["dear", "cheap", "dear", "cheap"]);
+  });
+
+  it("find what the first turn left", () => {
+    const sessions = new ReplayedSessions();
+    expect(modelsOf([turnOf(0, undefined, "dear"), turnOf(1, 1, "dear"), turnOf(2, 2, "dear")], sessions)).toEqual([
+      "dear",
+      "dear",
+      "dear",
+    ]);
+    expect(sessions.viewOf(turnOf(3, 1, null), catalog)?.last).toMatchObject({ session: "f", thread: 1, model: "dear" });
+  });
+
+  it("stay in their tool loop at the model that the replay gave it", () => {
+    const constraints = { ...NO_CONSTRAINTS, blockedModels: ["cheap"] };
+    const after = (isLoop: boolean) => {
+      const sessions = new ReplayedSessions();
+      replay(turnOf(0, 1, null), { constraints, catalog }, sessions);
+      // Nothing is cached any more.
+      return modelsOf([{ ...turnOf(1, 1, null, isLoop), atMs: 10_000_000 }], sessions);
+    };
+    expect(after(true)).toEqual(["dear"]);
+    expect(after(false)).toEqual(["cheap"]);
+  });
+});
+
 describe("a conversation in a replay", () => {
   const turns = [0, 1, 2].map(pastTurn);
 

@@ -166,6 +166,21 @@ describe("a session", () => {
   });
 });
 
+it("a tool loop keeps the key that it began with, also where nothing is cached and where the model is named", () => {
+  const keys = ["one", "two", "three"].map((id) => ({ id, key: id, weight: 1 }));
+  const catalog = { chains, providers: [makeProvider({ apiKeys: keys })] };
+  for (const { id } of keys) {
+    const loop = turn("cheap", { keyId: id });
+    const sessionView = { ...view(loop, []), loop };
+    const question = { ...makeQuestion({ chat: longChat }), loopModel: "cheap", sessionView, session: () => "s" };
+    const named = { ...question.controls, profile: "direct" as const, model: "cheap" };
+    for (const controls of [question.controls, named]) {
+      const { session, model } = decide({ ...question, controls }, makeCatalog(catalog));
+      expect([model, session?.keyId, session?.isLoop]).toEqual(["cheap", id, true]);
+    }
+  }
+});
+
 describe("a conversation at a model with several hosts", () => {
   const uncached = makeModel({ id: "m", price: { input: 4e5, output: 16e5, cacheRead: null, cacheWrite: null } });
   const { cache: _, ...without } = uncached.hosts[0] as Model;
@@ -202,6 +217,32 @@ describe("a conversation at a model with several hosts", () => {
       makeCatalog(catalog),
     );
     expect(decision.reasoning).not.toContain("prompt cache");
+  });
+
+  it("holds a tool loop of a model that was named, at its host, and no other model takes its place", () => {
+    const loop = turn("m", { route: "m" });
+    const sessionView = { ...view(loop, [cached("m via caching", 10_000, { session: "other" })]), loop };
+    for (const [profile, honoursModel] of [
+      ["direct", false],
+      ["auto", true],
+    ] as const) {
+      const question = makeQuestion({ chat: answered as typeof longChat });
+      const named = {
+        ...question,
+        controls: { ...question.controls, profile, model: "m" },
+        constraints: { ...question.constraints, honoursModel },
+      };
+      const held = decide({ ...named, loopModel: "m", sessionView }, makeCatalog(catalog));
+      expect(held).toMatchObject({ model: "m", chain: ["m"], hosts: { m: ["plain", "caching"] }, profile: "direct" });
+      const over = decide({ ...named, sessionView: { ...sessionView, loop: null } }, makeCatalog(catalog));
+      expect(over.hosts?.m).toEqual(["caching", "plain"]);
+      const resting = new Map([["m", "503"]]);
+      const away = { ...named, loopModel: "m", sessionView, restingModels: resting };
+      expect(decide(away, makeCatalog(catalog)).hosts?.m?.[0]).toBe("caching");
+      const above = { chains: { LIGHT: [cheap, model], COMPLEX: [large] }, providers: catalog.providers };
+      const beside = { ...view(turn("large"), [cached("large", 10_000)]), loop: null };
+      expect(decide({ ...named, sessionView: beside }, makeCatalog(above)).chain).toEqual(["m"]);
+    }
   });
 
   it("leaves no tool loop, and goes to no host that is cooling down", () => {
