@@ -245,7 +245,7 @@ describe("texts outside of ASCII", () => {
   };
   const headersOf = (name: string) => (name.startsWith("Messages") ? { "anthropic-version": "2023-06-01" } : {});
 
-  it("are the same conversation, whoever sends them and how", async () => {
+  it("are the same conversation in every format, with and without escapes", async () => {
     const names = Object.keys(WRITERS);
     const seen: string[] = [];
     for (const from of names) {
