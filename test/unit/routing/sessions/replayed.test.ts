@@ -72,19 +72,23 @@ describe("conversations that begin alike", () => {
       "dear",
       "dear",
     ]);
-    expect(sessions.viewOf(turnOf(3, 1, null), catalog)?.last).toMatchObject({ session: "f", thread: 1, model: "dear" });
+    expect(sessions.viewOf(turnOf(3, 1, null), catalog)?.last).toMatchObject({
+      session: "f",
+      thread: 1,
+      model: "dear",
+    });
   });
 
   it("stay in their tool loop at the model that the replay gave it", () => {
     const constraints = { ...NO_CONSTRAINTS, blockedModels: ["cheap"] };
-    const after = (isLoop: boolean) => {
+    const later = (isLoop: boolean) => {
       const sessions = new ReplayedSessions();
       replay(turnOf(0, 1, null), { constraints, catalog }, sessions);
       // Nothing is cached any more.
       return modelsOf([{ ...turnOf(1, 1, null, isLoop), atMs: 10_000_000 }], sessions);
     };
-    expect(after(true)).toEqual(["dear"]);
-    expect(after(false)).toEqual(["cheap"]);
+    expect(later(true)).toEqual(["dear"]);
+    expect(later(false)).toEqual(["cheap"]);
   });
 });
 
