@@ -76,7 +76,7 @@ const help: fc.Arbitrary<CacheHelp> = fc.record({
   tokensMin: fc.constantFrom(0, 100, 1024),
   key: fc.constantFrom("s123", null),
 });
-const model: HostedModel = makeModel({ id: "m", capabilities: new Set(["tools", "json", "vision"]) });
+const model: HostedModel = makeModel({ id: "m", capabilities: ["tools", "json", "vision"] });
 
 /** Without marks and keys. A text as instructions is the same as one block of it. */
 function seen(value: unknown, field = ""): unknown {
