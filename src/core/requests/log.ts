@@ -187,6 +187,8 @@ export interface MarkedRequest {
 export interface LoggedTurn {
   readonly summary: RequestSummary;
   readonly reasoning: string | null;
+  /** As in the decision; null before the first answer, and where the session is named. */
+  readonly thread: number | null;
 }
 
 export interface RequestLog {

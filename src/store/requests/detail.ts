@@ -4,6 +4,7 @@
 import type { Candidate, Controls, Decision, HostChoice } from "../../core/decision.ts";
 import type { RequestDetail, RequestSummary } from "../../core/requests/log.ts";
 import type { AttemptRecord, CostRecord, RequestRecord, ToolCallCheck } from "../../core/requests/records.ts";
+import type { DecidedSession } from "../../core/session.ts";
 
 /** To be put into JSON. Named one by one: spreading and leaving out would cost more than writing it. */
 export function toDetail(record: RequestRecord): StoredDetail {
@@ -66,7 +67,11 @@ interface StoredDecision {
   readonly isSure: boolean | null;
   /** Null where the request asked for nothing in particular. */
   readonly controls: Controls | null;
+  /** What a replay needs beside the row; absent where that is nothing. */
+  readonly session?: StoredSession;
 }
+
+type StoredSession = Partial<Pick<DecidedSession, "thread" | "isLoop" | "cachedTokens" | "escalation">>;
 
 function toDecision(decision: Decision): StoredDecision {
   const removed: [string, string | null][] = [];
@@ -91,10 +96,29 @@ function toDecision(decision: Decision): StoredDecision {
     controls: controlsOf(decision),
   };
   if (decision.hosts !== undefined) stored.hosts = decision.hosts;
+  const session = decision.session === undefined ? null : toSession(decision.session);
+  if (session !== null) stored.session = session;
   for (const { model, restingBecause } of decision.candidates) {
     if (restingBecause !== undefined) stored.resting = { ...stored.resting, [model]: restingBecause };
   }
   return stored;
+}
+
+function toSession({ thread, isLoop, cachedTokens, escalation }: DecidedSession): StoredSession | null {
+  const isPlain = thread === undefined && isLoop === undefined && cachedTokens === 0 && escalation === 0;
+  if (isPlain) return null;
+  const stored: { -readonly [Name in keyof StoredSession]: StoredSession[Name] } = {};
+  if (thread !== undefined) stored.thread = thread;
+  if (isLoop !== undefined) stored.isLoop = isLoop;
+  if (cachedTokens !== 0) stored.cachedTokens = cachedTokens;
+  if (escalation !== 0) stored.escalation = escalation;
+  return stored;
+}
+
+function readSession(stored: StoredSession, { session: id, sessionState }: RequestSummary): DecidedSession | null {
+  if (id === null) return null;
+  const rest = { state: sessionState ?? "started", keyId: null, task: 0, isPrefixSeen: false } as const;
+  return { id, cachedTokens: 0, escalation: 0, ...rest, ...stored };
 }
 
 /** Without the name of the session, which is the client's own text. */
@@ -113,7 +137,9 @@ function asksForSomething(controls: Controls): boolean {
 }
 
 function readDecision(stored: StoredDecision, summary: RequestSummary): Decision {
-  const { cost, baseline, removed, resting = {}, tokens, score, isSure = null, controls = null, ...rest } = stored;
+  const { cost, baseline, removed, resting = {}, tokens, score, isSure = null, ...others } = stored;
+  const { controls = null, session: stay = {}, ...rest } = others;
+  const session = readSession(stay, summary);
   const candidate = (model: string, removedBecause: string | null): Candidate => {
     const restingBecause = resting[model];
     return restingBecause === undefined ? { model, removedBecause } : { model, removedBecause, restingBecause };
@@ -133,6 +159,7 @@ function readDecision(stored: StoredDecision, summary: RequestSummary): Decision
     ...(score === null ? {} : { score }),
     ...(isSure === null ? {} : { isSure }),
     ...(controls === null ? {} : { controls }),
+    ...(session === null ? {} : { session }),
   };
 }
 

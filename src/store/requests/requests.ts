@@ -84,7 +84,7 @@ const TURNS = `SELECT r.*, d.detail_json FROM requests r JOIN request_details d 
 function toTurn(row: SqlRow): LoggedTurn {
   const summary = toSummary(row);
   const { decision } = readDetail(String(row.detail_json), summary);
-  return { summary, reasoning: decision?.reasoning ?? null };
+  return { summary, reasoning: decision?.reasoning ?? null, thread: decision?.session?.thread ?? null };
 }
 
 function toPast(row: SqlRow): readonly PastRequest[] {

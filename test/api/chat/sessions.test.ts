@@ -224,6 +224,55 @@ it("clients of every format stay over several turns", async () => {
   }
 });
 
+it("the timeline compares each turn with the one before in its own conversation", async () => {
+  const direct = (model: string) => ({ service_profile: "direct", model });
+  const said = (content: string) => [{ role: "assistant", content }, NEXT[1] as object];
+  const [one, two] = [said("Dear boss"), said("Hello boss")];
+  await ask([FIRST], direct("tiny"));
+  await ask([FIRST, ...one], direct("small"));
+  await ask([FIRST, ...two], direct("other"));
+  await ask([FIRST, ...one, ...one], direct("large"));
+  await ask([FIRST, ...two, ...two], direct("other"));
+  const { data } = (await (await gateway.api("GET", "/api/sessions")).json()) as { data: { session: string }[] };
+  const detail = await gateway.api("GET", `/api/sessions/${data[0]?.session}`);
+  const { turnList } = (await detail.json()) as {
+    turnList: { model: string; sessionState: string; before: { model: string; provider: string } | null }[];
+  };
+  expect(turnList.map(({ model, sessionState, before }) => [before?.model ?? null, model, sessionState])).toEqual([
+    [null, "tiny", "started"],
+    ["tiny", "small", "switched"],
+    ["tiny", "other", "switched"],
+    ["small", "large", "switched"],
+    ["other", "other", "stayed"],
+  ]);
+  expect(turnList[3]?.before).toEqual({ model: "small", provider: "lab", tier: "LIGHT" });
+});
+
+it("a replay knows what conversations have cached, each by itself", async () => {
+  const said = (content: string) => [{ role: "assistant", content }, NEXT[1] as object];
+  for (const [first, floor] of [
+    [said("Dear boss"), "COMPLEX"],
+    [said("Hello boss"), "LIGHT"],
+  ] as const) {
+    const talk = [{ ...RULES, content: `${floor}. ${RULES.content}` }, FIRST, ...first];
+    const { model } = await ask(talk, { service_tier_floor: floor });
+    for (const turn of [1, 2]) {
+      talk.push(...said(`Fine, ${turn}`));
+      provider.on("*", counting(10_000, 9_900));
+      expect(await ask(talk)).toMatchObject({ model, service: { tier: "LIGHT", session: "stayed" } });
+    }
+  }
+  const replay = async (profile: object) =>
+    (await (await gateway.api("POST", "/api/profiles/replay", { profile })).json()) as Record<string, unknown>;
+  expect(await replay({})).toMatchObject({ requests: 6, changed: 0 });
+  const { changes } = await replay({ tierCeiling: "STANDARD" });
+  expect((changes as { after: { model: string } }[]).map(({ after }) => after.model)).toEqual([
+    "small",
+    "small",
+    "small",
+  ]);
+});
+
 describe("texts outside of ASCII", () => {
   const rules = (name: string) =>
     `Größe 大 für ${name}. ${"Das Tor öffnet um fünf, 港は夜明けに開きます。 ".repeat(300)}`;

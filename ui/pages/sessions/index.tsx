@@ -159,8 +159,8 @@ function SessionSheet({ id }: { readonly id: string }) {
           <>
             {turnList.length < turns && <p class="faint">{TEXT.newestTurns(turnList.length)}</p>}
             <ol class="timeline" aria-label={TEXT.timeline}>
-              {turnList.map((turn, at) => (
-                <Turn key={turn.id} turn={turn} before={turnList[at - 1]} />
+              {turnList.map((turn) => (
+                <Turn key={turn.id} turn={turn} />
               ))}
             </ol>
           </>
@@ -173,11 +173,11 @@ function SessionSheet({ id }: { readonly id: string }) {
 type SessionTurn = SessionDetail["turnList"][number];
 
 /** What changed with a turn, and why: the decision said it. */
-function Turn({ turn, before }: { readonly turn: SessionTurn; readonly before: SessionTurn | undefined }) {
+function Turn({ turn }: { readonly turn: SessionTurn }) {
   const state = turn.sessionState;
   const hasChanged = state === "switched" || state === "escalated";
   const cached = turn.tokens?.cacheRead ?? 0;
-  const changes = hasChanged && before && changesOf(before, turn);
+  const changes = hasChanged && turn.before && changesOf(turn.before, turn);
   return (
     <li class={hasChanged ? "changed" : ""}>
       <div class="row">
@@ -202,7 +202,7 @@ function Turn({ turn, before }: { readonly turn: SessionTurn; readonly before: S
 }
 
 /** `Model: gpt-5-nano → glm-4.6`, for each that is another one than before. */
-function changesOf(before: SessionTurn, turn: SessionTurn): string {
+function changesOf(before: NonNullable<SessionTurn["before"]>, turn: SessionTurn): string {
   return (["model", "provider", "tier"] as const)
     .filter((field) => before[field] !== turn[field])
     .map((field) => TEXT.changed(TEXT.FIELDS[field], before[field] ?? "—", turn[field] ?? "—"))

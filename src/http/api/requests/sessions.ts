@@ -2,6 +2,7 @@
 
 import { Type } from "typebox";
 import { formatUsd } from "../../../core/money.ts";
+import type { LoggedTurn } from "../../../core/requests/log.ts";
 import type { SessionSummary } from "../../../core/requests/sessions.ts";
 import { SESSION_STATES } from "../../../core/session.ts";
 import { query } from "../../openapi/operation.ts";
@@ -9,7 +10,7 @@ import { AnyText, Integer, named, nullable, page, type Shape, Texts, Time } from
 import { accountOf, caughtUp, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
 import { type ApiRoute, get } from "../route.ts";
 import { keyFilter, range, sessionFilterOf, userFilter } from "./filter.ts";
-import { lineFields, type Names, namesOf, writeSummary } from "./record.ts";
+import { lineFields, type Names, namesOf, type WrittenLine, writeSummary } from "./record.ts";
 
 const sessionFields = {
   // The newest request of it.
@@ -42,6 +43,8 @@ const SessionTurnSchema = named("SessionTurn", {
   ...lineFields,
   // Why this model: what the decision said.
   reasoning: nullable(AnyText),
+  // The turn before in the same conversation, which need not be the one before in the list.
+  before: nullable(Type.Object({ model: lineFields.model, provider: lineFields.provider, tier: lineFields.tier })),
 });
 export const RequestSessionDetailSchema = named("RequestSessionDetail", {
   ...sessionFields,
@@ -86,11 +89,22 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
       if (found === null) throw missing("session", id);
       const names = namesOf(edge, accountId);
       const turns = await edge.records.requests.turns(accountId, id, TURNS_MAX);
-      const turnList = turns.map(({ summary, reasoning }) => ({ ...writeSummary(summary, names), reasoning }));
-      return { ...writeSession(found, names), turnList };
+      return { ...writeSession(found, names), turnList: writeTurns(turns, names) };
     },
   }),
 ];
+
+/** Conversations that begin alike are one session. From the first answer on each has turns of its own. */
+function writeTurns(turns: readonly LoggedTurn[], names: Names): Shape<typeof SessionTurnSchema>[] {
+  const newest = new Map<number | null, WrittenLine>();
+  return turns.map(({ summary, reasoning, thread }) => {
+    const line = writeSummary(summary, names);
+    const last = newest.get(thread) ?? newest.get(null);
+    newest.set(thread, line);
+    const before = last === undefined ? null : { model: last.model, provider: last.provider, tier: last.tier };
+    return { ...line, reasoning, before };
+  });
+}
 
 function writeSession(found: SessionSummary, names: Names): Shape<typeof RequestSessionSchema> {
   const { firstMs, lastMs, keyIds, charge, baseline, ...rest } = found;
