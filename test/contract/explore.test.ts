@@ -8,7 +8,7 @@ import { isFailed, type RequestRecord } from "../../src/core/requests/records.ts
 import { openDb } from "../../src/store/db.ts";
 import { createExploreLog } from "../../src/store/requests/explore.ts";
 import { createRecordStore } from "../../src/store/requests/write.ts";
-import { NOON, variedRecord } from "../support/stores/records.ts";
+import { makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
 const HOUR_MS = 3_600_000;
@@ -158,6 +158,19 @@ await describeStores("explore", ({ url }) => {
     const other = rows.filter(({ by }) => by[0]?.isOther === true);
     expect(other).toHaveLength(1);
     expect(Number(other[0]?.value)).toBe(largest.slice(3).reduce((sum, value) => sum + value, 0));
+  });
+
+  test("what was never charged comes last", async () => {
+    const accountId = "uncharged";
+    const users = ["free", "paid"].map((user, at) =>
+      makeRecord({ accountId, user, ...(at === 0 ? { cost: null } : {}) }),
+    );
+    await createRecordStore(db).write(users);
+    const { rows } = await read({ filter: { accountId }, metric: "cost", by: ["user"], top: 1 });
+    expect(rows.map(({ by, value }) => [by[0]?.value, Number(value)])).toEqual([
+      ["paid", Number(users[1]?.cost?.charge)],
+      [null, 0],
+    ]);
   });
 
   test("the rest of both dimensions stands beside what is kept", async () => {

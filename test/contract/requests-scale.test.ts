@@ -7,7 +7,7 @@ import { openDb } from "../../src/store/db.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";
 import { createUsageLog } from "../../src/store/requests/rollups.ts";
 import { createRecordStore } from "../../src/store/requests/write.ts";
-import { NOON, variedRecord } from "../support/stores/records.ts";
+import { makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
 const SCALE = Number(process.env.SWITCHYARD_TEST_SCALE ?? 1);
@@ -30,6 +30,8 @@ await describeStores(`${COUNT} request records`, ({ url }) => {
         ),
       );
     }
+    const { content } = variedRecord(2);
+    await store.write([1, 2, 3].map((n) => makeRecord({ accountId: "few", atMs: NOON + n * 9 * DAY, content })));
     if (db.kind === "postgres") await db.query("VACUUM ANALYZE");
   }, 600_000);
   afterAll(() => db.close());
@@ -65,6 +67,8 @@ await describeStores(`${COUNT} request records`, ({ url }) => {
       ["a provider that failed", { failedProvider: "mill" }],
       ["a week in the middle", { fromMs: NOON + 10 * DAY, toMs: NOON + 17 * DAY }],
       ["a request id", { requestIdStart: "req_00000000000000000000007b" }],
+      ["a word that every second request has", { words: "weather" }],
+      ["such a word, of an account with few requests", { words: "weather", accountId: "few" }],
       ["the beginning of every request id", { requestIdStart: "req" }],
       ["the beginning of none", { requestIdStart: "none" }],
     ];

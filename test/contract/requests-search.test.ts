@@ -5,6 +5,7 @@ import type { Db } from "../../src/core/db.ts";
 import type { RequestFilter, RequestLog, RequestSort } from "../../src/core/requests/log.ts";
 import type { RecordStore, RequestRecord } from "../../src/core/requests/records.ts";
 import { openDb } from "../../src/store/db.ts";
+import { createExploreLog } from "../../src/store/requests/explore.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";
 import { createRecordStore } from "../../src/store/requests/write.ts";
 import { makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
@@ -133,6 +134,65 @@ await describeStores("order and search of the log", ({ url }) => {
     await store.write(crowd.toReversed());
     const ids = idsOf(crowd).toSorted().toReversed();
     for (const limit of [1, 7, 40]) expect(await pages({ words: "crowded" }, limit)).toEqual(ids);
+  });
+
+  test("of an account with few requests among many, and in no other range", async () => {
+    const content = { request: "", isRequestCut: false, answer: "", isAnswerCut: false, preview: "" };
+    const few = [1, 2, 3].map((n) =>
+      makeRecord({
+        accountId: "few",
+        atMs: NOON + n * 60_000,
+        content: { ...content, prompt: n === 2 ? "silence" : "the weather" },
+      }),
+    );
+    await store.write(few);
+    const found = async (filter: Partial<RequestFilter>) => {
+      const whole = { accountId: "few", words: "weather", ...filter };
+      const listed = idsOf((await log.list(whole, { limit: 9, after: null })) as unknown as RequestRecord[]);
+      expect((await log.sums(whole)).requests).toBe(listed.length);
+      return listed;
+    };
+    expect(await found({})).toEqual([few[2]?.id, few[0]?.id]);
+    expect(await found({ fromMs: NOON + 120_000 })).toEqual([few[2]?.id]);
+    expect(await found({ toMs: NOON + 120_000 })).toEqual([few[0]?.id]);
+    expect(await found({ words: "?!" })).toEqual([]);
+  });
+
+  test("a tag that most requests have is found like a tag of few", async () => {
+    const accountId = "tagged";
+    const tagged = Array.from({ length: 30 }, (_, n) =>
+      makeRecord({
+        accountId,
+        atMs: NOON + n * 3_600_000,
+        latencyMs: (n * 7) % 30,
+        // The last of these looks like the tag, but is the value of another.
+        tags: [{ team: `"red" ${n % 4}` }, { team: "blue", app: "web" }, { note: '"team":"blue"' }][n % 3] ?? {},
+      }),
+    );
+    await store.write(tagged);
+    const read = async (value: string | null) => {
+      const filter = { accountId, tag: { name: "team", value } };
+      const span = { fromMs: NOON, toMs: NOON + 2 * DAY, step: "hour" } as const;
+      return {
+        newest: (await log.list(filter, { limit: 50, after: null })).map(({ id }) => id),
+        slowest: (await log.list(filter, { limit: 50, after: null, sort: "latency" })).map(({ id }) => id),
+        sums: await log.sums(filter),
+        bars: (await log.histogram(filter, span)).bars,
+        explored: (await createExploreLog(db).read({ filter, ...span, metric: "requests", by: ["hour"], top: 9 })).rows,
+      };
+    };
+    const values = [null, "blue", '"red" 0'];
+    const before = await Promise.all(values.map(read));
+    expect(before.map(({ sums }) => sums.requests)).toEqual([20, 10, 3]);
+    // Rows of the index alone, so that it is not worth asking any more.
+    for (const value of values.slice(1)) {
+      const numbers = `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 50000)`;
+      const rows = `SELECT '${value === "blue" ? "a" : "b"}' || n, 'team', CAST($1 AS TEXT), '${accountId}' FROM n`;
+      await db.batch([
+        { sql: `INSERT INTO request_tags (id, name, value, account_id) ${numbers} ${rows}`, params: [value] },
+      ]);
+    }
+    expect(await Promise.all(values.map(read))).toEqual(before);
   });
 
   test("the words of deleted requests are deleted with them", async () => {

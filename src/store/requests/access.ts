@@ -1,36 +1,55 @@
-// How SQLite reaches the requests of a filter. Where most requests of the time belong to the account, and key, that is asked
-// for, reading all of them in order takes a third of the time that looking each up by an index takes.
+// How SQLite reaches the requests of a filter. Where most requests of the time belong to the account, key or tag that is
+// asked for, reading all of them in order takes a third of the time that looking each up by an index takes.
 
 import type { Db } from "../../core/db.ts";
 import type { RequestFilter } from "../../core/requests/log.ts";
 import { recordIdAt } from "../../core/requests/records.ts";
-import { addIds, newConditions } from "./conditions.ts";
+import { type Access, addIds, BY_INDEX, newConditions } from "./conditions.ts";
 
 /** The newest requests of all accounts show how many of them are looked for. */
 const LOOKED_AT = 300;
 const SCANNED_SHARE = 1 / 3;
 
 /** What an index of few requests can answer, which is always the shorter way. */
-const INDEXED = [
-  "isFallback",
-  "answeredAt",
-  "failedProvider",
-  "user",
-  "session",
-  "tag",
-  "words",
-  "requestIdStart",
-] as const;
+const INDEXED = ["isFallback", "answeredAt", "failedProvider", "user", "session", "words", "requestIdStart"] as const;
 
-/** The column of the account: a plus in front of it keeps its indexes out of a statement. */
-export async function accountColumn(db: Db, filter: RequestFilter): Promise<"account_id" | "+account_id"> {
-  const { accountId, keyId, fromMs, toMs, status } = filter;
-  const hasIndex = INDEXED.some((name) => filter[name] !== undefined) || status?.kind === "error";
-  if (db.kind !== "sqlite" || hasIndex) return "account_id";
+/** Looking up so many takes as long as reading a few hundred thousand in order. */
+const SCANNED_TAGS = 50_000;
+
+export async function accessOf(db: Db, filter: RequestFilter): Promise<Access> {
+  if (db.kind !== "sqlite") return BY_INDEX;
+  const { accountId, keyId, fromMs, toMs, status, tag } = filter;
+  const isTagScanned = tag !== undefined && (await isCommonTag(db, accountId, tag, SCANNED_TAGS));
+  const isTagIndexed = tag !== undefined && !isTagScanned;
+  const hasIndex = isTagIndexed || INDEXED.some((name) => filter[name] !== undefined) || status?.kind === "error";
+  if (hasIndex) return { account: "account_id", isTagScanned };
   const where = newConditions();
   addIds(where, fromMs, recordIdAt(toMs ?? Number.MAX_SAFE_INTEGER));
   const sql = `SELECT account_id, key_id FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT ${LOOKED_AT}`;
   const rows = await db.query(sql, where.params);
   const own = rows.filter((row) => row.account_id === accountId && (keyId === undefined || row.key_id === keyId));
-  return own.length > rows.length * SCANNED_SHARE ? "+account_id" : "account_id";
+  return { account: own.length > rows.length * SCANNED_SHARE ? "+account_id" : "account_id", isTagScanned };
+}
+
+/** What the narrow index knows besides the time. */
+const COVERED = ["accountId", "fromMs", "toMs", "latency", "tokens", "cost"];
+
+/** For statements that need no other columns either. */
+export async function narrowAccessOf(db: Db, filter: RequestFilter): Promise<Access> {
+  return Object.keys(filter).every((name) => COVERED.includes(name)) ? BY_INDEX : accessOf(db, filter);
+}
+
+/** Whether at least so many requests have it. */
+export async function isCommonTag(
+  db: Db,
+  accountId: string,
+  { name, value }: NonNullable<RequestFilter["tag"]>,
+  most: number,
+): Promise<boolean> {
+  const where = newConditions();
+  where.add("account_id = ? AND name = ?", accountId, name);
+  if (value !== null) where.add("value = ?", value);
+  const sql = `SELECT 1 FROM request_tags WHERE ${where.sql()} LIMIT ${most}`;
+  const [row] = await db.query(`SELECT COUNT(*) AS tags FROM (${sql})`, where.params);
+  return Number(row?.tags) === most;
 }

@@ -5,7 +5,7 @@ import type { Db, SqlValue } from "../../core/db.ts";
 import type { CostRange } from "../../core/requests/buckets.ts";
 import type { NumberRange, RequestFilter, StatusFilter } from "../../core/requests/log.ts";
 import { type AnsweredAt, recordIdAt } from "../../core/requests/records.ts";
-import { writeQuery } from "./words.ts";
+import { firstRowAt, ROWS_PER_MS, writeQuery } from "./words.ts";
 
 /** A WHERE clause that grows, with its numbered parameters. */
 export interface Conditions {
@@ -28,6 +28,16 @@ export function newConditions(): Conditions {
     sql: () => parts.join(" AND "),
   };
 }
+
+/** How the requests are reached. */
+export interface Access {
+  /** A plus in front of the column keeps its indexes out of a statement. */
+  readonly account: "account_id" | "+account_id";
+  /** A tag that most requests have is looked for in each of them instead of by its index. */
+  readonly isTagScanned: boolean;
+}
+
+export const BY_INDEX: Access = { account: "account_id", isTagScanned: false };
 
 /** All but the time, the cost, the request id and the attempts: those the two tables have not in common. */
 export function addFilter(where: Conditions, filter: RequestFilter, account = "account_id"): void {
@@ -106,9 +116,14 @@ export function isUncounted(filter: RequestFilter): boolean {
 }
 
 /** On the requests: the whole filter. */
-export function addAll(where: Conditions, kind: Db["kind"], filter: RequestFilter, account?: string): void {
-  addFilter(where, filter, account);
-  addOwn(where, kind, filter);
+export function addAll(where: Conditions, kind: Db["kind"], filter: RequestFilter, access = BY_INDEX): void {
+  const { tag, ...rest } = filter;
+  addFilter(where, filter, access.account);
+  if (tag === undefined || !access.isTagScanned) addOwn(where, kind, filter);
+  else {
+    addOwn(where, kind, rest);
+    addTagText(where, tag);
+  }
   addIds(where, filter.fromMs, filter.toMs === undefined ? null : recordIdAt(filter.toMs));
   if (filter.requestIdStart !== undefined) addRequestId(where, filter.requestIdStart);
 }
@@ -122,7 +137,7 @@ export function addOwn(where: Conditions, kind: Db["kind"], filter: RequestFilte
   addLabel(where, "end_user", filter.user);
   addLabel(where, "session", filter.session);
   if (filter.tag !== undefined) addTag(where, filter.accountId, filter.tag);
-  if (filter.words !== undefined) addWords(where, kind, filter.words);
+  if (filter.words !== undefined) addWords(where, kind, { ...filter, words: filter.words });
 }
 
 function addNumbers(where: Conditions, column: string, { from, to }: NumberRange = {}): void {
@@ -142,17 +157,26 @@ function addTag(where: Conditions, accountId: string, { name, value }: NonNullab
   else where.add(`${ids} AND value = ?)`, accountId, name, value);
 }
 
-/** A query without any word finds nothing. */
-function addWords(where: Conditions, kind: Db["kind"], words: string): void {
-  const query = writeQuery(kind, words);
-  if (query === null) where.add("1 = 0");
-  else where.add(`id IN (${MATCHING[kind]})`, query);
+/** In the JSON of a request's tags no other text is like a name with its quotes and colon: quotes inside are escaped. */
+function addTagText(where: Conditions, { name, value }: NonNullable<RequestFilter["tag"]>): void {
+  where.add("instr(tags, ?) > 0", `${JSON.stringify(name)}:${value === null ? "" : JSON.stringify(value)}`);
 }
 
-/** The ids that a query finds, with one `?` for it. */
+/** A query without any word finds nothing. */
+function addWords(where: Conditions, kind: Db["kind"], filter: RequestFilter & { readonly words: string }): void {
+  const query = writeQuery(kind, filter.words);
+  if (query === null) where.add("1 = 0");
+  else if (kind === "postgres") where.add(`id IN (${MATCHING.postgres})`, query);
+  else {
+    const { fromMs = 0, toMs = Number.MAX_SAFE_INTEGER / ROWS_PER_MS } = filter;
+    where.add(`id IN (${MATCHING.sqlite})`, query, firstRowAt(fromMs), firstRowAt(toMs));
+  }
+}
+
+/** The ids that a query finds, with a `?` for it and, on SQLite, for both ends of the time. */
 const MATCHING: Readonly<Record<Db["kind"], string>> = {
   sqlite: `SELECT rows.id FROM request_words CROSS JOIN request_word_rows AS rows ON rows.number = request_words.rowid
-    WHERE request_words MATCH ?`,
+    WHERE request_words MATCH ? AND request_words.rowid >= CAST(? AS INTEGER) AND request_words.rowid < CAST(? AS INTEGER)`,
   postgres: "SELECT id FROM request_words WHERE words @@ CAST(? AS tsquery)",
 };
 

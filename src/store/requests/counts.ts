@@ -4,6 +4,7 @@
 import type { Db, SqlRow } from "../../core/db.ts";
 import { stepsOf } from "../../core/requests/buckets.ts";
 import type { Histogram, HistogramBar, HistogramSpan, RequestFilter } from "../../core/requests/log.ts";
+import { narrowAccessOf } from "./access.ts";
 import {
   addAll,
   addAnswered,
@@ -75,7 +76,8 @@ export async function sumCounts(db: Db, filter: RequestFilter, span: CountSpan):
 export async function countRequests(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly SqlRow[]> {
   const where = newConditions();
   const unitMs = SPAN_MS[span.step];
-  addAll(where, db.kind, { ...filter, fromMs: span.fromMs, toMs: span.toMs });
+  const within = { ...filter, fromMs: span.fromMs, toMs: span.toMs };
+  addAll(where, db.kind, within, await narrowAccessOf(db, within));
   const columns = `(created_at / ${unitMs}) * ${unitMs} AS start_at, COUNT(*) AS requests, SUM(is_error) AS errors`;
   return db.query(`SELECT ${columns} FROM requests WHERE ${where.sql()} GROUP BY 1 ORDER BY 1`, where.params);
 }

@@ -13,8 +13,8 @@ import {
   type PercentileMetric,
   TAG,
 } from "../../core/requests/explore.ts";
-import { accountColumn } from "./access.ts";
-import { addAll, addFilter, type Conditions, newConditions } from "./conditions.ts";
+import { accessOf } from "./access.ts";
+import { type Access, addAll, addFilter, BY_INDEX, type Conditions, newConditions } from "./conditions.ts";
 import { FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, SPAN_MS } from "./totals.ts";
 
 export function createExploreLog(db: Db): ExploreLog {
@@ -114,7 +114,7 @@ interface Plan {
   readonly toMs: number;
   readonly span: keyof typeof SPAN_MS;
   readonly source: Source;
-  readonly account: string;
+  readonly access: Access;
 }
 
 /** A total over more than this is taken from days, so that a year costs no more than a week. */
@@ -136,7 +136,7 @@ async function planOf({ fromMs, toMs, by, filter, metric }: ExploreQuery, db: Db
     toMs: Math.ceil(toMs / unitMs) * unitMs,
     span,
     source,
-    account: source === REQUESTS ? await accountColumn(db, { ...filter, fromMs, toMs }) : "account_id",
+    access: source === REQUESTS ? await accessOf(db, { ...filter, fromMs, toMs }) : BY_INDEX,
   };
 }
 
@@ -169,6 +169,10 @@ function readSql(query: ExploreQuery, plan: Plan): Conditions {
   const { by, top } = query;
   const where = newConditions();
   const grouped = groupedSql(where, query, plan);
+  if (by.length === 1 && !by.some(isTime) && timingOf(query) === null) {
+    const sql = oneDimensionSql(grouped, top);
+    return { ...where, sql: () => sql };
+  }
   const rank = timingOf(query) === null ? "v" : "n";
   const kept = by.map((name, at) => ({ at, dimension: `d${at}`, isWhole: isTime(name) }));
   const ranked = kept.filter(({ isWhole }) => !isWhole);
@@ -188,12 +192,22 @@ function readSql(query: ExploreQuery, plan: Plan): Conditions {
   return { ...where, sql: () => sql };
 }
 
+/** Each value is one row of `g`, so that nothing is grouped again: of sessions there are nearly as many as requests. */
+function oneDimensionSql(grouped: string, top: number): string {
+  const rest = (name: string): string => `CAST(SUM(${name}) - (SELECT SUM(${name}) FROM t) AS BIGINT)`;
+  return `WITH g AS MATERIALIZED (${grouped}),
+    t AS MATERIALIZED (SELECT d0, n, v FROM g ORDER BY v DESC, d0 LIMIT ${top})
+    SELECT d0 AS k0, 0 AS other0, n, v, (SELECT COUNT(*) FROM g) AS values0 FROM t
+    UNION ALL SELECT NULL, 1, ${rest("n")}, ${rest("v")}, COUNT(*) FROM g`;
+}
+
 /** Every combination of the dimensions, with the sum (`v`) or the counts by bucket, and the number of requests (`n`). */
 function groupedSql(where: Conditions, query: ExploreQuery, plan: Plan): string {
   const { by, filter, metric } = query;
   const { source } = plan;
   const timing = timingOf(query);
-  const sum = (expression: string, name: string): string => `CAST(SUM(${expression}) AS BIGINT) AS ${name}`;
+  const sum = (expression: string, name: string): string =>
+    `CAST(COALESCE(SUM(${expression}), 0) AS BIGINT) AS ${name}`;
   const columns = by.map((name, at) => `${dimensionSql(where, name, plan)} AS d${at}`);
   const groups = by.map((_, at) => at + 1);
   if (source.table === "requests") addRequests(where, query, plan);
@@ -223,8 +237,8 @@ function dimensionSql({ params }: Conditions, dimension: string, { kind, source 
 }
 
 /** The filter on the requests themselves. */
-function addRequests(where: Conditions, { filter }: ExploreQuery, { kind, fromMs, toMs, account }: Plan): void {
-  addAll(where, kind, { ...filter, fromMs, toMs }, account);
+function addRequests(where: Conditions, { filter }: ExploreQuery, { kind, fromMs, toMs, access }: Plan): void {
+  addAll(where, kind, { ...filter, fromMs, toMs }, access);
 }
 
 /** What the rows are summed up from `g`. */

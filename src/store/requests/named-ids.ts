@@ -4,8 +4,9 @@
 import type { Db, SqlValue } from "../../core/db.ts";
 import type { RequestFilter } from "../../core/requests/log.ts";
 import { recordTimeOf } from "../../core/requests/records.ts";
+import { isCommonTag } from "./access.ts";
 import { addIds, newConditions } from "./conditions.ts";
-import { writeQuery } from "./words.ts";
+import { firstRowAt, ROWS_PER_MS, writeQuery } from "./words.ts";
 
 type Ids = AsyncGenerator<readonly string[], void, void>;
 
@@ -14,24 +15,63 @@ const FIRST_STEP = 500;
 const GROWTH = 4;
 
 /** Those before `end`. */
-export function namedIds(db: Db, filter: RequestFilter, end: string | null): Ids {
-  if (filter.words === undefined) return idsById(db, filter, end);
+export async function* namedIds(db: Db, filter: RequestFilter, end: string | null): Ids {
+  if (filter.words === undefined) return yield* idsById(db, filter, end);
   const query = writeQuery(db.kind, filter.words);
-  if (query === null) return none();
-  return db.kind === "sqlite" ? idsByRow(db, { ...filter, query }, end) : idsById(db, { ...filter, query }, end);
+  if (query === null) return;
+  const named = { ...filter, query };
+  if (await hasFew(db, filter, end)) yield await idsOfFew(db, named, end);
+  else yield* db.kind === "sqlite" ? idsByRow(db, named, end) : idsById(db, named, end);
 }
 
-async function* none(): Ids {}
+/** So many are read in some ten milliseconds. Among the requests of others, they would be far apart. */
+const FEW = 10_000;
 
+async function hasFew(db: Db, { accountId, fromMs }: RequestFilter, end: string | null): Promise<boolean> {
+  const where = newConditions();
+  where.add("account_id = ?", accountId);
+  addIds(where, fromMs, end);
+  const sql = `SELECT 1 AS one FROM requests WHERE ${where.sql()} LIMIT ${FEW}`;
+  const [row] = await db.query(`SELECT COUNT(*) AS requests FROM (${sql}) AS first`, where.params);
+  return Number(row?.requests) < FEW;
+}
+
+/** All at once: what the index finds is looked for among the requests of the account. */
+async function idsOfFew(
+  db: Db,
+  { accountId, fromMs, query = "" }: Named,
+  end: string | null,
+): Promise<readonly string[]> {
+  const where = newConditions();
+  where.add("account_id = ?", accountId);
+  addIds(where, fromMs, end);
+  const place = `$${where.params.length + 1}`;
+  const sql = `${OF_FEW[db.kind](where.sql(), place)} ORDER BY id DESC`;
+  return textsOf(await db.query(sql, [...where.params, query]));
+}
+
+const OF_FEW: Readonly<Record<Db["kind"], (where: string, query: string) => string>> = {
+  // The plus keeps SQLite from asking the index of words once for each request.
+  sqlite: (where, query) => `WITH own AS MATERIALIZED (SELECT rows.number
+      FROM (SELECT id, created_at FROM requests WHERE ${where}) AS found CROSS JOIN request_word_rows AS rows
+      ON rows.number >= found.created_at * ${ROWS_PER_MS} AND rows.number < (found.created_at + 1) * ${ROWS_PER_MS}
+      AND rows.id = found.id)
+    SELECT rows.id FROM request_words CROSS JOIN request_word_rows AS rows ON rows.number = request_words.rowid
+      WHERE request_words MATCH ${query} AND +request_words.rowid IN (SELECT number FROM own)`,
+  postgres: (where, query) => `WITH own AS MATERIALIZED (SELECT id FROM requests WHERE ${where})
+    SELECT id FROM own JOIN request_words USING (id) WHERE words @@ CAST(${query} AS tsquery)`,
+};
+
+/** What is looked for, with the words written for the database. */
 interface Named extends Pick<RequestFilter, "accountId" | "fromMs" | "tag"> {
   readonly query?: string;
 }
 
 async function* idsById(db: Db, { accountId, fromMs, tag, query }: Named, end: string | null): Ids {
   let before = end;
-  const isAny = query === undefined && tag?.value == null;
+  const isAny = db.kind === "sqlite" && query === undefined && tag?.value === null;
   // A plus keeps the index by value out: of a common tag, SQLite finds the newest sooner in the order of the ids.
-  const isCommon = isAny && db.kind === "sqlite" && (await isCommonTag(db, accountId, tag?.name ?? ""));
+  const isCommon = isAny && (await isCommonTag(db, accountId, tag, COMMON));
   const account = isCommon ? "+account_id" : "account_id";
   for (let step = FIRST_STEP; ; step *= GROWTH) {
     const where = newConditions();
@@ -51,12 +91,6 @@ async function* idsById(db: Db, { accountId, fromMs, tag, query }: Named, end: s
 /** So many are sorted in a few milliseconds. */
 const COMMON = 5_000;
 
-async function isCommonTag(db: Db, accountId: string, name: string): Promise<boolean> {
-  const sql = `SELECT 1 FROM request_tags WHERE account_id = $1 AND name = $2 LIMIT ${COMMON}`;
-  const [row] = await db.query(`SELECT COUNT(*) AS tags FROM (${sql})`, [accountId, name]);
-  return Number(row?.tags) === COMMON;
-}
-
 /** Rows of one millisecond are not in the order of their ids, so each step ends between two. */
 async function* idsByRow(db: Db, { fromMs = 0, query = "" }: Named, end: string | null): Ids {
   let beforeMs = end === null ? Number.MAX_SAFE_INTEGER / ROWS_PER_MS : (recordTimeOf(end) ?? 0) + 1;
@@ -75,14 +109,6 @@ async function* idsByRow(db: Db, { fromMs = 0, query = "" }: Named, end: string 
 const BY_ROW = `SELECT rows.id FROM request_words CROSS JOIN request_word_rows AS rows ON rows.number = request_words.rowid
   WHERE request_words MATCH $1 AND request_words.rowid >= CAST($2 AS INTEGER) AND request_words.rowid < CAST($3 AS INTEGER)
   ORDER BY request_words.rowid DESC LIMIT $4`;
-
-/** More than one database writes in a millisecond. */
-export const ROWS_PER_MS = 256;
-
-/** SQLite only: where the rows of request_words of that time begin. */
-export function firstRowAt(atMs: number): number {
-  return Math.floor(atMs) * ROWS_PER_MS;
-}
 
 function textsOf(rows: readonly Readonly<Record<string, SqlValue>>[]): readonly string[] {
   return rows.map(({ id }) => String(id));

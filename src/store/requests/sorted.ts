@@ -5,8 +5,8 @@
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { RequestFilter, RequestSort, SortedPage } from "../../core/requests/log.ts";
 import { inListSql, listValue } from "../dialect.ts";
-import { accountColumn } from "./access.ts";
-import { addAll, type Conditions, newConditions } from "./conditions.ts";
+import { narrowAccessOf } from "./access.ts";
+import { addAll, BY_INDEX, type Conditions, newConditions } from "./conditions.ts";
 
 /** Ids are in the order of time. */
 const VALUES: Readonly<Record<Exclude<RequestSort, "cost">, string>> = {
@@ -27,8 +27,7 @@ export async function sortedPage(db: Db, filter: RequestFilter, page: SortedPage
   const value = sortedBy(sort, isAscending);
   const [further, order] = isAscending ? [">", "ASC"] : ["<", "DESC"];
   const where = newConditions();
-  const isByIndex = sort === "time" || isCovered(filter);
-  addAll(where, db.kind, filter, isByIndex ? "account_id" : await accountColumn(db, filter));
+  addAll(where, db.kind, filter, sort === "time" ? BY_INDEX : await narrowAccessOf(db, filter));
   if (after !== null && sort === "time") where.add(`id ${further} ?`, after);
   else if (after !== null) {
     const sql = `SELECT ${value} AS value FROM requests WHERE account_id = $1 AND id = $2`;
@@ -37,13 +36,6 @@ export async function sortedPage(db: Db, filter: RequestFilter, page: SortedPage
     where.add(`(${value} ${further} ? OR (${value} = ? AND id ${further} ?))`, last.value, last.value, after);
   }
   return readChosen(db, where, sort === "time" ? `id ${order}` : `${value} ${order}, id ${order}`, limit);
-}
-
-/** What the narrow index knows besides the time. */
-const COVERED = ["accountId", "fromMs", "toMs", "latency", "tokens", "cost"];
-
-function isCovered(filter: RequestFilter): boolean {
-  return Object.keys(filter).every((name) => COVERED.includes(name));
 }
 
 /** First the ids, for which the narrow index may do, then their rows. */

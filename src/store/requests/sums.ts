@@ -4,6 +4,7 @@
 import type { Db, SqlRow } from "../../core/db.ts";
 import { stepsOf } from "../../core/requests/buckets.ts";
 import type { RequestFilter, RequestSums } from "../../core/requests/log.ts";
+import { narrowAccessOf } from "./access.ts";
 import { addAll, addCostSteps, addFilter, isUncounted, newConditions } from "./conditions.ts";
 import { SPAN_MS } from "./totals.ts";
 
@@ -62,7 +63,7 @@ async function sumCounters(db: Db, filter: RequestFilter, span: SummedSpan): Pro
 /** Exact for every filter. */
 async function sumRequests(db: Db, filter: RequestFilter): Promise<SqlRow | undefined> {
   const where = newConditions();
-  addAll(where, db.kind, filter);
+  addAll(where, db.kind, filter, await narrowAccessOf(db, filter));
   const sums = ["1", "is_error", "charge", "CASE WHEN is_error = 1 THEN charge ELSE baseline END", "tokens"];
   return (await db.query(`SELECT ${sumsSql(sums)} FROM requests WHERE ${where.sql()}`, where.params))[0];
 }

@@ -82,3 +82,11 @@ function queryWords(term: string): readonly string[] {
     words.length > 1 && [...last].length === 1 && IS_UNSPACED.test(last) && words.at(-2)?.endsWith(last);
   return isEndOfPair ? words.slice(0, -1) : words;
 }
+
+/** More than one database writes in a millisecond. */
+export const ROWS_PER_MS = 256;
+
+/** SQLite only: where the rows of request_words of that time begin. */
+export function firstRowAt(atMs: number): number {
+  return Math.floor(atMs) * ROWS_PER_MS;
+}

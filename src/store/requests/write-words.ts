@@ -3,8 +3,7 @@
 import type { Db, SqlValue, Statement } from "../../core/db.ts";
 import { type NewContent, recordTimeOf } from "../../core/requests/records.ts";
 import { bulkInsert, type InsertShape, inSlices, text, tsvector } from "../dialect.ts";
-import { firstRowAt, ROWS_PER_MS } from "./named-ids.ts";
-import { writeWords } from "./words.ts";
+import { firstRowAt, ROWS_PER_MS, writeWords } from "./words.ts";
 
 /** The text of a request that was kept. */
 interface KeptText extends Pick<NewContent, "prompt" | "answer"> {
