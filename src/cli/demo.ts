@@ -15,6 +15,8 @@ import { FAILED, UsageError } from "./command/usage.ts";
 export const DEMO_DEFAULTS = { requests: 6_000, days: 60, seed: 1 } as const;
 /** Bounds against slips of the keyboard. */
 const MAXIMA = { requests: 10_000_000, days: 3_650, seed: 2 ** 31 } as const;
+/** When charges are booked. */
+const TIMES = "by the hour, and by the day before the last week";
 
 interface DemoOptions {
   readonly plan: Pick<DemoPlan, "requests" | "days" | "seed">;
@@ -95,8 +97,8 @@ function report(filled: DemoFilled, { plan, isJson, retentionDays }: FillOptions
   );
   terminal.say(
     olderUsd === null
-      ? `All ${booked} charges are in the ledger, at the times of their requests.\n`
-      : `The newest ${booked} charges are in the ledger, at the times of their requests. Older ones are monthly adjustments of ${olderUsd} USD in total ("${OLDER_NOTE}").\n`,
+      ? `All ${booked} charges are in the ledger, ${TIMES}.\n`
+      : `The newest ${booked} charges are in the ledger, ${TIMES}. Older ones are monthly adjustments of ${olderUsd} USD in total ("${OLDER_NOTE}").\n`,
   );
   terminal.say(`Balance: ${balanceUsd} USD. Open it with '${command("serve --demo")}' and the same --database.\n`);
   if (plan.days > retentionDays)

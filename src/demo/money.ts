@@ -1,5 +1,5 @@
 // Money of the demo, through the ledger like all money: in each month first credits, then the charges of its requests.
-// The newest requests are charged one by one, older ones in one correction a month, all at the times of the requests.
+// The newest requests are charged one by one, older ones in one correction a month, all at about the times of the requests.
 
 import { createCredits } from "../billing/credits.ts";
 import { createLedger, type Ledger } from "../billing/ledger.ts";
@@ -18,9 +18,12 @@ export const OLDER_NOTE = "demo: older traffic";
 /** Top-ups appear in the ledger as made by the command that wrote the demo. */
 const ACTOR = "command line";
 
-/** Requests that are held together. Those of an hour are then settled together, at one time in the ledger. */
+/** Requests that are held together. */
 const HELD_MAX = 500;
 const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+/** Those of an hour are settled together, at one time in the ledger, and before that those of a day: each takes a sync. */
+const BY_HOUR_MS = 7 * DAY_MS;
 const NANO_PER_USD = 1_000_000_000n;
 /** Left over at the end, so that the demo does not end with an empty wallet. */
 const SPARE = 20n * NANO_PER_USD;
@@ -63,6 +66,8 @@ export async function bookSpending(
   );
   // All holds of a window are open at once, so the first top-up also covers the largest.
   const mostHeld = windows.map(heldBy).reduce((most, held) => (held > most ? held : most), 0n);
+  const byHourMs = (newest.at(-1)?.atMs ?? 0) - BY_HOUR_MS;
+  const spanOf = ({ atMs }: RequestRecord): number => floorTo(atMs, atMs < byHourMs ? DAY_MS : HOUR_MS);
   let charged = 0n;
   for (const month of [...new Set([...older.keys(), ...newest.map(({ atMs }) => monthOf(atMs))])]) {
     const [past, own] = [older.get(month), windows.filter(([first]) => monthOf(first?.atMs ?? 0) === month)];
@@ -77,9 +82,9 @@ export async function bookSpending(
     }
     for (const window of own) {
       await holdAll(ledger, window);
-      for (const ofHour of split(window, (first, record) => hourOf(first) === hourOf(record))) {
-        clock.advanceTo(ofHour.at(-1)?.atMs ?? 0);
-        await settleAll(ledger, ofHour);
+      for (const together of split(window, (first, record) => spanOf(first) === spanOf(record))) {
+        clock.advanceTo(together.at(-1)?.atMs ?? 0);
+        await settleAll(ledger, together);
       }
     }
     charged += due;
@@ -100,8 +105,8 @@ function split(records: readonly RequestRecord[], belongs: Belongs): readonly (r
   return groups;
 }
 
-function hourOf({ atMs }: RequestRecord): number {
-  return Math.floor(atMs / HOUR_MS);
+function floorTo(atMs: number, unitMs: number): number {
+  return Math.floor(atMs / unitMs) * unitMs;
 }
 
 function chargeOf(records: readonly RequestRecord[]): NanoUsd {
