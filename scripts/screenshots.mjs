@@ -29,8 +29,21 @@ const PICTURES = [
   { name: "decision-light", path: DECISION, size: HERO },
   { name: "decision-dark", path: DECISION, theme: "dark", size: HERO },
   { name: "overview", path: "/?range=30d&live=off" },
+  { name: "requests", path: "/requests?range=7d" },
   { name: "requests-dark", path: "/requests?range=7d&fallback=true&tab=attempts", act: openFirst, theme: "dark" },
+  { name: "request-failed", path: "/requests?range=30d&status=503", act: openFirst },
+  { name: "explore", path: "/explore?metric=cost&by=time,model&range=30d" },
+  { name: "sessions", path: "/sessions?range=7d" },
+  { name: "session-dark", path: "/sessions?range=30d&state=switched", act: openFirst, theme: "dark" },
+  { name: "outcomes", path: "/outcomes?range=30d" },
+  { name: "keys", path: "/keys" },
+  { name: "key", path: "/keys/key_demo_production" },
+  { name: "profile", path: "/profiles/profile_demo_budget" },
+  { name: "credits", path: "/credits" },
+  { name: "providers", path: "/providers" },
+  { name: "models", path: "/models" },
   { name: "models-beside", path: `/models?beside=1&compare=${COMPARED}` },
+  { name: "settings", path: "/settings?tab=configuration" },
 ];
 
 await runScript(async () => {
@@ -91,5 +104,5 @@ function fontRules() {
 
 async function openFirst(/** @type {Page} */ page) {
   await page.locator(".requests tbody tr").first().click();
-  await page.locator(".sheet [role=tabpanel]").waitFor();
+  await page.locator(".sheet .shown").waitFor();
 }

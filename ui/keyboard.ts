@@ -1,6 +1,6 @@
 // Keyboard shortcuts that work anywhere on the page, unless somebody is typing.
 
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** What each key does, by `event.key`. */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
@@ -26,20 +26,6 @@ export function useShortcuts(shortcuts: Shortcuts): void {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, []);
-}
-
-/** The link of a row, which `data-row` names. The browser scrolls to it. */
-export function focusRow(id: string): void {
-  document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"] a`)?.focus();
-}
-
-/** When the panel of a row is closed, the focus is where it was opened last: j and k may have moved it. */
-export function useRowFocus(openId: string | null): void {
-  const last = useRef(openId);
-  useEffect(() => {
-    if (openId === null && last.current !== null) focusRow(last.current);
-    last.current = openId;
-  }, [openId]);
 }
 
 /** How long `g` waits for its second letter. */

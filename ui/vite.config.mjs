@@ -40,6 +40,9 @@ const ORDERED_PAGES = {
   },
 };
 
+/** Arrows take the place of function expressions only, and none of those here is called with `new`. */
+const TERSE = { module: true, compress: { passes: 2, unsafe_arrows: true } };
+
 /**
  * Another minifier after Vite's own: together they save 0.5 KB more than either alone.
  * @type {import("vite").Plugin}
@@ -48,7 +51,7 @@ const MINIFIED_TWICE = {
   name: "minified-twice",
   async generateBundle(_options, bundle) {
     for (const file of Object.values(bundle)) {
-      if (file.type === "chunk") file.code = (await minify(file.code, { module: true })).code ?? file.code;
+      if (file.type === "chunk") file.code = (await minify(file.code, TERSE)).code ?? file.code;
     }
   },
 };

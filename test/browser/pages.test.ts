@@ -201,7 +201,8 @@ const TOO_WIDE = `new Promise((resolve) => requestAnimationFrame(() => requestAn
     const isInScroller = element.closest(".table-box, .chart-table, [role=tablist]") !== null;
     return isShown && !isInScroller && !element.matches(".skip") && (box.right > innerWidth + 1 || box.left < -1);
   });
-  return [...(beyond > 0 ? [beyond + " px too wide"] : []), ...beside.map((element) => element.outerHTML.slice(0, 80))];
+  const tiles = [...document.querySelectorAll(".tile")].filter((tile) => tile.scrollWidth > tile.clientWidth);
+  return [...tiles.map((tile) => "a tile runs over: " + tile.innerText), ...(beyond > 0 ? [beyond + " px too wide"] : []), ...beside.map((element) => element.outerHTML.slice(0, 80))];
 })`;
 
 const WATCH_SHIFTS = `window.shifted = 0;

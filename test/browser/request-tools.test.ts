@@ -186,6 +186,30 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
     await expect.poll(focused).toBe("turn-1");
   });
 
+  test("so they do on Sessions and Models, whose panels close the same way", async () => {
+    const { page } = await visit("/sessions?range=7d");
+    await page.locator("[data-row=s_trip]").waitFor();
+    const focused = () => page.evaluate<string>("document.activeElement.closest('[data-row]')?.dataset.row");
+    await page.keyboard.press("j");
+    const [first] = await page.locator("[data-row]").evaluateAll((found) => found.map((row) => row.dataset.row));
+    await expect.poll(focused).toBe(first);
+    await page.keyboard.press("Enter");
+    await page.getByRole("list", { name: "Turns, oldest first" }).waitFor();
+    await page.keyboard.press("j");
+    await page.waitForURL(({ pathname }) => !pathname.endsWith(`/${first}`));
+    const second = decodeURIComponent(new URL(page.url()).pathname.split("/")[2] ?? "");
+    await page.keyboard.press("Escape");
+    await page.waitForURL(/\/sessions\?range=7d$/);
+    await expect.poll(focused).toBe(second);
+    await page.goto(`${gateway().url}/models`);
+    await page.locator(".models tbody tr").nth(5).waitFor();
+    for (const key of ["j", "j"]) await page.keyboard.press(key);
+    await page.waitForURL(/model=/);
+    const model = new URL(page.url()).searchParams.get("model");
+    await page.keyboard.press("Escape");
+    await expect.poll(focused).toBe(model);
+  });
+
   test("what a request saved is one figure in row, decision and cost", async () => {
     const { page } = await visit("/requests?q=weather");
     const saved = await page.locator('td[data-cell="saved"]').first().innerText();

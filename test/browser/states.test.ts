@@ -120,16 +120,72 @@ describe.skipIf(!hasBrowser)("every page", () => {
 
   test.each(["light", "dark"] as const)("dialogs and forms have no serious fault for axe, %s", async (colorScheme) => {
     const faults: string[] = [];
+    // All rules once and the rest at other widths: a phone as tall as whatever is open, so that nothing lies half covered.
     const look = async (page: Page, name: string): Promise<void> => {
-      for (const fault of await faultsOf(page, colorScheme)) faults.push(`${name}: ${fault}`);
+      for (const width of [1440, 1024, 390]) {
+        await page.setViewportSize({ width, height: width === 390 ? 3_000 : 900 });
+        const rules = width === 1440 ? colorScheme : "narrow";
+        const within = (await page.locator("dialog[open]").count()) > 0 ? "dialog[open]" : undefined;
+        for (const fault of await faultsOf(page, rules, within)) faults.push(`${name}, ${width}: ${fault}`);
+        const beyond = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+        if (beyond > 0) faults.push(`${name}, ${width}: ${beyond} px too wide`);
+      }
+      await page.setViewportSize({ width: 1440, height: 900 });
     };
-    const { page } = await visit("/keys", { colorScheme, reducedMotion: "reduce" });
+    const { page } = await visit("/keys", {
+      colorScheme,
+      reducedMotion: "reduce",
+      viewport: { width: 1440, height: 900 },
+    });
     await page
       .getByRole("button", { name: /^Edit / })
       .first()
       .click();
     await page.getByRole("dialog").getByLabel("Name").waitFor();
     await look(page, "change a key");
+    await page.keyboard.press("Escape");
+    const dialog = page.getByRole("dialog");
+    await page
+      .getByRole("button", { name: /^Revoke / })
+      .first()
+      .click();
+    await dialog.getByRole("button", { name: "Revoke key" }).waitFor();
+    await look(page, "revoke a key");
+    await page.keyboard.press("Escape");
+    await page.getByRole("link", { name: "first key" }).click();
+    await page.getByRole("button", { name: "Rotate key" }).click();
+    await dialog.getByLabel("Old key expires").waitFor();
+    await look(page, "rotate a key");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").getByRole("combobox").fill("k");
+    await page.getByRole("option").first().waitFor();
+    await look(page, "palette");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    await dialog.getByText("Focus filters").waitFor();
+    await look(page, "shortcuts");
+    await page.keyboard.press("Escape");
+    for (const [path, name] of [
+      ["/requests", "Columns"],
+      ["/requests", "Views"],
+      ["/requests", "More filters"],
+      ["/explore", "Custom range"],
+    ] as const) {
+      await go(page, path);
+      await page.getByText(name, { exact: true }).click();
+      await page.locator("details[open]").first().waitFor();
+      await look(page, name);
+      await page.keyboard.press("Escape");
+    }
+    await go(page, "/providers");
+    await page.getByRole("button", { name: /^Groq/ }).click();
+    await dialog.getByLabel("API key").waitFor();
+    await look(page, "connect a provider");
+    await go(page, "/credits");
+    await page.getByRole("button", { name: "Add credits" }).click();
+    await dialog.getByLabel("Amount, USD").waitFor();
+    await look(page, "add credits");
     await go(page, "/settings?tab=users");
     await page.getByRole("button", { name: "Reset link for owner@acme.example" }).click();
     await page.getByRole("dialog").getByLabel("Reset link").waitFor();

@@ -17,12 +17,16 @@ describe.skipIf(!hasBrowser)("the truth on screen", () => {
     const made = await gateway().api("POST", "/api/profiles", { name: "prod", tierFloor: "SIMPLE" });
     const { id } = (await made.json()) as { id: string };
     const listed = await gateway().api("GET", "/api/requests?limit=1");
-    const { data } = (await listed.json()) as { data: { id: string }[] };
+    const { data } = (await listed.json()) as { data: { id: string; keyId: string; session: string }[] };
     paths = [
       ...DASHBOARD_PAGES.map(({ path }) => path),
       `/profiles/${id}`,
       `/requests/${data[0]?.id}`,
-      "/settings?tab=users",
+      `/keys/${data[0]?.keyId}`,
+      `/sessions/${data[0]?.session}`,
+      "/models?model=gpt-5-nano",
+      ...["users", "configuration", "gateway"].map((tab) => `/settings?tab=${tab}`),
+      ...["chains", "prices", "history"].map((tab) => `/providers?tab=${tab}`),
     ];
   });
 
@@ -96,6 +100,8 @@ describe.skipIf(!hasBrowser)("the truth on screen", () => {
     ],
     ["/requests", (page: Page) => page.getByRole("button", { name: "30d", exact: true }).click(), "#main"],
     ["/credits", (page: Page) => page.getByRole("button", { name: "Charges", exact: true }).click(), "#ledger"],
+    ["/sessions?range=1h", (page: Page) => page.getByRole("button", { name: "24h", exact: true }).click(), "#main"],
+    ["/explore?by=model", (page: Page) => page.getByLabel("Metric").selectOption({ label: "Saved" }), "#main figure"],
   ])("%s: no amount stands under a new filter before it was read for it", async (path, change, place) => {
     const { page } = await visit(path);
     await settled(page);

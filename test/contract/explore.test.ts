@@ -173,6 +173,22 @@ await describeStores("explore", ({ url }) => {
     ]);
   });
 
+  test("a tag is read whatever characters it has", async () => {
+    const accountId = "odd tags";
+    const values = ['a "quoted" word', "back\\slash", "", "线 🚀", "x:1,y"];
+    const tags = [...values.map((odd) => ({ odd, "very odd": "z" })), { 'o"dd': "q", "not odd": "odd" }, {}];
+    await createRecordStore(db).write(tags.map((each) => makeRecord({ accountId, tags: each })));
+    const { rows } = await read({ filter: { accountId }, by: ["tag:odd"] });
+    const found = Object.fromEntries(rows.map(({ by, requests }) => [by[0]?.value ?? "none", requests]));
+    const named = values.filter((value) => value !== "").map((value) => [value.toWellFormed(), 1]);
+    expect(found).toEqual({ ...Object.fromEntries(named), none: 3 });
+    const quoted = await read({ filter: { accountId }, by: ['tag:o"dd'] });
+    expect(quoted.rows.map(({ by, requests }) => [by[0]?.value, requests])).toEqual([
+      [null, tags.length - 1],
+      ["q", 1],
+    ]);
+  });
+
   test("the rest of both dimensions stands beside what is kept", async () => {
     const { rows } = await read({ by: ["key", "user"], top: 2 });
     expect(rows.length).toBeLessThanOrEqual(9);

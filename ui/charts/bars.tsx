@@ -34,7 +34,7 @@ export function BarChart({ stacks, isShare = false, ...props }: BarChartProps) {
     <Plot
       {...props}
       format={isShare ? (value) => percent(value) : props.format}
-      isWhole={!isShare}
+      isWhole={!isShare && totals.every(Number.isInteger)}
       values={isShare ? [0, 1] : totals}
       tooltip={(index) =>
         parts

@@ -163,7 +163,10 @@ export function outcomeSentence(samples: readonly MarkedSample[], model: string,
   if (outcome.state === "holds_up") return `${cheap} holds up: ${figures}${cost}.`;
   if (outcome.state === "worse") return `${cheap} is worse: ${figures}, below ${percent(bar)}${cost}.`;
   const needed = samplesNeeded(agreement, bar);
-  const more = needed === null ? "The share is too close to the bar to tell." : `About ${needed} would tell.`;
+  const more =
+    needed === null
+      ? "The share is too close to the bar to tell."
+      : `About ${needed.toLocaleString("en-US")} would tell.`;
   return `Too few samples to say whether ${isLiveCheaper ? "your chain" : model} holds up: ${figures}. ${more}`;
 }
 

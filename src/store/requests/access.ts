@@ -1,4 +1,4 @@
-// How SQLite reaches the requests of a filter. Where most requests of the time belong to the account, key or tag that is
+// How the requests of a filter are reached. Where most requests of the time belong to the account, key or tag that is
 // asked for, reading all of them in order takes a third of the time that looking each up by an index takes.
 
 import type { Db } from "../../core/db.ts";
@@ -17,11 +17,15 @@ const INDEXED = ["isFallback", "answeredAt", "failedProvider", "user", "session"
 const SCANNED_TAGS = 50_000;
 
 export async function accessOf(db: Db, filter: RequestFilter): Promise<Access> {
-  if (db.kind !== "sqlite") return BY_INDEX;
   const { accountId, keyId, fromMs, toMs, status, tag } = filter;
   const isTagScanned = tag !== undefined && (await isCommonTag(db, accountId, tag, SCANNED_TAGS));
   const isTagIndexed = tag !== undefined && !isTagScanned;
-  const hasIndex = isTagIndexed || INDEXED.some((name) => filter[name] !== undefined) || status?.kind === "error";
+  // PostgreSQL knows how many requests an account has.
+  const hasIndex =
+    db.kind === "postgres" ||
+    isTagIndexed ||
+    INDEXED.some((name) => filter[name] !== undefined) ||
+    status?.kind === "error";
   if (hasIndex) return { account: "account_id", isTagScanned };
   const where = newConditions();
   addIds(where, fromMs, recordIdAt(toMs ?? Number.MAX_SAFE_INTEGER));
@@ -50,6 +54,6 @@ export async function isCommonTag(
   where.add("account_id = ? AND name = ?", accountId, name);
   if (value !== null) where.add("value = ?", value);
   const sql = `SELECT 1 FROM request_tags WHERE ${where.sql()} LIMIT ${most}`;
-  const [row] = await db.query(`SELECT COUNT(*) AS tags FROM (${sql})`, where.params);
+  const [row] = await db.query(`SELECT COUNT(*) AS tags FROM (${sql}) AS first`, where.params);
   return Number(row?.tags) === most;
 }

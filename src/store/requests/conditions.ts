@@ -122,7 +122,7 @@ export function addAll(where: Conditions, kind: Db["kind"], filter: RequestFilte
   if (tag === undefined || !access.isTagScanned) addOwn(where, kind, filter);
   else {
     addOwn(where, kind, rest);
-    addTagText(where, tag);
+    addTagText(where, kind, tag);
   }
   addIds(where, filter.fromMs, filter.toMs === undefined ? null : recordIdAt(filter.toMs));
   if (filter.requestIdStart !== undefined) addRequestId(where, filter.requestIdStart);
@@ -158,8 +158,11 @@ function addTag(where: Conditions, accountId: string, { name, value }: NonNullab
 }
 
 /** In the JSON of a request's tags no other text is like a name with its quotes and colon: quotes inside are escaped. */
-function addTagText(where: Conditions, { name, value }: NonNullable<RequestFilter["tag"]>): void {
-  where.add("instr(tags, ?) > 0", `${JSON.stringify(name)}:${value === null ? "" : JSON.stringify(value)}`);
+function addTagText(where: Conditions, kind: Db["kind"], { name, value }: NonNullable<RequestFilter["tag"]>): void {
+  where.add(
+    `${kind === "sqlite" ? "instr" : "strpos"}(tags, ?) > 0`,
+    `${JSON.stringify(name)}:${value === null ? "" : JSON.stringify(value)}`,
+  );
 }
 
 /** A query without any word finds nothing. */

@@ -101,10 +101,13 @@ const REQUESTS: Source = {
 };
 
 /** Only requests with tags are looked up. */
-const TAG_SQL = `CASE WHEN tags = '' THEN '' ELSE
-  COALESCE((SELECT t.value FROM request_tags t WHERE t.id = requests.id AND t.name = ?), '') END`;
-/** On SQLite this takes half the time. Its paths have no way to write a quote. */
+const LOOKED_UP = "(SELECT t.value FROM request_tags t WHERE t.id = requests.id AND t.name = ?)";
+const TAG_SQL = `CASE WHEN tags = '' THEN '' ELSE COALESCE(${LOOKED_UP}, '') END`;
+/** In less than half the time. A path of SQLite has no way to write a quote. */
 const JSON_TAG_SQL = "CASE WHEN tags = '' THEN '' ELSE COALESCE(json_extract(tags, ?), '') END";
+/** PostgreSQL cuts a text much faster than it reads JSON. Where nothing is escaped, the quotes are the ends of a text. */
+const CUT_TAG_SQL = `CASE WHEN tags = '' THEN '' WHEN strpos(tags, '\\') > 0 THEN COALESCE(${LOOKED_UP}, '')
+  ELSE split_part(split_part(tags, '"' || ? || '":"', 2), '"', 1) END`;
 const PATH_NAME = /^[\w.:/ -]+$/;
 
 /** The range in whole hours or days, and the table that is read. */
@@ -233,7 +236,9 @@ function dimensionSql({ params }: Conditions, dimension: string, { kind, source 
   const name = dimension.slice(TAG.length);
   const isPath = kind === "sqlite" && PATH_NAME.test(name);
   const place = `$${params.push(isPath ? `$."${name}"` : name)}`;
-  return (isPath ? JSON_TAG_SQL : TAG_SQL).replace("?", () => place);
+  const sql = isPath ? JSON_TAG_SQL : kind === "sqlite" ? TAG_SQL : CUT_TAG_SQL;
+  // PostgreSQL has to be told a type where nothing else shows it.
+  return sql.replaceAll("?", () => (kind === "sqlite" ? place : `CAST(${place} AS TEXT)`));
 }
 
 /** The filter on the requests themselves. */

@@ -6,7 +6,7 @@ import { BarChart, RankedBars } from "../../charts/bars.tsx";
 import { Figure, Legend } from "../../charts/figure.tsx";
 import { LineChart } from "../../charts/lines.tsx";
 import { fullTimeLabel, timesOf } from "../../charts/scale.ts";
-import { categoryName, count, duration, plural, usd } from "../../format.ts";
+import { categoryName, count, duration, plural, usd, usdColumn } from "../../format.ts";
 import { ButtonLink } from "../../kit/button.tsx";
 import { CopyButton } from "../../kit/copy.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
@@ -113,7 +113,8 @@ function shapeOf(data: Explored | null, asked: Asked): Shape {
     if (other === true) return TEXT.other((data?.values[at] ?? 0) - TOP);
     return by[at] === "category" && value !== null ? categoryName(value) : (label ?? value ?? TEXT.none);
   };
-  const shown = (value: number | null | undefined): string => (value == null ? "–" : format(value));
+  const column = format === usd ? usdColumn(rows.map(({ value }) => value)) : format;
+  const shown = (value: number | null | undefined): string => (value == null ? "–" : column(value));
   const numberOf = ({ value }: Row): number | null => (value === null ? null : Number(value));
   const isOverTime = by.includes("time");
   const series = isOverTime ? seriesOf(rows, asked, nameOf) : [];
@@ -151,11 +152,12 @@ function seriesOf(
   const timeAt = by.indexOf("time");
   const empty = /P\d\d$/.test(metric) ? null : 0;
   const series = new Map<string, ExploreSeries>();
+  let hues = 0;
   for (const row of rows) {
     const name = by.length === 1 ? (TEXT.METRICS[metric] ?? metric) : nameOf(row, 1 - timeAt);
     const { value = null, other } = row.by[1 - timeAt] ?? {};
-    const mark = other === true ? "muted" : by[1 - timeAt] === "tier" ? `tier-${value}` : `hue-${series.size}`;
-    const known = series.get(name) ?? { name, mark, values: times.map(() => empty), ...hrefOf(row, by) };
+    const markOf = () => (other === true ? "muted" : by[1 - timeAt] === "tier" ? `tier-${value}` : `hue-${hues++}`);
+    const known = series.get(name) ?? { name, mark: markOf(), values: times.map(() => empty), ...hrefOf(row, by) };
     const at = times.indexOf(Date.parse(row.by[timeAt]?.value ?? ""));
     if (at >= 0) known.values[at] = row.value === null ? null : Number(row.value);
     series.set(name, known);

@@ -2,10 +2,11 @@
 
 import { TIERS } from "../../../src/core/tiers.ts";
 import { count, duration, percent, score, usd } from "../../format.ts";
-import { isChordArmed, useRowFocus, useShortcuts } from "../../keyboard.ts";
+import { isChordArmed, useShortcuts } from "../../keyboard.ts";
 import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { hrefTo, hrefWith, setQuery } from "../../router.ts";
+import { useRowFocus } from "../../row-keys.ts";
 import { ComparePick } from "./comparison.tsx";
 import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import * as TEXT from "./text.ts";

@@ -1,7 +1,7 @@
 // Outcomes: how often the cheaper answers agree with those of a second model, with bounds, and a verdict in words.
 
 import { useLoad } from "../../api.ts";
-import { categoryName, count, duration, percent, usd } from "../../format.ts";
+import { balance, categoryName, count, duration, percent, usd } from "../../format.ts";
 import { CopyBlock } from "../../kit/copy.tsx";
 import { PageHead, Section } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
@@ -75,8 +75,8 @@ function Line({ row }: { readonly row: Row }) {
     agreement === null
       ? TEXT.none
       : TEXT.bounds(percent(agreement.rate), percent(agreement.low), percent(agreement.high)),
-    usd(live.costUsd),
-    usd(second.costUsd),
+    balance(live.costUsd),
+    balance(second.costUsd),
     duration(live.latencyMs),
     duration(second.latencyMs),
   ];

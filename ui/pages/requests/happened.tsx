@@ -1,4 +1,4 @@
-// What happened to a request that failed: the reason in words, the amounts, every attempt, and the next step.
+// What happened to a request that failed: the reason in words, the amounts, the next step, and every attempt.
 
 import { Facts } from "../../kit/table.tsx";
 import { requestFailure } from "../../parts/failure-text.ts";
@@ -22,10 +22,10 @@ export function Happened({ detail }: { readonly detail: RequestDetail }) {
           ]}
         />
       )}
-      {detail.attempts.length === 0 ? <p>{TEXT.noProviderCalled}.</p> : <Attempts detail={detail} />}
       <p>
         <b>{TEXT.nextStep}</b> {href === null ? step : <a href={href}>{step}</a>}
       </p>
+      {detail.attempts.length === 0 ? <p>{TEXT.noProviderCalled}.</p> : <Attempts detail={detail} />}
     </section>
   );
 }

@@ -4,14 +4,13 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLoad, withAccount } from "../../api.ts";
 import { plural } from "../../format.ts";
-import { focusRow, useRowFocus, useShortcuts } from "../../keyboard.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
 import { Check } from "../../kit/field.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { currentRange, type Range, rangeQuery } from "../../range.ts";
 import { go, hrefTo, hrefWith, place, setQuery } from "../../router.ts";
-import { useSignal } from "../../signal.ts";
+import { rowHref, useRowKeys } from "../../row-keys.ts";
 import type { List, RequestLine } from "../../types.ts";
 import { ColumnPicker } from "./columns.tsx";
 import { filterNames, filterQuery, withoutFilters } from "./filter-names.ts";
@@ -51,7 +50,8 @@ export function Requests() {
   const read = list.data?.data ?? [];
   const rows = sorting === "" ? withLive(tail.requests, read) : read;
   const newest = isNewest && !isTailed ? read[0] : undefined;
-  const chosen = useRowKeys(rows, openId);
+  const ids = rows.map(({ id, requestId }) => (requestId === openId ? openId : id));
+  const chosen = useRowKeys("/requests", ids, openId);
   return (
     <>
       <PageHead title={TEXT.requests} purpose={TEXT.purpose}>
@@ -83,7 +83,7 @@ export function Requests() {
             )
           }
         </Shown>
-        {openId !== null && <RequestSheet key={openId} id={openId} onClose={close} />}
+        {openId !== null && <RequestSheet key={openId} id={openId} onClose={() => go(rowHref("/requests", null))} />}
       </div>
     </>
   );
@@ -127,47 +127,6 @@ function NewRequests({ tail, children }: { readonly tail: Tail; readonly childre
       )}
     </div>
   );
-}
-
-/** Back to the list with the same filters. */
-function close(): void {
-  const query = place.value.query.toString();
-  go(query === "" ? "/requests" : `/requests?${query}`);
-}
-
-/** j and k move the chosen row; with the sheet open they move the sheet. */
-function useRowKeys(rows: readonly RequestLine[], openId: string | null): string | null {
-  // A signal, because keys pressed quickly must each see what the one before chose.
-  const chosen = useSignal<string | null>(openId);
-  useEffect(() => {
-    if (openId !== null) chosen.value = openId;
-  }, [openId, chosen]);
-  useRowFocus(openId);
-  const open = (id: string, replace: boolean): void => {
-    const query = place.value.query.toString();
-    go(`/requests/${encodeURIComponent(id)}${query === "" ? "" : `?${query}`}`, { replace });
-  };
-  const move = (step: number): void => {
-    const at = rows.findIndex(({ id, requestId }) => id === chosen.value || requestId === chosen.value);
-    const next = rows[Math.max(0, Math.min(rows.length - 1, at + step))];
-    if (next === undefined) return;
-    chosen.value = next.id;
-    if (openId !== null) open(next.id, true);
-    else focusRow(next.id);
-  };
-  useShortcuts({
-    j: () => move(1),
-    k: () => move(-1),
-    Enter: () => {
-      // Enter on a link or button is meant for that.
-      const isOnControl = document.activeElement instanceof HTMLElement && document.activeElement.closest("a, button");
-      if (chosen.value !== null && openId === null && !isOnControl) open(chosen.value, false);
-    },
-    Escape: () => {
-      if (openId !== null) close();
-    },
-  });
-  return chosen.value;
 }
 
 /** Everything that the filters let through, not only this page of it. */

@@ -2,7 +2,6 @@
 
 import { useLoad } from "../../api.ts";
 import { balance, count, duration, exact, percent, plural, usd, utc } from "../../format.ts";
-import { useRowFocus, useShortcuts } from "../../keyboard.ts";
 import { ButtonLink } from "../../kit/button.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Sheet } from "../../kit/sheet.tsx";
@@ -11,12 +10,14 @@ import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { currentRange, rangeQuery } from "../../range.ts";
 import { go, hrefTo, hrefWith, place, setQuery } from "../../router.ts";
+import { rowHref, useRowKeys } from "../../row-keys.ts";
 import type { List, RequestSession, SessionDetail } from "../../types.ts";
 import { Status } from "../requests/facts.tsx";
 import { timeText } from "../requests/time.ts";
 import * as TEXT from "./text.ts";
 
 const PAGE_ROWS = 50;
+const LIST = "/sessions";
 
 export function Sessions() {
   const { path, query } = place.value;
@@ -25,8 +26,7 @@ export function Sessions() {
   const list = useLoad<List<RequestSession>>(
     `/api/sessions?limit=${PAGE_ROWS}&${rangeQuery(currentRange())}${state === null ? "" : `&state=${state}`}${after === null ? "" : `&after=${after}`}`,
   );
-  useShortcuts({ Escape: () => openId !== null && go(hrefOf(null)) });
-  useRowFocus(openId);
+  useRowKeys(LIST, list.data?.data.map(({ session }) => session) ?? [], openId);
   return (
     <>
       <PageHead title={TEXT.sessions} purpose={TEXT.purpose}>
@@ -64,13 +64,6 @@ export function Sessions() {
   );
 }
 
-/** The filters stay. Null: the list alone. */
-function hrefOf(session: string | null): string {
-  const query = place.value.query.toString();
-  const path = session === null ? "/sessions" : `/sessions/${encodeURIComponent(session)}`;
-  return query === "" ? path : `${path}?${query}`;
-}
-
 function SessionTable({ rows, openId }: { readonly rows: readonly RequestSession[]; readonly openId: string | null }) {
   return (
     <Table
@@ -98,10 +91,10 @@ function SessionRow({ row, isOpen }: { readonly row: RequestSession; readonly is
       data-row={row.session}
       class={isOpen ? "open" : ""}
       aria-current={isOpen ? "true" : undefined}
-      onClick={() => go(hrefOf(row.session))}
+      onClick={() => go(rowHref(LIST, row.session))}
     >
       <td data-cell="time">
-        <a href={hrefOf(row.session)} title={`${utc(row.lastAt)}, ${row.session}`}>
+        <a href={rowHref(LIST, row.session)} title={`${utc(row.lastAt)}, ${row.session}`}>
           {timeText(row.lastAt)}
         </a>
       </td>
@@ -139,7 +132,7 @@ function SessionSheet({ id }: { readonly id: string }) {
   return (
     <Sheet
       label={TEXT.sessionTitle(id)}
-      onClose={() => go(hrefOf(null))}
+      onClose={() => go(rowHref(LIST, null))}
       header={
         <>
           <h2>
