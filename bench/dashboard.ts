@@ -213,6 +213,7 @@ async function callsOf(app: App, nowMs: number): Promise<readonly (readonly [str
     ["requests: two words and a tier", `${requests}&${month}&q=glaciers+norway&tier=NANO`],
     ["requests: a word of a small account", `${requests}&${month}&q=glaciers&account=account_demo_support`],
     ["requests: a word that is rare", `${requests}&${month}&q=zugzwang`],
+    ["requests: sums of a word", `/api/requests/totals?${month}&q=glaciers`],
     ["requests: sums of a tier", `/api/requests/totals?${month}&tier=COMPLEX`],
     ["requests: sums of a tag", `/api/requests/totals?${month}&tag=app`],
     ["requests: sums of a user", `/api/requests/totals?${month}&user=customer-1003`],

@@ -14,7 +14,7 @@ import { runScript, setUp } from "./setup.mjs";
 const FOLDER = join(ROOT, "docs", "images");
 /** @type {{ readonly width: number, readonly height: number }} */
 const WINDOW = { width: 1440, height: 900 };
-/** Of the picture at the top of the README. */
+/** Of the picture at the top of the README, and of pages with long tables, which make large files. */
 const HERO = { width: 1280, height: 760 };
 /** A prompt in the playground, which decides it while the page opens. */
 const PROMPT = "Write a Go function that merges two sorted lists, with tests, and explain its complexity.";
@@ -29,18 +29,18 @@ const PICTURES = [
   { name: "decision-light", path: DECISION, size: HERO },
   { name: "decision-dark", path: DECISION, theme: "dark", size: HERO },
   { name: "overview", path: "/?range=30d&live=off" },
-  { name: "requests", path: "/requests?range=7d" },
+  { name: "requests", path: "/requests?range=7d", size: HERO },
   { name: "requests-dark", path: "/requests?range=7d&fallback=true&tab=attempts", act: openFirst, theme: "dark" },
   { name: "request-failed", path: "/requests?range=30d&status=503", act: openFirst },
   { name: "explore", path: "/explore?metric=cost&by=time,model&range=30d" },
-  { name: "sessions", path: "/sessions?range=7d" },
-  { name: "session-dark", path: "/sessions?range=30d&state=switched", act: openFirst, theme: "dark" },
-  { name: "outcomes", path: "/outcomes?range=30d" },
+  { name: "sessions", path: "/sessions?range=7d", size: HERO },
+  { name: "session-dark", path: "/sessions?range=30d&state=switched", act: openFirst, theme: "dark", size: HERO },
+  { name: "outcomes", path: "/outcomes", size: HERO },
   { name: "keys", path: "/keys" },
-  { name: "key", path: "/keys/key_demo_production" },
-  { name: "profile", path: "/profiles/profile_demo_budget" },
-  { name: "credits", path: "/credits" },
-  { name: "providers", path: "/providers" },
+  { name: "key", path: "/keys/key_demo_production", size: HERO },
+  { name: "profile", path: "/profiles/profile_demo_budget", size: HERO },
+  { name: "credits", path: "/credits", size: HERO },
+  { name: "providers", path: "/providers", size: HERO },
   { name: "models", path: "/models" },
   { name: "models-beside", path: `/models?beside=1&compare=${COMPARED}` },
   { name: "settings", path: "/settings?tab=configuration" },

@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser)("every page", () => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");
     await page.getByRole("dialog").getByRole("combobox").fill("k");
-    await page.getByRole("option").first().waitFor();
+    await page.getByRole("dialog").getByRole("option").first().waitFor();
     await look(page, "palette");
     await page.keyboard.press("Escape");
     await page.keyboard.press("?");

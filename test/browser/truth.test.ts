@@ -7,7 +7,8 @@ import { DASHBOARD_PAGES } from "../../src/http/pages/dashboard-pages.ts";
 import { few } from "../support/random.ts";
 import { hasBrowser, sendTraffic, startDashboard } from "./dashboard.ts";
 
-const API = /\/api\/(?!session)/;
+/** All but the session of the user. */
+const API = /\/api\/(?!session(?!s))/;
 
 describe.skipIf(!hasBrowser)("the truth on screen", () => {
   const { gateway, visit } = startDashboard();
