@@ -29,7 +29,7 @@ const PICTURES = [
   { name: "decision-light", path: DECISION, size: HERO },
   { name: "decision-dark", path: DECISION, theme: "dark", size: HERO },
   { name: "overview", path: "/?range=30d&live=off" },
-  { name: "requests", path: "/requests?range=7d", size: HERO },
+  { name: "requests", path: "/requests?range=7d" },
   { name: "requests-dark", path: "/requests?range=7d&fallback=true&tab=attempts", act: openFirst, theme: "dark" },
   { name: "request-failed", path: "/requests?range=30d&status=503", act: openFirst },
   { name: "explore", path: "/explore?metric=cost&by=time,model&range=30d" },

@@ -4,7 +4,7 @@
 import type { Db } from "../../core/db.ts";
 import type { RequestFilter } from "../../core/requests/log.ts";
 import { recordIdAt } from "../../core/requests/records.ts";
-import { type Access, addIds, BY_INDEX, newConditions } from "./conditions.ts";
+import { addIds, BY_INDEX, newConditions, type RequestAccess } from "./conditions.ts";
 
 /** The newest requests of all accounts show how many of them are looked for. */
 const LOOKED_AT = 300;
@@ -16,7 +16,7 @@ const INDEXED = ["isFallback", "answeredAt", "failedProvider", "user", "session"
 /** Looking up so many takes as long as reading a few hundred thousand in order. */
 const SCANNED_TAGS = 50_000;
 
-export async function accessOf(db: Db, filter: RequestFilter): Promise<Access> {
+export async function accessOf(db: Db, filter: RequestFilter): Promise<RequestAccess> {
   const { accountId, keyId, fromMs, toMs, status, tag } = filter;
   const isTagScanned = tag !== undefined && (await isCommonTag(db, accountId, tag, SCANNED_TAGS));
   const isTagIndexed = tag !== undefined && !isTagScanned;
@@ -39,7 +39,7 @@ export async function accessOf(db: Db, filter: RequestFilter): Promise<Access> {
 const COVERED = ["accountId", "fromMs", "toMs", "latency", "tokens", "cost"];
 
 /** For statements that need no other columns either. */
-export async function narrowAccessOf(db: Db, filter: RequestFilter): Promise<Access> {
+export async function narrowAccessOf(db: Db, filter: RequestFilter): Promise<RequestAccess> {
   return Object.keys(filter).every((name) => COVERED.includes(name)) ? BY_INDEX : accessOf(db, filter);
 }
 

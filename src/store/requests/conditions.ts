@@ -30,14 +30,14 @@ export function newConditions(): Conditions {
 }
 
 /** How the requests are reached. */
-export interface Access {
+export interface RequestAccess {
   /** A plus in front of the column keeps its indexes out of a statement. */
   readonly account: "account_id" | "+account_id";
   /** A tag that most requests have is looked for in each of them instead of by its index. */
   readonly isTagScanned: boolean;
 }
 
-export const BY_INDEX: Access = { account: "account_id", isTagScanned: false };
+export const BY_INDEX: RequestAccess = { account: "account_id", isTagScanned: false };
 
 /** All but the time, the cost, the request id and the attempts: those the two tables have not in common. */
 export function addFilter(where: Conditions, filter: RequestFilter, account = "account_id"): void {

@@ -14,7 +14,7 @@ import {
   TAG,
 } from "../../core/requests/explore.ts";
 import { accessOf } from "./access.ts";
-import { type Access, addAll, addFilter, BY_INDEX, type Conditions, newConditions } from "./conditions.ts";
+import { addAll, addFilter, BY_INDEX, type Conditions, newConditions, type RequestAccess } from "./conditions.ts";
 import { FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, SPAN_MS } from "./totals.ts";
 
 export function createExploreLog(db: Db): ExploreLog {
@@ -117,7 +117,7 @@ interface Plan {
   readonly toMs: number;
   readonly span: keyof typeof SPAN_MS;
   readonly source: Source;
-  readonly access: Access;
+  readonly access: RequestAccess;
 }
 
 /** A total over more than this is taken from days, so that a year costs no more than a week. */

@@ -1,9 +1,9 @@
 // Rows of a list by keyboard: j and k move from one to the next, Enter opens it beside the list, Escape closes it.
 
 import { useEffect, useRef } from "preact/hooks";
-import { isChordArmed, useShortcuts } from "./keyboard.ts";
-import { go, place } from "./router.ts";
-import { useSignal } from "./signal.ts";
+import { isChordArmed, useShortcuts } from "../keyboard.ts";
+import { go, place } from "../router.ts";
+import { useSignal } from "../signal.ts";
 
 /** The filters stay. Null: the list alone. */
 export function rowHref(list: string, id: string | null): string {
