@@ -229,11 +229,11 @@ function checkEndpoint({ row, host, at, providers, findings }: HostCheck): void 
   findings.problems.push({ at: `${at}.capabilities`, message, suggestion: null });
 }
 
-/** Where it is the only provider, nothing can be served, and this is the reason. */
+/** Where it is the only provider, nothing can be served, and this is the reason. Lists of other kinds are read later. */
 function reportUnreachable(models: Catalog["models"], providers: Catalog["providers"], findings: Findings): void {
   const report = providers.size === 1 ? findings.problems : findings.warnings;
   for (const provider of providers.values()) {
-    const message = unreachableBecause(models, provider);
+    const message = provider.addressing === "azure" ? unreachableBecause(models, provider) : null;
     if (message !== null) report.push({ at: `providers.${provider.id}`, message, suggestion: null });
   }
 }

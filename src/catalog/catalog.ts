@@ -47,11 +47,12 @@ export function isSimulated({ providers }: Catalog): boolean {
   return [...providers.values()].every(({ transport }) => transport === "sandbox");
 }
 
-/** Why no request can reach a provider, with the next step; null where it has models. Others are told by their lists. */
+/** Why no request can reach a provider, with the next step; null where it has models. */
 export function unreachableBecause(models: Catalog["models"], { id, addressing }: Provider): string | null {
-  if (addressing !== "azure") return null;
   for (const { hosts } of models.values()) if (hosts.some(({ provider }) => provider === id)) return null;
-  return `${id} has no models: list its deployments under providers.${id}.deployments, by the ids of their models`;
+  return addressing === "azure"
+    ? `${id} has no models: list its deployments under providers.${id}.deployments, by the ids of their models`
+    : `${id} has no models: adopt some on the Prices tab of the dashboard, or write them under models`;
 }
 
 /** Where a model stands in the chain of a tier: the first is asked first. */

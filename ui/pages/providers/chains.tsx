@@ -6,7 +6,7 @@ import { call, useLoad } from "../../api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Shown } from "../../kit/states.tsx";
 import { Replay } from "../../parts/replay.tsx";
-import type { Configuration, GatewaySettings, List, Model } from "../../types.ts";
+import type { Configuration, List, Model } from "../../types.ts";
 import { type RuleEdits, Rules, rulesOf } from "./rules.tsx";
 import { showPublished, useTask } from "./task.tsx";
 import * as TEXT from "./text.ts";
@@ -18,18 +18,11 @@ type ChainsByTier = Readonly<Record<Tier, readonly string[]>>;
 export function Chains() {
   const models = useLoad<List<Model>>("/api/models");
   const configuration = useLoad<Configuration>("/api/configuration");
-  const settings = useLoad<GatewaySettings>("/api/settings");
   return (
     <Shown load={models} rows={10}>
       {({ data }) => (
         <Shown load={configuration} rows={10}>
-          {(current) => (
-            <Shown load={settings} rows={10}>
-              {(options) => (
-                <Editor models={data.filter(({ tier }) => tier !== null)} current={current} settings={options} />
-              )}
-            </Shown>
-          )}
+          {(current) => <Editor models={data.filter(({ tier }) => tier !== null)} current={current} />}
         </Shown>
       )}
     </Shown>
@@ -39,11 +32,10 @@ export function Chains() {
 interface EditorProps {
   readonly models: readonly Model[];
   readonly current: Configuration;
-  readonly settings: GatewaySettings;
 }
 
 /** Published as one version, refused when somebody else published in between. */
-function Editor({ models, current, settings }: EditorProps) {
+function Editor({ models, current }: EditorProps) {
   const saved = chainsOf(models);
   // Only what was edited: the other chains follow what others publish.
   const [edits, setEdits] = useState<Partial<ChainsByTier>>({});
@@ -81,7 +73,7 @@ function Editor({ models, current, settings }: EditorProps) {
             onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
           />
         ))}
-        <Rules settings={settings} edits={ruleEdits} onChange={setRuleEdits} />
+        <Rules edits={ruleEdits} onChange={setRuleEdits} />
         {problem}
         {unpublished.length > 0 && (
           <div class="save-bar">

@@ -40,7 +40,7 @@ export function Prices() {
           {reason !== null && <p class="notice warn">{reason}</p>}
           {problem}
           <Section title={TEXT.differ}>
-            <Changes changes={changes} onAdopt={adopt} />
+            {checkedAt === null ? TEXT.notChecked : <Changes changes={changes} onAdopt={adopt} />}
           </Section>
           <Section title={TEXT.unpriced}>
             <p class="faint">{unpriced.length === 0 ? TEXT.noneUnpriced : TEXT.unpricedHint}</p>

@@ -1,6 +1,8 @@
 // Routing rules: options of the section `routing` that can change while the gateway runs.
 
+import { useLoad } from "../../api.ts";
 import { TextField } from "../../kit/field.tsx";
+import { Shown } from "../../kit/states.tsx";
 import type { GatewaySettings } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
@@ -19,33 +21,37 @@ function typed(text: string): unknown {
 }
 
 interface RulesProps {
-  readonly settings: GatewaySettings;
   readonly edits: RuleEdits;
   readonly onChange: (edits: RuleEdits) => void;
 }
 
 /** What file or environment set is shown, but not as a field. */
-export function Rules({ settings: { options }, edits, onChange }: RulesProps) {
+export function Rules({ edits, onChange }: RulesProps) {
+  const settings = useLoad<GatewaySettings>("/api/settings");
   return (
     <details class="card">
       <summary>{TEXT.rules}</summary>
-      {options
-        .filter(({ path }) => path?.startsWith("routing."))
-        .map(({ name, path, value, origin, place, help }) =>
-          origin === "default" || origin === "version" ? (
-            <TextField
-              key={name}
-              label={TEXT.ruleOf(path ?? "")}
-              value={edits[path ?? ""] ?? value ?? ""}
-              onInput={(text) => onChange({ ...edits, [path ?? ""]: text })}
-              hint={help}
-            />
-          ) : (
-            <p key={name}>
-              {TEXT.ruleOf(path ?? "")}: {value} <small class="faint">{TEXT.lockedBy(place ?? "")}</small>
-            </p>
-          ),
-        )}
+      <Shown load={settings} rows={4}>
+        {({ options }) =>
+          options
+            .filter(({ path }) => path?.startsWith("routing."))
+            .map(({ name, path, value, origin, place, help }) =>
+              origin === "default" || origin === "version" ? (
+                <TextField
+                  key={name}
+                  label={TEXT.ruleOf(path ?? "")}
+                  value={edits[path ?? ""] ?? value ?? ""}
+                  onInput={(text) => onChange({ ...edits, [path ?? ""]: text })}
+                  hint={help}
+                />
+              ) : (
+                <p key={name}>
+                  {TEXT.ruleOf(path ?? "")}: {value} <small class="faint">{TEXT.lockedBy(place ?? "")}</small>
+                </p>
+              ),
+            )
+        }
+      </Shown>
     </details>
   );
 }

@@ -9,7 +9,7 @@ export const adminsOnly = "Only admins can change providers.";
 
 // list.tsx
 export const noneConnected = "No provider connected";
-export const noneConnectedHint = "The sandbox answers with simulated text. Connect a provider to reach real models.";
+export const noneConnectedHint = "The sandbox answers with simulated text.";
 export const lockedBy = (place: string) => `Set by ${place}. Change it there.`;
 export const remove = "Remove";
 export const removeNamed = (name: string) => `Remove ${name}`;
@@ -65,6 +65,7 @@ export const prices = "Prices";
 export const compared = (source: string, when: string) => `Price list ${source}, checked ${when}. USD per 1M tokens.`;
 export const checkNow = "Check now";
 export const differ = "Prices that differ";
+export const notChecked = "Not checked yet.";
 export const noneDiffer = "Your prices match the list.";
 export const model = "Model";
 export const now = "Now";
@@ -77,7 +78,7 @@ export const adoptAll = (count: number) => `Adopt all ${count}`;
 export const adopted = "Adopted.";
 export const unpriced = "Unpriced, not routable";
 export const noneUnpriced = "Every model that your providers list has a price.";
-export const unpricedHint = "Your providers offer these. A price makes them usable. Adopt the list's, or type one.";
+export const unpricedHint = "Your providers offer these. Adopt the list's price, or type one.";
 export const priceOf = (side: string, model: string) => `Price of ${side} of ${model}`;
 export const searchModels = "Search models";
 export const andMore = (count: number) => `and ${count} more`;
@@ -101,7 +102,7 @@ export const chainsPublished = "Published.";
 
 // history.tsx
 export const noHistory = "No changes yet";
-export const noHistoryHint = "Changes made here, by API or in the terminal are listed with their author.";
+export const noHistoryHint = "Changes are listed here with their author.";
 export const beforeAll = "Before the first change";
 export const inUse = "In use";
 export const rollBack = "Roll back";
