@@ -8,6 +8,11 @@ import { hasBrowser, sendTraffic, startDashboard } from "./dashboard.ts";
 
 const WIDTHS = [1440, 1024, 390] as const;
 
+interface Saved {
+  readonly name: string;
+  readonly escalate: string | null;
+}
+
 describe.skipIf(!hasBrowser)("forms and frame", () => {
   const { gateway, visit } = startDashboard({ yaml: "limits: { queueMs: 4321 }" });
   const made = async (path: string, body: object): Promise<string> =>
@@ -42,9 +47,22 @@ describe.skipIf(!hasBrowser)("forms and frame", () => {
   test("a saved profile leaves without a question", async () => {
     const { page } = await visit("/profiles/new");
     await page.getByLabel("Name", { exact: true }).fill("quick");
+    const escalation = page.getByLabel("Escalation");
+    expect(await escalation.inputValue()).toBe("");
+    await escalation.selectOption("eager");
     await page.getByRole("button", { name: "Save profile" }).click();
     await page.getByText("“quick” saved.").waitFor();
     await page.getByRole("heading", { level: 1, name: "quick" }).waitFor();
+    const saved = async (): Promise<unknown> => {
+      const { data } = (await (await gateway().api("GET", "/api/profiles")).json()) as { data: readonly Saved[] };
+      return data.find(({ name }) => name === "quick")?.escalate;
+    };
+    expect(await saved()).toBe("eager");
+    await page.reload();
+    await expect.poll(() => escalation.inputValue()).toBe("eager");
+    await escalation.selectOption("off");
+    await page.getByRole("button", { name: "Save profile" }).click();
+    await expect.poll(saved).toBe("off");
     await navigation(page).getByRole("link", { name: "Credits" }).click();
     await page.getByRole("heading", { level: 1, name: "Credits" }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);

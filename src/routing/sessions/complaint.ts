@@ -41,7 +41,7 @@ const PATTERNS: readonly RegExp[] = [
   spoken(
     "nein|nee|nö|aber|leider|hm|hmm|und|sorry|warum|wieso",
     "es|das|dies|der code|der test|die tests|dein[a-zäöü]* \\p{L}+|der fehler|die lösung|das programm|das skript|du|du hast",
-    "(?:ist |sind |kommt )?(?:leider |jetzt )?(?:immer noch|noch immer|nach wie vor|weiterhin) (?:kaputt|falsch|fehlerhaft|nicht|der ?selbe|der gleiche|ein fehler|fehler)(?: \\p{L}+)?|(?:funktioniert|geht|klappt|läuft|kompiliert|stimmt|hilft|hat)(?: es| das)? (?:leider |so |auch |immer noch |noch immer |trotzdem |weiterhin |jetzt )*nicht(?: funktioniert| geholfen| geklappt)?|ist (?:leider |immer noch |völlig |so )?(?:falsch|nicht richtig|nicht korrekt|nicht das,? was ich)|(?:gleicher|der gleiche|selber|derselbe) fehler|das (?:ist|war) nicht (?:das )?,? ?was ich|etwas vergessen|vergessen",
+    "(?:ist |sind |kommt )?(?:leider |jetzt )?(?:immer noch|noch immer|nach wie vor|weiterhin) (?:kaputt|falsch|fehlerhaft|nicht|der ?selbe|der gleiche|ein fehler|fehler)(?: \\p{L}+)?|(?:funktioniert|geht|klappt|läuft|kompiliert|stimmt|hilft|hat)(?: es| das)? (?:leider |so |auch |immer noch |noch immer |trotzdem |weiterhin |jetzt )*nicht(?: funktioniert| geholfen| geklappt)?|ist (?:leider |immer noch |völlig |so )?(?:falsch|nicht richtig|nicht korrekt|nicht das,? was ich)|(?:gleicher|der gleiche|selber|derselbe) fehler|das (?:ist|war) nicht(?: das)?,? was ich|(?:schlägt|schlagen) (?:leider )?(?:immer noch|noch immer|weiterhin|wieder) fehl|etwas vergessen|vergessen",
   ),
   // French
   spoken(

@@ -122,6 +122,36 @@ describe("a sample", () => {
     expect(sentence).toMatch(/^Too few samples to say whether your chain holds up: 50% of 2 judged answers agree/);
   });
 
+  it("and feedback come to the figures of a calculation by hand", async () => {
+    const { account, headers } = await sampling();
+    provider.on("alpha", answers("Paris"));
+    const ids: string[] = [];
+    for (const second of ["Paris", "paris.", "Paris", "Paris", "Rome", "Lyon"]) {
+      provider.on("beta", answers(second));
+      ids.push(await sample("compared", { headers }));
+    }
+    // Four agree. One of these was no use, and one of the other two was right all the same.
+    for (const [id, score] of [
+      [ids[0], 0],
+      [ids[4], 1],
+    ]) {
+      expect((await gateway.post("/v1/feedback", { request_id: id, score }, headers)).status).toBe(200);
+    }
+    const { total, data, sentence } = await outcomes(account);
+    // Wilson for 4 of 6: (0.6667 + 0.3201 ± 0.4947) / 1.6403. Each answer has 12 tokens in and 5 out.
+    const figures = {
+      ...{ samples: 6, judged: 6, agreed: 4, marked: 2, state: "too_few" },
+      agreement: { rate: expect.closeTo(4 / 6, 4), low: expect.closeTo(0.3, 3), high: expect.closeTo(0.9032, 3) },
+      live: { costUsd: "0.000162", latencyMs: expect.any(Number) },
+      second: { costUsd: "0.000324", latencyMs: expect.any(Number) },
+    };
+    expect(total).toMatchObject(figures);
+    expect(data).toMatchObject([{ category: "simple_qa", ...figures }]);
+    expect(sentence).toMatch(
+      /: 67% of 6 judged answers agree with beta \(95% confidence: 30% to 90%\)\. About \d+ would tell\.$/,
+    );
+  });
+
   it("never delays the answer", async () => {
     const { headers } = await sampling();
     let release = (): void => undefined;
