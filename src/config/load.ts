@@ -123,8 +123,9 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
   const database =
     store.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(store.database, cwd);
   const lameDuckSeconds = server.lameDuckSeconds ?? (database.startsWith("sqlite:") ? 0 : LAME_DUCK_SECONDS);
+  const workers = server.workers ?? (database.startsWith("sqlite:") ? "auto" : 1);
   return {
-    server: { ...server, lameDuckSeconds },
+    server: { ...server, lameDuckSeconds, workers },
     ...{ database, dataDir, redis: store.redis, secret: store.secret },
     ...{ routing, billing, limits, health, logging, responses, prices },
     tracing: tracingOf(tracing),

@@ -13,9 +13,10 @@ import type { Problem } from "./report.ts";
  */
 export interface Settings
   extends Pick<OptionValues, "routing" | "billing" | "limits" | "health" | "logging" | "responses" | "prices"> {
-  readonly server: Omit<OptionValues["server"], "lameDuckSeconds"> & {
+  readonly server: Omit<OptionValues["server"], "lameDuckSeconds" | "workers"> & {
     /** Settled: the default depends on the database. */
     readonly lameDuckSeconds: number;
+    readonly workers: number | "auto";
   };
   /** `sqlite:PATH` (absolute) or `postgres://…`. */
   readonly database: string;

@@ -1,10 +1,16 @@
-// How many workers a machine can use: one for each core, as far as memory allows.
+// How many workers a machine can use: one for each core, as far as memory allows. A small machine is served better by
+// one process.
 
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
 /** What a busy worker uses, with room for bodies and streams. */
 const WORKER_BYTES = 384 * 1024 * 1024;
+
+/** Measured: two workers on two cores are slower than one process, as the primary process needs a part of them. */
+const CORES_MIN = 4;
+/** More were not measured. One thread of the primary process writes the request log of all. */
+const AUTO_MAX = 16;
 
 export interface Machine {
   readonly cores: number;
@@ -13,7 +19,9 @@ export interface Machine {
 
 export function workersFor(wanted: number | "auto", { cores, memoryBytes }: Machine): number {
   if (wanted !== "auto") return wanted;
-  return Math.max(1, Math.min(cores, Math.floor(memoryBytes / WORKER_BYTES)));
+  if (cores < CORES_MIN) return 1;
+  // Half of the memory is for the system, its file cache and everybody else.
+  return Math.max(1, Math.min(cores, AUTO_MAX, Math.floor(memoryBytes / 2 / WORKER_BYTES)));
 }
 
 /** The cores that this process may use: a container may have less of them than the machine. */

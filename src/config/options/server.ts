@@ -32,13 +32,14 @@ export const SERVER_OPTIONS = {
     read: number({ min: 0, max: 65_535, isWhole: true }),
     help: "The port to listen on; 0 takes any free one.",
   }),
-  workers: option<number | "auto">({
+  workers: option<number | "auto" | null>({
     path: "server.workers",
     env: "SWITCHYARD_WORKERS",
     flag: "workers",
-    default: 1,
+    default: null,
+    shownDefault: "auto; 1 on PostgreSQL, where several gateways may share a machine",
     read: workerCount,
-    help: "How many processes serve requests on the one port; auto takes one for each core that memory allows.",
+    help: "How many processes serve requests on the one port; auto takes one for each core, from 4 cores on, as far as half of the memory allows.",
   }),
   isReadOnly: option<boolean>({
     path: "server.readOnly",

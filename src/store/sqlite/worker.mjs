@@ -8,7 +8,7 @@
 
 import { deserialize, serialize } from "node:v8";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { splitGroup } from "./group.mjs";
+import { BACKGROUND_ROWS_MAX, splitGroup } from "./group.mjs";
 import { createLogSync } from "./log-sync.mjs";
 import { attach, checkTables, isDamage, loadDatabaseSync, prepareFile, takeLock } from "./open.mjs";
 import { createPlacement } from "./placement.mjs";
@@ -56,7 +56,7 @@ try {
   // The tables behind an index of words are copied as they are, which newer libraries would refuse.
   db = new DatabaseSync(path, { readOnly: isReadOnly, defensive: attached === null });
   db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-  if (!isReadOnly && holds !== "copy") prepareFile(db);
+  if (!isReadOnly && holds !== "copy") prepareFile(db, holds);
   if (attached !== null) attach(db, attached);
   if (lockPath !== null) checkTables(db);
   runBatch = createStatements(db);
@@ -200,7 +200,7 @@ function answerTo(message, rows) {
 /** Runs the next group of independent calls, or the one call that stands alone. False when nothing waits. */
 function takeNext() {
   if (queue.length === 0) return false;
-  const { group, left } = splitGroup(queue);
+  const { group, left } = splitGroup(queue, holds === "log" ? Number.POSITIVE_INFINITY : BACKGROUND_ROWS_MAX);
   queue = left;
   if (group.length > 0) runGroup(group);
   else runAlone(queue.shift());

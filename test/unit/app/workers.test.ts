@@ -16,6 +16,7 @@ import type { Snapshot } from "../../../src/gateway/services.ts";
 import { openThread, sqliteOver } from "../../../src/store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer, type ForwardedCall } from "../../../src/store/sqlite/thread.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { workersFor } from "../../../src/workers/count.ts";
 import { createLink, type OpenLink } from "../../../src/workers/link.ts";
 
 const LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -161,4 +162,29 @@ describe("a transaction that a worker has begun", () => {
     expect(await all.count()).toBe(1);
     await all.own.close();
   });
+});
+
+const GB = 1024 ** 3;
+
+test.each([
+  ["auto", 1, 64, 1],
+  ["auto", 3, 64, 1],
+  ["auto", 4, 64, 4],
+  ["auto", 16, 64, 16],
+  ["auto", 64, 512, 16],
+  ["auto", 8, 4, 5],
+  ["auto", 8, 0.5, 1],
+  [3, 1, 0.5, 3],
+] as const)("%s workers on %d cores with %d GB: %d", (wanted, cores, memory, count) => {
+  expect(workersFor(wanted, { cores, memoryBytes: memory * GB })).toBe(count);
+});
+
+test("on PostgreSQL, several gateways may share a machine", () => {
+  const workersOf = (database: string) => {
+    const loaded = load({ flags: { database }, env: {}, cwd: tmpdir() });
+    if (!loaded.ok) throw new Error("refused");
+    return loaded.settings.server.workers;
+  };
+  expect(workersOf("sqlite:a.db")).toBe("auto");
+  expect(workersOf("postgres://host/a")).toBe(1);
 });

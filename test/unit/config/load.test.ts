@@ -90,7 +90,7 @@ describe("without any configuration", () => {
         trustedProxies: [],
         adminToken: null,
         isLocalDiscovered: true,
-        workers: 1,
+        workers: "auto",
         ...{ headersTimeoutMs: 15_000, bodyGraceMs: 10_000, requestTimeoutMs: 300_000, keepAliveMs: 75_000 },
       },
       database: `sqlite:${resolve(cwd, "data/switchyard.db")}`,
