@@ -125,7 +125,7 @@ function createFirstStart(): FirstStart {
 
 function reportStart({ link, index, pid }: WorkerProcess, first: FirstStart, log: Log): void {
   link.serve(LIFE.started, (app) => {
-    log.info({ event: "worker.started", pid, index }, "a worker process serves");
+    log.debug({ event: "worker.started", pid, index }, "a worker process serves");
     first.succeed(app as StartedApp);
   });
   link.serve(LIFE.failed, (reason) => {

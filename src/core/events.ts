@@ -234,7 +234,7 @@ export const LOG_EVENTS = {
   },
   "process.stopping_now": { level: "warn", meaning: "A second signal arrived. Open requests are cut off." },
   "process.stopped": { level: "info", meaning: "Everything is closed." },
-  "worker.started": { level: "info", meaning: "A worker process serves requests." },
+  "worker.started": { level: "debug", meaning: "A worker process serves requests." },
   "worker.ended": {
     level: "error",
     meaning: "A worker process died. Its open requests are cut off and cost nothing; another worker takes its place.",

@@ -18,7 +18,7 @@ export interface WorkersGateway extends GatewayProcess {
 export async function startWorkers({ folder, env = {} }: ProcessOptions): Promise<WorkersGateway> {
   const gateway = await startGatewayProcess({
     folder,
-    env: { SWITCHYARD_WORKERS: "2", LOG_LEVEL: "info", ...env },
+    env: { SWITCHYARD_WORKERS: "2", LOG_LEVEL: "debug", ...env },
   });
   const workers = (): readonly number[] =>
     [...(gateway.banner + gateway.output()).matchAll(/"event":"worker.started","pid":(\d+)/g)].map((found) =>
