@@ -23,6 +23,16 @@ export interface Example {
   /** About -1 to 1, comparable across sources. */
   readonly difficulty: number | null;
   readonly weight: number;
+  /** What a teacher says of a prompt without labels. */
+  readonly taught?: Taught;
+}
+
+/** What a teacher says of one prompt: shares of the categories, of being above each cut, of coding; and its difficulty. */
+export interface Taught {
+  readonly categories: Float32Array;
+  readonly cuts: Float32Array;
+  readonly coding: number;
+  readonly difficulty: number;
 }
 
 /** Our own prompts cover every category, so they count in full whatever their number. */

@@ -5,6 +5,7 @@ import { type Judged, judge, withMeans } from "./calibrate.ts";
 import type { Example } from "./examples.ts";
 import { type LearnSettings, learn } from "./learn.ts";
 import { sourceOf } from "./sources.ts";
+import type { TaughtExamples } from "./teacher/teacher.ts";
 
 /** Families that are left out together to save time. None of them holds prompts like another's. */
 const TOGETHER: readonly (readonly string[])[] = [
@@ -28,12 +29,13 @@ export function isLearnable({ row }: Example): boolean {
 
 export interface FoldsInput {
   readonly examples: readonly Example[];
+  readonly taught: TaughtExamples;
   readonly settings: LearnSettings;
   readonly progress: (text: string) => void;
 }
 
 /** Judgements of every example of a public source by weights learned without its family. */
-export function judgeUnseen({ examples, settings, progress }: FoldsInput): readonly Judged[] {
+export function judgeUnseen({ examples, taught, settings, progress }: FoldsInput): readonly Judged[] {
   const foreign = examples.filter(({ row }) => !row.source.startsWith("own-") && row.tools === undefined);
   const left = new Set(foreign.filter(isLearnable).map(familyOf));
   const folds = TOGETHER.map((fold) => fold.filter((family) => left.has(family))).filter((fold) => fold.length > 0);
@@ -45,12 +47,17 @@ export function judgeUnseen({ examples, settings, progress }: FoldsInput): reado
     if (tested.length === 0) continue;
     progress(`learning without ${fold.join(", ") || "what may not be learned from"}`);
     const seen = examples.filter((example) => isLearnable(example) && !fold.includes(familyOf(example)));
-    judged.push(...judge(learnAll(seen, settings), tested));
+    judged.push(...judge(learnAll(seen, taught(numberOf(fold)), settings), tested));
   }
   return judged;
 }
 
+/** The teacher's folds are numbered as they stand in TOGETHER; 0 leaves nothing out. */
+function numberOf(fold: readonly string[]): number {
+  return 1 + TOGETHER.findIndex((families) => families.includes(fold[0] ?? ""));
+}
+
 /** Trained weights with their means; confidence and scenarios are fitted afterwards. */
-export function learnAll(examples: readonly Example[], settings: LearnSettings): Weights {
-  return withMeans(learn(examples, settings), examples);
+export function learnAll(examples: readonly Example[], taught: readonly Example[], settings: LearnSettings): Weights {
+  return withMeans(learn([...examples, ...taught], settings), examples);
 }

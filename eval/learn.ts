@@ -5,7 +5,7 @@ import type { Weights } from "../src/catalog/weights.ts";
 import { CATEGORIES } from "../src/core/decision.ts";
 import { createRowFinder, createWordHasher, SHAPE_NAMES } from "../src/routing/classifier/features.ts";
 import { OUTPUT, OUTPUTS, TIER_CUTS } from "../src/routing/classifier/layout.ts";
-import type { Example } from "./examples.ts";
+import type { Example, Taught } from "./examples.ts";
 import { makeAverage, makeNet, makePass, type Net, type Pass, quantise, update, WIDTH } from "./net.ts";
 import { makeRandom, type Random, shuffle } from "./random.ts";
 import { makeMarks } from "./vocabulary.ts";
@@ -86,7 +86,9 @@ interface Step {
 function step(now: Step): void {
   chooseWords(now);
   forward(now);
-  lossGradient(now);
+  now.pass.gradient.fill(0);
+  if (now.example.taught === undefined) lossGradient(now);
+  else taughtGradient(now, now.example.taught);
   backward(now);
 }
 
@@ -127,11 +129,11 @@ function forward({ net, pass, example }: Step): void {
 }
 
 /** Each label that an example has adds its part; what is unknown teaches nothing. */
-function lossGradient({ net, pass, example, settings, slowing }: Step): void {
+function lossGradient(now: Step): void {
+  const { pass, example, settings } = now;
   const { outputs, gradient } = pass;
-  gradient.fill(0);
   const { weight } = example;
-  if (example.category >= 0) addCategoryGradient(pass, example);
+  if (example.category >= 0) addCategoryGradient(pass, example, (kind) => (kind === example.category ? 1 : 0));
   if (example.coding !== null) {
     const error = sigmoid(outputs[OUTPUT.coding] as number) - (example.coding ? 1 : 0);
     gradient[OUTPUT.coding] = error * weight * settings.codingWeight;
@@ -140,26 +142,41 @@ function lossGradient({ net, pass, example, settings, slowing }: Step): void {
     const error = (outputs[OUTPUT.difficulty] as number) - example.difficulty;
     gradient[OUTPUT.difficulty] = error * weight * settings.difficultyWeight;
   }
-  if (example.ladder === null) return;
-  // Ordinal regression: one logistic question "above this cut?" for each cut, and the cuts are learned too.
-  const strength = weight * settings.ladderWeight * example.ladderWeight;
+  const { ladder } = example;
+  if (ladder === null) return;
+  addLadderGradient(now, weight * settings.ladderWeight * example.ladderWeight, (cut) => (ladder > cut ? 1 : 0));
+}
+
+/** Ordinal regression: one logistic question "above this cut?" for each cut, and the cuts are learned too. */
+function addLadderGradient({ net, pass, settings, slowing }: Step, strength: number, aim: (cut: number) => number) {
+  const { outputs, gradient } = pass;
   for (let cut = 0; cut < TIER_CUTS; cut++) {
     const above = sigmoid((outputs[OUTPUT.ladder] as number) - (net.cuts.values[cut] as number));
-    const error = (above - (example.ladder > cut ? 1 : 0)) * strength;
+    const error = (above - aim(cut)) * strength;
     (gradient[OUTPUT.ladder] as number) += error;
     update(net.cuts, cut, -error, settings.netRate * slowing);
   }
 }
 
+/** Towards the shares that the teacher gives, not towards its first choice: how sure it is teaches too. */
+function taughtGradient(now: Step, taught: Taught): void {
+  const { outputs, gradient } = now.pass;
+  const { weight } = now.example;
+  addCategoryGradient(now.pass, now.example, (kind) => taught.categories[kind] as number);
+  gradient[OUTPUT.coding] = (sigmoid(outputs[OUTPUT.coding] as number) - taught.coding) * weight;
+  gradient[OUTPUT.difficulty] = ((outputs[OUTPUT.difficulty] as number) - taught.difficulty) * weight;
+  addLadderGradient(now, weight, (cut) => taught.cuts[cut] as number);
+}
+
 /** Without the points of the rules, which are added when routing: as two opinions they transfer better than as one. */
-function addCategoryGradient({ outputs, gradient }: Pass, example: Example): void {
-  const { category, categoryWeight, weight } = example;
+function addCategoryGradient({ outputs, gradient }: Pass, example: Example, aim: (kind: number) => number): void {
+  const { weight, categoryWeight } = example;
   const point = (kind: number) => outputs[kind] as number;
   const highest = CATEGORIES.reduce((most, _, kind) => Math.max(most, point(kind)), Number.NEGATIVE_INFINITY);
   const total = CATEGORIES.reduce((sum, _, kind) => sum + Math.exp(point(kind) - highest), 0);
   for (let kind = 0; kind < CATEGORIES.length; kind++) {
     const share = Math.exp(point(kind) - highest) / total;
-    gradient[kind] = (share - (kind === category ? 1 : 0)) * weight * categoryWeight;
+    gradient[kind] = (share - aim(kind)) * weight * categoryWeight;
   }
 }
 

@@ -1,11 +1,14 @@
 // npm run eval: measures our router and the baselines on our own corpus, with --data DIR on the labelled rows there, or
-// with --fresh DIR on rows that play no part in any choice. Prints the stability of the tiers too.
+// with --fresh DIR on rows that play no part in any choice. Prints the stability of the tiers too. With --left-out 1 it
+// learns again without each group of sources instead, and judges the rows of that group (--data, --packages).
 
 import { buildCatalog } from "../src/catalog/build.ts";
+import { readWeights } from "../src/catalog/weights.ts";
 import { readOption } from "./command.ts";
 import { generateCorpus } from "./corpus/generate.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import { isFresh, readFresh } from "./fresh/fresh.ts";
+import { writeLeftOut } from "./left-out.ts";
 import { writeConfusion, writeMistakes, writeSources, writeTable } from "./report.ts";
 import { makeRouters, type Router } from "./routers.ts";
 import { type Row, readRows } from "./rows.ts";
@@ -15,6 +18,10 @@ const { catalog } = buildCatalog();
 if (catalog === null) throw new Error("the catalogue that ships is broken");
 const data = readOption("data");
 const fresh = readOption("fresh");
+if (readOption("left-out") !== null) {
+  console.log(writeLeftOut(process.cwd(), readWeights()));
+  process.exit();
+}
 const rows = loadRows();
 
 const evaluations: Record<string, Evaluation> = {};

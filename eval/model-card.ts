@@ -21,27 +21,30 @@ import { sourceOf } from "./sources.ts";
 export interface ModelCardInput {
   readonly root: string;
   readonly examples: readonly Example[];
+  /** How many prompts a teacher has labelled. */
+  readonly taught: number;
   readonly unseen: readonly Judged[];
   readonly weights: Weights;
   readonly settings: LearnSettings;
 }
 
 /** Without public rows there are no left-out figures, and their tables are left out. */
-export function writeModelCard({ root, examples, unseen, weights, settings }: ModelCardInput): void {
+export function writeModelCard({ root, examples, taught, unseen, weights, settings }: ModelCardInput): void {
   const evaluations: Record<string, Evaluation> = {};
   if (unseen.length > 0) {
     const foreign = unseen.map(({ example }) => example);
-    evaluations["source left out"] = rate(unseen, weights);
-    evaluations["shipped weights, same rows (seen sources included)"] = rate(judge(weights, foreign), weights);
+    evaluations["source left out"] = rateJudged(unseen, weights);
+    evaluations["shipped weights, same rows (seen sources included)"] = rateJudged(judge(weights, foreign), weights);
   }
   const own = examples.filter(({ row }) => row.source.startsWith("own-") && row.tools === undefined);
-  evaluations["our own corpus (seen)"] = rate(judge(weights, own), weights);
+  evaluations["our own corpus (seen)"] = rateJudged(judge(weights, own), weights);
   const card = [
     "# Model card: the router's weights",
     "Written by `npm run train`. [Routing](../concepts/routing.md) explains how a decision is made with them. [The lab notebook](routing-experiments.md) has the experiments.",
     describeForm(weights, settings),
     "## What it learned from",
     listSources(examples),
+    ...(taught === 0 ? [] : [writeTaught(taught)]),
     "## How well it does",
     "“Source left out” judges every row of a public set by weights that were trained without that set and all sets that share prompts with it. Rules and word lists were made while looking at these sets, so these figures are optimistic. Outside reviewers measured 0.693 / 0.576 for the category on sources of their own. [Routing](../concepts/routing.md#numbers) has figures on rows that play no part in any choice.",
     writeTable(evaluations),
@@ -53,7 +56,7 @@ export function writeModelCard({ root, examples, unseen, weights, settings }: Mo
 }
 
 /** The figures of rows that are judged already. */
-function rate(judged: readonly Judged[], weights: Weights): Evaluation {
+export function rateJudged(judged: readonly Judged[], weights: Weights): Evaluation {
   const answers = new Map<Row, Answer>(judged.map((each) => [each.example.row, answerOf(each, weights)]));
   // What is timed here is a look-up, which says nothing.
   const untimed = { p50Ms: Number.NaN, p99Ms: Number.NaN };
@@ -92,6 +95,10 @@ function listSources(examples: readonly Example[]): string {
   return ["| source | rows | origin | licence | use |", "|---|---|---|---|---|", ...lines].join("\n");
 }
 
+function writeTaught(count: number): string {
+  return `Beside them, ${count} prompts without labels of teknium1/GPTeacher (MIT) and yizhongw/self-instruct (Apache-2.0). An encoder, all-mpnet-base-v2 (Apache-2.0), was fine-tuned on the sources learned above and labelled them (experiment E16). In each left-out figure the teacher had not seen the source either.`;
+}
+
 const BY_SOURCE =
   "The rank is Spearman's, against the source's own scale or, without one, against how often weak models fail. APGR is 0.5 for chance. The last column ranks by how often all the other models in the source fail at the prompt. That is about the best anyone could do who knows how hard a prompt is in general, but not for these two models.";
 
@@ -101,7 +108,7 @@ const WEAKNESSES = [
   "- Languages outside the corpus are classified by shape and shared words; expect LIGHT or the unsure tier more often.",
   "- The tier labels of the ladder are editorial judgements, not measurements.",
   "- The constants of load and scale (`src/routing/classifier/constants.ts`) were set by hand on the left-out figures of difficulty, ladder and APGR. Those three may be a little optimistic; experiment E5 of the lab notebook measures how much.",
-  "- A tool of the field that does something else is still taken for a fitting one in a third of the optional requests of the fresh set (experiment E15).",
-  "- A fine-tuned encoder as teacher (E16) and the probability that a weak model fails (E17) were tried; neither is in these weights.",
+  "- A tool of the field that does something else is still often taken for a fitting one (experiments E15 and E18).",
+  "- The labels of a teacher (E16) cost stability between languages, and the probability that a weak model fails did not improve the order by difficulty (E17). Neither is in these weights.",
   "- Our corpus is made from templates, so numbers on it are floors for the tests and not estimates.",
 ].join("\n");

@@ -1,5 +1,6 @@
 // An evaluation as text: the table of metrics, the confusion of categories, the worst mistakes with reasons.
 
+import { TOOL_SCENARIOS } from "../src/core/model.ts";
 import { tierRank } from "../src/core/tiers.ts";
 import { type Evaluation, groupBySource, type Judgement, summarise } from "./evaluate.ts";
 import type { Classes } from "./metrics.ts";
@@ -52,6 +53,21 @@ export function writeSources({ judgements }: Evaluation): string {
 }
 
 /** The rows whose tier is farthest from what was expected, those the router was surest of first. */
+/** How the requests with tools of each source were answered. */
+export function writeScenarios(judgements: readonly Judgement[]): string {
+  const lines = [...groupBySource(judgements)].flatMap(([source, list]) => {
+    const scenarios = [...new Set(list.map(({ row }) => row.label.scenario))];
+    return scenarios.map((scenario) => {
+      const asked = list.filter(({ row }) => row.label.scenario === scenario);
+      const cells = TOOL_SCENARIOS.map((name) => asked.filter(({ answer }) => answer.scenario === name).length);
+      const right = asked.filter(({ answer }) => answer.scenario === scenario).length / asked.length;
+      return `| ${source} | ${scenario} | ${cells.join(" | ")} | ${right.toFixed(2)} |`;
+    });
+  });
+  const head = ["source", "scenario", ...TOOL_SCENARIOS.map((name) => `said ${name}`), "right"];
+  return [`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...lines].join("\n");
+}
+
 export function writeMistakes({ judgements }: Evaluation, count: number): string {
   const wrong = judgements.filter((judgement) => missOf(judgement) > 0);
   wrong.sort((a, b) => missOf(b) - missOf(a) || b.answer.confidence - a.answer.confidence);

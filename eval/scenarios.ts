@@ -21,6 +21,13 @@ interface ScenarioTrial {
   weight: number;
 }
 
+/** Sources that share requests, tools or manner are left out together. */
+export function scenarioFamilyOf(source: string): string {
+  if (source.startsWith("own-")) return "own";
+  if (/exec|chatable/.test(source)) return "executed";
+  return /java|rest|sql/.test(source) ? "other languages" : "leaderboard";
+}
+
 /** One row of coefficients per scenario. */
 export function fitScenarios(rows: readonly Row[]): Float32Array {
   const trials = rows.flatMap(trialOf);

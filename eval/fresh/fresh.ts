@@ -1,5 +1,6 @@
 // The fresh set: public rows on which nothing is chosen. They are measured before and after a piece of work, never read
-// while rules, word lists or settings are made, and never trained on. Chosen in November 2026, before the work on stability.
+// while rules, word lists or settings are made, and never trained on. Chosen in November 2026, before the work on stability;
+// the opening turns came later, before the work on repeated values.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -54,7 +55,37 @@ function readCalls(packages: string): readonly Row[] {
   const search = read("web_search")
     .slice(KNOWN_SEARCHES)
     .map((call) => rowOf(call, tools("web_search"), { source: "bfcl-web_search-fresh", scenario: "web_search" }));
-  return [...live, ...memory, ...search];
+  return [...live, ...memory, ...search, ...readTurns(folder, tools)];
+}
+
+/** What an agent is given: twenty tools or more, of the programs that a conversation is about. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  GorillaFileSystem: "gorilla_file_system",
+  VehicleControlAPI: "vehicle_control",
+  TradingBot: "trading_bot",
+  TravelAPI: "travel_booking",
+  MessageAPI: "message_api",
+  TwitterAPI: "posting_api",
+  TicketAPI: "ticket_api",
+  MathAPI: "math_api",
+};
+/** Development knows later turns of the conversations before this one. */
+const KNOWN_CONVERSATIONS = 100;
+
+/** Opening turns of conversations with agents, by how many calls their answer has. */
+function readTurns(folder: string, tools: (name: string) => readonly WireTool["function"][]): readonly Row[] {
+  const name = "BFCL_v4_multi_turn_base.json";
+  const answers = new Map(
+    readLines<{ id: string; ground_truth: readonly (readonly string[])[] }>(join(folder, "possible_answer", name)).map(
+      ({ id, ground_truth }) => [id, ground_truth[0]?.length ?? 0],
+    ),
+  );
+  const calls = readLines<Call & { readonly involved_classes: readonly string[] }>(join(folder, name));
+  return calls.slice(KNOWN_CONVERSATIONS).map((call) => {
+    const offered = call.involved_classes.flatMap((program) => tools(PROGRAMS[program] as string));
+    const scenario = (answers.get(call.id) ?? 0) > 1 ? "parallel" : "single";
+    return rowOf(call, offered, { source: "bfcl-turns-fresh", scenario });
+  });
 }
 
 function rowOf(

@@ -32,8 +32,6 @@ export const TOOL_MEASURES = [
   "constant",
   "name share",
   "log hits",
-  "second name share",
-  "names several",
   "conjunctions",
   "separators",
   "joining words",
@@ -52,7 +50,6 @@ export const TOOL_MEASURES = [
   "second own share",
   "quotes per field",
   "proper names",
-  "listed names",
   "gives address",
   "further orders",
   "another one",
@@ -63,6 +60,10 @@ export const TOOL_MEASURES = [
   "tools of the parts",
   "repeated frames",
   "further questions",
+  "list beyond fields",
+  "slot filled again",
+  "ordinals",
+  "further asks",
 ] as const;
 
 export type ToolMeasure = (typeof TOOL_MEASURES)[number];

@@ -4,8 +4,10 @@
 import type { Tool } from "../../core/chat.ts";
 import { FITTED_SCENARIOS, TOOL_MEASURES, type ToolMeasure } from "../classifier/layout.ts";
 import type { PromptText, Signals } from "../classifier/signals.ts";
+import { asksOf } from "./asks.ts";
 import { FOREIGN_CONCEPTS, splitName, stemOf } from "./concepts.ts";
 import { fieldsOf, isUniversalTool } from "./kinds.ts";
+import { type ListKind, longestLists, mostFilled, ordinalsIn } from "./repeats.ts";
 import {
   type Given,
   givenShare,
@@ -80,6 +82,7 @@ interface Fit {
   readonly hasList: boolean;
   readonly numberFields: number;
   readonly textFields: number;
+  readonly listFields: number;
   /** Classes of its verbs, as bits. */
   readonly verbs: number;
   /** Whether the request names one of the values that a field may have. */
@@ -111,6 +114,10 @@ interface ToolFacts {
   readonly verbs: number;
   readonly properNames: number;
   readonly given: Given;
+  /** The sentences that ask. */
+  readonly asks: readonly string[];
+  /** How many values stand in a row, by what they are. */
+  readonly lists: Readonly<Record<ListKind, number>>;
   readonly signals: Signals;
 }
 
@@ -122,6 +129,7 @@ const NO_FIT: Fit = {
   hasList: false,
   numberFields: 0,
   textFields: 0,
+  listFields: 0,
   verbs: 0,
   namesChoice: false,
   isUniversal: false,
@@ -138,9 +146,6 @@ const ADDRESS =
   /https?:\/\/|www\.|\S@\S+\.\w|(?:^|\s)[~.]?\/[\w.-]+\/|\b[\w-]+\.(?:txt|csv|json|pdf|png|jpe?g|py|js|ts|md|xml|html?|xlsx?|docx?|log|sh|zip)\b/i;
 const OPENS_WITH_VERB =
   /^\W*(?:please |kindly |hey,? |hi,? |(?:can|could|would|will) you (?:please )?|i(?: would|'d)? (?:like|want|need) (?:you )?to |i need |let's |help me (?:to )?)*([a-z]+)/i;
-/** "Rome, Oslo and Bern": names in a row. */
-const LISTED_NAMES =
-  /(?:\p{Lu}[\p{L}\d.'-]*(?: \p{Lu}[\p{L}\d.'-]*)*, )+(?:and |or )?\p{Lu}|\p{Lu}[\p{L}\d.'-]* and \p{Lu}/gu;
 const PROPER_NAME = /(?<=[\p{Ll}\d,;:)'"] )\p{Lu}[\p{L}\d'-]+/gu;
 
 /** How each measure is computed. The divisors bring common requests between 0 and 1; by hand, as the fit adapts to them. */
@@ -148,8 +153,6 @@ const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
   constant: () => 1,
   "name share": ({ best }) => best.nameShare,
   "log hits": ({ best }) => Math.log1p(best.hits),
-  "second name share": ({ fits }) => fits[1]?.nameShare ?? 0,
-  "names several": ({ fits }) => (fits.filter((fit) => fit.nameShare >= NAMED_FROM).length > 1 ? 1 : 0),
   conjunctions: ({ plain }) => Math.min(1, count(plain, / and | und | et | y | и |、|和/g) / 4),
   separators: ({ plain }) => Math.min(1, count(plain, /[,;，；]/g) / 6),
   "joining words": ({ said }) => Math.min(1, said.filter((word) => JOINING.has(word)).length / 3),
@@ -175,7 +178,6 @@ const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
   "second own share": ({ fits }) => fits.slice(1).reduce((most, fit) => Math.max(most, fit.ownShare), 0),
   "quotes per field": ({ quotes, best }) => Math.min(1, quotes / (best.textFields + 1) / 2),
   "proper names": ({ properNames }) => Math.min(1, properNames / 5),
-  "listed names": ({ plain }) => Math.min(1, count(plain, LISTED_NAMES) / 2),
   "gives address": ({ given }) => (given.hasAddress ? 1 : 0),
   "further orders": ({ segments }) => Math.min(1, Math.max(0, segments.filter(opensWithVerb).length - 1) / 2),
   "another one": ({ plain }) => Math.min(1, count(plain, ANOTHER) / 2),
@@ -186,6 +188,18 @@ const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
     best.hasList ? 0 : Math.max(0, Math.min(1, (numbers / Math.max(1, best.numberFields) - 1) / 2)),
   "tools of the parts": ({ parts, fits }) => Math.min(1, Math.max(0, toolsOfParts(parts, fits) - 1) / 2),
   "repeated frames": ({ segments }) => Math.min(1, repeatedFrames(segments) / 3),
+  "list beyond fields": ({ lists, best }) => {
+    const room = { text: best.textFields, number: best.numberFields, group: best.listFields };
+    const over = Math.max(
+      lists.group - Math.max(1, room.group),
+      best.hasList ? 0 : lists.text - Math.max(1, room.text),
+      best.hasList ? 0 : lists.number - Math.max(1, room.number),
+    );
+    return Math.max(0, Math.min(1, over / 3));
+  },
+  "slot filled again": ({ plain, best }) => Math.min(1, Math.max(0, mostFilled(plain) - 1) / (best.hasList ? 6 : 3)),
+  ordinals: ({ plain }) => Math.min(1, ordinalsIn(plain) / 3),
+  "further asks": ({ asks }) => Math.min(1, Math.max(0, asks.length - 1) / 3),
   "further questions": ({ signals }) => Math.min(1, Math.max(0, signals.questions - 1) / 2),
 };
 
@@ -217,6 +231,7 @@ function gatherFacts(tools: readonly Tool[], prompt: PromptText): ToolFacts {
   const { numbers } = signals;
   const quotes = count(ask, /'[^']{1,80}'|"[^"]{1,80}"|`[^`]{1,80}`/g);
   const properNames = count(plain, PROPER_NAME);
+  const asks = asksOf(plain, opensWithVerb);
   return {
     plain,
     segments,
@@ -231,6 +246,8 @@ function gatherFacts(tools: readonly Tool[], prompt: PromptText): ToolFacts {
     verbs,
     properNames,
     given: { ask, lower: prompt.lower, numbers, quotes, properNames, hasAddress: ADDRESS.test(ask) },
+    asks,
+    lists: longestLists(ask),
     signals,
   };
 }
@@ -265,6 +282,8 @@ export function lowerHead({ text, lower }: PromptText, chars: number): string {
   return lower.length === text.length ? lower.slice(0, chars) : text.slice(0, chars).toLowerCase();
 }
 
+const LIST_TYPE = /^(?:array|list|tuple|arraylist)$/i;
+
 function fitOf(tool: Tool, stems: ReadonlySet<string>, lower: string): Fit {
   const { name, description, parameters } = tool;
   const parts = splitName(name);
@@ -287,7 +306,8 @@ function fitOf(tool: Tool, stems: ReadonlySet<string>, lower: string): Fit {
     ownShare: 0,
     hits,
     needs: fields.filter(([field]) => required.includes(field)),
-    hasList: typed(/^(?:array|list|tuple)$/) > 0,
+    hasList: typed(LIST_TYPE) > 0,
+    listFields: typed(LIST_TYPE),
     numberFields: typed(/^(?:number|integer|float|double|long)$/),
     textFields: typed(/^(?:string|any)$/),
     verbs: verbClassesOf([...parts, ...described.slice(0, VERBS_IN)]),

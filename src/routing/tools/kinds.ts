@@ -63,7 +63,7 @@ function isPlainSearch(tool: Tool): boolean {
 const UNIVERSAL_NAME =
   /^(?:.*[._-])?(?:run|exec(?:ute)?|bash|shell|sh|terminal|command|cmd|python|code|sql|query|request|http|curl|api|requests?|answer|respond|reply|chat|ask|get|post|eval|interpreter|main|process|handle)(?:[._-].*)?$/i;
 const UNIVERSAL_FIELD =
-  /^(?:command|cmd|code|script|sql|statement|url|uri|endpoint|body|payload|input|prompt|message|expression|request|args|query)$/i;
+  /^(?:command|cmd|code|script|sql(?:_\w+)?|statement|url|uri|endpoint|body|payload|input|prompt|message|expression|request|args|query)$/i;
 
 /** Takes a command, a request or a question of any kind, so that it shares no word with what is asked. */
 export function isUniversalTool(tool: Tool): boolean {
