@@ -1,6 +1,8 @@
 // Request bodies in four sizes: a short question, a page of text, and two late turns of a coding agent (a long system
 // prompt, twenty tools, a history of calls and results). Texts are in several languages, because a single character
-// outside of ASCII makes a body dearer to read. They are the same bytes every time.
+// outside of ASCII makes a body dearer to read. The marks of an agent's body become new numbers when it is sent.
+
+import { CONVERSATION_MARK, TURN_MARK } from "./conversation.ts";
 
 export const SIZES = ["small", "4 KB", "100 KB", "1 MB"] as const;
 
@@ -70,13 +72,14 @@ function agentBody(turns: number): object {
 /** A request for real work, so that routing has something to judge. */
 const LAST_TURN = {
   role: "user",
-  content: "The second test still fails. Find out why the cache keeps the old entry, fix it and run the tests again.",
+  content: `The second test still fails (${TURN_MARK}). Find out why the cache keeps the old entry, fix it and run the tests again.`,
 };
 
-/** Each turn is a call of a tool and the file it brought back: about 3.4 KB. */
+/** Each turn is a call of a tool and the file it brought back: about 3.4 KB. The last one is new in every request. */
 function agentTurns(count: number): readonly object[] {
   return Array.from({ length: count }, (_, turn) => {
-    const id = `call_${String(turn).padStart(6, "0")}`;
+    const mark = turn === count - 1 ? TURN_MARK : CONVERSATION_MARK;
+    const id = `call_${String(turn).padStart(6, "0")}_${mark}`;
     const call = { name: `tool_${turn % 20}`, arguments: JSON.stringify({ path: `src/part-${turn}.ts`, from: 1 }) };
     return [
       { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: call }] },

@@ -2,6 +2,7 @@
 
 import { answerParent } from "../harness/child.ts";
 import { Connection, openSocket, prepareRequest, type Reply, type Target } from "./connection.ts";
+import { createConversation } from "./conversation.ts";
 import { nowUs, readTimestamps } from "./timestamps.ts";
 
 /** Each connection sends again as soon as it was answered. */
@@ -66,7 +67,7 @@ answerParent(null, work);
 
 /** Every response must be a 200: a rejected request is cheaper and would flatter the figures. */
 async function saturate({ target, body, connections, forMs }: Saturation) {
-  const request = prepareRequest(target, body);
+  const prepared = prepareRequest(target, body);
   const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(target.port)));
   let requests = 0;
   const startedAtUs = nowUs();
@@ -76,13 +77,14 @@ async function saturate({ target, body, connections, forMs }: Saturation) {
       sockets.map(
         (socket) =>
           new Promise<void>((resolve, reject) => {
+            const nextRequest = createConversation(prepared);
             const connection = new Connection(socket, (reply) => {
               if (reply.status !== 200) reject(unexpected(reply));
               requests += 1;
-              if (nowUs() < endsAtUs) connection.send(request);
+              if (nowUs() < endsAtUs) connection.send(nextRequest());
               else resolve();
             });
-            connection.send(request);
+            connection.send(nextRequest());
           }),
       ),
     ),
@@ -96,7 +98,7 @@ async function saturate({ target, body, connections, forMs }: Saturation) {
  * delays no other request. Responses are timed from the moment of sending.
  */
 async function holdRate({ target, body, perSecond, forMs }: FixedRate): Promise<readonly number[]> {
-  const request = prepareRequest(target, body);
+  const prepared = prepareRequest(target, body);
   const total = Math.round((perSecond * forMs) / 1000);
   const sockets = await Promise.all(Array.from({ length: RATE_CONNECTIONS }, () => openSocket(target.port)));
   const timesUs: number[] = [];
@@ -104,6 +106,7 @@ async function holdRate({ target, body, perSecond, forMs }: FixedRate): Promise<
   const finished = new Promise<void>((resolve, reject) => {
     const free = sockets.map((socket) => {
       let sentAtUs = 0;
+      const nextRequest = createConversation(prepared);
       const connection = new Connection(socket, (reply) => {
         if (reply.status !== 200) reject(unexpected(reply));
         timesUs.push(nowUs() - sentAtUs);
@@ -111,6 +114,7 @@ async function holdRate({ target, body, perSecond, forMs }: FixedRate): Promise<
         if (timesUs.length === total) resolve();
       });
       const send = (): void => {
+        const request = nextRequest();
         sentAtUs = nowUs();
         connection.send(request);
       };

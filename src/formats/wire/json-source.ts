@@ -2,12 +2,11 @@
 // It also limits depth and size, which must happen before JSON.parse.
 
 import { isAscii, isUtf8, transcode } from "node:buffer";
-import { UNDECODED } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 
 /** Where a field stands in the bytes: its name, its value, its end. */
-interface JsonField {
+export interface JsonField {
   readonly name: string;
   readonly start: number;
   readonly valueStart: number;
@@ -159,7 +158,7 @@ export function spliceFields(source: JsonSource, changes: FieldChanges): Buffer 
   return joined(pieces);
 }
 
-function lastPlaces(fields: readonly JsonField[]): ReadonlyMap<string, number> {
+export function lastPlaces(fields: readonly JsonField[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   for (const [place, { name }] of fields.entries()) places.set(name, place);
   return places;
@@ -193,7 +192,7 @@ function keyName(bytes: Buffer, start: number, end: number): string {
   return isPlain(raw) ? raw : readEscapedName(bytes.toString("utf8", start, end));
 }
 
-function isPlain(raw: string): boolean {
+export function isPlain(raw: string): boolean {
   return /^[\x20-\x5b\x5d-\x7e]*$/.test(raw);
 }
 
@@ -206,7 +205,7 @@ function readEscapedName(quoted: string): string {
 }
 
 /** The place of the last character where none closes. */
-function closingQuote(text: string, open: number): number {
+export function closingQuote(text: string, open: number): number {
   let found = open;
   do {
     found = text.indexOf('"', found + 1);
@@ -222,7 +221,7 @@ function isEscaped(text: string, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-function skipSpace(bytes: Buffer, position: number): number {
+export function skipSpace(bytes: Buffer, position: number): number {
   let at = position;
   while (at < bytes.length && isSpace(bytes[at] as number)) at += 1;
   return at;
@@ -281,12 +280,17 @@ export function sourceOf(object: JsonObject, undecoded: string | null = null): J
   return { bytes: joined(pieces), fields, values: 0 };
 }
 
+/** As bytes: in an undecoded text each character is a byte already, and JSON.stringify leaves such characters alone. */
+export function writeJson(value: unknown, isUndecoded: boolean): Buffer {
+  return Buffer.from(JSON.stringify(value), isUndecoded ? "latin1" : "utf8");
+}
+
 // A request body as bytes to a JSON object: UTF-8, depth, size and shape are checked before anything reads a field.
 
 /** Deeper bodies could exhaust the stack of a parser behind us. */
-const DEPTH_MAX = 100;
+export const DEPTH_MAX = 100;
 /** The longest conversations have a quarter of the values. Parsing, or looking through, so much takes a tenth of a second. */
-const LIMITS = { values: 100_000, bareBytes: 8 * 1024 * 1024 };
+export const LIMITS = { values: 100_000, bareBytes: 8 * 1024 * 1024 };
 
 /** A body to read and to splice. */
 export interface ParsedBody {
@@ -323,62 +327,6 @@ export function parseText(text: string): JsonObject {
   throw notAnObject();
 }
 
-/** What of a body may stay undecoded. */
-export interface UndecodedPart {
-  readonly fields: ReadonlySet<string>;
-  /** Whether a body can be read so; absent where all can. */
-  allows?(body: JsonObject): boolean;
-}
-
-/**
- * A body with a part that is not decoded: `UNDECODED` marks it. It is parsed from a text with one character for each
- * byte, in which JSON means the same. Null for a body that needs no such thing, or cannot be read so.
- */
-export function parseUndecoded(
-  { source: { bytes, fields }, text }: ScannedObject,
-  part: UndecodedPart,
-): JsonObject | null {
-  if (isAscii(bytes) || !isUtf8(bytes) || !fields.every(({ name }) => isPlain(name))) return null;
-  const placeOf = lastPlaces(fields);
-  const decoded = new Map<string, unknown>();
-  let [isPartUndecoded, isPartEscaped] = [false, false];
-  // What is decoded is parsed once, by itself. In the rest, null stands in its place.
-  let [rest, restFrom] = ["", 0];
-  for (const [place, { name, valueStart, end }] of fields.entries()) {
-    const value = bytes.subarray(valueStart, end);
-    if (placeOf.get(name) !== place) continue;
-    if (part.fields.has(name)) {
-      isPartUndecoded ||= !isAscii(value);
-      // Also in a field that is ASCII: all of the part is written again as bytes.
-      isPartEscaped ||= hasEscapedCharacters(text, valueStart, end);
-      continue;
-    }
-    if (isAscii(value)) continue;
-    decoded.set(name, parseJson(decodeText(value)));
-    rest += `${text.slice(restFrom, valueStart)}null`;
-    restFrom = end;
-  }
-  if (isPartUndecoded && isPartEscaped) return null;
-  const body = parseText(rest + text.slice(restFrom)) as Record<string, unknown> & { [UNDECODED]?: true };
-  // Not by assignment, which would mean something else for `__proto__`.
-  for (const [name, value] of decoded) Object.defineProperty(body, name, { value });
-  if (isPartUndecoded) body[UNDECODED] = true;
-  return part.allows?.(body) === false ? null : body;
-}
-
-/** As bytes: in an undecoded text each character is a byte already, and JSON.stringify leaves such characters alone. */
-export function writeJson(value: unknown, isUndecoded: boolean): Buffer {
-  return Buffer.from(JSON.stringify(value), isUndecoded ? "latin1" : "utf8");
-}
-
-/** Escapes such as \u00e9 mean one character, and could not be told from bytes; \u0009 means a byte as well. */
-function hasEscapedCharacters(text: string, start: number, end: number): boolean {
-  for (let at = text.indexOf("\\u", start); at >= 0 && at < end; at = text.indexOf("\\u", at + 2)) {
-    if (!/^00[0-7]/.test(text.slice(at + 2, at + 5))) return true;
-  }
-  return false;
-}
-
 /** Some programs write a mark before the text; RFC 8259 lets us ignore it. */
 function withoutMark(bytes: Buffer): Buffer {
   const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
@@ -396,7 +344,7 @@ export function decodeText(bytes: Buffer): string {
   throw new GatewayError("badRequest", "The body is not valid UTF-8.", { code: "invalid_json" });
 }
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -8,12 +8,8 @@ import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
 import type { ClientRequest, Outgoing } from "../../../../src/formats/format.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { writeProviderRequest } from "../../../../src/formats/passage.ts";
-import {
-  parseBody,
-  parseUndecoded as parsePart,
-  type ScannedObject,
-  scanBody,
-} from "../../../../src/formats/wire/json-source.ts";
+import { parseBody, type ScannedObject, scanBody } from "../../../../src/formats/wire/json-source.ts";
+import { parseUndecoded as parsePart } from "../../../../src/formats/wire/undecoded.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
 import { estimateInputTokens } from "../../../../src/routing/cost.ts";
 import { featuresOf } from "../../../../src/telemetry/features.ts";

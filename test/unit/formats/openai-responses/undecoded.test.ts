@@ -11,7 +11,8 @@ import { openaiResponses } from "../../../../src/formats/openai-responses/codec.
 import { responseWriter, writeResponseBytes } from "../../../../src/formats/openai-responses/response-object.ts";
 import { writeProviderRequest } from "../../../../src/formats/passage.ts";
 import { isObject, type JsonObject } from "../../../../src/formats/wire/fields.ts";
-import { parseBody, parseUndecoded, scanBody } from "../../../../src/formats/wire/json-source.ts";
+import { parseBody, scanBody } from "../../../../src/formats/wire/json-source.ts";
+import { parseUndecoded } from "../../../../src/formats/wire/undecoded.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { escapedJson } from "../../../support/formats/escaped.ts";
