@@ -2,7 +2,7 @@
 // Estimates cost microseconds whatever the length: long input is measured by sample.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import { type ChatMessage, type ChatRequest, type ContentPart, UNDECODED } from "../core/chat.ts";
+import { type ChatMessage, type ChatRequest, type ContentPart, type Tool, UNDECODED } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
 import type { Tier } from "../core/tiers.ts";
@@ -75,11 +75,26 @@ export function estimateInputTokens({ messages, tools }: Pick<ChatRequest, "mess
   for (const message of messages) {
     fixed += MESSAGE_TOKENS + collect(message, message[UNDECODED] === true ? undecoded : texts);
   }
-  for (const tool of tools) {
-    texts.push(tool.name, tool.description);
-    fixed += TOOL_TOKENS + schemaChars(tool.parameters, 0) / 4;
+  return Math.ceil(fixed + tokensIn(texts, undecoded) + toolTokens(tools));
+}
+
+/** An agent offers the same tools in every turn, and a long list that comes again is the same value again. */
+const measuredTools = new WeakMap<readonly Tool[], number>();
+const LONG_LIST = 8;
+
+/** Measured by themselves, so that what came out holds whatever the messages are. */
+function toolTokens(tools: readonly Tool[]): number {
+  const known = tools.length < LONG_LIST ? undefined : measuredTools.get(tools);
+  if (known !== undefined) return known;
+  const texts: string[] = [];
+  let fixed = 0;
+  for (const { name, description, parameters } of tools) {
+    texts.push(name, description);
+    fixed += TOOL_TOKENS + schemaChars(parameters, 0) / 4;
   }
-  return Math.ceil(fixed + tokensIn(texts, undecoded));
+  const tokens = fixed + tokensIn(texts);
+  if (tools.length >= LONG_LIST) measuredTools.set(tools, tokens);
+  return tokens;
 }
 
 export function estimateTokens(text: string): number {

@@ -16,6 +16,7 @@ interface MadeCall {
 
 /** How many calls parse as JSON, name a tool that was offered, and have the arguments it requires. */
 export function checkToolCalls(calls: readonly MadeCall[], tools: readonly Tool[]): ToolCallCheck {
+  if (calls.length === 0) return { calls: 0, parsed: 0, known: 0, valid: 0 };
   const offered = new Map(tools.map((tool) => [tool.name, tool]));
   // A provider may have been given a shorter name.
   for (const tool of tools) offered.set(shortToolName(tool.name), tool);

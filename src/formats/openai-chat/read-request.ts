@@ -80,48 +80,41 @@ function readMessages(body: JsonObject): readonly ChatMessage[] {
   return value as readonly ChatMessage[];
 }
 
+// Places are put into words only for what is wrong: a long history has hundreds of them.
 function checkMessage(message: unknown, index: number): void {
-  const place = `messages[${index}]`;
-  if (!isObject(message)) throw unprocessable(place, `${place} must be an object.`);
+  if (!isObject(message)) throw wrongAt(`messages[${index}]`, "must be an object.");
   const role = message.role;
   if (typeof role !== "string" || !KNOWN_ROLES.has(role)) {
-    throw unprocessable(`${place}.role`, `${place}.role must be one of ${ROLES.join(", ")}.`);
+    throw wrongAt(`messages[${index}].role`, `must be one of ${ROLES.join(", ")}.`);
   }
-  checkContent(message.content, role as Role, `${place}.content`);
-  checkToolCalls(message.tool_calls ?? [], `${place}.tool_calls`);
+  checkContent(message.content, role as Role, index);
+  const calls = message.tool_calls ?? null;
+  if (calls !== null) checkToolCalls(calls, index);
 }
 
-function checkToolCalls(calls: unknown, place: string): void {
-  if (!Array.isArray(calls) || !calls.every(isObject)) {
-    throw unprocessable(place, `${place} must be an array of tool calls.`);
-  }
+function checkToolCalls(calls: unknown, messageIndex: number): void {
+  const place = `messages[${messageIndex}].tool_calls`;
+  if (!Array.isArray(calls) || !calls.every(isObject)) throw wrongAt(place, "must be an array of tool calls.");
   for (const [index, call] of calls.entries()) {
     const { name, arguments: text } = (call.function ?? {}) as JsonObject;
     if (isObject(call.function ?? {}) && typeof (name ?? "") === "string" && typeof (text ?? "") === "string") continue;
-    const inner = `${place}[${index}].function`;
-    throw unprocessable(inner, `${inner} must have its 'name' and 'arguments' as strings.`);
+    throw wrongAt(`${place}[${index}].function`, "must have its 'name' and 'arguments' as strings.");
   }
 }
 
-function checkContent(content: unknown, role: Role, place: string): void {
+function checkContent(content: unknown, role: Role, index: number): void {
   if (typeof content === "string") return;
   if ((content === null || content === undefined) && NULL_CONTENT_ROLES.has(role)) return;
-  if (Array.isArray(content)) {
-    for (const [index, part] of content.entries()) checkPart(part, `${place}[${index}]`);
-    return;
-  }
-  throw unprocessable(place, `${place} must be a string or an array of parts.`);
+  const place = `messages[${index}].content`;
+  if (!Array.isArray(content)) throw wrongAt(place, "must be a string or an array of parts.");
+  for (const [partIndex, part] of content.entries()) checkPart(part, `${place}[${partIndex}]`);
 }
 
 function checkPart(part: unknown, place: string): void {
-  if (!isObject(part) || typeof part.type !== "string") {
-    throw unprocessable(place, `${place} must be an object with a 'type'.`);
-  }
-  if (part.type === "text" && typeof part.text !== "string") {
-    throw unprocessable(`${place}.text`, `${place}.text must be a string.`);
-  }
+  if (!isObject(part) || typeof part.type !== "string") throw wrongAt(place, "must be an object with a 'type'.");
+  if (part.type === "text" && typeof part.text !== "string") throw wrongAt(`${place}.text`, "must be a string.");
   if (part.type === "image_url" && !hasImageUrl(part.image_url)) {
-    throw unprocessable(`${place}.image_url`, `${place}.image_url must be an object with a 'url' string.`);
+    throw wrongAt(`${place}.image_url`, "must be an object with a 'url' string.");
   }
 }
 
@@ -131,9 +124,21 @@ function hasImageUrl(image: unknown): boolean {
 
 /** Tools in all shapes clients send: nested functions, custom tools, flat entries, and the deprecated `functions`. */
 function readTools(body: JsonObject): readonly Tool[] {
-  const tools = readArray(body, "tools").map((tool, index) => readTool(tool, `tools[${index}]`));
-  const functions = readArray(body, "functions").map((tool, index) => readTool(tool, `functions[${index}]`));
-  return [...tools, ...functions];
+  const tools = readToolList(readArray(body, "tools"), "tools");
+  const functions = readArray(body, "functions");
+  return functions.length === 0 ? tools : [...tools, ...readToolList(functions, "functions")];
+}
+
+/** A long list that comes again is the same value again, and what was read of it still holds. */
+const readLists = new WeakMap<readonly unknown[], readonly Tool[]>();
+const LONG_LIST = 8;
+
+function readToolList(list: readonly unknown[], field: string): readonly Tool[] {
+  const known = list.length < LONG_LIST ? undefined : readLists.get(list);
+  if (known !== undefined) return known;
+  const tools = list.map((tool, index) => readTool(tool, `${field}[${index}]`));
+  if (list.length >= LONG_LIST) readLists.set(list, tools);
+  return tools;
 }
 
 function readTool(tool: unknown, place: string): Tool {
@@ -149,6 +154,10 @@ function readTool(tool: unknown, place: string): Tool {
 
 function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+function wrongAt(place: string, what: string): GatewayError {
+  return unprocessable(place, `${place} ${what}`);
 }
 
 function unprocessable(param: string, message: string): GatewayError {
