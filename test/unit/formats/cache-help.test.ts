@@ -10,7 +10,8 @@ import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
 import { openaiResponses } from "../../../src/formats/openai-responses/codec.ts";
 import { writeProviderRequest } from "../../../src/formats/passage.ts";
 import { isObject } from "../../../src/formats/wire/fields.ts";
-import { parseBody, parseUndecoded, scanBody } from "../../../src/formats/wire/json-source.ts";
+import { parseBody, scanBody } from "../../../src/formats/wire/json-source.ts";
+import { parseUndecoded } from "../../../src/formats/wire/undecoded.ts";
 import { makeModel } from "../../support/catalog.ts";
 import { fc } from "../../support/property.ts";
 
