@@ -3,7 +3,7 @@
 
 /** A value of an earlier body. Nobody changes it. */
 export interface KnownValue {
-  /** Its bytes alone, not the body that they came in. */
+  /** Those that are remembered are its own: a part of a body would keep all of it. */
   readonly bytes: Buffer;
   readonly value: unknown;
   /** How many objects, arrays and elements of them it has. */
@@ -18,7 +18,7 @@ export interface KnownValue {
 export interface OwnValues {
   /** The value that begins at this place, if the same came before. Decoded and undecoded ones are kept apart. */
   find(bytes: Buffer, at: number, isPart: boolean): KnownValue | null;
-  /** For what is longer than `KNOWN_BYTES_MIN`. */
+  /** Remembers a value that comes for the second time: most that come once never come again. */
   learn(known: KnownValue, isPart: boolean): void;
 }
 
@@ -27,7 +27,9 @@ export interface KnownValues {
 }
 
 /** So many bytes are hashed to find a value. A shorter one is parsed faster than found. */
-export const KNOWN_BYTES_MIN = 128;
+const KNOWN_BYTES_MIN = 128;
+/** Of values that came once, a number is kept, in two generations as well. */
+const ONCE_MAX = 50_000;
 /** Values that begin alike: messages that a client program opens with the same note. */
 const ALIKE_MAX = 8;
 
@@ -36,6 +38,14 @@ export function createKnownValues(generationBytes: number): KnownValues {
   let recent = new Map<number, KnownValue[]>();
   let older = new Map<number, KnownValue[]>();
   let keptBytes = 0;
+  let [once, onceOlder] = [new Set<number>(), new Set<number>()];
+  /** Whether it came before. */
+  const hasCome = (sight: number): boolean => {
+    if (once.has(sight) || onceOlder.has(sight)) return true;
+    once.add(sight);
+    if (once.size > ONCE_MAX) [once, onceOlder] = [new Set(), once];
+    return false;
+  };
   const keep = (key: number, known: KnownValue): void => {
     const alike = recent.get(key);
     if (alike === undefined) recent.set(key, [known]);
@@ -62,7 +72,12 @@ export function createKnownValues(generationBytes: number): KnownValues {
           if (old !== null) keep(key, old);
           return old;
         },
-        learn: (known, isPart) => keep(keyOf(known.bytes, 0, seeds[isPart ? 1 : 0]), known),
+        learn(known, isPart) {
+          const { bytes } = known;
+          if (bytes.length < KNOWN_BYTES_MIN) return;
+          const key = keyOf(bytes, 0, seeds[isPart ? 1 : 0]);
+          if (hasCome(Math.imul(key ^ bytes.length, PRIME))) keep(key, { ...known, bytes: Buffer.from(bytes) });
+        },
       };
     },
   };
@@ -79,6 +94,9 @@ function matching(alike: readonly KnownValue[] | undefined, bytes: Buffer, at: n
   return null;
 }
 
+/** Of FNV-1a. */
+const PRIME = 0x01000193;
+
 function seedOf(text: string): number {
   return keyOf(Buffer.from(text), 0, 0x811c9dc5);
 }
@@ -86,6 +104,6 @@ function seedOf(text: string): number {
 function keyOf(bytes: Buffer, at: number, seed: number): number {
   let key = seed;
   const end = Math.min(bytes.length, at + KNOWN_BYTES_MIN);
-  for (let place = at; place < end; place++) key = Math.imul(key ^ (bytes[place] as number), 0x01000193);
+  for (let place = at; place < end; place++) key = Math.imul(key ^ (bytes[place] as number), PRIME);
   return key;
 }

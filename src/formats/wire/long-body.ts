@@ -14,7 +14,7 @@ import {
   parseObject,
   skipSpace,
 } from "./json-source.ts";
-import { KNOWN_BYTES_MIN, type KnownValue, type OwnValues } from "./known-values.ts";
+import type { KnownValue, OwnValues } from "./known-values.ts";
 import { hasEscapedCharacters, type UndecodedPart } from "./undecoded.ts";
 
 /** Shorter bodies are parsed faster than looked up. */
@@ -137,7 +137,7 @@ function isEndOfBare(byte: number): boolean {
 
 type ReadValue = Omit<KnownValue, "bytes">;
 
-/** An object, an array or a text: one that came before, or one that is scanned, parsed and remembered. */
+/** An object, an array or a text: one that came before, or one that is scanned and parsed. */
 function readValue(reading: Reading, isPart: boolean): ReadValue | null {
   const { bytes, known, at } = reading;
   const same = known.find(bytes, at, isPart);
@@ -171,7 +171,7 @@ function scanValue(reading: Reading, isPart: boolean): ReadValue | null {
     isUndecoded: isPart && !isPlainText,
     isEscaped: isPart && hasEscapedCharacters(text, 0, text.length),
   };
-  if (own.length >= KNOWN_BYTES_MIN) known.learn({ bytes: Buffer.from(own), ...read }, isPart);
+  known.learn({ bytes: own, ...read }, isPart);
   return read;
 }
 
