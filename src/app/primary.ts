@@ -191,7 +191,7 @@ async function openStore(settings: Settings, log: Log): Promise<Store> {
 /** As long as one process has it open, no other gateway does: what was held before has no owner left. */
 async function openSqliteStore(path: string, log: Log): Promise<Store> {
   const watched = watchedBy(log);
-  const writer = await openThread(path, watched);
+  const writer = await openThread(path, { ...watched, busyTimeoutMs: BUSY_MS });
   const db = sqliteOver(writer);
   try {
     await db.migrate();
@@ -215,6 +215,9 @@ async function openSqliteStore(path: string, log: Log): Promise<Store> {
     throw error;
   }
 }
+
+/** How long SQLite waits for a command's write. */
+const BUSY_MS = 5_000;
 
 /** For the ledger alone: workers have connections of their own for the rest. */
 const LEDGER_POOL_MAX = 3;

@@ -15,18 +15,18 @@ interface StorageContext {
 /** So many rows move in a moment. */
 const ROWS_SHOWN = 10_000;
 
-/** How long SQLite waits for a command's write. */
-const BUSY_MS = 5_000;
-
 /** For the process that owns the database. */
 export function watchedBy(log: Log) {
   return {
     exclusive: true,
-    busyTimeoutMs: BUSY_MS,
     onMoving(table: string, rows: number) {
       if (rows < ROWS_SHOWN) return;
       log.info({ event: "database.log_moving", table, rows }, "rows of the request log move to a file of their own");
     },
+    onMoveFailed: (table: string, err: Error) =>
+      log.error({ event: "database.log_move_failed", table, err }, "rows of the request log could not be moved"),
+    onSetAside: (file: string, reason: string) =>
+      log.error({ event: "database.log_set_aside", file, reason }, "the request log was set aside; a new one begins"),
     onAdopted: (commits: number) =>
       log.warn(
         { event: "database.adopted", commits },

@@ -8,6 +8,7 @@ import type { WorkerLink } from "../core/processes/link.ts";
 import type { RequestRecord } from "../core/requests/records.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
 import { openDb } from "../store/db.ts";
+import { logPathOf } from "../store/sqlite/log-file.ts";
 import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer } from "../store/sqlite/thread.ts";
 import { type MetricReadings, type Metrics, sumMetrics } from "../telemetry/metrics.ts";
@@ -84,14 +85,15 @@ export async function openWorkerDbs(
     return { db, log: db, reader: db };
   }
   const path = database.slice("sqlite:".length);
-  const over = (service: string): Db =>
+  const over = (service: string, file: string): Db =>
     sqliteOver(
-      channelOver((call) => link.call(service, call, QUERY_MS) as Promise<ForwardedAnswer>, path),
+      channelOver((call) => link.call(service, call, QUERY_MS) as Promise<ForwardedAnswer>, file),
       String(process.pid),
     );
-  const db = over(WORKER_SERVICES.writer);
+  const db = over(WORKER_SERVICES.writer, path);
   if (path === ":memory:") return { db, log: db, reader: db };
-  return { db, log: over(WORKER_SERVICES.log), reader: over(WORKER_SERVICES.reader) };
+  const log = logPathOf(path);
+  return { db, log: over(WORKER_SERVICES.log, log), reader: over(WORKER_SERVICES.reader, log) };
 }
 
 /** Pages over a long log and audits take their time; more than this nobody waits for. */

@@ -218,6 +218,16 @@ export const LOG_EVENTS = {
     meaning:
       "Many rows of the request log move from the SQLite database to a file of their own, after an upgrade or a restore.",
   },
+  "database.log_move_failed": {
+    level: "error",
+    meaning:
+      "A table of the request log could not be moved to the log's file. Its rows stay in the database, and the next start tries again.",
+  },
+  "database.log_set_aside": {
+    level: "error",
+    meaning:
+      "The request log was damaged, or belongs to a newer database than the one beside it. It was renamed, and an empty one began.",
+  },
   "database.file_lost": {
     level: "error",
     meaning: "A file of the open SQLite database was deleted, moved or replaced. Nothing is written until it is back.",

@@ -1,8 +1,8 @@
 // Opens the database that an address names.
 
 import type { Db } from "../core/db.ts";
-import { openLogThread } from "./sqlite/log-file.ts";
-import { openSqlite, sqliteOver } from "./sqlite/sqlite.ts";
+import { withLogAt } from "./sqlite/log-file.ts";
+import { openSqlite } from "./sqlite/sqlite.ts";
 
 /** Each has a default that suits commands; the serving process sets its own. */
 export interface OpenOptions {
@@ -27,14 +27,12 @@ export interface OpenOptions {
   readonly onConnectionLost?: (error: Error) => void;
 }
 
-const BUSY_MS = 5_000;
-
 /** `sqlite:/absolute/path`, `sqlite::memory:` or `postgres://…`. */
 export async function openDb(url: string, options: OpenOptions = {}): Promise<Db> {
   if (url.startsWith("sqlite:")) {
     return openSqlite(url.slice("sqlite:".length), {
       exclusive: options.exclusive ?? false,
-      busyTimeoutMs: options.busyTimeoutMs ?? BUSY_MS,
+      busyTimeoutMs: options.busyTimeoutMs ?? 5_000,
       acceptsLoss: options.acceptsLoss ?? false,
       isReadOnly: options.isReadOnly ?? false,
       onAdopted: options.onAdopted ?? (() => undefined),
@@ -60,13 +58,7 @@ export function fileOf(url: string): string | null {
 }
 
 /** Runs `work` with the request log of a database that is open and migrated. */
-export async function withLog<T>(url: string, db: Db, work: (log: Db) => Promise<T>): Promise<T> {
+export function withLog<T>(url: string, db: Db, work: (log: Db) => Promise<T>): Promise<T> {
   const path = fileOf(url);
-  if (path === null) return work(db);
-  const log = sqliteOver(await openLogThread(path, db, { busyTimeoutMs: BUSY_MS }));
-  try {
-    return await work(log);
-  } finally {
-    await log.close();
-  }
+  return path === null ? work(db) : withLogAt(path, db, work);
 }

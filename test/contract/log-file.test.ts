@@ -1,7 +1,17 @@
 // The request log of a SQLite file: rows of an earlier version move into a file of their own, exactly once however often
 // the move is broken off, and a backup has both files in one.
 
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -9,11 +19,13 @@ import type { Db, SqlRow } from "../../src/core/db.ts";
 import type { RequestRecord } from "../../src/core/requests/records.ts";
 import { backupSqlite } from "../../src/store/backup/sqlite.ts";
 import { openDb, withLog } from "../../src/store/db.ts";
+import { readMigrations, splitStatements } from "../../src/store/migrate.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";
 import { createUsageLog } from "../../src/store/requests/rollups.ts";
 import { createRecordStore } from "../../src/store/requests/write.ts";
-import { openLogThreads } from "../../src/store/sqlite/log-file.ts";
-import { LOG_TABLES } from "../../src/store/sqlite/log-tables.ts";
+import { copyLogInto, movesOf, openLogThreads } from "../../src/store/sqlite/log-file.ts";
+import { takenFrom } from "../../src/store/sqlite/log-move.ts";
+import { LOG_TABLES, logMigrations } from "../../src/store/sqlite/log-tables.ts";
 import { sqliteOver } from "../../src/store/sqlite/sqlite.ts";
 import { NOON, variedRecord } from "../support/stores/records.ts";
 
@@ -75,6 +87,19 @@ async function insert(db: Db, table: string, row: SqlRow): Promise<void> {
   );
 }
 
+async function rowsOf(db: Db, table: string): Promise<readonly SqlRow[]> {
+  return db.query(`SELECT * FROM ${table}`);
+}
+
+/** What the log says where it never moved. */
+async function inOneFile(records: readonly RequestRecord[]) {
+  url = "sqlite::memory:";
+  const db = await writeOldFile(records);
+  const summary = await summaryOf(db);
+  await db.close();
+  return summary;
+}
+
 async function leftIn(db: Db): Promise<readonly string[]> {
   const left: string[] = [];
   for (const table of LOG_TABLES) {
@@ -83,58 +108,133 @@ async function leftIn(db: Db): Promise<readonly string[]> {
   return left;
 }
 
+/** What the process that serves was told. */
+interface Told {
+  readonly moving: string[];
+  readonly failed: string[];
+  readonly aside: string[];
+}
+
+/** As the process that serves opens the log. */
+async function served<T>(db: Db, work: (log: Db, reader: Db) => Promise<T>): Promise<T & { readonly told: Told }> {
+  const told: Told = { moving: [], failed: [], aside: [] };
+  const threads = await openLogThreads(file, db, {
+    onMoving: (table) => told.moving.push(table),
+    onMoveFailed: (table) => told.failed.push(table),
+    onSetAside: (name) => told.aside.push(name),
+  });
+  const [log, reader] = [sqliteOver(threads.log), sqliteOver(threads.reader)];
+  try {
+    return { ...(await work(log, reader)), told };
+  } finally {
+    for (const each of [reader, log]) await each.close();
+  }
+}
+
+function withoutTold<T extends { readonly told: Told }>({ told, ...rest }: T): Omit<T, "told"> {
+  return rest;
+}
+
 test("rows of an earlier version move, with totals, words and feedback", async () => {
   const db = await writeOldFile(RECORDS);
   const before = await summaryOf(db);
   expect(before.found).toHaveLength(1);
-  const moving: string[] = [];
-  const options = { busyTimeoutMs: 5_000, onMoving: (table: string) => moving.push(table) };
-  const threads = await openLogThreads(file, db, options);
-  const [log, reader] = [sqliteOver(threads.log), sqliteOver(threads.reader)];
-  expect(await summaryOf(log)).toEqual(before);
-  expect(moving).toContain("requests");
-  expect(await leftIn(db)).toEqual([]);
-  expect(existsSync(join(path, "switchyard-log.db"))).toBe(true);
-  // The reader finds the tables of both files, and the log goes on.
-  await db.query("INSERT INTO accounts (id, name, created_at) VALUES ('a', 'A', 1)");
-  await createRecordStore(log).write([withText(variedRecord(61), 61)]);
-  expect(await reader.query("SELECT COUNT(*) AS n FROM requests JOIN accounts ON accounts.id = 'a'")).toEqual([
-    { n: 61 },
-  ]);
-  const words = { accountId: "default", words: "shared" };
-  expect(await createRequestLog(reader).list(words, { limit: 100, after: null })).toHaveLength(61);
-  for (const each of [reader, log, db]) await each.close();
+  const { told } = await served(db, async (log, reader) => {
+    expect(await summaryOf(log)).toEqual(before);
+    expect(await leftIn(db)).toEqual([]);
+    expect(existsSync(join(path, "switchyard-log.db"))).toBe(true);
+    // The reader finds the tables of both files, and the log goes on.
+    await db.query("INSERT INTO accounts (id, name, created_at) VALUES ('a', 'A', 1)");
+    await createRecordStore(log).write([withText(variedRecord(61), 61)]);
+    expect(await reader.query("SELECT COUNT(*) AS n FROM requests JOIN accounts ON accounts.id = 'a'")).toEqual([
+      { n: 61 },
+    ]);
+    const words = { accountId: "default", words: "shared" };
+    expect(await createRequestLog(reader).list(words, { limit: 100, after: null })).toHaveLength(61);
+    return {};
+  });
+  expect(told.moving).toContain("requests");
+  expect([...told.failed, ...told.aside]).toEqual([]);
+  await db.close();
 });
 
-test("a move that is broken off between the files is ended by the next start", async () => {
+test("an earlier version that runs in the middle of a move loses nothing", async () => {
+  const db = await writeOldFile(RECORDS.slice(0, 40));
+  const table = "request_key_days";
+  // Killed after its totals were taken out of the table; then the earlier version went on.
+  await db.batch([
+    { sql: `CREATE TABLE ${takenFrom(table)} AS SELECT * FROM ${table}` },
+    { sql: `DELETE FROM ${table}` },
+  ]);
+  await createRecordStore(db).write(RECORDS.slice(40));
+  const both = await served(db, summaryOf);
+  expect(await leftIn(db)).toEqual([]);
+  expect(await db.query("SELECT name FROM sqlite_master WHERE name LIKE 'moving%'")).toEqual([]);
+  await db.close();
+  const { sums, list, usage, counts } = await inOneFile(RECORDS);
+  expect(both).toMatchObject({ sums, list, usage });
+  expect(both.counts[table]).toBe(counts[table]);
+});
+
+test("totals that were copied before a kill are not added again", async () => {
   const db = await writeOldFile(RECORDS);
   const before = await summaryOf(db);
-  // Copied and noted, but not deleted: as a kill leaves it.
-  const kept = await withLog(url, db, async (log) => {
-    const tables = await Promise.all(
-      LOG_TABLES.map(async (table) => ({ table, rows: await log.query(`SELECT * FROM ${table}`) })),
-    );
-    await log.batch(LOG_TABLES.map((table) => ({ sql: "INSERT INTO log_moves (name) VALUES ($1)", params: [table] })));
-    return tables;
+  const table = "request_key_days";
+  const rows = await rowsOf(db, table);
+  await served(db, async (log) => {
+    await log.query("INSERT INTO log_moves (name) VALUES ($1)", [table]);
+    return {};
   });
-  for (const { table, rows } of kept) for (const row of rows) await insert(db, table, row);
-  expect(await leftIn(db)).not.toEqual([]);
-  await withLog(url, db, async (log) => expect(await summaryOf(log)).toEqual(before));
-  expect(await leftIn(db)).toEqual([]);
+  await db.query(`CREATE TABLE ${takenFrom(table)} AS SELECT * FROM ${table}`);
+  for (const row of rows) await insert(db, takenFrom(table), row);
+  expect(withoutTold(await served(db, summaryOf))).toEqual(before);
+  expect(await rowsOf(db, table)).toEqual([]);
+  await db.close();
+});
+
+test("records that were copied before a kill count once", async () => {
+  const db = await writeOldFile(RECORDS);
+  const before = await summaryOf(db);
+  const rows = await rowsOf(db, "requests");
+  await served(db, async () => ({}));
+  for (const row of rows) await insert(db, "requests", row);
+  expect(withoutTold(await served(db, summaryOf))).toEqual(before);
   await db.close();
 });
 
 test("what an earlier version wrote in between is added", async () => {
   const db = await writeOldFile(RECORDS.slice(0, 40));
-  await withLog(url, db, async () => undefined);
+  await served(db, async () => ({}));
   await createRecordStore(db).write(RECORDS.slice(40));
-  const both = await withLog(url, db, summaryOf);
+  const both = await served(db, summaryOf);
   await db.close();
-  url = "sqlite::memory:";
-  const whole = await writeOldFile(RECORDS);
-  const { sums, list, usage } = await summaryOf(whole);
+  const { sums, list, usage } = await inOneFile(RECORDS);
   expect(both).toMatchObject({ sums, list, usage });
-  await whole.close();
+});
+
+test("a command moves nothing: a gateway of an earlier version may be writing", async () => {
+  const db = await writeOldFile(RECORDS);
+  const before = await summaryOf(db);
+  expect(await withLog(url, db, summaryOf)).toEqual(before);
+  expect(await leftIn(db)).toContain("requests");
+  await db.close();
+});
+
+test("an older database that has its own log takes the place of the log", async () => {
+  const old = await writeOldFile(RECORDS);
+  const before = await summaryOf(old);
+  await old.close();
+  copyFileSync(file, join(path, "kept.db"));
+  const db = await openDb(url);
+  await served(db, async () => ({}));
+  await db.close();
+  for (const ending of ["-wal", "-shm", ".witness"]) rmSync(`${file}${ending}`, { force: true });
+  copyFileSync(join(path, "kept.db"), file);
+  const back = await openDb(url);
+  const { told, ...after } = await served(back, summaryOf);
+  expect(after).toEqual(before);
+  expect(told.aside).toHaveLength(1);
+  await back.close();
 });
 
 test("a backup is one file with the log in it, also of a move that was broken off", async () => {
@@ -143,24 +243,91 @@ test("a backup is one file with the log in it, also of a move that was broken of
   const target = join(path, "copy.backup");
   const check = async (copy: Db): Promise<void> => expect(await summaryOf(copy)).toEqual(before);
   await backupSqlite(url, join(path, "old.backup"), check);
-  await withLog(url, db, async () => undefined);
+  await served(db, async () => ({}));
   const rows = await backupSqlite(url, target, check);
   expect(rows).toMatchObject({ requests: 60, request_details: 60 });
-  // Rows that are in both files count once.
-  const [day] = await withLog(url, db, async (log) => {
-    await log.query("INSERT INTO log_moves (name) VALUES ('request_key_days')");
-    return log.query("SELECT * FROM request_key_days LIMIT 1");
-  });
-  await insert(db, "request_key_days", day ?? {});
-  await backupSqlite(url, target, check);
+  // Totals that are in both files count once.
+  const table = "request_key_days";
+  await withLog(url, db, (log) => log.query("INSERT INTO log_moves (name) VALUES ($1)", [table]));
+  await db.query(`CREATE TABLE ${takenFrom(table)} AS SELECT * FROM ${table}`);
+  await insert(db, takenFrom(table), { account_id: "default" });
+  expect(await backupSqlite(url, target, check)).not.toHaveProperty(takenFrom(table));
+  await expect(backupSqlite(url, join(path, "switchyard-log.db"), check)).rejects.toThrow("same file");
+  await db.close();
+});
+
+test("a backup beside a gateway that moves its log is refused", async () => {
+  const db = await writeOldFile(RECORDS);
+  const log = join(path, "switchyard-log.db");
+  const moves = await movesOf(log);
+  const copy = join(path, "copy.db");
+  await db.query("VACUUM INTO $1", [copy]);
+  await served(db, async () => ({}));
+  await expect(copyLogInto(copy, { log, moves })).rejects.toThrow("Try again");
   await db.close();
 });
 
 test("a log file that is gone takes only the log along", async () => {
   const db = await writeOldFile(RECORDS);
-  await withLog(url, db, async () => undefined);
+  await served(db, async () => ({}));
   for (const ending of ["", "-wal", "-shm"]) rmSync(join(path, `switchyard-log.db${ending}`), { force: true });
-  const { list } = await withLog(url, db, summaryOf);
+  const { list } = await served(db, summaryOf);
   expect(list).toEqual([]);
   await db.close();
+});
+
+test("a log file that is damaged is set aside, and a backup names it", async () => {
+  const db = await writeOldFile(RECORDS.slice(0, 1));
+  await served(db, async () => ({}));
+  const log = join(path, "switchyard-log.db");
+  for (const ending of ["-wal", "-shm"]) rmSync(`${log}${ending}`, { force: true });
+  writeFileSync(log, "no database at all".repeat(1_000));
+  await expect(backupSqlite(url, join(path, "b.backup"), async () => undefined)).rejects.toThrow(
+    /request log .*switchyard-log\.db is damaged\. Move it away/,
+  );
+  const { told, list } = await served(db, summaryOf);
+  expect(list).toEqual([]);
+  expect(readdirSync(path).filter((name) => name.startsWith("switchyard-log.db.replaced-"))).toHaveLength(1);
+  expect(told.aside).toHaveLength(1);
+  await db.close();
+});
+
+test("a table of the database that cannot be read stays, and the others move", async () => {
+  const db = await writeOldFile(RECORDS);
+  const [page] = await db.query("SELECT rootpage FROM sqlite_master WHERE name = 'request_details'");
+  const [size] = await db.query("PRAGMA page_size");
+  await db.query("PRAGMA wal_checkpoint(TRUNCATE)");
+  await db.close();
+  const bytes = Number(size?.page_size);
+  const handle = openSync(file, "r+");
+  writeSync(handle, Buffer.alloc(bytes, 0xee), 0, bytes, (Number(page?.rootpage) - 1) * bytes);
+  closeSync(handle);
+  const again = await openDb(url);
+  const { told } = await served(again, async (log) => {
+    expect(await log.query("SELECT COUNT(*) AS rows FROM requests")).toEqual([{ rows: 60 }]);
+    return {};
+  });
+  expect(told.failed).toEqual(["request_details"]);
+  await again.close();
+});
+
+test("a file of another kind at the place of the log is refused", async () => {
+  const db = await writeOldFile([]);
+  await db.close();
+  copyFileSync(file, join(path, "switchyard-log.db"));
+  const again = await openDb(url);
+  await expect(served(again, async () => ({}))).rejects.toMatchObject({
+    advice: expect.stringMatching("is a database"),
+  });
+  await again.close();
+});
+
+test("every statement of a migration that names a table of the log is one of the log's, and names no other table", async () => {
+  const kept = new Set(logMigrations().flatMap(({ sql }) => splitStatements(sql)));
+  const tables = [...LOG_TABLES, "request_words"].join("|");
+  const all = readMigrations("sqlite").flatMap(({ sql }) => splitStatements(sql));
+  for (const statement of all) {
+    if (new RegExp(`\\b(${tables})\\b`).test(statement)) expect(kept).toContain(statement);
+    if (kept.has(statement)) expect(statement).not.toMatch(/\b(FROM|JOIN) (?!request|session_turns)\w+/);
+  }
 });

@@ -4,8 +4,9 @@
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Db } from "../../core/db.ts";
+import { StoreDamaged } from "../../core/store-errors.ts";
 import { openDb } from "../db.ts";
-import { copyLogInto, logPathOf } from "../sqlite/log-file.ts";
+import { copyLogInto, logPathOf, movesOf } from "../sqlite/log-file.ts";
 import { lockSqlite } from "../sqlite/sqlite.ts";
 import { moveAside, writeWhole } from "./files.ts";
 
@@ -20,13 +21,23 @@ export async function backupSqlite(database: string, target: string, check: Chec
   const source = fileOf(database);
   if (!existsSync(source)) throw new Error(`There is no database at ${source}.`);
   // Renamed over the database, the copy would take its place while a gateway goes on writing to the old file.
-  if (existsSync(target) && realpathSync(target) === realpathSync(source))
+  const log = logPathOf(realpathSync(source));
+  if (existsSync(target) && [realpathSync(source), log].includes(realpathSync(target)))
     throw new Error("The backup and the database are the same file.");
   return writeWhole(target, async (copy) => {
+    const moves = await movesOf(log).catch(blaming(log));
     await copyInto(copy, await openDb(database));
-    await copyLogInto(copy, source);
+    await copyLogInto(copy, { log, moves }).catch(blaming(log));
     return examineSqlite(copy, check);
   });
+}
+
+/** The ledger can be copied without a log that cannot be read. */
+function blaming(log: string): (error: Error) => never {
+  return (error) => {
+    if (!(error instanceof StoreDamaged)) throw error;
+    throw new Error(`The request log ${log} is damaged. Move it away to back up the database without it.`);
+  };
 }
 
 /** With what stands in the log beside the file: to copy the file alone would lose it. Closes the database. */
@@ -83,8 +94,8 @@ export async function restoreSqlite({ database, backup, stamp, finish }: SqliteR
     const aside = existsSync(target) ? `${target}.replaced-${stamp}` : null;
     await writeWhole(target, async (copy) => {
       await copyInto(copy, await openDb(`sqlite:${backup}`, { isReadOnly: true }));
-      // Logs go first: they must never be taken for those of the restored file.
-      for (const path of [logPathOf(target), target]) {
+      // Each -wal goes before its file: it must never be taken for that of the restored one.
+      for (const path of [target, logPathOf(target)]) {
         for (const ending of ["-wal", "-shm", ""])
           moveAside([[`${path}${ending}`, `${path}.replaced-${stamp}${ending}`]]);
       }

@@ -1,18 +1,22 @@
 // The request log of a SQLite database: a file beside it, with a thread of its own. The ledger then waits for none of its
-// rows, and they wait for no fsync. A file that is lost takes only the log along; the next start makes another.
+// rows, and they wait for no fsync. A file that is lost or damaged takes only the log along; the next start makes another.
 
-import { existsSync, realpathSync } from "node:fs";
+import { chownSync, existsSync, realpathSync, renameSync, statSync } from "node:fs";
 import { parse } from "node:path";
-import type { Db } from "../../core/db.ts";
+import type { Db, Queryable } from "../../core/db.ts";
+import { StoreDamaged, StoreUnusable } from "../../core/store-errors.ts";
 import { compareMigrations, migrate } from "../migrate.ts";
-import { copyTable, emptied, hasRows, LOG_TABLES, logMigrations } from "./log-tables.ts";
+import { type MoveWatcher, moveTables, tablesLeft, takenFrom } from "./log-move.ts";
+import { copyRows, hasRows, LOG_TABLES, logMigrations, type Schema } from "./log-tables.ts";
 import { openSqlite, openThread, type SqliteOptions, sqliteOver } from "./sqlite.ts";
 import type { Thread } from "./thread.ts";
 
-export interface LogFileOptions {
-  readonly busyTimeoutMs: number;
-  /** Told of rows that an earlier version, or a backup, left in the database. Moving them takes a while. */
-  readonly onMoving?: (table: string, rows: number) => void;
+const BUSY_MS = 5_000;
+
+/** For the process that serves. */
+export interface LogWatcher extends MoveWatcher {
+  /** The file was of no use and has another name now. */
+  onSetAside(name: string, reason: string): void;
 }
 
 /** `switchyard.db` has its log in `switchyard-log.db`. */
@@ -21,16 +25,41 @@ export function logPathOf(path: string): string {
   return `${dir}/${name}-log${ext}`;
 }
 
-/** The thread that writes the log, once all rows of the log are in its file. `db` is the migrated database at `path`. */
-export async function openLogThread(path: string, db: Db, options: LogFileOptions): Promise<Thread> {
+/**
+ * For the process that has the lock of the database: a thread that writes the log, and one that only reads it and beside
+ * it the database, for pages and audits over many rows. Moves what is left in the database. `db` is migrated.
+ */
+export async function openLogThreads(
+  path: string,
+  db: Db,
+  watcher: LogWatcher,
+): Promise<{ readonly log: Thread; readonly reader: Thread }> {
   const database = realpathSync(path);
-  const thread = await openThread(logPathOf(database), optionsOf(options));
+  await settle(database, db, watcher);
+  const log = await openLog(database);
+  try {
+    return { log, reader: await openThread(logPathOf(database), { ...LOG, attached: database }) };
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
+const LOG: SqliteOptions = { exclusive: false, busyTimeoutMs: BUSY_MS, onAdopted: () => undefined, holds: "log" };
+
+/** The thread that writes the log at the path of its database, made and migrated where that is due. */
+async function openLog(database: string): Promise<Thread> {
+  const path = logPathOf(database);
+  const thread = await openThread(path, LOG);
   try {
     const log = sqliteOver(thread);
+    const [other] = await log.query("SELECT name FROM sqlite_master WHERE name = 'ledger_transactions'");
+    if (other !== undefined) throw new StoreUnusable(`${path} is a database, so it cannot hold a request log.`);
     if ((await compareMigrations(log)).missing.length > 0) await migrate(log, logMigrations());
-    await log.query(MOVES);
-    for (const { name } of await log.query("SELECT name FROM log_moves")) await endMove(String(name), { db, log });
-    await moveRows(db, database, options);
+    for (const sql of STATE) await log.query(sql);
+    // As SQLite does for the files that it makes.
+    const { uid, gid } = statSync(database);
+    if (process.getuid?.() === 0 && uid !== 0) chownSync(path, uid, gid);
     return thread;
   } catch (error) {
     await thread.close();
@@ -38,85 +67,117 @@ export async function openLogThread(path: string, db: Db, options: LogFileOption
   }
 }
 
-/** With a second thread that only reads, the log and beside it the database: for pages and audits over many rows. */
-export async function openLogThreads(
-  path: string,
-  db: Db,
-  options: LogFileOptions,
-): Promise<{ readonly log: Thread; readonly reader: Thread }> {
-  const log = await openLogThread(path, db, options);
+/** Totals that were copied and are not yet gone from the database. How often that was, and how far the database was. */
+const STATE = [
+  "CREATE TABLE IF NOT EXISTS log_moves (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID",
+  "CREATE TABLE IF NOT EXISTS log_state (id INTEGER NOT NULL PRIMARY KEY, moves BIGINT NOT NULL, commits BIGINT NOT NULL)",
+  "INSERT INTO log_state (id, moves, commits) VALUES (1, 0, 0) ON CONFLICT (id) DO NOTHING",
+];
+
+/** Leaves a log that can be used, with all rows in it that can be moved. */
+async function settle(database: string, db: Db, watcher: LogWatcher): Promise<void> {
+  const left = await tablesLeft(db);
   try {
-    const database = realpathSync(path);
-    return { log, reader: await openThread(logPathOf(database), { ...optionsOf(options), attached: database }) };
+    if (await settleRows(database, db, { left, watcher })) return;
+    setAside(database, watcher, "the database is older than it and has a request log of its own");
   } catch (error) {
-    await log.close();
-    throw error;
+    if (!(error instanceof StoreDamaged)) throw error;
+    setAside(database, watcher, String((error.cause as Error).message));
   }
+  await settleRows(database, db, { left, watcher });
 }
 
-function optionsOf({ busyTimeoutMs }: LogFileOptions): SqliteOptions {
-  return { exclusive: false, busyTimeoutMs, onAdopted: () => undefined, holds: "log" };
+interface Settling {
+  readonly left: readonly string[];
+  readonly watcher: LogWatcher;
 }
 
-/** Tables whose rows were copied and are to be deleted from the database. */
-const MOVES = "CREATE TABLE IF NOT EXISTS log_moves (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID";
-
-/** Table by table: copied and noted in one commit, then deleted. It may be ended anywhere and begun again. */
-async function moveRows(db: Db, database: string, options: LogFileOptions): Promise<void> {
-  const filled: string[] = [];
-  for (const table of LOG_TABLES) if (await hasRows(db, "main", table)) filled.push(table);
-  if (filled.length === 0) return;
-  const log = await openSqlite(logPathOf(database), { ...optionsOf(options), attached: database });
+/** False for the log of a database that an older one, with rows of its own, has replaced. */
+async function settleRows(database: string, db: Db, { left, watcher }: Settling): Promise<boolean> {
+  await (await openLog(database)).close();
+  const log = await openSqlite(logPathOf(database), { ...LOG, attached: database });
   try {
     // What is deleted from the database must be on disk here.
     await log.query("PRAGMA synchronous = FULL");
-    for (const table of filled) {
-      const [counted] = await db.query(`SELECT COUNT(*) AS rows FROM ${table}`);
-      options.onMoving?.(table, Number(counted?.rows));
-      await moveTable(table, { db, log });
-    }
+    const [state] = await log.query("SELECT commits FROM log_state");
+    if (left.length > 0 && (await commitsOf(db)) < Number(state?.commits)) return false;
+    await moveTables(left, { db, log }, watcher);
+    // Afterwards, so that a copy of the database from before the move has fewer.
+    await log.query("UPDATE log_state SET commits = $1", [await commitsOf(db)]);
+    await log.query("PRAGMA main.wal_checkpoint(TRUNCATE)");
+    return true;
   } finally {
     await log.close();
   }
 }
 
-interface Move {
-  readonly db: Db;
-  readonly log: Db;
+async function commitsOf(db: Db): Promise<number> {
+  const [head] = await db.query("SELECT commits FROM store_head");
+  return Number(head?.commits);
 }
 
-/** The database is attached to the log. */
-async function moveTable(table: string, { db, log }: Move): Promise<void> {
-  await log.transaction(async (tx) => {
-    const isCopied = (await tx.query("SELECT name FROM log_moves WHERE name = $1", [table])).length > 0;
-    if (isCopied) return;
-    await copyTable(tx, table);
-    await tx.query("INSERT INTO log_moves (name) VALUES ($1)", [table]);
-  });
-  await endMove(table, { db, log });
+function setAside(database: string, watcher: LogWatcher, reason: string): void {
+  const path = logPathOf(database);
+  const name = `${path}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
+  for (const ending of ["-wal", "-shm", ""]) {
+    if (existsSync(`${path}${ending}`)) renameSync(`${path}${ending}`, `${name}${ending}`);
+  }
+  watcher.onSetAside(name, reason);
 }
 
-async function endMove(table: string, { db, log }: Move): Promise<void> {
-  await db.batch(emptied(table).map((sql) => ({ sql })));
-  await log.query("DELETE FROM log_moves WHERE name = $1", [table]);
+/** For commands: the log of a database that is open and migrated, or the database where the log is still in it. */
+export async function withLogAt<T>(path: string, db: Db, work: (log: Db) => Promise<T>): Promise<T> {
+  if (await hasRows(db, "main", "requests")) return work(db);
+  const log = sqliteOver(await openLog(realpathSync(path)));
+  try {
+    return await work(log);
+  } finally {
+    await log.close();
+  }
 }
 
-/** Copies the log into a backup of its database, which is complete then. */
-export async function copyLogInto(copy: string, path: string): Promise<void> {
-  const attached = logPathOf(realpathSync(path));
-  if (!existsSync(attached)) return;
-  const db = await openSqlite(copy, { ...optionsOf({ busyTimeoutMs: 0 }), holds: "copy", attached });
+/** How often totals have moved into a log. */
+export async function movesOf(log: string): Promise<number> {
+  if (!existsSync(log)) return 0;
+  const db = await openSqlite(log, { ...LOG, isReadOnly: true });
+  try {
+    return (await hasState(db, "main")) ? movesIn(db, "main") : 0;
+  } finally {
+    await db.close();
+  }
+}
+
+interface LogAtTime {
+  readonly log: string;
+  /** How often totals had moved into it when the copy was made: they must not be in both. */
+  readonly moves: number;
+}
+
+/** Copies the log into a copy of its database, which is complete then. */
+export async function copyLogInto(copy: string, { log, moves }: LogAtTime): Promise<void> {
+  if (!existsSync(log)) return;
+  const db = await openSqlite(copy, { ...LOG, holds: "copy", attached: log });
   try {
     // A start that was ended early has made the file and moved nothing.
-    const [moves] = await db.query("SELECT name FROM attached.sqlite_master WHERE name = 'log_moves'");
-    if (moves === undefined) return;
+    if (!(await hasState(db, "attached"))) return;
     await db.transaction(async (tx) => {
+      if ((await movesIn(tx, "attached")) !== moves)
+        throw new Error("A gateway was moving its request log to a file of its own. Try again in a moment.");
       // Those are in both files.
-      const moved = await tx.query("SELECT name FROM attached.log_moves");
-      for (const sql of moved.flatMap(({ name }) => emptied(String(name)))) await tx.query(sql);
-      for (const table of LOG_TABLES) await copyTable(tx, table);
+      for (const { name } of await tx.query("SELECT name FROM attached.log_moves"))
+        await tx.query(`DROP TABLE IF EXISTS main.${takenFrom(String(name))}`);
+      for (const table of LOG_TABLES) await copyRows(tx, { table });
     });
   } finally {
     await db.close();
   }
+}
+
+async function hasState(db: Queryable, schema: Schema): Promise<boolean> {
+  return (await db.query(`SELECT name FROM ${schema}.sqlite_master WHERE name = 'log_state'`)).length > 0;
+}
+
+async function movesIn(db: Queryable, schema: Schema): Promise<number> {
+  const [state] = await db.query(`SELECT moves FROM ${schema}.log_state`);
+  return Number(state?.moves);
 }

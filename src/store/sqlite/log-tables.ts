@@ -1,10 +1,10 @@
 // The tables of the request log: which of the migrations are theirs, and how their rows are copied from one SQLite file
 // to another. The tables of the database that bear the same names are empty there, except in a backup.
 
-import type { Queryable } from "../../core/db.ts";
+import type { Queryable, SqlValue, Statement } from "../../core/db.ts";
 import { type Migration, readMigrations, splitStatements } from "../migrate.ts";
 
-/** A row that is there already is the same one. */
+/** A row has one writer at a time. */
 const RECORDS = [
   "requests",
   "request_details",
@@ -48,39 +48,80 @@ function isOfLog(statement: string): boolean {
 }
 
 /** A file as the connection names it. */
-type Schema = "main" | "attached";
+export type Schema = "main" | "attached";
 
-/** All rows of a table of `attached`, into the one of `main`. Where both have words, those of `attached` are left out. */
-export async function copyTable(tx: Queryable, table: string): Promise<void> {
-  if (table === WORD_ROWS) {
-    if (await hasRows(tx, "main", WORD_ROWS)) return;
-    for (const part of WORD_PARTS) {
-      await tx.query(`DELETE FROM main.${WORDS}_${part}`);
-      await tx.query(`INSERT INTO main.${WORDS}_${part} SELECT * FROM attached.${WORDS}_${part}`);
-    }
-  }
-  const columns = await tx.query("SELECT name, pk FROM pragma_table_info($1, 'attached')", [table]);
-  const names = columns.map(({ name }) => String(name));
-  const keys = columns.filter(({ pk }) => Number(pk) > 0).map(({ name }) => String(name));
-  const sums = names
+/** How a table is copied: its columns, and which of them are its key. */
+interface TableShape {
+  readonly names: readonly string[];
+  readonly keys: readonly string[];
+}
+
+async function shapeOf(tx: Queryable, schema: Schema, table: string): Promise<TableShape> {
+  const columns = await tx.query("SELECT name, pk FROM pragma_table_info($1, $2)", [table, schema]);
+  const keys = columns.filter(({ pk }) => Number(pk) > 0).sort((a, b) => Number(a.pk) - Number(b.pk));
+  return { names: columns.map(({ name }) => String(name)), keys: keys.map(({ name }) => String(name)) };
+}
+
+/** Copies rows of `attached` into the table of `main`. */
+interface Copy {
+  readonly table: string;
+  /** Where they are, if not in the table of the same name. */
+  readonly from?: string;
+  /** Up to this key. */
+  readonly upTo?: SqlValue;
+}
+
+/** Rows of both count together in totals. Of other rows with the same key, those of `attached` are the newer ones. */
+export async function copyRows(tx: Queryable, { table, from = table, upTo }: Copy): Promise<void> {
+  if (table === WORD_ROWS) return copyWords(tx);
+  const { names, keys } = await shapeOf(tx, "main", table);
+  const isTotal = isTotals(table);
+  const changes = names
     .filter((name) => !keys.includes(name))
-    .map((name) => `${name} = ${table}.${name} + excluded.${name}`);
-  const isTotal = (TOTALS as readonly string[]).includes(table);
+    .map((name) => `${name} = ${isTotal ? `${table}.${name} + ` : ""}excluded.${name}`);
+  const part = upTo === undefined ? "1 = 1" : `${keys[0]} <= $1`;
   await tx.query(
-    `INSERT INTO main.${table} (${names.join(", ")}) SELECT ${names.join(", ")} FROM attached.${table} WHERE 1 = 1
-     ON CONFLICT (${keys.join(", ")}) DO ${isTotal ? `UPDATE SET ${sums.join(", ")}` : "NOTHING"}`,
+    `INSERT INTO main.${table} (${names.join(", ")}) SELECT ${names.join(", ")} FROM attached.${from} WHERE ${part}
+     ON CONFLICT (${keys.join(", ")}) DO ${changes.length === 0 ? "NOTHING" : `UPDATE SET ${changes.join(", ")}`}`,
+    upTo === undefined ? [] : [upTo],
   );
+}
+
+/** Where both have words, those of `attached` are left out. */
+async function copyWords(tx: Queryable): Promise<void> {
+  if (await hasRows(tx, "main", WORD_ROWS)) return;
+  for (const table of [...WORD_PARTS.map((part) => `${WORDS}_${part}`), WORD_ROWS]) {
+    await tx.query(`DELETE FROM main.${table}`);
+    await tx.query(`INSERT INTO main.${table} SELECT * FROM attached.${table}`);
+  }
 }
 
 /** What an index of words consists of. Its texts are not kept, so it cannot be built again. */
 const WORD_PARTS = ["data", "idx", "docsize", "config"];
 
+export function isTotals(table: string): boolean {
+  return (TOTALS as readonly string[]).includes(table);
+}
+
+/** The key that ends the first rows of a table; null where it has none. An index of words has no parts. */
+export async function endOfPart(db: Queryable, table: string, rows: number): Promise<SqlValue> {
+  const key = await partKeyOf(db, table);
+  const [last] = await db.query(
+    `SELECT MAX(${key}) AS last FROM (SELECT ${key} FROM main.${table} ORDER BY ${key} LIMIT ${table === WORD_ROWS ? -1 : rows})`,
+  );
+  return last?.last ?? null;
+}
+
+async function partKeyOf(db: Queryable, table: string): Promise<string> {
+  return (await shapeOf(db, "main", table)).keys[0] as string;
+}
+
 export async function hasRows(db: Queryable, schema: Schema, table: string): Promise<boolean> {
   return (await db.query(`SELECT 1 AS found FROM ${schema}.${table} LIMIT 1`)).length > 0;
 }
 
-/** Deletes all rows of a table. */
-export function emptied(table: string): readonly string[] {
-  const words = table === WORD_ROWS ? [`INSERT INTO ${WORDS} (${WORDS}) VALUES ('delete-all')`] : [];
-  return [...words, `DELETE FROM ${table}`];
+/** Deletes the rows of a table up to this key. */
+export async function deletionOf(db: Queryable, table: string, upTo: SqlValue): Promise<readonly Statement[]> {
+  const words = table === WORD_ROWS ? [{ sql: `INSERT INTO ${WORDS} (${WORDS}) VALUES ('delete-all')` }] : [];
+  return [...words, { sql: `DELETE FROM ${table} WHERE ${await partKeyOf(db, table)} <= $1`, params: [upTo] }];
 }

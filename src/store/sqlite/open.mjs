@@ -51,6 +51,7 @@ export function prepareFile(db, holds) {
 /** To be read only: where it could be written to, every transaction would lock it as well. */
 export function attach(db, path) {
   db.prepare("ATTACH ? AS attached").run(`${pathToFileURL(path).href}?mode=ro`);
+  db.exec("PRAGMA attached.cache_size = -65536");
 }
 
 const CORRUPT = 11;

@@ -1,0 +1,91 @@
+// Moves the rows of the request log that an earlier version, or a backup, left in the database into the file of the log.
+// It may be killed anywhere and begun again, and an earlier version may write in between: every row counts once.
+
+import type { Db } from "../../core/db.ts";
+import { copyRows, deletionOf, endOfPart, hasRows, isTotals, LOG_TABLES } from "./log-tables.ts";
+
+/** Rows of one commit: a start that is killed loses no more than that. */
+const PART_ROWS = 20_000;
+
+export interface Movers {
+  readonly db: Db;
+  /** The log, whose commits are on disk, with the database attached. */
+  readonly log: Db;
+}
+
+/** Of what is told while rows move. */
+export interface MoveWatcher {
+  onMoving(table: string, rows: number): void;
+  /** Its rows stay in the database, and the next start tries again. */
+  onMoveFailed(table: string, error: Error): void;
+}
+
+/** The tables that have rows to be moved, or that cannot be read. */
+export async function tablesLeft(db: Db): Promise<readonly string[]> {
+  const left: string[] = [];
+  for (const table of LOG_TABLES) {
+    const isLeft = (await isTaken(db, table)) || (await hasRows(db, "main", table).catch(() => true));
+    if (isLeft) left.push(table);
+  }
+  return left;
+}
+
+/** A table whose pages are damaged, or a disk that is full, holds up neither the others nor the gateway. */
+export async function moveTables(tables: readonly string[], movers: Movers, watcher: MoveWatcher): Promise<void> {
+  for (const table of tables) {
+    try {
+      const [counted] = await movers.db.query(`SELECT COUNT(*) AS rows FROM ${table}`);
+      watcher.onMoving(table, Number(counted?.rows));
+      await (isTotals(table) ? moveTotals(table, movers) : moveRows(table, movers));
+    } catch (error) {
+      watcher.onMoveFailed(table, error as Error);
+    }
+  }
+}
+
+/** Copied, then deleted. Rows that were copied before are the same ones. */
+async function moveRows(table: string, { db, log }: Movers): Promise<void> {
+  for (;;) {
+    const upTo = await endOfPart(db, table, PART_ROWS);
+    if (upTo === null) return;
+    await log.transaction((tx) => copyRows(tx, { table, upTo }));
+    await db.batch(await deletionOf(db, table, upTo));
+  }
+}
+
+/**
+ * Totals are added to what the log has, so they must not be copied twice: they are first taken out of the table, to
+ * where nobody adds to them, and a note tells that they were copied.
+ */
+async function moveTotals(table: string, { db, log }: Movers): Promise<void> {
+  const taken = takenFrom(table);
+  await endTotals(table, { db, log });
+  if (!(await isTaken(db, table))) {
+    await db.batch([{ sql: `CREATE TABLE ${taken} AS SELECT * FROM ${table}` }, { sql: `DELETE FROM ${table}` }]);
+  }
+  await log.transaction(async (tx) => {
+    await copyRows(tx, { table, from: taken });
+    await tx.query("INSERT INTO log_moves (name) VALUES ($1)", [table]);
+    await tx.query("UPDATE log_state SET moves = moves + 1");
+  });
+  await endTotals(table, { db, log });
+  // What an earlier version added after an interrupted move.
+  if (await hasRows(db, "main", table)) await moveTotals(table, { db, log });
+}
+
+/** Of totals that were copied. */
+async function endTotals(table: string, { db, log }: Movers): Promise<void> {
+  if ((await log.query("SELECT name FROM log_moves WHERE name = $1", [table])).length === 0) return;
+  await db.query(`DROP TABLE IF EXISTS ${takenFrom(table)}`);
+  await log.query("DELETE FROM log_moves WHERE name = $1", [table]);
+}
+
+/** Totals that are on their way. */
+export function takenFrom(table: string): string {
+  return `moving_${table}`;
+}
+
+async function isTaken(db: Db, table: string): Promise<boolean> {
+  const found = await db.query("SELECT name FROM main.sqlite_master WHERE name = $1", [takenFrom(table)]);
+  return found.length > 0;
+}
