@@ -32,6 +32,7 @@ export const CHECKED_PAGES = [
   "docs/contribute/routing-experiments.md",
   "docs/contribute/testing.md",
   "docs/dashboard/analyse.md",
+  "docs/dashboard/demo.md",
   "docs/dashboard/index.md",
   "docs/guides/claude-code.md",
   "docs/guides/codex.md",

@@ -47,6 +47,7 @@ export const SECTIONS = [
     items: [
       { text: "Tour", link: "/dashboard/" },
       { text: "Find and compare requests", link: "/dashboard/analyse" },
+      { text: "Demo data", link: "/dashboard/demo" },
     ],
   },
   {

@@ -76,6 +76,7 @@ describe("the answer", () => {
         filteredChain: expect.any(Array),
         profile: "auto",
         historyFloor: null,
+        hostPolicies: [{ host: "lab", region: null, dataPolicy: null }],
         toolScenario: null,
         bfclScore: null,
         session: "started",

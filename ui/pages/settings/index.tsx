@@ -143,17 +143,15 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
     [TEXT.markup, percent(running.markup)],
   ];
   return (
-    <>
-      <Section title={TEXT.aboutThisGateway}>
-        <Facts facts={facts} />
-        <p class="row">
-          <ButtonLink href="/api/settings" download="switchyard-diagnostics.json">
-            {TEXT.downloadDiagnostics}
-          </ButtonLink>
-          <span class="faint">{TEXT.diagnosticsHint}</span>
-        </p>
-      </Section>
-    </>
+    <Section title={TEXT.aboutThisGateway}>
+      <Facts facts={facts} />
+      <p class="row">
+        <ButtonLink href="/api/settings" download="switchyard-diagnostics.json">
+          {TEXT.downloadDiagnostics}
+        </ButtonLink>
+        <span class="faint">{TEXT.diagnosticsHint}</span>
+      </p>
+    </Section>
   );
 }
 
