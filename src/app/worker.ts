@@ -54,7 +54,7 @@ export function shareOf(settings: Settings, count: number): Settings {
     ...settings.limits,
     inFlight: part(inFlight),
     inFlightPerKey: part(inFlightPerKey),
-    bodyBytes: part(bodyBytes ?? defaultBodyBytes()),
+    bodyBytes: bodyBytes === null ? defaultBodyBytes(count) : part(bodyBytes),
     connections: part(connections),
   };
   return { ...settings, limits };

@@ -103,6 +103,8 @@ interface SecretPlace {
 /** What came back as it was shown or stored. A person who may change an address must not learn the key this way. */
 function keptSecret(value: Json, { provider, place }: SecretPlace, { document, previous }: Documents): Json {
   if (!isJsonMap(value)) return value;
+  if (value.weight !== undefined)
+    throw notKept(provider, 'The weight of a stored key is written beside it: {"key": {"id": …}, "weight": …}.');
   let kept: SealedSecret | undefined;
   eachSecret(previous, (each, owner, at) => {
     if (owner !== provider || !isSealed(each)) return each;

@@ -9,6 +9,8 @@ const WORKER_BYTES = 384 * 1024 * 1024;
 
 /** Measured: two workers on two cores are slower than one process, as the primary process needs a part of them. */
 const CORES_MIN = 4;
+/** Fewer gain nothing over one process, for the same reason. */
+const WORKERS_MIN = 3;
 /** More were not measured. One thread of the primary process writes the request log of all. */
 const AUTO_MAX = 16;
 
@@ -21,7 +23,8 @@ export function workersFor(wanted: number | "auto", { cores, memoryBytes }: Mach
   if (wanted !== "auto") return wanted;
   if (cores < CORES_MIN) return 1;
   // Half of the memory is for the system, its file cache and everybody else.
-  return Math.max(1, Math.min(cores, AUTO_MAX, Math.floor(memoryBytes / 2 / WORKER_BYTES)));
+  const fitting = Math.min(cores, AUTO_MAX, Math.floor(memoryBytes / 2 / WORKER_BYTES));
+  return fitting < WORKERS_MIN ? 1 : fitting;
 }
 
 /** The cores that this process may use: a container may have less of them than the machine. */

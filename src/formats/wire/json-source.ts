@@ -6,7 +6,7 @@ import { GatewayError } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 
 /** Where a field stands in the bytes: its name, its value, its end. */
-export interface JsonField {
+interface JsonField {
   readonly name: string;
   readonly start: number;
   readonly valueStart: number;
@@ -205,7 +205,7 @@ function readEscapedName(quoted: string): string {
 }
 
 /** The place of the last character where none closes. */
-export function closingQuote(text: string, open: number): number {
+function closingQuote(text: string, open: number): number {
   let found = open;
   do {
     found = text.indexOf('"', found + 1);
@@ -221,7 +221,7 @@ function isEscaped(text: string, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-export function skipSpace(bytes: Buffer, position: number): number {
+function skipSpace(bytes: Buffer, position: number): number {
   let at = position;
   while (at < bytes.length && isSpace(bytes[at] as number)) at += 1;
   return at;
@@ -288,9 +288,9 @@ export function writeJson(value: unknown, isUndecoded: boolean): Buffer {
 // A request body as bytes to a JSON object: UTF-8, depth, size and shape are checked before anything reads a field.
 
 /** Deeper bodies could exhaust the stack of a parser behind us. */
-export const DEPTH_MAX = 100;
+const DEPTH_MAX = 100;
 /** The longest conversations have a quarter of the values. Parsing, or looking through, so much takes a tenth of a second. */
-export const LIMITS = { values: 100_000, bareBytes: 8 * 1024 * 1024 };
+const LIMITS = { values: 100_000, bareBytes: 8 * 1024 * 1024 };
 
 /** A body to read and to splice. */
 export interface ParsedBody {

@@ -50,7 +50,7 @@ export function parseUndecoded(
 }
 
 /** Escapes such as \u00e9 mean one character, and could not be told from bytes; \u0009 means a byte as well. */
-export function hasEscapedCharacters(text: string, start: number, end: number): boolean {
+function hasEscapedCharacters(text: string, start: number, end: number): boolean {
   for (let at = text.indexOf("\\u", start); at >= 0 && at < end; at = text.indexOf("\\u", at + 2)) {
     if (!/^00[0-7]/.test(text.slice(at + 2, at + 5))) return true;
   }

@@ -6,20 +6,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } fr
 import { GatewayError } from "../../core/errors.ts";
 import type { CallFormat } from "../../formats/format.ts";
 import { decodeBody, type JsonSource, type ParsedBody, parseText, scanBody } from "../../formats/wire/json-source.ts";
-import { createKnownValues, type KnownValues } from "../../formats/wire/known-values.ts";
-import { readLongBody } from "../../formats/wire/long-body.ts";
 import { parseUndecoded } from "../../formats/wire/undecoded.ts";
 import type { Caller } from "../../gateway/call.ts";
-import { type BodyBudget, type BodyCharge, defaultBodyBytes } from "../overload/body-budget.ts";
+import type { BodyBudget, BodyCharge } from "../overload/body-budget.ts";
 import { OVERLOAD_POLICY } from "../overload/policy.ts";
 import { closeGently, whenDone } from "./disconnect.ts";
 import { sendError } from "./errors.ts";
 
 declare module "fastify" {
-  interface FastifyInstance {
-    /** What earlier bodies had in them. */
-    knownValues: KnownValues;
-  }
   interface FastifyRequest {
     /** The room its body takes up; null without a body. */
     bodyCharge: BodyCharge | null;
@@ -30,7 +24,7 @@ declare module "fastify" {
   }
 }
 
-const { firstStepBytes, valueBytes, knownRatio, knownMaxBytes } = OVERLOAD_POLICY.bodies;
+const { firstStepBytes, valueBytes } = OVERLOAD_POLICY.bodies;
 const EMPTY = Buffer.alloc(0);
 /** Reading more than this takes long enough that other requests get a turn in between. */
 const LONG_BYTES = 1024 * 1024;
@@ -48,11 +42,6 @@ export async function parsedBodyOf(
   { undecoded: part }: Pick<CallFormat, "undecoded"> = {},
 ): Promise<ParsedBody> {
   const bytes = bodyOf(request);
-  const read = part === undefined ? null : readLongBody(bytes, part, request.server.knownValues.of(ownerOf(request)));
-  if (read !== null) {
-    request.bodyCharge?.add(read.source.values * valueBytes);
-    return read;
-  }
   const scanned = scanBody(bytes);
   const { source } = scanned;
   request.bodyCharge?.add(source.values * valueBytes);
@@ -70,10 +59,6 @@ export async function parsedBodyOf(
   return { source, body };
 }
 
-function ownerOf({ caller }: FastifyRequest): string {
-  return caller?.key.accountId ?? "";
-}
-
 /** Charges what was added to a body before it was read: the history of a conversation. */
 export function chargeAdded({ bodyCharge }: FastifyRequest, whole: JsonSource, sent: JsonSource): void {
   if (whole === sent) return;
@@ -83,14 +68,9 @@ export function chargeAdded({ bodyCharge }: FastifyRequest, whole: JsonSource, s
 
 /** Charges bodies, reads them, and cuts off those that are too slow. */
 export function handleBodies(server: FastifyInstance, budget: BodyBudget, graceMs: number): void {
-  server.decorate("knownValues", createKnownValues(knownBytes()));
   readBodiesAsBytes(server);
   chargeBodies(server, budget);
   limitSlowBodies(server, graceMs);
-}
-
-function knownBytes(): number {
-  return Math.min(knownMaxBytes, Math.floor(defaultBodyBytes() * knownRatio));
 }
 
 /** Bodies stay bytes: the original travels with the call, and its depth is checked before anything is parsed. */

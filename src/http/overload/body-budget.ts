@@ -28,9 +28,13 @@ interface WaitingBody {
   start(charge: BodyCharge): void;
 }
 
-/** What the process can hold beside everything else it needs memory for. Each body may be in memory four times. */
-export function defaultBodyBytes(): number {
-  return Math.floor(Math.min(policy.memoryRatio * memoryAvailableBytes(), policy.heapRatio * heapMaxBytes()));
+/**
+ * What a process can hold beside everything else it needs memory for; of several, each has its part of the memory. Each
+ * body may be in memory four times.
+ */
+export function defaultBodyBytes(processes = 1): number {
+  const ofMemory = (policy.memoryRatio * memoryAvailableBytes()) / processes;
+  return Math.floor(Math.min(ofMemory, policy.heapRatio * heapMaxBytes()));
 }
 
 export class BodyBudget {

@@ -95,10 +95,6 @@ export const OVERLOAD_POLICY = {
     valueBytes: 64,
     /** A body without room waits this long before it is rejected. */
     waitMaxMs: 5_000,
-    /** Part of the budget that is spent on remembering earlier bodies, twice: in each of two generations. */
-    knownRatio: 1 / 16,
-    /** But at most this. Values that were parsed take up as much again. */
-    knownMaxBytes: 32 * 1024 * 1024,
   },
   pressure: {
     /** The delay of the event loop is measured this often. */

@@ -57,7 +57,8 @@ const OF_FEW: Readonly<Record<Db["kind"], (where: string, query: string) => stri
       ON rows.number >= found.created_at * ${ROWS_PER_MS} AND rows.number < (found.created_at + 1) * ${ROWS_PER_MS}
       AND rows.id = found.id)
     SELECT rows.id FROM request_words CROSS JOIN request_word_rows AS rows ON rows.number = request_words.rowid
-      WHERE request_words MATCH ${query} AND +request_words.rowid IN (SELECT number FROM own)`,
+      WHERE request_words MATCH ${query} AND +request_words.rowid IN (SELECT number FROM own)
+      AND request_words.rowid BETWEEN (SELECT MIN(number) FROM own) AND (SELECT MAX(number) FROM own)`,
   postgres: (where, query) => `WITH own AS MATERIALIZED (SELECT id FROM requests WHERE ${where})
     SELECT id FROM own JOIN request_words USING (id) WHERE words @@ CAST(${query} AS tsquery)`,
 };

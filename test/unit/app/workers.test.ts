@@ -173,6 +173,7 @@ test.each([
   ["auto", 16, 64, 16],
   ["auto", 64, 512, 16],
   ["auto", 8, 4, 5],
+  ["auto", 8, 1.6, 1],
   ["auto", 8, 0.5, 1],
   [3, 1, 0.5, 3],
 ] as const)("%s workers on %d cores with %d GB: %d", (wanted, cores, memory, count) => {
