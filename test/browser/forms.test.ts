@@ -62,7 +62,9 @@ describe.skipIf(!hasBrowser)("forms and frame", () => {
     await expect.poll(() => escalation.inputValue()).toBe("eager");
     await escalation.selectOption("off");
     await page.getByRole("button", { name: "Save profile" }).click();
-    await expect.poll(saved).toBe("off");
+    // The page must know it too: until then it would ask.
+    await page.getByText("“quick” saved.").waitFor();
+    expect(await saved()).toBe("off");
     await navigation(page).getByRole("link", { name: "Credits" }).click();
     await page.getByRole("heading", { level: 1, name: "Credits" }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
