@@ -96,8 +96,7 @@ export async function restoreSqlite({ database, backup, stamp, finish }: SqliteR
       await copyInto(copy, await openDb(`sqlite:${backup}`, { isReadOnly: true }));
       // Each -wal goes before its file: it must never be taken for that of the restored one.
       for (const path of [target, logPathOf(target)]) {
-        for (const ending of ["-wal", "-shm", ""])
-          moveAside([[`${path}${ending}`, `${path}.replaced-${stamp}${ending}`]]);
+        moveAside(["-wal", "-shm", ""].map((end) => [`${path}${end}`, `${path}.replaced-${stamp}${end}`]));
       }
     });
     moveAside([[`${target}.witness`, `${target}.replaced-${stamp}.witness`]]);

@@ -1,3 +1,3 @@
--- What a profile is for, in the words of whoever made it.
+-- A description of the profile, for people.
 
 ALTER TABLE profiles ADD COLUMN description TEXT;

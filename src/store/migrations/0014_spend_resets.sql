@@ -1,5 +1,6 @@
--- A spend limit may start anew each day, week or month (spend_reset; null: never). `spent` goes on counting everything, as
--- the version before does and audits; what was spent before the period that began at period_start is in spent_before.
+-- A spend limit can be reset each day, week or month (spend_reset, null for never). `spent` is the total of all periods,
+-- as in earlier versions and in audits. The part from before the current period, which began at period_start, is in
+-- spent_before.
 
 ALTER TABLE api_keys ADD COLUMN spend_reset TEXT;
 

@@ -1,10 +1,11 @@
 // The request log of a SQLite database: a file beside it, with a thread of its own. The ledger then waits for none of its
 // rows, and they wait for no fsync. A file that is lost or damaged takes only the log along; the next start makes another.
 
-import { chownSync, existsSync, realpathSync, renameSync, statSync } from "node:fs";
+import { chownSync, existsSync, realpathSync, statSync } from "node:fs";
 import { parse } from "node:path";
 import type { Db, Queryable } from "../../core/db.ts";
 import { StoreDamaged, StoreUnusable } from "../../core/store-errors.ts";
+import { moveAside } from "../backup/files.ts";
 import { compareMigrations, migrate } from "../migrate.ts";
 import { type MoveWatcher, moveTables, tablesLeft, takenFrom } from "./log-move.ts";
 import { copyRows, hasRows, LOG_TABLES, logMigrations, type Schema } from "./log-tables.ts";
@@ -35,8 +36,7 @@ export async function openLogThreads(
   watcher: LogWatcher,
 ): Promise<{ readonly log: Thread; readonly reader: Thread }> {
   const database = realpathSync(path);
-  await settle(database, db, watcher);
-  const log = await openLog(database);
+  const log = await openSettled(database, db, watcher);
   try {
     return { log, reader: await openThread(logPathOf(database), { ...LOG, attached: database }) };
   } catch (error) {
@@ -74,38 +74,56 @@ const STATE = [
   "INSERT INTO log_state (id, moves, commits) VALUES (1, 0, 0) ON CONFLICT (id) DO NOTHING",
 ];
 
-/** Leaves a log that can be used, with all rows in it that can be moved. */
-async function settle(database: string, db: Db, watcher: LogWatcher): Promise<void> {
+/** A log that can be used, with all rows in it that can be moved. */
+async function openSettled(database: string, db: Db, watcher: LogWatcher): Promise<Thread> {
   const left = await tablesLeft(db);
+  const open = (): Promise<Thread | null> => openMoved(database, db, { left, watcher });
+  let reason = "the database is older than it and has a request log of its own";
   try {
-    if (await settleRows(database, db, { left, watcher })) return;
-    setAside(database, watcher, "the database is older than it and has a request log of its own");
+    const thread = await open();
+    if (thread !== null) return thread;
   } catch (error) {
     if (!(error instanceof StoreDamaged)) throw error;
-    setAside(database, watcher, String((error.cause as Error).message));
+    reason = (error.cause as Error).message;
   }
-  await settleRows(database, db, { left, watcher });
+  setAside(database, watcher, reason);
+  return (await open()) as Thread;
 }
 
-interface Settling {
+interface LeftRows {
   readonly left: readonly string[];
   readonly watcher: LogWatcher;
 }
 
-/** False for the log of a database that an older one, with rows of its own, has replaced. */
-async function settleRows(database: string, db: Db, { left, watcher }: Settling): Promise<boolean> {
-  await (await openLog(database)).close();
+/** Null for the log of a database that an older one, with rows of its own, has replaced. */
+async function openMoved(database: string, db: Db, { left, watcher }: LeftRows): Promise<Thread | null> {
+  const thread = await openLog(database);
+  try {
+    const log = sqliteOver(thread);
+    if (left.length > 0) {
+      const [state] = await log.query("SELECT commits FROM log_state");
+      if ((await commitsOf(db)) < Number(state?.commits)) {
+        await thread.close();
+        return null;
+      }
+      await move(database, db, { left, watcher });
+    }
+    // After a move, so that a copy of the database from before it has fewer.
+    await log.query("UPDATE log_state SET commits = $1", [await commitsOf(db)]);
+    return thread;
+  } catch (error) {
+    await thread.close();
+    throw error;
+  }
+}
+
+async function move(database: string, db: Db, { left, watcher }: LeftRows): Promise<void> {
   const log = await openSqlite(logPathOf(database), { ...LOG, attached: database });
   try {
     // What is deleted from the database must be on disk here.
     await log.query("PRAGMA synchronous = FULL");
-    const [state] = await log.query("SELECT commits FROM log_state");
-    if (left.length > 0 && (await commitsOf(db)) < Number(state?.commits)) return false;
     await moveTables(left, { db, log }, watcher);
-    // Afterwards, so that a copy of the database from before the move has fewer.
-    await log.query("UPDATE log_state SET commits = $1", [await commitsOf(db)]);
     await log.query("PRAGMA main.wal_checkpoint(TRUNCATE)");
-    return true;
   } finally {
     await log.close();
   }
@@ -119,9 +137,7 @@ async function commitsOf(db: Db): Promise<number> {
 function setAside(database: string, watcher: LogWatcher, reason: string): void {
   const path = logPathOf(database);
   const name = `${path}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
-  for (const ending of ["-wal", "-shm", ""]) {
-    if (existsSync(`${path}${ending}`)) renameSync(`${path}${ending}`, `${name}${ending}`);
-  }
+  moveAside(["-wal", "-shm", ""].map((ending) => [`${path}${ending}`, `${name}${ending}`]));
   watcher.onSetAside(name, reason);
 }
 
