@@ -80,6 +80,7 @@ export type RequestSession = Shape<typeof RequestSessionSchema>;
 export type SessionDetail = Shape<typeof RequestSessionDetailSchema>;
 /** Everything on the overview, of one range and one moment. */
 export type OverviewData = Shape<typeof OverviewSchema>;
+export type Share = OverviewData["tiers"][number];
 export type RequestLine = Shape<typeof RequestLineSchema>;
 export type RequestDetail = Shape<typeof RecordedRequestSchema>;
 

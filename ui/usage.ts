@@ -3,13 +3,18 @@
 import { timesOf } from "./charts/scale.ts";
 import type { Range } from "./range.ts";
 import * as TEXT from "./text.ts";
-import type { List, Usage } from "./types.ts";
+import type { Usage } from "./types.ts";
 
 /** What the smallest groups are called together. */
 export const OTHER = TEXT.otherGroup;
 
 /** One value per step of the range. Steps without a row get `empty`. */
-export function perStep<T>(range: Range, rows: readonly Usage[], read: (row: Usage) => T, empty: T): readonly T[] {
+export function perStep<T, Row extends Pick<Usage, "start">>(
+  range: Range,
+  rows: readonly Row[],
+  read: (row: Row) => T,
+  empty: T,
+): readonly T[] {
   const byStart = new Map(rows.map((row) => [Date.parse(row.start), row]));
   return timesOf(range, range.step).map((time) => {
     const row = byStart.get(time);
@@ -18,9 +23,9 @@ export function perStep<T>(range: Range, rows: readonly Usage[], read: (row: Usa
 }
 
 /** The rows of each group, groups in the order of their first row. */
-export function byGroup(list: Pick<List<Usage>, "data"> | null): ReadonlyMap<string, readonly Usage[]> {
-  const groups = new Map<string, Usage[]>();
-  for (const row of list?.data ?? []) {
+export function byGroup<Row extends Pick<Usage, "group">>(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
     const name = row.group ?? "none";
     const rows = groups.get(name) ?? [];
     rows.push(row);
@@ -30,12 +35,12 @@ export function byGroup(list: Pick<List<Usage>, "data"> | null): ReadonlyMap<str
 }
 
 /** Adds up what `read` takes from each row. */
-export function sum(rows: readonly Usage[], read: (row: Usage) => number): number {
+export function sum<Row>(rows: readonly Row[], read: (row: Row) => number): number {
   return rows.reduce((total, row) => total + read(row), 0);
 }
 
 /** What was charged. Amounts are decimal text in the API; a number is exact enough to draw. */
-export const spent = (row: Usage): number => Number(row.chargeUsd);
+export const spent = (row: Pick<Usage, "chargeUsd">): number => Number(row.chargeUsd);
 /** What the same tokens would have cost on the baseline model. */
 export const baseline = (row: Usage): number => Number(row.baselineUsd);
 

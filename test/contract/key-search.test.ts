@@ -102,6 +102,22 @@ await describeStores("a search of keys", ({ url }) => {
     expect(await keys.list("acme", { limit: 9, after: "k_alien" }, NOON)).toEqual([]);
   });
 
+  test("the keys that cost most are found by the hour and by the day", async () => {
+    const top = async (fromMs: number, most: number, keyId?: string) => {
+      const narrowed = keyId === undefined ? {} : { keyId };
+      const found = await createUsageLog(db).topKeys({ accountId: "acme", fromMs, toMs: NOON + 1, ...narrowed }, most);
+      return found.map((key) => [key.keyId, key.requests, key.errors, key.charge, key.baseline]);
+    };
+    const beta = ["k_beta", 3, 1, 7n, 20n];
+    expect(await top(NOON, 5)).toEqual([beta, ["k_delta", 1, 0, 5n, 10n]]);
+    expect(await top(NOON, 1)).toEqual([beta]);
+    expect(await top(NOON, 5, "k_delta")).toEqual([["k_delta", 1, 0, 5n, 10n]]);
+    expect(await top(NOON - 40 * DAY_MS, 2)).toEqual([
+      ["k_delta", 2, 0, 105n, 20n],
+      ["k_beta", 4, 1, 8n, 30n],
+    ]);
+  });
+
   test("active keys are counted by profile, and usage is summed by the profile that a request had", async () => {
     expect(await createKeyStore(db).countByProfile("acme", NOON - 1)).toEqual(new Map([["p1", 2]]));
     expect(await createKeyStore(db).countByProfile("acme", NOON)).toEqual(new Map([["p1", 1]]));

@@ -143,6 +143,17 @@ await describeStores("filters of the log", ({ url }) => {
     expect(await db.query(all)).toEqual(written);
   });
 
+  test("totals of all keys are summed by the migration as by the writer", async () => {
+    const file = new URL("../../src/store/migrations/0031_all_keys.sql", import.meta.url);
+    const [backfill = ""] = splitStatements(readFileSync(file, "utf8"));
+    const all = "SELECT * FROM request_rollups ORDER BY account_id, span, start_at, model, tier, key_id, status";
+    const written = await db.query(all);
+    await db.query("DELETE FROM request_rollups WHERE span LIKE 'all-%'");
+    expect((await db.query(all)).length).toBeLessThan(written.length);
+    await db.query(backfill);
+    expect(await db.query(all)).toEqual(written);
+  });
+
   test("counters go with the requests, a whole day at a time", async () => {
     await db.query("INSERT INTO accounts (id, name, created_at) VALUES ($1, $2, $3)", ["old", "old", 1]);
     const times = [NOON - 90 * DAY, NOON - 80 * DAY, NOON];

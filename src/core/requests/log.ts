@@ -286,6 +286,8 @@ export interface UsageLog {
   read(
     query: UsageQuery,
   ): Promise<{ readonly rows: readonly UsageRow[]; readonly fromMs: number; readonly toMs: number }>;
+  /** The keys that cost most, the dearest first; over whole hours or days, as a total is. */
+  topKeys(query: Omit<UsageQuery, "step" | "group">, most: number): Promise<readonly KeyUsage[]>;
   /** The days of these keys since that time, which is the beginning of a day; oldest first. */
   ofKeys(accountId: string, keyIds: readonly string[], fromMs: number): Promise<ReadonlyMap<string, readonly KeyDay[]>>;
   /** What was sent under each profile since that time, which is the beginning of a day; as long as requests are kept. */
@@ -298,13 +300,18 @@ export interface UsageLog {
 
 export type ProfileUsage = Pick<UsageTotals, "requests" | "charge" | "baseline">;
 
-/** What a key did on one day (UTC). */
-export interface KeyDay {
-  readonly startMs: number;
+/** What a key did. */
+export interface KeyUsage {
+  readonly keyId: string;
   readonly requests: number;
   readonly errors: number;
   readonly charge: NanoUsd;
   readonly baseline: NanoUsd;
+}
+
+/** What a key did on one day (UTC). */
+export interface KeyDay extends Omit<KeyUsage, "keyId"> {
+  readonly startMs: number;
 }
 
 export type FailureQuery = Pick<UsageQuery, "accountId" | "keyId" | "fromMs" | "toMs" | "step">;

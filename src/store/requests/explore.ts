@@ -15,7 +15,7 @@ import {
 } from "../../core/requests/explore.ts";
 import { accessOf } from "./access.ts";
 import { addAll, addFilter, BY_INDEX, type Conditions, newConditions, type RequestAccess } from "./conditions.ts";
-import { FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, SPAN_MS } from "./totals.ts";
+import { ALL_KEYS, FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, SPAN_MS } from "./totals.ts";
 
 export function createExploreLog(db: Db): ExploreLog {
   return {
@@ -30,7 +30,7 @@ export function createExploreLog(db: Db): ExploreLog {
         values: query.by.map((_, index) => Number(rows[0]?.[`values${index}`] ?? 0)),
         fromMs: plan.fromMs,
         toMs: plan.toMs,
-        source: plan.source === TOTALS ? "totals" : "requests",
+        source: [TOTALS, KEY_DAYS].includes(plan.source) ? "totals" : "requests",
       };
     },
   };
@@ -38,7 +38,7 @@ export function createExploreLog(db: Db): ExploreLog {
 
 /** A table that is read, with its columns by dimension, and the sums that it knows. */
 interface Source {
-  readonly table: "request_rollups" | "request_counts" | "requests";
+  readonly table: "request_key_days" | "request_rollups" | "request_counts" | "requests";
   readonly columns: Readonly<Record<string, string>>;
   readonly sums: Readonly<Partial<Record<Metric, string>>>;
   /** The filters that its columns can answer; null for all. */
@@ -110,12 +110,22 @@ const CUT_TAG_SQL = `CASE WHEN tags = '' THEN '' WHEN strpos(tags, '\\') > 0 THE
   ELSE split_part(split_part(tags, '"' || ? || '":"', 2), '"', 1) END`;
 const PATH_NAME = /^[\w.:/ -]+$/;
 
+/** What each key did on whole days: of many keys the totals have far more rows. */
+const KEY_DAYS: Source = {
+  table: "request_key_days",
+  columns: { key: "key_id", day: "start_at" },
+  sums: { requests: "requests", errors: "errors", cost: "charge", saved: "baseline - charge" },
+  filters: ["accountId", "keyId"],
+};
+
 /** The range in whole hours or days, and the table that is read. */
 interface Plan {
   readonly kind: Db["kind"];
   readonly fromMs: number;
   readonly toMs: number;
   readonly span: keyof typeof SPAN_MS;
+  /** Whether it matters which key a request came with. */
+  readonly isOfKeys: boolean;
   readonly source: Source;
   readonly access: RequestAccess;
 }
@@ -130,14 +140,16 @@ async function planOf({ fromMs, toMs, by, filter, metric }: ExploreQuery, db: Db
   const unitMs = SPAN_MS[span];
   const fits = ({ table, columns, sums, filters }: Source): boolean =>
     by.every((name) => name in columns) &&
-    (metric in sums || (METRICS[metric] === "percentile" && table !== "request_counts")) &&
+    (metric in sums || (METRICS[metric] === "percentile" && table === "request_rollups")) &&
     Object.keys(filter).every((name) => filters === null || filters.includes(name));
-  const source = [TOTALS, COUNTERS].find(fits) ?? REQUESTS;
+  const isOfKeys = by.includes("key") || filter.keyId !== undefined;
+  const source = [...(isOfKeys && !isHourly ? [KEY_DAYS] : []), TOTALS, COUNTERS].find(fits) ?? REQUESTS;
   return {
     kind: db.kind,
     fromMs: Math.floor(fromMs / unitMs) * unitMs,
     toMs: Math.ceil(toMs / unitMs) * unitMs,
     span,
+    isOfKeys,
     source,
     access: source === REQUESTS ? await accessOf(db, { ...filter, fromMs, toMs }) : BY_INDEX,
   };
@@ -215,7 +227,8 @@ function groupedSql(where: Conditions, query: ExploreQuery, plan: Plan): string 
   const groups = by.map((_, at) => at + 1);
   if (source.table === "requests") addRequests(where, query, plan);
   else {
-    where.add("span = ? AND start_at >= ? AND start_at < ?", plan.span, plan.fromMs, plan.toMs);
+    if (source !== KEY_DAYS) where.add("span = ?", spanOf(plan));
+    where.add("start_at >= ? AND start_at < ?", plan.fromMs, plan.toMs);
     addFilter(where, filter);
   }
   columns.push(sum(source.sums.requests ?? "1", "n"));
@@ -227,6 +240,11 @@ function groupedSql(where: Conditions, query: ExploreQuery, plan: Plan): string 
     groups.push(columns.length);
   } else columns.push(...timing.buckets.map((column, at) => sum(column, `c${at}`)));
   return `SELECT ${columns.join(", ")} FROM ${source.table} WHERE ${where.sql()} GROUP BY ${groups.join(", ")}`;
+}
+
+/** Only the totals are kept for all keys together, too. */
+function spanOf({ source, span, isOfKeys }: Plan): string {
+  return source === TOTALS && !isOfKeys ? ALL_KEYS[span] : span;
 }
 
 /** Its parameter is pushed before those of the conditions, in the order of the text. */

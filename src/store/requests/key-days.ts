@@ -1,9 +1,10 @@
 // What each key did on each day: summed from the rollups of a batch when that is written, and read for a page of keys.
 
-import type { Db } from "../../core/db.ts";
+import type { Db, SqlRow } from "../../core/db.ts";
 import type { NanoUsd } from "../../core/money.ts";
-import type { KeyDay } from "../../core/requests/log.ts";
+import type { KeyDay, KeyUsage, UsageQuery } from "../../core/requests/log.ts";
 import { type InsertShape, inListSql, integer, listValue, text } from "../dialect.ts";
+import { newConditions } from "./conditions.ts";
 
 /** A day with the key that it belongs to. */
 interface WrittenDay {
@@ -37,7 +38,7 @@ export const KEY_DAYS: InsertShape<WrittenDay> = {
 /** The part of a rollup that is summed here. */
 interface RollupPart {
   readonly record: { readonly accountId: string; readonly keyId: string };
-  readonly span: "hour" | "day";
+  readonly span: string;
   readonly startMs: number;
   readonly counts: { readonly requests: number; readonly errors: number };
   readonly charge: NanoUsd;
@@ -48,7 +49,7 @@ interface RollupPart {
 export function keyDaysOf(rollups: Iterable<RollupPart>): ReadonlyMap<string, WrittenDay> {
   const days = new Map<string, WrittenDay>();
   for (const { record, span, startMs, counts, charge, baseline } of rollups) {
-    if (span === "hour") continue;
+    if (span !== "day") continue;
     const { accountId, keyId } = record;
     const { requests, errors } = counts;
     const name = `${accountId}\n${keyId}\n${startMs}`;
@@ -76,14 +77,37 @@ export async function readKeyDays(
   const found = new Map<string, KeyDay[]>();
   for (const row of await db.query(sql, [accountId, listValue(db.kind, keyIds), fromMs])) {
     const days = found.get(String(row.key_id)) ?? [];
-    days.push({
-      startMs: Number(row.start_at),
-      requests: Number(row.requests),
-      errors: Number(row.errors),
-      charge: BigInt(row.charge as number),
-      baseline: BigInt(row.baseline as number),
-    });
+    days.push({ startMs: Number(row.start_at), ...readSums(row) });
     found.set(String(row.key_id), days);
   }
   return found;
+}
+
+/** Hours are only in the rollups, days here in far fewer columns. */
+const TABLES = { hour: "request_rollups", day: "request_key_days" } as const;
+
+/** The keys that cost most, the dearest first. */
+export async function readTopKeys(
+  db: Db,
+  { accountId, keyId }: Pick<UsageQuery, "accountId" | "keyId">,
+  { span, fromMs, toMs, most }: { span: "hour" | "day"; fromMs: number; toMs: number; most: number },
+): Promise<readonly KeyUsage[]> {
+  const where = newConditions();
+  where.add("account_id = ?", accountId);
+  if (span === "hour") where.add("span = 'hour'");
+  where.add("start_at >= ? AND start_at < ?", fromMs, toMs);
+  if (keyId !== undefined) where.add("key_id = ?", keyId);
+  const sums = SUMS.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ");
+  const sql = `SELECT key_id, ${sums} FROM ${TABLES[span]} WHERE ${where.sql()}
+    GROUP BY key_id ORDER BY SUM(charge) DESC, key_id LIMIT ${most}`;
+  return (await db.query(sql, where.params)).map((row) => ({ keyId: String(row.key_id), ...readSums(row) }));
+}
+
+function readSums(row: SqlRow): Omit<KeyUsage, "keyId"> {
+  return {
+    requests: Number(row.requests),
+    errors: Number(row.errors),
+    charge: BigInt(row.charge as number),
+    baseline: BigInt(row.baseline as number),
+  };
 }

@@ -10,9 +10,9 @@ import type {
   UsageRow,
 } from "../../core/requests/log.ts";
 import { newConditions } from "./conditions.ts";
-import { readKeyDays } from "./key-days.ts";
+import { readKeyDays, readTopKeys } from "./key-days.ts";
 import { addGroupFilter, GROUP_COLUMNS, withTimes } from "./times.ts";
-import { COUNTS, FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, OVERHEAD_COLUMNS, SPAN_MS, SUMS } from "./totals.ts";
+import { ALL_KEYS, COUNTS, FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, OVERHEAD_COLUMNS, SPAN_MS, SUMS } from "./totals.ts";
 
 /** A total over more than this is taken from days, so that a year costs no more than a week. */
 const HOURLY_TOTAL_MAX_MS = 8 * SPAN_MS.day;
@@ -28,7 +28,8 @@ export function createUsageLog(db: Db): UsageLog {
     async read(query) {
       const { span, fromMs, toMs } = coverage(query);
       const where = newConditions();
-      where.add("account_id = ? AND span = ?", query.accountId, span);
+      const isOfKeys = query.group === "key" || query.keyId !== undefined;
+      where.add("account_id = ? AND span = ?", query.accountId, isOfKeys ? span : ALL_KEYS[span]);
       where.add("start_at >= ? AND start_at < ?", fromMs, toMs);
       addGroupFilter(where, query);
       const by = [
@@ -41,6 +42,7 @@ export function createUsageLog(db: Db): UsageLog {
       const counted = rows.filter((row) => row.requests != null).map((row) => toUsage(row, query, fromMs));
       return { rows: await withTimes(db, counted, { ...query, fromMs, toMs }), fromMs, toMs };
     },
+    topKeys: (query, most) => readTopKeys(db, query, { ...coverage({ ...query, step: "total" }), most }),
     ofKeys: (accountId, keyIds, fromMs) => readKeyDays(db, accountId, keyIds, fromMs),
     async ofProfiles(accountId, fromMs) {
       const rows = await db.query(OF_PROFILES, [accountId, fromMs]);

@@ -1,13 +1,14 @@
-// Reads how many tool calls of each model and scenario were usable, by account.
+// How many tool calls of each model and scenario were usable, by account: summed from the records of a batch when that is
+// written, and read for routing and for the dashboard.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { ToolScenario } from "../../core/model.ts";
 import type { ToolCallLog } from "../../core/requests/log.ts";
-import type { ToolCallTally } from "../../core/requests/records.ts";
+import type { RequestRecord, ToolCallTally } from "../../core/requests/records.ts";
+import { type InsertShape, integer, text } from "../dialect.ts";
 
 const TABLE = "request_tool_calls";
 
-/** Written with the records (totals.ts); read for routing and for the dashboard. */
 export function createToolCallLog(db: Db): ToolCallLog {
   return {
     async ofAccount(accountId) {
@@ -45,4 +46,49 @@ function readTally(row: SqlRow): ToolCallTally {
     known: Number(row.known),
     valid: Number(row.valid),
   };
+}
+
+/** Beyond this many calls all counts are halved: what a model did long ago fades, good or bad. */
+const CALLS_KEPT = 400;
+
+const TALLY_SUMS = ["calls", "parsed", "known", "valid"] as const;
+
+export const TOOL_CALLS: InsertShape<ToolCallTally> = {
+  table: TABLE,
+  columns: {
+    account_id: text((tally) => tally.accountId),
+    model: text((tally) => tally.model),
+    scenario: text((tally) => tally.scenario),
+    calls: integer((tally) => tally.calls),
+    parsed: integer((tally) => tally.parsed),
+    known: integer((tally) => tally.known),
+    valid: integer((tally) => tally.valid),
+  },
+  onConflict: `ON CONFLICT (account_id, model, scenario)
+    DO UPDATE SET ${TALLY_SUMS.map((name) => `${name} = ${fadedSql(name)}`).join(", ")}`,
+};
+
+function fadedSql(name: string): string {
+  const sum = (column: string): string => `${TABLE}.${column} + excluded.${column}`;
+  return `(${sum(name)}) / (CASE WHEN ${sum("calls")} > ${CALLS_KEPT} THEN 2 ELSE 1 END)`;
+}
+
+export function tallyToolCalls(records: readonly RequestRecord[]): ReadonlyMap<string, ToolCallTally> {
+  const tallies = new Map<string, ToolCallTally>();
+  for (const { accountId, toolCalls, answeredBy, decision } of records) {
+    const scenario = decision?.toolScenario ?? null;
+    if (toolCalls === null || toolCalls.calls === 0 || answeredBy === null || scenario === null) continue;
+    const name = `${accountId}\n${answeredBy.model}\n${scenario}`;
+    const before = tallies.get(name);
+    tallies.set(name, {
+      accountId,
+      model: answeredBy.model,
+      scenario,
+      calls: toolCalls.calls + (before?.calls ?? 0),
+      parsed: toolCalls.parsed + (before?.parsed ?? 0),
+      known: toolCalls.known + (before?.known ?? 0),
+      valid: toolCalls.valid + (before?.valid ?? 0),
+    });
+  }
+  return tallies;
 }

@@ -13,12 +13,12 @@ import {
   isFallenBack,
   overheadMsOf,
   type RequestRecord,
-  type ToolCallTally,
   tokensOf,
   triedOf,
 } from "../../core/requests/records.ts";
 import { type BulkInsert, bulkInsert, flag, type InsertColumn, type InsertShape, integer, text } from "../dialect.ts";
 import { KEY_DAYS, keyDaysOf } from "./key-days.ts";
+import { TOOL_CALLS, tallyToolCalls } from "./tool-call-tallies.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -26,6 +26,9 @@ const DAY_MS = 24 * HOUR_MS;
 /** Totals are kept twice: by hour for recent charts, by day for long ones. */
 export const SPAN_MS = { hour: HOUR_MS, day: DAY_MS } as const;
 type SpanName = keyof typeof SPAN_MS;
+
+/** Rollups of all keys together, whose number does not grow with the keys. */
+export const ALL_KEYS = { hour: "all-hour", day: "all-day" } as const;
 
 /** The statements for a batch; none where it adds nothing. */
 export type TotalsWriter = (records: readonly RequestRecord[]) => readonly Statement[];
@@ -59,7 +62,7 @@ function insertAll<Item>(insert: BulkInsert<Item>, groups: ReadonlyMap<string, I
 interface Group {
   /** The first of them: what the group is kept apart by is the same in all. */
   readonly record: RequestRecord;
-  readonly span: SpanName;
+  readonly span: SpanName | (typeof ALL_KEYS)[SpanName];
   readonly startMs: number;
 }
 
@@ -123,6 +126,8 @@ function bucketColumns(letter: string, bounds: readonly number[]): readonly stri
 
 /** Money apart from the counts, because it is not a plain number. */
 interface Rollup extends Group {
+  /** '' for all keys together. */
+  readonly keyId: string;
   readonly counts: Record<CountName, number>;
   readonly latencies: number[];
   readonly firstContents: number[];
@@ -136,6 +141,7 @@ const ROLLUPS: InsertShape<Rollup> = {
   table: "request_rollups",
   columns: {
     ...GROUP_COLUMNS,
+    key_id: text(({ keyId }) => keyId),
     ...columnsOf(COUNT_NAMES, (name) => integer(({ counts }: Rollup) => counts[name])),
     charge: integer(({ charge }) => charge),
     baseline: integer(({ baseline }) => baseline),
@@ -157,17 +163,27 @@ function columnsOf<Name extends string, Item>(
   return Object.fromEntries(names.map((name, index) => [name, columnOf(name, index)]));
 }
 
-/** Days are summed from the hours of the batch, which are fewer than its records. */
+/** The others are summed from the hours of the keys, which are fewer than the records. */
 function rollupsOf(records: readonly RequestRecord[]): ReadonlyMap<string, Rollup> {
   const rollups = new Map<string, Rollup>();
   for (const record of records) addRecord(rollupAt(rollups, record, "hour"), record);
-  for (const hour of [...rollups.values()]) addRollup(rollupAt(rollups, hour.record, "day"), hour);
+  for (const hour of [...rollups.values()]) {
+    addRollup(rollupAt(rollups, hour.record, "day"), hour);
+    addRollup(rollupAt(rollups, hour.record, "hour", ALL_KEYS.hour), hour);
+    addRollup(rollupAt(rollups, hour.record, "day", ALL_KEYS.day), hour);
+  }
   return rollups;
 }
 
-function rollupAt(rollups: Map<string, Rollup>, record: RequestRecord, span: SpanName): Rollup {
-  const { accountId, answeredBy, decision, keyId, status, atMs } = record;
-  const startMs = startOf(atMs, span);
+function rollupAt(
+  rollups: Map<string, Rollup>,
+  record: RequestRecord,
+  length: SpanName,
+  span: Group["span"] = length,
+): Rollup {
+  const { accountId, answeredBy, decision, status, atMs } = record;
+  const keyId = span === length ? record.keyId : "";
+  const startMs = startOf(atMs, length);
   const name = `${accountId}\n${span}\n${startMs}\n${answeredBy?.model ?? ""}\n${decision?.tier ?? ""}\n${keyId}\n${status}`;
   const known = rollups.get(name);
   if (known !== undefined) return known;
@@ -175,6 +191,7 @@ function rollupAt(rollups: Map<string, Rollup>, record: RequestRecord, span: Spa
     record,
     span,
     startMs,
+    keyId,
     counts: { ...NO_COUNTS },
     latencies: LATENCY_COLUMNS.map(() => 0),
     firstContents: FIRST_CONTENT_COLUMNS.map(() => 0),
@@ -350,46 +367,4 @@ function failuresOf(records: readonly RequestRecord[]): ReadonlyMap<string, Prov
     }
   }
   return failures;
-}
-
-/** Beyond this many calls all counts are halved: what a model did long ago fades, good or bad. */
-const CALLS_KEPT = 400;
-
-const TALLY_SUMS = ["calls", "parsed", "known", "valid"] as const;
-
-const TOOL_CALLS: InsertShape<ToolCallTally> = {
-  table: "request_tool_calls",
-  columns: {
-    account_id: text((tally) => tally.accountId),
-    model: text((tally) => tally.model),
-    scenario: text((tally) => tally.scenario),
-    ...columnsOf(TALLY_SUMS, (name) => integer((tally: ToolCallTally) => tally[name])),
-  },
-  onConflict: `ON CONFLICT (account_id, model, scenario)
-    DO UPDATE SET ${TALLY_SUMS.map((name) => `${name} = ${fadedSql(name)}`).join(", ")}`,
-};
-
-function fadedSql(name: string): string {
-  const sum = (column: string): string => `request_tool_calls.${column} + excluded.${column}`;
-  return `(${sum(name)}) / (CASE WHEN ${sum("calls")} > ${CALLS_KEPT} THEN 2 ELSE 1 END)`;
-}
-
-function tallyToolCalls(records: readonly RequestRecord[]): ReadonlyMap<string, ToolCallTally> {
-  const tallies = new Map<string, ToolCallTally>();
-  for (const { accountId, toolCalls, answeredBy, decision } of records) {
-    const scenario = decision?.toolScenario ?? null;
-    if (toolCalls === null || toolCalls.calls === 0 || answeredBy === null || scenario === null) continue;
-    const name = `${accountId}\n${answeredBy.model}\n${scenario}`;
-    const before = tallies.get(name);
-    tallies.set(name, {
-      accountId,
-      model: answeredBy.model,
-      scenario,
-      calls: toolCalls.calls + (before?.calls ?? 0),
-      parsed: toolCalls.parsed + (before?.parsed ?? 0),
-      known: toolCalls.known + (before?.known ?? 0),
-      valid: toolCalls.valid + (before?.valid ?? 0),
-    });
-  }
-  return tallies;
 }

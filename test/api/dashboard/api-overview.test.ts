@@ -23,20 +23,25 @@ it("says that nothing was answered until something was", async () => {
   expect(await read("/api/overview")).toMatchObject({ latest: { status: 422 }, isStarted: true });
 });
 
+/** What rankings and shares have of a row of usage. */
+const SHARE = ["start", "group", "requests", "errors", "chargeUsd", "savedUsd"];
+
 describe("its numbers", () => {
   it.each(["hour", "day"])("by %s are those of the single calls", async (by) => {
     const overview = await read(`/api/overview?by=${by}`);
     const range = `from=${overview.from}&to=${overview.to}`;
     const rows = async (query: string): Promise<unknown> => (await read(`/api/usage?${query}&${range}`)).data;
     const group = async (name: string, step: string): Promise<unknown> =>
-      ((await rows(`by=${step}&group=${name}&latency=false`)) as Record<string, unknown>[]).map(
-        ({ [name]: _, ...row }) => row,
+      ((await rows(`by=${step}&group=${name}&latency=false`)) as Record<string, unknown>[]).map((row) =>
+        Object.fromEntries(SHARE.map((field) => [field, row[field]])),
       );
     expect(overview.series).toEqual(await rows(`by=${by}`));
     expect([overview.total]).toEqual(await rows("by=total"));
     expect(overview.tiers).toEqual(await group("tier", by));
     expect(overview.statuses).toEqual(await group("status", by));
     expect(overview.models).toEqual(await group("model", "total"));
+    const keys = (await group("key", "total")) as Record<string, unknown>[];
+    expect(overview.keys).toEqual(keys.map((key) => ({ ...key, start: overview.from, name: expect.any(String) })));
     expect(overview.errors).toHaveLength(2);
     expect(overview.before).toBeNull();
   });

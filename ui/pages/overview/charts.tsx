@@ -11,7 +11,7 @@ import { count, duration, exact, percent, plural, usd, usdColumn } from "../../f
 import { Segmented } from "../../kit/button.tsx";
 import { Check } from "../../kit/field.tsx";
 import { Empty } from "../../kit/states.tsx";
-import type { Usage } from "../../types.ts";
+import type { Share, Usage } from "../../types.ts";
 import { baseline, byGroup, cumulative, OTHER, perStep, spent, sum } from "../../usage.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
 import * as TEXT from "./text.ts";
@@ -78,7 +78,7 @@ export function SpendChart({ range, rows, isWaiting }: Series) {
 }
 
 /** Models by spend, the largest first. */
-export function ModelMix({ rows: models, isWaiting }: Series) {
+export function ModelMix({ rows: models, isWaiting }: Series<Share>) {
   const [isWhole, setWhole] = useState(false);
   const ranked = [...models]
     // Requests that no model answered cost nothing.
@@ -132,9 +132,9 @@ export function ModelMix({ rows: models, isWaiting }: Series) {
 }
 
 /** The share of each tier per step. */
-export function TierMix({ range, rows, isWaiting }: Series) {
+export function TierMix({ range, rows, isWaiting }: Series<Share>) {
   const times = timesOf(range, range.step);
-  const groups = byGroup({ data: rows });
+  const groups = byGroup(rows);
   const total = sum(rows, ({ requests }) => requests);
   const stacks = TIERS.map((tier) => ({
     name: tier,
@@ -196,7 +196,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 /** Errors by kind. The legend opens each kind in the request log. */
-export function StatusChart({ range, rows: statuses, isWaiting }: Series) {
+export function StatusChart({ range, rows: statuses, isWaiting }: Series<Share>) {
   const times = timesOf(range, range.step);
   const stacks = KINDS.map((kind) => {
     const rows = statuses.filter(({ group }) => kindOf(Number(group)) === kind);

@@ -7,9 +7,9 @@ import type { Usage } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
 /** A range and the usage in it, as charts take them. */
-export interface Series {
+export interface Series<Row = Usage> {
   readonly range: Range;
-  readonly rows: readonly Usage[];
+  readonly rows: readonly Row[];
   /** The usage has not been read yet, so nothing of it is shown. */
   readonly isWaiting: boolean;
 }

@@ -10,7 +10,7 @@ import { KeyPicker } from "../../parts/key-picker.tsx";
 import { currentRange, type Range, rangeQuery } from "../../range.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
 import { useSignal } from "../../signal.ts";
-import type { OverviewData, Usage } from "../../types.ts";
+import type { OverviewData } from "../../types.ts";
 import { LatencyChart, ModelMix, SpendChart, StatusChart, TierMix } from "./charts.tsx";
 import { Checklist } from "./checklist.tsx";
 import { FallbackChart } from "./fallbacks.tsx";
@@ -80,7 +80,7 @@ interface DashboardProps {
 /** Always the same parts in the same places, so that switches in charts keep their state when the range changes. */
 function Dashboard({ data, range, everyMs }: DashboardProps) {
   const isWaiting = data === null;
-  const part = (rows: readonly Usage[] | undefined) => ({ range, rows: rows ?? [], isWaiting });
+  const part = <Row,>(rows: readonly Row[] | undefined) => ({ range, rows: rows ?? [], isWaiting });
   return (
     <>
       <Tiles range={range} data={data} />

@@ -2,6 +2,7 @@
 // range and one moment.
 
 import { Type } from "typebox";
+import { formatUsd } from "../../../core/money.ts";
 import type { UsageGroup, UsageQuery, UsageRow, UsageStep } from "../../../core/requests/log.ts";
 import type { OperatorContext } from "../../context.ts";
 import { ownAccountOf } from "../../exchange/session-guard.ts";
@@ -18,7 +19,9 @@ const STEPS = ["hour", "day"] as const;
 const KEYS_MAX = 6;
 const ERRORS_MAX = 5;
 
-const Rows = Type.Array(UsageSchema);
+/** The part of a usage row that rankings and shares are drawn from: with all of it, the answer would be four times as long. */
+const ShareSchema = Type.Pick(UsageSchema, ["start", "group", "requests", "errors", "chargeUsd", "savedUsd"]);
+const Shares = Type.Array(ShareSchema);
 export const OverviewSchema = named("Overview", {
   // Whole hours or days, so it may be wider than asked.
   from: Time,
@@ -27,12 +30,12 @@ export const OverviewSchema = named("Overview", {
   // Null without requests; `before` counts the same length of time just before.
   total: nullable(UsageSchema),
   before: nullable(UsageSchema),
-  series: Rows,
-  tiers: Rows,
-  statuses: Rows,
-  models: Rows,
+  series: Type.Array(UsageSchema),
+  tiers: Shares,
+  statuses: Shares,
+  models: Shares,
   // Those that spent most. The name is the id of a key that no longer exists.
-  keys: Type.Array(Type.Intersect([UsageSchema, Type.Object({ name: AnyText })])),
+  keys: Type.Array(Type.Intersect([ShareSchema, Type.Object({ name: AnyText })])),
   errors: Type.Array(RequestLineSchema),
   // The newest request of the account, at any time.
   latest: nullable(RequestLineSchema),
@@ -75,16 +78,15 @@ async function readUsage(span: Narrowed & { readonly step: "hour" | "day" }, edg
   const lengthMs = span.toMs - span.fromMs;
   const read = (of: Narrowed, by: UsageStep, group: UsageGroup | null = null) =>
     records.usage.read({ ...of, step: by, group, hasSpread: group === null });
-  const [total, before, series, tiers, statuses, models, byKey] = await Promise.all([
+  const [total, before, series, tiers, statuses, models, keys] = await Promise.all([
     read(span, "total"),
     read({ ...span, fromMs: span.fromMs - lengthMs, toMs: span.fromMs }, "total"),
     read(span, step),
     read(span, step, "tier"),
     read(span, step, "status"),
     read(span, "total", "model"),
-    read(span, "total", "key"),
+    records.usage.topKeys(span, KEYS_MAX),
   ]);
-  const most = [...byKey.rows].sort((a, b) => Number(b.charge - a.charge)).slice(0, KEYS_MAX);
   const names = namesOf(edge, span.accountId);
   return {
     from: isoTime(series.fromMs),
@@ -93,11 +95,21 @@ async function readUsage(span: Narrowed & { readonly step: "hour" | "day" }, edg
     total: first(total.rows),
     before: first(before.rows),
     series: series.rows.map(writeUsage),
-    tiers: tiers.rows.map(writeUsage),
-    statuses: statuses.rows.map(writeUsage),
-    models: models.rows.map(writeUsage),
-    keys: most.map((row) => ({ ...writeUsage(row), name: names.key(row.group ?? "") ?? row.group ?? "none" })),
+    tiers: tiers.rows.map(writeShare),
+    statuses: statuses.rows.map(writeShare),
+    models: models.rows.map(writeShare),
+    keys: keys.map(({ keyId, ...sums }) => ({
+      ...writeShare({ ...sums, group: keyId, startMs: series.fromMs }),
+      name: names.key(keyId) ?? keyId,
+    })),
   };
+}
+
+type ShareRow = Pick<UsageRow, "startMs" | "group" | "requests" | "errors" | "charge" | "baseline">;
+
+function writeShare({ startMs, group, requests, errors, charge, baseline }: ShareRow): Shape<typeof ShareSchema> {
+  const savedUsd = formatUsd(baseline - charge);
+  return { start: isoTime(startMs), group, requests, errors, chargeUsd: formatUsd(charge), savedUsd };
 }
 
 /** Totals come as a list of one. */
