@@ -7,12 +7,12 @@ import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
+import type { UndecodedPart } from "./wire/body-fields.ts";
 import type { OwnTexts } from "./wire/event-pattern.ts";
 import type { JsonObject } from "./wire/fields.ts";
 import type { JsonSource } from "./wire/json-source.ts";
 import type { RateLimitHeaders } from "./wire/retry-after.ts";
 import type { SseReader } from "./wire/sse.ts";
-import type { UndecodedPart } from "./wire/undecoded.ts";
 
 /** A codec for both ends. One end alone would serve only half of the pairs. */
 export interface Format extends ClientFormat, ProviderFormat {

@@ -78,7 +78,7 @@ export function estimateInputTokens({ messages, tools }: Pick<ChatRequest, "mess
   return Math.ceil(fixed + tokensIn(texts, undecoded) + toolTokens(tools));
 }
 
-/** An agent offers the same tools in every turn, and a long list that comes again is the same value again. */
+/** An agent offers the same tools in every turn, and a list that came before is the same value again. */
 const measuredTools = new WeakMap<readonly Tool[], number>();
 const LONG_LIST = 8;
 

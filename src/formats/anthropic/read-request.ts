@@ -19,6 +19,7 @@ import {
   readObject,
 } from "../wire/fields.ts";
 import type { JsonSource } from "../wire/json-source.ts";
+import { onceForKnown } from "../wire/known-lists.ts";
 import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
 import { convertTurns } from "./to-chat/messages.ts";
 import { readServerNeeds } from "./to-chat/tools.ts";
@@ -78,7 +79,7 @@ function readPrompt(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> &
     { conversion, keepsCacheControl: false, keepsReasoning: false, keepsDetails: false },
   );
   if (isUndecoded(body)) markUndecoded(messages);
-  return { messages, tools: readArray(body, "tools").map(readTool), refusals: conversion.refusals };
+  return { messages, tools: readTools(readArray(body, "tools")), refusals: conversion.refusals };
 }
 
 /** Whether the texts of the turns are only passed on. Names are compared with those of tools, ids may be hashed. */
@@ -103,6 +104,8 @@ function checkThread(thread: unknown): void {
     "'thread' is not supported: each turn may go to another model. Send the whole conversation without it.";
   throw new GatewayError("badRequest", message, { code: "thread_unsupported_request", param: "thread" });
 }
+
+const readTools = onceForKnown((list) => list.map(readTool));
 
 function readTool(tool: unknown, index: number): Tool {
   const place = `tools[${index}]`;

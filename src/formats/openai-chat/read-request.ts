@@ -23,6 +23,7 @@ import {
   readNumber,
   readObject,
 } from "../wire/fields.ts";
+import { onceForKnown } from "../wire/known-lists.ts";
 
 /** As the vendor documents it; more would multiply the hold. */
 export const CHOICES_MAX = 128;
@@ -124,22 +125,13 @@ function hasImageUrl(image: unknown): boolean {
 
 /** Tools in all shapes clients send: nested functions, custom tools, flat entries, and the deprecated `functions`. */
 function readTools(body: JsonObject): readonly Tool[] {
-  const tools = readToolList(readArray(body, "tools"), "tools");
+  const tools = readToolList(readArray(body, "tools"));
   const functions = readArray(body, "functions");
-  return functions.length === 0 ? tools : [...tools, ...readToolList(functions, "functions")];
+  return functions.length === 0 ? tools : [...tools, ...readFunctionList(functions)];
 }
 
-/** A long list that comes again is the same value again, and what was read of it still holds. */
-const readLists = new WeakMap<readonly unknown[], readonly Tool[]>();
-const LONG_LIST = 8;
-
-function readToolList(list: readonly unknown[], field: string): readonly Tool[] {
-  const known = list.length < LONG_LIST ? undefined : readLists.get(list);
-  if (known !== undefined) return known;
-  const tools = list.map((tool, index) => readTool(tool, `${field}[${index}]`));
-  if (list.length >= LONG_LIST) readLists.set(list, tools);
-  return tools;
-}
+const readToolList = onceForKnown((list) => list.map((tool, index) => readTool(tool, `tools[${index}]`)));
+const readFunctionList = onceForKnown((list) => list.map((tool, index) => readTool(tool, `functions[${index}]`)));
 
 function readTool(tool: unknown, place: string): Tool {
   if (!isObject(tool)) throw invalid(place, `${place} must be an object.`);

@@ -6,7 +6,7 @@ import { GatewayError } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 
 /** Where a field stands in the bytes: its name, its value, its end. */
-interface JsonField {
+export interface JsonField {
   readonly name: string;
   readonly start: number;
   readonly valueStart: number;
@@ -158,7 +158,7 @@ export function spliceFields(source: JsonSource, changes: FieldChanges): Buffer 
   return joined(pieces);
 }
 
-export function lastPlaces(fields: readonly JsonField[]): ReadonlyMap<string, number> {
+function lastPlaces(fields: readonly JsonField[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   for (const [place, { name }] of fields.entries()) places.set(name, place);
   return places;

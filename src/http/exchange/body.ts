@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
 import type { CallFormat } from "../../formats/format.ts";
+import { parseFields } from "../../formats/wire/body-fields.ts";
 import { decodeBody, type JsonSource, type ParsedBody, parseText, scanBody } from "../../formats/wire/json-source.ts";
-import { parseUndecoded } from "../../formats/wire/undecoded.ts";
 import type { Caller } from "../../gateway/call.ts";
 import type { BodyBudget, BodyCharge } from "../overload/body-budget.ts";
 import { OVERLOAD_POLICY } from "../overload/policy.ts";
@@ -47,10 +47,10 @@ export async function parsedBodyOf(
   request.bodyCharge?.add(source.values * valueBytes);
   const isLong = bytes.length > LONG_BYTES;
   if (isLong) await nextTurn();
-  const undecoded = part === undefined ? null : parseUndecoded(scanned, part);
-  if (undecoded !== null) {
+  const byFields = part === undefined ? null : parseFields(scanned, part);
+  if (byFields !== null) {
     if (isLong) await nextTurn();
-    return { source, body: undecoded };
+    return { source, body: byFields };
   }
   const text = decodeBody(scanned);
   if (isLong) await nextTurn();

@@ -11,9 +11,9 @@ import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { readChatRequest } from "../../formats/openai-chat/read-request.ts";
 import type { Spoken } from "../../formats/passage.ts";
 import { isControlField, readControls } from "../../formats/service/controls.ts";
+import { parseFields } from "../../formats/wire/body-fields.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readString } from "../../formats/wire/fields.ts";
 import { type ParsedBody, scanBody } from "../../formats/wire/json-source.ts";
-import { parseUndecoded } from "../../formats/wire/undecoded.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import { expand } from "../../gateway/state/expand.ts";
@@ -51,7 +51,7 @@ function readUndecoded(format: ClientFormat, { source, body: sent }: ParsedBody)
   const fields = new Set([...part.fields, "system_prompt"]);
   // Beside messages it is not read.
   if ((sent.messages ?? sent.input ?? null) === null) fields.add("prompt");
-  const body = parseUndecoded(scanBody(source.bytes), { fields });
+  const body = parseFields(scanBody(source.bytes), { fields });
   if (body === null || part.allows?.(asFormat(format, body)) === false) return null;
   return readDebug(format, { source, body }, {}).request.chat.messages;
 }

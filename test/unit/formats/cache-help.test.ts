@@ -9,9 +9,9 @@ import { gemini } from "../../../src/formats/gemini/codec.ts";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
 import { openaiResponses } from "../../../src/formats/openai-responses/codec.ts";
 import { writeProviderRequest } from "../../../src/formats/passage.ts";
+import { parseFields } from "../../../src/formats/wire/body-fields.ts";
 import { isObject } from "../../../src/formats/wire/fields.ts";
 import { parseBody, scanBody } from "../../../src/formats/wire/json-source.ts";
-import { parseUndecoded } from "../../../src/formats/wire/undecoded.ts";
 import { makeModel } from "../../support/catalog.ts";
 import { fc } from "../../support/property.ts";
 
@@ -99,7 +99,7 @@ function marksIn(value: unknown): number {
 function read(format: ClientFormat, text: string) {
   const bytes = Buffer.from(text);
   const scanned = scanBody(bytes);
-  const undecoded = format.undecoded === undefined ? null : parseUndecoded(scanned, format.undecoded);
+  const undecoded = format.undecoded === undefined ? null : parseFields(scanned, format.undecoded);
   return format.readRequest(scanned.source, undecoded ?? parseBody(bytes).body, { headers: {} });
 }
 

@@ -9,8 +9,8 @@ import { gemini } from "../../../../src/formats/gemini/codec.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { openaiResponses } from "../../../../src/formats/openai-responses/codec.ts";
 import { writeProviderRequest } from "../../../../src/formats/passage.ts";
+import { parseFields, type UndecodedPart } from "../../../../src/formats/wire/body-fields.ts";
 import { parseBody, scanBody } from "../../../../src/formats/wire/json-source.ts";
-import { parseUndecoded, type UndecodedPart } from "../../../../src/formats/wire/undecoded.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { escapedJson } from "../../../support/formats/escaped.ts";
@@ -99,7 +99,7 @@ describe("a body whose turns are not decoded", () => {
       fc.property(body, fc.constantFrom(0, 2), fc.constantFrom(0, 0, 0.4, 0.7), (given, indent, share) => {
         const bytes = Buffer.from(escapedJson(given, { indent, share }));
         const scanned = scanBody(bytes);
-        const part = parseUndecoded(scanned, PART);
+        const part = parseFields(scanned, PART);
         if (part === null) return;
         if (isUndecoded(part)) undecodedCount += 1;
         const undecoded = anthropicMessages.readRequest(scanned.source, part, { headers: {} });
@@ -120,7 +120,7 @@ describe("a body whose turns are not decoded", () => {
 
   it("is decoded as a whole where a name or an id is not plain", () => {
     const undecoded = (content: unknown) =>
-      parseUndecoded(scanBody(Buffer.from(JSON.stringify({ messages: [{ role: "user", content }] }))), PART);
+      parseFields(scanBody(Buffer.from(JSON.stringify({ messages: [{ role: "user", content }] }))), PART);
     expect(undecoded([{ type: "tool_use", id: "1", name: "größe", input: {} }])).toBeNull();
     expect(undecoded([{ type: "tool_result", tool_use_id: "ü", content: "" }])).toBeNull();
     expect(undecoded([{ type: "tool_result", tool_use_id: "u", content: "ü" }])).not.toBeNull();

@@ -10,9 +10,9 @@ import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { openaiResponses } from "../../../../src/formats/openai-responses/codec.ts";
 import { responseWriter, writeResponseBytes } from "../../../../src/formats/openai-responses/response-object.ts";
 import { writeProviderRequest } from "../../../../src/formats/passage.ts";
+import { parseFields } from "../../../../src/formats/wire/body-fields.ts";
 import { isObject, type JsonObject } from "../../../../src/formats/wire/fields.ts";
 import { parseBody, scanBody } from "../../../../src/formats/wire/json-source.ts";
-import { parseUndecoded } from "../../../../src/formats/wire/undecoded.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { escapedJson } from "../../../support/formats/escaped.ts";
@@ -91,7 +91,7 @@ function readWhole(bytes: Buffer): ClientRequest {
 
 function readPart(bytes: Buffer): ClientRequest | null {
   const scanned = scanBody(bytes);
-  const part = openaiResponses.undecoded === undefined ? null : parseUndecoded(scanned, openaiResponses.undecoded);
+  const part = openaiResponses.undecoded === undefined ? null : parseFields(scanned, openaiResponses.undecoded);
   return part === null ? null : openaiResponses.readRequest(scanned.source, part, { headers: {} });
 }
 
@@ -149,7 +149,7 @@ describe("a body whose input is not decoded", () => {
     const whole: JsonObject = { store: false, input: [{ role: "user", content: "größer" }], ...change };
     const bytes = Buffer.from(JSON.stringify(whole));
     const part =
-      openaiResponses.undecoded === undefined ? null : parseUndecoded(scanBody(bytes), openaiResponses.undecoded);
+      openaiResponses.undecoded === undefined ? null : parseFields(scanBody(bytes), openaiResponses.undecoded);
     expect(part).toBeNull();
     expect(isObject(parseBody(bytes).body)).toBe(true);
   });
