@@ -20,7 +20,7 @@ export interface Speeds {
   keeping(isSame: (route: string) => boolean): Speeds;
 }
 
-/** The weight of a new observation, once there are enough. */
+/** The weight of a new observation, once there are enough to begin with. */
 const ALPHA = 0.1;
 /** Before so many observations, a host counts as unknown: the first one may include a connection or a cold start. */
 const OBSERVED_MIN = 5;
@@ -32,18 +32,24 @@ const OUTPUT_MS_MIN = 20;
 /** What is older is forgotten, so that a host that was slow is tried again. */
 const KEEP_MS = 600_000;
 
+/** It begins with the median of the first observations, so that one that took very long counts no more than another. */
 class Average {
-  #sum = 0;
-  #count = 0;
+  readonly #first: number[] = [];
+  #log = 0;
 
   note(observed: number): void {
-    this.#count += 1;
-    this.#sum += Math.max(ALPHA, 1 / this.#count) * (Math.log(Math.max(1, observed)) - this.#sum);
+    const log = Math.log(Math.max(1, observed));
+    if (this.#first.length === OBSERVED_MIN) {
+      this.#log += ALPHA * (log - this.#log);
+      return;
+    }
+    this.#first.push(log);
+    this.#log = this.#first.toSorted((a, b) => a - b)[OBSERVED_MIN >> 1] ?? 0;
   }
 
   /** Null before there are enough observations. */
   get value(): number | null {
-    return this.#count < OBSERVED_MIN ? null : Math.exp(this.#sum);
+    return this.#first.length < OBSERVED_MIN ? null : Math.exp(this.#log);
   }
 }
 

@@ -100,12 +100,12 @@ describe("speeds", () => {
     expect(speeds.current().get("m")?.tokensPerSecond).toBeGreaterThan(90);
   });
 
-  test("do not triple because of one answer that took thirty times as long, whenever it came", () => {
+  test("grow by less than half because of one answer that took thirty times as long, whenever it came", () => {
     for (const slowAt of [0, 3, 8]) {
       const speeds = createSpeeds(() => 0);
       for (let index = 0; index < 10; index += 1) {
         speeds.note("m", { firstMs: index === slowAt ? 1800 : 60, outputTokens: 0, outputMs: 0 });
-        expect(speeds.current().get("m")?.firstMs ?? 60).toBeLessThan(180);
+        expect(speeds.current().get("m")?.firstMs ?? 60).toBeLessThan(90);
       }
     }
   });
