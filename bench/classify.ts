@@ -43,40 +43,58 @@ function measureSize(size: Size, catalog: Catalog, { forMs }: ClassifyPlan): str
     const { source, body } = parseBody(bytes);
     return openaiChat.readRequest(source, body);
   };
-  const request = read();
-  const { chat, controls } = request;
-  const question: RoutingQuestion = { chat, controls, constraints: NO_CONSTRAINTS, restingModels: NOBODY };
-  const decideAlone = () => decide(question, catalog);
-  const { find, note } = makeSession(request, decideAlone(), catalog);
-  const decideInSession = () => decide({ ...question, sessionView: find() }, catalog);
-  note();
+  const alone = takeTurns(() => questionOf(read()));
+  const inSession = takeTurns(read);
+  const decideAlone = () => decide(alone(), catalog);
+  const { find, note } = makeSession(decideAlone(), catalog);
+  const decideInSession = (call: Call) => decide({ ...questionOf(call.request), sessionView: find(call) }, catalog);
+  const call = () => callOf(inSession());
+  note(call());
   const columns = [read, decideAlone].flatMap((work) => {
     timeEach(work, forMs / 4);
     const timesUs = timeEach(work, forMs);
     return [show(percentile(timesUs, 0.5)), show(percentile(timesUs, 0.99))];
   });
-  const addsUs = timeMore(decideAlone, decideInSession, 2 * forMs);
-  timeEach(note, forMs / 4);
-  const noteUs = timeEach(note, forMs);
+  const addsUs = timeMore(decideAlone, decideInSession, { give: call, forMs: 2 * forMs });
+  const noteUs = timeMore(nothing, note, { give: call, forMs });
   return [size, String(bytes.length), ...columns, show(median(addsUs)), show(median(noteUs))];
 }
 
+/** Two equal values by turns: the texts of two requests are never the same strings. */
+function takeTurns<T>(make: () => T): () => T {
+  const values = [make(), make()] as const;
+  let turn = 0;
+  return () => {
+    turn = 1 - turn;
+    return values[turn] as T;
+  };
+}
+
+function questionOf({ chat, controls }: Call["request"]): RoutingQuestion {
+  return { chat, controls, constraints: NO_CONSTRAINTS, restingModels: NOBODY };
+}
+
+/** What was read of one prompt is kept for its call, so each call has a prompt of its own. */
+function callOf(request: Call["request"]): Call {
+  const rest = { requestId: "req", headers: {}, caller: { key: { accountId: "a" } }, state: null };
+  return { ...rest, request: { ...request, chat: { ...request.chat } } } as unknown as Call;
+}
+
 interface SessionUnderTest {
-  readonly find: () => SessionView | null;
-  readonly note: () => void;
+  readonly find: (call: Call) => SessionView | null;
+  readonly note: (call: Call) => void;
 }
 
 /** The same request comes again and again, so that what is looked for is found. */
-function makeSession(request: Call["request"], decision: Decision, catalog: Catalog): SessionUnderTest {
+function makeSession(decision: Decision, catalog: Catalog): SessionUnderTest {
   const now = Date.now;
   const memory = createSessionMemory(HOUR_MS, now);
   const sessions = createSessions({ memory, isOn: true, now, share: () => undefined });
-  const rest = { requestId: "req", headers: {}, caller: { key: { accountId: "a" } }, state: null };
-  // What was read of one prompt is kept for its call.
-  const callAgain = () => ({ ...rest, request: { ...request, chat: { ...request.chat } } }) as unknown as Call;
-  const model = routesOf(decision, catalog)[0] as HostedModel;
+  const routes = routesOf(decision, catalog);
+  // One that caches, so that there is something to compare.
+  const model = routes.find(({ cache }) => cache !== undefined) ?? (routes[0] as HostedModel);
   const answer = { decision, model, keyId: undefined, usage: null, toolCallIds: [] };
-  return { find: () => sessions.view(callAgain()), note: () => sessions.note({ call: callAgain(), ...answer }) };
+  return { find: (call) => sessions.view(call), note: (call) => sessions.note({ call, ...answer }) };
 }
 
 const HOUR_MS = 3_600_000;
@@ -93,16 +111,28 @@ function timeEach(work: () => unknown, forMs: number): readonly number[] {
   return timesUs;
 }
 
+function nothing(): void {}
+
+interface MorePlan<T> {
+  /** What the second takes, made before the times are taken. */
+  readonly give: () => T;
+  readonly forMs: number;
+}
+
 /** By how much the second takes longer than the first, pair by pair: what disturbs the machine disturbs both. */
-function timeMore(first: () => unknown, second: () => unknown, forMs: number): readonly number[] {
-  timeEach(second, forMs / 4);
-  const moreUs: number[] = [];
-  timeEach(() => {
+function timeMore<T>(first: () => unknown, second: (given: T) => unknown, plan: MorePlan<T>): readonly number[] {
+  const { give, forMs } = plan;
+  let moreUs: number[] = [];
+  const pair = (): void => {
+    const given = give();
     const startedAt = performance.now();
     first();
     const between = performance.now();
-    second();
+    second(given);
     moreUs.push((performance.now() - between - (between - startedAt)) * 1000);
-  }, forMs);
+  };
+  timeEach(pair, forMs / 4);
+  moreUs = [];
+  timeEach(pair, forMs);
   return moreUs;
 }

@@ -31,10 +31,10 @@ export interface SessionTurn {
   readonly escalation: number;
   readonly task: number;
   /**
-   * The last message of its prompt. Prompts with the same examples are one thread, so evidence counts only for requests
-   * that have this message. Absent without evidence, and where the session is named.
+   * A hash of the last message of its prompt. Prompts with the same examples are one thread, so evidence counts only for
+   * requests that have this message. Absent without evidence, and where the session is named.
    */
-  readonly end?: PromptEnd;
+  readonly end?: number;
   /** What the host has now seen, the longest beginning first. */
   readonly prefixes: readonly SeenPrefix[];
   /** How far the host's own counts bore out what was expected of its cache, 0 to 1. */
@@ -45,10 +45,8 @@ export interface SessionTurn {
   readonly response: string | null;
 }
 
-export interface PromptEnd {
-  readonly place: number;
-  readonly hash: number;
-}
+/** How the id of a session begins that nobody has named. */
+export const UNNAMED = "f";
 
 /** What a turn is found by. */
 export function turnKey({ session, thread }: Pick<SessionTurn, "session" | "thread">): string {

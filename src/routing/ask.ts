@@ -35,9 +35,9 @@ export function newestAsk(messages: readonly ChatMessage[]): Ask {
   return askBefore(messages, messages.length) ?? lastInstruction(messages);
 }
 
-/** The newest human request that stands before `end`; null when there is none. */
-export function askBefore(messages: readonly ChatMessage[], end: number): Ask | null {
-  for (let index = end - 1; index >= 0; index--) {
+/** The newest human request that stands before `end` and after `after`; null when there is none. */
+export function askBefore(messages: readonly ChatMessage[], end: number, after = -1): Ask | null {
+  for (let index = end - 1; index > after; index--) {
     const message = messages[index] as ChatMessage;
     if (message.role !== "user") continue;
     const text = readableText(message);
@@ -57,7 +57,8 @@ function lastInstruction(messages: readonly ChatMessage[]): Ask {
   return { text: "", index: -1 };
 }
 
-function readableText(message: ChatMessage): string {
+/** Without the notes of client programs. */
+export function readableText(message: ChatMessage): string {
   return readEnds(withoutNotes(messageText(message)).trim());
 }
 

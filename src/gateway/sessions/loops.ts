@@ -30,9 +30,8 @@ function openCallIds(messages: readonly ChatMessage[]): readonly string[] {
   const calledAt = messages.findLastIndex(({ role }) => role === "assistant");
   const calling = messages[calledAt];
   const ids = calling === undefined ? NONE : toolCallIds(calling);
-  if (ids.length === 0 || !messages.some(({ role }, index) => index > calledAt && role === "tool")) return NONE;
-  const hasNewAsk = (askBefore(messages, messages.length)?.index ?? -1) > calledAt;
-  return hasNewAsk ? NONE : ids;
+  if (ids.length === 0 || messages.findLastIndex(({ role }) => role === "tool") < calledAt) return NONE;
+  return askBefore(messages, messages.length, calledAt) === null ? ids : NONE;
 }
 
 /** A hash of account and id. Ids are taken as every format writes them, so that a call made in one is found in the other. */

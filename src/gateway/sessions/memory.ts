@@ -3,17 +3,17 @@
 
 import type { ChatMessage } from "../../core/chat.ts";
 import { type CachedPrefix, type SessionTurn, turnKey } from "../../core/session.ts";
-import type { PrefixMarks } from "../../routing/sessions/prefix.ts";
+import { type Prefixes, placeOf } from "../../routing/sessions/prefix.ts";
 
 export interface SessionMemory {
-  /** The last turn of a session that is not over, in this thread. */
-  turn(session: string, thread?: number): SessionTurn | null;
+  /** The last turn at each host and key of a session that is not over, in this thread, the newest first. */
+  turns(session: string, thread?: number): readonly SessionTurn[];
   /** The turn that made one of these calls. */
   turnOfCalls(calls: readonly number[]): SessionTurn | null;
   /** The session of a response that is continued by its id. */
   sessionOfResponse(responseId: string): string | null;
-  /** What hosts have seen of a prompt: for each route and key the longest. */
-  cached(marks: PrefixMarks): readonly CachedPrefix[];
+  /** What hosts have seen of a prompt: for each route and key the longest. `turns` came before it. */
+  cached(prompt: Prefixes, turns: readonly SessionTurn[]): readonly CachedPrefix[];
   /** An older turn than the one that is known changes nothing. */
   learn(turn: SessionTurn): void;
 }
@@ -23,14 +23,22 @@ const SESSIONS_MAX = 20_000;
 const NONE: readonly never[] = [];
 
 export function createSessionMemory(idleMs: number, now: () => number): SessionMemory {
-  const turns = new Generations<string, SessionTurn>(SESSIONS_MAX);
+  const sessions = new Generations<string, readonly SessionTurn[]>(SESSIONS_MAX);
   const calls = new Generations<number, SessionTurn>(SESSIONS_MAX);
   const responses = new Generations<string, string>(SESSIONS_MAX);
   const prefixes = new Generations<number, readonly CachedPrefix[]>(2 * SESSIONS_MAX);
+  /** Where the prompt goes on from what was sent in this turn. */
+  const longestSeen = (turn: SessionTurn, { first, length, hashAt }: Prefixes): readonly CachedPrefix[] | undefined => {
+    for (const { hash } of turn.prefixes) {
+      const place = placeOf(hash);
+      if (place > first && place <= length && hashAt(place) === hash) return prefixes.get(hash);
+    }
+    return undefined;
+  };
   return {
-    turn(session, thread) {
-      const turn = turns.get(thread === undefined ? session : turnKey({ session, thread }));
-      return turn !== undefined && now() - turn.atMs < idleMs ? turn : null;
+    turns(session, thread) {
+      const turns = sessions.get(thread === undefined ? session : turnKey({ session, thread }));
+      return turns !== undefined && now() - (turns[0] as SessionTurn).atMs < idleMs ? turns : NONE;
     },
     turnOfCalls(names) {
       for (const name of names) {
@@ -40,17 +48,21 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
       return null;
     },
     sessionOfResponse: (responseId) => responses.get(responseId) ?? null,
-    cached(marks) {
-      let found: CachedPrefix[] | null = null;
-      const add = (hash: number): void => {
-        const seen = prefixes.get(hash);
-        if (seen === undefined) return;
-        found ??= [];
-        for (const prefix of seen) if (!found.some((longer) => isSamePlace(longer, prefix))) found.push(prefix);
+    cached(prompt, turns) {
+      const { instructions, first, length } = prompt;
+      const seen = instructions === null ? NONE : prefixes.get(instructions);
+      // What begins with these instructions was never sent.
+      if (seen === undefined) return NONE;
+      const found: CachedPrefix[] = [];
+      const add = (known: readonly CachedPrefix[] = NONE): void => {
+        for (const prefix of known) if (!found.some((longer) => isSamePlace(longer, prefix))) found.push(prefix);
       };
-      for (let index = marks.ends.length - 1; index >= 0; index--) add(marks.ends[index]?.hash as number);
-      if (marks.instructions !== null) add(marks.instructions.hash);
-      return found ?? NONE;
+      for (const turn of turns) add(longestSeen(turn, prompt));
+      // Several conversations may have one name: this one is looked for by its last messages.
+      const from = found.length > 0 ? length : Math.max(first, length - ENDS_MAX);
+      for (let place = length; place > from; place--) add(prefixes.get(prompt.hashAt(place)));
+      add(seen);
+      return found;
     },
     learn(turn) {
       for (const name of turn.calls) calls.set(name, turn);
@@ -58,16 +70,23 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
       for (const { hash, tokens } of turn.prefixes) {
         const { session, route, keyId, trust, atMs } = turn;
         const prefix = { session, route, keyId, tokens, trust, atMs };
-        prefixes.set(hash, withPrefix(prefixes.get(hash) ?? NONE, prefix));
+        prefixes.set(hash, withNewest(prefixes.get(hash) ?? NONE, prefix));
       }
       const key = turnKey(turn);
-      const known = turns.get(key);
-      if (known === undefined || known.atMs <= turn.atMs) turns.set(key, turn);
+      // The first turn has no thread yet.
+      const known = sessions.get(key) ?? sessions.get(turn.session) ?? NONE;
+      if (known[0] === undefined || known[0].atMs <= turn.atMs) sessions.set(key, withNewest(known, turn));
     },
   };
 }
 
-function isSamePlace(one: CachedPrefix, other: CachedPrefix): boolean {
+/** More messages than these hardly come between two requests of a conversation. */
+const ENDS_MAX = 24;
+
+/** A model at a host, called with a key. */
+type Place = Pick<SessionTurn, "route" | "keyId" | "atMs">;
+
+function isSamePlace(one: Place, other: Place): boolean {
   return one.route === other.route && one.keyId === other.keyId;
 }
 
@@ -75,10 +94,10 @@ function isSamePlace(one: CachedPrefix, other: CachedPrefix): boolean {
 const PLACES_MAX = 8;
 
 /** The newest first. */
-function withPrefix(known: readonly CachedPrefix[], prefix: CachedPrefix): readonly CachedPrefix[] {
-  const same = known.find((other) => isSamePlace(other, prefix));
-  if (same !== undefined && same.atMs > prefix.atMs) return known;
-  return [prefix, ...known.filter((other) => other !== same)].slice(0, PLACES_MAX);
+function withNewest<T extends Place>(known: readonly T[], item: T): readonly T[] {
+  const same = known.find((other) => isSamePlace(other, item));
+  if (same !== undefined && same.atMs > item.atMs) return known;
+  return [item, ...known.filter((other) => other !== same)].slice(0, PLACES_MAX);
 }
 
 /** A map that lets go of what was not set for long: the older generation goes when the newer is full. */

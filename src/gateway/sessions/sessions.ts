@@ -5,13 +5,14 @@ import { hash } from "node:crypto";
 import { type ChatMessage, type ChatRequest, promptTokens, type Usage } from "../../core/chat.ts";
 import type { Decision } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
-import type { CachedPrefix, PromptEnd, SeenPrefix, SessionTurn, SessionView } from "../../core/session.ts";
+import { type CachedPrefix, type SeenPrefix, type SessionTurn, type SessionView, UNNAMED } from "../../core/session.ts";
 import { namedSession, type SessionFacts, sessionOf } from "../../routing/session.ts";
 import {
-  hashMessage,
+  charsUpTo,
+  hashLasting,
   type Opening,
-  type PrefixMarks,
-  prefixMarks,
+  type Prefixes,
+  prefixesOf,
   readOpening,
   threadOf,
 } from "../../routing/sessions/prefix.ts";
@@ -63,9 +64,10 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
       if (!isOn) return null;
       const id = idOf(call);
       const thread = threadIn(id, call);
-      const own = lastTurn(id, thread, memory);
+      const turns = turnsOf(id, thread, memory);
+      const own = turns[0] ?? null;
       const loop = loopOf(call, own);
-      const cached = isCacheable(call) ? memory.cached(prompts.marks(call)) : NONE;
+      const cached = isCacheable(call) ? memory.cached(prompts.prefixes(call), turns) : NONE;
       const newest = loop?.session === id ? loop : (own ?? loop);
       const last = newest === null ? null : withOwnEvidence(newest, call);
       return thread === undefined
@@ -76,30 +78,32 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
     note(answered) {
       const { call } = answered;
       const id = answered.decision.session?.id ?? idOf(call);
-      const before = lastTurn(id, threadIn(id, call), memory);
-      const marks = isOn ? () => prompts.marks(call) : null;
-      const turn = turnOf(answered, { id, before, memory, marks, nowMs: now() });
+      const turns = turnsOf(id, threadIn(id, call), memory);
+      const prefixes = isOn ? () => prompts.prefixes(call) : null;
+      const turn = turnOf(answered, { id, turns, memory, prefixes, nowMs: now() });
       memory.learn(turn);
-      if (isWorthSharing(turn, before, call)) share(turn);
+      if (isWorthSharing(turn, turns.length > 0, call)) share(turn);
     },
   };
 }
 
-/** Conversations that nobody named may begin alike: the turn of this one, or else one without an answer yet. */
-function lastTurn(id: string, thread: number | undefined, memory: SessionMemory): SessionTurn | null {
-  return (thread === undefined ? null : memory.turn(id, thread)) ?? memory.turn(id);
+/** Conversations that nobody named may begin alike: the turns of this one, or else those without an answer yet. */
+function turnsOf(id: string, thread: number | undefined, memory: SessionMemory): readonly SessionTurn[] {
+  const own = thread === undefined ? NO_TURNS : memory.turns(id, thread);
+  return own.length > 0 ? own : memory.turns(id);
 }
 
+const NO_TURNS: readonly SessionTurn[] = [];
+
 function threadIn(id: string, { request }: AskingCall): number | undefined {
-  return id.startsWith(UNNAMED) ? threadOf(request.chat.messages) : undefined;
+  return id.startsWith(UNNAMED) ? threadOf(request.chat.messages, hashText) : undefined;
 }
 
 /** Another conversation of the thread may have been raised, not this one. */
 function withOwnEvidence(turn: SessionTurn, { request: { chat } }: AskingCall): SessionTurn {
   const { end, escalation } = turn;
   if (end === undefined || escalation === 0) return turn;
-  const message = chat.messages[end.place];
-  return message !== undefined && hashMessage(message, hashText) === end.hash ? turn : { ...turn, escalation: 0 };
+  return chat.messages.some((message) => hashLasting(message, hashText) === end) ? turn : { ...turn, escalation: 0 };
 }
 
 const NONE: readonly CachedPrefix[] = [];
@@ -113,13 +117,13 @@ function isCacheable({ request: { source } }: AskingCall): boolean {
 
 interface Prompts {
   opening(chat: ChatRequest): Opening;
-  marks(call: AskingCall): PrefixMarks;
+  prefixes(call: AskingCall): Prefixes;
 }
 
 /** What was read of a prompt. */
 interface ReadPrompt {
   readonly opening: Opening;
-  marks: PrefixMarks | null;
+  prefixes: Prefixes | null;
 }
 
 /** Each prompt is hashed once, for the decision and for what is remembered of it. */
@@ -129,24 +133,22 @@ function createPrompts(): Prompts {
   const read = (chat: ChatRequest): ReadPrompt => {
     let prompt = prompts.get(chat);
     if (prompt === undefined) {
-      prompt = { opening: readOpening(chat.messages, hashOnce), marks: null };
+      prompt = { opening: readOpening(chat.messages, hashOnce), prefixes: null };
       prompts.set(chat, prompt);
     }
     return prompt;
   };
   return {
     opening: (chat) => read(chat).opening,
-    marks({ request: { chat }, caller }) {
+    prefixes({ request: { chat }, caller }) {
       const prompt = read(chat);
-      prompt.marks ??= prefixMarks(chat, caller.key.accountId, prompt.opening);
-      return prompt.marks;
+      prompt.prefixes ??= prefixesOf(chat, caller.key.accountId, prompt.opening);
+      return prompt.prefixes;
     },
   };
 }
 
 const ID_CHARS = 20;
-/** Of a session that nobody has named. */
-const UNNAMED = "f";
 const NAMED = "s";
 
 /** The first that a request has: a name, the response that it continues, its beginning. */
@@ -181,16 +183,17 @@ function responseName(accountId: string, id: string): string {
 
 interface TurnContext {
   readonly id: string;
-  readonly before: SessionTurn | null;
+  /** The turns before. */
+  readonly turns: readonly SessionTurn[];
   readonly memory: SessionMemory;
   /** Null where sessions are off. */
-  readonly marks: (() => PrefixMarks) | null;
+  readonly prefixes: (() => Prefixes) | null;
   readonly nowMs: number;
 }
 
 function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
   const { call, decision, model, keyId, usage, toolCallIds } = answered;
-  const { id, before, nowMs } = context;
+  const { id, turns, nowMs } = context;
   const { accountId } = call.caller.key;
   const tokens = usage === null ? decision.estimatedTokens.input : promptTokens(usage.buckets);
   const thread = threadIn(id, call);
@@ -198,7 +201,9 @@ function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
   return {
     session: id,
     ...(thread === undefined ? {} : { thread }),
-    ...(escalation === 0 || id.startsWith(NAMED) ? {} : { end: endOf(call.request.chat) }),
+    ...(escalation === 0 || id.startsWith(NAMED)
+      ? {}
+      : { end: hashLasting(call.request.chat.messages.at(-1) as ChatMessage, hashText) }),
     model: model.id,
     route: model.route,
     keyId: keyId ?? null,
@@ -207,16 +212,11 @@ function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
     cachedTokens: usage?.buckets.cacheRead ?? 0,
     atMs: nowMs,
     escalation,
-    task: decision.session?.task ?? before?.task ?? 0,
+    task: decision.session?.task ?? turns[0]?.task ?? 0,
     ...cacheOf(answered, tokens, context),
     calls: toolCallIds.length === 0 ? NO_CALLS : callNames(accountId, call.requestId, toolCallIds),
     response: call.state === null ? null : responseName(accountId, call.state.answerId),
   };
-}
-
-function endOf({ messages }: ChatRequest): PromptEnd {
-  const place = messages.length - 1;
-  return { place, hash: hashMessage(messages[place] as ChatMessage, hashText) };
 }
 
 const NO_CALLS: readonly number[] = [];
@@ -224,41 +224,46 @@ const NO_PREFIXES: readonly SeenPrefix[] = [];
 
 /** What the host has now seen, cached or not, and how far its counts bore out what was expected of it before. */
 function cacheOf(
-  { model, keyId, usage }: AnsweredTurn,
+  { call, model, keyId, usage }: AnsweredTurn,
   tokens: number,
-  { before, memory, marks: read, nowMs }: TurnContext,
+  { turns, memory, prefixes: read, nowMs }: TurnContext,
 ): Pick<SessionTurn, "prefixes" | "trust"> {
   const { cache } = model;
-  const trusted = before?.route === model.route ? before.trust : 1;
+  const trusted = turns[0]?.route === model.route ? turns[0].trust : 1;
   if (read === null || cache === undefined || tokens < cache.tokensMin)
     return { prefixes: NO_PREFIXES, trust: trusted };
-  const marks = read();
+  const prefixes = read();
   const expected = memory
-    .cached(marks)
+    .cached(prefixes, turns)
     .find(({ route, keyId: key }) => route === model.route && key === (keyId ?? null));
   const isAlive = expected !== undefined && nowMs - expected.atMs < cache.seconds * 1000;
   const isProven = isAlive && usage !== null && expected.tokens >= cache.tokensMin;
   const share = isProven ? Math.min(1, usage.buckets.cacheRead / Math.min(expected.tokens, tokens)) : 0;
   const trust = isProven ? (expected.trust + share) / 2 : (expected?.trust ?? trusted);
   const kept = cache.isExplicit === true ? (usage?.buckets.cacheRead ?? 0) + (usage?.buckets.cacheWrite ?? 0) : tokens;
-  return { prefixes: seenPrefixes(marks, tokens, kept), trust };
+  return { prefixes: seenPrefixes(call.request.chat, prefixes, { tokens, kept }), trust };
 }
 
 /** The whole prompt, the prompt without its last message, which clients may rewrite, and the instructions. */
-function seenPrefixes({ ends, instructions }: PrefixMarks, tokens: number, kept: number): readonly SeenPrefix[] {
-  const whole = ends.at(-1);
-  if (whole === undefined) return NO_PREFIXES;
-  const seen: SeenPrefix[] = [];
-  for (const mark of [whole, ends.at(-2), instructions]) {
-    if (mark === undefined || mark === null) continue;
-    const share = Math.round((tokens * mark.chars) / whole.chars);
-    seen.push({ hash: mark.hash, tokens: Math.min(share, kept) });
-  }
+function seenPrefixes(
+  chat: ChatRequest,
+  { first, length, instructions, hashAt }: Prefixes,
+  { tokens, kept }: { readonly tokens: number; readonly kept: number },
+): readonly SeenPrefix[] {
+  if (length === first) return NO_PREFIXES;
+  const chars = charsUpTo(chat, length);
+  const seenUpTo = (place: number, hash: number): SeenPrefix => ({
+    hash,
+    tokens: Math.min(Math.round((tokens * charsUpTo(chat, place)) / chars), kept),
+  });
+  const seen = [seenUpTo(length, hashAt(length))];
+  if (length - 1 > first) seen.push(seenUpTo(length - 1, hashAt(length - 1)));
+  if (instructions !== null) seen.push(seenUpTo(first, instructions));
   return seen;
 }
 
 /** A short request that nobody named and nothing follows is not worth a write. */
-function isWorthSharing(turn: SessionTurn, before: SessionTurn | null, { request }: Call): boolean {
+function isWorthSharing(turn: SessionTurn, isKnown: boolean, { request }: Call): boolean {
   if (turn.session.startsWith(NAMED) || turn.prefixes.length > 0 || turn.calls.length > 0) return true;
-  return before !== null || turn.response !== null || isContinued(request.chat.messages);
+  return isKnown || turn.response !== null || isContinued(request.chat.messages);
 }

@@ -1,6 +1,7 @@
 // Prefixes: the beginnings of a prompt, hashed at message boundaries. Two prompts with the same beginning have the same
 // hashes up to there, decoded or not: all is hashed as UTF-8. Instructions and the first human message count with every
-// byte, later messages with a few at both ends: a wrong match costs no more than a wrong estimate.
+// byte, the last messages with a few at both ends, and a sample of those between. A wrong match costs no more than a wrong
+// estimate, which the host's own count corrects.
 
 import {
   type ChatMessage,
@@ -10,6 +11,7 @@ import {
   type Tool,
   type ToolCall,
 } from "../../core/chat.ts";
+import { readableText } from "../ask.ts";
 
 /** Hashes a whole text by its bytes in UTF-8. `isBytes`: each character is a byte already. */
 export type TextHash = (text: string, isBytes: boolean) => number;
@@ -20,6 +22,8 @@ export interface Opening {
   /** How many messages these are. */
   readonly count: number;
   readonly human: number;
+  /** Which message that is; -1 where there is none. */
+  readonly humanAt: number;
 }
 
 export function readOpening(messages: readonly ChatMessage[], hashText: TextHash): Opening {
@@ -30,95 +34,131 @@ export function readOpening(messages: readonly ChatMessage[], hashText: TextHash
     if (message.role !== "system" && message.role !== "developer") break;
     instructions = mixWhole(instructions, message, hashText);
   }
-  const human = messages.find(({ role }) => role === "user");
-  return { instructions, count, human: human === undefined ? 0 : mixWhole(OFFSET, human, hashText) };
+  const humanAt = messages.findIndex(({ role }) => role === "user");
+  const human = humanAt < 0 ? 0 : mixWhole(OFFSET, messages[humanAt] as ChatMessage, hashText);
+  return { instructions, count, human, humanAt };
 }
 
 /** The first answer and what followed it: two conversations that begin alike part there. Undefined before that. */
-export function threadOf(messages: readonly ChatMessage[]): number | undefined {
+export function threadOf(messages: readonly ChatMessage[], hashText: TextHash): number | undefined {
   const at = messages.findIndex(({ role }) => role === "assistant");
   if (at < 0) return undefined;
   const next = messages[at + 1];
   const answer = mixContent(messages[at] as ChatMessage);
-  return (next === undefined ? answer : mix(answer, mixContent(next))) >>> 0;
+  return (next === undefined ? answer : mix(answer, hashLasting(next, hashText))) >>> 0;
 }
 
-/** A message with every byte of its content. */
-export function hashMessage(message: ChatMessage, hashText: TextHash): number {
-  return mixWhole(mixContent(message), message, hashText);
+/**
+ * A message by what lasts of it. Clients take their notes out of it later, and clear a result once it is old, but leave
+ * what the human wrote and the id of the call.
+ */
+export function hashLasting(message: ChatMessage, hashText: TextHash): number {
+  const { role, tool_call_id: id } = message;
+  const isBytes = isUndecoded(message);
+  if (typeof id === "string") return hashText(id, isBytes);
+  const written = role === "user" ? readableText(message) : "";
+  return written === "" ? mixWhole(mixContent(message), message, hashText) : hashText(written, false);
 }
 
-/** The end of a message, or of the instructions. */
-interface PrefixMark {
-  readonly hash: number;
-  /** Characters up to here, of tools and texts. */
-  readonly chars: number;
+/** The beginnings of a prompt, each hashed when it is asked for. */
+export interface Prefixes {
+  /** How many messages the instructions are, and how many messages there are. */
+  readonly first: number;
+  readonly length: number;
+  /** Tools and instructions, where a message follows; null where there are none. */
+  readonly instructions: number | null;
+  /** The prompt up to its message at this place, which comes after the instructions. */
+  hashAt(place: number): number;
 }
 
-export interface PrefixMarks {
-  /** After tools and instructions, where the first other message begins; null where there are none. */
-  readonly instructions: PrefixMark | null;
-  /** At the end of each of the last other messages, the newest last. */
-  readonly ends: readonly PrefixMark[];
-}
-
-/** More messages than these hardly come between two requests of a conversation. */
-const ENDS_MAX = 24;
 /** Before the end of a prefix, so many messages are read. */
 const READ_MESSAGES = 6;
-/** What the schema of a tool adds to its name and description. By hand: only shares of a prompt are counted with it. */
-const SCHEMA_CHARS = 300;
 
 /** Each account's prompts are its own. */
-export function prefixMarks(
+export function prefixesOf(
   { messages, tools }: Pick<ChatRequest, "messages" | "tools">,
   account: string,
-  opening: Opening,
-): PrefixMarks {
-  let hash = mix(mixTools(mixText(OFFSET, account), tools), opening.instructions);
-  let chars = 0;
-  for (const { name, description } of tools) chars += name.length + description.length + SCHEMA_CHARS;
-  for (let at = 0; at < opening.count; at++) chars += charsOf(messages[at] as ChatMessage);
-  const first = opening.count;
-  const instructions = chars > 0 && first < messages.length ? markOf(hash, first, chars) : null;
-  const firstEnd = Math.max(first, messages.length - ENDS_MAX);
-  const read: number[] = [];
-  const ends: PrefixMark[] = [];
-  let isHumanRead = false;
-  for (let at = first; at < messages.length; at++) {
-    const message = messages[at] as ChatMessage;
-    chars += charsOf(message);
-    hash = mixTips(hash, message);
-    if (!isHumanRead && message.role === "user") {
-      hash = mix(hash, opening.human);
-      isHumanRead = true;
-    }
-    if (at > firstEnd - READ_MESSAGES) read.push(mixContent(message));
-    if (at >= firstEnd) ends.push(markOf(mixLast(hash, read), at + 1, chars));
-  }
-  return { instructions, ends };
+  { instructions, count, human, humanAt }: Opening,
+): Prefixes {
+  const { length } = messages;
+  const base = mix(mix(mixText(OFFSET, account), hashTools(tools)), instructions);
+  const hasInstructions = (count > 0 || tools.length > 0) && count < length;
+  const contents: (number | undefined)[] = [];
+  return {
+    first: count,
+    length,
+    instructions: hasInstructions ? markOf(base, count) : null,
+    hashAt(place) {
+      const seed = humanAt >= 0 && humanAt < place ? mix(base, human) : base;
+      let hash = mixSample(seed, messages, { first: count, place });
+      for (let at = Math.max(count, place - READ_MESSAGES); at < place; at++) {
+        contents[at] ??= mixContent(messages[at] as ChatMessage);
+        hash = mix(hash, contents[at] as number);
+      }
+      return markOf(hash, place);
+    },
+  };
 }
 
-function mixLast(seed: number, read: readonly number[]): number {
+/** Ever fewer of the earlier messages, odd and even ones, by the ends of their texts: clients clear many old results at once. */
+function mixSample(
+  seed: number,
+  messages: readonly ChatMessage[],
+  { first, place }: { readonly first: number; readonly place: number },
+): number {
   let hash = seed;
-  for (let at = Math.max(0, read.length - READ_MESSAGES); at < read.length; at++) hash = mix(hash, read[at] as number);
+  let [step, next] = [READ_MESSAGES + 2, READ_MESSAGES + 7];
+  while (place - step >= first) {
+    const message = messages[place - step] as ChatMessage;
+    const { content } = message;
+    const text = typeof content === "string" ? content : lastText(content);
+    hash = mixEnds(hash, text, isUndecoded(message), TIP_BYTES);
+    [step, next] = [next, step + next];
+  }
   return hash;
 }
 
+function lastText(content: ChatMessage["content"]): string {
+  return Array.isArray(content) ? ((content as readonly ContentPart[]).at(-1)?.text ?? "") : "";
+}
+
 /** The place makes equal hashes of unlike prompts rarer still. */
-function markOf(hash: number, place: number, chars: number): PrefixMark {
-  return { hash: (hash >>> 0) * PLACES + (place % PLACES), chars };
+function markOf(hash: number, place: number): number {
+  return (hash >>> 0) * PLACES + (place % PLACES);
 }
 
 const PLACES = 2 ** 20;
 
-function mixTools(seed: number, tools: readonly Tool[]): number {
-  let hash = seed;
+/** At which message a prefix ends. */
+export function placeOf(hash: number): number {
+  return hash % PLACES;
+}
+
+/** An agent offers the same tools in every turn, and a long list that comes again is the same value again. */
+const hashedTools = new WeakMap<readonly Tool[], number>();
+const LONG_LIST = 8;
+
+function hashTools(tools: readonly Tool[]): number {
+  const known = tools.length < LONG_LIST ? undefined : hashedTools.get(tools);
+  if (known !== undefined) return known;
+  let hash = OFFSET;
   for (const { name, description } of tools) {
     // Tools are decoded in every request, so that their characters may count as they are.
     hash = mixEnds(mix(mixText(hash, name), description.length), description, true);
   }
+  if (tools.length >= LONG_LIST) hashedTools.set(tools, hash);
   return hash;
+}
+
+/** What the schema of a tool adds to its name and description. By hand: only shares of a prompt are counted with it. */
+const SCHEMA_CHARS = 300;
+
+/** Characters of tools and of so many messages. */
+export function charsUpTo({ messages, tools }: Pick<ChatRequest, "messages" | "tools">, place: number): number {
+  let chars = 0;
+  for (const { name, description } of tools) chars += name.length + description.length + SCHEMA_CHARS;
+  for (let at = 0; at < place; at++) chars += charsOf(messages[at] as ChatMessage);
+  return chars;
 }
 
 function mixWhole(seed: number, message: ChatMessage, hashText: TextHash): number {
@@ -132,19 +172,11 @@ function mixWhole(seed: number, message: ChatMessage, hashText: TextHash): numbe
   return hash;
 }
 
-/** Of each message, however long the conversation: its role and the first and last bytes of its text. */
-function mixTips(seed: number, message: ChatMessage): number {
-  const { content } = message;
-  const text = Array.isArray(content) ? (content as readonly ContentPart[]).at(-1)?.text : content;
-  const hash = mix(seed, message.role.charCodeAt(0));
-  return mixTip(hash, typeof text === "string" ? text : "", isUndecoded(message));
-}
-
 /** Calls and results count by their ids, which hosts give to one call only. */
 function mixContent(message: ChatMessage): number {
-  const { content, tool_calls: calls, tool_call_id: id } = message;
+  const { role, content, tool_calls: calls, tool_call_id: id } = message;
   const isBytes = isUndecoded(message);
-  let hash = OFFSET;
+  let hash = mix(OFFSET, role.charCodeAt(0));
   if (Array.isArray(content)) {
     for (const part of content as readonly ContentPart[]) {
       hash = typeof part.text === "string" ? mixEnds(hash, part.text, isBytes) : mixText(hash, part.type);
@@ -189,35 +221,31 @@ function mixText(seed: number, text: string): number {
   return hash;
 }
 
-/** Bytes at each end of a text. */
+/** Bytes that are read at each end of a text: of messages far from the end of a prefix, and of those before it. */
+const TIP_BYTES = 4;
 const END_BYTES = 12;
 
 /** The bytes of UTF-8 at both ends, four at a time. `isBytes`: each character is a byte already. */
-export function mixEnds(seed: number, given: string, isBytes: boolean): number {
-  const text = isBytes || isPlain(given, END_BYTES) ? given : endBytes(given);
+export function mixEnds(seed: number, text: string, isBytes: boolean, count = END_BYTES): number {
   const { length } = text;
-  if (length < 2 * END_BYTES) return mixText(mix(seed, length), text);
   let hash = seed;
-  for (let at = 0; at < END_BYTES; at += 4) hash = mix(mix(hash, wordAt(text, at)), wordAt(text, length - 4 - at));
-  return hash;
-}
-
-/** Four bytes at both ends. */
-function mixTip(seed: number, given: string, isBytes: boolean): number {
-  const text = isBytes || isPlain(given, 4) ? given : endBytes(given);
-  // Reading beyond the ends of a text would make every other reading ten times as slow.
-  if (text.length < 4) return mixText(mix(seed, text.length), text);
-  return mix(mix(seed, wordAt(text, 0)), wordAt(text, text.length - 4));
-}
-
-/** Whether a text has one byte for each character, as far as its ends are read. */
-function isPlain(text: string, count: number): boolean {
-  const { length } = text;
   let bits = 0;
-  for (let at = Math.min(count, length) - 1; at >= 0; at--) {
-    bits |= text.charCodeAt(at) | text.charCodeAt(length - 1 - at);
+  if (length < 2 * count) {
+    hash = mix(hash, length);
+    for (let at = 0; at < length; at++) {
+      const code = text.charCodeAt(at);
+      bits |= code;
+      hash = mix(hash, code);
+    }
+  } else {
+    for (let at = 0; at < count; at += 1) {
+      const head = text.charCodeAt(at);
+      const tail = text.charCodeAt(length - 1 - at);
+      bits |= head | tail;
+      hash = mix(hash, head | (tail << 16));
+    }
   }
-  return bits < 0x80;
+  return bits < 0x80 || isBytes ? hash : mixEnds(seed, endBytes(text), true, count);
 }
 
 /** A text that has the same ends in UTF-8, one character for each byte. */
@@ -230,9 +258,4 @@ function endBytes(text: string): string {
 
 function bytesOf(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
-}
-
-function wordAt(text: string, at: number): number {
-  const low = text.charCodeAt(at) | (text.charCodeAt(at + 1) << 8);
-  return low ^ (text.charCodeAt(at + 2) << 16) ^ (text.charCodeAt(at + 3) << 24);
 }

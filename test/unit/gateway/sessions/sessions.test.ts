@@ -193,8 +193,8 @@ describe("a session", () => {
     expect(new Set(ids).size).toBe(1);
     const elsewhere = createSessionMemory(60_000, () => 1_000_000);
     for (const turn of shared) elsewhere.learn(JSON.parse(JSON.stringify(turn)) as SessionTurn);
-    expect(shared.map((turn) => elsewhere.turn(turn.session, turn.thread)?.model)).toEqual(["large", "small"]);
-    expect(memory.turn(ids[0] ?? "")?.model).toBe("maker");
+    expect(shared.map((turn) => elsewhere.turns(turn.session, turn.thread)[0]?.model)).toEqual(["large", "small"]);
+    expect(memory.turns(ids[0] ?? "")[0]?.model).toBe("maker");
   });
 
   it("keeps evidence to the requests that continue the turn, among prompts with the same examples", () => {
@@ -222,6 +222,24 @@ describe("a session", () => {
     inNamed({ messages: ticket("no network"), named: "n" }, { escalation: 1 });
     expect(viewNamed({ messages: next, named: "n" })?.last?.escalation).toBe(1);
     expect(JSON.stringify(shared)).not.toContain("network");
+  });
+
+  it("keeps evidence where a client moves its last message, rewrites its notes or clears a result", () => {
+    const reminded = (text: string): ChatMessage => ({ role: "user", content: `${text}\n${String(note.content)}` });
+    const said: ChatMessage = { role: "assistant", content: "Done" };
+    const talk = [ask, said, { role: "user", content: "It fails" }] as const;
+    const { answer, view } = make();
+    answer({ messages: [...talk.slice(0, 2), reminded("It fails")] }, { escalation: 1 });
+    const next = [said, ask];
+    expect(view({ messages: [...talk, ...next] })?.last?.escalation).toBe(1);
+    expect(view({ messages: [...talk.slice(0, 2), reminded("It works"), ...next] })?.last).toBeNull();
+    const loop = [ask, calling("call_a"), result("call_a")];
+    const later = [calling("call_b"), result("call_b")];
+    answer({ messages: [...loop, ...later] }, { escalation: 2 });
+    const cleared = { ...result("call_b"), content: "[cleared]" };
+    expect(view({ messages: [...loop, calling("call_b"), cleared, ...next] })?.last?.escalation).toBe(2);
+    expect(view({ messages: [...loop, note, ...later, ...next] })?.last?.escalation).toBe(2);
+    expect(view({ messages: [...loop, calling("call_c"), result("call_c")] })?.last?.escalation).toBe(0);
   });
 
   it("carries no evidence between loops that begin with the same call", () => {
@@ -280,6 +298,26 @@ describe("what a host has cached", () => {
     expect(other?.cached[0]?.tokens).toBeGreaterThan(1_900);
     expect(view({ messages: second, accountId: "b" })?.cached).toEqual([]);
     expect(view({ messages: [{ ...system, content: `${String(system.content)}!` }, ask] })?.cached).toEqual([]);
+  });
+
+  it("is found for each of two conversations of one name, and at the host that was left", () => {
+    const { answer, view } = make();
+    const agent = [{ ...system, content: `${String(system.content)}You are a helper.` }, ask];
+    for (const [messages, tokens] of [
+      [first, 2_000],
+      [agent, 3_000],
+    ] as const) {
+      answer({ messages, named: "n" }, { model, usage: usage(tokens, 0) });
+    }
+    expect(view({ messages: second, named: "n" })?.cached).toMatchObject([{ tokens: 2_000 }]);
+    expect(view({ messages: [...agent, ...second.slice(2)], named: "n" })?.cached).toMatchObject([{ tokens: 3_000 }]);
+    const moved = make();
+    moved.answer({ messages: first }, { model, usage: usage(2_000, 0) });
+    moved.answer({ messages: second }, { model: makeModel({ id: "other", cache }), usage: usage(2_500, 0) });
+    expect(moved.view({ messages: [...second, ask] })?.cached).toMatchObject([
+      { route: "other", tokens: 2_500 },
+      { route: "maker", tokens: 2_000 },
+    ]);
   });
 
   it("is believed less with each turn in which the host counts nothing, and more when it does", () => {

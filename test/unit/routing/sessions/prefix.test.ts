@@ -3,7 +3,14 @@
 import { describe, expect, it } from "vitest";
 import { type ChatMessage, UNDECODED } from "../../../../src/core/chat.ts";
 import { createTextHash, hashText } from "../../../../src/gateway/sessions/texts.ts";
-import { hashMessage, prefixMarks, readOpening, threadOf } from "../../../../src/routing/sessions/prefix.ts";
+import {
+  charsUpTo,
+  hashLasting,
+  placeOf,
+  prefixesOf,
+  readOpening,
+  threadOf,
+} from "../../../../src/routing/sessions/prefix.ts";
 import { makeChat, makeTool } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
 
@@ -29,36 +36,32 @@ const message = fc.record(
   { requiredKeys: ["role", "content"] },
 ) as fc.Arbitrary<ChatMessage>;
 
-/** After six more messages, so many of 24 ends are still marked. */
-const ENDS_SHARED = 18;
-
 /** As it is parsed from bytes that nobody decoded. */
 const undecoded = (given: ChatMessage): ChatMessage => ({
   ...(JSON.parse(Buffer.from(JSON.stringify(given), "utf8").toString("latin1")) as ChatMessage),
   [UNDECODED]: true,
 });
 
-const marksOf = (chat: Parameters<typeof makeChat>[0], account = "a") => {
+const prefixes = (chat: Parameters<typeof makeChat>[0], account = "a") => {
   const made = makeChat(chat);
-  return prefixMarks(made, account, readOpening(made.messages, hashText));
+  return prefixesOf(made, account, readOpening(made.messages, hashText));
 };
-const hashes = (messages: readonly ChatMessage[], account = "a") =>
-  marksOf({ messages }, account).ends.map(({ hash }) => hash);
+/** At the end of each message after the instructions. */
+const hashes = (messages: readonly ChatMessage[], account = "a", chat: Parameters<typeof makeChat>[0] = {}) => {
+  const { first, length, hashAt } = prefixes({ ...chat, messages }, account);
+  return Array.from({ length: length - first }, (_, at) => hashAt(first + at + 1));
+};
 const sessionOf = (messages: readonly ChatMessage[]) => readOpening(messages, createTextHash());
 
-describe("the marks of a prompt", () => {
+describe("the hashes of a prompt", () => {
   it("are those of a longer prompt that begins with it", () => {
     fc.assert(
       fc.property(
         fc.array(message, { minLength: 1, maxLength: 40 }),
         fc.array(message, { maxLength: 6 }),
         (begin, rest) => {
-          const both = new Set(hashes([...begin, ...rest]));
-          expect(
-            hashes(begin)
-              .slice(-ENDS_SHARED)
-              .every((hash) => both.has(hash)),
-          ).toBe(true);
+          const alone = hashes(begin);
+          expect(hashes([...begin, ...rest]).slice(0, alone.length)).toEqual(alone);
         },
       ),
     );
@@ -70,9 +73,9 @@ describe("the marks of a prompt", () => {
         const bytes = messages.map(undecoded);
         expect(sessionOf(bytes)).toEqual(sessionOf(messages));
         expect(hashes(bytes)).toEqual(hashes(messages));
-        expect(threadOf(bytes)).toBe(threadOf(messages));
-        expect(bytes.map((each) => hashMessage(each, hashText))).toEqual(
-          messages.map((each) => hashMessage(each, hashText)),
+        expect(threadOf(bytes, hashText)).toBe(threadOf(messages, hashText));
+        expect(bytes.map((each) => hashLasting(each, hashText))).toEqual(
+          messages.map((each) => hashLasting(each, hashText)),
         );
       }),
     );
@@ -92,7 +95,7 @@ describe("the marks of a prompt", () => {
       { role: "assistant", content: null, tool_calls: [{ id, function: { name: "ls", arguments: "{}" } }] },
       { role: "tool", tool_call_id: id, content: "a.txt" },
     ];
-    expect(threadOf(called("call_1"))).not.toBe(threadOf(called("call_2")));
+    expect(threadOf(called("call_1"), hashText)).not.toBe(threadOf(called("call_2"), hashText));
     expect(hashes(called("call_1"))[2]).not.toBe(hashes(called("call_2"))[2]);
   });
 
@@ -103,7 +106,7 @@ describe("the marks of a prompt", () => {
         const other = `${rules.slice(0, at)}#${rules.slice(at + 1)}`;
         const marked = [rules, other, rules].map((content) => {
           const messages = [{ role: "system", content } as const, { role: "user", content: "Hi" } as const];
-          return [marksOf({ messages }).instructions?.hash, ...hashes(messages)];
+          return [prefixes({ messages }).instructions, ...hashes(messages)];
         });
         expect(marked[0]).toEqual(marked[2]);
         expect(marked[0]?.some((hash) => marked[1]?.includes(hash))).toBe(false);
@@ -111,11 +114,21 @@ describe("the marks of a prompt", () => {
     );
   });
 
-  it("are others once an earlier message was shortened, as clients do with old results", () => {
-    const talk = Array.from({ length: 60 }, (_, at): ChatMessage => ({ role: "user", content: `Result ${at}` }));
-    const edited = talk.map((each, at) => (at === 3 ? { ...each, content: "[cleared]" } : each));
-    const seen = new Set(hashes(talk));
-    expect(hashes(edited).some((hash) => seen.has(hash))).toBe(false);
+  it("are others once old results were cleared, as clients do, or one of the last was", () => {
+    const result = (at: number): ChatMessage => ({
+      role: at % 2 === 0 ? "assistant" : "tool",
+      content: `Result ${at}`,
+    });
+    fc.assert(
+      fc.property(fc.integer({ min: 20, max: 400 }), fc.integer({ min: 2, max: 8 }), (length, kept) => {
+        const talk = Array.from({ length }, (_, at) => result(at));
+        const clear = (isCleared: (at: number) => boolean) =>
+          talk.map((each, at) => (each.role === "tool" && isCleared(at) ? { ...each, content: "[cleared]" } : each));
+        const last = hashes(talk).at(-1);
+        expect(hashes(clear((at) => at < length - kept)).at(-1)).not.toBe(last);
+        expect(hashes(clear((at) => at >= length - kept)).at(-1)).not.toBe(last);
+      }),
+    );
   });
 
   it("differ by account, tools, roles, order and texts", () => {
@@ -128,22 +141,21 @@ describe("the marks of a prompt", () => {
       ...hashes([{ ...one, role: "assistant" }]),
       ...hashes([one, two]).slice(1),
       ...hashes([two, one]).slice(1),
-      ...marksOf({ messages: [one], tools: [makeTool()] }).ends.map(({ hash }) => hash),
+      ...hashes([one], "a", { tools: [makeTool()] }),
+      ...hashes([one], "a", { tools: Array.from({ length: 9 }, () => makeTool()) }),
     ]);
-    expect(marked.size).toBe(7);
+    expect(marked.size).toBe(8);
   });
 
-  it("tell instructions from what follows", () => {
+  it("tell instructions from what follows, and name the message they end at", () => {
     const system: ChatMessage = { role: "system", content: "Be brief" };
-    const { instructions, ends } = marksOf({ messages: [system, { role: "user", content: "Hi" }] });
-    expect(instructions?.chars).toBeLessThan(ends[0]?.chars ?? 0);
-    expect(ends).toHaveLength(1);
-    expect(marksOf({ messages: [{ role: "user", content: "Hi" }] }).instructions).toBeNull();
-  });
-
-  it("are few for a long conversation", () => {
-    const messages = Array.from({ length: 500 }, (): ChatMessage => ({ role: "user", content: "x" }));
-    expect(marksOf({ messages }).ends).toHaveLength(24);
+    const chat = makeChat({ messages: [system, { role: "user", content: "Hi" }] });
+    const { instructions, hashAt, first, length } = prefixes(chat);
+    expect([instructions, hashAt(2)].map((hash) => placeOf(hash ?? 0))).toEqual([1, 2]);
+    expect([first, length]).toEqual([1, 2]);
+    expect(charsUpTo(chat, first)).toBeLessThan(charsUpTo(chat, length));
+    expect(prefixes({ messages: [{ role: "user", content: "Hi" }] }).instructions).toBeNull();
+    expect(prefixes({ messages: [system] }).instructions).toBeNull();
   });
 });
 
