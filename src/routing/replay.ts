@@ -20,6 +20,7 @@ import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { buildChain, type Chain } from "./chain.ts";
 import { CODING } from "./classifier/rules.ts";
 import { controlsUnder, directChain } from "./direct.ts";
+import { keyOf } from "./sessions/keep.ts";
 import type { ReplayedSessions } from "./sessions/replayed.ts";
 
 /** What is left out is as it was decided then. */
@@ -55,10 +56,10 @@ export interface Replayed {
 export function replay(past: PastRequest, policy: Policy, sessions: ReplayedSessions | null = null): Replayed {
   const { decision } = past;
   try {
-    const { start, chain, notes } = routeAgain(past, policy, sessions);
+    const { start, chain, notes, keyId } = routeAgain(past, policy, sessions);
     const model = chain.models[0] as Model;
     const cost = costOf(past, chain, policy);
-    sessions?.note(past, { host: chain.first, tier: chain.tier, catalog: policy.inUse ?? policy.catalog });
+    sessions?.note(past, { host: chain.first, keyId, tier: chain.tier, catalog: policy.inUse ?? policy.catalog });
     const next = { state: "routed", tier: chain.tier, model: model.id, cost } as const;
     const isChanged = next.tier !== decision.tier || next.model !== decision.model;
     if (!isChanged) return { past, next, isChanged, because: [] };
@@ -75,6 +76,8 @@ interface Route {
   readonly start: readonly string[];
   readonly chain: Chain;
   readonly notes: readonly string[];
+  /** Which of several keys the session would use there; null where there are not several. */
+  readonly keyId: string | null;
 }
 
 function routeAgain(past: PastRequest, policy: Policy, sessions: ReplayedSessions | null): Route {
@@ -90,10 +93,14 @@ function routeAgain(past: PastRequest, policy: Policy, sessions: ReplayedSession
   };
   const isDirect = controlsUnder(constraints, controls).profile === "direct";
   const inputTokens = estimatedTokens.input;
-  if (isDirect) return { start: [], chain: directChain({ question, catalog, inputTokens }), notes: [] };
+  const keyAt = ({ first }: Chain) => keyOf(first, sessionView?.last ?? null, { question, catalog });
+  if (isDirect) {
+    const chain = directChain({ question, catalog, inputTokens });
+    return { start: [], chain, notes: [], keyId: keyAt(chain) };
+  }
   const { start, placement } = place(past.decision, question, policy);
   const chain = buildChain({ question, catalog, placement, scenario, inputTokens });
-  return { start, chain, notes: placement.notes };
+  return { start, chain, notes: placement.notes, keyId: keyAt(chain) };
 }
 
 interface Placed {
@@ -136,7 +143,7 @@ function shapeOf({ features, decision }: PastRequest): ChatRequest {
   const image = { role: "user", content: [{ type: "image_url" }] } as const;
   const tool = { name: "", description: "", parameters: null };
   return {
-    messages: (features?.["roles.attachments"] ?? 0) > 0 ? [image] : [],
+    messages: (features?.attachments ?? 0) > 0 ? [image] : [],
     tools: decision.toolScenario === null ? [] : [tool],
     toolChoice: null,
     isStream: false,

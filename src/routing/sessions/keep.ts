@@ -118,8 +118,11 @@ function candidates(models: readonly Model[], view: SessionView, input: KeepInpu
   return models.filter((model, place) => place === 0 || isWarm(model)).map((model) => candidateOf(model, input));
 }
 
+/** Where hosts are chosen by speed, what is cached chooses among models only. */
 function candidateOf(model: Model, { question, catalog, hostsOf }: KeepInput): StayCandidate {
-  return { model, hosts: orderHosts(hostsOf(model), hostRules(question, catalog)) };
+  const rules = hostRules(question, catalog);
+  const hosts = orderHosts(hostsOf(model), rules);
+  return { model, hosts: rules.order === "fastest" ? hosts.slice(0, 1) : hosts };
 }
 
 /** Never a model below the tier, and above it only where the request leaves the tier to the router. */
@@ -137,7 +140,11 @@ function outputTokens({ question: { chat }, tier }: KeepInput): number {
 }
 
 /** The key of the turn before; where another host is considered, the one that the session's name leads to. */
-function keyOf(host: HostedModel, last: SessionTurn | null, { question, catalog }: KeepInput): string | null {
+export function keyOf(
+  host: HostedModel,
+  last: SessionTurn | null,
+  { question, catalog }: Pick<KeepInput, "question" | "catalog">,
+): string | null {
   const keys = catalog.providers.get(host.provider)?.apiKeys;
   if (keys === undefined) return null;
   const isKnown = last?.route === host.route && keys.some(({ id }) => id === last.keyId);

@@ -11,12 +11,14 @@ import {
   type SessionTurn,
   type SessionView,
   turnKey,
+  UNNAMED,
 } from "../../core/session.ts";
 import type { Tier } from "../../core/tiers.ts";
 
 /** Where a request went. `catalog`: the one in use. */
 interface Routed {
   readonly host: HostedModel;
+  readonly keyId: string | null;
   readonly tier: Tier;
   readonly catalog: Catalog;
 }
@@ -37,29 +39,31 @@ export class ReplayedSessions {
   viewOf(past: PastRequest, catalog: Catalog): SessionView | null {
     const { session } = past.decision;
     if (session === undefined) return null;
-    const { last, cached } = this.#threadOf(session) ?? { last: null, cached: firstCached(past, catalog) };
+    const { last, cached } = this.#threadOf(past) ?? { last: null, cached: firstCached(past, catalog) };
     const loop = session.isLoop === true ? last : null;
     return { id: session.id, last, loop, cached: [...cached.values()], nowMs: past.atMs };
   }
 
   /** A conversation that nobody named begins in the session's first turn, and is known by itself from the first answer on. */
-  #threadOf(session: DecidedSession): ReplayedThread | undefined {
+  #threadOf(past: PastRequest): ReplayedThread | undefined {
+    const { session } = past.decision;
+    if (session === undefined || isLost(past, session)) return undefined;
     return this.#threads.get(turnKey(threadName(session))) ?? this.#threads.get(session.id);
   }
 
   /** The request went to this model and host. */
-  note(past: PastRequest, { host, tier, catalog }: Routed): void {
+  note(past: PastRequest, { host, keyId, tier, catalog }: Routed): void {
     const { session } = past.decision;
-    if (session === undefined) return;
+    if (session === undefined || isLost(past, session)) return;
     const tokens = sentTokens(past);
-    const cached = new Map(this.#threadOf(session)?.cached ?? firstCached(past, catalog));
-    const prefix = { session: session.id, route: host.route, keyId: null, tokens, trust: 1, atMs: past.atMs };
+    const cached = new Map(this.#threadOf(past)?.cached ?? firstCached(past, catalog));
+    const prefix = { session: session.id, route: host.route, keyId, tokens, trust: 1, atMs: past.atMs };
     if (host.cache !== undefined) cached.set(host.route, prefix);
     const last: SessionTurn = {
       ...threadName(session),
       model: host.id,
       route: host.route,
-      keyId: null,
+      keyId,
       tier,
       promptTokens: tokens,
       cachedTokens: 0,
@@ -75,6 +79,12 @@ export class ReplayedSessions {
   }
 }
 
+/** Records of earlier versions do not say which of the conversations that begin alike a later turn belongs to. */
+function isLost({ features }: PastRequest, { id, thread }: DecidedSession): boolean {
+  const isLaterTurn = (features?.otherChars ?? 0) + (features?.toolCalls ?? 0) > 0;
+  return thread === undefined && id.startsWith(UNNAMED) && isLaterTurn;
+}
+
 function threadName({ id, thread }: DecidedSession): Pick<SessionTurn, "session" | "thread"> {
   return thread === undefined ? { session: id } : { session: id, thread };
 }
@@ -88,6 +98,6 @@ function firstCached({ decision, atMs }: PastRequest, catalog: Catalog): Map<str
   const known = catalog.models.get(model)?.hosts ?? [];
   const host = known.find((each) => each.host === hosts?.[model]?.[0]) ?? known[0];
   if (session === undefined || session.cachedTokens === 0 || host === undefined) return new Map();
-  const { id, cachedTokens: tokens } = session;
-  return new Map([[host.route, { session: id, route: host.route, keyId: null, tokens, trust: 1, atMs }]]);
+  const { id, cachedTokens: tokens, keyId } = session;
+  return new Map([[host.route, { session: id, route: host.route, keyId, tokens, trust: 1, atMs }]]);
 }

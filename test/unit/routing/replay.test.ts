@@ -109,7 +109,7 @@ describe("a past request", () => {
 
   it("with pictures stays with models that see them", () => {
     const past = pastOf(questionOf("Hi"));
-    const withPicture = { ...past, features: { "roles.attachments": 1 } };
+    const withPicture = { ...past, features: { attachments: 1 } };
     const rules = { ...NO_CONSTRAINTS, blockedModels: TIERS.map((tier) => `${tier}-a`) };
     expect(reroute(past, rules).state).toBe("routed");
     expect(reroute(withPicture, rules).state).toBe("refused");

@@ -9,7 +9,7 @@ import type { SessionView } from "../../../../src/core/session.ts";
 import { decide } from "../../../../src/routing/decide.ts";
 import { replay } from "../../../../src/routing/replay.ts";
 import { ReplayedSessions } from "../../../../src/routing/sessions/replayed.ts";
-import { makeCatalog, makeModel, makeQuestion } from "../../../support/catalog.ts";
+import { makeCatalog, makeModel, makeProvider, makeQuestion } from "../../../support/catalog.ts";
 
 const priced = (id: string, usd: number): Model => {
   const price = { input: usd * 1e6, output: usd * 4e6, cacheRead: usd * 1e5, cacheWrite: null };
@@ -79,6 +79,16 @@ describe("conversations that begin alike", () => {
     });
   });
 
+  it("are not joined by later turns that do not say to which they belong", () => {
+    const sessions = new ReplayedSessions();
+    const lost = (at: number): PastRequest => ({ ...turnOf(at, undefined, null), features: { otherChars: 10 } });
+    replay(turnOf(0, undefined, null), { constraints: NO_CONSTRAINTS, catalog }, sessions);
+    expect(sessions.viewOf(turnOf(1, undefined, null), catalog)?.last?.atMs).toBe(1_000_000);
+    replay(lost(1), { constraints: NO_CONSTRAINTS, catalog }, sessions);
+    expect(sessions.viewOf(lost(2), catalog)).toMatchObject({ last: null, cached: [] });
+    expect(sessions.viewOf(turnOf(2, 1, null), catalog)?.last?.atMs).toBe(1_000_000);
+  });
+
   it("stay in their tool loop at the model that the replay gave it", () => {
     const constraints = { ...NO_CONSTRAINTS, blockedModels: ["cheap"] };
     const later = (isLoop: boolean) => {
@@ -102,6 +112,16 @@ describe("a conversation in a replay", () => {
     expect(replayed.map(({ isChanged }) => isChanged)).toEqual([false, false, false]);
     // Each for itself, it would seem to change.
     expect(replay(turns[1] as PastRequest, { constraints: NO_CONSTRAINTS, catalog }).isChanged).toBe(true);
+  });
+
+  it("stays where it stayed at a provider with several keys", () => {
+    const providers = [makeProvider({ apiKeys: ["one", "two", "three"].map((id) => ({ id, key: id, weight: 1 })) })];
+    const keyed = makeCatalog({ chains: { LIGHT: [priced("cheap", 1), priced("dear", 4)] }, providers });
+    const sessions = new ReplayedSessions();
+    const dear = { ...NO_CONSTRAINTS, blockedModels: ["cheap"] };
+    replay(turns[0] as PastRequest, { constraints: dear, catalog: keyed }, sessions);
+    const { next } = replay(turns[1] as PastRequest, { constraints: NO_CONSTRAINTS, catalog: keyed }, sessions);
+    expect(next).toMatchObject({ state: "routed", model: "dear" });
   });
 
   it("moves once to another model, and finds its prompt cached there from the second turn on", () => {

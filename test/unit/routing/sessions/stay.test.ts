@@ -157,6 +157,19 @@ describe("a session", () => {
     expect(decision.hosts).toEqual({ m: ["second", "first"] });
     expect(decision.session?.state).toBe("stayed");
     expect(decision.reasoning).toContain("stays on m at second");
+    // Where speed is wanted, a cache makes no slower host the first, also for a model that is named.
+    const speed = (firstMs: number) => ({ firstMs, tokensPerSecond: 50 });
+    const hostSpeeds = new Map([
+      ["m", speed(100)],
+      ["m via second", speed(40_000)],
+    ]);
+    for (const profile of ["auto", "direct"] as const) {
+      const question = makeQuestion({ chat: longChat, controls: { hostOrder: "fastest", profile, model: "m" } });
+      const asked = { ...question, sessionView: warm, hostSpeeds };
+      expect(decide(asked, makeCatalog({ chains: { LIGHT: [model] }, providers })).hosts).toEqual({
+        m: ["first", "second"],
+      });
+    }
   });
 
   it("that is not known uses what other sessions left in the cache, and is started", () => {
