@@ -84,9 +84,9 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
 const ENDS_MAX = 24;
 
 /** A model at a host, called with a key. */
-type Place = Pick<SessionTurn, "route" | "keyId" | "atMs">;
+type HostAndKey = Pick<SessionTurn, "route" | "keyId" | "atMs">;
 
-function isSamePlace(one: Place, other: Place): boolean {
+function isSamePlace(one: HostAndKey, other: HostAndKey): boolean {
   return one.route === other.route && one.keyId === other.keyId;
 }
 
@@ -94,7 +94,7 @@ function isSamePlace(one: Place, other: Place): boolean {
 const PLACES_MAX = 8;
 
 /** The newest first. */
-function withNewest<T extends Place>(known: readonly T[], item: T): readonly T[] {
+function withNewest<T extends HostAndKey>(known: readonly T[], item: T): readonly T[] {
   const same = known.find((other) => isSamePlace(other, item));
   if (same !== undefined && same.atMs > item.atMs) return known;
   return [item, ...known.filter((other) => other !== same)].slice(0, PLACES_MAX);
