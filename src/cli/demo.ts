@@ -12,7 +12,7 @@ import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
 
 /** Two months, so that the last 30 days have something to be compared with. Filled in a few seconds. */
-export const DEMO_DEFAULTS = { requests: 6_000, days: 60, seed: 1 } as const;
+export const DEMO_DEFAULTS = { requests: 4_000, days: 60, seed: 1 } as const;
 /** Bounds against slips of the keyboard. */
 const MAXIMA = { requests: 10_000_000, days: 3_650, seed: 2 ** 31 } as const;
 /** When charges are booked. */

@@ -105,7 +105,9 @@ const UNPRICED_SHOWN = 10;
 function print({ changes, same, refused, unpriced }: PriceDiff, { source }: SourcedList, terminal: Terminal): void {
   if (changes.length > 0) terminal.out(formatTable([HEADINGS, ...changes.map(rowOf)]));
   for (const { model, reason } of refused) terminal.out(`! ${model}: ${reason}; the price stays.\n`);
-  terminal.say(`\n${changes.length} prices differ from ${source}, and ${same} are the same.\n`);
+  terminal.say(
+    `\n${changes.length === 1 ? "1 price differs" : `${changes.length} prices differ`} from ${source}, and ${same} are the same.\n`,
+  );
   if (unpriced.length === 0) return;
   const names = unpriced.slice(0, UNPRICED_SHOWN).map(({ provider, upstream }) => `${provider} ${upstream}`);
   const rest = unpriced.length > names.length ? ` and ${unpriced.length - names.length} more` : "";

@@ -23,7 +23,8 @@ const SANDBOX = providerKind(SANDBOX_ID);
 
 const WEIGHT_MAX = 1_000;
 const keyText = hidden(text({ test: (value) => !/\s/.test(value), expected: "a key without spaces" }));
-const keyEntry = shape({ key: keyText, weight: number({ min: 0, max: WEIGHT_MAX }) }, ["key"]);
+const keyName = text({ test: (value) => /^[\w-]{1,32}$/.test(value), expected: "letters, digits, - and _" });
+const keyEntry = shape({ key: keyText, weight: number({ min: 0, max: WEIGHT_MAX }), id: keyName }, ["key"]);
 
 const entryReader = (kinds: readonly ProviderKind[]) =>
   shape({
@@ -78,11 +79,14 @@ function readKeys(node: Located, report: Report): readonly ProviderKey[] | undef
   const keys: ProviderKey[] = [];
   const isOff = ({ weight }: ProviderKey): boolean => weight === 0;
   for (const item of node.items.filter(({ kind }) => kind !== "empty")) {
-    const { key, weight = 1 } =
-      (item.kind === "mapping" ? keyEntry(item, report) : { key: keyText(item, report) }) ?? {};
+    const {
+      key,
+      weight = 1,
+      id: name = "",
+    } = (item.kind === "mapping" ? keyEntry(item, report) : { key: keyText(item, report) }) ?? {};
     if (key === undefined) continue;
-    const id = keyId(key);
-    if (keys.some((other) => other.id === id)) {
+    const id = name || keyId(key);
+    if (keys.some((other) => other.key === key || other.id === id)) {
       report.problems.push({ place: item.place, message: "the same key is listed twice", suggestion: null });
     } else keys.push({ id, key, weight });
   }

@@ -58,7 +58,12 @@ export async function openDocument(
     ),
   );
   const unreadable = work.filter((_, index) => texts[index] === null).map(({ provider }) => provider);
-  const opened = eachSecret(document, (value) => (isSealed(value) ? (texts.shift() ?? UNREADABLE) : value));
+  const opened = eachSecret(document, (value, _, place) => {
+    if (!isSealed(value)) return value;
+    const key = texts.shift() ?? UNREADABLE;
+    // Health and log name one of several keys as the dashboard and the commands do.
+    return place.startsWith("apiKeys.") ? { key, id: secretId(value) } : key;
+  });
   return { document: opened, unreadable: [...new Set(unreadable)] };
 }
 
@@ -174,7 +179,6 @@ function inProvider(provider: JsonMap, replace: (value: Json, place: string) => 
 /** One of several keys: the key alone, or with its weight beside it. */
 function inKey(entry: Json, replace: (value: Json) => Json): Json {
   if (!isJsonMap(entry) || entry.key === undefined) return replace(entry);
-  return Object.fromEntries(
-    Object.entries(entry).map(([name, value]) => [name, name === "key" ? replace(value) : value]),
-  );
+  const key = replace(entry.key);
+  return isJsonMap(key) && key.key !== undefined ? { ...entry, ...key } : { ...entry, key };
 }

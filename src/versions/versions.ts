@@ -43,6 +43,11 @@ export interface Published {
   readonly warnings: Problems;
 }
 
+/** Where nothing can be changed at run time, which is so in the demo. */
+const FIXED: readonly Lock[] = ["providers", "models", "tiers", "routing"].map((path) => ({
+  ...{ path, origin: "flag", place: "--demo" },
+}));
+
 export interface Versions {
   /** The newest version, whether or not it can be served with. */
   newest(): ConfigVersion;
@@ -116,7 +121,7 @@ class VersionFollower implements Versions {
   }
 
   get locks(): readonly Lock[] {
-    return this.#context.configuration?.locks ?? [];
+    return this.#context.configuration?.locks ?? FIXED;
   }
 
   find(number: number): Promise<ConfigVersion | null> {

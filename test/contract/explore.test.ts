@@ -175,7 +175,7 @@ await describeStores("explore", ({ url }) => {
 
   test("a tag is read whatever characters it has", async () => {
     const accountId = "odd tags";
-    const values = ['a "quoted" word', "back\\slash", "", "线 🚀", "x:1,y"];
+    const values = ['a "quoted" word', "back\\slash", "", "线 🚀", "x:1,y", "half \ud83d", "\udc00 other half"];
     const tags = [...values.map((odd) => ({ odd, "very odd": "z" })), { 'o"dd': "q", "not odd": "odd" }, {}];
     await createRecordStore(db).write(tags.map((each) => makeRecord({ accountId, tags: each })));
     const { rows } = await read({ filter: { accountId }, by: ["tag:odd"] });

@@ -26,7 +26,7 @@ test("generated traffic is served at once, labelled as such, and deleted at the 
     });
     closed.then((code) => reject(new Error(`ended with ${code}: ${out}`)));
   });
-  expect(out).toMatch(/^ {2}Demo +6,000 generated requests over 60 days/m);
+  expect(out).toMatch(/^ {2}Demo +4,000 generated requests over 60 days/m);
   const url = /Base URL +(\S+)\/v1/.exec(out)?.[1] ?? "";
   const key = /API key +(sk-service-\S+)/.exec(out)?.[1] ?? "";
   const file = /store sqlite:(\S+)/.exec(out)?.[1] ?? "";
@@ -70,6 +70,12 @@ test("generated traffic is served at once, labelled as such, and deleted at the 
   const refused = await asVisitor("/api/keys", { method: "POST", body: JSON.stringify({ name: "mine" }) });
   expect(refused.status).toBe(403);
   expect(await refused.json()).toMatchObject({ error: { code: "read_only" } });
+  // What cannot be changed is shown as information, and nobody is offered to change it.
+  const { locked } = (await (await asVisitor("/api/configuration")).json()) as { locked: unknown[] };
+  expect(locked).toContainEqual({ path: "tiers", origin: "flag", place: "--demo" });
+  const providers = (await (await asVisitor("/api/providers")).json()) as { data: { locked: object | null }[] };
+  expect(providers.data.length).toBeGreaterThan(10);
+  for (const each of providers.data) expect(each.locked).toMatchObject({ place: "--demo" });
 
   expect((await asVisitor("/api/session", { method: "DELETE" })).status).toBe(204);
   expect((await asVisitor("/api/requests?limit=1")).status).toBe(200);

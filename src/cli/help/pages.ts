@@ -349,7 +349,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
     tables: [
       flags(
-        ["--requests N", "How many (6000), at most 10000000"],
+        ["--requests N", "How many (4000), at most 10000000"],
         ["--days N", "Spread over so many days up to now (60)"],
         ["--seed N", "Another number generates other traffic (1)"],
         ["--yes", "Also where there are requests already"],

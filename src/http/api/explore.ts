@@ -27,7 +27,7 @@ const TOP_MAX = 50;
 const TOP_DEFAULT = 10;
 const FORMATS = ["json", "csv"] as const;
 /** Tags are named by their callers. */
-const TAG_NAME = /^tag:[^\p{Cc},]{1,100}$/u;
+const TAG_NAME = /^tag:[^\p{Cc}\p{Cs},]{1,100}$/u;
 const NAME = `(${DIMENSIONS.join("|")}|tag:[^,]{1,100})`;
 
 /** A value of a dimension. Keys and profiles have a label, which is their name. */

@@ -63,7 +63,8 @@ export const ProviderSchema = named("Provider", {
   // A rejected key stops all calls; a failing host does not say that the key is wrong.
   credential: nullable(HealthSchema),
   keys: Type.Array(Type.Object({ id: AnyText, weight: Type.Number(), ...healthFields }), {
-    description: "Each key where the provider has several. The id is made from the key and does not reveal it.",
+    description:
+      "Each key where the provider has several. The id is that of the stored key, the one that the file gives it, or a hash.",
   }),
   models: Type.Array(Type.Object({ id: AnyText, ...modelHealthFields })),
   // What was set of it at run time. Keys show their last four characters, and who set them when.

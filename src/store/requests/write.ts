@@ -104,7 +104,7 @@ const REQUESTS: InsertShape<RequestRecord> = {
     end_user: freeText((record) => record.user ?? ""),
     preview: freeText(({ content }) => withoutNul(content?.preview ?? "")),
     tokens: integer(({ cost }) => tokensOf(cost?.buckets ?? null)),
-    tags: freeText(({ tags }) => (tags === NO_TAGS ? "" : JSON.stringify(tags))),
+    tags: text(({ tags }) => (tags === NO_TAGS ? "" : writeTags(tags))),
   },
 };
 
@@ -124,6 +124,12 @@ const USUAL_REQUEST = {
   preview: "",
   tags: "",
 };
+
+/** JSON would write half of a surrogate pair as an escape, which SQLite turns into bytes that are no text. */
+function writeTags(tags: RequestRecord["tags"]): string {
+  const whole = Object.entries(tags).map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]);
+  return JSON.stringify(Object.fromEntries(whole));
+}
 
 function writeProviders(record: RequestRecord): string {
   const failed = failedProvidersOf(record);

@@ -87,7 +87,7 @@ describe.each(STORES)("on %s", (_name, url) => {
       await call("GET", path);
     await call("POST", "/api/replay", { draft: { routing: { markup: 0.1 } } });
     const { data } = (await call("GET", "/api/providers")).body;
-    const { configured } = data.find(({ id }: { id: string }) => id === "other");
+    const { configured, keys } = data.find(({ id }: { id: string }) => id === "other");
     const shown = {
       id: expect.stringMatching(/^[0-9a-f]{8}$/),
       lastFour: "6789",
@@ -95,6 +95,9 @@ describe.each(STORES)("on %s", (_name, url) => {
       setAt: expect.stringMatching(/Z$/),
     };
     expect(configured.apiKeys).toEqual([shown, { key: { ...shown, lastFour: "89-2" }, weight: 2 }]);
+    // Health knows each key by the id that removes it.
+    const [first, second] = configured.apiKeys;
+    expect(keys).toMatchObject([{ id: first.id }, { id: second.key.id, weight: 2 }]);
     await gateway.post("/v1/chat/completions", DIRECT);
     expect(lab.requests.at(-1)?.headers["x-team"]).toBe(HEADER);
 

@@ -87,6 +87,11 @@ describe("keys of a provider", () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
   });
 
+  it("go by the id that the file gives them", () => {
+    const keys = providerOf("{ apiKeys: [{ key: sk-a, id: team-a }, sk-b] }")?.apiKeys;
+    expect(keys?.map(({ id }) => id)).toEqual(["team-a", expect.stringMatching(/^[0-9a-f]{8}$/)]);
+  });
+
   it("are one key where only one is left", () => {
     const provider = providerOf(`{ apiKeys: [\${KEY_A}, \${KEY_B:-}] }`, { KEY_A: "sk-a" });
     expect(provider).toMatchObject({ apiKey: "sk-a" });

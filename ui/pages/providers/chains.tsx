@@ -60,20 +60,25 @@ function Editor({ models, current }: EditorProps) {
       showPublished(TEXT.chainsPublished);
     });
   };
+  const lockOf = (...paths: readonly string[]) =>
+    current.locked.find(({ path }) => paths.includes(path))?.place ?? null;
+  // As in the demo: nothing to preview, and one line says why.
+  const isFixed = lockOf("tiers") !== null && lockOf("routing") !== null;
   return (
     <div class="editor">
       <div>
+        {isFixed && <p class="notice">{TEXT.lockedBy(lockOf("tiers") ?? "")}</p>}
         {TIERS.map((tier) => (
           <Chain
             key={tier}
             tier={tier}
             ids={chains[tier]}
             models={models}
-            lock={current.locked.find(({ path }) => path === "tiers" || path === `tiers.${tier}`)?.place ?? null}
+            lock={isFixed ? "" : lockOf("tiers", `tiers.${tier}`)}
             onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
           />
         ))}
-        <Rules edits={ruleEdits} onChange={setRuleEdits} />
+        {!isFixed && <Rules edits={ruleEdits} onChange={setRuleEdits} />}
         {problem}
         {unpublished.length > 0 && (
           <div class="save-bar">
@@ -85,9 +90,11 @@ function Editor({ models, current }: EditorProps) {
           </div>
         )}
       </div>
-      <div>
-        <Replay path="/api/replay" draft={{ draft: unpublished.length === 0 ? {} : { tiers, routing } }} />
-      </div>
+      {!isFixed && (
+        <div>
+          <Replay path="/api/replay" draft={{ draft: unpublished.length === 0 ? {} : { tiers, routing } }} />
+        </div>
+      )}
     </div>
   );
 }
@@ -106,7 +113,7 @@ interface ChainProps {
   readonly tier: Tier;
   readonly ids: readonly string[];
   readonly models: readonly Model[];
-  /** Where file or environment set it; null where it can be changed. */
+  /** Where file or environment set it; null where it can be changed, '' where a line above says so for all. */
   readonly lock: string | null;
   readonly onChange: (ids: readonly string[]) => void;
 }
@@ -125,7 +132,7 @@ function Chain({ tier, ids, models, lock, onChange }: ChainProps) {
   return (
     <section class="card" aria-label={TEXT.chainOf(tier)}>
       <h2>{tier}</h2>
-      {lock !== null && <p class="faint">{TEXT.lockedBy(lock)}</p>}
+      {lock !== null && lock !== "" && <p class="faint">{TEXT.lockedBy(lock)}</p>}
       <ol class="plain-list chain-edit">
         {ids.map((id, index) => (
           <li

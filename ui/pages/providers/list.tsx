@@ -63,7 +63,7 @@ function useDay(metric: string) {
 function Connected({ providers, vendorOf }: ConnectedProps) {
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
   const [costOf, medianOf] = [useDay("cost"), useDay("latencyP50")];
-  const shown = providers.filter(({ kind }) => kind !== "sandbox");
+  const shown = providers.filter(({ id }) => id !== "sandbox");
   if (shown.length === 0) return <Empty title={TEXT.noneConnected}>{TEXT.noneConnectedHint}</Empty>;
   return (
     <ul class="plain-list cards">
@@ -105,7 +105,7 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
         <State provider={provider} />
       </h2>
       <p class="faint cut" title={baseUrl}>
-        {kind} · {baseUrl}
+        {[kind, baseUrl].filter(Boolean).join(" · ")}
       </p>
       <p>
         <a href={hrefTo("/models", { q: id })}>{plural(models, "model")}</a> · {usage}

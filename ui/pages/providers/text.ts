@@ -10,7 +10,7 @@ export const adminsOnly = "Only admins can change providers.";
 // list.tsx
 export const noneConnected = "No provider connected";
 export const noneConnectedHint = "The sandbox answers with simulated text.";
-export const lockedBy = (place: string) => `Set by ${place}. Change it there.`;
+export const lockedBy = (place: string) => `Set by ${place}, so it can't be changed here.`;
 export const remove = "Remove";
 export const removeNamed = (name: string) => `Remove ${name}`;
 export const removeHint = "Its models are no longer used. Requests in progress finish. You can undo this in History.";

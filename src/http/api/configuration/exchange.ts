@@ -123,5 +123,6 @@ export function documentOf(value: object): JsonMap {
 
 /** The lock on a path or on what it belongs to. */
 export function lockOn({ locks }: Pick<Versions, "locks">, path: string): Shape<typeof LockSchema> | null {
-  return locks.find((lock) => lock.path === path) ?? null;
+  const [section] = path.split(".");
+  return locks.find((lock) => lock.path === path || lock.path === section) ?? null;
 }
