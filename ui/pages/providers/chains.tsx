@@ -22,10 +22,33 @@ export function Chains() {
     <Shown load={models} rows={10}>
       {({ data }) => (
         <Shown load={configuration} rows={10}>
-          {(current) => <Editor models={data.filter(({ tier }) => tier !== null)} current={current} />}
+          {(current) => {
+            const routed = data.filter(({ tier }) => tier !== null);
+            const fixed = current.locked.find(({ path }) => path === "tiers");
+            return fixed === undefined ? (
+              <Editor models={routed} current={current} />
+            ) : (
+              <Fixed models={routed} place={fixed.place} />
+            );
+          }}
         </Shown>
       )}
     </Shown>
+  );
+}
+
+/** As in the demo: there is nothing to change or to preview, and one line says why. */
+function Fixed({ models, place }: { readonly models: readonly Model[]; readonly place: string }) {
+  const chains = chainsOf(models);
+  return (
+    <div class="editor">
+      <div>
+        <p class="notice">{TEXT.lockedBy(place)}</p>
+        {TIERS.map((tier) => (
+          <Chain key={tier} tier={tier} ids={chains[tier]} models={models} lock="" onChange={() => {}} />
+        ))}
+      </div>
+    </div>
   );
 }
 
@@ -60,25 +83,20 @@ function Editor({ models, current }: EditorProps) {
       showPublished(TEXT.chainsPublished);
     });
   };
-  const lockOf = (...paths: readonly string[]) =>
-    current.locked.find(({ path }) => paths.includes(path))?.place ?? null;
-  // As in the demo: nothing to preview, and one line says why.
-  const isFixed = lockOf("tiers") !== null && lockOf("routing") !== null;
   return (
     <div class="editor">
       <div>
-        {isFixed && <p class="notice">{TEXT.lockedBy(lockOf("tiers") ?? "")}</p>}
         {TIERS.map((tier) => (
           <Chain
             key={tier}
             tier={tier}
             ids={chains[tier]}
             models={models}
-            lock={isFixed ? "" : lockOf("tiers", `tiers.${tier}`)}
+            lock={current.locked.find(({ path }) => path === `tiers.${tier}`)?.place ?? null}
             onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
           />
         ))}
-        {!isFixed && <Rules edits={ruleEdits} onChange={setRuleEdits} />}
+        <Rules edits={ruleEdits} onChange={setRuleEdits} />
         {problem}
         {unpublished.length > 0 && (
           <div class="save-bar">
@@ -90,11 +108,9 @@ function Editor({ models, current }: EditorProps) {
           </div>
         )}
       </div>
-      {!isFixed && (
-        <div>
-          <Replay path="/api/replay" draft={{ draft: unpublished.length === 0 ? {} : { tiers, routing } }} />
-        </div>
-      )}
+      <div>
+        <Replay path="/api/replay" draft={{ draft: unpublished.length === 0 ? {} : { tiers, routing } }} />
+      </div>
     </div>
   );
 }
