@@ -4,10 +4,9 @@
 import { createBatcher } from "../billing/batcher.ts";
 import { batchesOf } from "../billing/ledger.ts";
 import { newOwner } from "../billing/owner.ts";
-import { LEDGER_SERVICE } from "../billing/remote-batcher.ts";
+import { serveLedger } from "../billing/remote-batcher.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
-import type { LedgerOp } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
 import type { Wish } from "../core/processes/call-window.ts";
 import { openDb } from "../store/db.ts";
@@ -197,14 +196,14 @@ async function openSqliteStore(path: string, log: Log): Promise<Store> {
     await db.migrate();
     await forgetProcesses(db);
     const beside = path === ":memory:" ? { log: writer, reader: writer } : await openLogThreads(path, db, watched);
-    const serveLedger = ledgerOn(db);
+    const serveOps = ledgerOn(db);
     return {
       db,
       serve(link) {
         link.serve(WORKER_SERVICES.writer, lend(writer, link));
         link.serve(WORKER_SERVICES.log, lend(beside.log, link));
         link.serve(WORKER_SERVICES.reader, lend(beside.reader, link));
-        serveLedger(link);
+        serveOps(link);
       },
       async close() {
         for (const thread of new Set([beside.reader, beside.log, writer])) await thread.close();
@@ -237,6 +236,5 @@ async function openPostgresStore(database: string, log: Log): Promise<Store> {
 /** All workers' operations in one queue: they are committed together, and no wallet is changed by two at once. */
 function ledgerOn(db: Db): (link: OpenLink) => void {
   const store = createLedgerStore(db, newOwner());
-  const batcher = createBatcher(batchesOf(store));
-  return (link) => link.serve(LEDGER_SERVICE, (op) => batcher.submit(op as LedgerOp));
+  return serveLedger(createBatcher(batchesOf(store)));
 }

@@ -17,6 +17,7 @@ interface SessionsContext {
   readonly worker: WorkerPlace | null;
 }
 
+/** As JSON: every worker reads those of all others, and objects would cost it five times as much. */
 const SESSION_TURNS = "session-turns";
 const MINUTE_MS = 60_000;
 /** Tool loops are remembered even where sessions are off. */
@@ -41,10 +42,11 @@ export async function openSessions(
     log,
   });
   worker?.link.on(SESSION_TURNS, (turns) => {
-    for (const turn of turns as readonly SessionTurn[]) memory.learn(turn);
+    for (const turn of JSON.parse(turns as string) as readonly SessionTurn[]) memory.learn(turn);
   });
   await keeper.start();
-  const tell = worker === null ? null : createTeller((turns) => worker.link.publish(SESSION_TURNS, turns));
+  const tell =
+    worker === null ? null : createTeller((turns) => worker.link.publish(SESSION_TURNS, JSON.stringify(turns)));
   const share = (turn: SessionTurn): void => {
     keeper.keep(turn);
     tell?.(turn);

@@ -1,10 +1,18 @@
 // The batcher of a worker process: the primary commits the operations of all workers together, so that they never wait
 // for each other's wallets.
 
-import type { LedgerOp, LedgerOutcome } from "../core/ledger.ts";
+import type { LedgerOp } from "../core/ledger.ts";
 import type { WorkerLink } from "../core/processes/link.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
 import type { Batcher } from "./batcher.ts";
+import {
+  createOpReader,
+  createOpWriter,
+  readOutcome,
+  type SentOp,
+  type SentOutcome,
+  writeOutcome,
+} from "./settlement-text.ts";
 
 export interface RemoteBatcherOptions {
   readonly link: WorkerLink;
@@ -14,10 +22,18 @@ export interface RemoteBatcherOptions {
   readonly onUnavailable: () => void;
 }
 
-/** What the primary serves. */
-export const LEDGER_SERVICE = "ledger";
+const LEDGER_SERVICE = "ledger";
+
+/** In the primary process: commits what workers submit. */
+export function serveLedger(batcher: Batcher): (link: Pick<WorkerLink, "serve">) => void {
+  const read = createOpReader();
+  const answer = async (sent: unknown): Promise<SentOutcome> =>
+    writeOutcome(await batcher.submit(read(sent as SentOp)));
+  return (link) => link.serve(LEDGER_SERVICE, answer);
+}
 
 export function createRemoteBatcher({ link, owner, onUnavailable }: RemoteBatcherOptions): Batcher {
+  const write = createOpWriter();
   let open = 0;
   let waiting: (() => void)[] = [];
 
@@ -32,7 +48,8 @@ export function createRemoteBatcher({ link, owner, onUnavailable }: RemoteBatche
     async submit(op: LedgerOp) {
       open += 1;
       try {
-        return (await link.call(LEDGER_SERVICE, op.kind === "hold" ? { ...op, owner } : op)) as LedgerOutcome;
+        const sent = op.kind === "hold" ? { ...op, owner } : write(op);
+        return readOutcome((await link.call(LEDGER_SERVICE, sent)) as SentOutcome);
       } catch (error) {
         if (error instanceof StoreUnavailable) onUnavailable();
         throw error;

@@ -17,8 +17,17 @@ export interface Statement {
   readonly params?: readonly SqlValue[];
   /** SQLite only, in the place of `params`: the statement is run once with each of these. */
   readonly rows?: readonly (readonly SqlValue[])[];
+  /** SQLite only, in the place of both. */
+  readonly packed?: PackedRows;
   /** When fewer rows than this are affected (or returned), the whole batch is undone: `BatchRejected`. */
   readonly expectRows?: number;
+}
+
+/** Many rows for one statement, which takes them apart by itself. */
+export interface PackedRows {
+  readonly count: number;
+  /** For `?1`, `?2` and so on. */
+  readonly values: readonly (SqlValue | Uint8Array)[];
 }
 
 /** The rows of each statement, in their order. */

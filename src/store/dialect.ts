@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Db, SqlValue, Statement } from "../core/db.ts";
+import { createPacker, type PackedTable } from "./sqlite/packed-rows.ts";
 
 /** The database's own clock, in milliseconds. */
 export function clockSql(kind: Db["kind"]): string {
@@ -60,8 +61,6 @@ export interface InsertShape<Item> {
   readonly columns: Readonly<Record<string, InsertColumn<Item>>>;
   /** One more column, which gets the time of the database's clock. */
   readonly clockColumn?: string;
-  /** Further columns, with one value for all rows. */
-  readonly fixed?: Readonly<Record<string, SqlValue>>;
   /** An ON CONFLICT clause, for rows that may be there already. */
   readonly onConflict?: string;
 }
@@ -77,17 +76,19 @@ export interface BulkInsert<Item> {
 const SLICE = 50;
 
 /**
- * SQLite runs the statement once per row: its JSON functions would cost several times the insert itself.
+ * SQLite gets many rows packed, and few one by one: its JSON functions would cost several times the insert itself.
  * PostgreSQL gets all rows as one JSON text: binding each value would cost the event loop several times as much.
  */
 export function bulkInsert<Item>(kind: Db["kind"], shape: InsertShape<Item>): BulkInsert<Item> {
   const values = Object.values(shape.columns).map(({ of }) => of);
   if (kind === "sqlite") {
     const sql = insertRowSql(shape);
+    const pack = createPacker(tableOf(shape));
     const toRows = (items: readonly Item[]) => items.map((item) => rowOf(item, values));
+    const toStatement = (rows: readonly (readonly SqlValue[])[]) => pack(rows) ?? { sql, rows };
     return {
-      statement: (items) => ({ sql, rows: toRows(items) }),
-      statementInSlices: async (items) => ({ sql, rows: (await inSlices(items, toRows)).flat() }),
+      statement: (items) => toStatement(toRows(items)),
+      statementInSlices: async (items) => toStatement((await inSlices(items, toRows)).flat()),
     };
   }
   const sql = insertFromJsonSql(shape);
@@ -102,36 +103,6 @@ export function bulkInsert<Item>(kind: Db["kind"], shape: InsertShape<Item>): Bu
   };
 }
 
-/** Makes INSERT statements for items most of which have the same values in many columns. None for no items. */
-export interface UsualInsert<Item> {
-  statements(items: readonly Item[]): readonly Statement[];
-  /** As `statementInSlices`. */
-  statementsInSlices(items: readonly Item[]): Promise<readonly Statement[]>;
-}
-
-/** On SQLite each value that is sent costs a third of a microsecond at either end, so `usual` ones stand in the text. */
-export function usualInsert<Item>(
-  kind: Db["kind"],
-  shape: InsertShape<Item>,
-  usual: Readonly<Record<string, SqlValue>>,
-): UsualInsert<Item> {
-  const columns = Object.entries(shape.columns);
-  const varying = Object.fromEntries(columns.filter(([name]) => !(name in usual)));
-  const checks = columns.flatMap(([name, { of }]) => (name in usual ? [{ of, value: usual[name] }] : []));
-  const short = bulkInsert(kind, { ...shape, columns: varying, fixed: usual });
-  const long = bulkInsert(kind, shape);
-  const isUsual = (item: Item): boolean => kind === "sqlite" && checks.every(({ of, value }) => of(item) === value);
-  const apart = (items: readonly Item[]) => {
-    const few = items.filter((item) => !isUsual(item));
-    const most = few.length === 0 ? items : items.filter(isUsual);
-    return [[short, most] as const, [long, few] as const].filter(([, some]) => some.length > 0);
-  };
-  return {
-    statements: (items) => apart(items).map(([insert, some]) => insert.statement(some)),
-    statementsInSlices: (items) => Promise.all(apart(items).map(([insert, some]) => insert.statementInSlices(some))),
-  };
-}
-
 /** Pushed one by one: what `map` makes may count as an array with holes, and those take twice as long in a message. */
 function rowOf<Item>(item: Item, values: readonly ((item: Item) => SqlValue)[]): readonly SqlValue[] {
   const row: SqlValue[] = [];
@@ -139,16 +110,18 @@ function rowOf<Item>(item: Item, values: readonly ((item: Item) => SqlValue)[]):
   return row;
 }
 
+/** SQLite only: as `createPacker` takes it. */
+function tableOf<Item>({ table, columns, clockColumn, onConflict = "" }: InsertShape<Item>): PackedTable {
+  const clock = clockColumn === undefined ? null : { column: clockColumn, sql: clockSql("sqlite") };
+  return { table, columns: Object.keys(columns), clock, onConflict };
+}
+
 /** SQLite only: one row, its values in the order of the columns. */
-function insertRowSql<Item>({ table, columns, clockColumn, fixed = {}, onConflict }: InsertShape<Item>): string {
+function insertRowSql<Item>({ table, columns, clockColumn, onConflict }: InsertShape<Item>): string {
   const names = Object.keys(columns);
   const places = names.map((_, index) => `$${index + 1}`);
-  const same = Object.values(fixed).map((value) =>
-    typeof value === "string" ? `'${value}'` : String(value ?? "NULL"),
-  );
   const clock = clockColumn === undefined ? [] : [clockSql("sqlite")];
-  const into = insertInto(table, [...names, ...Object.keys(fixed)], clockColumn);
-  return `${into} VALUES (${[...places, ...same, ...clock].join(", ")}) ${onConflict ?? ""}`;
+  return `${insertInto(table, names, clockColumn)} VALUES (${[...places, ...clock].join(", ")}) ${onConflict ?? ""}`;
 }
 
 /** PostgreSQL only: the rows are one JSON text ($1), an array of arrays in the order of the columns. */

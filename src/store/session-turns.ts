@@ -8,7 +8,7 @@ export function createSessionStore(db: Db): TurnStore {
   const insert = bulkInsert(db.kind, TURNS);
   return {
     async write(turns) {
-      await db.batch([await insert.statementInSlices(turns)]);
+      await db.batch([await insert.statementInSlices(turns)], { isBackground: true });
     },
     async since(atMs, most) {
       const rows = await db.query(SINCE, [atMs, most]);

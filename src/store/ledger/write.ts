@@ -15,7 +15,6 @@ import {
   integer,
   listValue,
   text,
-  usualInsert,
 } from "../dialect.ts";
 
 /** What a batch decided, and what it decided from. */
@@ -30,20 +29,20 @@ export type LedgerWriter = (posted: Posted) => readonly Statement[];
 /** `owner` is the process that takes the holds. */
 export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWriter {
   const holds = bulkInsert(kind, holdShape(owner));
-  const transactions = usualInsert(kind, TRANSACTIONS, { kind: "charge", note: null });
+  const transactions = bulkInsert(kind, TRANSACTIONS);
   const entries = bulkInsert(kind, ENTRIES);
   const actors = bulkInsert(kind, ACTORS);
-  const charges = usualInsert(kind, chargeShape(), USUAL_CHARGE);
+  const charges = bulkInsert(kind, chargeShape());
   return ({ state, changes }) => [
     ...walletStatements(changes, state),
     ...resolveStatements(kind, changes.resolvedHolds),
     ...insertAll(holds, changes.newHolds),
     ...spendStatements(changes, state),
     ...leaseStatements(changes),
-    ...transactions.statements(changes.transactions),
+    ...insertAll(transactions, changes.transactions),
     ...insertAll(entries, entriesOf(changes.transactions)),
     ...insertAll(actors, changes.transactions.filter(isByHand)),
-    ...charges.statements(changes.charges),
+    ...insertAll(charges, changes.charges),
     ...answerStatements(changes),
   ];
 }
@@ -218,9 +217,6 @@ function chargeShape(): InsertShape<Charge> {
     clockColumn: "created_at",
   };
 }
-
-/** Of a whole answer that its wallet could pay, reserved from a lease. */
-const USUAL_CHARGE = { is_estimated: 0, outcome: "complete", absorbed: 0n, is_reserved: 1 };
 
 /** Prices as JSON. Remembered, because the same few prices come again and again. */
 function createPriceTexts(): (price: Price) => string {

@@ -5,6 +5,7 @@ import type { Db, SqlValue } from "../../core/db.ts";
 import type { CostRange } from "../../core/requests/buckets.ts";
 import type { NumberRange, RequestFilter, StatusFilter } from "../../core/requests/log.ts";
 import { type AnsweredAt, recordIdAt } from "../../core/requests/records.ts";
+import { inListSql, listValue } from "../dialect.ts";
 import { firstRowAt, ROWS_PER_MS, writeQuery } from "./words.ts";
 
 /** A WHERE clause that grows, with its numbered parameters. */
@@ -135,7 +136,7 @@ export function addOwn(where: Conditions, kind: Db["kind"], filter: RequestFilte
   addNumbers(where, "latency_ms", filter.latency);
   addNumbers(where, "tokens", filter.tokens);
   addLabel(where, "end_user", filter.user);
-  addLabel(where, "session", filter.session);
+  addSession(where, kind, filter.session);
   if (filter.tag !== undefined) addTag(where, filter.accountId, filter.tag);
   if (filter.words !== undefined) addWords(where, kind, { ...filter, words: filter.words });
 }
@@ -149,6 +150,35 @@ function addNumbers(where: Conditions, column: string, { from, to }: NumberRange
 export function addLabel(where: Conditions, column: string, value: string | null | undefined): void {
   if (value === null) where.add(`${column} = ''`);
   else if (value !== undefined) where.add(`${column} = ? AND ${column} <> ''`, value);
+}
+
+function addSession(where: Conditions, kind: Db["kind"], session: string | null | undefined): void {
+  if (session === undefined || session === null) addLabel(where, "session", session);
+  else addSessions(where, kind, { sessions: [session] });
+}
+
+/** The turns of these sessions, from an id on. */
+interface SessionTurns {
+  readonly sessions: readonly string[];
+  readonly fromId?: string;
+}
+
+/** On SQLite, the index has parts of the sessions, and each part its requests in the order of time. */
+export function addSessions(where: Conditions, kind: Db["kind"], { sessions, fromId }: SessionTurns): void {
+  const list = listValue(kind, sessions);
+  const named = `session <> '' AND ${inListSql(kind, "session", "?")}`;
+  if (fromId !== undefined) where.add("id >= ?", fromId);
+  if (kind === "postgres") where.add(named, list);
+  else {
+    const parts = `${partSql("session")} IN (SELECT ${partSql("value")} FROM json_each(?))`;
+    const found = `SELECT id FROM requests INDEXED BY requests_by_session_part WHERE ${parts} AND ${named} AND id >= ?`;
+    where.add(`id IN (${found})`, list, list, fromId ?? "");
+  }
+}
+
+/** In the words of the index. */
+function partSql(session: string): string {
+  return `unicode(substr(${session}, -1)) * 8 + unicode(substr(${session}, -2)) % 8`;
 }
 
 function addTag(where: Conditions, accountId: string, { name, value }: NonNullable<RequestFilter["tag"]>): void {

@@ -16,7 +16,7 @@ import type {
 import { type ContentRecord, type Features, NO_TAGS, type Tags } from "../../core/requests/records.ts";
 import type { SessionState } from "../../core/session.ts";
 import type { Tier } from "../../core/tiers.ts";
-import { addRequestId, newConditions } from "./conditions.ts";
+import { addRequestId, addSessions, newConditions } from "./conditions.ts";
 import { readHistogram } from "./counts.ts";
 import { readDetail } from "./detail.ts";
 import { toStoredSample } from "./outcomes.ts";
@@ -28,8 +28,12 @@ export function createRequestLog(db: Db, writer: Db = db): RequestLog {
   return {
     list: async (filter, page) => (await searchPage(db, filter, page)).map(toSummary),
     async turns(accountId, session, limit) {
-      const rows = await db.query(TURNS, [accountId, session, limit]);
-      return rows.map(toTurn).reverse();
+      const where = newConditions();
+      where.add("account_id = ?", accountId);
+      addSessions(where, db.kind, { sessions: [session] });
+      const chosen = `SELECT * FROM requests WHERE ${where.sql()} ORDER BY id DESC LIMIT ${limit}`;
+      const sql = `SELECT r.*, d.detail_json FROM (${chosen}) AS r JOIN request_details d ON d.id = r.id ORDER BY r.id`;
+      return (await db.query(sql, where.params)).map(toTurn);
     },
     sums: (filter) => readSums(db, filter),
     async hasRequestId(accountId, start) {
@@ -77,9 +81,6 @@ export function createDecisionLog(db: Db): DecisionLog {
 
 const RECENT = `SELECT r.*, d.detail_json FROM requests r JOIN request_details d ON d.id = r.id
   WHERE r.account_id = $1 AND r.tier <> '' ORDER BY r.id DESC LIMIT $2`;
-
-const TURNS = `SELECT r.*, d.detail_json FROM requests r JOIN request_details d ON d.id = r.id
-  WHERE r.account_id = $1 AND r.session = $2 AND r.session <> '' ORDER BY r.id DESC LIMIT $3`;
 
 function toTurn(row: SqlRow): LoggedTurn {
   const summary = toSummary(row);

@@ -5,7 +5,7 @@ import type { Db, SqlRow } from "../../core/db.ts";
 import { recordIdAt } from "../../core/requests/records.ts";
 import type { SessionLog, SessionQuery, SessionSummary } from "../../core/requests/sessions.ts";
 import { inListSql, listValue } from "../dialect.ts";
-import { addIds, addLabel, type Conditions, newConditions } from "./conditions.ts";
+import { addIds, addLabel, addSessions, type Conditions, newConditions } from "./conditions.ts";
 
 /** Reads through `db`, which need not be the connection that writes. */
 export function createSessionLog(db: Db): SessionLog {
@@ -63,7 +63,7 @@ async function listedBefore(
   { after, end }: { readonly after: string; readonly end: string | null },
 ): Promise<ReadonlySet<string>> {
   const where = turnsOf(db, query);
-  where.add(`id >= ? AND ${inListSql(db.kind, "session", "?")}`, after, listValue(db.kind, sessions));
+  addSessions(where, db.kind, { sessions, fromId: after });
   addIds(where, undefined, end);
   const rows = await db.query(`SELECT DISTINCT session FROM requests WHERE ${where.sql()}`, where.params);
   return new Set(rows.map(({ session }) => String(session)));
@@ -86,10 +86,12 @@ async function readSessions(
   sessions: readonly string[],
 ): Promise<ReadonlyMap<string, SessionSummary>> {
   if (sessions.length === 0) return new Map();
-  const where = `account_id = $1 AND session <> '' AND ${inListSql(db.kind, "session", "$2")}`;
+  const where = newConditions();
+  where.add("account_id = ?", accountId);
+  addSessions(where, db.kind, { sessions });
   const by = "session, model, provider, end_user, key_id, session_state";
-  const sql = `SELECT ${by}, ${SUMS} FROM requests WHERE ${where} GROUP BY ${by} ORDER BY MIN(id)`;
-  const rows = await db.query(sql, [accountId, listValue(db.kind, sessions)]);
+  const sql = `SELECT ${by}, ${SUMS} FROM requests WHERE ${where.sql()} GROUP BY ${by} ORDER BY MIN(id)`;
+  const rows = await db.query(sql, where.params);
   const found = new Map<string, SessionSummary>();
   for (const row of rows) {
     const session = String(row.session);

@@ -13,13 +13,13 @@ import {
   recordIdAt,
   tokensOf,
 } from "../../core/requests/records.ts";
-import { bulkInsert, flag, freeText, type InsertShape, integer, text, usualInsert, withoutNul } from "../dialect.ts";
+import { bulkInsert, flag, freeText, type InsertShape, integer, text, withoutNul } from "../dialect.ts";
 import { toDetail } from "./detail.ts";
 import { createTotalsWriter, SPAN_MS } from "./totals.ts";
 import { createWordsWriter, wordsDeletion } from "./write-words.ts";
 
 export function createRecordStore(db: Db): RecordStore {
-  const requests = usualInsert(db.kind, REQUESTS, USUAL_REQUEST);
+  const requests = bulkInsert(db.kind, REQUESTS);
   const details = bulkInsert(db.kind, DETAILS);
   const contents = bulkInsert(db.kind, CONTENTS);
   const words = createWordsWriter(db.kind);
@@ -30,7 +30,7 @@ export function createRecordStore(db: Db): RecordStore {
       const kept = records.flatMap(contentOf);
       const tagged = records.flatMap(tagsOf);
       const statements: Statement[] = [
-        ...(await requests.statementsInSlices(records)),
+        await requests.statementInSlices(records),
         await details.statementInSlices(records),
         ...(kept.length === 0 ? [] : [await contents.statementInSlices(kept), ...(await words(kept))]),
         ...(tagged.length === 0 ? [] : [await tags.statementInSlices(tagged)]),
@@ -106,23 +106,6 @@ const REQUESTS: InsertShape<RequestRecord> = {
     tokens: integer(({ cost }) => tokensOf(cost?.buckets ?? null)),
     tags: text(({ tags }) => (tags === NO_TAGS ? "" : writeTags(tags))),
   },
-};
-
-/** Of one that the first model answered, without labels and without stored content. */
-const USUAL_REQUEST = {
-  error_code: "",
-  ending: "complete",
-  profile_id: "",
-  failed_providers: "",
-  status: 200,
-  is_error: 0,
-  is_fallback: 0,
-  attempts: 1,
-  is_estimated: 0,
-  is_adjusted: 0,
-  end_user: "",
-  preview: "",
-  tags: "",
 };
 
 /** JSON would write half of a surrogate pair as an escape, which SQLite turns into bytes that are no text. */

@@ -20,5 +20,31 @@ export function splitGroup(queue, backgroundRowsMax) {
 }
 
 function rowsIn({ statements }) {
-  return statements.reduce((sum, { rows }) => sum + (rows?.length ?? 1), 0);
+  return statements.reduce((sum, { rows, packed }) => sum + (rows?.length ?? packed?.count ?? 1), 0);
+}
+
+/** Records are committed this often at most: many of them change the same pages. */
+const COLLECT_MS = 200;
+
+/** Lets calls wait for more of their kind while nobody waits for them. `work` is called when they have waited enough. */
+export function createCollector(work) {
+  let beganAtMs = 0;
+  let timer = null;
+  const isBackground = (message) => message.isBackground === true;
+  return {
+    mayWait(queue) {
+      const waitMs = beganAtMs + COLLECT_MS - performance.now();
+      if (waitMs <= 0 || !queue.every(isBackground)) return false;
+      timer ??= setTimeout(() => {
+        timer = null;
+        work();
+      }, waitMs);
+      return true;
+    },
+    /** These are committed. */
+    began(writes) {
+      if (writes.some(isBackground)) beganAtMs = performance.now();
+    },
+    close: () => clearTimeout(timer),
+  };
 }

@@ -19,18 +19,10 @@ export function createStatements(db) {
     const placeholders = Math.max(-1, ...order) + 1;
     const isInOrder = order.every((index, place) => index === place);
     const returnsRows = statement.columns().length > 0;
-    const entry = { statement, returnsRows, placeholders, order, isInOrder, ...severalOf(text, placeholders) };
+    const entry = { statement, returnsRows, placeholders, order, isInOrder };
     if (prepared.size >= STATEMENTS_MAX) prepared.clear();
     prepared.set(sql, entry);
     return entry;
-  }
-
-  /** The same INSERT with several rows; null where that would not help. */
-  function severalOf(text, placeholders) {
-    const [, row] = VALUES.exec(text) ?? [];
-    if (row === undefined || placeholders > COLUMNS_MAX) return { several: null };
-    const rows = Array(ROWS_AT_ONCE).fill(row).join(", ");
-    return { several: undefined, prepareSeveral: () => db.prepare(text.replace(VALUES, () => `VALUES ${rows}`)) };
   }
 
   return (batch) =>
@@ -38,7 +30,7 @@ export function createStatements(db) {
       let result;
       try {
         const entry = prepare(statement.sql);
-        result = statement.rows === undefined ? run(entry, statement) : runEach(entry, statement);
+        result = runOne(entry, statement);
       } catch (error) {
         throw Object.assign(error, { statementIndex });
       }
@@ -51,11 +43,15 @@ export function createStatements(db) {
     });
 }
 
-/** Rows of one INSERT: most of what a short row costs is the call itself. Measured: wide ones cost more together. */
-const ROWS_AT_ONCE = 16;
-const COLUMNS_MAX = 4;
-/** The values of an INSERT of one row, at its end. */
-const VALUES = /VALUES (\(.*\))\s*$/s;
+function runOne(entry, statement) {
+  if (statement.packed !== undefined) return runPacked(entry, statement);
+  return statement.rows === undefined ? run(entry, statement) : runEach(entry, statement);
+}
+
+/** Its text has SQLite's own placeholders. */
+function runPacked({ statement }, { packed }) {
+  return { rows: [], affectedRows: Number(statement.run(...packed.values).changes) };
+}
 
 /** Whole numbers need no conversion here: each goes into a column as it is, and the column makes it whole again. */
 function runEach(entry, { sql, rows }) {
@@ -63,15 +59,7 @@ function runEach(entry, { sql, rows }) {
   for (const row of rows) checkCount(row, placeholders, sql);
   const bound = isInOrder ? rows : rows.map((row) => order.map((index) => row[index]));
   let affectedRows = 0;
-  let next = 0;
-  if (rows.length >= ROWS_AT_ONCE && entry.several !== null) {
-    entry.several ??= entry.prepareSeveral();
-    for (; next + ROWS_AT_ONCE <= rows.length; next += ROWS_AT_ONCE) {
-      const values = bound.slice(next, next + ROWS_AT_ONCE).flat();
-      affectedRows += Number(entry.several.run(...values).changes);
-    }
-  }
-  for (; next < rows.length; next += 1) affectedRows += Number(statement.run(...bound[next]).changes);
+  for (const row of bound) affectedRows += Number(statement.run(...row).changes);
   return { rows: [], affectedRows };
 }
 

@@ -8,7 +8,7 @@
 
 import { deserialize, serialize } from "node:v8";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { BACKGROUND_ROWS_MAX, splitGroup } from "./group.mjs";
+import { BACKGROUND_ROWS_MAX, createCollector, splitGroup } from "./group.mjs";
 import { createLogSync } from "./log-sync.mjs";
 import { attach, checkTables, isDamage, loadDatabaseSync, prepareFile, takeLock } from "./open.mjs";
 import { createPlacement } from "./placement.mjs";
@@ -22,6 +22,7 @@ const { path, lockPath, busyTimeoutMs, acceptsLoss = false, isReadOnly = false }
 const { holds = "ledger", attached = null } = workerData;
 /** Commits are counted and synced where money depends on them. */
 const isLedger = path !== ":memory:" && !isReadOnly && holds === "ledger";
+const collector = holds === "log" ? createCollector(() => isScheduled || work()) : null;
 let queue = [];
 let isScheduled = false;
 let answers = [];
@@ -199,7 +200,7 @@ function answerTo(message, rows) {
 
 /** Runs the next group of independent calls, or the one call that stands alone. False when nothing waits. */
 function takeNext() {
-  if (queue.length === 0) return false;
+  if (queue.length === 0 || collector?.mayWait(queue)) return false;
   const { group, left } = splitGroup(queue, holds === "log" ? Number.POSITIVE_INFINITY : BACKGROUND_ROWS_MAX);
   queue = left;
   if (group.length > 0) runGroup(group);
@@ -234,6 +235,7 @@ function runAlone(message) {
     answer(message, () => [findProblems().map((problem) => ({ problem }))]);
   } else if (message.kind === "close") {
     endAllSyncs();
+    collector?.close();
     db.close();
     logSync?.close();
     witness?.close();
@@ -309,6 +311,7 @@ function runGroup(group) {
 
 /** Hardly any call fails, and a savepoint costs a copy of every page it touches: they are used when one has. */
 function commitTogether(writes) {
+  collector?.began(writes);
   try {
     committed.push(...inTransaction(() => writes.map(runPlainly)));
   } catch (error) {
