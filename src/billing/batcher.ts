@@ -5,9 +5,9 @@
 import type { LedgerOp, LedgerOutcome } from "../core/ledger.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
 
-/** Bounds one transaction, so that the first request of a batch does not wait for a very long commit. */
-const BATCH_MAX = 256;
-/** As many operations are worth a commit of their own while another is under way. Fewer wait for it and share the next. */
+/** Operations under way at once. A transaction takes its part of them, so that its first request does not wait for long. */
+const UNDER_WAY_MAX = 384;
+/** As many are worth a commit of their own for each one that is under way. Fewer wait for one to end and share the next. */
 const BATCH_MIN = 16;
 /** Far above any commit that works, below the time clients wait. */
 const COMMIT_TIMEOUT_MS = 10_000;
@@ -40,16 +40,17 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
   let isScheduled = false;
   let hanging: StoreUnavailable | null = null;
   const runBatch = createRunner({ commit, onUnavailable });
+  const batchMax = Math.floor(UNDER_WAY_MAX / atOnceMax);
 
   function schedule(): void {
-    if (isScheduled || waiting.length === 0) return;
-    if (running.size > 0 && (running.size >= atOnceMax || waiting.length < BATCH_MIN)) return;
+    if (isScheduled || waiting.length === 0 || running.size >= atOnceMax) return;
+    if (waiting.length < Math.min(BATCH_MIN * running.size, batchMax)) return;
     isScheduled = true;
     // Lets everything that arrives in this turn of the event loop join the batch.
     setImmediate(() => {
       isScheduled = false;
-      const batch = waiting.slice(0, BATCH_MAX);
-      waiting = waiting.slice(BATCH_MAX);
+      const batch = waiting.slice(0, batchMax);
+      waiting = waiting.slice(batchMax);
       const run = runWithin(batch).finally(() => {
         running.delete(run);
         schedule();

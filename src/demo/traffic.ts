@@ -72,7 +72,7 @@ function visitsOf(
   while (visits.length < times.length) {
     const turns = random.pick(pool).slice(0, times.length - visits.length);
     const { key } = turns[0] as DemoRequest;
-    const session = `f${random.hex(19)}`;
+    const session = `f${Buffer.from(random.hex(30), "hex").toString("base64url")}`;
     const user = userOf(key.users, random);
     const tags = tagsOf(key.tags, random);
     let atMs = times[visits.length] as number;

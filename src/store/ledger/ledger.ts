@@ -94,8 +94,8 @@ export async function countProcesses(db: Db): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
-/** While one is written to a SQLite file, the next is prepared. The thread of the file keeps their order; connections do not. */
-const COMMITS_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 3, postgres: 1 };
+/** While some are written to a SQLite file, the next are prepared. Its thread keeps their order; connections do not. */
+const COMMITS_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 6, postgres: 1 };
 
 /**
  * From memory where that suffices; else under lock. The memory runs ahead of the store: where a commit fails, those that

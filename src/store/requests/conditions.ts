@@ -163,22 +163,17 @@ interface SessionTurns {
   readonly fromId?: string;
 }
 
-/** On SQLite, the index has parts of the sessions, and each part its requests in the order of time. */
+/** On SQLite, the index has sessions with the same end together, in the order of time. */
 export function addSessions(where: Conditions, kind: Db["kind"], { sessions, fromId }: SessionTurns): void {
   const list = listValue(kind, sessions);
   const named = `session <> '' AND ${inListSql(kind, "session", "?")}`;
   if (fromId !== undefined) where.add("id >= ?", fromId);
   if (kind === "postgres") where.add(named, list);
   else {
-    const parts = `${partSql("session")} IN (SELECT ${partSql("value")} FROM json_each(?))`;
+    const parts = "substr(session, -2) IN (SELECT substr(value, -2) FROM json_each(?))";
     const found = `SELECT id FROM requests INDEXED BY requests_by_session_part WHERE ${parts} AND ${named} AND id >= ?`;
     where.add(`id IN (${found})`, list, list, fromId ?? "");
   }
-}
-
-/** In the words of the index. */
-function partSql(session: string): string {
-  return `unicode(substr(${session}, -1)) * 8 + unicode(substr(${session}, -2)) % 8`;
 }
 
 function addTag(where: Conditions, accountId: string, { name, value }: NonNullable<RequestFilter["tag"]>): void {

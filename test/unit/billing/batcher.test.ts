@@ -33,7 +33,7 @@ test("what arrives in one turn, and what arrives during a commit, goes together"
 test("a batch has an upper size", async () => {
   const { batcher, sizes } = recording();
   await Promise.all(ops(600).map(batcher.submit));
-  expect(sizes).toEqual([256, 256, 88]);
+  expect(sizes).toEqual([384, 216]);
 });
 
 describe("several commits at once", () => {
