@@ -19,13 +19,15 @@ export async function serveWorker(argv: readonly string[]): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => undefined);
   const link = createLink(new Socket({ fd: LINK_FD }));
   void link.closed.then(() => process.exit(1));
+  let begin = (_: Promise<RunningWorker>): void => undefined;
+  endWhenTold(link, new Promise((resolve) => (begin = resolve)));
   const place = (await link.call(LIFE.place, null)) as Omit<WorkerPlace, "link">;
   const loaded = loadSettings(readArguments(["serve", ...argv]).flags);
   if (!loaded.ok) return giveUp(link, formatProblems(loaded.problems));
   const { settings } = loaded;
   const log = createLog(settings.logging.logLevel, { isShared: true });
   const app = startWorker({ settings, log, worker: { ...place, link } });
-  endWhenTold(link, app, log);
+  begin(app.then((started) => ({ app: started, log })));
   await app.then(
     (started) => link.call(LIFE.started, shown(started)),
     (error: NodeJS.ErrnoException) => giveUp(link, explainStart(error, settings)),
@@ -51,13 +53,21 @@ async function giveUp(link: OpenLink, reason: string): Promise<never> {
   process.exit(1);
 }
 
-/** One that is told while it starts stops as soon as it has. */
-function endWhenTold(link: OpenLink, starting: Promise<App>, log: ProcessLog): void {
+interface RunningWorker {
+  readonly app: App;
+  readonly log: ProcessLog;
+}
+
+/** One that is told while it starts, however early, stops as soon as it has. */
+function endWhenTold(link: OpenLink, starting: Promise<RunningWorker>): void {
+  // One that cannot start gives up by itself.
+  starting.catch(() => undefined);
   link.on(LIFE.stop, (options) => {
-    void starting
-      .then((app) => app.stop(options as Parameters<App["stop"]>[0]))
-      .then(() => log.flush())
-      .then(() => process.exit(0));
+    void starting.then(async ({ app, log }) => {
+      await app.stop(options as Parameters<App["stop"]>[0]);
+      await log.flush();
+      process.exit(0);
+    });
   });
-  link.on(LIFE.hurry, () => void starting.then((app) => app.hurry()));
+  link.on(LIFE.hurry, () => void starting.then(({ app }) => app.hurry()));
 }

@@ -261,3 +261,8 @@ test("a port in use is reported once, with the exit code of a start that fails",
   expect(failure).toContain(`port ${port} is in use`);
   server.close();
 });
+
+test("a stop reaches a worker that has only just been started", async () => {
+  const gateway = await startGatewayProcess({ folder: newFolder(), env: { SWITCHYARD_WORKERS: "2" } });
+  expect(await gateway.stop()).toBe(0);
+});
