@@ -40,7 +40,7 @@ const PICTURES = [
   { name: "key", path: "/keys/key_demo_production", size: HERO },
   { name: "profile", path: "/profiles/profile_demo_budget", size: HERO },
   { name: "credits", path: "/credits", size: HERO },
-  { name: "providers", path: "/providers", size: HERO },
+  { name: "providers", path: "/providers" },
   { name: "models", path: "/models" },
   { name: "models-beside", path: `/models?beside=1&compare=${COMPARED}` },
   { name: "settings", path: "/settings?tab=configuration" },
