@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)("forms and frame", () => {
 
   test("an unknown address shows the page for it, with the way back; a model's address opens the model", async () => {
     const { page } = await visit("/nope/at-all");
-    await page.getByText("Page not found").waitFor();
+    await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
     await page.getByRole("link", { name: "Go to overview" }).click();
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
     await page.goto(`${gateway().url}/models/gpt-5-nano`);

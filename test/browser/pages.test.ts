@@ -28,12 +28,15 @@ describe.skipIf(!hasBrowser)("every page", () => {
   beforeAll(async () => {
     await sendTraffic(gateway());
     await gateway().api("POST", "/api/profiles", { name: "prod", tierFloor: "SIMPLE" });
+    // With two accounts, the bar at the top has one more thing to find room for.
+    await gateway().api("POST", "/api/accounts", { name: "Product team of the second floor" });
     const { data } = (await (await gateway().api("GET", "/api/requests?limit=5")).json()) as {
       data: { id: string; session: string }[];
     };
     const request = data[4]?.id;
     const sheets = ["", "?tab=attempts", "?tab=cost", "?tab=payload"].map((tab) => `/requests/${request}${tab}`);
-    const tabs = ["users", "configuration", "gateway"].map((tab) => `/settings?tab=${tab}`);
+    const settings = ["users", "configuration", "gateway"].map((tab) => `/settings?tab=${tab}`);
+    const tabs = [...settings, ...["chains", "prices", "history"].map((tab) => `/providers?tab=${tab}`)];
     const listed = (await (await gateway().api("GET", "/api/keys?limit=1")).json()) as { data: { id: string }[] };
     const key = `/keys/${listed.data[0]?.id}`;
     const others = [...tabs, "/nothing-here", "/keys?new=1", key, "/profiles/new", "/models?model=gpt-5-nano"];
@@ -85,7 +88,7 @@ describe.skipIf(!hasBrowser)("every page", () => {
     const { page } = await visit("/settings");
     await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").pressSequentially("reques");
+    await page.getByRole("dialog").getByRole("combobox").pressSequentially("reques");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Requests" }).waitFor();
     await page.locator(".requests tbody tr").first().waitFor();

@@ -11,10 +11,10 @@ interface TableProps {
   readonly children: ComponentChildren;
 }
 
-/** It scrolls by itself where it is wider than the page. */
+/** It scrolls by itself where it is wider than the page, also with the keyboard. */
 export function Table({ class: kind = "", caption, heads, children }: TableProps) {
   return (
-    <div class="table-box">
+    <div class="table-box" tabIndex={0}>
       <table class={`rows ${kind}`}>
         <caption class="hidden">{caption}</caption>
         <thead>
