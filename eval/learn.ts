@@ -54,7 +54,9 @@ export function learn(examples: readonly Example[], settings: LearnSettings = DE
   const net = makeNet(settings.hidden, random);
   const pass = makePass(settings.hidden);
   const order = examples.map((_, at) => at);
-  const marks = makeMarks(examples.map(({ asked }) => asked));
+  // What only a teacher has labelled gets no rows: there is room for so many, and English would crowd out the others (E20).
+  const labelled = examples.filter(({ taught }) => taught === undefined);
+  const marks = makeMarks(labelled.map(({ asked }) => asked));
   const hashWords = createWordHasher(createRowFinder(marks));
   const buckets = examples.map(({ asked }) => hashWords(asked).buckets);
   const average = makeAverage(net);

@@ -108,7 +108,7 @@ const WEAKNESSES = [
   "- Languages outside the corpus are classified by shape and shared words; expect LIGHT or the unsure tier more often.",
   "- The tier labels of the ladder are editorial judgements, not measurements.",
   "- The constants of load and scale (`src/routing/classifier/constants.ts`) were set by hand on the left-out figures of difficulty, ladder and APGR. Those three may be a little optimistic; experiment E5 of the lab notebook measures how much.",
-  "- A tool of the field that does something else is still often taken for a fitting one (experiments E15 and E18).",
-  "- The labels of a teacher (E16) cost stability between languages, and the probability that a weak model fails did not improve the order by difficulty (E17). Neither is in these weights.",
+  "- A tool of the field that does something else is still often taken for a fitting one (experiments E15, E18 and E19).",
+  "- The teacher knows English only (E16, E20). The probability that a weak model fails did not improve the order by difficulty and is not in these weights (E17).",
   "- Our corpus is made from templates, so numbers on it are floors for the tests and not estimates.",
 ].join("\n");

@@ -19,7 +19,7 @@ const COLUMNS = CATEGORIES.length + TIER_CUTS + 2;
 /** A taught prompt beside a labelled one. Of 0.3 and 1 (E16), the one with the better category left out. */
 const TAUGHT_WEIGHT = 0.3;
 
-/** Only with `--teacher`, the file of the prompts without labels: the weights that ship learn without (E16). */
+/** `--teacher` names the file of the prompts without labels. The weights that ship learn with it (E20). */
 export function readTaught(root: string): TaughtExamples {
   const file = readOption("teacher");
   if (file === null) return () => [];

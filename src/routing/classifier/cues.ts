@@ -51,6 +51,28 @@ function countList({ codes, hits, load }: CueCounts, at: number, list: number, i
   }
 }
 
+/**
+ * Counts the entry from which a word that begins at `from` differs by two neighbours in the wrong order. `sum` is that of
+ * its letters, each squared: it is the same in whatever order they stand.
+ */
+export function countSwapped({ codes, hits, load }: CueCounts, from: number, to: number, sum: number): void {
+  const entry = SWAPS.get(sum) - 1;
+  if (entry < 0) return;
+  const start = WORD_STARTS[entry] as number;
+  const length = to - from;
+  if ((WORD_STARTS[entry + 1] as number) - start !== length) return;
+  let at = 0;
+  while (at < length && codes[from + at] === WORDS[start + at]) at++;
+  // The entry itself is counted elsewhere.
+  if (at >= length - 1) return;
+  if (codes[from + at] !== WORDS[start + at + 1] || codes[from + at + 1] !== WORDS[start + at]) return;
+  for (let rest = at + 2; rest < length; rest++) if (codes[from + rest] !== WORDS[start + rest]) return;
+  const cue = ENTRY_CUES[entry] as number;
+  if (cue === CONDITION) load.conditions++;
+  else if (cue === QUANTITY) load.quantities++;
+  else (hits[cue] as number) += weightAt(from, codes.length - PADDING);
+}
+
 const { openingChars, endChars, unit: FULL_HIT } = CUE_HITS;
 const OPENING_HIT = CUE_HITS.opening * FULL_HIT;
 const MIDDLE_HIT = CUE_HITS.middle * FULL_HIT;
@@ -134,6 +156,22 @@ const WORDS = Uint16Array.from(ENTRIES.flatMap(({ word }) => Array.from(word, co
 const WORD_STARTS = startsOf(ENTRIES.map(({ word }) => word.length));
 const IS_WHOLE = Uint8Array.from(ENTRIES, ({ isWhole }) => (isWhole ? 1 : 0));
 const ENTRY_CUES = Uint8Array.from(ENTRIES, ({ cue }) => cue);
+
+/** Shorter words are others with two letters swapped too often: "form", "from". */
+export const SWAPPED_LETTERS_MIN = 5;
+/** Entries that are another word with two letters swapped: "angel", "there", "slave". */
+const OTHER_WORDS = new Set("angle angles three salve combien lettre carta sonra roots median".split(" "));
+const SWAPS = findSwaps();
+
+function findSwaps(): IntTable {
+  const table = new IntTable(12);
+  for (const [at, { word }] of ENTRIES.entries()) {
+    if (word.length < SWAPPED_LETTERS_MIN || !/^\p{L}+$/u.test(word) || OTHER_WORDS.has(word)) continue;
+    const sum = Array.from(word, codeOf).reduce((before, code) => (before + Math.imul(code, code)) | 0, 0);
+    if (table.get(sum) === 0) table.set(sum, at + 1);
+  }
+  return table;
+}
 
 function groupEntries(): readonly (readonly LexiconEntry[])[] {
   const lists: LexiconEntry[][] = [[]];

@@ -63,6 +63,8 @@ export const TOOL_MEASURES = [
   "list beyond fields",
   "slot filled again",
   "ordinals",
+  "groups beyond fields",
+  "identifiers alike",
   "further asks",
 ] as const;
 

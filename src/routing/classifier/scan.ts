@@ -17,7 +17,7 @@ import {
   UNSPACED,
 } from "./characters.ts";
 import { LOAD } from "./constants.ts";
-import { type CueCounts, countCues, type LoadWordCounts } from "./cues.ts";
+import { type CueCounts, countCues, countSwapped, type LoadWordCounts, SWAPPED_LETTERS_MIN } from "./cues.ts";
 import { CUES } from "./lexicon.ts";
 
 /** Signs and line starts, counted; those that may count half are counted in halves. */
@@ -157,9 +157,11 @@ function isLetterAt(codes: Uint16Array, at: number): boolean {
 function readLetters(scan: Scan, from: number, isStart: boolean): number {
   const { codes, load } = scan;
   let foreign = 0;
+  let sum = 0;
   let at = from;
   let flags = FLAGS[codes[from] as number] as number;
   while ((flags & KIND_MASK) === LETTER) {
+    sum += (codes[at] as number) ** 2;
     if (flags !== LETTER) {
       foreign++;
       if ((flags & SIGN) !== 0 && at > from) countSign(scan.signs, codes[at] as number, 0, 0);
@@ -173,6 +175,7 @@ function readLetters(scan: Scan, from: number, isStart: boolean): number {
   }
   if (isStart) scan.wordHalves += 2;
   const length = at - from;
+  if (isStart && length >= SWAPPED_LETTERS_MIN) countSwapped(scan, from, at, sum | 0);
   countDistinct(load, wordKey(codes, from, at), 2);
   scan.letters += length;
   scan.foreignLetters += foreign;

@@ -7,7 +7,7 @@ import type { PromptText, Signals } from "../classifier/signals.ts";
 import { asksOf } from "./asks.ts";
 import { FOREIGN_CONCEPTS, splitName, stemOf } from "./concepts.ts";
 import { fieldsOf, isUniversalTool } from "./kinds.ts";
-import { type ListKind, longestLists, mostFilled, ordinalsIn } from "./repeats.ts";
+import { groupsIn, type ListKind, longestLists, mostAlike, mostFilled, ordinalsIn } from "./repeats.ts";
 import {
   type Given,
   givenShare,
@@ -198,6 +198,9 @@ const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
     return Math.max(0, Math.min(1, over / 3));
   },
   "slot filled again": ({ plain, best }) => Math.min(1, Math.max(0, mostFilled(plain) - 1) / (best.hasList ? 6 : 3)),
+  "groups beyond fields": ({ given, best }) =>
+    Math.max(0, Math.min(1, (groupsIn(given.ask) - Math.max(1, best.listFields)) / 3)),
+  "identifiers alike": ({ given, best }) => Math.min(1, Math.max(0, mostAlike(given.ask) - 1) / (best.hasList ? 6 : 3)),
   ordinals: ({ plain }) => Math.min(1, ordinalsIn(plain) / 3),
   "further asks": ({ asks }) => Math.min(1, Math.max(0, asks.length - 1) / 3),
   "further questions": ({ signals }) => Math.min(1, Math.max(0, signals.questions - 1) / 2),
@@ -247,7 +250,7 @@ function gatherFacts(tools: readonly Tool[], prompt: PromptText): ToolFacts {
     properNames,
     given: { ask, lower: prompt.lower, numbers, quotes, properNames, hasAddress: ADDRESS.test(ask) },
     asks,
-    lists: longestLists(ask),
+    lists: longestLists(ask, plain),
     signals,
   };
 }

@@ -22,15 +22,47 @@ const LISTS: readonly (readonly [kind: ListKind, pattern: RegExp, item: RegExp])
   ] as const
 ).map(([kind, item]) => [kind, new RegExp(`(?:${item})(?:${SEAM}(?:${item})){1,24}`, "gu"), new RegExp(item, "gu")]);
 
-/** The most values of one kind in a row; 0 where there is no list. */
-export function longestLists(text: string): Readonly<Record<ListKind, number>> {
+const COMMA_INSIDE = /([,;])(["'”])/g;
+
+/** The most values of one kind in a row; 0 where there is no list. `plain` is the text without what stands in brackets. */
+export function longestLists(text: string, plain: string): Readonly<Record<ListKind, number>> {
   const longest = { text: 0, number: 0, group: 0 };
+  const read = plain.replace(COMMA_INSIDE, "$2$1");
   for (const [kind, pattern, item] of LISTS) {
-    for (const [list] of text.matchAll(pattern)) {
+    for (const [list] of (kind === "group" ? text : read).matchAll(pattern)) {
       longest[kind] = Math.max(longest[kind], (list.match(item) ?? []).length);
     }
   }
   return longest;
+}
+
+/** How many groups in square brackets there are that stand in no other. */
+export function groupsIn(text: string): number {
+  let depth = 0;
+  let groups = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x5b && depth++ === 0) groups++;
+    else if (code === 0x5d && depth > 0) depth--;
+  }
+  return groups;
+}
+
+/** Addresses of pages and of mail, and codes of letters and a number: "W-118", "AF 12". */
+const IDENTIFIER =
+  /(https?:\/\/)[^\s,;)\]"'<>]{3,200}|[\w.+-]{1,60}(@)[\w-]{1,60}\.[\w.-]{1,60}|(?<![\p{L}\d.:/@-])(\p{L}{1,12})[-_#]?\d{1,12}(?![\p{L}\d])|(?<![\p{L}\d])(\p{Lu}{2,4}) \d{1,6}(?![\p{L}\d])/gu;
+
+/** How many different identifiers of one kind there are, of the kind that has most. */
+export function mostAlike(text: string): number {
+  const kinds = new Map<string, Set<string>>();
+  let most = 0;
+  for (const [whole, ...kind] of text.matchAll(IDENTIFIER)) {
+    const key = kind.find((part) => part !== undefined)?.toLowerCase() ?? "";
+    const known = kinds.get(key) ?? new Set();
+    kinds.set(key, known.add(whole));
+    most = Math.max(most, known.size);
+  }
+  return most;
 }
 
 /** A word, and what follows it like a value: "radius of 5", "in Paris", "named 'x'". */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { IntTable } from "../../../../src/routing/classifier/cues.ts";
+import { readPrompt } from "../../../../src/routing/classifier/signals.ts";
 import { fc } from "../../../support/property.ts";
 
 describe("a table of integers", () => {
@@ -21,5 +22,28 @@ describe("a table of integers", () => {
     expect(() => table.set(6, 1)).toThrow("too small");
     expect(() => table.set(5, 0)).toThrow("does not fit");
     expect(() => table.set(5, 0x10000)).toThrow("does not fit");
+  });
+});
+
+describe("a cue with two letters swapped", () => {
+  const cuesOf = (text: string) => readPrompt(text).signals.cues;
+
+  it.each([
+    ["Implement a scheduler in C", "Imlpement a scheduler in C"],
+    ["Which trait helps?", "Whcih trait helps?"],
+    ["Shorten the report", "Shroten the report"],
+    ["Напиши функцию на python", "Напиши функцию на pyhton"],
+  ])("counts as the cue itself: %s", (text, typed) => {
+    expect(cuesOf(typed)).toEqual(cuesOf(text));
+    expect(Object.values(cuesOf(typed)).some((hits) => hits > 0)).toBe(true);
+  });
+
+  it("adds to the load as well", () => {
+    expect(readPrompt("supopse that x is odd").signals.load).toBe(readPrompt("suppose that x is odd").signals.load);
+  });
+
+  it("is not seen in another word", () => {
+    expect(cuesOf("an angle").abstract).toBeGreaterThan(0);
+    expect(cuesOf("an angel").abstract).toBe(0);
   });
 });
