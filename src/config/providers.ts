@@ -86,9 +86,12 @@ function readKeys(node: Located, report: Report): readonly ProviderKey[] | undef
     } = (item.kind === "mapping" ? keyEntry(item, report) : { key: keyText(item, report) }) ?? {};
     if (key === undefined) continue;
     const id = name || keyId(key);
-    if (keys.some((other) => other.key === key || other.id === id)) {
-      report.problems.push({ place: item.place, message: "the same key is listed twice", suggestion: null });
-    } else keys.push({ id, key, weight });
+    const same = keys.find((other) => other.key === key || other.id === id);
+    if (same === undefined) keys.push({ id, key, weight });
+    else {
+      const message = same.key === key ? "the same key is listed twice" : `two keys have the id '${id}'`;
+      report.problems.push({ place: item.place, message, suggestion: null });
+    }
   }
   if (keys.length > 0 && keys.every(isOff)) return reject(node, report, "a key with a weight above 0");
   return keys.filter((key) => !isOff(key));

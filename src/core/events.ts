@@ -59,6 +59,10 @@ export const LOG_EVENTS = {
     level: "debug",
     meaning: "Sessions could not be written or read. They stay in memory, and the next try follows in a second.",
   },
+  "sessions.failed": {
+    level: "error",
+    meaning: "A turn could not be remembered because of a bug. Its answer was not affected. `err` says why.",
+  },
   "sessions.unread": {
     level: "warn",
     meaning: "Sessions of earlier runs could not be read at the start. Conversations start again.",

@@ -195,17 +195,21 @@ function routingHeaders(decision: Decision, outcome: ServiceOutcome, { routing }
   return routing.isRoutingDebugged && !decision.isNamed ? serviceHeaders(decision, outcome) : null;
 }
 
-/** Only chat has sessions. */
+/** Only chat has sessions. One that cannot be remembered costs money at most, and never the answer. */
 function noteTurn(
   { call, reservation, answered }: Ready,
   usage: Usage | null,
   toolCallIds: readonly string[],
-  { sessions }: Services,
+  { sessions, log }: Services,
 ): void {
   const { decision } = reservation;
   if (decision.isNamed) return;
   const { model, keyId } = answered;
-  sessions.note({ call, decision, model, keyId, usage, toolCallIds });
+  try {
+    sessions.note({ call, decision, model, keyId, usage, toolCallIds });
+  } catch (error) {
+    log.error({ event: "sessions.failed", requestId: call.requestId, err: error }, "could not remember the turn");
+  }
 }
 
 async function forget({ idempotencyId }: Call, { idempotency }: Services): Promise<void> {

@@ -287,7 +287,10 @@ export interface UsageLog {
     query: UsageQuery,
   ): Promise<{ readonly rows: readonly UsageRow[]; readonly fromMs: number; readonly toMs: number }>;
   /** The keys that cost most, the dearest first; over whole hours or days, as a total is. */
-  topKeys(query: Omit<UsageQuery, "step" | "group">, most: number): Promise<readonly KeyUsage[]>;
+  topKeys(
+    query: Pick<UsageQuery, "accountId" | "keyId" | "fromMs" | "toMs">,
+    most: number,
+  ): Promise<readonly KeyUsage[]>;
   /** The days of these keys since that time, which is the beginning of a day; oldest first. */
   ofKeys(accountId: string, keyIds: readonly string[], fromMs: number): Promise<ReadonlyMap<string, readonly KeyDay[]>>;
   /** What was sent under each profile since that time, which is the beginning of a day; as long as requests are kept. */

@@ -4,30 +4,65 @@
 interface KnownList {
   readonly bytes: Buffer;
   readonly list: unknown;
+  readonly takenUp: number;
 }
 
 /** Shorter ones are parsed as fast as they are found. By hand. */
 const BYTES_MIN = 1024;
 const BYTES_MAX = 256 * 1024;
-/** Of all together. Parsed, they take up some times as much. */
-const TOTAL_BYTES_MAX = 2 * 1024 * 1024;
+/** About the memory of all together. */
+const TOTAL_BYTES_MAX = 16 * 1024 * 1024;
+/** What an object, an array or an element of them takes up beside its text, at most. */
+const VALUE_BYTES = 64;
 const LISTS_MAX = 64;
+/** Of lists that came once, a hash is kept: most that come once never come again. */
+const ONCE_MAX = 1_024;
+const LOOKED_AT = 256;
 
 /** The newest comes first. */
 const lists: KnownList[] = [];
+const once = new Set<number>();
 let totalBytes = 0;
 
 export function knownList(bytes: Buffer, parse: () => unknown): unknown {
   if (bytes.length < BYTES_MIN || bytes.length > BYTES_MAX) return parse();
   const place = lists.findIndex((known) => known.bytes.length === bytes.length && known.bytes.equals(bytes));
   if (place === 0) return lists[0]?.list;
+  if (place > 0) {
+    lists.unshift(...lists.splice(place, 1));
+    return lists[0]?.list;
+  }
+  const list = parse();
+  if (hasCome(sightOf(bytes))) keep(bytes, list);
+  return list;
+}
+
+/** FNV-1a over its length and some of its bytes. Where two look alike, the second is kept at once. */
+function sightOf(bytes: Buffer): number {
+  const stride = bytes.length / LOOKED_AT;
+  let sight = bytes.length;
+  for (let place = 0; place < LOOKED_AT; place++) {
+    sight = Math.imul(sight ^ (bytes[Math.floor(place * stride)] as number), 0x01000193);
+  }
+  return sight;
+}
+
+function hasCome(sight: number): boolean {
+  if (once.delete(sight)) return true;
+  once.add(sight);
+  for (const oldest of once) {
+    if (once.size <= ONCE_MAX) break;
+    once.delete(oldest);
+  }
+  return false;
+}
+
+function keep(bytes: Buffer, list: unknown): void {
+  const takenUp = bytes.length + freeze(list) * VALUE_BYTES;
   // A copy: a part of the body would keep all of it.
-  const known = lists[place] ?? { bytes: Buffer.from(bytes), list: freeze(parse()) };
-  if (place > 0) lists.splice(place, 1);
-  else totalBytes += bytes.length;
-  lists.unshift(known);
-  while (totalBytes > TOTAL_BYTES_MAX || lists.length > LISTS_MAX) totalBytes -= lists.pop()?.bytes.length ?? 0;
-  return known.list;
+  lists.unshift({ bytes: Buffer.from(bytes), list, takenUp });
+  totalBytes += takenUp;
+  while (totalBytes > TOTAL_BYTES_MAX || lists.length > LISTS_MAX) totalBytes -= lists.pop()?.takenUp ?? 0;
 }
 
 /** Does what `read` does, once for each list that came before. */
@@ -41,9 +76,11 @@ export function onceForKnown<Result>(read: (list: readonly unknown[]) => Result)
   };
 }
 
-/** Its depth was limited when it was scanned. */
-function freeze(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  for (const inner of Object.values(value)) freeze(inner);
-  return Object.freeze(value);
+/** How many values it has. Its depth was limited when it was scanned. */
+function freeze(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  let values = 1;
+  for (const inner of Object.values(value)) values += freeze(inner);
+  Object.freeze(value);
+  return values;
 }

@@ -73,9 +73,10 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
         prefixes.set(hash, withNewest(prefixes.get(hash) ?? NONE, prefix));
       }
       const key = turnKey(turn);
-      // The first turn has no thread yet.
-      const known = sessions.get(key) ?? sessions.get(turn.session) ?? NONE;
-      if (known[0] === undefined || known[0].atMs <= turn.atMs) sessions.set(key, withNewest(known, turn));
+      const own = sessions.get(key);
+      // The first turn has no thread yet. It may also be that of another conversation, so it never stands before this one.
+      const known = own ?? sessions.get(turn.session)?.filter((other) => !isSamePlace(other, turn)) ?? NONE;
+      if (own?.[0] === undefined || own[0].atMs <= turn.atMs) sessions.set(key, withNewest(known, turn));
     },
   };
 }

@@ -2,13 +2,14 @@
 // Behaviour 5.20, 5.21.
 
 import { hash } from "node:crypto";
-import { type ChatMessage, type ChatRequest, promptTokens, type Usage } from "../../core/chat.ts";
+import { type ChatRequest, promptTokens, type Usage } from "../../core/chat.ts";
 import type { Decision } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { type CachedPrefix, type SeenPrefix, type SessionTurn, type SessionView, UNNAMED } from "../../core/session.ts";
 import { namedSession, type SessionFacts, sessionOf } from "../../routing/session.ts";
 import {
   charsUpTo,
+  hashEnd,
   hashLasting,
   type Opening,
   type Prefixes,
@@ -201,9 +202,7 @@ function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
   return {
     session: id,
     ...(thread === undefined ? {} : { thread }),
-    ...(escalation === 0 || id.startsWith(NAMED)
-      ? {}
-      : { end: hashLasting(call.request.chat.messages.at(-1) as ChatMessage, hashText) }),
+    ...(escalation === 0 || id.startsWith(NAMED) ? {} : { end: hashEnd(call.request.chat.messages, hashText) }),
     model: model.id,
     route: model.route,
     keyId: keyId ?? null,

@@ -60,6 +60,14 @@ export function hashLasting(message: ChatMessage, hashText: TextHash): number {
   return written === "" ? mixWhole(mixContent(message), message, hashText) : hashText(written, false);
 }
 
+/** The last message of which something lasts; the last of all where there is none. */
+export function hashEnd(messages: readonly ChatMessage[], hashText: TextHash): number {
+  const end = messages.findLast(({ role, tool_call_id: id, ...message }) => {
+    return typeof id === "string" || (role === "user" && readableText({ role, ...message }) !== "");
+  });
+  return hashLasting(end ?? (messages.at(-1) as ChatMessage), hashText);
+}
+
 /** The beginnings of a prompt, each hashed when it is asked for. */
 export interface Prefixes {
   /** How many messages the instructions are, and how many messages there are. */
@@ -118,8 +126,10 @@ function mixSample(
   return hash;
 }
 
+/** Only a part of type `text` is sure to have one. */
 function lastText(content: ChatMessage["content"]): string {
-  return Array.isArray(content) ? ((content as readonly ContentPart[]).at(-1)?.text ?? "") : "";
+  const text: unknown = Array.isArray(content) ? (content as readonly ContentPart[]).at(-1)?.text : "";
+  return typeof text === "string" ? text : "";
 }
 
 /** The place makes equal hashes of unlike prompts rarer still. */

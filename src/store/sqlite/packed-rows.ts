@@ -107,10 +107,12 @@ function packRows(rows: RowList, columns: readonly PackedColumn[]) {
       else if (kind === "number") text += String(value).padStart(width);
       else if (kind === "padded") text += (value as string).padEnd(width);
       else {
-        const bytes = Buffer.byteLength(value as string);
+        // Half a character at its end must not join what follows: its bytes would be others than those counted.
+        const whole = (value as string).toWellFormed();
+        const bytes = Buffer.byteLength(whole);
         // SQL counts from one.
         text += String(behindBytes + 1).padStart(PLACE_DIGITS) + String(bytes).padStart(PLACE_DIGITS);
-        behind += value as string;
+        behind += whole;
         behindBytes += bytes;
       }
     }

@@ -32,6 +32,16 @@ async function forwarded(body: string): Promise<string> {
   return provider.requests[0]?.raw ?? "";
 }
 
+/** At each place from the end, because a session reads only some of the messages before. */
+it("remembers a conversation whose parts have other things than text as their text", async () => {
+  const odd = { role: "assistant", content: [{ type: "refusal", refusal: "no", text: ["x"] }] };
+  const said = Array.from({ length: 24 }, (_, place) => ({ role: "user", content: `Message ${place}. `.repeat(20) }));
+  for (const place of [8, 13, 21]) {
+    const messages = said.map((message, index) => (index === said.length - place ? odd : message));
+    expect((await gateway.post(CHAT, { ...HELLO, messages })).status).toBe(200);
+  }
+});
+
 describe("keys that mean something to JavaScript", () => {
   it.each([
     `{"__proto__":{"stream":true,"polluted":1},${MESSAGES}}`,

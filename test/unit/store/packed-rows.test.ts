@@ -62,6 +62,12 @@ describe("a batch of many rows", () => {
     expect(await writeAndRead(rows)).toEqual(asRead(rows));
   });
 
+  test("keeps texts apart where one ends and the next begins with half a character", async () => {
+    const rows = tenOf((id) => ({ label: id % 2 === 0 ? `${id}\ud83d` : `\ude00${id}`, amount: id }));
+    const whole = rows.map((row) => ({ ...row, label: row.label?.toWellFormed() ?? null }));
+    expect(await writeAndRead(rows)).toEqual(asRead(whole));
+  });
+
   test("keeps any values", async () => {
     const label = fc.option(fc.string({ unit: "grapheme", maxLength: 80 }));
     const amount = fc.option(fc.oneof(fc.bigInt({ min: -LARGEST, max: LARGEST }), fc.maxSafeInteger()));

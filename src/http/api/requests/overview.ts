@@ -99,7 +99,7 @@ async function readUsage(span: Narrowed & { readonly step: "hour" | "day" }, edg
     statuses: statuses.rows.map(writeShare),
     models: models.rows.map(writeShare),
     keys: keys.map(({ keyId, ...sums }) => ({
-      ...writeShare({ ...sums, group: keyId, startMs: series.fromMs }),
+      ...writeShare({ ...sums, group: keyId, startMs: models.fromMs }),
       name: names.key(keyId) ?? keyId,
     })),
   };

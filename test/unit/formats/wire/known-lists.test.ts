@@ -17,13 +17,20 @@ function read(bytes: Buffer): { readonly list: unknown; readonly isParsed: boole
   return { list, isParsed };
 }
 
+function readTwice(bytes: Buffer): ReturnType<typeof read> {
+  read(bytes);
+  return read(bytes);
+}
+
 describe("a list of tools", () => {
-  it("is parsed once, however often it comes", () => {
+  it("is kept when it comes a second time, and parsed no more", () => {
     const first = read(listBytes("search"));
     const second = read(listBytes("search"));
-    expect([first.isParsed, second.isParsed]).toEqual([true, false]);
-    expect(second.list).toBe(first.list);
-    expect(second.list).toEqual(JSON.parse(listBytes("search").toString()));
+    const third = read(listBytes("search"));
+    expect([first.isParsed, second.isParsed, third.isParsed]).toEqual([true, true, false]);
+    expect(Object.isFrozen(first.list)).toBe(false);
+    expect(third.list).toBe(second.list);
+    expect(third.list).toEqual(JSON.parse(listBytes("search").toString()));
   });
 
   it("is another list where a single byte differs", () => {
@@ -38,14 +45,14 @@ describe("a list of tools", () => {
 
   it("keeps no part of the body that it came in", () => {
     const body = listBytes("kept");
-    const { list } = read(body);
+    const { list } = readTwice(body);
     const again = Buffer.from(body);
     body.fill(0x20);
     expect(read(again)).toEqual({ list, isParsed: false });
   });
 
   it("cannot be changed, at any depth", () => {
-    const [tool] = read(listBytes("frozen")).list as [{ parameters: { type: string } }];
+    const [tool] = readTwice(listBytes("frozen")).list as [{ parameters: { type: string } }];
     expect(() => {
       tool.parameters.type = "array";
     }).toThrow(TypeError);
@@ -53,19 +60,26 @@ describe("a list of tools", () => {
 
   it("is forgotten when many others have come, the least recently used first", () => {
     const [used, unused] = [listBytes("used"), listBytes("unused")];
-    read(used);
-    read(unused);
-    for (let other = 0; other < 60; other++) {
-      read(listBytes(`other ${other}`, 50_000));
+    readTwice(used);
+    readTwice(unused);
+    for (let other = 0; other < 80; other++) {
+      readTwice(listBytes(`other ${other}`));
       read(used);
     }
     expect(read(used).isParsed).toBe(false);
     expect(read(unused).isParsed).toBe(true);
   });
 
+  it("is forgotten when others take up much memory, however few bytes they have", () => {
+    const kept = listBytes("small");
+    readTwice(kept);
+    for (let other = 0; other < 8; other++) readTwice(Buffer.from(`[${"{},".repeat(40_000)}${other}]`));
+    expect(read(kept).isParsed).toBe(true);
+  });
+
   it("is parsed each time where it is very short or very long", () => {
     for (const length of [10, 300_000]) {
-      read(listBytes("size", length));
+      readTwice(listBytes("size", length));
       expect(read(listBytes("size", length)).isParsed).toBe(true);
     }
   });
@@ -76,7 +90,7 @@ describe("a list of tools", () => {
       reads += 1;
       return list.length;
     });
-    const list = read(listBytes("read")).list as readonly unknown[];
+    const list = readTwice(listBytes("read")).list as readonly unknown[];
     expect([count(list), count(list), reads]).toEqual([1, 1, 1]);
     expect([count([1, 2]), count([1, 2]), reads]).toEqual([2, 2, 3]);
   });

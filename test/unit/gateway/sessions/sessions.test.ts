@@ -242,6 +242,25 @@ describe("a session", () => {
     expect(view({ messages: [...loop, calling("call_c"), result("call_c")] })?.last?.escalation).toBe(0);
   });
 
+  it("keeps evidence where the last message is a note of the client that is gone later", () => {
+    const { answer, view } = make();
+    const loop = [ask, calling("call_a"), result("call_a")];
+    answer({ messages: [...loop, note] }, { escalation: 1 });
+    expect(view({ messages: [...loop, calling("call_b"), result("call_b")] })?.last?.escalation).toBe(1);
+  });
+
+  it("is known by its own turn, whenever another process tells of one that began alike", () => {
+    const { answer, shared } = make();
+    const messages = [ask, calling("call_a"), result("call_a")];
+    answer({ messages }, { escalation: 2 });
+    const [turn] = shared as [SessionTurn];
+    const { thread, ...opening } = turn;
+    const elsewhere = createSessionMemory(60_000, () => 1_000_000);
+    elsewhere.learn({ ...opening, escalation: 0, atMs: turn.atMs + 50 });
+    elsewhere.learn(turn);
+    expect(elsewhere.turns(turn.session, thread)[0]).toMatchObject({ escalation: 2 });
+  });
+
   it("carries no evidence between loops that begin with the same call", () => {
     const { answer, view } = make();
     const loop = (id: string): ChatMessage[] => [ask, calling(id), result(id)];
