@@ -2,9 +2,10 @@
 // clients and one to PostgreSQL. It is killed, stopped, started again, and its disk, log and clock are made to fail.
 
 import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import type { LogEvent } from "../../src/core/events.ts";
 import { freePort } from "../support/network/ports.ts";
 import { startTcpProxy, type TcpProxy } from "../support/network/tcp-proxy.ts";
 import { MARKUP, MODEL_IDS, PRICES } from "./price.ts";
@@ -14,6 +15,7 @@ const ADMIN_TOKEN = "simulation-admin-token";
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
 const FULL_DEVICE = "/dev/full";
+const RECORDS_LOST: LogEvent = "records.lost";
 /** Without it the kernel cannot be made to refuse writes, and the disk is never full. */
 export const canLimitFiles = spawnSync("prlimit", ["--version"]).status === 0;
 
@@ -38,6 +40,8 @@ export interface SimulatedGateway {
   /** Was it killed, stopped or cut off at any time between the two? */
   wasDisturbed(beganMs: number, endedMs: number): boolean;
   wasKilledSince(ms: number): boolean;
+  /** Was it stopped without its database, and did its log say that records are lost? */
+  lostRecordsSince(ms: number): boolean;
   /** Replies through the proxy may have been lost from now until the promise is settled. */
   disturb(work: () => Promise<void>): Promise<void>;
   /** `switchyard ledger verify` on its database, as a command. */
@@ -77,6 +81,9 @@ export async function createGateway(place: GatewayPlace): Promise<SimulatedGatew
   const complaints: string[] = [];
   let child: ChildProcess | null = null;
   let killedMs = Number.NEGATIVE_INFINITY;
+  let lostRecordsMs = Number.NEGATIVE_INFINITY;
+  /** Where the log of this process begins; null while the log is full. */
+  let logStart: number | null = 0;
 
   function begin(): { fromMs: number; untilMs: number } {
     const disturbance = { fromMs: performance.now(), untilMs: Number.POSITIVE_INFINITY };
@@ -97,6 +104,12 @@ export async function createGateway(place: GatewayPlace): Promise<SimulatedGatew
     return null;
   }
 
+  /** One with a full log cannot say so. A file is never away. */
+  function saysRecordsLost(): boolean {
+    if (logStart === null) return databaseUrl !== null;
+    return readFileSync(logFile).subarray(logStart).includes(`"event":"${RECORDS_LOST}"`);
+  }
+
   return {
     index,
     url,
@@ -115,6 +128,7 @@ export async function createGateway(place: GatewayPlace): Promise<SimulatedGatew
         [`--import=${join(root, "test/simulate/clock.mjs")}`, join(root, "test/support/gateway/serve.mjs")],
         { cwd: folder, stdio: ["ignore", log, log, "ipc"], env: environment(port, toDatabase?.url ?? null) },
       );
+      logStart = isLogFull ? null : fstatSync(log).size;
       closeSync(log);
       child = started;
       started.once("exit", (code, signal) => {
@@ -130,7 +144,12 @@ export async function createGateway(place: GatewayPlace): Promise<SimulatedGatew
       killedMs = performance.now();
       await end("SIGKILL");
     },
-    stop: () => end("SIGTERM"),
+    async stop() {
+      if (child === null) return 0;
+      const code = await end("SIGTERM");
+      if (saysRecordsLost()) lostRecordsMs = performance.now();
+      return code;
+    },
     shiftClock: (shiftMs) => void child?.send({ shiftMs }),
     setDiskFull(isFull) {
       if (child === null) return;
@@ -141,6 +160,7 @@ export async function createGateway(place: GatewayPlace): Promise<SimulatedGatew
     wasDisturbed: (beganMs, endedMs) =>
       disturbances.some(({ fromMs, untilMs }) => fromMs <= endedMs && untilMs >= beganMs),
     wasKilledSince: (ms) => killedMs >= ms,
+    lostRecordsSince: (ms) => lostRecordsMs >= ms,
     async disturb(work) {
       const disturbance = begin();
       await work();

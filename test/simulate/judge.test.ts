@@ -2,7 +2,8 @@
 
 import { expect, test } from "vitest";
 import type { Seen } from "./client.ts";
-import { type Evidence, judgeCall, type SentCall, type SentTry } from "./judge.ts";
+import { type Evidence, judgeCall, judgeRecords, type RecordLoss, type SentCall, type SentTry } from "./judge.ts";
+import { untilQuiet } from "./ledger.ts";
 import { type CallPlan, planStep } from "./plan.ts";
 import { owed } from "./price.ts";
 import type { ProviderCall } from "./provider.ts";
@@ -126,6 +127,33 @@ test.each<[string, Case, RegExp]>([
   ],
 ])("%s is noticed", (_name, facts, problem) => {
   expect(judge(facts)).toMatch(problem);
+});
+
+const WRITTEN: RecordLoss = { wasKilled: false, wasReported: false };
+const REPORTED: RecordLoss = { ...WRITTEN, wasReported: true };
+
+test.each<[string, Record<string, string>, RecordLoss, readonly unknown[]]>([
+  ["a charge with its record", { "sim-1-1-0": "0.000000009" }, WRITTEN, []],
+  ["a charge without a record", {}, WRITTEN, [expect.stringMatching(/charged and not in the request log/)]],
+  ["a charge without a record, and a loss that was logged", {}, REPORTED, []],
+  ["a charge without a record after a kill", {}, { ...WRITTEN, wasKilled: true }, []],
+  ["another amount", { "sim-1-1-0": "0.000000008" }, WRITTEN, [expect.stringMatching(/costs 8 in the log, 9/)]],
+  ["another amount beside losses", { "sim-1-1-0": "0.000000008" }, REPORTED, [expect.stringMatching(/costs 8/)]],
+])("the request log: %s", (_name, logged, loss, problems) => {
+  const lines = Object.entries(logged).map(([requestId, chargeUsd]) => [requestId, { requestId, chargeUsd }] as const);
+  expect(judgeRecords(new Map([["sim-1-1-0", 9n]]), new Map(lines), loss)).toEqual(problems);
+});
+
+test("it is quiet when no gateway has anything on hold, in memory either", async () => {
+  const held = ["0.000000005", "0.000000005"];
+  const gateway = (heldUsd: () => string) => ({
+    isRunning: true,
+    api: async () => Response.json({ postedUsd: "1", heldUsd: heldUsd(), availableUsd: "1" }),
+  });
+  const gateways = [gateway(() => "0"), gateway(() => held.shift() ?? "0")];
+  const api = async (): Promise<Response> => Response.json({ ok: true, openHolds: 0 });
+  expect(await untilQuiet({ api, accounts: { rich: "default", poor: "account" }, gateways })).toEqual([]);
+  expect(held).toEqual([]);
 });
 
 test("a seed draws the same history again, and another seed another", () => {

@@ -2,8 +2,9 @@
 // the ledger booked. Every problem comes with the facts of all three.
 
 import { type Reading, read, type Seen, type ShownUsage } from "./client.ts";
+import type { RequestLine } from "./ledger.ts";
 import type { CallPlan } from "./plan.ts";
-import { owed } from "./price.ts";
+import { decimal, owed } from "./price.ts";
 import type { ProviderCall } from "./provider.ts";
 
 /** One call as it was sent: with an Idempotency-Key perhaps several times. */
@@ -145,6 +146,29 @@ function judgeAnswers(tries: readonly ReadTry[], plan: CallPlan, { providerCalls
   return isPrice(paidBy.charge, call, shown, plan)
     ? []
     : [`the answer of call ${call.number} costs ${priceOf(call, shown)} and was charged ${paidBy.charge}`];
+}
+
+/** What happened to records of a step before they were written. */
+export interface RecordLoss {
+  /** A gateway was killed. */
+  readonly wasKilled: boolean;
+  /** A gateway that was asked to stop said that it lost some. */
+  readonly wasReported: boolean;
+}
+
+/** Every charge is in the request log, with the same amount, unless its gateway could not write the record. */
+export function judgeRecords(
+  charges: ReadonlyMap<string, bigint>,
+  lines: ReadonlyMap<string, RequestLine>,
+  { wasKilled, wasReported }: RecordLoss,
+): readonly string[] {
+  if (wasKilled) return [];
+  return [...charges].flatMap(([id, charge]) => {
+    const line = lines.get(id);
+    if (line === undefined) return wasReported ? [] : [`${id} is charged and not in the request log`];
+    const logged = line.chargeUsd === null ? 0n : decimal(line.chargeUsd, 9);
+    return logged === charge ? [] : [`${id} costs ${logged} in the log, ${charge} in the ledger`];
+  });
 }
 
 /** Keep-alive comments come by time. */

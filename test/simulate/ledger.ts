@@ -1,8 +1,9 @@
 // The ledger and the request log of a simulation, read through the API as an operator reads them.
 
 import { setTimeout as wait } from "node:timers/promises";
+import type { SimulatedGateway } from "./gateway.ts";
 import { decimal } from "./price.ts";
-import { type AccountName, json, type World } from "./world.ts";
+import { type AccountName, createApi, json, type World } from "./world.ts";
 
 /** What the ledger says of one wallet. */
 export interface Wallet {
@@ -29,11 +30,18 @@ export interface RequestLine {
   readonly chargeUsd: string | null;
 }
 
+type AskedWorld = Pick<World, "api" | "accounts"> & {
+  readonly gateways: readonly Pick<SimulatedGateway, "isRunning" | "api">[];
+};
+
 /** Settlements, releases and the holds of processes that were killed: within about a minute everything is resolved. */
 const QUIET_MS_MAX = 120_000;
 const LOG_MS_MAX = 30_000;
 
-export async function walletOf({ api, accounts }: World, account: AccountName): Promise<Wallet> {
+export async function walletOf(
+  { api, accounts }: Pick<World, "api" | "accounts">,
+  account: AccountName,
+): Promise<Wallet> {
   const wallet = await json(api("GET", `/api/credits?account=${accounts[account]}`));
   const [posted, held, available] = [wallet.postedUsd, wallet.heldUsd, wallet.availableUsd];
   return {
@@ -44,11 +52,11 @@ export async function walletOf({ api, accounts }: World, account: AccountName): 
 }
 
 /** Problems, in words: what is still on hold after all this time, or a wallet that was ever below zero. */
-export async function untilQuiet(world: World): Promise<readonly string[]> {
+export async function untilQuiet(world: AskedWorld): Promise<readonly string[]> {
   const lateAtMs = performance.now() + QUIET_MS_MAX;
   for (;;) {
     const verdict = await json(world.api("GET", "/api/ledger/verify"));
-    const wallets = await Promise.all([walletOf(world, "rich"), walletOf(world, "poor")]);
+    const wallets = await everyWallet(world);
     const isQuiet = verdict.openHolds === 0 && wallets.every(({ held }) => held === 0n);
     if (wallets.some(({ available }) => available < 0n)) return ["available credit is below zero"];
     if (verdict.ok !== true) return [`the audit of the ledger fails: ${JSON.stringify(verdict)}`];
@@ -56,6 +64,15 @@ export async function untilQuiet(world: World): Promise<readonly string[]> {
     if (performance.now() > lateAtMs) return [`holds stay open: ${JSON.stringify(verdict)}`];
     await wait(100);
   }
+}
+
+/** From each gateway: what it reserved in memory, also for settlements that it has yet to book, no other one knows. */
+async function everyWallet({ gateways, accounts }: AskedWorld): Promise<readonly Wallet[]> {
+  const apis = gateways.filter(({ isRunning }) => isRunning).map((gateway) => createApi([gateway]));
+  const asked = apis.flatMap((api) =>
+    (["rich", "poor"] as const).map((account) => walletOf({ api, accounts }, account)),
+  );
+  return Promise.all(asked);
 }
 
 /** Lines of the ledger that were not read before, by their id. */

@@ -4,7 +4,7 @@
 import { rmSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { send } from "./client.ts";
-import { judgeCall, type SentCall, type SentTry } from "./judge.ts";
+import { judgeCall, judgeRecords, type SentCall, type SentTry } from "./judge.ts";
 import { type Charge, readLog, readNewLines, readSpent, untilQuiet, walletOf } from "./ledger.ts";
 import { operate, stop } from "./operations.ts";
 import { type CallPlan, planStep, type StepPlan, type StoreKind } from "./plan.ts";
@@ -302,25 +302,20 @@ async function judgeLimits({ world, sent, charges }: Run): Promise<readonly stri
   });
 }
 
-/** Every charge is in the request log, with the same amount, unless its gateway was killed before it could write. */
 async function judgeLog(
-  run: Run,
+  { world, charges }: Run,
   plan: StepPlan,
   calls: readonly SentCall[],
   beganMs: number,
 ): Promise<readonly string[]> {
-  const { world, charges } = run;
-  const wasKilled = world.gateways.some((gateway) => gateway.wasKilledSince(beganMs));
-  const charged = calls.flatMap(({ tries }) => tries.map(({ seen }) => seen.requestId)).filter((id) => charges.has(id));
-  const lines = await readLog(world, plan.step, wasKilled ? [] : charged);
-  return charged.flatMap((id) => {
-    const line = lines.get(id);
-    if (line === undefined) return wasKilled ? [] : [`${id} is charged and not in the request log`];
-    const logged = line.chargeUsd === null ? 0n : decimal(line.chargeUsd, 9);
-    return logged === charges.get(id) || wasKilled
-      ? []
-      : [`${id} costs ${logged} in the log, ${charges.get(id)} in the ledger`];
-  });
+  const loss = {
+    wasKilled: world.gateways.some((gateway) => gateway.wasKilledSince(beganMs)),
+    wasReported: world.gateways.some((gateway) => gateway.lostRecordsSince(beganMs)),
+  };
+  const ids = calls.flatMap(({ tries }) => tries.map(({ seen }) => seen.requestId));
+  const charged = new Map([...charges].filter(([id]) => ids.includes(id)));
+  const lines = await readLog(world, plan.step, loss.wasKilled || loss.wasReported ? [] : [...charged.keys()]);
+  return judgeRecords(charged, lines, loss);
 }
 
 /** At the end each gateway stops with 0, and the command line finds nothing in the ledger either. */

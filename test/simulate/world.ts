@@ -87,7 +87,7 @@ export async function openWorld(root: string, store: StoreKind): Promise<World> 
   return world;
 }
 
-function createApi(gateways: readonly SimulatedGateway[]): World["api"] {
+export function createApi(gateways: readonly Pick<SimulatedGateway, "isRunning" | "api">[]): World["api"] {
   return async (method, path, options) => {
     const lateAtMs = performance.now() + API_MS_MAX;
     for (let turn = 0; ; turn += 1) {
