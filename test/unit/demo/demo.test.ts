@@ -206,7 +206,7 @@ test.each([
 });
 
 test("latencies are believable, and yesterday one provider failed", () => {
-  const records = [...demoTraffic({ requests: 4_000, days: 60, seed: 1, nowMs: NOW }, demoCatalog())];
+  const records = [...demoTraffic({ requests: 8_000, days: 60, seed: 1, nowMs: NOW }, demoCatalog())];
   const first = records.flatMap(({ status, firstContentMs }) => (status === 200 ? [firstContentMs ?? 0] : []));
   const p95 = first.sort((a, b) => a - b)[Math.floor(first.length * 0.95)] as number;
   expect(p95).toBeGreaterThan(800);
