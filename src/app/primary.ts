@@ -5,7 +5,7 @@ import { createBatcher } from "../billing/batcher.ts";
 import { batchesOf } from "../billing/ledger.ts";
 import { newOwner } from "../billing/owner.ts";
 import { serveLedger } from "../billing/remote-batcher.ts";
-import type { Settings } from "../config/settings.ts";
+import type { FileText, Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { Wish } from "../core/processes/call-window.ts";
@@ -37,6 +37,13 @@ export interface PrimaryOptions {
   readonly count: number;
   readonly program: string;
   readonly args: readonly string[];
+  /** The configuration file as this process has read it: all workers have the same, also those that start later. */
+  readonly file: FileText | null;
+}
+
+/** What a worker asks for first. */
+export interface WorkerOrder extends Omit<WorkerPlace, "link"> {
+  readonly file: FileText | null;
 }
 
 /** Resolves when the first worker serves; the others follow. */
@@ -51,15 +58,15 @@ export async function startPrimary(settings: Settings, log: Log, options: Primar
 }
 
 async function startOn(store: Store, settings: Settings, log: Log, options: PrimaryOptions): Promise<App> {
-  const { count, program, args } = options;
+  const { count, program, args, file } = options;
   const windows = await openWindows(settings, log);
   const metrics = watchProcess();
   const first = createFirstStart();
   const owners = new Map<WorkerProcess, string>();
   const onStart = (worker: WorkerProcess): void => {
     const { link, index } = worker;
-    const place: Omit<WorkerPlace, "link"> = { index, count, isFirstStart: !first.isOver() };
-    link.serve(LIFE.place, () => place);
+    const order: WorkerOrder = { index, count, isFirstStart: !first.isOver(), file };
+    link.serve(LIFE.place, () => order);
     link.serve(WORKER_SERVICES.owner, (owner) => void owners.set(worker, String(owner)));
     link.serve(WORKER_SERVICES.windows, (wishes) => windows.take(wishes as readonly Wish[]));
     link.serve(WORKER_SERVICES.metrics, async () => [

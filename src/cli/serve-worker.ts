@@ -2,7 +2,7 @@
 
 import { Socket } from "node:net";
 import { type App, start } from "../app/app.ts";
-import { LIFE, type StartedApp } from "../app/primary.ts";
+import { LIFE, type StartedApp, type WorkerOrder } from "../app/primary.ts";
 import type { WorkerPlace } from "../app/worker.ts";
 import { formatProblems } from "../config/report.ts";
 import type { Settings } from "../config/settings.ts";
@@ -10,7 +10,7 @@ import { createLog, type ProcessLog } from "../telemetry/log.ts";
 import { createLink, type OpenLink } from "../workers/link.ts";
 import { LINK_FD } from "../workers/supervisor.ts";
 import { readArguments } from "./command/arguments.ts";
-import { loadSettings } from "./command/command.ts";
+import { loadSame } from "./command/command.ts";
 import { explainStart } from "./start-failure.ts";
 
 /** Runs until the primary stops it, and never longer than the primary does. */
@@ -21,8 +21,8 @@ export async function serveWorker(argv: readonly string[]): Promise<void> {
   void link.closed.then(() => process.exit(1));
   let begin = (_: Promise<RunningWorker>): void => undefined;
   endWhenTold(link, new Promise((resolve) => (begin = resolve)));
-  const place = (await link.call(LIFE.place, null)) as Omit<WorkerPlace, "link">;
-  const loaded = loadSettings(readArguments(["serve", ...argv]).flags);
+  const { file, ...place } = (await link.call(LIFE.place, null)) as WorkerOrder;
+  const loaded = loadSame(readArguments(["serve", ...argv]).flags, file);
   if (!loaded.ok) return giveUp(link, formatProblems(loaded.problems));
   const { settings } = loaded;
   const log = createLog(settings.logging.logLevel, { isShared: true });

@@ -8,7 +8,7 @@ import { StartFailed, startPrimary } from "../app/primary.ts";
 import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
 import { command } from "../config/package.ts";
-import type { Settings } from "../config/settings.ts";
+import type { FileText, Settings } from "../config/settings.ts";
 import { memoryAvailableBytes } from "../http/overload/pressure.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
 import { coresAvailable, workersFor } from "../workers/count.ts";
@@ -74,7 +74,9 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const workers = variant === AS_CONFIGURED ? workersOf(settings) : 1;
   const log = createLog(settings.logging.logLevel, { isShared: workers > 1 });
   const started =
-    workers > 1 ? await startWorkers(settings, log, { workers, config }) : await startOrExplain(settings, log, variant);
+    workers > 1
+      ? await startWorkers(settings, log, { workers, config, file: loaded.file })
+      : await startOrExplain(settings, log, variant);
   if (typeof started === "string") {
     process.stderr.write(`switchyard cannot start: ${started}\n`);
     return FAILED;
@@ -132,12 +134,16 @@ function workersOf({ server }: Settings): number {
 async function startWorkers(
   settings: Settings,
   log: ProcessLog,
-  { workers: count, config }: { readonly workers: number; readonly config: Flags },
+  {
+    workers: count,
+    config,
+    file,
+  }: { readonly workers: number; readonly config: Flags; readonly file: FileText | null },
 ): Promise<Started | string> {
   const args = Object.entries(config).map(([name, value]) => `--${name}=${value}`);
   const program = fileURLToPath(new URL("./worker-process.mjs", import.meta.url));
   try {
-    return { app: await startPrimary(settings, log, { count, program, args }), madeKey: null };
+    return { app: await startPrimary(settings, log, { count, program, args, file }), madeKey: null };
   } catch (error) {
     return error instanceof StartFailed ? error.message : explainStart(error as NodeJS.ErrnoException, settings);
   }

@@ -17,7 +17,7 @@ import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
 import { forgiveUnused, tracingOf } from "./options/traces.ts";
 import { checkKeys, reject } from "./readers.ts";
 import { emptyReport, type Report } from "./report.ts";
-import type { Loaded, Settings } from "./settings.ts";
+import type { FileText, Loaded, Settings } from "./settings.ts";
 
 const DEFAULT_FILE = "switchyard.yaml";
 
@@ -27,6 +27,8 @@ export interface ConfigInput {
   readonly env: Variables;
   /** Relative paths start here. */
   readonly cwd: string;
+  /** The file as another process has read it, or null where it found none. Left out, it is read. */
+  readonly file?: FileText | null;
   /** The kinds of providers a file may name; those that ship where left out. */
   readonly kinds?: readonly ProviderKind[];
   /** For tests: the kinds of providers that can be called. */
@@ -42,7 +44,7 @@ export function load(input: ConfigInput): Loaded {
   const environment = openEnvironment({ variables: env, cwd, secretNames, report });
   checkFlags(flags, report);
   checkVariables(env, report);
-  const source = openFile({ flags, environment, cwd, report });
+  const source = openFile({ flags, environment, cwd, report, given: input.file });
   const file = source.root;
   checkSections(file, report);
   const base: Base = { flags, environment, file, source, builtin, kinds, supportedKinds };
@@ -52,7 +54,8 @@ export function load(input: ConfigInput): Loaded {
   const options = showOptions({ flags, environment, file });
   const configuration = createConfiguration(base, catalog, report.warnings);
   const settings = { ...settingsOf(values, catalog, cwd), options, configuration };
-  return { ok: true, settings, sources: sourcesOf(source, environment, flags), warnings: report.warnings };
+  const { warnings } = report;
+  return { ok: true, settings, sources: sourcesOf(source, environment, flags), file: source.file, warnings };
 }
 
 function namesOf(kinds: readonly ProviderKind[]): ReadonlySet<string> {
@@ -70,6 +73,7 @@ interface FileInput {
   readonly environment: Environment;
   readonly cwd: string;
   readonly report: Report;
+  readonly given: ConfigInput["file"];
 }
 
 /** The configuration file, read and parsed. */
@@ -77,28 +81,35 @@ interface SourceFile {
   /** Null when there is no file. */
   readonly path: string | null;
   readonly name: string;
-  /** The day it was last changed, which prices in it count from. */
   readonly day: string;
   readonly root: Located | null;
+  readonly file: FileText | null;
 }
 
 /** A file that is named must exist; the default one may be missing. */
-function openFile({ flags, environment, cwd, report }: FileInput): SourceFile {
+function openFile({ flags, environment, cwd, report, given }: FileInput): SourceFile {
   const named = settleOption(OPTIONS.file.config, { flags, environment, file: null, report });
   const name = named ?? DEFAULT_FILE;
   const path = resolve(cwd, name);
+  const none: SourceFile = { path: null, name, day: "", root: null, file: null };
+  if (given === null) return none;
   try {
-    const text = readFileSync(path, "utf8");
-    const day = statSync(path).mtime.toISOString().slice(0, 10);
-    return { path, name, day, root: parseLocated({ text, name, environment, report }) };
+    const file = given ?? readText(path);
+    const { text, day } = file;
+    return { path, name, day, root: parseLocated({ text, name, environment, report }), file };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
-    if (named === null && code === "ENOENT") return { path: null, name, day: "", root: null };
+    if (named === null && code === "ENOENT") return none;
     const place = flags.config === undefined ? `environment ${OPTIONS.file.config.env}` : "flag --config";
     const message = `the configuration file ${name} cannot be read (${code})`;
     report.problems.push({ place: named === null ? name : place, message, suggestion: null });
-    return { path: null, name, day: "", root: null };
+    return none;
   }
+}
+
+function readText(path: string): FileText {
+  const text = readFileSync(path, "utf8");
+  return { text, day: statSync(path).mtime.toISOString().slice(0, 10) };
 }
 
 /** Keys at the top, and inside the sections that hold options; other sections check their own. */

@@ -78,12 +78,21 @@ export interface Configuration {
 }
 
 /** What loading gives: settings, or everything that stands in their way. */
+/** A configuration file as it was read. */
+export interface FileText {
+  readonly text: string;
+  /** The day it was last changed, which prices in it count from. */
+  readonly day: string;
+}
+
 export type Loaded =
   | {
       readonly ok: true;
       readonly settings: Settings;
       /** Where values came from, for people: defaults, the file, variables, flags. */
       readonly sources: readonly string[];
+      /** Null where there is no file. */
+      readonly file: FileText | null;
       readonly warnings: readonly Problem[];
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };

@@ -67,11 +67,13 @@ test("its figures are those of the catalogue and of the demo", () => {
     paid += cost?.charge ?? 0n;
     baseline += cost?.baseline ?? 0n;
   }
-  const saved = Math.floor((1 - Number(paid) / Number(baseline)) * 100);
+  const saved = (1 - Number(paid) / Number(baseline)) * 100;
   const requests = plan.requests.toLocaleString("en-US");
-  expect(README).toMatch(
-    new RegExp(`\\*\\*${saved}% below the baseline\\.\\*\\* That is what ${requests} generated requests`),
+  const claim = new RegExp(
+    `\\*\\*About (\\d+)% below the baseline\\.\\*\\* That is what ${requests} generated requests`,
   );
+  // It differs a little with the moment of the start.
+  expect(Math.abs(Number(claim.exec(README)?.[1]) - saved)).toBeLessThan(2);
 });
 
 test("there is one of each kind", () => {

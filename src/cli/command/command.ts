@@ -3,7 +3,7 @@
 
 import { load } from "../../config/load.ts";
 import { formatProblems } from "../../config/report.ts";
-import type { Loaded, Settings } from "../../config/settings.ts";
+import type { FileText, Loaded, Settings } from "../../config/settings.ts";
 import type { Flags } from "./arguments.ts";
 import { effective } from "./effective.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
@@ -52,6 +52,12 @@ export async function runCommand<Options>(wanted: Command<Options>): Promise<num
 /** Takes the configuration's flags only: any other one is a problem. */
 export function loadSettings(flags: Flags, { env, cwd }: Pick<Terminal, "env" | "cwd"> = thisTerminal()): Loaded {
   return load({ flags, env, cwd });
+}
+
+/** As another process of the same gateway has them, whatever became of the file meanwhile. */
+export function loadSame(flags: Flags, file: FileText | null): Loaded {
+  const { env, cwd } = thisTerminal();
+  return load({ flags, env, cwd, file });
 }
 
 /** Prints every problem at once. The exit code to end with. */

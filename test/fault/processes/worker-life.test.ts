@@ -2,7 +2,7 @@
 // them, and none outlives the primary process.
 
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -157,8 +157,12 @@ describe("on SQLite", () => {
     return before - (await posted(gateway));
   }
 
-  test("a killed worker is replaced, and every answer is charged once", async () => {
+  test("a killed worker is replaced with the same configuration, and every answer is charged once", async () => {
+    const file = join(folder, "switchyard.yaml");
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, "server: { wrokers: 2 }");
     await killUnderLoad(gateway, key);
+    writeFileSync(file, text);
   });
 
   test("the holds of a killed worker are released while the other goes on", async () => {
