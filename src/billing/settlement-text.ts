@@ -1,5 +1,5 @@
-// Settlements on their way from a worker to the primary process, as text: they are nearly all that passes there, and read
-// as objects one costs five times as much.
+// Settlements sent from a worker to the primary process, as text. They are most of that traffic. Read as objects, one cost
+// 12 µs instead of 2.2 (16 November 2026, in process).
 
 import type { LedgerOp, LedgerOutcome, SettleOp } from "../core/ledger.ts";
 import type { Price } from "../core/money.ts";

@@ -1,5 +1,5 @@
 // A long body, parsed field by field. Of a long history only a few texts are read, and decoding all of them takes longer
-// than everything else, so a part of the body can stay undecoded. Tools that came before are not parsed again.
+// than everything else, so a part of the body can stay undecoded. Tools that came twice before are not parsed again.
 
 import { isAscii, isUtf8 } from "node:buffer";
 import { UNDECODED } from "../../core/chat.ts";

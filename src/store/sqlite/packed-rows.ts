@@ -1,5 +1,5 @@
-// The rows of one INSERT as a single value, which SQLite takes apart itself. Measured: each value that is bound costs a third
-// of a microsecond, and a message the same again. For a wide row that is more than the insert.
+// The rows of one INSERT as a single value, which SQLite takes apart itself. Binding a value costs a third of a microsecond,
+// and passing it to the thread as much again (16 November 2026). For a wide row that is more than the insert.
 
 import type { PackedRows, SqlValue, Statement } from "../../core/db.ts";
 
