@@ -173,8 +173,9 @@ describe.each(STORES)("two workers on $name", ({ database }) => {
     const asked = { key, body: { model: "delta", service_profile: "direct" } };
     const all = async (): Promise<unknown> => [...new Set(await statusesOf(gateway, asked, 8))];
     await expect.poll(all, { interval: 20 }).toEqual([200]);
-    // The worker that did not publish it says how long it took, whatever the machine did to the requests above.
-    await expect.poll(() => delaysOf(version.number)).toHaveLength(1);
+    // The worker that did not publish it says how long it took, whatever the machine did to the requests above. The other
+    // one says so as well if it reads the store before its own call is over.
+    await expect.poll(() => delaysOf(version.number).length).toBeGreaterThan(0);
     for (const delayMs of delaysOf(version.number)) expect(delayMs).toBeLessThan(5_000);
     const paid = await posted();
     expect(await statusesOf(gateway, asked, 8)).toEqual(Array(8).fill(200));
