@@ -14,10 +14,12 @@ import { createLedgerStore, forgetProcess, forgetProcesses } from "../store/ledg
 import { openLogThreads } from "../store/sqlite/log-file.ts";
 import { openThread, sqliteOver } from "../store/sqlite/sqlite.ts";
 import { type MetricReadings, watchProcess } from "../telemetry/metrics.ts";
+import type { Followed } from "../versions/versions.ts";
 import type { OpenLink } from "../workers/link.ts";
 import { createSupervisor, type Supervisor, type WorkerProcess } from "../workers/supervisor.ts";
 import type { App } from "./app.ts";
 import { hearOfChanges } from "./changes.ts";
+import { createFollowedLog } from "./configuration.ts";
 import type { StopOptions } from "./drain.ts";
 import { lend } from "./lend.ts";
 import { openWindows } from "./limits.ts";
@@ -63,12 +65,14 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   const metrics = watchProcess();
   const first = createFirstStart();
   const owners = new Map<WorkerProcess, string>();
+  const logFollowed = createFollowedLog(log);
   const onStart = (worker: WorkerProcess): void => {
     const { link, index } = worker;
     const order: WorkerOrder = { index, count, isFirstStart: !first.isOver(), file };
     link.serve(LIFE.place, () => order);
     link.serve(WORKER_SERVICES.owner, (owner) => void owners.set(worker, String(owner)));
     link.serve(WORKER_SERVICES.windows, (wishes) => windows.take(wishes as readonly Wish[]));
+    link.serve(WORKER_SERVICES.followed, (followed) => logFollowed(followed as Followed));
     link.serve(WORKER_SERVICES.metrics, async () => [
       ...(await readOthers(supervisor, worker)),
       await metrics.readings(),
@@ -129,9 +133,11 @@ function createFirstStart(): FirstStart {
   };
 }
 
-function reportStart({ link, index, pid }: WorkerProcess, first: FirstStart, log: Log): void {
+function reportStart({ link, index, pid, isReplacement }: WorkerProcess, first: FirstStart, log: Log): void {
   link.serve(LIFE.started, (app) => {
-    log.debug({ event: "worker.started", pid, index }, "a worker process serves");
+    if (isReplacement)
+      log.info({ event: "worker.replaced", pid, index }, "a worker process serves in place of one that ended");
+    else log.debug({ event: "worker.started", pid, index }, "a worker process serves");
     first.succeed(app as StartedApp);
   });
   link.serve(LIFE.failed, (reason) => {

@@ -25,6 +25,8 @@ export const WORKER_SERVICES = {
   owner: "owner",
   /** The metrics of all other processes. */
   metrics: "metrics",
+  /** A worker serves with a version that another process published. */
+  followed: "followed",
 } as const;
 
 /** News: keys or profiles have changed. */

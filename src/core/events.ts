@@ -194,7 +194,7 @@ export const LOG_EVENTS = {
   },
   "config.followed": {
     level: "info",
-    meaning: "This process serves with a version that another one published. `delayMs` says how long that took.",
+    meaning: "A version that another process published is served with. `delayMs` says how long that took.",
   },
   "config.version_unusable": {
     level: "error",
@@ -249,6 +249,7 @@ export const LOG_EVENTS = {
   "process.stopping_now": { level: "warn", meaning: "A second signal arrived. Open requests are cut off." },
   "process.stopped": { level: "info", meaning: "Everything is closed." },
   "worker.started": { level: "debug", meaning: "A worker process serves requests." },
+  "worker.replaced": { level: "info", meaning: "A worker process serves in place of one that ended." },
   "worker.ended": {
     level: "error",
     meaning: "A worker process died. Its open requests are cut off and cost nothing; another worker takes its place.",

@@ -76,6 +76,12 @@ interface DraftProvider {
   readonly catalog: Catalog | null;
 }
 
+export interface Followed {
+  readonly version: number;
+  /** Since it was published. */
+  readonly delayMs: number;
+}
+
 interface VersionsContext {
   readonly store: VersionStore;
   /** Null where the configuration cannot be changed at run time. */
@@ -83,6 +89,8 @@ interface VersionsContext {
   readonly sealer: SecretSealer | null;
   /** Called with each configuration to serve with from now on. */
   readonly onServe: (checked: Usable) => void;
+  /** Called when this process begins to serve with a version that another one published. Not at the start. */
+  readonly onFollow?: (followed: Followed) => void;
   readonly log: Log;
   readonly now: () => number;
   readonly pollMs?: number;
@@ -106,7 +114,7 @@ class VersionFollower implements Versions {
   #problems: Problems = [];
   #isReachable = true;
   #timer: NodeJS.Timeout | null = null;
-  #catchingUp: Promise<void> | null = null;
+  #using: Promise<unknown> | null = null;
 
   constructor(context: VersionsContext) {
     this.#context = context;
@@ -188,7 +196,7 @@ class VersionFollower implements Versions {
 
   /** Null when another version came first. */
   async #publishOn(previous: ConfigVersion, publication: Publication): Promise<Published | null> {
-    const { store, log, now } = this.#context;
+    const { log, now } = this.#context;
     const { author, note = "" } = publication;
     const { document, checked } = await this.#prepare(previous, publication);
     const changes = changesBetween(previous.document, document);
@@ -196,10 +204,9 @@ class VersionFollower implements Versions {
     if (isDeepStrictEqual(document, previous.document)) return { version: previous, changes: [], warnings };
     refuseLocked(this.locks, changes, document);
     const version = { number: previous.number + 1, author, atMs: now(), note, document };
-    if (!(await store.insert(version))) return null;
+    if (!(await this.#alone(() => this.#insert(version)))) return null;
     const words = changes.map((change) => change.words);
     log.info({ event: "config.published", version: version.number, author, changes: words }, "configuration changed");
-    this.#note(version);
     this.#serve(version, checked);
     return { version, changes, warnings };
   }
@@ -247,17 +254,29 @@ class VersionFollower implements Versions {
     this.#context.onServe(checked);
   }
 
-  /** One reading of the store at a time. Who asks meanwhile shares the next one. */
-  async #catchUp(): Promise<void> {
-    while (this.#catchingUp !== null) await this.#catchingUp.catch(() => undefined);
-    this.#catchingUp = this.#readNewest().finally(() => {
-      this.#catchingUp = null;
+  #catchUp(): Promise<void> {
+    return this.#alone(() => this.#readNewest());
+  }
+
+  /** One use of the store at a time: a reading beside an insert would take an own version for that of another process. */
+  async #alone<T>(use: () => Promise<T>): Promise<T> {
+    while (this.#using !== null) await this.#using.catch(() => undefined);
+    const using = use().finally(() => {
+      this.#using = null;
     });
-    await this.#catchingUp;
+    this.#using = using;
+    return using;
+  }
+
+  /** False when another version came first. */
+  async #insert(version: ConfigVersion): Promise<boolean> {
+    const isInserted = await this.#context.store.insert(version);
+    if (isInserted) this.#note(version);
+    return isInserted;
   }
 
   async #readNewest(): Promise<void> {
-    const { store, log, now } = this.#context;
+    const { store, onFollow, now } = this.#context;
     const number = await store.newest();
     if (number <= this.#newest.number) return;
     const version = await store.find(number);
@@ -267,9 +286,7 @@ class VersionFollower implements Versions {
     if (!checked.ok) return this.#report(version, checked.problems);
     this.#serve(version, checked);
     // Not at the start, which finds what is old.
-    if (this.#timer === null) return;
-    const fields = { event: "config.followed", version: number, delayMs: now() - version.atMs } as const;
-    log.info(fields, "serving with a version that was published elsewhere");
+    if (this.#timer !== null) onFollow?.({ version: number, delayMs: now() - version.atMs });
   }
 
   /** At the start, after an upgrade perhaps: an older version is better than none. */

@@ -22,6 +22,8 @@ export interface WorkerProcess {
   readonly index: number;
   readonly pid: number | undefined;
   readonly link: OpenLink;
+  /** Whether it takes the place of one that ended. */
+  readonly isReplacement: boolean;
   /** Resolves when it has ended. */
   readonly ended: Promise<void>;
 }
@@ -58,7 +60,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     stdio: ["ignore", "inherit", "inherit", "ipc", "pipe"],
   });
 
-  function start(index: number): WorkerProcess {
+  function start(index: number, isReplacement = false): WorkerProcess {
     const startedAtMs = performance.now();
     const child = cluster.fork();
     handover.watch(child.process);
@@ -66,7 +68,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     child.once("exit", () => handover.moveAll(child.process));
     const ended = endOf(child, link);
     const { pid } = child.process;
-    const worker: WorkerProcess = { index, pid, link, ended: ended.then(() => undefined) };
+    const worker: WorkerProcess = { index, pid, link, isReplacement, ended: ended.then(() => undefined) };
     running.add(worker);
     onStart(worker);
     void ended.then(({ code, signal }) => {
@@ -77,13 +79,13 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       const delayMs = isShort ? (delays.get(index) ?? DELAY_MS_MIN) : 0;
       delays.set(index, isShort ? Math.min(2 * delayMs, DELAY_MS_MAX) : DELAY_MS_MIN);
       log.error({ event: "worker.ended", pid, code, signal }, "a worker process ended; another one takes its place");
-      setTimeout(() => isRetired || start(index), delayMs);
+      setTimeout(() => isRetired || start(index, true), delayMs);
     });
     return worker;
   }
 
   return {
-    start,
+    start: (index) => start(index),
     running: () => [...running],
     retire() {
       isRetired = true;

@@ -119,6 +119,7 @@ async function killUnderLoad(gateway: WorkersGateway, key: string): Promise<void
   const spent = [...charged.values()].reduce((sum, amount) => sum + amount, 0n);
   expect(before - (await posted(gateway))).toBe(spent);
   expect(gateway.output().match(/"event":"worker.ended"/g)).toHaveLength(2);
+  expect(gateway.output().match(/"event":"worker.replaced"/g)).toHaveLength(2);
 }
 
 test.skipIf(postgres === null)(

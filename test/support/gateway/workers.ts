@@ -21,8 +21,8 @@ export async function startWorkers({ folder, env = {} }: ProcessOptions): Promis
     env: { SWITCHYARD_WORKERS: "2", LOG_LEVEL: "debug", ...env },
   });
   const workers = (): readonly number[] =>
-    [...(gateway.banner + gateway.output()).matchAll(/"event":"worker.started","pid":(\d+)/g)].map((found) =>
-      Number(found[1]),
+    [...(gateway.banner + gateway.output()).matchAll(/"event":"worker.(?:started|replaced)","pid":(\d+)/g)].map(
+      (found) => Number(found[1]),
     );
   const untilStarted = (count: number): Promise<void> =>
     vi.waitFor(() => expect(workers().length).toBeGreaterThanOrEqual(count), { timeout: 120_000, interval: 20 });
