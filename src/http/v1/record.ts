@@ -80,7 +80,8 @@ export class RequestRecording implements CallObserver {
     const waitedMs = queueWaitMsOf(request.raw);
     this.#request = request;
     this.#edge = edge;
-    this.#startedAtMs = edge.now() - waitedMs;
+    // Whole milliseconds, as everywhere in the log: PostgreSQL rejects the record otherwise.
+    this.#startedAtMs = edge.now() - Math.round(waitedMs);
     const beganAt = performance.now() - waitedMs;
     this.#times = { beganAt, bodyReadAt: 0, routingAt: 0, routedAt: 0, readyAt: 0, streamEndedAt: 0 };
     this.traceContext = edge.traces?.begin(readTraceparent(request.headers.traceparent)) ?? null;

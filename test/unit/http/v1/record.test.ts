@@ -1,20 +1,48 @@
 // The recording of a request: written exactly once, and with the report wherever there is one to come.
 
 import { EventEmitter } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { expect, test, vi } from "vitest";
 import type { CallReport } from "../../../../src/core/call-report.ts";
 import type { ClientRequest } from "../../../../src/formats/format.ts";
 import { NO_FACTS, reportOf } from "../../../../src/gateway/report.ts";
+import { createAdmission } from "../../../../src/http/overload/admission.ts";
+import type { RequestQueue } from "../../../../src/http/overload/queue.ts";
 import { RequestRecording } from "../../../../src/http/v1/record.ts";
 import { SHIPPED_FORMATS } from "../../../support/gateway/formats.ts";
+
+type AdmissionContext = Parameters<typeof createAdmission>[0];
+type Waiting = Parameters<RequestQueue["add"]>[0];
 
 const REQUEST = { chat: { isStream: false } } as ClientRequest;
 const DISCONNECTED: CallReport = reportOf(NO_FACTS, { event: "disconnected", isCutting: false });
 
-function begin() {
+/** A request that waited so long before it was read. */
+function queued(waitedMs: number): IncomingMessage {
+  const request = { url: "/v1/x", headers: {} } as IncomingMessage;
+  const response = new EventEmitter() as ServerResponse;
+  const queue = { tryStart: () => false, add: ({ start }: Waiting) => start(waitedMs) } as unknown as RequestQueue;
+  const context = {
+    settings: { limits: { inFlight: 10 } },
+    formats: SHIPPED_FORMATS,
+    pressure: { reason: () => null },
+  } as unknown as AdmissionContext;
+  createAdmission(context, queue, () => undefined)(request, response);
+  return request;
+}
+
+function begin(message: IncomingMessage = {} as IncomingMessage) {
   const raw = Object.assign(new EventEmitter(), { headersSent: false, statusCode: 200 });
-  const request = { id: "req_1", method: "POST", url: "/v1/x", headers: {}, raw: {}, routeOptions: {}, caller: null };
+  const request = {
+    id: "req_1",
+    method: "POST",
+    url: "/v1/x",
+    headers: {},
+    raw: message,
+    routeOptions: {},
+    caller: null,
+  };
   const log = { info: vi.fn() };
   const metrics = { begin: vi.fn(), end: vi.fn() };
   const edge = {
@@ -95,4 +123,10 @@ test("the place in the queue is left as soon as the credits are reserved", () =>
   expect(leave).not.toHaveBeenCalled();
   recording.reserved();
   expect(leave).toHaveBeenCalledTimes(1);
+});
+
+test("the time in the queue counts, in whole milliseconds", async () => {
+  const { close, writes } = begin(queued(12.3456));
+  await close();
+  expect(writes.mock.calls.map(([metric]) => metric.durationMs)).toEqual([12]);
 });
