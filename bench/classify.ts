@@ -43,11 +43,11 @@ function measureSize(size: Size, catalog: Catalog, { forMs }: ClassifyPlan): str
     const { source, body } = parseBody(bytes);
     return openaiChat.readRequest(source, body);
   };
-  const alone = takeTurns(() => questionOf(read()));
+  const alone = takeTurns(() => questionOf(callOf(read()).request, null));
   const inSession = takeTurns(read);
   const decideAlone = () => decide(alone(), catalog);
   const { find, note } = makeSession(decideAlone(), catalog);
-  const decideInSession = (call: Call) => decide({ ...questionOf(call.request), sessionView: find(call) }, catalog);
+  const decideInSession = (call: Call) => decide(questionOf(call.request, find(call)), catalog);
   const call = () => callOf(inSession());
   note(call());
   const columns = [read, decideAlone].flatMap((work) => {
@@ -70,8 +70,9 @@ function takeTurns<T>(make: () => T): () => T {
   };
 }
 
-function questionOf({ chat, controls }: Call["request"]): RoutingQuestion {
-  return { chat, controls, constraints: NO_CONSTRAINTS, restingModels: NOBODY };
+/** One shape for both, as in the gateway: code that sees two is slower for that alone. */
+function questionOf({ chat, controls }: Call["request"], sessionView: SessionView | null): RoutingQuestion {
+  return { chat, controls, constraints: NO_CONSTRAINTS, restingModels: NOBODY, sessionView };
 }
 
 /** What was read of one prompt is kept for its call, so each call has a prompt of its own. */

@@ -46,6 +46,19 @@ export function askBefore(messages: readonly ChatMessage[], end: number, after =
   return null;
 }
 
+/** Whether a message is a human request. Most are seen to be one without decoding them. */
+export function isAsk(message: ChatMessage): boolean {
+  if (message.role !== "user") return false;
+  const { content } = message;
+  const isPlain = typeof content === "string" && isPrintable(content.charCodeAt(0)) && !content.includes("</");
+  return isPlain || readableText(message) !== "";
+}
+
+/** ASCII, and neither space nor control character. */
+function isPrintable(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
+}
+
 // Some clients put the whole task into the system message and send no user text at all.
 function lastInstruction(messages: readonly ChatMessage[]): Ask {
   for (let index = messages.length - 1; index >= 0; index--) {

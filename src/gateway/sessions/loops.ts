@@ -2,7 +2,7 @@
 
 import { type ChatMessage, toolCallIds } from "../../core/chat.ts";
 import { clientToolId, toolIdFor } from "../../formats/wire/tool-calls.ts";
-import { askBefore } from "../../routing/ask.ts";
+import { askBefore, isAsk } from "../../routing/ask.ts";
 
 /** The calls of a response, as its client will send them back. */
 export function callNames(accountId: string, requestId: string, ids: readonly string[]): readonly number[] {
@@ -27,11 +27,14 @@ const NONE: readonly never[] = [];
 
 /** A loop is open while results are all that came since the call: notes of client programs may stand among them, but no new ask. */
 function openCallIds(messages: readonly ChatMessage[]): readonly string[] {
-  const calledAt = messages.findLastIndex(({ role }) => role === "assistant");
-  const calling = messages[calledAt];
-  const ids = calling === undefined ? NONE : toolCallIds(calling);
-  if (ids.length === 0 || messages.findLastIndex(({ role }) => role === "tool") < calledAt) return NONE;
-  return askBefore(messages, messages.length, calledAt) === null ? ids : NONE;
+  let hasResult = false;
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at] as ChatMessage;
+    if (message.role === "assistant") return hasResult ? toolCallIds(message) : NONE;
+    if (isAsk(message)) return NONE;
+    hasResult ||= message.role === "tool";
+  }
+  return NONE;
 }
 
 /** A hash of account and id. Ids are taken as every format writes them, so that a call made in one is found in the other. */

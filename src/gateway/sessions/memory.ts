@@ -102,7 +102,7 @@ function withNewest<T extends HostAndKey>(known: readonly T[], item: T): readonl
 }
 
 /** A map that lets go of what was not set for long: the older generation goes when the newer is full. */
-class Generations<Key, Value> {
+export class Generations<Key, Value> {
   readonly #max: number;
   #recent = new Map<Key, Value>();
   #older = new Map<Key, Value>();

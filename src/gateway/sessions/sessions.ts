@@ -19,7 +19,7 @@ import {
 } from "../../routing/sessions/prefix.ts";
 import type { Call } from "../call.ts";
 import { callNames, openCallNames } from "./loops.ts";
-import { isContinued, type SessionMemory } from "./memory.ts";
+import { Generations, isContinued, type SessionMemory } from "./memory.ts";
 import { createTextHash, hashText } from "./texts.ts";
 
 type AskingCall = Pick<Call, "request" | "caller" | "headers">;
@@ -53,7 +53,9 @@ export interface SessionsOptions {
 
 export function createSessions({ memory, isOn, now, share }: SessionsOptions): RoutingSessions {
   const prompts = createPrompts();
-  const idOf = (call: AskingCall): string => sessionId(call, memory, () => prompts.opening(call.request.chat));
+  const digest = createDigest();
+  const idOf = (call: AskingCall): string =>
+    sessionId(call, { memory, digest, opening: () => prompts.opening(call.request.chat) });
   // Some hosts count their calls from zero in every conversation: the session's own turn comes before others with the same ids.
   const loopOf = ({ request, caller }: AskingCall, own: SessionTurn | null): SessionTurn | null => {
     const names = openCallNames(caller.key.accountId, request.chat.messages);
@@ -152,8 +154,13 @@ function createPrompts(): Prompts {
 const ID_CHARS = 20;
 const NAMED = "s";
 
+interface Identification extends Pick<SessionFacts, "opening"> {
+  readonly memory: SessionMemory;
+  readonly digest: (text: string) => string;
+}
+
 /** The first that a request has: a name, the response that it continues, its beginning. */
-function sessionId(call: AskingCall, memory: SessionMemory, opening: SessionFacts["opening"]): string {
+function sessionId(call: AskingCall, { memory, digest, opening }: Identification): string {
   const facts = factsOf(call, opening);
   const named = namedSession(facts);
   if (named !== null) return NAMED + digest(`${facts.accountId}\n${named}`);
@@ -173,8 +180,20 @@ function factsOf({ request, caller, headers = {} }: AskingCall, opening: Session
   return { accountId: caller.key.accountId, named: controls.session, headers, body, opening };
 }
 
-function digest(text: string): string {
-  return hash("sha256", text, "base64url").slice(0, ID_CHARS);
+const DIGESTS_MAX = 5_000;
+/** A name may be as long as its client likes. */
+const KNOWN_CHARS_MAX = 300;
+
+/** A conversation asks again and again. Looking up takes a third of the time of a digest, which no account can forge. */
+function createDigest(): Identification["digest"] {
+  const known = new Generations<string, string>(DIGESTS_MAX);
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const made = hash("sha256", text, "base64url").slice(0, ID_CHARS);
+    if (text.length <= KNOWN_CHARS_MAX) known.set(text, made);
+    return made;
+  };
 }
 
 /** Ids of two accounts may be equal. An answer is named without the prefix of its response, and with dashes. */

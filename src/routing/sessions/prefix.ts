@@ -34,9 +34,18 @@ export function readOpening(messages: readonly ChatMessage[], hashText: TextHash
     if (message.role !== "system" && message.role !== "developer") break;
     instructions = mixWhole(instructions, message, hashText);
   }
-  const humanAt = messages.findIndex(({ role }) => role === "user");
+  const humanAt = firstHuman(messages, count);
   const human = humanAt < 0 ? 0 : mixWhole(OFFSET, messages[humanAt] as ChatMessage, hashText);
   return { instructions, count, human, humanAt };
+}
+
+/** A history without a human in so many messages has lost its beginning, and is not walked to its end. */
+const SEARCHED_MESSAGES = 32;
+
+function firstHuman(messages: readonly ChatMessage[], from: number): number {
+  const end = Math.min(messages.length, from + SEARCHED_MESSAGES);
+  for (let at = from; at < end; at++) if (messages[at]?.role === "user") return at;
+  return -1;
 }
 
 /** The first answer and what followed it: two conversations that begin alike part there. Undefined before that. */
@@ -55,7 +64,7 @@ export function threadOf(messages: readonly ChatMessage[], hashText: TextHash): 
 export function hashLasting(message: ChatMessage, hashText: TextHash): number {
   const { role, tool_call_id: id } = message;
   const isBytes = isUndecoded(message);
-  if (typeof id === "string") return hashText(id, isBytes);
+  if (typeof id === "string") return mixEnds(OFFSET, id, isBytes);
   const written = role === "user" ? readableText(message) : "";
   return written === "" ? mixWhole(mixContent(message), message, hashText) : hashText(written, false);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ChatMessage } from "../../../src/core/chat.ts";
-import { askBefore, newestAsk } from "../../../src/routing/ask.ts";
+import { type ChatMessage, UNDECODED } from "../../../src/core/chat.ts";
+import { askBefore, isAsk, newestAsk } from "../../../src/routing/ask.ts";
 
 const user = (content: ChatMessage["content"]): ChatMessage => ({ role: "user", content: content ?? null });
 const note = (text: string) => `<system-reminder>${text}</system-reminder>`;
@@ -51,5 +51,20 @@ describe("askBefore", () => {
     const messages = [user("One"), { role: "assistant", content: "x" } as const, user("Two")];
     expect(askBefore(messages, 2)).toEqual({ text: "One", index: 0 });
     expect(askBefore(messages, 0)).toBeNull();
+  });
+});
+
+describe("isAsk", () => {
+  const texts = ["Fix it", "", " ", "\u00a0", "\u00a0x", "大", note("noise"), `x${note("y")}`, "<b>x</b>", "\n"];
+  it.each(texts)("is true of %j where a text is left, decoded or not", (text) => {
+    const isLeft = askBefore([user(text)], 1) !== null;
+    const bytes = { ...user(Buffer.from(text).toString("latin1")), [UNDECODED]: true } as const;
+    expect([user(text), bytes, user([{ type: "text", text }])].map(isAsk)).toEqual([isLeft, isLeft, isLeft]);
+  });
+
+  it("is false of every other role, and of an image alone", () => {
+    expect(isAsk({ role: "tool", content: "done" })).toBe(false);
+    expect(isAsk(user([{ type: "image_url" }]))).toBe(false);
+    expect(isAsk(user(null))).toBe(false);
   });
 });

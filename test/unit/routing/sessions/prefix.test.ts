@@ -159,6 +159,19 @@ describe("the hashes of a prompt", () => {
   });
 });
 
+it("a history without a human at its beginning is known by its instructions and its first answer", () => {
+  const system: ChatMessage = { role: "system", content: "Be brief" };
+  const talk = (answer: string): ChatMessage[] => [
+    system,
+    ...Array.from({ length: 200 }, (_, at): ChatMessage => ({ role: "assistant", content: `${answer} ${at}` })),
+  ];
+  const asked = [...talk("One"), { role: "user", content: "Go on" } as const];
+  expect(sessionOf(asked)).toEqual(sessionOf(talk("One")));
+  expect(sessionOf(asked).humanAt).toBe(-1);
+  expect(threadOf(asked, hashText)).toBe(threadOf(talk("One"), hashText));
+  expect(threadOf(asked, hashText)).not.toBe(threadOf(talk("Two"), hashText));
+});
+
 it("a text that comes again has the hash that it had, also after many others", () => {
   const hash = createTextHash();
   const text = (seed: number) => `${seed} ${"Rules of the house. ".repeat(2_000)}`;
