@@ -1,6 +1,7 @@
 // Wiring of request records: how they are written, kept and read.
 
 import type { Settings } from "../config/settings.ts";
+import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { Records } from "../http/context.ts";
 import { createExploreLog } from "../store/requests/explore.ts";
@@ -25,6 +26,9 @@ export interface RecordsContext {
   readonly worker: WorkerPlace | null;
 }
 
+/** A busy process waits some turns of its event loop for each answer. SQLite's thread works on one batch after the other. */
+const WRITES_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 1, postgres: 2 };
+
 /** Started; `close` writes what waits. */
 export async function openRecords(
   { db, log: logDb, reader }: WorkerDbs,
@@ -41,6 +45,7 @@ export async function openRecords(
     onDrop: metrics.recordsDropped,
     onDepth: metrics.recordsWaiting,
     onAway: () => metrics.storeError("records"),
+    writesMax: WRITES_MAX[logDb.kind],
   });
   const retention = createRetention({ subject: "records", store, days: settings.logging.retentionDays, now, log });
   const toolCalls = createToolCallLog(reader);

@@ -71,9 +71,9 @@ export interface WorkerDbs {
   readonly reader: Db;
 }
 
-/** The connections of one process to PostgreSQL, shared out. Two, so that a page that reads much delays nobody else. */
+/** The connections of one process to PostgreSQL, shared out. Two write the log of a busy worker, and one is left for the rest. */
 const POOL_MAX = 16;
-const POOL_MIN = 2;
+const POOL_MIN = 3;
 
 export async function openWorkerDbs(
   { link, count }: WorkerPlace,

@@ -72,8 +72,12 @@ export interface BulkInsert<Item> {
   statementInSlices(items: readonly Item[]): Promise<Statement>;
 }
 
-/** About half a millisecond of work each. */
-const SLICE = 50;
+/** So many items are written between two looks at the clock. */
+const STEP = 10;
+/** How long a slice may take, also where nobody else has anything to do. */
+const SLICE_MS = 0.5;
+/** Of the time that requests took since the slice before. A fixed slice could not keep up where turns are long. */
+const SLICE_SHARE = 0.05;
 
 /**
  * SQLite gets many rows packed, and few one by one: its JSON functions would cost several times the insert itself.
@@ -148,9 +152,15 @@ export async function inSlices<Item, Part>(
   write: (slice: readonly Item[]) => Part,
 ): Promise<readonly Part[]> {
   const parts: Part[] = [];
-  for (let at = 0; at < items.length; at += SLICE) {
-    if (at > 0) await nextTurn();
-    parts.push(write(items.slice(at, at + SLICE)));
+  let endsAtMs = performance.now() + SLICE_MS;
+  for (let at = 0; at < items.length; at += STEP) {
+    const nowMs = performance.now();
+    if (nowMs >= endsAtMs) {
+      await nextTurn();
+      const backAtMs = performance.now();
+      endsAtMs = backAtMs + Math.max(SLICE_MS, SLICE_SHARE * (backAtMs - nowMs));
+    }
+    parts.push(write(items.slice(at, at + STEP)));
   }
   return parts;
 }

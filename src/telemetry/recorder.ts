@@ -21,6 +21,8 @@ export interface RecorderOptions {
   readonly onWritten?: (records: readonly RequestRecord[]) => void;
   readonly queueMax?: number;
   readonly batchMax?: number;
+  /** Batches under way at once: while the store works on one, the next is prepared. */
+  readonly writesMax?: number;
   readonly flushMs?: number;
   readonly retryMs?: number;
   /** Characters of prompts and answers that may wait. */
@@ -43,18 +45,25 @@ export function createRecorder(options: RecorderOptions): Recorder {
   return new BatchingRecorder(options);
 }
 
+/** Records that are written together. */
+interface RecordBatch {
+  readonly records: readonly RequestRecord[];
+  /** How many were taken before them. */
+  readonly from: number;
+}
+
 class BatchingRecorder implements Recorder {
   readonly #options: Required<RecorderOptions>;
   readonly #newId = createIdMaker();
   #queue: RequestRecord[] = [];
-  /** Batches that were begun; a batch that may have been written already is only ever tried again as it is. */
-  #begun: (readonly RequestRecord[])[] = [];
+  /** Batches that were begun, oldest first; one that may have been written already is only ever tried again as it is. */
+  #begun: RecordBatch[] = [];
+  readonly #underWay = new Set<RecordBatch>();
   #contentLength = 0;
-  /** How many were ever taken, and how many of those are written or rejected by the store. */
+  /** How many were ever taken. */
   #taken = 0;
-  #settled = 0;
   #waiters: { readonly until: number; readonly resolve: () => void }[] = [];
-  #isWriting = false;
+  #writers = 0;
   /** On the monotonic clock: a clock that is set back does not keep records waiting. */
   #awayUntilMs = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -66,6 +75,7 @@ class BatchingRecorder implements Recorder {
       onWritten: () => undefined,
       queueMax: 10_000,
       batchMax: 500,
+      writesMax: 1,
       flushMs: 250,
       retryMs: 1_000,
       contentMax: 64 * 1024 * 1024,
@@ -85,21 +95,20 @@ class BatchingRecorder implements Recorder {
     }
     this.#queue.push(this.#withinContentRoom(record));
     this.#taken += 1;
-    if (this.#queue.length >= batchMax && !this.#isWriting && performance.now() >= this.#awayUntilMs) void this.flush();
+    if (this.#queue.length >= batchMax && performance.now() >= this.#awayUntilMs) this.#write();
   }
 
   flush(): Promise<void> {
     // Not until the queue is empty: where requests keep coming it never is.
     const written = new Promise<void>((resolve) => this.#waiters.push({ until: this.#taken, resolve }));
-    if (!this.#isWriting) void this.#writeAll();
-    this.#wake(this.#settled);
+    this.#write();
     return written;
   }
 
   start(): void {
     const { flushMs } = this.#options;
     this.#timer ??= setInterval(() => {
-      if (this.#waiting() > 0 && performance.now() >= this.#awayUntilMs) void this.flush();
+      if (this.#waiting() > 0 && performance.now() >= this.#awayUntilMs) this.#write();
     }, flushMs).unref();
   }
 
@@ -119,6 +128,7 @@ class BatchingRecorder implements Recorder {
     );
   }
 
+  /** Wakes those for whom nothing is left to be written. */
   #wake(settled: number): void {
     const isOver = ({ until }: { readonly until: number }): boolean => until <= settled;
     for (const { resolve } of this.#waiters.filter(isOver)) resolve();
@@ -126,7 +136,7 @@ class BatchingRecorder implements Recorder {
   }
 
   #waiting(): number {
-    return this.#begun.reduce((sum, batch) => sum + batch.length, this.#queue.length);
+    return this.#begun.reduce((sum, { records }) => sum + records.length, this.#queue.length);
   }
 
   #withinContentRoom(record: RequestRecord): RequestRecord {
@@ -140,30 +150,41 @@ class BatchingRecorder implements Recorder {
     return record;
   }
 
+  /** More than one writer only for whole batches: what comes in meanwhile is better written together. */
+  #write(): void {
+    const { writesMax, batchMax } = this.#options;
+    if (this.#writers === 0 || (this.#writers < writesMax && this.#queue.length >= batchMax)) void this.#writeAll();
+  }
+
   async #writeAll(): Promise<void> {
-    const { batchMax, onDepth } = this.#options;
-    this.#isWriting = true;
+    this.#writers += 1;
     try {
-      while (this.#waiting() > 0) {
-        if (this.#begun.length === 0) {
-          this.#begun.push(this.#queue.slice(0, batchMax));
-          this.#queue = this.#queue.slice(batchMax);
-        }
-        if (!(await this.#writeFirst())) break;
-        this.#wake(this.#settled);
+      for (let batch = this.#next(); batch !== null && (await this.#writeOne(batch)); batch = this.#next()) {
+        this.#wake(this.#begun[0]?.from ?? this.#taken - this.#queue.length);
       }
     } finally {
-      this.#isWriting = false;
-      this.#wake(Number.POSITIVE_INFINITY);
+      this.#writers -= 1;
+      // Nothing is left, or the store is away.
+      if (this.#writers === 0) this.#wake(Number.POSITIVE_INFINITY);
     }
-    onDepth(this.#waiting());
+    this.#options.onDepth(this.#waiting());
+  }
+
+  #next(): RecordBatch | null {
+    const again = this.#begun.find((batch) => !this.#underWay.has(batch));
+    if (again !== undefined || this.#queue.length === 0) return again ?? null;
+    const { batchMax } = this.#options;
+    const batch = { records: this.#queue.slice(0, batchMax), from: this.#taken - this.#queue.length };
+    this.#queue = this.#queue.slice(batchMax);
+    this.#begun.push(batch);
+    return batch;
   }
 
   /** False when the store is away. */
-  async #writeFirst(): Promise<boolean> {
-    const batch = this.#begun[0] as readonly RequestRecord[];
+  async #writeOne(batch: RecordBatch): Promise<boolean> {
+    this.#underWay.add(batch);
     try {
-      await this.#options.store.write(batch);
+      await this.#options.store.write(batch.records);
       this.#written(batch);
     } catch (error) {
       if (error instanceof StoreUnavailable) {
@@ -178,32 +199,38 @@ class BatchingRecorder implements Recorder {
       // Its ids are there: it was written, only the answer was lost.
       if (error instanceof UniqueViolation) this.#written(batch);
       else this.#split(batch, error);
+    } finally {
+      this.#underWay.delete(batch);
     }
     return true;
   }
 
-  #written(batch: readonly RequestRecord[]): void {
+  #written(batch: RecordBatch): void {
     this.#done(batch);
-    this.#options.onWritten(batch);
+    this.#options.onWritten(batch.records);
   }
 
-  #done(batch: readonly RequestRecord[]): void {
+  #done(batch: RecordBatch): void {
     this.#begun = this.#begun.filter((each) => each !== batch);
-    for (const record of batch) this.#contentLength -= contentLength(record);
-    this.#settled += batch.length;
+    for (const record of batch.records) this.#contentLength -= contentLength(record);
   }
 
   /** One record that the store rejects must not take the others with it. */
-  #split(batch: readonly RequestRecord[], error: unknown): void {
-    if (batch.length > 1) {
-      const middle = Math.ceil(batch.length / 2);
-      this.#begun.splice(0, 1, batch.slice(0, middle), batch.slice(middle));
+  #split(batch: RecordBatch, error: unknown): void {
+    const { records, from } = batch;
+    if (records.length > 1) {
+      const middle = Math.ceil(records.length / 2);
+      const halves = [
+        { records: records.slice(0, middle), from },
+        { records: records.slice(middle), from: from + middle },
+      ];
+      this.#begun.splice(this.#begun.indexOf(batch), 1, ...halves);
       return;
     }
     this.#done(batch);
     this.#options.onDrop("refused", 1);
     this.#options.log.error(
-      { event: "records.rejected", err: error, requestId: batch[0]?.requestId },
+      { event: "records.rejected", err: error, requestId: records[0]?.requestId },
       "database rejected a request record",
     );
   }

@@ -161,6 +161,14 @@ await describeStores("store", ({ url, isShared }) => {
     expect(await ids()).toEqual([]);
   });
 
+  test("a batch that nobody waits for is as whole as any other", async () => {
+    await db.batch([put("a", 1), put("b", 1)], { isBackground: true });
+    const failing = db.batch([put("c", 1), put("a", 2)], { isBackground: true });
+    await expect(failing).rejects.toBeInstanceOf(UniqueViolation);
+    await db.batch([put("d", 1)]);
+    expect(await ids()).toEqual(["a", "b", "d"]);
+  });
+
   test.each([
     { what: "an update", sql: "UPDATE things SET amount = 0 WHERE id = 'missing'" },
     { what: "a delete", sql: "DELETE FROM things WHERE id = 'missing'" },

@@ -29,7 +29,8 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
   const db: Db = {
     kind: "postgres",
     query: (sql, params = []) => guarded(async () => (await pool.query<SqlRow>(sql, [...params])).rows),
-    batch: (statements) => (statements.length === 0 ? Promise.resolve([]) : runBatch(pool, statements.map(named))),
+    batch: async (statements, { isBackground = false } = {}) =>
+      statements.length === 0 ? [] : runBatch(pool, statements.map(named), isBackground ? BEGIN_BACKGROUND : BEGIN),
     batchAtOnce: (statements) => {
       const combined = atOnce(statements);
       return retried(writers, (loan) => runAtOnce(loan, combined, statements));
@@ -81,13 +82,15 @@ async function runAtOnce({ client }: Loan, combined: AtOnce, statements: readonl
 /** A deadlock or a serialization failure undid everything, so trying again is safe. */
 const TRIES = 4;
 
-const runBatch = (pool: pg.Pool, statements: readonly NamedStatement[]): Promise<Answers> =>
+const runBatch = (pool: pg.Pool, statements: readonly NamedStatement[], beginning: string): Promise<Answers> =>
   retried(pool, (loan) =>
     undoneOnFailure(loan, async () => {
-      const answers = await begin(loan, statements);
-      // Not sent along: a row that was not affected as expected must still undo the rest.
-      await send(loan, [COMMIT]);
-      return answers;
+      // Where rows are counted, too few must still undo the rest. Else the end is sent along: the server undoes everything
+      // if a statement failed, and no row stays locked until a busy process has read the answers.
+      const isCounted = statements.some(({ expectRows = 0 }) => expectRows > 0);
+      const answers = await begin(loan, isCounted ? statements : [...statements, COMMIT], beginning);
+      if (isCounted) await send(loan, [COMMIT]);
+      return answers.slice(0, statements.length);
     }),
   );
 
@@ -107,13 +110,15 @@ async function retried<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Prom
 // scan whole tables for as long as the connection lives.
 const NO_SCANS = "SET enable_seqscan = off";
 const BEGIN = "BEGIN; SET LOCAL enable_seqscan = off";
+/** Nobody waits for it, so it waits for no disk: a crash of the server loses the last moments of it, as with SQLite. */
+const BEGIN_BACKGROUND = `${BEGIN}; SET LOCAL synchronous_commit = off`;
 const COMMIT: Statement = { sql: "COMMIT" };
 
 /** A transaction and its first statements, in one packet. */
-async function begin(loan: Loan, statements: readonly NamedStatement[]): Promise<Answers> {
+async function begin(loan: Loan, statements: readonly NamedStatement[], beginning = BEGIN): Promise<Answers> {
   const { stream } = loan.client.connection;
   stream.cork();
-  const begun = loan.client.query(BEGIN);
+  const begun = loan.client.query(beginning);
   const answers = send(loan, statements);
   stream.uncork();
   const [{ status }] = await Promise.allSettled([begun, answers]);

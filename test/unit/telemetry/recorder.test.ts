@@ -75,6 +75,42 @@ describe("batches", () => {
     await vi.waitFor(() => expect(written.length).toBe(50), 60_000);
   });
 
+  it("are prepared while another one is written, and waited for though a later one is done first", async () => {
+    const ends: (() => void)[] = [];
+    const store: RecordStore = {
+      write: () => new Promise((resolve) => void ends.push(resolve)),
+      deleteBefore: async () => 0,
+    };
+    const { recorder } = setUp({ store, batchMax: 2, writesMax: 2 });
+    for (const record of records(2)) recorder.add(record);
+    const isWritten = vi.fn();
+    const flushed = recorder.flush().then(isWritten);
+    for (const record of records(3)) recorder.add(record);
+    expect(ends).toHaveLength(2);
+    ends[1]?.();
+    await vi.waitFor(() => expect(ends).toHaveLength(3));
+    ends[2]?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isWritten).not.toHaveBeenCalled();
+    ends[0]?.();
+    await flushed;
+    expect(ends).toHaveLength(3);
+  });
+
+  it("share one write where they are not full", async () => {
+    const ends: (() => void)[] = [];
+    const store: RecordStore = {
+      write: () => new Promise((resolve) => void ends.push(resolve)),
+      deleteBefore: async () => 0,
+    };
+    const { recorder } = setUp({ store, batchMax: 10, writesMax: 2 });
+    recorder.add(makeRecord());
+    void recorder.flush();
+    recorder.add(makeRecord());
+    void recorder.flush();
+    expect(ends).toHaveLength(1);
+  });
+
   it("are not begun by adding: the caller is not made to wait", () => {
     const { recorder, batches } = setUp();
     recorder.add(makeRecord());
