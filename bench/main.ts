@@ -6,6 +6,7 @@ import { cpus, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type ClassifyPlan, measureClassify } from "./classify.ts";
+import { type CoresPlan, measureCores } from "./cores.ts";
 import { type DashboardPlan, measureDashboard } from "./dashboard.ts";
 import type { OthersWanted } from "./harness/others.ts";
 import { type Rig, startRig } from "./harness/rig.ts";
@@ -28,6 +29,7 @@ const NAMES = [
   "ledger",
   "dashboard",
   "processes",
+  "cores",
   "hot",
   "overload",
 ] as const;
@@ -35,7 +37,7 @@ const NAMES = [
 type Name = (typeof NAMES)[number];
 
 /** Benchmarks that start their own processes, or none. */
-const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard", "processes", "hot", "overload"]);
+const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard", "processes", "cores", "hot", "overload"]);
 
 /** How long and how often each benchmark measures. */
 interface Plan {
@@ -46,6 +48,7 @@ interface Plan {
   readonly ledger: LedgerPlan;
   readonly dashboard: DashboardPlan;
   readonly processes: ScalingPlan;
+  readonly cores: CoresPlan;
   readonly hot: HotPlan;
   readonly overload: OverloadPlan;
 }
@@ -59,6 +62,7 @@ const FULL: Plan = {
   ledger: { warmUpMs: 5_000, forMs: 3_000, concurrent: 64 },
   dashboard: { rows: 200_000, rounds: 30 },
   processes: { rounds: 3, warmUpMs: 4_000, roundMs: 2_000 },
+  cores: { rounds: 3, warmUpMs: 25_000, roundMs: 4_000 },
   hot: { warmUpMs: 4_000, forMs: 10_000, pairsPerSecond: 2_000 },
   overload: { warmUpMs: 10_000, forMs: 8_000, openStreams: 3_000 },
 };
@@ -72,23 +76,26 @@ const QUICK: Plan = {
   ledger: { warmUpMs: 300, forMs: 500, concurrent: 64 },
   dashboard: { rows: 10_000, rounds: 10 },
   processes: { rounds: 1, warmUpMs: 500, roundMs: 500 },
+  cores: { rounds: 1, warmUpMs: 1_000, roundMs: 500 },
   hot: { warmUpMs: 1_000, forMs: 2_000, pairsPerSecond: 1_000 },
   overload: { warmUpMs: 1_000, forMs: 4_000, openStreams: 500 },
 };
 
-const WORKERS = [1, 2, 4];
+const WORKERS = [1, 2, 4, 8, 16];
 
 /** Ignored by git. */
 const PROFILES = ".cache/profiles";
 
-const USAGE = `usage: npm run bench -- [--quick] [--workers] [--peers] [--profile] [--rows N] [--database URL] [${NAMES.join(" | ")}]...
+const USAGE = `usage: npm run bench -- [--quick] [--workers] [--peers] [--profile] [--rows N] [--database URL] [--count N,N] [--postgres] [${NAMES.join(" | ")}]...
   --quick    a look in a few seconds, with wider errors
   --workers  measures gateways with 1, 2 and 4 workers as well
   --peers    measures nginx, Portkey and LiteLLM as well, where they are installed
   --peers-in DIR  where to look for them beside PATH; may be given again
   --profile  leaves a CPU profile of the gateway in ${PROFILES}
   --rows N   how many requests the dashboard is measured with
-  --database URL  a store that switchyard demo filled, to measure the dashboard with instead of filling new ones`;
+  --database URL  a store that switchyard demo filled, to measure the dashboard with instead of filling new ones
+  --count N,N  how many workers cores is measured with; 1, 2 and so on up to the cores of the machine without it
+  --postgres   measures cores on PostgreSQL instead of SQLite`;
 
 /** The exit code. */
 async function main(): Promise<number> {
@@ -101,12 +108,17 @@ async function main(): Promise<number> {
       profile: { type: "boolean" },
       rows: { type: "string" },
       database: { type: "string" },
+      count: { type: "string" },
+      postgres: { type: "boolean" },
       help: { type: "boolean" },
     },
     allowPositionals: true,
   });
   const unknown = positionals.filter((name) => !NAMES.includes(name as Name));
-  const isWrong = unknown.length > 0 || !/^[1-9]\d{2,7}$/.test(values.rows ?? "100");
+  const isWrong =
+    unknown.length > 0 ||
+    !/^[1-9]\d{2,7}$/.test(values.rows ?? "100") ||
+    !/^[1-9]\d?(,[1-9]\d?)*$/.test(values.count ?? "1");
   if (values.help === true || isWrong) {
     console.log(USAGE);
     return isWrong ? 2 : 0;
@@ -122,11 +134,15 @@ async function main(): Promise<number> {
     print(await measureDashboard({ ...plan.dashboard, rows, database: values.database ?? null }));
   }
   if (names.includes("processes")) print([await measureScaling(plan.processes)]);
+  if (names.includes("cores")) {
+    const workers = values.count?.split(",").map(Number) ?? WORKERS.filter((count) => count <= cpus().length);
+    print([await measureCores({ ...plan.cores, workers }, values.postgres === true ? "PostgreSQL" : "SQLite")]);
+  }
   if (names.includes("hot")) print([await measureHotAccount(plan.hot)]);
   if (names.includes("overload")) print(await measureOverload(plan.overload));
   const onRig = names.filter((name) => !ALONE.has(name));
   const peersIn = values["peers-in"]?.map((folder) => resolve(folder)) ?? (values.peers === true ? [] : null);
-  const wanted: OthersWanted = { workers: values.workers === true ? WORKERS : [], peersIn };
+  const wanted: OthersWanted = { workers: values.workers === true ? WORKERS.slice(0, 3) : [], peersIn };
   if (onRig.length > 0) await runOnRig(onRig, plan, { isProfiled: values.profile === true, wanted });
   return 0;
 }

@@ -34,9 +34,16 @@ interface StreamTimes {
   readonly chunkUs: readonly number[];
 }
 
+interface Saturated {
+  readonly requests: number;
+  readonly seconds: number;
+  /** From sending a request to the end of its response. */
+  readonly timesUs: Float64Array;
+}
+
 /** The operations of this process. */
 export type LoadWork = {
-  saturate(input: Saturation): Promise<{ readonly requests: number; readonly seconds: number }>;
+  saturate(input: Saturation): Promise<Saturated>;
   holdRate(input: FixedRate): Promise<readonly number[]>;
   readStreams(input: Streams): Promise<StreamTimes>;
   /** Opens streams and leaves them open until `closeStreams`. */
@@ -69,7 +76,7 @@ answerParent(null, work);
 async function saturate({ target, body, connections, forMs }: Saturation) {
   const prepared = prepareRequest(target, body);
   const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(target.port)));
-  let requests = 0;
+  const timesUs: number[] = [];
   const startedAtUs = nowUs();
   const endsAtUs = startedAtUs + forMs * 1000;
   await inTime(
@@ -78,10 +85,13 @@ async function saturate({ target, body, connections, forMs }: Saturation) {
         (socket) =>
           new Promise<void>((resolve, reject) => {
             const nextRequest = createConversation(prepared);
+            let sentAtUs = startedAtUs;
             const connection = new Connection(socket, (reply) => {
               if (reply.status !== 200) reject(unexpected(reply));
-              requests += 1;
-              if (nowUs() < endsAtUs) connection.send(nextRequest());
+              const atUs = nowUs();
+              timesUs.push(atUs - sentAtUs);
+              sentAtUs = atUs;
+              if (atUs < endsAtUs) connection.send(nextRequest());
               else resolve();
             });
             connection.send(nextRequest());
@@ -90,7 +100,8 @@ async function saturate({ target, body, connections, forMs }: Saturation) {
     ),
   );
   for (const socket of sockets) socket.destroy();
-  return { requests, seconds: (nowUs() - startedAtUs) / 1e6 };
+  const seconds = (nowUs() - startedAtUs) / 1e6;
+  return { requests: timesUs.length, seconds, timesUs: Float64Array.from(timesUs) };
 }
 
 /**

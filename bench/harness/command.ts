@@ -14,6 +14,8 @@ export interface Command {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly port: number;
+  /** Beside what this process has. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Commanded {
@@ -26,12 +28,12 @@ const START_MS_MAX = 90_000;
 const PAGE_BYTES = 4096;
 
 /** Resolves when the server answers on its port, whatever it says. */
-export async function startCommand({ file, args, cwd, port }: Command): Promise<Commanded> {
+export async function startCommand({ file, args, cwd, port, env = {} }: Command): Promise<Commanded> {
   const child = spawn(file, args, {
     cwd,
     detached: true,
     stdio: "ignore",
-    env: { ...process.env, NODE_ENV: "production" },
+    env: { ...process.env, NODE_ENV: "production", ...env },
   });
   const kill = (): void => killGroup(child);
   process.on("exit", kill);

@@ -12,6 +12,11 @@ export interface OtherServer extends Server {
   stop(): Promise<void>;
 }
 
+/** A gateway makes keys: the rate of one is limited. */
+export interface WorkersServer extends OtherServer {
+  newKey(): Promise<string>;
+}
+
 export interface OthersWanted {
   /** How many workers each gateway has. */
   readonly workers: readonly number[];
@@ -21,11 +26,14 @@ export interface OthersWanted {
 
 export const NO_OTHERS: OthersWanted = { workers: [], peersIn: null };
 
-interface Surroundings {
-  readonly providerPort: number;
-  readonly newFolder: () => string;
+interface Surroundings extends GatewaySurroundings {
   /** Each is added as it starts. */
   readonly others: OtherServer[];
+}
+
+interface GatewaySurroundings {
+  readonly providerPort: number;
+  readonly newFolder: () => string;
 }
 
 export async function startOthers({ workers, peersIn }: OthersWanted, around: Surroundings): Promise<void> {
@@ -47,7 +55,12 @@ export async function startOthers({ workers, peersIn }: OthersWanted, around: Su
   }
 }
 
-async function startWorkers(count: number, { providerPort, newFolder }: Surroundings): Promise<OtherServer> {
+/** On a SQLite file, unless there is the address of a PostgreSQL. */
+export async function startWorkers(
+  count: number,
+  { providerPort, newFolder }: GatewaySurroundings,
+  database?: string,
+): Promise<WorkersServer> {
   const port = await freePort();
   const folder = newFolder();
   writeBenchConfig(folder, providerPort, { port, workers: count });
@@ -55,7 +68,7 @@ async function startWorkers(count: number, { providerPort, newFolder }: Surround
   const args = ["--max-semi-space-size=32", program, "serve"];
   const server = await started(
     `gateway, ${count} workers`,
-    { file: process.execPath, args, cwd: folder, port },
+    { file: process.execPath, args, cwd: folder, port, env: database === undefined ? {} : { DATABASE_URL: database } },
     { port, key: null },
   );
   const post = async (path: string, body: object): Promise<Record<string, string>> => {
@@ -68,8 +81,8 @@ async function startWorkers(count: number, { providerPort, newFolder }: Surround
     return (await response.json()) as Record<string, string>;
   };
   await post("/api/credits/topups", { amountUsd: "100000" });
-  const { key = null } = await post("/api/keys", { name: "bench" });
-  return { ...server, target: { port, key } };
+  const newKey = async (): Promise<string> => (await post("/api/keys", { name: "bench" })).key as string;
+  return { ...server, target: { port, key: await newKey() }, newKey };
 }
 
 async function started(name: string, command: Command, target: Server["target"]): Promise<OtherServer> {

@@ -1,6 +1,8 @@
 // A mock provider that uses almost no CPU: bare node:http, a fixed response, and streams with a given number and pace of
-// chunks. Each chunk carries a timestamp, so that a reader can tell how long it travelled.
+// chunks. Each chunk carries a timestamp, so that a reader can tell how long it travelled. For gateways on many cores it
+// can be several processes on one port.
 
+import cluster from "node:cluster";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { writeTimestamp } from "../clients/timestamps.ts";
@@ -44,15 +46,29 @@ const server = createServer((request, response) => {
   });
 });
 server.keepAliveTimeout = 60_000;
-server.listen(0, "127.0.0.1", 4096, () => {
-  const work: ProviderWork = {
-    ...SERVER_WORK,
-    pace(wanted) {
-      pace = wanted;
-    },
-  };
-  answerParent((server.address() as AddressInfo).port, work);
-});
+const work: ProviderWork = {
+  ...SERVER_WORK,
+  pace(wanted) {
+    pace = wanted;
+  },
+};
+const { processes = 1 } = JSON.parse(process.argv[2] ?? "{}") as { readonly processes?: number };
+if (cluster.isPrimary && processes > 1) startCluster();
+else
+  server.listen(0, "127.0.0.1", 4096, () => {
+    if (cluster.isPrimary) answerParent((server.address() as AddressInfo).port, work);
+  });
+
+/** Ready when all of them listen. Their streams have one chunk. */
+function startCluster(): void {
+  cluster.setupPrimary({ execArgv: [] });
+  let listening = 0;
+  cluster.on("listening", (_worker, { port }) => {
+    listening += 1;
+    if (listening === processes) answerParent(port, work);
+  });
+  for (let index = 0; index < processes; index += 1) cluster.fork();
+}
 
 /** The first chunk is sent at once. */
 function sendStream(response: ServerResponse, { chunks, everyMs }: Pace): void {

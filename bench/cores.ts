@@ -1,0 +1,140 @@
+// Cores: whole answers of one gateway with more and more workers, as many a second as it can. Provider and load are
+// several processes each, so that neither is the limit.
+
+import { startPostgres } from "../test/support/stores/postgres-server.ts";
+import { bodyOf } from "./clients/bodies.ts";
+import type { LoadWork } from "./clients/load.ts";
+import { startWorkers, type WorkersServer } from "./harness/others.ts";
+import { type Child, openProcesses, type Processes } from "./harness/processes.ts";
+import { percentile } from "./harness/statistics.ts";
+import { show, showRange, type Table } from "./harness/table.ts";
+import type { ProviderWork } from "./servers/provider.ts";
+
+export interface CoresPlan {
+  readonly rounds: number;
+  readonly warmUpMs: number;
+  readonly roundMs: number;
+}
+
+const LOADS = 4;
+const PROVIDER_PROCESSES = 4;
+const CONNECTIONS_PER_WORKER = 32;
+/** One worker is busy with these. */
+const CONNECTIONS_MIN = 64;
+
+/** One row of the table, with a sample from each round. */
+interface Case {
+  readonly workers: number;
+  readonly perSecond: number[];
+  readonly cpuUs: number[];
+  readonly p50Ms: number[];
+  readonly p99Ms: number[];
+  rssBytes: number;
+}
+
+interface CoresWanted extends CoresPlan {
+  /** How many workers each gateway has. */
+  readonly workers: readonly number[];
+}
+
+export async function measureCores(plan: CoresWanted, store: "SQLite" | "PostgreSQL"): Promise<Table> {
+  const processes = openProcesses();
+  try {
+    const provider = await processes.start<ProviderWork>("servers/provider", { processes: PROVIDER_PROCESSES });
+    const loads = await startLoads(processes);
+    const cases: Case[] = [];
+    for (const workers of plan.workers) {
+      const postgres = store === "SQLite" ? null : await startPostgres({ settings: ["fsync=on"] });
+      const around = { providerPort: provider.ready as number, newFolder: processes.folder };
+      const gateway = await startWorkers(workers, around, postgres?.url);
+      try {
+        const keys = await Promise.all(loads.map(() => gateway.newKey()));
+        cases.push(await measureGateway({ gateway, loads, keys, workers }, plan));
+      } finally {
+        await gateway.stop();
+        await postgres?.stop();
+      }
+    }
+    return tableOf(cases, store);
+  } finally {
+    await processes.close();
+  }
+}
+
+function startLoads(processes: Processes): Promise<readonly Child<LoadWork>[]> {
+  return Promise.all(Array.from({ length: LOADS }, () => processes.start<LoadWork>("clients/load")));
+}
+
+interface Loaded {
+  readonly gateway: WorkersServer;
+  readonly loads: readonly Child<LoadWork>[];
+  /** One for each load. */
+  readonly keys: readonly string[];
+  readonly workers: number;
+}
+
+async function measureGateway(loaded: Loaded, plan: CoresPlan): Promise<Case> {
+  const one: Case = { workers: loaded.workers, perSecond: [], cpuUs: [], p50Ms: [], p99Ms: [], rssBytes: 0 };
+  await runRound(loaded, plan.warmUpMs);
+  for (let round = 0; round < plan.rounds; round += 1) {
+    const measured = await runRound(loaded, plan.roundMs);
+    one.perSecond.push(measured.perSecond);
+    one.cpuUs.push(measured.cpuUs);
+    one.p50Ms.push(measured.p50Ms);
+    one.p99Ms.push(measured.p99Ms);
+  }
+  one.rssBytes = (await loaded.gateway.process.ask("resources", null)).rssBytes;
+  return one;
+}
+
+async function runRound({ gateway, loads, keys, workers }: Loaded, forMs: number) {
+  const connections = Math.max(CONNECTIONS_MIN, CONNECTIONS_PER_WORKER * workers) / loads.length;
+  const request = { body: bodyOf("small"), connections, forMs };
+  const before = await gateway.process.ask("resources", null);
+  const results = await Promise.all(
+    loads.map((load, index) =>
+      load.ask("saturate", { ...request, target: { ...gateway.target, key: keys[index] as string } }),
+    ),
+  );
+  const after = await gateway.process.ask("resources", null);
+  const requests = results.reduce((sum, each) => sum + each.requests, 0);
+  const timesUs = results.flatMap((each) => [...each.timesUs]);
+  return {
+    perSecond: requests / Math.max(...results.map(({ seconds }) => seconds)),
+    cpuUs: (after.cpuUs - before.cpuUs) / requests,
+    p50Ms: percentile(timesUs, 0.5) / 1000,
+    p99Ms: percentile(timesUs, 0.99) / 1000,
+  };
+}
+
+/** One row for each number of workers; the share of linear compares with the first row. */
+function tableOf(cases: readonly Case[], store: string): Table {
+  const worst = (one: Case): number => Math.min(...one.perSecond);
+  const [first] = cases;
+  return {
+    title: `cores: short questions on ${store}, ${CONNECTIONS_PER_WORKER} connections per worker, at least ${CONNECTIONS_MIN}`,
+    columns: [
+      "workers",
+      "requests/s, worst",
+      "all rounds",
+      "of linear",
+      "p50 ms",
+      "p99 ms",
+      "CPU µs/request",
+      "RSS MB",
+    ],
+    rows: cases.map((one) => [
+      String(one.workers),
+      show(worst(one)),
+      showRange(one.perSecond),
+      first === undefined ? "-" : show(worst(one) / one.workers / (worst(first) / first.workers)),
+      showRange(one.p50Ms),
+      showRange(one.p99Ms),
+      showRange(one.cpuUs),
+      show(one.rssBytes / 1e6),
+    ]),
+    notes: [
+      `The provider (${PROVIDER_PROCESSES} processes) and the load (${LOADS}) run on the same machine and take their part of it.`,
+    ],
+  };
+}
