@@ -25,20 +25,22 @@ const NANO_PER_USD = 1_000_000_000n;
 
 /** The cost of these tokens with the markup (parts per million), rounded up once to whole nano-USD. */
 export function costNano(tokens: TokenBuckets, price: Price, markupPpm: number): NanoUsd {
-  const exact = markupPpm === 0 ? costInDoubles(tokens, price) : null;
-  return exact ?? costInBigints(tokens, price, markupPpm);
+  return costInDoubles(tokens, price, markupPpm) ?? costInBigints(tokens, price, markupPpm);
 }
 
 /** Several times as fast, and exact as long as every number on the way is a safe integer; null where it is not. */
-function costInDoubles(tokens: TokenBuckets, price: Price): NanoUsd | null {
+function costInDoubles(tokens: TokenBuckets, price: Price, markupPpm: number): NanoUsd | null {
   const pico =
     tokens.input * price.input +
     tokens.cacheRead * (price.cacheRead ?? price.input) +
     tokens.cacheWrite * cacheWritePrice(price) +
     tokens.output * price.output;
-  if (!Number.isSafeInteger(pico) || pico < 0) return null;
-  const rest = pico % 1000;
-  return BigInt((pico - rest) / 1000 + (rest > 0 ? 1 : 0));
+  // Without a markup larger amounts are exact.
+  const marked = markupPpm === 0 ? pico : pico * (1e6 + markupPpm);
+  if (!Number.isSafeInteger(marked) || marked < 0) return null;
+  const perNano = markupPpm === 0 ? 1e3 : 1e9;
+  const rest = marked % perNano;
+  return BigInt((marked - rest) / perNano + (rest > 0 ? 1 : 0));
 }
 
 function costInBigints(tokens: TokenBuckets, price: Price, markupPpm: number): NanoUsd {
