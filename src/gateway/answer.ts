@@ -1,6 +1,5 @@
 // The response for the client, whole or as a stream. Either way it is settled before its end is sent. Behaviour 6.
 
-import { randomUUID } from "node:crypto";
 import type { AttemptReport } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
@@ -225,7 +224,8 @@ function responseContext({ call, answered, reservation }: Ready, services: Servi
     requestId: call.requestId,
     modelId: answered.model.id,
     createdAtSeconds: Math.floor(services.now() / 1000),
-    answerId: call.state?.answerId ?? randomUUID(),
+    // Any name will do that no other answer has.
+    answerId: call.state?.answerId ?? reservation.holdId,
     isStored: call.state !== null,
     inputTokens: reservation.decision.estimatedTokens.input,
     request: call.request,

@@ -1,7 +1,6 @@
 // Reserves credits before the first byte goes to a provider: one hold for the whole chain. A balance that does not
 // cover the chain may cover part of it, or a shorter response. Behaviour 7.
 
-import { randomUUID } from "node:crypto";
 import {
   affordableOutput,
   holdAmounts,
@@ -16,9 +15,11 @@ import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import type { HoldOutcome } from "../core/ledger.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
+import { timeInBase36 } from "../core/requests/time-text.ts";
 import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
 import { routesOf } from "../routing/hosts.ts";
+import { randomHex } from "../telemetry/trace-context.ts";
 import type { Call } from "./call.ts";
 import type { Services } from "./services.ts";
 
@@ -120,11 +121,10 @@ function coverable(fitting: Fitting): Pick<Reservation, "decision" | "outputCaps
 
 /** It begins with the time, so that the store appends in one place. Short, because each charge is stored under it four times. */
 function newHoldId(nowMs: number): string {
-  return `${nowMs.toString(36)}-${randomUUID().slice(0, RANDOM_CHARS)}`;
+  return `${timeInBase36(nowMs)}-${randomHex(RANDOM_BYTES)}`;
 }
 
-/** 60 random bits. */
-const RANDOM_CHARS = 18;
+const RANDOM_BYTES = 8;
 
 /** Removes the models and hosts that the balance does not cover; the decision says so. */
 function narrowed(decision: Decision, covered: readonly Quote[], quotes: readonly Quote[]): Decision {

@@ -6,6 +6,7 @@ import type { Decision } from "../decision.ts";
 import type { ToolScenario } from "../model.ts";
 import type { NanoUsd, Price, TokenBuckets } from "../money.ts";
 import type { SessionState } from "../session.ts";
+import { timeInBase36 } from "./time-text.ts";
 
 export interface AttemptRecord {
   readonly model: string;
@@ -122,7 +123,7 @@ const TIME_DIGITS = 9;
 
 /** The beginning of the ids of that millisecond: ids sort as the requests began. */
 export function recordIdAt(atMs: number): string {
-  return `r${Math.max(0, Math.floor(atMs)).toString(36).padStart(TIME_DIGITS, "0")}`;
+  return `r${timeInBase36(Math.max(0, Math.floor(atMs))).padStart(TIME_DIGITS, "0")}`;
 }
 
 /** The time in an id; null when it is none of ours. */

@@ -4,6 +4,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
+import { timeInHex } from "../../core/requests/time-text.ts";
 import type { ClientEnd } from "../../formats/format.ts";
 import { randomHex } from "../../telemetry/trace-context.ts";
 
@@ -27,7 +28,7 @@ export function requestIdHeaders(id: string, { habits }: Pick<ClientEnd, "habits
 
 /** It begins with the time, so that the log's index of ids grows at its end: elsewhere each record would write a page. */
 export function newRequestId(): string {
-  const time = Date.now().toString(16).padStart(TIME_DIGITS, "0");
+  const time = timeInHex(Date.now()).padStart(TIME_DIGITS, "0");
   return `req_${time}${randomHex(RANDOM_BYTES).slice(-RANDOM_DIGITS)}`;
 }
 
