@@ -1,15 +1,19 @@
 // The structured log: one JSON line per event on standard output. Prompts, answers and keys never get here;
 // the redaction is a second net, not the first.
 
-import { pino } from "pino";
+import { inspect } from "node:util";
 import type { LogEvent } from "../core/events.ts";
 import type { Log } from "../core/log.ts";
+import { isoTime } from "../core/requests/time-text.ts";
 import { createLineOutput, type LineOutput } from "./line-output.ts";
 
 /** Fields that are never written, whatever is in them. */
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "apiKey", "key", "token", "password"]);
 const DEPTH_MAX = 1;
 const STANDARD_OUTPUT = 1;
+
+/** As most collectors of logs for Node know them. */
+const LEVELS: Readonly<Record<keyof Log, number>> = { debug: 20, info: 30, warn: 40, error: 50 };
 
 /** The log of a serving process, which gathers lines before it writes them. */
 export interface ProcessLog extends Log, Pick<LineOutput, "flush" | "droppedLines" | "problem"> {
@@ -22,17 +26,15 @@ export function createLog(level: string, { fd = STANDARD_OUTPUT, isShared = fals
   // Node makes a pipe non-blocking when it opens this stream. Otherwise a write that nobody reads could never be given up.
   if (fd === STANDARD_OUTPUT) process.stdout.on("error", () => undefined);
   const out = createLineOutput({ fd, isShared, reportLoss });
-  // Not pino's own redaction: measured here it costs more than writing the line.
-  const formatters = { log: (fields: LoggedFields) => withoutSecrets(fields, 0) };
-  // Errors are made plain there; pino would take them for plain objects of its own making and lose their type.
-  const serializers = { err: (error: unknown) => error };
-  const timestamp = pino.stdTimeFunctions.isoTime;
-  const logger = pino({ level, base: null, formatters, serializers, timestamp }, out);
+  const lowest = LEVELS[level as keyof Log] ?? Number.POSITIVE_INFINITY;
+  const writer = (name: keyof Log) => (fields: LoggedFields, message: string) => {
+    if (LEVELS[name] >= lowest) out.write(lineOf(LEVELS[name], fields, message));
+  };
   return {
-    debug: (fields, message) => logger.debug(fields, message),
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
+    debug: writer("debug"),
+    info: writer("info"),
+    warn: writer("warn"),
+    error: writer("error"),
     print: out.write,
     flush: out.flush,
     droppedLines: out.droppedLines,
@@ -40,11 +42,28 @@ export function createLog(level: string, { fd = STANDARD_OUTPUT, isShared = fals
   };
 }
 
-/** Not through the logger: its lines could be lost themselves, and a report is written at every level. */
+/** Not through the log itself: its lines could be lost too, and a report is written at every level. */
 function reportLoss(droppedLines: number): string {
   const event: LogEvent<"error"> = "log.lines_dropped";
-  const msg = `${droppedLines} log lines could not be written and are lost`;
-  return `${JSON.stringify({ level: pino.levels.values.error, time: new Date().toISOString(), event, droppedLines, msg })}\n`;
+  const message = `${droppedLines} log lines could not be written and are lost`;
+  return lineOf(LEVELS.error, { event, droppedLines }, message);
+}
+
+/** Written in one piece: a logger that writes field by field takes half as long again, and four times the memory. */
+function lineOf(level: number, fields: LoggedFields, message: string): string {
+  const text = toJson(withoutSecrets(fields, 0));
+  return `{"level":${level},"time":"${isoTime(Date.now())}",${text.slice(1, -1)},"msg":${JSON.stringify(message)}}\n`;
+}
+
+/** A field that JSON cannot say, such as an object in a circle, must not cost the line. */
+function toJson(fields: LoggedFields): string {
+  try {
+    return JSON.stringify(fields);
+  } catch {
+    const isPlain = (value: unknown): boolean => typeof value !== "object" && typeof value !== "bigint";
+    const said = Object.entries(fields).map(([name, value]) => [name, isPlain(value) ? value : inspect(value)]);
+    return JSON.stringify(Object.fromEntries(said));
+  }
 }
 
 type LoggedFields = Readonly<Record<string, unknown>>;
@@ -65,7 +84,30 @@ export function withoutSecrets(fields: LoggedFields, depth: number): Record<stri
 /** Errors become plain objects first, because their fields may hold a header. */
 function withoutInnerSecrets(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return withoutSecrets((value instanceof Error ? pino.stdSerializers.err(value) : value) as LoggedFields, depth + 1);
+  return withoutSecrets((value instanceof Error ? plainError(value) : value) as LoggedFields, depth + 1);
+}
+
+/** What an error says, what caused it, and the fields it carries. */
+function plainError(error: Error): LoggedFields {
+  const chain = withCauses(error);
+  const others = error instanceof AggregateError ? { aggregateErrors: error.errors.map(plainError) } : {};
+  return {
+    ...error,
+    type: error.constructor.name,
+    message: chain.map(({ message }) => message).join(": "),
+    stack: chain.map(({ stack }) => stack).join("\ncaused by: "),
+    ...others,
+  };
+}
+
+/** Causes may go round in a circle. */
+const CAUSES_MAX = 8;
+
+function withCauses(error: Error): readonly Error[] {
+  const chain = [error];
+  for (let { cause } = error; cause instanceof Error && chain.length <= CAUSES_MAX; { cause } = cause)
+    chain.push(cause);
+  return chain;
 }
 
 /** For tests and commands that print for people. */

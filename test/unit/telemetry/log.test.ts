@@ -51,6 +51,20 @@ describe("createLog", () => {
     ]);
   });
 
+  test("tells the causes of an error, and goes on where a field cannot be written as JSON", async () => {
+    const circle: { self?: object } = {};
+    circle.self = circle;
+    const err = new Error("no reply", { cause: new RangeError("no route") });
+    const lines = await linesOf((log) => {
+      log.error({ event: "request.failed", err }, "failed");
+      log.error({ event: "request.failed", circle, amount: 5n, requestId: "req_2" }, "failed");
+    });
+    expect(lines).toMatchObject([
+      { level: 50, err: { message: "no reply: no route", stack: expect.stringContaining("\ncaused by: RangeError") } },
+      { event: "request.failed", circle: expect.stringContaining("[Circular"), amount: "5n", requestId: "req_2" },
+    ]);
+  });
+
   test("hands a long text on without waiting for more", async () => {
     const lines = await linesOf((log) => {
       for (let at = 0; at < 1_000; at++) log.info({ event: "request.completed", at, text: "x".repeat(100) }, "request");
