@@ -82,7 +82,6 @@ const IMPURE_MODULES = [
   "undici",
   "fastify",
   "pg",
-  "pino",
 ];
 
 /** Every folder with its layer, top to bottom. */
