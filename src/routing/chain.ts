@@ -46,6 +46,7 @@ export function buildChain(input: ChainInput): Chain {
   const ranked = orderChain(filtered, input);
   const looped = keepLoopModel(ranked, capable.tier, input);
   const ordered = stay(looped, { input, tier: capable.tier, filtered, isLoop: isLoopKept(looped, question) });
+  if (filtered.isWhole && isUsual(ordered, capable.tier, input)) return usualChain(capable.tier, input);
   const { removed } = filtered;
   const passedOver = capable.tier === placement.tier ? [] : catalog.chains[placement.tier];
   const firstHost = ordered.offer?.host;
@@ -60,6 +61,33 @@ export function buildChain(input: ChainInput): Chain {
     notes: [...capable.notes, ...filtered.notes, ...ordered.notes, ...note],
     adjustments: [...capable.notes, ...filtered.notes, ...ordered.adjustments],
   };
+}
+
+/** Whether nothing but the catalogue has ordered models and hosts. */
+function isUsual(
+  { models, notes, offer }: Pick<Chain, "models" | "notes" | "offer">,
+  tier: Tier,
+  { question, catalog }: ChainInput,
+): boolean {
+  const isUndisturbed = offer === undefined && notes.length === 0 && question.restingModels.size === 0;
+  return isUndisturbed && models === catalog.chains[tier] && hostRules(question, catalog).order === "cheapest";
+}
+
+/** By catalogue and tier. Most requests get one of them, so each is put together once. */
+const USUAL_CHAINS = new WeakMap<Catalog, Partial<Record<Tier, Chain>>>();
+
+/** The chain of a tier as the catalogue has it. */
+function usualChain(tier: Tier, input: ChainInput): Chain {
+  const { question, catalog } = input;
+  const known = USUAL_CHAINS.get(catalog) ?? {};
+  if (known[tier] !== undefined) return known[tier];
+  const models = catalog.chains[tier];
+  const hostsOf = (model: Model): readonly HostedModel[] => usableHosts(model, catalog);
+  const { first, hosts, note } = chooseHosts(models, hostsOf, { question, catalog });
+  const candidates = models.map((model) => candidateOf(model, null, input));
+  const chain = { tier, models, first, ...(hosts === null ? {} : { hosts }), candidates, notes: note, adjustments: [] };
+  USUAL_CHAINS.set(catalog, { ...known, [tier]: chain });
+  return chain;
 }
 
 interface StayInChain {
@@ -136,6 +164,8 @@ interface Step {
   /** Up to here, by all steps. */
   readonly removed: Removals;
   readonly notes: readonly string[];
+  /** Whether the tier that was asked for is left with every model and host. */
+  readonly isWhole: boolean;
   /** The hosts of a model that pass all steps up to here. */
   hostsOf(model: Model): readonly HostedModel[];
 }
@@ -144,8 +174,12 @@ type Ordered = Pick<Step, "models" | "notes"> & Pick<Chain, "adjustments">;
 
 function findCapableTier({ question, catalog, placement, inputTokens }: ChainInput): Step & { readonly tier: Tier } {
   const needs = listNeeds({ question, catalog, inputTokens });
-  const removed = new Map<string, string>();
   const hostsOf = (model: Model): readonly HostedModel[] => ableHosts(needs, usableHosts(model, catalog));
+  const asked = catalog.chains[placement.tier];
+  if (isWhole(asked, hostsOf, catalog)) {
+    return { tier: placement.tier, models: asked, removed: NONE_REMOVED, notes: NO_NOTE, isWhole: true, hostsOf };
+  }
+  const removed = new Map<string, string>();
   for (const tier of searchOrder(placement)) {
     const models = catalog.chains[tier].filter((model) => {
       const usable = isRoutable(catalog, model) ? usableHosts(model, catalog) : [];
@@ -154,14 +188,27 @@ function findCapableTier({ question, catalog, placement, inputTokens }: ChainInp
       return reason === null;
     });
     if (models.length === 0) continue;
-    if (tier === placement.tier) return { tier, models, removed, notes: [], hostsOf };
-    const lacking = describeNeeds(needs, catalog.chains[placement.tier]);
-    const notes = [`${placement.tier} has no model with ${lacking}: moved to ${tier}`];
-    return { tier, models, removed, notes, hostsOf };
+    if (tier === placement.tier) return { tier, models, removed, notes: NO_NOTE, isWhole: false, hostsOf };
+    const notes = [`${placement.tier} has no model with ${describeNeeds(needs, asked)}: moved to ${tier}`];
+    return { tier, models, removed, notes, isWhole: false, hostsOf };
   }
   const offered = [...searchOrder(placement)].flatMap((tier) => catalog.chains[tier]);
   const message = `No available model has what this request needs: ${describeNeeds(needs, offered)}.`;
   throw new GatewayError("badRequest", message, { code: "no_capable_model" });
+}
+
+const NONE_REMOVED: Removals = new Map();
+
+/** Whether each model of a chain can take the request at all its hosts, as is usual. */
+function isWhole(
+  models: readonly Model[],
+  hostsOf: (model: Model) => readonly HostedModel[],
+  catalog: Catalog,
+): boolean {
+  return (
+    models.length > 0 &&
+    models.every((model) => isRoutable(catalog, model) && hostsOf(model) === usableHosts(model, catalog))
+  );
 }
 
 /** The tier itself, then upwards as far as the ceiling, then downwards. */
@@ -183,7 +230,7 @@ interface SoftFilter {
 function applySoftFilters(input: ChainInput, capable: Step & { readonly tier: Tier }): Step {
   const { tier, models, removed: before, hostsOf } = capable;
   const filters = softFilters(input, tier);
-  if (filters.length === 0) return { models, removed: before, notes: [], hostsOf };
+  if (filters.length === 0) return { ...capable, notes: NO_NOTE };
   const removed = new Map(before);
   const failedBy = (host: HostedModel): SoftFilter | undefined => filters.find((filter) => !filter.passes(host));
   const passing = models.filter((model) => {
@@ -194,13 +241,14 @@ function applySoftFilters(input: ChainInput, capable: Step & { readonly tier: Ti
   });
   if (passing.length > 0) {
     const passingHosts = (model: Model) => hostsOf(model).filter((host) => failedBy(host) === undefined);
-    return { models: passing, removed, notes: [], hostsOf: passingHosts };
+    return { models: passing, removed, notes: NO_NOTE, isWhole: false, hostsOf: passingHosts };
   }
   const isImpossible = (filter: SoftFilter): boolean =>
     !models.some((model) => hostsOf(model).some((host) => filter.passes(host)));
   const impossible = filters.filter(isImpossible);
   const culprits = (impossible.length > 0 ? impossible : filters).map((filter) => filter.name).join(" and ");
-  return { models, removed: before, notes: [`${culprits} ignored: no model qualifies, full chain used`], hostsOf };
+  const notes = [`${culprits} ignored: no model qualifies, full chain used`];
+  return { models, removed: before, notes, isWhole: false, hostsOf };
 }
 
 function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, tier: Tier): readonly SoftFilter[] {

@@ -30,8 +30,25 @@ function noSession(): string {
   return "";
 }
 
-/** The hosts of a model that can be called: its provider is configured and it has a price. */
+/** By catalogue: its providers and prices never change. */
+const USABLE = new WeakMap<Catalog, Map<Model, readonly HostedModel[]>>();
+
+/** The hosts of a model that can be called: its provider is configured and it has a price. Each time the same list. */
 export function usableHosts(model: Model, catalog: Catalog): readonly HostedModel[] {
+  let known = USABLE.get(catalog);
+  if (known === undefined) {
+    known = new Map();
+    USABLE.set(catalog, known);
+  }
+  let usable = known.get(model);
+  if (usable === undefined) {
+    usable = findUsable(model, catalog);
+    known.set(model, usable);
+  }
+  return usable;
+}
+
+function findUsable(model: Model, catalog: Catalog): readonly HostedModel[] {
   const { hosts } = model;
   // Those that can be called come first.
   const second = hosts[1];

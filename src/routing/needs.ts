@@ -118,8 +118,10 @@ export function reasonAgainst(needs: readonly Need[], hosts: readonly HostedMode
   return first;
 }
 
+/** The same list when all of them meet the needs. */
 export function ableHosts(needs: readonly Need[], hosts: readonly HostedModel[]): readonly HostedModel[] {
-  return needs.length === 0 ? hosts : hosts.filter((host) => firstReason(needs, host) === null);
+  const isAble = (host: HostedModel): boolean => firstReason(needs, host) === null;
+  return hosts.every(isAble) ? hosts : hosts.filter(isAble);
 }
 
 function isMetAnywhere(need: Need, { hosts }: Model): boolean {

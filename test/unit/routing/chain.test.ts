@@ -207,3 +207,36 @@ describe("the order of trying", () => {
     expect(allResting.chain).toEqual(["cheap", "middle", "dear"]);
   });
 });
+
+describe("what is remembered with a catalogue", () => {
+  const chains = { LIGHT: [cheap, makeModel({ id: "seeing", capabilities: ["vision"] }), dear], COMPLEX: [middle] };
+  const questions = [
+    ASK_WEATHER,
+    { ...ASK_WEATHER, chat: TOOLS },
+    { chat: IMAGE },
+    { prompt: LIGHT_PROMPT, restingModels: ["cheap"] },
+    { prompt: LIGHT_PROMPT, controls: { maxCostUsd: 0.001 } },
+    { prompt: LIGHT_PROMPT, controls: { hostOrder: "fastest" } },
+    { prompt: LIGHT_PROMPT, constraints: { blockedModels: ["dear"] } },
+    { prompt: LIGHT_PROMPT, controls: { tierFloor: "COMPLEX" } },
+  ] as const satisfies readonly QuestionOverrides[];
+
+  it("changes no decision, whatever was asked before", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...questions), { minLength: 1 }), (asked) => {
+        const catalog = makeCatalog({ chains });
+        for (const question of asked) {
+          expect(decide(makeQuestion(question), catalog)).toEqual(decide(makeQuestion(question), { ...catalog }));
+        }
+      }),
+    );
+  });
+
+  it("is the chain as it is put together for every other request", () => {
+    const catalog = makeCatalog({ chains });
+    const usual = decide(makeQuestion({ prompt: LIGHT_PROMPT }), catalog);
+    // A cost that every model keeps is a filter all the same.
+    const filtered = decide(makeQuestion({ prompt: LIGHT_PROMPT, controls: { maxCostUsd: 1_000 } }), catalog);
+    expect({ ...usual, controls: null }).toEqual({ ...filtered, controls: null });
+  });
+});
