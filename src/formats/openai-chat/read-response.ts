@@ -25,12 +25,16 @@ export function readOpenaiResponse(bytes: Buffer): ResponseReading {
     return unreadable("the provider ended the answer with an error");
   }
   const usage = readUsage(completion);
-  const said = choices.map(choiceText).join("");
+  let said = "";
+  let reasoned = "";
+  for (const choice of choices) {
+    said += choiceText(choice);
+    reasoned += reasoningText(choice);
+  }
   const isEmpty = said === "" && (usage?.buckets.output ?? 0) === 0 && !choices.some(isFiltered);
   if (isEmpty) return unreadable("the answer is empty");
-  const outputText = said + choices.map(reasoningText).join("");
   const native = { format: OPENAI_CHAT, source };
-  return { ok: true, response: { completion, usage, outputText, native, toolCallIds: () => callIds(choices) } };
+  return { ok: true, response: { completion, usage, outputText: said + reasoned, native, toolCallIds: () => callIds(choices) } };
 }
 
 export function hasMessage(choice: unknown): choice is Choice {
@@ -46,12 +50,13 @@ function isFiltered({ finish_reason: reason }: Choice): boolean {
 
 function choiceText({ message }: Choice): string {
   const { content, refusal, tool_calls: calls, function_call: call, audio } = message;
-  const texts = [typeof content === "string" ? content : "", typeof refusal === "string" ? refusal : ""];
-  if (Array.isArray(content) && content.length > 0) texts.push(JSON.stringify(content));
-  if (Array.isArray(calls) && calls.length > 0) texts.push(JSON.stringify(calls));
-  if (isObject(call)) texts.push(JSON.stringify(call));
-  if (isObject(audio)) texts.push(String(audio.transcript ?? "audio"));
-  return texts.join("");
+  let text = typeof content === "string" ? content : "";
+  if (typeof refusal === "string") text += refusal;
+  if (Array.isArray(content) && content.length > 0) text += JSON.stringify(content);
+  if (Array.isArray(calls) && calls.length > 0) text += JSON.stringify(calls);
+  if (isObject(call)) text += JSON.stringify(call);
+  if (isObject(audio)) text += String(audio.transcript ?? "audio");
+  return text;
 }
 
 /** Hosts name it in two ways, some in both. */

@@ -60,6 +60,7 @@ const CLOSE_ARRAY = 0x5d;
  */
 export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits = NO_LIMITS): Scan {
   const text = bytes.toString("latin1");
+  const scanned = { bytes, text };
   const { values: maxValues, bareBytes: maxBareBytes } = limits;
   const fields: JsonField[] = [];
   let values = 0;
@@ -90,7 +91,7 @@ export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits =
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
       depth -= 1;
       if (depth === 0 && valueStart >= 0) {
-        fields.push({ name: keyName(bytes, keyStart, keyEnd), start: keyStart, valueStart, end: lastSolid + 1 });
+        fields.push({ name: keyName(scanned, keyStart, keyEnd), start: keyStart, valueStart, end: lastSolid + 1 });
       }
       if (depth === 0) break;
     } else if (depth === 1 && byte === COLON && valueStart < 0) {
@@ -99,7 +100,7 @@ export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits =
       values += 1;
       if (values > maxValues) return { state: "too-many" };
       if (depth === 1 && valueStart >= 0) {
-        fields.push({ name: keyName(bytes, keyStart, keyEnd), start: keyStart, valueStart, end: lastSolid + 1 });
+        fields.push({ name: keyName(scanned, keyStart, keyEnd), start: keyStart, valueStart, end: lastSolid + 1 });
         keyStart = keyEnd = valueStart = -1;
       }
     } else if (isSpace(byte)) {
@@ -117,51 +118,62 @@ export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits =
 export function spliceFields(source: JsonSource, changes: FieldChanges): Buffer {
   const { bytes, fields } = source;
   const placeOf = lastPlaces(fields);
-  const pieces: Piece[] = [];
-  /** What goes before the next bytes. */
-  let text = "{";
-  let isFirst = true;
+  const whole = Buffer.allocUnsafe(bytes.length + roomFor(changes));
+  let at = whole.write("{");
+  const put = (text: string | Buffer): void => {
+    at += typeof text === "string" ? whole.write(text, at) : text.copy(whole, at);
+  };
   /** Neighbours that stay are copied together, with what stands between them. */
   let copiedFrom = -1;
   const copyTo = (end: number): void => {
-    pieces.push(text, bytes.subarray(copiedFrom, end));
-    text = "";
+    at += bytes.copy(whole, at, copiedFrom, end);
     copiedFrom = -1;
   };
-  for (const [place, { name, start, valueStart }] of fields.entries()) {
+  for (let place = 0; place < fields.length; place++) {
+    const { name, start, valueStart } = fields[place] as JsonField;
     const change = changes.get(name);
-    const isKept = change !== null && placeOf.get(name) === place;
+    const isKept = change !== null && placeOf(name) === place;
     if (!isKept && copiedFrom >= 0) copyTo((fields[place - 1] as JsonField).end);
     if (!isKept) continue;
     if (copiedFrom < 0) {
-      if (!isFirst) text += ",";
+      if (at > 1) put(",");
       copiedFrom = start;
     }
-    isFirst = false;
     if (change === undefined) continue;
     copyTo(valueStart);
-    if (typeof change === "string") text = change;
-    else pieces.push(change);
+    put(change);
   }
   if (copiedFrom >= 0) copyTo((fields.at(-1) as JsonField).end);
   for (const [name, change] of changes) {
-    if (change === null || placeOf.has(name)) continue;
-    text += `${isFirst ? "" : ","}${JSON.stringify(name)}:`;
-    isFirst = false;
-    if (typeof change === "string") text += change;
-    else {
-      pieces.push(text, change);
-      text = "";
-    }
+    if (change === null || placeOf(name) >= 0) continue;
+    put(`${at > 1 ? "," : ""}${JSON.stringify(name)}:`);
+    put(change);
   }
-  pieces.push(`${text}}`);
-  return joined(pieces);
+  put("}");
+  return whole.subarray(0, at);
 }
 
-function lastPlaces(fields: readonly JsonField[]): ReadonlyMap<string, number> {
-  const places = new Map<string, number>();
-  for (const [place, { name }] of fields.entries()) places.set(name, place);
-  return places;
+/** Most objects have so few fields that looking at each is quicker than a table. */
+const FEW_FIELDS = 16;
+
+/** Where a name stands last; -1 where it does not. */
+function lastPlaces(fields: readonly JsonField[]): (name: string) => number {
+  if (fields.length <= FEW_FIELDS) return (wanted) => fields.findLastIndex(({ name }) => name === wanted);
+  const places = new Map(fields.map(({ name }, place) => [name, place]));
+  return (wanted) => places.get(wanted) ?? -1;
+}
+
+const SHORT_TEXT = 1024;
+
+/** More than enough for all changes with their names: a character is three bytes at most, six when it is escaped. */
+function roomFor(changes: FieldChanges): number {
+  let room = "{}".length;
+  for (const [name, change] of changes) {
+    room += 6 * name.length + '"":,,'.length;
+    if (typeof change === "string") room += change.length < SHORT_TEXT ? 3 * change.length : Buffer.byteLength(change);
+    else room += change?.length ?? 0;
+  }
+  return room;
 }
 
 type Piece = string | Buffer;
@@ -186,8 +198,12 @@ export function rawValue(source: JsonSource, name: string): Buffer | null {
   return field === undefined ? null : source.bytes.subarray(field.valueStart, field.end);
 }
 
-function keyName(bytes: Buffer, start: number, end: number): string {
-  const raw = bytes.toString("latin1", start + 1, end - 1);
+/** V8 copies so short a slice of a text. A longer one would keep the whole text alive. */
+const COPIED_CHARS_MAX = 12;
+
+function keyName({ bytes, text }: Pick<ScannedObject, "text"> & { bytes: Buffer }, start: number, end: number): string {
+  const isCopied = end - start - 2 <= COPIED_CHARS_MAX;
+  const raw = isCopied ? text.slice(start + 1, end - 1) : bytes.toString("latin1", start + 1, end - 1);
   // An escaped or non-ASCII name has to be read as JSON: "\u0073ervice_tier" is service_tier.
   return isPlain(raw) ? raw : readEscapedName(bytes.toString("utf8", start, end));
 }
@@ -237,8 +253,9 @@ const RESPONSE_DEPTH_MAX = 200;
 /** A provider's JSON object with the places of its fields; null when it is none, or nested absurdly deep. */
 export function parseResponse(bytes: Buffer): ParsedBody | null {
   const scan = scanObject(bytes, RESPONSE_DEPTH_MAX);
-  const body = scan.state === "object" ? parseObject(bytes) : null;
-  return scan.state === "object" && body !== null ? { source: scan.source, body } : null;
+  if (scan.state !== "object") return null;
+  const body = parseObject(isAscii(bytes) ? scan.text : bytes);
+  return body === null ? null : { source: scan.source, body };
 }
 
 /** Null when they are no JSON object. */
