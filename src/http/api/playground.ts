@@ -243,5 +243,6 @@ async function run(
   request.recording = recording;
   const { source } = parseBody(Buffer.from(JSON.stringify(body)));
   const clientRequest = openaiChat.readRequest(source, body);
-  return answerRequest({ format: openaiChat, clientRequest, request, reply }, edge);
+  await answerRequest({ format: openaiChat, clientRequest, request, reply }, edge);
+  return reply;
 }

@@ -6,7 +6,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } fr
 import { GatewayError } from "../../core/errors.ts";
 import type { CallFormat } from "../../formats/format.ts";
 import { parseFields } from "../../formats/wire/body-fields.ts";
-import { decodeBody, type JsonSource, type ParsedBody, parseText, scanBody } from "../../formats/wire/json-source.ts";
+import {
+  decodeBody,
+  type JsonSource,
+  type ParsedBody,
+  parseText,
+  type ScannedObject,
+  scanBody,
+} from "../../formats/wire/json-source.ts";
 import type { Caller } from "../../gateway/call.ts";
 import type { BodyBudget, BodyCharge } from "../overload/body-budget.ts";
 import { OVERLOAD_POLICY } from "../overload/policy.ts";
@@ -36,26 +43,32 @@ export function bodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : EMPTY;
 }
 
-/** `undecoded`: what the reader decodes itself, as far as it needs it. */
-export async function parsedBodyOf(
+/** `undecoded`: what the reader decodes itself, as far as it needs it. At once for all but long bodies. */
+export function parsedBodyOf(
   request: FastifyRequest,
   { undecoded: part }: Pick<CallFormat, "undecoded"> = {},
-): Promise<ParsedBody> {
+): ParsedBody | Promise<ParsedBody> {
   const bytes = bodyOf(request);
   const scanned = scanBody(bytes);
   const { source } = scanned;
   request.bodyCharge?.add(source.values * valueBytes);
-  const isLong = bytes.length > LONG_BYTES;
-  if (isLong) await nextTurn();
+  if (bytes.length > LONG_BYTES) return parseInTurns(scanned, part);
+  const byFields = part === undefined ? null : parseFields(scanned, part);
+  return { source, body: byFields ?? parseText(decodeBody(scanned)) };
+}
+
+async function parseInTurns(scanned: ScannedObject, part: CallFormat["undecoded"]): Promise<ParsedBody> {
+  const { source } = scanned;
+  await nextTurn();
   const byFields = part === undefined ? null : parseFields(scanned, part);
   if (byFields !== null) {
-    if (isLong) await nextTurn();
+    await nextTurn();
     return { source, body: byFields };
   }
   const text = decodeBody(scanned);
-  if (isLong) await nextTurn();
+  await nextTurn();
   const body = parseText(text);
-  if (isLong) await nextTurn();
+  await nextTurn();
   return { source, body };
 }
 

@@ -4,6 +4,7 @@ import { isAscii } from "node:buffer";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Cancellation } from "../../core/cancellation.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, RequestTarget } from "../../formats/format.ts";
+import type { ParsedBody } from "../../formats/wire/json-source.ts";
 import type { Answer } from "../../gateway/answer.ts";
 import type { Call, CallState } from "../../gateway/call.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
@@ -28,14 +29,17 @@ interface NewExchange extends HttpExchange {
 }
 
 /** Reads the body in the given format and answers it. A body that cannot be read never becomes a call. */
-export async function answerIn(
+export function answerIn(
   format: CallFormat,
   { request, reply, target }: NewExchange,
   edge: CallContext,
-): Promise<FastifyReply> {
-  const { source, body } = await parsedBodyOf(request, format);
-  const clientRequest = format.readRequest(source, body, { headers: request.headers as ClientHeaders, target });
-  return answerRequest({ format, clientRequest, request, reply }, edge);
+): Promise<void> {
+  const answer = ({ source, body }: ParsedBody): Promise<void> => {
+    const clientRequest = format.readRequest(source, body, { headers: request.headers as ClientHeaders, target });
+    return answerRequest({ format, clientRequest, request, reply }, edge);
+  };
+  const parsed = parsedBodyOf(request, format);
+  return parsed instanceof Promise ? parsed.then(answer) : answer(parsed);
 }
 
 /** An exchange whose request has been read. */
@@ -52,8 +56,8 @@ export interface ReadExchange extends HttpExchange {
 export async function answerRequest(
   exchange: ReadExchange,
   edge: CallContext,
-  change: (answer: Answer) => Answer | Promise<Answer> = (answer) => answer,
-): Promise<FastifyReply> {
+  change: ((answer: Answer) => Answer | Promise<Answer>) | null = null,
+): Promise<void> {
   const { clientRequest, request, reply } = exchange;
   const recording = recordingOf(request);
   const signal = abortedOnDisconnect(reply);
@@ -61,7 +65,8 @@ export async function answerRequest(
   recording.callStarted(clientRequest);
   try {
     const answer = await complete(exchange, { signal, observer: recording }, edge);
-    return await send(await change(answer), reply, edge);
+    const sending = send(change === null ? answer : await change(answer), reply, edge);
+    if (sending !== null) await sending;
   } finally {
     recording.callOver();
     done();
@@ -102,17 +107,14 @@ function firstOf(header: string | string[] | undefined): string | null {
   return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
-/** A client that reads too slowly is cut off, whole response or stream. */
-export async function send(answer: Answer, reply: FastifyReply, { settings }: CallContext): Promise<FastifyReply> {
+/** Null when nothing is left to do. A client that reads too slowly is cut off, whole response or stream. */
+export function send(answer: Answer, reply: FastifyReply, { settings }: CallContext): Promise<void> | null {
   if (answer.headers !== null) reply.headers(answer.headers);
   const { writeStallMs } = settings.server;
-  if (answer.kind === "stream") {
-    await sendStream(reply, answer, writeStallMs);
-    return reply;
-  }
+  if (answer.kind === "stream") return sendStream(reply, answer, writeStallMs);
   reply.type(answer.contentType).send(inOneWrite(answer.bytes));
   if (answer.bytes.length > SMALL_BYTES) cutWhenUnread(reply.raw, writeStallMs);
-  return reply;
+  return null;
 }
 
 /** As text, a short body is written together with the head: two parts would take the socket twice as long. */

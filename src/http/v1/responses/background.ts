@@ -1,6 +1,5 @@
 // A response in the background: answered as soon as its credits are reserved. The call goes on without its client.
 
-import type { FastifyReply } from "fastify";
 import { Cancellation } from "../../../core/cancellation.ts";
 import type { CallObserver } from "../../../gateway/call.ts";
 import { type BackgroundRun, drive, EventFeed } from "../../../gateway/state/background.ts";
@@ -16,7 +15,7 @@ interface BackgroundExchange extends ReadExchange {
   readonly state: BackgroundKeeper;
 }
 
-export async function answerInBackground(exchange: BackgroundExchange, edge: CallContext): Promise<FastifyReply> {
+export async function answerInBackground(exchange: BackgroundExchange, edge: CallContext): Promise<void> {
   const { request, reply, clientRequest, state: keeper } = exchange;
   const recording = recordingOf(request);
   const run: BackgroundRun = {
@@ -43,7 +42,10 @@ export async function answerInBackground(exchange: BackgroundExchange, edge: Cal
   request.outlives = over;
   // What is refused before a provider is called is refused as usual, and a repeated request gets its stored response.
   const early = await Promise.race([reserved, answered]);
-  if (early !== null) return send(early, reply, edge);
+  if (early !== null) {
+    await send(early, reply, edge);
+    return;
+  }
   edge.state.runs.begin(run);
   const queued = exchange.format.writeQueued?.({
     requestId: request.id,
@@ -59,10 +61,12 @@ export async function answerInBackground(exchange: BackgroundExchange, edge: Cal
     run.cancellation.abort();
     throw error;
   }
-  if (run.feed === null) return reply.send(queued);
+  if (run.feed === null) {
+    reply.send(queued);
+    return;
+  }
   const stream = { relay: relayPieces(run.feed.read()), ping: PING, contentType: EVENT_STREAM };
   await sendStream(reply, stream, edge.settings.server.writeStallMs);
-  return reply;
 }
 
 /** The recording, with a word when the credits are reserved. */

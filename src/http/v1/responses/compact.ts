@@ -1,7 +1,6 @@
 // POST /v1/responses/compact: a model summarizes the conversation, and the summary goes to the client as a sealed item.
 // It is an ordinary call: routed, reserved and charged as any other.
 
-import type { FastifyReply } from "fastify";
 import { NO_CONSTRAINTS } from "../../../core/decision.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import type { JsonItem } from "../../../core/responses/stored.ts";
@@ -29,11 +28,7 @@ const HISTORY_RATIO = 0.7;
 /** Part of what a conversation may have that the user's own messages may take up after it. */
 const KEPT_RATIO = 0.25;
 
-export async function compact(
-  format: CallFormat,
-  { request, reply }: HttpExchange,
-  edge: CallContext,
-): Promise<FastifyReply> {
+export async function compact(format: CallFormat, { request, reply }: HttpExchange, edge: CallContext): Promise<void> {
   const sent = await parsedBodyOf(request);
   const { accountId } = callerOf(request).key;
   const continuation = { accountId, fields: readState(sent.body), isSummarized: true };

@@ -2,7 +2,7 @@
 // later turns.
 
 import { randomBytes } from "node:crypto";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import type { CallFormat, ClientHeaders } from "../../../formats/format.ts";
 import { wantsEncrypted } from "../../../formats/openai-responses/items.ts";
 import type { ParsedBody } from "../../../formats/wire/json-source.ts";
@@ -19,7 +19,7 @@ export async function answerResponse(
   format: CallFormat,
   { request, reply }: HttpExchange,
   edge: CallContext,
-): Promise<FastifyReply> {
+): Promise<void> {
   const sent = await parsedBodyOf(request, format);
   const fields = readState(sent.body);
   const { accountId } = callerOf(request).key;
