@@ -34,7 +34,10 @@ export function readOpenaiResponse(bytes: Buffer): ResponseReading {
   const isEmpty = said === "" && (usage?.buckets.output ?? 0) === 0 && !choices.some(isFiltered);
   if (isEmpty) return unreadable("the answer is empty");
   const native = { format: OPENAI_CHAT, source };
-  return { ok: true, response: { completion, usage, outputText: said + reasoned, native, toolCallIds: () => callIds(choices) } };
+  return {
+    ok: true,
+    response: { completion, usage, outputText: said + reasoned, native, toolCallIds: () => callIds(choices) },
+  };
 }
 
 export function hasMessage(choice: unknown): choice is Choice {

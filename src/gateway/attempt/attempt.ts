@@ -16,7 +16,7 @@ import { cacheHelpFor } from "./cache-help.ts";
 import { chainError } from "./chain-error.ts";
 import { isOfKey } from "./health-outcome.ts";
 import { keyIdsOf } from "./keys.ts";
-import { type JudgedTry, recordedTry } from "./recorded-try.ts";
+import { type FailedTry, type JudgedTry, recordedTry } from "./recorded-try.ts";
 import type { Reached, Sending } from "./try-model.ts";
 import { type Failure, judge, type Received } from "./verdict.ts";
 
@@ -54,11 +54,17 @@ type Accepted = { readonly model: HostedModel } & Received;
 
 export async function attempt(call: Call, reservation: Reservation, services: Services): Promise<Attempted> {
   const walk = startWalk(call, reservation, services);
+  const { models, attempts } = walk;
   try {
-    return { attempts: walk.attempts, result: await walkChain(walk, services) };
+    for (const model of models) {
+      const result = await tryKeys(walk, model, services);
+      if (result !== null) return { attempts, result };
+    }
+    const result = (await tryPaused(walk, services)) ?? (await trySkipped(walk, services));
+    return { attempts, result: result ?? allFailed(walk, services) };
   } catch (error) {
     // A fault of ours in the middle of the walk: the attempts before it still belong in the report.
-    return { attempts: walk.attempts, result: { ok: false, error, event: "error", accepted: null } };
+    return { attempts, result: { ok: false, error, event: "error", accepted: null } };
   }
 }
 
@@ -103,15 +109,6 @@ function startWalk(call: Call, reservation: Reservation, { catalog, now, routing
     skipped: [],
     windowAbove: 0,
   };
-}
-
-async function walkChain(walk: ChainWalk, services: Services): Promise<Answered | Unanswered> {
-  for (const model of walk.models) {
-    const result = await tryKeys(walk, model, services);
-    if (result !== null) return result;
-  }
-  const result = (await tryPaused(walk, services)) ?? (await trySkipped(walk, services));
-  return result ?? allFailed(walk, services);
 }
 
 /** The key of the conversation first. Another one helps only where the key itself was refused or limited. */
@@ -201,7 +198,11 @@ interface ModelTurn extends Way {
 async function takeTurn(walk: ChainWalk, turn: ModelTurn, services: Services): Promise<Answered | Unanswered | null> {
   const { model, keyId } = turn;
   walk.tried.push(model);
-  const { tried, verdict, ticket } = await tryWithRetry(walk, turn, services);
+  const { call, attempts } = walk;
+  const sending = sendingOf(walk, turn, services);
+  const first = await recordedTry({ call, sending, attempts, ticket: turn.ticket }, services);
+  const isOver = first.verdict === null || call.signal.aborted;
+  const { tried, verdict, ticket } = isOver ? first : await tryAgain(walk, { first, sending, turn }, services);
   if (verdict === null) return { ok: true, model, keyId, ticket, response: tried.answer };
   const interrupted = interruption(walk, acceptedOf(model, tried.failure), services);
   if (interrupted !== null) return interrupted;
@@ -214,17 +215,24 @@ async function takeTurn(walk: ChainWalk, turn: ModelTurn, services: Services): P
   return null;
 }
 
-async function tryWithRetry(
-  walk: ChainWalk,
-  { model, keyId, ticket, mayRetry }: ModelTurn,
-  services: Services,
-): Promise<JudgedTry> {
+const NONE_REFUSED: readonly string[] = [];
+
+function sendingOf({ call, reservation, beginsByMs }: ChainWalk, { model, keyId }: Way, services: Services): Sending {
+  const outputCap = reservation.outputCaps.get(model.route) ?? null;
+  const cacheHelp = cacheHelpFor(call, reservation.decision, model, services);
+  return { call, model, keyId, outputCap, refusedFields: NONE_REFUSED, cacheHelp, beginsByMs };
+}
+
+interface FailedTurn {
+  readonly first: FailedTry;
+  readonly sending: Sending;
+  readonly turn: ModelTurn;
+}
+
+/** Once more where that may help; otherwise the first failure stands. */
+async function tryAgain(walk: ChainWalk, { first, sending, turn }: FailedTurn, services: Services): Promise<JudgedTry> {
   const { call, beginsByMs } = walk;
-  const outputCap = walk.reservation.outputCaps.get(model.route) ?? null;
-  const cacheHelp = cacheHelpFor(call, walk.reservation.decision, model, services);
-  const sending: Sending = { call, model, keyId, outputCap, refusedFields: [], cacheHelp, beginsByMs };
-  const first = await tryAndNote(walk, sending, ticket, services);
-  if (first.verdict === null || call.signal.aborted) return first;
+  const { model } = turn;
   const { failure } = first.tried;
   const { again } = first.verdict;
   if (again === "without-refused-field") {
@@ -235,22 +243,17 @@ async function tryWithRetry(
   }
   const waitMs = Math.random() * RETRY_WAIT_MS_MAX;
   // A model that asked for a pause is more likely to answer, so its retry is kept free.
-  const hasRoom = mayRetry && retriesLeft(walk) > walk.paused.length && services.now() + waitMs < beginsByMs;
+  const hasRoom = turn.mayRetry && retriesLeft(walk) > walk.paused.length && services.now() + waitMs < beginsByMs;
   if (again !== "once" || !hasRoom || !services.health.mayRetry(model.route)) return first;
   await pause(waitMs, call.signal);
   return call.signal.aborted ? first : retry(walk, first, sending, services);
 }
 
 /** By now the model's breaker may have opened, or another request may be probing it. */
-async function retry(walk: ChainWalk, first: JudgedTry, sending: Sending, services: Services): Promise<JudgedTry> {
+async function retry(walk: ChainWalk, first: FailedTry, sending: Sending, services: Services): Promise<JudgedTry> {
   const ticket = services.health.admit(sending.model.route, sending.keyId);
-  return ticket === 0 ? first : tryAndNote(walk, sending, ticket, services);
-}
-
-async function tryAndNote(walk: ChainWalk, sending: Sending, ticket: number, services: Services): Promise<JudgedTry> {
-  const judged = await recordedTry({ call: walk.call, sending, ticket }, services);
-  walk.attempts.push(judged.report);
-  return judged;
+  const { call, attempts } = walk;
+  return ticket === 0 ? first : recordedTry({ call, sending, attempts, ticket }, services);
 }
 
 /** Null unless the client disconnected or the process is stopping. */

@@ -14,14 +14,22 @@ export type JudgedTry = { readonly ticket: number; readonly report: AttemptRepor
   | { readonly tried: Extract<TriedModel, { ok: false }>; readonly verdict: Verdict }
 );
 
+/** A try that did not answer. */
+export type FailedTry = Extract<JudgedTry, { readonly verdict: Verdict }>;
+
 interface TicketedTry {
   readonly call: Call;
   readonly sending: Sending;
+  /** Where its report is added. */
+  readonly attempts: AttemptReport[];
   /** Under which health expects to hear how the try went. */
   readonly ticket: number;
 }
 
-export async function recordedTry({ call, sending, ticket }: TicketedTry, services: Services): Promise<JudgedTry> {
+export async function recordedTry(
+  { call, sending, attempts, ticket }: TicketedTry,
+  services: Services,
+): Promise<JudgedTry> {
   const { model, keyId } = sending;
   const startedAtMs = services.now();
   const beganAt = performance.now();
@@ -32,6 +40,7 @@ export async function recordedTry({ call, sending, ticket }: TicketedTry, servic
     const endedAt = performance.now();
     const times = { startedAtMs, durationMs: services.now() - startedAtMs, beganAt, endedAt, spanId };
     const report = reportTry(sending, tried, times);
+    attempts.push(report);
     if (tried.ok) {
       // A stream has yet to show that it ends well.
       outcome = tried.answer.stream === null ? "answered" : "began";
@@ -68,11 +77,7 @@ function reportTry({ model, keyId }: Sending, tried: TriedModel, times: Times): 
   return keyId === undefined ? report : { ...report, keyId };
 }
 
-function logFailure(
-  call: Call,
-  { tried, verdict, report }: Extract<JudgedTry, { verdict: Verdict }>,
-  { log }: Services,
-): void {
+function logFailure(call: Call, { tried, verdict, report }: FailedTry, { log }: Services): void {
   const { failure } = tried;
   if (failure.kind === "client-gone") return;
   const { status, message, fault } = failure;

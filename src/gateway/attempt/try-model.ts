@@ -80,8 +80,8 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const sent = { path, model: model.upstream, body, headers: placed, isStream, beginsWithinMs, signal: call.signal };
   const reply = await transport.send(attempted.keyId === undefined ? sent : { ...sent, keyId: attempted.keyId });
   const terms = { newEvents: isStream ? newEvents : null, nowMs: services.now(), client: call.format };
-  const result = await readReply(reply, format, terms);
-  return tried(result, written, redact);
+  const result = readReply(reply, format, terms);
+  return tried(result instanceof Promise ? await result : result, written, redact);
 }
 
 const NONE: Pick<ProviderRequest, "droppedFields"> = { droppedFields: [] };
@@ -163,8 +163,24 @@ async function readRefusal(
   return failed({ kind: "status", status, message, fault, retryAfterMs });
 }
 
-async function readWhole(body: ReplyBody, client: Call["format"], format: ProviderFormat): Promise<ReplyResult> {
-  const bytes = await readAll(body, client.endpoint === undefined ? ANSWER_BYTES_MAX : VECTORS_BYTES_MAX);
+/** At once where all of it came together, as short answers do. */
+function readWhole(
+  body: ReplyBody,
+  client: Call["format"],
+  format: ProviderFormat,
+): ReplyResult | Promise<ReplyResult> {
+  const read = (bytes: Buffer | null) => readBytes(bytes, { body, client, format });
+  const bytes = readAll(body, client.endpoint === undefined ? ANSWER_BYTES_MAX : VECTORS_BYTES_MAX);
+  return bytes instanceof Promise ? bytes.then(read) : read(bytes);
+}
+
+interface WholeTerms {
+  readonly body: ReplyBody;
+  readonly client: Call["format"];
+  readonly format: ProviderFormat;
+}
+
+function readBytes(bytes: Buffer | null, { body, client, format }: WholeTerms): ReplyResult {
   if (bytes === null) return failed({ kind: "unreadable", message: "the answer is larger than the gateway accepts" });
   if (body.failure !== null) return failed({ ...asUnreadable(body.failure), received: NOTHING_YET });
   const reading = readProviderResponse(client, format, bytes);
@@ -181,11 +197,20 @@ function asUnreadable({ kind, message }: NonNullable<ReplyBody["failure"]>): Pic
 }
 
 /** Null when it is longer than allowed; the rest is then given up. */
-export async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer | null> {
+export function readAll(body: ReplyBody, maxBytes: number): Buffer | null | Promise<Buffer | null> {
+  const first = body.read();
+  if (first instanceof Promise || first === null) return gather(body, maxBytes, [first]);
+  const second = body.read();
+  return second === null && first.length <= maxBytes ? first : gather(body, maxBytes, [first, second]);
+}
+
+type NextBytes = ReturnType<ReplyBody["read"]>;
+
+async function gather(body: ReplyBody, maxBytes: number, begun: NextBytes[]): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let length = 0;
   for (;;) {
-    const next = body.read();
+    const next = begun.length > 0 ? (begun.shift() as NextBytes) : body.read();
     const chunk = next instanceof Promise ? await next : next;
     if (chunk === null) break;
     length += chunk.length;
