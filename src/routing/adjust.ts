@@ -32,22 +32,29 @@ export interface AutoPlacementInput {
 /** A tier and the name of what asks for it. */
 type Bound = readonly [Tier | null, string];
 
+const NO_BOUND: Bound = [null, "nothing"];
+
+/** Most bounds are not asked for. */
+function bound(tier: Tier | null, name: string): Bound {
+  return tier === null ? NO_BOUND : [tier, name];
+}
+
 /** The steps in their order: unsure, history floor, highest floor, evidence of failure, lowest ceiling. */
 export function placeAuto(input: AutoPlacementInput): Placement {
   const { controls, constraints, isCoding, historyFloor } = input;
   const floors: readonly Bound[] = [
-    [controls.tierFloor, "requested floor"],
-    [sliderFloor(controls, isCoding), isCoding ? "code quality slider" : "chat quality slider"],
-    [constraints.tierFloor, "profile floor"],
-    [sliderFloor(constraints, isCoding), isCoding ? "profile code quality" : "profile chat quality"],
+    bound(controls.tierFloor, "requested floor"),
+    bound(sliderFloor(controls, isCoding), isCoding ? "code quality slider" : "chat quality slider"),
+    bound(constraints.tierFloor, "profile floor"),
+    bound(sliderFloor(constraints, isCoding), isCoding ? "profile code quality" : "profile chat quality"),
   ];
   const ceilings: readonly Bound[] = [
-    [controls.tierCeiling, "requested ceiling"],
-    [constraints.tierCeiling, "profile ceiling"],
+    bound(controls.tierCeiling, "requested ceiling"),
+    bound(constraints.tierCeiling, "profile ceiling"),
   ];
   const steps: readonly Bound[] = [
-    [input.unsureFloor, "not being sure"],
-    [historyFloor, "history floor"],
+    bound(input.unsureFloor, "not being sure"),
+    bound(historyFloor, "history floor"),
     highest(floors),
   ];
   return applyBounds({ start: input.tier, floors: steps, escalation: input.escalation, ceiling: lowest(ceilings) });
