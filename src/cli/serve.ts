@@ -7,11 +7,11 @@ import { type App, start } from "../app/app.ts";
 import { StartFailed, startPrimary } from "../app/primary.ts";
 import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
+import { readMachine } from "../config/machine.ts";
 import { command } from "../config/package.ts";
 import type { FileText, Settings } from "../config/settings.ts";
-import { memoryAvailableBytes } from "../http/overload/pressure.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
-import { coresAvailable, workersFor } from "../workers/count.ts";
+import { workersFor } from "../workers/count.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { loadSettings, printProblems } from "./command/command.ts";
 import { isOn } from "./command/flags.ts";
@@ -127,7 +127,7 @@ async function startOrExplain(
 }
 
 function workersOf({ server }: Settings): number {
-  return workersFor(server.workers, { cores: coresAvailable(), memoryBytes: memoryAvailableBytes() });
+  return workersFor(server.workers, readMachine());
 }
 
 /** A worker reads the same configuration from the same places. */

@@ -1,9 +1,10 @@
 // The budget for request bodies in memory, per process and per key. A body is charged before it is read and until its
 // response is over. Without room a request waits for a moment and is then rejected.
 
+import { readMachine } from "../../config/machine.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
-import { heapMaxBytes, memoryAvailableBytes } from "./pressure.ts";
+import { heapMaxBytes } from "./pressure.ts";
 import { randomRetryAfterSeconds } from "./rejection.ts";
 
 const policy = OVERLOAD_POLICY.bodies;
@@ -33,7 +34,7 @@ interface WaitingBody {
  * body may be in memory four times.
  */
 export function defaultBodyBytes(processes = 1): number {
-  const ofMemory = (policy.memoryRatio * memoryAvailableBytes()) / processes;
+  const ofMemory = (policy.memoryRatio * readMachine().memoryBytes) / processes;
   return Math.floor(Math.min(ofMemory, policy.heapRatio * heapMaxBytes()));
 }
 

@@ -1,8 +1,8 @@
 // Pressure on the process: how late its event loop runs and how much memory it uses. Every request asks, so the result is
 // kept ready.
 
-import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
+import { readMachine } from "../../config/machine.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 
 const policy = OVERLOAD_POLICY.pressure;
@@ -71,7 +71,7 @@ function createLateness(limitMs: number, nowMs: () => number) {
 
 /** `processes` share the memory. */
 export function createGauges(processes = 1): Gauges {
-  const availableBytes = memoryAvailableBytes() / processes;
+  const availableBytes = readMachine().memoryBytes / processes;
   return {
     nowMs: () => performance.now(),
     memoryPercent() {
@@ -83,10 +83,4 @@ export function createGauges(processes = 1): Gauges {
 
 export function heapMaxBytes(): number {
   return getHeapStatistics().heap_size_limit;
-}
-
-/** The memory a container gives the process, else that of the machine. */
-export function memoryAvailableBytes(): number {
-  const constrainedBytes = process.constrainedMemory?.() ?? 0;
-  return constrainedBytes > 0 ? Math.min(constrainedBytes, totalmem()) : totalmem();
 }
