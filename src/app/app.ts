@@ -47,7 +47,7 @@ import type { SnapshotsContext } from "./snapshots.ts";
 import { openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
-import { openWorkerDbs, shareMetrics, shareOf, type WorkerDbs, type WorkerPlace } from "./worker.ts";
+import { openPlaces, openWorkerDbs, shareMetrics, shareOf, type WorkerDbs, type WorkerPlace } from "./worker.ts";
 
 /** A process that serves. */
 export interface App {
@@ -102,7 +102,7 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
       ? await openAlone(settings.database, watched)
       : await openWorkerDbs(worker, settings, watched.onConnectionLost);
   try {
-    return await startOn(dbs, worker === null ? settings : shareOf(settings, worker.count), log, options);
+    return await startOn(dbs, worker === null ? settings : shareOf(settings, worker), log, options);
   } catch (error) {
     await closeDbs(dbs);
     throw error;
@@ -328,6 +328,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     credits: money.credits,
     verifyLedger: money.verify,
     openCalls,
+    places: openPlaces(settings.limits, parts.worker),
     pressure,
     isDraining: drain.isDraining,
     isClosing: drain.isClosing,

@@ -9,6 +9,7 @@ import type { FileText, Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { Wish } from "../core/processes/call-window.ts";
+import { createPlaceKeeper } from "../core/processes/places.ts";
 import { openDb } from "../store/db.ts";
 import { createLedgerStore, forgetProcess, forgetProcesses } from "../store/ledger/ledger.ts";
 import { openLogThreads } from "../store/sqlite/log-file.ts";
@@ -66,6 +67,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   const first = createFirstStart();
   const owners = new Map<WorkerProcess, string>();
   const logFollowed = createFollowedLog(log);
+  const keepPlaces = createPlaceKeeper();
   const onStart = (worker: WorkerProcess): void => {
     const { link, index } = worker;
     const order: WorkerOrder = { index, count, isFirstStart: !first.isOver(), file };
@@ -78,6 +80,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
       await metrics.readings(),
     ]);
     link.onNews((topic, encoded) => tellOthers(supervisor, worker, topic, encoded));
+    keepPlaces(link, link.closed);
     store.serve(link);
     reportStart(worker, first, log);
   };

@@ -5,6 +5,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { CallWindows, Taken } from "../core/processes/call-window.ts";
 import type { WorkerLink } from "../core/processes/link.ts";
+import { type ClientPlaces, createPlaces, type Places, placesOver } from "../core/processes/places.ts";
 import type { RequestRecord } from "../core/requests/records.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
 import { openDb } from "../store/db.ts";
@@ -48,18 +49,29 @@ export function hasDuties(worker: WorkerPlace | null): boolean {
   return worker === null || worker.index === 0;
 }
 
-/** Each worker gets its part, so that all together keep to what the machine can take. */
-export function shareOf(settings: Settings, count: number): Settings {
-  const { inFlight, inFlightPerKey, bodyBytes, connections } = settings.limits;
-  const part = (limit: number): number => Math.ceil(limit / count);
-  const limits = {
-    ...settings.limits,
-    inFlight: part(inFlight),
-    inFlightPerKey: part(inFlightPerKey),
-    bodyBytes: bodyBytes === null ? defaultBodyBytes(count) : part(bodyBytes),
-    connections: part(connections),
+/** Each worker gets its part of the memory for bodies, so that all together keep to what the machine can take. */
+export function shareOf(settings: Settings, { count }: WorkerPlace): Settings {
+  const { bodyBytes } = settings.limits;
+  const part = bodyBytes === null ? defaultBodyBytes(count) : Math.ceil(bodyBytes / count);
+  return { ...settings, limits: { ...settings.limits, bodyBytes: part } };
+}
+
+/** With fewer places for each worker, chance would refuse too many: the primary counts those of all. */
+const PART_MIN = 64;
+
+export function openPlaces(limits: Settings["limits"], worker: WorkerPlace | null): ClientPlaces {
+  const places = (scope: string, limit: number): Places => {
+    if (worker === null) return createPlaces(limit);
+    const { link, index, count } = worker;
+    if (limit < PART_MIN * count) return placesOver(link, scope, limit);
+    // The parts of all workers are the limit.
+    return createPlaces(limit, Math.floor(limit / count) + Number(index < limit % count));
   };
-  return { ...settings, limits };
+  return {
+    connections: places("connections", limits.connections),
+    requests: places("requests", limits.inFlight),
+    requestsPerKey: places("key", limits.inFlightPerKey),
+  };
 }
 
 /** Of a worker: with PostgreSQL a few connections of its own, with SQLite the primary's. */

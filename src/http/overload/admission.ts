@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Socket } from "node:net";
 import type { Settings } from "../../config/settings.ts";
 import type { Log } from "../../core/log.ts";
+import type { ClientPlaces, Leave } from "../../core/processes/places.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { respondToMalformedHttp } from "../exchange/errors.ts";
 import { normaliseGoogleUrl } from "../exchange/google-url.ts";
@@ -21,6 +22,7 @@ export interface AdmissionContext {
   readonly settings: Pick<Settings, "server" | "limits">;
   readonly formats: RequestFormats;
   readonly pressure: Pick<Pressure, "reason">;
+  readonly places: ClientPlaces;
   readonly metrics: Pick<Metrics, "shed" | "connectionDropped">;
   readonly log: Log;
   readonly now: () => number;
@@ -51,9 +53,28 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
     if (response?.headersSent === true && !response.req.complete) socket.destroy();
     else respondToMalformedHttp(error, socket as Socket);
   });
-  server.maxConnections = context.settings.limits.connections;
-  server.on("drop", () => context.metrics.connectionDropped());
+  limitConnections(server, context);
   return server;
+}
+
+/**
+ * Not by Node's own limit: a worker that refuses a connection gets it again from the primary process, without an end where
+ * all are full.
+ */
+function limitConnections(server: Server, { places, metrics }: AdmissionContext): void {
+  const keep = (leave: Leave | null, socket: Socket): void => {
+    if (leave === null) {
+      metrics.connectionDropped();
+      socket.destroy();
+    } else if (socket.destroyed) leave();
+    else socket.once("close", leave);
+  };
+  // Before Node's listener, which makes it ready for requests.
+  server.prependListener("connection", (socket: Socket) => {
+    const place = places.connections.enter("");
+    if (place instanceof Promise) void place.catch(() => null).then((leave) => keep(leave, socket));
+    else keep(place, socket);
+  });
 }
 
 /** Passes a request to `handle`, has it wait, or rejects it. */
@@ -70,15 +91,20 @@ export function createAdmission(
     logRejecting(reason);
     sendRejection({ request, response, reason });
   };
-  return (request, response) => {
-    if (!isV1(request.url ?? "")) return handle(request, response);
-    const reason = rejectionReason(inFlight, context);
+  const admitAt = (leave: Leave | null, request: IncomingMessage, response: ServerResponse) => {
+    if (response.destroyed) return leave?.();
+    if (leave === null) return reject(request, response, "in_flight");
+    const reason = pressureOn(inFlight, context);
     // A late event loop rejects what a key sends beyond its fair place, so that others are still served.
     const isLate = reason === "event_loop";
-    if (reason !== null && !isLate) return reject(request, response, reason);
+    if (reason !== null && !isLate) {
+      leave();
+      return reject(request, response, reason);
+    }
     inFlight += 1;
     response.once("close", () => {
       inFlight -= 1;
+      leave();
     });
     if (!isLate && queue.tryStart()) return handle(request, response);
     const waiting = {
@@ -91,6 +117,12 @@ export function createAdmission(
       reject: () => reject(request, response, reason ?? "queue"),
     };
     queue.add(waiting, isLate);
+  };
+  return (request, response) => {
+    if (!isV1(request.url ?? "")) return handle(request, response);
+    const place = context.places.requests.enter("");
+    if (!(place instanceof Promise)) return admitAt(place, request, response);
+    void place.catch(() => null).then((leave) => admitAt(leave, request, response));
   };
 }
 
@@ -110,8 +142,7 @@ export function queueWaitMsOf(request: IncomingMessage): number {
   return (request as QueuedMessage)[QUEUE_WAIT_MS] ?? 0;
 }
 
-function rejectionReason(inFlight: number, { settings, pressure }: AdmissionContext): RejectionReason | null {
-  if (inFlight >= settings.limits.inFlight) return "in_flight";
+function pressureOn(inFlight: number, { pressure }: AdmissionContext): RejectionReason | null {
   const reason = pressure.reason();
   return reason === "event_loop" && inFlight < policy.lateLoopMinRequests ? null : reason;
 }

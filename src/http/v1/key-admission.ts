@@ -3,6 +3,7 @@
 
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
+import type { Leave } from "../../core/processes/places.ts";
 import { type AdmissionServices, type Admitted, admit, tooManyRequests } from "../../gateway/admit.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { hasCredits, requireCredits } from "../../gateway/reserve.ts";
@@ -12,7 +13,10 @@ import { whenDone } from "../exchange/disconnect.ts";
 import { routeOf } from "../exchange/request-format.ts";
 import { isLarge } from "../overload/body-budget.ts";
 
-type KeyAdmissionContext = Pick<PublicContext, "keys" | "limiter" | "wrongKeys" | "settings" | "metrics" | "now">;
+type KeyAdmissionContext = Pick<
+  PublicContext,
+  "keys" | "limiter" | "wrongKeys" | "places" | "settings" | "metrics" | "now"
+>;
 
 /** Resolves or returns once the caller is known and counted; throws or rejects when the request may not go on. */
 export type AdmitRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
@@ -20,23 +24,23 @@ export type AdmitRequest = (request: FastifyRequest, reply: FastifyReply) => Pro
 /** For requests to an endpoint: a valid key within its rate limit, and a free place among the key's running requests. */
 export function createKeyAdmission(context: KeyAdmissionContext): AdmitRequest {
   const countCall = createCallCounter(context);
-  const inFlight = new InFlightByKey(context.settings.limits.inFlightPerKey);
-  const takePlace = (request: FastifyRequest, reply: FastifyReply): void => {
-    const { caller, routeOptions } = request;
-    if (routeOptions.config.needsNoPlace === true && !isFollowing(request)) return;
-    const leave = caller === null ? null : inFlight.enter(caller.key.id);
+  const { requestsPerKey } = context.places;
+  const keepPlace = (leave: Leave | null, request: FastifyRequest, reply: FastifyReply): void => {
     if (leave === null) {
       context.metrics.shed("key_in_flight");
-      throw tooManyInFlight(inFlight.most);
+      throw tooManyInFlight(requestsPerKey.limit);
     }
     whenDone(request, reply, leave);
   };
-  return (request, reply) => {
-    const counted = countCall(request, reply);
-    if (counted !== undefined) return counted.then(() => takePlace(request, reply));
-    takePlace(request, reply);
+  const takePlace: AdmitRequest = (request, reply) => {
+    if (request.routeOptions.config.needsNoPlace === true && !isFollowing(request)) return undefined;
+    const place = requestsPerKey.enter(callerOf(request).key.id);
+    if (place instanceof Promise) return place.then((leave) => keepPlace(leave, request, reply));
+    keepPlace(place, request, reply);
     return undefined;
   };
+  return (request, reply) =>
+    countCall(request, reply)?.then(() => takePlace(request, reply)) ?? takePlace(request, reply);
 }
 
 /** A stream stays open as long as the response that it follows runs. */
@@ -116,29 +120,7 @@ export function createUnmatchedCounter(
   };
 }
 
-/** One key may not take all the places of the process. */
-class InFlightByKey {
-  readonly most: number;
-  readonly #counts = new Map<string, number>();
-
-  constructor(most: number) {
-    this.most = most;
-  }
-
-  /** Takes a place and returns the function that leaves it; null when the key has none left. */
-  enter(keyId: string): (() => void) | null {
-    const count = this.#counts.get(keyId) ?? 0;
-    if (count >= this.most) return null;
-    this.#counts.set(keyId, count + 1);
-    return () => {
-      const left = (this.#counts.get(keyId) ?? 1) - 1;
-      if (left === 0) this.#counts.delete(keyId);
-      else this.#counts.set(keyId, left);
-    };
-  }
-}
-
-function tooManyInFlight(most: number): GatewayError {
-  const message = `This key has ${most} requests running, which is its limit. Retry when one of them is done.`;
+function tooManyInFlight(limit: number): GatewayError {
+  const message = `This key has ${limit} requests running, which is its limit. Retry when one of them is done.`;
   return new GatewayError("rateLimited", message, { code: "too_many_in_flight", retryAfterSeconds: 1 });
 }

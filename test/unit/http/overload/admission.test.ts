@@ -3,6 +3,7 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterEach, expect, it, vi } from "vitest";
+import { createPlaces } from "../../../../src/core/processes/places.ts";
 import { type AdmissionContext, createAdmission } from "../../../../src/http/overload/admission.ts";
 import type { PressureReason } from "../../../../src/http/overload/pressure.ts";
 import { createQueue, type RequestQueue } from "../../../../src/http/overload/queue.ts";
@@ -14,7 +15,7 @@ afterEach(() => queue.close());
 function admissionUnder(reason: PressureReason) {
   const shed: string[] = [];
   const context = {
-    settings: { limits: { inFlight: 100 } },
+    places: { requests: createPlaces(100) },
     formats: SHIPPED_FORMATS,
     pressure: { reason: () => reason },
     metrics: { shed: (why: string) => shed.push(why) },
