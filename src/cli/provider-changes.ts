@@ -35,6 +35,17 @@ export interface ProviderChange {
 
 export const CHANGE_FLAGS = ["kind", "base-url", "key-from", "weight", "note", "json"];
 
+/** A flag that does nothing is refused: somebody expects something of it. */
+const FLAGS_OF: Readonly<Record<ProviderChange["kind"], readonly string[]>> = {
+  add: ["kind", "base-url", "key-from", "note"],
+  set: ["kind", "base-url", "key-from", "note"],
+  remove: ["note"],
+  test: ["kind", "base-url", "key-from"],
+  keys: [],
+  "add-key": ["key-from", "weight", "note"],
+  "remove-key": ["note"],
+};
+
 const WEIGHT_MAX = 1_000;
 
 export function parseChange(kind: ProviderChange["kind"], [id, keyId]: readonly string[], own: Flags): ProviderChange {
@@ -45,7 +56,9 @@ export function parseChange(kind: ProviderChange["kind"], [id, keyId]: readonly 
   const keyFrom = textOf(own, "key-from");
   if (kind === "add-key" && keyFrom === null)
     throw new UsageError("providers add-key needs --key-from with a file, or - for standard input.");
-  if (kind !== "add-key" && weight !== null) throw new UsageError("--weight belongs to providers add-key.");
+  for (const flag of Object.keys(own)) {
+    if (!["json", ...FLAGS_OF[kind]].includes(flag)) throw new UsageError(`providers ${kind} takes no --${flag}.`);
+  }
   const [providerKind, baseUrl] = [textOf(own, "kind"), textOf(own, "base-url")];
   const fields = {
     ...(providerKind === null ? {} : { kind: providerKind }),

@@ -149,6 +149,8 @@ describe("`providers`", () => {
     expect(JSON.parse((await run(["providers", "keys", "pair", "--json"])).out).data).toEqual([listed[1]]);
     expect((await run(["providers", "remove-key", "pair"])).code).toBe(2);
     expect((await run(["providers", "add-key", "pair"])).code).toBe(2);
+    const idle = await run(["providers", "remove-key", "pair", listed[1].id, "--base-url", lab.url]);
+    expect([idle.code, idle.said]).toEqual([2, expect.stringContaining("providers remove-key takes no --base-url.")]);
     expect((await run(["providers", "keys", "nobody"])).said).toContain("No provider 'nobody'");
     await run(["providers", "remove", "pair"]);
   });
