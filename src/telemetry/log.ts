@@ -60,9 +60,16 @@ function toJson(fields: LoggedFields): string {
   try {
     return JSON.stringify(fields);
   } catch {
-    const isPlain = (value: unknown): boolean => typeof value !== "object" && typeof value !== "bigint";
-    const said = Object.entries(fields).map(([name, value]) => [name, isPlain(value) ? value : inspect(value)]);
-    return JSON.stringify(Object.fromEntries(said));
+    return JSON.stringify(Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, sayable(value)])));
+  }
+}
+
+function sayable(value: unknown): unknown {
+  try {
+    JSON.stringify(value);
+    return value;
+  } catch {
+    return typeof value === "bigint" ? String(value) : inspect(value);
   }
 }
 
@@ -90,14 +97,19 @@ function withoutInnerSecrets(value: unknown, depth: number): unknown {
 /** What an error says, what caused it, and the fields it carries. */
 function plainError(error: Error): LoggedFields {
   const chain = withCauses(error);
-  const others = error instanceof AggregateError ? { aggregateErrors: error.errors.map(plainError) } : {};
+  const others = error instanceof AggregateError ? { aggregateErrors: error.errors.map(plainOf) } : {};
   return {
     ...error,
-    type: error.constructor.name,
+    type: error.constructor?.name ?? error.name,
     message: chain.map(({ message }) => message).join(": "),
     stack: chain.map(({ stack }) => stack).join("\ncaused by: "),
     ...others,
   };
+}
+
+/** Anything may be thrown, and then gathered. */
+function plainOf(thrown: unknown): unknown {
+  return thrown instanceof Error ? plainError(thrown) : thrown;
 }
 
 /** Causes may go round in a circle. */

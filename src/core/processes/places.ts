@@ -68,6 +68,8 @@ export function createPlaceKeeper(): (link: Pick<WorkerLink, "serve">, ended: Pr
   const counts = new Map<string, number>();
   return (link, ended) => {
     const held = new Map<string, string>();
+    /** Asked for, and not left before the answer. */
+    const waiting = new Set<string>();
     let hasEnded = false;
     const enter = ({ id, name, limit }: PlaceWish): boolean => {
       const isFree = !hasEnded && take(counts, name, limit);
@@ -75,12 +77,15 @@ export function createPlaceKeeper(): (link: Pick<WorkerLink, "serve">, ended: Pr
       return isFree;
     };
     const leave = (id: string): void => {
+      waiting.delete(id);
       const name = held.get(id);
       if (name !== undefined && held.delete(id)) giveBack(counts, name);
     };
     link.serve(SERVICES.enter, (payload) => {
       const wish = payload as PlaceWish;
-      return enter(wish) || new Promise((resolve) => setTimeout(() => resolve(enter(wish)), RETRY_MS));
+      if (enter(wish)) return true;
+      waiting.add(wish.id);
+      return new Promise((resolve) => setTimeout(() => resolve(waiting.delete(wish.id) && enter(wish)), RETRY_MS));
     });
     link.serve(SERVICES.leave, (id) => leave(String(id)));
     void ended.then(() => {

@@ -42,10 +42,13 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
   const admit = createAdmission(context, queue, handle);
   const newestResponse = new WeakMap<Socket, ServerResponse>();
   const server = createServer(options, (request, response) => {
-    newestResponse.set(request.socket, response);
+    const { socket } = request;
+    newestResponse.set(socket, response);
     request.url = pathOf(request);
     normaliseGoogleUrl(request);
-    admit(request, response);
+    const kept = undecided.get(socket);
+    if (kept === undefined) admit(request, response);
+    else void kept.then(() => socket.destroyed || admit(request, response));
   });
   server.on("clientError", (error, socket) => {
     const response = newestResponse.get(socket as Socket);
@@ -53,15 +56,16 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
     if (response?.headersSent === true && !response.req.complete) socket.destroy();
     else respondToMalformedHttp(error, socket as Socket);
   });
-  limitConnections(server, context);
+  const undecided = limitConnections(server, context);
   return server;
 }
 
 /**
  * Not by Node's own limit: a worker that refuses a connection gets it again from the primary process, without an end where
- * all are full.
+ * all are full. Returns the connections that the primary has not decided on: their requests wait.
  */
-function limitConnections(server: Server, { places, metrics }: AdmissionContext): void {
+function limitConnections(server: Server, { places, metrics }: AdmissionContext): WeakMap<Socket, Promise<void>> {
+  const undecided = new WeakMap<Socket, Promise<void>>();
   const keep = (leave: Leave | null, socket: Socket): void => {
     if (leave === null) {
       metrics.connectionDropped();
@@ -72,10 +76,16 @@ function limitConnections(server: Server, { places, metrics }: AdmissionContext)
   // Before Node's listener, which makes it ready for requests.
   server.prependListener("connection", (socket: Socket) => {
     const place = places.connections.enter("");
-    if (place instanceof Promise) void place.catch(() => null).then((leave) => keep(leave, socket));
-    else keep(place, socket);
+    if (!(place instanceof Promise)) return keep(place, socket);
+    const decided = place.catch(() => unlimited).then((leave) => keep(leave, socket));
+    undecided.set(socket, decided);
+    void decided.then(() => undecided.delete(socket));
   });
+  return undecided;
 }
+
+/** Where the primary does not answer, a connection is better kept than lost. */
+const unlimited: Leave = () => undefined;
 
 /** Passes a request to `handle`, has it wait, or rejects it. */
 export function createAdmission(

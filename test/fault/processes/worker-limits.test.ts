@@ -100,6 +100,11 @@ test("connections beyond the limit are closed instead of being handed to and fro
       });
   });
   await expect.poll(() => closed).toBe(20);
+  // A request at once on a connection that is not decided on: it waits, and no provider is called for it.
+  const before = provider.requests.length;
+  const beyond = await Promise.allSettled(Array.from({ length: 4 }, () => askFresh(gateway, { key })));
+  expect(beyond.map(({ status }) => status)).toEqual(Array(4).fill("rejected"));
+  expect(provider.requests.length).toBe(before);
   for (const socket of sockets) socket.destroy();
   await expect.poll(async () => (await askFresh(gateway, { key }).catch(() => null))?.status).toBe(200);
 });

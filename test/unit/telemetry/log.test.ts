@@ -57,11 +57,13 @@ describe("createLog", () => {
     const err = new Error("no reply", { cause: new RangeError("no route") });
     const lines = await linesOf((log) => {
       log.error({ event: "request.failed", err }, "failed");
-      log.error({ event: "request.failed", circle, amount: 5n, requestId: "req_2" }, "failed");
+      log.error({ event: "request.failed", circle, amount: 5n, requestId: "req_2", err }, "failed");
+      log.error({ event: "request.failed", err: new AggregateError([undefined, err], "several") }, "failed");
     });
     expect(lines).toMatchObject([
       { level: 50, err: { message: "no reply: no route", stack: expect.stringContaining("\ncaused by: RangeError") } },
-      { event: "request.failed", circle: expect.stringContaining("[Circular"), amount: "5n", requestId: "req_2" },
+      { event: "request.failed", circle: expect.stringContaining("[Circular"), amount: "5", err: { type: "Error" } },
+      { err: { type: "AggregateError", aggregateErrors: [null, { type: "Error" }] } },
     ]);
   });
 
