@@ -5,7 +5,7 @@ import { faultsOf } from "./axe.ts";
 import { hasBrowser, startDashboard } from "./dashboard.ts";
 
 describe.skipIf(!hasBrowser)("the outcomes page", () => {
-  const { gateway, visit } = startDashboard();
+  const { gateway, visit } = startDashboard({ yaml: "logging: { content: true }" });
 
   test("tells how to begin, and then what samples say", async () => {
     const { page, troubles } = await visit("/outcomes");
@@ -35,6 +35,36 @@ describe.skipIf(!hasBrowser)("the outcomes page", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     expect(await faultsOf(page, "dark")).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 900 });
+    await page.getByLabel("Period").selectOption("7");
+    await page.getByLabel("Must agree").selectOption("0.95");
+    await expect.poll(() => new URL(page.url()).search).toBe("?days=7&bar=0.95");
+    await page.getByText(/^Too few samples/).waitFor();
+    expect(troubles).toEqual([]);
+    const listed = (await (await gateway().api("GET", "/api/requests")).json()) as { data: { id: string }[] };
+    const request = listed.data[0]?.id as string;
+    type Stored = { content: { answer: string }; sample: { answer: string }; feedback: object | null };
+    const stored = async () => (await (await gateway().api("GET", `/api/requests/${request}`)).json()) as Stored;
+    const { content, sample } = await stored();
+    await page.goto(`${gateway().url}/requests/${request}?tab=payload`);
+    const first = page.getByLabel("Response", { exact: true });
+    const second = page.getByLabel(/^Second response, claude-opus-4-8: /);
+    expect([await first.inputValue(), await second.inputValue()]).toEqual([content.answer, sample.answer]);
+    type Box = { x: number; y: number; width: number; height: number };
+    const places = async () => {
+      const [one, two] = (await Promise.all([first.boundingBox(), second.boundingBox()])) as [Box, Box];
+      return { isBeside: two.x >= one.x + one.width, isBelow: two.y >= one.y + one.height };
+    };
+    expect(await places()).toEqual({ isBeside: true, isBelow: false });
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await places()).toEqual({ isBeside: false, isBelow: true });
+    for (const scheme of ["light", "dark"] as const) expect(await faultsOf(page, scheme)).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.getByRole("button", { name: "Report wrong tier" }).click();
+    await page.getByLabel("Correct tier").selectOption("COMPLEX");
+    await page.getByLabel("Note").fill("needs more");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("button", { name: "Reported: COMPLEX" }).waitFor();
+    expect((await stored()).feedback).toMatchObject({ tier: "COMPLEX", note: "needs more" });
     expect(troubles).toEqual([]);
     await page.goto(`${gateway().url}/profiles/${id}`);
     await page.getByLabel("Name", { exact: true }).fill("renamed");

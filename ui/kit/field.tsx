@@ -126,6 +126,31 @@ export function SelectField({ value, options, onChange, ...props }: SelectFieldP
   );
 }
 
+interface LabelledListProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly onChange: (value: string) => void;
+}
+
+/** A list with its label before it, for a row of filters. */
+export function Choice({ label, value, options, onChange }: LabelledListProps) {
+  return (
+    <span class="row">
+      <span class="faint" aria-hidden="true">
+        {label}
+      </span>
+      <select aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {Object.entries(options).map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}
+
 /** A checkbox and its label. */
 interface CheckProps {
   readonly label: ComponentChildren;

@@ -9,6 +9,7 @@ import { fullTimeLabel, timesOf } from "../../charts/scale.ts";
 import { categoryName, count, duration, plural, usd, usdColumn } from "../../format.ts";
 import { ButtonLink } from "../../kit/button.tsx";
 import { CopyButton } from "../../kit/copy.tsx";
+import { Choice } from "../../kit/field.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Empty } from "../../kit/states.tsx";
 import { currentRange, type Range, rangeQuery } from "../../range.ts";
@@ -219,30 +220,5 @@ function Dimension({ label, by, at }: { readonly label: string; readonly by: rea
         />
       )}
     </>
-  );
-}
-
-interface ExploreChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  readonly options: Readonly<Record<string, string>>;
-  readonly onChange: (value: string) => void;
-}
-
-/** A list with its label before it. */
-function Choice({ label, value, options, onChange }: ExploreChoiceProps) {
-  return (
-    <span class="row">
-      <span class="faint" aria-hidden="true">
-        {label}
-      </span>
-      <select aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        {Object.entries(options).map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </span>
   );
 }

@@ -3,23 +3,32 @@
 import { useLoad } from "../../api.ts";
 import { balance, categoryName, count, duration, percent, usd } from "../../format.ts";
 import { CopyBlock } from "../../kit/copy.tsx";
+import { Choice } from "../../kit/field.tsx";
 import { PageHead, Section } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
+import { place, setQuery } from "../../router.ts";
 import type { Outcomes as Found } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
 type Row = Found["data"][number];
 
 export function Outcomes() {
-  const load = useLoad<Found>("/api/outcomes");
+  const { query } = place.value;
+  const asked = new URLSearchParams();
+  for (const name of ["days", "bar", "model"]) {
+    const value = query.get(name);
+    if (value !== null) asked.set(name, value);
+  }
+  const load = useLoad<Found>(`/api/outcomes?${asked}`);
   return (
     <>
       <PageHead title={TEXT.outcomes} purpose={TEXT.purpose} />
       <Shown load={load}>
         {(found) => (
           <>
+            <Controls found={found} days={query.get("days") ?? "30"} />
             {found.sampling.map(({ profile, name, model, share, spentTodayUsd, budgetUsdPerDay }) => (
               <p key={profile}>
                 {TEXT.sampling(name, model, percent(share), usd(spentTodayUsd), usd(budgetUsdPerDay))}
@@ -30,6 +39,24 @@ export function Outcomes() {
         )}
       </Shown>
     </>
+  );
+}
+
+/** What the address asks for. A model is chosen where several gave second answers. */
+function Controls({ found: { bar, model, models }, days }: { readonly found: Found; readonly days: string }) {
+  return (
+    <div class="filters">
+      <Choice label={TEXT.period} value={days} options={TEXT.DAYS} onChange={(value) => setQuery({ days: value })} />
+      <Choice label={TEXT.bar} value={`${bar}`} options={TEXT.BARS} onChange={(value) => setQuery({ bar: value })} />
+      {models.length > 1 && (
+        <Choice
+          label={TEXT.secondModel}
+          value={model ?? ""}
+          options={Object.fromEntries(models.map((each) => [each, each]))}
+          onChange={(value) => setQuery({ model: value })}
+        />
+      )}
+    </div>
   );
 }
 
@@ -57,7 +84,7 @@ function Results({ found }: { readonly found: Found }) {
           <ul>
             {found.differing.map(({ id, requestId, category }) => (
               <li key={id}>
-                <a href={`/requests/${id}`}>{requestId}</a> {categoryName(category)}
+                <a href={`/requests/${id}?tab=payload`}>{requestId}</a> {categoryName(category)}
               </li>
             ))}
           </ul>

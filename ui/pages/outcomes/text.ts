@@ -27,3 +27,8 @@ export const none = "–";
 export const differing = "Newest that differ";
 export const sampling = (name: string, model: string, share: string, spent: string, budget: string) =>
   `${name}: ${share} of requests also go to ${model}. ${spent} of ${budget} spent today (UTC).`;
+export const period = "Period";
+export const DAYS = { "7": "7 days", "30": "30 days", "90": "90 days" };
+export const bar = "Must agree";
+export const BARS = { "0.8": "80%", "0.9": "90%", "0.95": "95%" };
+export const secondModel = "Second model";

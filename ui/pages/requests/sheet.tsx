@@ -93,7 +93,7 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
     },
     { id: "attempts", label: TEXT.attemptsTab(detail.attemptCount), show: () => <Attempts detail={detail} /> },
     { id: "cost", label: TEXT.cost, show: () => <Cost detail={detail} /> },
-    { id: "payload", label: TEXT.payload, show: () => <Payload content={detail.content} /> },
+    { id: "payload", label: TEXT.payload, show: () => <Payload detail={detail} /> },
     {
       id: "raw",
       label: TEXT.raw,

@@ -1,6 +1,6 @@
 // The tabs of one request: attempts as a waterfall, the sum behind the charge, and the payload where that is kept.
 
-import type { AttemptRecord, ContentRecord } from "../../../src/core/requests/records.ts";
+import type { AttemptRecord } from "../../../src/core/requests/records.ts";
 import { count, duration, exact, percent, usd } from "../../format.ts";
 import { TextBlock } from "../../kit/copy.tsx";
 import { Empty } from "../../kit/states.tsx";
@@ -132,8 +132,8 @@ function SumRow({ name, value, title, isTotal = false }: SumRowProps) {
   );
 }
 
-/** Shown as plain text whatever it says, because callers and models wrote it. */
-export function Payload({ content }: { readonly content: ContentRecord | null }) {
+/** Shown as plain text whatever it says, because callers and models wrote it. Both answers of a sample stand side by side. */
+export function Payload({ detail: { content, sample } }: { readonly detail: RequestDetail }) {
   if (content === null) {
     return (
       <Empty title={TEXT.contentOff}>
@@ -141,18 +141,32 @@ export function Payload({ content }: { readonly content: ContentRecord | null })
       </Empty>
     );
   }
+  const second = sample?.answer ?? null;
   return (
     <>
-      <h3>
-        {TEXT.request}
-        {content.isRequestCut && <span class="faint"> {TEXT.truncated}</span>}
-      </h3>
-      <TextBlock text={content.request} label={TEXT.request} />
-      <h3>
-        {TEXT.response}
-        {content.isAnswerCut && <span class="faint"> {TEXT.truncated}</span>}
-      </h3>
-      <TextBlock text={content.answer} label={TEXT.response} />
+      <Said title={TEXT.request} text={content.request} isCut={content.isRequestCut} />
+      <div class="pair">
+        <Said title={TEXT.response} text={content.answer} isCut={content.isAnswerCut} />
+        {second !== null && <Said title={TEXT.secondOf(sample?.model, sample?.verdict)} text={second} />}
+      </div>
     </>
+  );
+}
+
+interface SaidProps {
+  readonly title: string;
+  readonly text: string;
+  readonly isCut?: boolean;
+}
+
+function Said({ title, text, isCut }: SaidProps) {
+  return (
+    <div>
+      <h3>
+        {title}
+        {isCut && <span class="faint"> {TEXT.truncated}</span>}
+      </h3>
+      <TextBlock text={text} label={title} />
+    </div>
   );
 }
