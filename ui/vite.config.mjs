@@ -23,7 +23,7 @@ const PLAIN_IMPORT = {
 
 /** Pages beside others that are like them compress best: this order saves 0.6 KB. */
 const PAGE_ORDER = [
-  ...["explore", "keys", "requests", "playground", "outcomes", "sessions"],
+  ...["explore", "outcomes", "requests", "sessions", "playground", "keys"],
   ...["credits", "profiles", "providers", "settings", "models"],
 ];
 
@@ -40,8 +40,11 @@ const ORDERED_PAGES = {
   },
 };
 
-/** Arrows take the place of function expressions only, and none of those here is called with `new`. */
-const TERSE = { module: true, compress: { passes: 2, unsafe_arrows: true } };
+/**
+ * Arrows take the place of function expressions only, and none of those here is called with `new`.
+ * @type {import("terser").MinifyOptions}
+ */
+const TERSE = { module: true, ecma: 2022, compress: { passes: 4, unsafe_arrows: true } };
 
 /**
  * Another minifier after Vite's own: together they save 0.5 KB more than either alone.

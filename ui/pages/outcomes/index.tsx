@@ -15,20 +15,14 @@ import * as TEXT from "./text.ts";
 type Row = Found["data"][number];
 
 export function Outcomes() {
-  const { query } = place.value;
-  const asked = new URLSearchParams();
-  for (const name of ["days", "bar", "model"]) {
-    const value = query.get(name);
-    if (value !== null) asked.set(name, value);
-  }
-  const load = useLoad<Found>(`/api/outcomes?${asked}`);
+  const load = useLoad<Found>(`/api/outcomes?${place.value.query}`);
   return (
     <>
       <PageHead title={TEXT.outcomes} purpose={TEXT.purpose} />
       <Shown load={load}>
         {(found) => (
           <>
-            <Controls found={found} days={query.get("days") ?? "30"} />
+            <Controls bar={found.bar} />
             {found.sampling.map(({ profile, name, model, share, spentTodayUsd, budgetUsdPerDay }) => (
               <p key={profile}>
                 {TEXT.sampling(name, model, percent(share), usd(spentTodayUsd), usd(budgetUsdPerDay))}
@@ -42,20 +36,13 @@ export function Outcomes() {
   );
 }
 
-/** What the address asks for. A model is chosen where several gave second answers. */
-function Controls({ found: { bar, model, models }, days }: { readonly found: Found; readonly days: string }) {
+/** What the address asks for. */
+function Controls({ bar }: { readonly bar: number }) {
+  const days = place.value.query.get("days") ?? "30";
   return (
     <div class="filters">
-      <Choice label={TEXT.period} value={days} options={TEXT.DAYS} onChange={(value) => setQuery({ days: value })} />
-      <Choice label={TEXT.bar} value={`${bar}`} options={TEXT.BARS} onChange={(value) => setQuery({ bar: value })} />
-      {models.length > 1 && (
-        <Choice
-          label={TEXT.secondModel}
-          value={model ?? ""}
-          options={Object.fromEntries(models.map((each) => [each, each]))}
-          onChange={(value) => setQuery({ model: value })}
-        />
-      )}
+      <Choice label={TEXT.period} value={days} options={TEXT.DAYS} onChange={(days) => setQuery({ days })} />
+      <Choice label={TEXT.bar} value={`${bar}`} options={TEXT.BARS} onChange={(bar) => setQuery({ bar })} />
     </div>
   );
 }

@@ -31,4 +31,3 @@ export const period = "Period";
 export const DAYS = { "7": "7 days", "30": "30 days", "90": "90 days" };
 export const bar = "Must agree";
 export const BARS = { "0.8": "80%", "0.9": "90%", "0.95": "95%" };
-export const secondModel = "Second model";

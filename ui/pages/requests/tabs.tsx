@@ -141,13 +141,12 @@ export function Payload({ detail: { content, sample } }: { readonly detail: Requ
       </Empty>
     );
   }
-  const second = sample?.answer ?? null;
   return (
     <>
       <Said title={TEXT.request} text={content.request} isCut={content.isRequestCut} />
       <div class="pair">
         <Said title={TEXT.response} text={content.answer} isCut={content.isAnswerCut} />
-        {second !== null && <Said title={TEXT.secondOf(sample?.model, sample?.verdict)} text={second} />}
+        {sample?.answer && <Said title={TEXT.secondOf(sample.model)} text={sample.answer} />}
       </div>
     </>
   );

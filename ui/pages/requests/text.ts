@@ -190,7 +190,7 @@ export const settings = "Settings";
 export const request = "Request";
 export const truncated = "(truncated)";
 export const response = "Response";
-export const secondOf = (model = "", verdict = "") => `Second response, ${model}: ${verdict.replace("_", " ")}`;
+export const secondOf = (model: string) => `Second response, ${model}`;
 export const dropped = (field: string) => `dropped ${field}`;
 export const input = "Input";
 export const output = "Output";
