@@ -44,7 +44,7 @@ export function judge(weights: Weights, examples: readonly Example[]): readonly 
 }
 
 /** The outputs of the net for an example. */
-function createRun(weights: Weights): (example: Example) => Float32Array {
+export function createRun(weights: Weights): (example: Example) => Float32Array {
   const run = createNetwork(weights);
   const hashWords = createWordHasher(createRowFinder(weights.marks));
   return ({ asked, shape }) => run({ buckets: hashWords(asked).buckets, shape });

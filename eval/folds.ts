@@ -1,8 +1,9 @@
 // Training with whole families of sources left out, so that every row is judged by weights that never saw its source.
 
 import type { Weights } from "../src/catalog/weights.ts";
-import { type Judged, judge, withMeans } from "./calibrate.ts";
+import { createRun, type Judged, judge, withMeans } from "./calibrate.ts";
 import type { Example } from "./examples.ts";
+import { withFailing } from "./failing/failing.ts";
 import { type LearnSettings, learn } from "./learn.ts";
 import { sourceOf } from "./sources.ts";
 import type { TaughtExamples } from "./teacher/teacher.ts";
@@ -59,5 +60,6 @@ function numberOf(fold: readonly string[]): number {
 
 /** Trained weights with their means; confidence and scenarios are fitted afterwards. */
 export function learnAll(examples: readonly Example[], taught: readonly Example[], settings: LearnSettings): Weights {
-  return withMeans(learn([...examples, ...taught], settings), examples);
+  const learned = withMeans(learn([...examples, ...taught], settings), examples);
+  return withFailing(learned, examples, createRun(learned));
 }

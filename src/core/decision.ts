@@ -173,6 +173,8 @@ export interface Decision {
   /** What the classifier said before anything moved the tier. */
   readonly classifiedTier?: Tier;
   readonly score?: number;
+  /** How likely a weak model fails at it, 0 to 1; absent where the rules alone decided. */
+  readonly weakModelFails?: number;
   /** Whether the classifier was sure of its tier. */
   readonly isSure?: boolean;
   /** What moved the tier or the chain after the classifier, in words and in order; also part of the reasoning. */

@@ -68,6 +68,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     measures: prompt.signals,
   };
   const { sessionView = null } = question;
+  if (classification.weakModelFails !== undefined) decision.weakModelFails = classification.weakModelFails;
   if (chain.hosts !== undefined) decision.hosts = chain.hosts;
   if (sessionView !== null) {
     const raised = { escalation: placement?.escalated ?? 0, task: escalation.task };

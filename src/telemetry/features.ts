@@ -17,6 +17,7 @@ export function featuresOf(chat: ChatRequest, decision: Decision | null): object
     choices: chat.choiceCount,
     inputTokens: decision?.estimatedTokens.input ?? 0,
     score: decision?.score ?? 0,
+    weakModelFails: decision?.weakModelFails ?? 0,
     ...countRoles(messages),
     measures: decision?.measures ?? null,
   };

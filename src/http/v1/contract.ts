@@ -201,6 +201,13 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   historyFloor: nullable(listed(TIERS)),
   toolScenario: nullable(listed(TOOL_SCENARIOS)),
   bfclScore: nullable(Type.Number()),
+  weakModelFails: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "How likely a weak model fails at the prompt. Absent where the rules alone decided.",
+    }),
+  ),
   session: Type.Optional(Type.Enum([...SESSION_STATES], { description: "What the request would do to its session." })),
   resting: Type.Optional(byName<string>(AnyText)),
   droppedFields: Texts,

@@ -138,6 +138,7 @@ export function writeDecision(decision: Decision): JsonObject {
     historyFloor: decision.historyFloor,
     toolScenario: decision.toolScenario,
     bfclScore: decision.toolScore,
+    ...(decision.weakModelFails === undefined ? {} : { weakModelFails: decision.weakModelFails }),
     ...(decision.session === undefined ? {} : { session: decision.session.state }),
     ...writeHosts(decision),
     ...writeResting(decision),

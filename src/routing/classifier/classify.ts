@@ -52,6 +52,7 @@ export function createClassifier(weights: Weights): Classifier {
       isSure: confidence >= VERDICT.sureFrom,
       category,
       isCoding: category === CODING || (outputs[OUTPUT.coding] as number) > VERDICT.codingFrom,
+      weakModelFails: Math.round(scaled.weakModelFails * 100) / 100,
       signals: describe(scaled, signals),
       method: ruledCategory === category ? "hybrid" : "model",
     };
@@ -64,7 +65,7 @@ function isTooShort({ letters, foreignLetters, numbers }: Signals): boolean {
 }
 
 function describe({ category, moves }: Scaled, signals: Signals): readonly string[] {
-  const wording = moves.wording + moves.difficulty;
+  const wording = moves.wording + moves.difficulty + moves.failing;
   const reasons: [number, string][] = [
     [wording, wording > 0 ? "expert vocabulary" : "everyday vocabulary"],
     [moves.load, moves.load > 0 ? "high complexity" : "low complexity"],

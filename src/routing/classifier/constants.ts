@@ -58,6 +58,8 @@ export const PLACE = {
   shareTemperature: 0.6,
   /** What the net says of an unseen source is right only in part; what is counted transfers better (E6). */
   difficultyShare: 0.7,
+  /** Load points per unit of the probability that a weak model fails. Chosen with sources left out (E23). */
+  failingShare: 0.5,
   /** Tiers a test question starts below the usual tier of its category. */
   testShift: -0.3,
   /** Choices of a test: fewer is prose, more is a list. By hand. */

@@ -84,6 +84,10 @@ const CALIBRATION_PARTS = {
   scenarios: FITTED_SCENARIOS.flatMap((scenario) => TOOL_MEASURES.map((measure) => `${scenario} ${measure}`)),
   /** How far feedback on wrong tiers has moved each category; zero without any. */
   shifts: CATEGORIES,
+  /** One more output, the logit that a weak model fails: an offset, and a coefficient for each output of the net. */
+  failing: ["offset", ...OUTPUT_NAMES],
+  /** The mean of that probability over each category. */
+  failures: CATEGORIES,
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 type CalibrationPart = keyof typeof CALIBRATION_PARTS;

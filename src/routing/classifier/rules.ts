@@ -17,6 +17,8 @@ export interface Classification {
   readonly isSure: boolean;
   readonly category: Category;
   readonly isCoding: boolean;
+  /** The probability that a weak model fails; absent where the rules alone decided. */
+  readonly weakModelFails?: number;
   /** The reasons, strongest first, in plain words. */
   readonly signals: readonly string[];
   /** `rules`, `model`, or `hybrid` where both name the same category. */

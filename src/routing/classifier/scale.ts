@@ -24,6 +24,8 @@ interface Moves {
   /** The net's own sense of the tier. */
   readonly wording: number;
   readonly difficulty: number;
+  /** The probability that a weak model fails, against that of the category. */
+  readonly failing: number;
   readonly load: number;
   readonly hard: number;
 }
@@ -38,6 +40,8 @@ export interface Scaled {
   readonly share: number;
   /** The category by the rules alone. */
   readonly ruledCategory: Category;
+  /** The probability that a weak model fails. */
+  readonly weakModelFails: number;
   readonly moves: Moves;
 }
 
@@ -49,22 +53,27 @@ export function scale(outputs: Float32Array, calibration: Float32Array, signals:
   let usual: number = isTest ? PLACE.testShift : 0;
   let load = signals.load;
   let difficulty = outputs[OUTPUT.difficulty] as number;
+  const weakModelFails = failingOf(outputs, calibration);
+  let failing = weakModelFails;
   for (let at = 0; at < CATEGORY_COUNT; at++) {
     const share = shares[at] as number;
     if (share > (shares[best] as number)) best = at;
     usual += share * ((USUAL_TIERS[at] as number) + (calibration[CALIBRATION.shifts + at] as number));
     load -= share * (calibration[CALIBRATION.loads + at] as number);
     difficulty -= share * (calibration[CALIBRATION.difficulties + at] as number);
+    failing -= share * (calibration[CALIBRATION.failures + at] as number);
   }
   const { trust, slope, softness, fall } = isTest ? STEEPNESS.test : steepnessOf(shares);
   difficulty *= PLACE.difficultyShare;
+  failing *= PLACE.failingShare;
   const mathShare = shares[MATH] as number;
   const story = isTest ? 0 : mathShare * storyOf(signals);
-  const steepness = slope / (1 + softness * Math.abs(load + difficulty));
+  const steepness = slope / (1 + softness * Math.abs(load + difficulty + failing));
   const moves = {
     wording: trust * (learnedTier(outputs[OUTPUT.ladder] as number, calibration) - usual),
     load: steepness * load,
     difficulty: steepness * difficulty,
+    failing: steepness * failing,
     hard: usual < PLACE.hardFromTier ? 0 : hardness(signals, mathShare),
   };
   const place = usual - STORY.ease * story + (1 - STORY.calm * story) * (slowed(moves, fall) + moves.hard);
@@ -74,8 +83,18 @@ export function scale(outputs: Float32Array, calibration: Float32Array, signals:
     category: CATEGORIES[best] as Category,
     share: shares[best] as number,
     ruledCategory: found.category,
+    weakModelFails,
     moves,
   };
+}
+
+/** The probability that a weak model fails, 0 to 1: what the outputs of the net say of it together. */
+export function failingOf(outputs: Float32Array, calibration: Float32Array): number {
+  let logit = calibration[CALIBRATION.failing] as number;
+  for (let out = 0; out < outputs.length; out++) {
+    logit += (calibration[CALIBRATION.failing + 1 + out] as number) * (outputs[out] as number);
+  }
+  return 1 / (1 + Math.exp(-logit));
 }
 
 /** Solved examples bring choices of their own; without them, more than a dozen is a list and no test. */
@@ -100,8 +119,8 @@ function scoreOf(place: number): number {
 }
 
 /** A proof is not easier for being asked in a few words: the harder the cues, the less a request falls. */
-function slowed({ wording, difficulty, load, hard }: Moves, fall: number): number {
-  const move = wording + difficulty + load;
+function slowed({ wording, difficulty, failing, load, hard }: Moves, fall: number): number {
+  const move = wording + difficulty + failing + load;
   if (move >= 0) return move;
   const fallen = move * Math.max(0, 1 - PLACE.hardAgainstFall * hard);
   return fallen < -fall ? PLACE.slowedFall * (fallen + fall) - fall : fallen;

@@ -79,6 +79,7 @@ describe("the answer", () => {
         hostPolicies: [{ host: "lab", region: null, dataPolicy: null }],
         toolScenario: null,
         bfclScore: null,
+        weakModelFails: expect.any(Number),
         session: "started",
         droppedFields: [],
         conversions: [],
