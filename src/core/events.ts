@@ -194,7 +194,7 @@ export const LOG_EVENTS = {
   },
   "config.followed": {
     level: "info",
-    meaning: "A version that another process published is served with. `delayMs` says how long that took.",
+    meaning: "The gateway follows a version that another process published. `delayMs` says how long that took.",
   },
   "config.version_unusable": {
     level: "error",

@@ -221,7 +221,8 @@ describe("files that cannot serve", () => {
 
   test("a writer that waits too long for another is told so", async () => {
     const url = `sqlite:${join(folder, "busy.db")}`;
-    const [holder, waiter] = await Promise.all([openDb(url), openDb(url, { busyTimeoutMs: 50 })]);
+    const holder = await openDb(url);
+    const waiter = await openDb(url, { busyTimeoutMs: 50 });
     await holder.query("CREATE TABLE kept (id BIGINT)");
     await holder.transaction(async (tx) => {
       await tx.query("INSERT INTO kept VALUES (1)");

@@ -132,7 +132,10 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
           ["add-key NAME", "Add a key, read with --key-from"],
           ["  --weight NUMBER", "Its share of the conversations; 0 switches it off"],
           ["remove-key NAME KEY", "Remove one key by its id"],
-          ["test NAME", "One tiny request with what is published and the flags above; nothing is stored"],
+          [
+            "test NAME",
+            "One tiny request with what is published, --kind, --base-url and --key-from; nothing is stored",
+          ],
           ["discover [ADDRESS]", "Model servers with context and capabilities of each model"],
           ["  --add", "Use them: providers and models at price zero, as a new version of the configuration"],
         ],

@@ -19,14 +19,14 @@ export const LIMIT_OPTIONS = {
     env: "SWITCHYARD_IN_FLIGHT",
     default: 5_000,
     read: count,
-    help: "How many /v1 requests one process serves at once; more get 503.",
+    help: "How many /v1 requests one gateway serves at once; more get 503.",
   }),
   inFlightPerKey: option<number>({
     path: "limits.inFlightPerKey",
     env: "SWITCHYARD_IN_FLIGHT_PER_KEY",
     default: 2_500,
     read: count,
-    help: "How many requests of one key are served at once by one process; more get 429.",
+    help: "How many requests of one key are served at once by one gateway; more get 429.",
   }),
   queueMs: option<number>({
     path: "limits.queueMs",
@@ -55,14 +55,14 @@ export const LIMIT_OPTIONS = {
     default: null,
     shownDefault: "an eighth of the memory, at most a quarter of the JavaScript heap",
     read: number({ min: 1024 ** 2, max: 1024 ** 4, isWhole: true }),
-    help: "How many bytes of request bodies one process holds at once; one key may use half of it. More get 503 or 429.",
+    help: "How many bytes of request bodies one gateway holds at once; one key may use half of it. More get 503 or 429.",
   }),
   connections: option<number>({
     path: "limits.connections",
     env: "SWITCHYARD_CONNECTIONS",
     default: 20_000,
     read: count,
-    help: "How many connections one process holds; more are closed at once.",
+    help: "How many connections one gateway holds; more are closed at once.",
   }),
   wrongKeysPerMinute: option<number>({
     path: "limits.wrongKeysPerMinute",
