@@ -173,7 +173,7 @@ export interface Decision {
   /** What the classifier said before anything moved the tier. */
   readonly classifiedTier?: Tier;
   readonly score?: number;
-  /** How likely a weak model fails at it, 0 to 1; absent where the rules alone decided. */
+  /** The chance that a weak model fails at it, 0 to 1; absent where the rules alone decided. */
   readonly weakModelFails?: number;
   /** Whether the classifier was sure of its tier. */
   readonly isSure?: boolean;

@@ -205,7 +205,7 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: "How likely a weak model fails at the prompt. Absent where the rules alone decided.",
+      description: "The chance that a weak model fails at the prompt. Absent where the rules alone decided.",
     }),
   ),
   session: Type.Optional(Type.Enum([...SESSION_STATES], { description: "What the request would do to its session." })),
