@@ -82,8 +82,7 @@ export function chargeAdded({ bodyCharge }: FastifyRequest, whole: JsonSource, s
 /** Charges bodies, reads them, and cuts off those that are too slow. */
 export function handleBodies(server: FastifyInstance, budget: BodyBudget, graceMs: number): void {
   readBodiesAsBytes(server);
-  chargeBodies(server, budget);
-  limitSlowBodies(server, graceMs);
+  chargeBodies(server, budget, limitSlowBodies(server, graceMs));
 }
 
 /** Bodies stay bytes: the original travels with the call, and its depth is checked before anything is parsed. */
@@ -100,10 +99,11 @@ type BodyRead = (error: Error | null, bytes?: Buffer) => void;
 
 /** Into one piece of memory: collecting the chunks would need twice as much. */
 function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyRead): void {
-  const { bodyLimit } = request.routeOptions;
   let bytes = Buffer.allocUnsafe(declaredLength(request) ?? firstStepBytes);
   let length = 0;
+  let isRead = false;
   const makeRoom = (needed: number): void => {
+    const { bodyLimit } = request.routeOptions;
     if (needed > bodyLimit) throw tooLarge(request);
     const size = Math.min(bodyLimit, Math.max(needed, 2 * bytes.length));
     request.bodyCharge?.add(size - bytes.length);
@@ -112,6 +112,7 @@ function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyR
     bytes = larger;
   };
   const onData = (chunk: Buffer): void => {
+    if (isRead) return;
     try {
       if (length + chunk.length > bytes.length) makeRoom(length + chunk.length);
       length += chunk.copy(bytes, length);
@@ -122,8 +123,10 @@ function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyR
   const onEnd = (): void => finish(null);
   const onError = (cause: Error): void =>
     finish(new GatewayError("badRequest", "The request body was interrupted.", { cause }));
+  // The listeners stay: they go with the request, and taking them off takes as long as adding them.
   function finish(error: Error | null): void {
-    payload.off("data", onData).off("end", onEnd).off("error", onError);
+    if (isRead) return;
+    isRead = true;
     done(error, bytes.subarray(0, length));
   }
   payload.on("data", onData).on("end", onEnd).on("error", onError);
@@ -142,7 +145,7 @@ function tooLarge({ socket }: FastifyRequest): GatewayError {
 }
 
 /** Charges each body before it is read. What is refused is not read, and discarded by Node when its response is sent. */
-function chargeBodies(server: FastifyInstance, budget: BodyBudget): void {
+function chargeBodies(server: FastifyInstance, budget: BodyBudget, watch: WatchBody): void {
   server.decorateRequest("bodyCharge", null);
   server.decorateRequest("outlives", null);
   server.addHook("preParsing", (request, reply, _payload, done) => {
@@ -152,6 +155,7 @@ function chargeBodies(server: FastifyInstance, budget: BodyBudget): void {
     const keep = (charge: BodyCharge): void => {
       request.bodyCharge = charge;
       whenDone(request, reply, charge.release);
+      watch(request, reply);
       done();
     };
     const taken = budget.take(request.caller?.key.id ?? null, declared ?? firstStepBytes);
@@ -166,22 +170,21 @@ interface ReceivedBody {
   readonly bytesBefore: number;
 }
 
-/** Watches every body while it is read. One slower than 1 KB a second for `graceMs` gets 408, and its connection closes. */
-function limitSlowBodies(server: FastifyInstance, graceMs: number): void {
+/** Watches the body of a request until it is read. */
+type WatchBody = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** A body slower than 1 KB a second for `graceMs` gets 408, and its connection closes. */
+function limitSlowBodies(server: FastifyInstance, graceMs: number): WatchBody {
   const receiving = new Map<FastifyRequest, ReceivedBody>();
-  server.addHook("preParsing", (request, reply, _payload, done) => {
-    if (hasBody(request)) {
-      const bytesBefore = request.socket.bytesRead;
-      receiving.set(request, { reply, sinceMs: performance.now(), bytesBefore });
-    }
-    done();
-  });
   server.addHook("preValidation", (request, _reply, done) => {
     receiving.delete(request);
     done();
   });
   const timer = setInterval(() => cutSlowBodies(receiving, graceMs), SPEED_CHECK_MS).unref();
   server.addHook("onClose", async () => clearInterval(timer));
+  return (request, reply) => {
+    receiving.set(request, { reply, sinceMs: performance.now(), bytesBefore: request.socket.bytesRead });
+  };
 }
 
 function hasBody({ headers }: FastifyRequest): boolean {

@@ -4,10 +4,26 @@ import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
+/** What is to run when the exchange is over. Half a dozen listeners cost more than one that runs a list. */
+const ENDS = Symbol("ends");
+type WatchedResponse = ServerResponse & { [ENDS]?: (() => void)[] };
+
 /** Runs `end` when the exchange is over, or at once if it is over already: `close` is emitted only once. */
 export function whenOver(response: ServerResponse, end: () => void): void {
-  if (response.destroyed) end();
-  else response.once("close", end);
+  const watched = response as WatchedResponse;
+  if (watched.destroyed) end();
+  else if (watched[ENDS] !== undefined) watched[ENDS].push(end);
+  else {
+    watched[ENDS] = [end];
+    watched.on("close", runEnds);
+  }
+}
+
+function runEnds(this: WatchedResponse): void {
+  const ends = this[ENDS] ?? [];
+  // The event of a response that never had its turn may come twice.
+  this[ENDS] = [];
+  for (const end of ends) end();
 }
 
 /** As `whenOver`, but not before the work that goes on without the client is done. */

@@ -7,6 +7,7 @@ import type { Settings } from "../../config/settings.ts";
 import type { Log } from "../../core/log.ts";
 import type { ClientPlaces, Leave } from "../../core/processes/places.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { whenOver } from "../exchange/disconnect.ts";
 import { respondToMalformedHttp } from "../exchange/errors.ts";
 import { normaliseGoogleUrl } from "../exchange/google-url.ts";
 import { isV1, type RequestFormats } from "../exchange/request-format.ts";
@@ -112,7 +113,7 @@ export function createAdmission(
       return reject(request, response, reason);
     }
     inFlight += 1;
-    response.once("close", () => {
+    whenOver(response, () => {
       inFlight -= 1;
       leave();
     });

@@ -91,9 +91,9 @@ export function createCreditCheck({
   services,
 }: Pick<PublicContext, "formats" | "services">): onRequestHookHandler {
   return (request, _reply, done) => {
-    const route = routeOf(request) ?? "";
-    const isCharged = formats.isCompletion(route) && request.headers["idempotency-key"] === undefined;
-    if (!isCharged || !isLarge(declaredLength(request) ?? Number.POSITIVE_INFINITY)) return done();
+    if (!isLarge(declaredLength(request) ?? Number.POSITIVE_INFINITY)) return done();
+    const isRepeatable = request.headers["idempotency-key"] !== undefined;
+    if (isRepeatable || !formats.isCompletion(routeOf(request) ?? "")) return done();
     const { accountId } = callerOf(request).key;
     if (hasCredits(accountId, services())) return done();
     requireCredits(accountId, services()).then(() => done(), done);

@@ -21,10 +21,13 @@ export function labelsOf(headers: ClientHeaders, body: JsonObject): RequestLabel
 
 /** OpenAI's `safety_identifier` and older `user`, or Anthropic's `metadata.user_id`. */
 function userOf({ safety_identifier: identifier, user, metadata }: JsonObject): string | null {
-  const named = [identifier, user].find((value) => typeof value === "string" && value !== "");
-  const given = named ?? (isObject(metadata) ? metadata.user_id : undefined);
+  const given = named(identifier) ?? named(user) ?? (isObject(metadata) ? metadata.user_id : null);
   if (typeof given !== "string") return null;
   return clean(personOf(given), USER_CHARS_MAX) || null;
+}
+
+function named(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
 }
 
 /** Claude Code puts its session behind the user, or writes a JSON object; every session would be a user of its own. */
@@ -35,17 +38,23 @@ function personOf(userId: string): string {
 
 /** Headers before `metadata`: not every client lets its user change bodies. */
 function tagsOf(headers: ClientHeaders, metadata: unknown): Tags {
-  const found = new Map<string, string>();
-  const add = (name: string, value: unknown): void => {
-    const text = typeof value === "string" ? clean(value, VALUE_CHARS_MAX) : "";
-    const isNamed = name !== "" && name.length <= NAME_CHARS_MAX && clean(name, NAME_CHARS_MAX) === name;
-    if (text !== "" && isNamed && found.size < TAGS_MAX && !found.has(name)) found.set(name, text);
-  };
+  let found: Map<string, string> | null = null;
   for (const name in headers) {
-    if (name.startsWith(TAG_HEADER)) add(name.slice(TAG_HEADER.length), decoded(headers[name] ?? ""));
+    if (!name.startsWith(TAG_HEADER)) continue;
+    found ??= new Map();
+    addTag(found, name.slice(TAG_HEADER.length), decoded(headers[name] ?? ""));
   }
-  if (isObject(metadata)) for (const name in metadata) if (name !== "user_id") add(name, metadata[name]);
-  return found.size === 0 ? NO_TAGS : Object.fromEntries(found);
+  if (isObject(metadata)) {
+    found ??= new Map();
+    for (const name in metadata) if (name !== "user_id") addTag(found, name, metadata[name]);
+  }
+  return found === null || found.size === 0 ? NO_TAGS : Object.fromEntries(found);
+}
+
+function addTag(found: Map<string, string>, name: string, value: unknown): void {
+  const text = typeof value === "string" ? clean(value, VALUE_CHARS_MAX) : "";
+  const isNamed = name !== "" && name.length <= NAME_CHARS_MAX && clean(name, NAME_CHARS_MAX) === name;
+  if (text !== "" && isNamed && found.size < TAGS_MAX && !found.has(name)) found.set(name, text);
 }
 
 /** Node reads a header as Latin-1; clients that write other letters send UTF-8. */

@@ -16,6 +16,7 @@ import type { AnsweredRequest } from "../../gateway/shadow/sampler.ts";
 import { failureReason, type RequestMetric } from "../../telemetry/request-metrics.ts";
 import { readTraceparent, type TraceContext } from "../../telemetry/trace-context.ts";
 import type { CallContext } from "../context.ts";
+import { whenOver } from "../exchange/disconnect.ts";
 import { routeOf } from "../exchange/request-format.ts";
 import { queueWaitMsOf } from "../overload/admission.ts";
 import { toRecord } from "./request-record.ts";
@@ -61,6 +62,8 @@ export class RequestRecording implements CallObserver {
   readonly captures: Call["captures"];
   readonly traceContext: TraceContext | null;
   readonly #request: FastifyRequest;
+  /** Undefined for an unknown path. */
+  readonly #route: string | undefined;
   readonly #edge: RecordContext;
   readonly #startedAtMs: number;
   readonly #times: { -readonly [Name in keyof RequestTimes]: RequestTimes[Name] };
@@ -79,6 +82,7 @@ export class RequestRecording implements CallObserver {
   constructor(request: FastifyRequest, reply: FastifyReply, edge: RecordContext) {
     const waitedMs = queueWaitMsOf(request.raw);
     this.#request = request;
+    this.#route = routeOf(request);
     this.#edge = edge;
     // Whole milliseconds, as everywhere in the log: PostgreSQL rejects the record otherwise.
     this.#startedAtMs = edge.now() - Math.round(waitedMs);
@@ -88,7 +92,7 @@ export class RequestRecording implements CallObserver {
     this.captures = { text: edge.settings.logging.logContent, metadata: this.traceContext?.isSampled ?? false };
     edge.metrics.begin();
     // The call hears of the same `close` first, so that a disconnected client is seen as one.
-    reply.raw.once("close", () => {
+    whenOver(reply.raw, () => {
       // An error for a client that has left would still set a status.
       const status = reply.raw.headersSent ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST;
       setImmediate(() => this.#close(status));
@@ -166,7 +170,7 @@ export class RequestRecording implements CallObserver {
     log.info(this.#logFields(closing), "request");
     metrics.end(this.#metric(closing));
     const { caller, id: requestId } = this.#request;
-    const route = routeOf(this.#request) ?? "";
+    const route = this.#route ?? "";
     const recorded = toRecord({
       route,
       isCompletion: formats.isCompletion(route),
@@ -204,7 +208,7 @@ export class RequestRecording implements CallObserver {
     const { decision, answeredBy, cost } = this.#report;
     const { routingAt, routedAt } = this.#times;
     return {
-      route: routeOf(this.#request) ?? "unknown",
+      route: this.#route ?? "unknown",
       status,
       tier: decision?.tier ?? "none",
       model: answeredBy ?? "none",
@@ -219,18 +223,17 @@ export class RequestRecording implements CallObserver {
     };
   }
 
-  #logFields(closing: Closing): LogFields<"request.completed"> {
+  #logFields({ status, durationMs }: Closing): LogFields<"request.completed"> {
     const { id, method, url, caller } = this.#request;
-    return {
-      event: "request.completed",
-      requestId: id,
-      ...traceFields(this.#request, this.traceContext),
-      method,
-      path: routeOf(this.#request) ?? url,
-      ...closing,
-      keyId: caller?.key.id ?? null,
-      ...(isCalled(this.#report) ? callFields(this.#report, this.captures.text) : {}),
-    };
+    const fields: CompletedFields = { event: "request.completed", requestId: id };
+    addTrace(fields, this.#request, this.traceContext);
+    fields.method = method;
+    fields.path = this.#route ?? url;
+    fields.status = status;
+    fields.durationMs = durationMs;
+    fields.keyId = caller?.key.id ?? null;
+    if (isCalled(this.#report)) addCall(fields, this.#report, this.captures.text);
+    return fields;
   }
 
   #writeSpans({ status }: Closing): void {
@@ -241,7 +244,7 @@ export class RequestRecording implements CallObserver {
       context: this.traceContext,
       requestId: id,
       method,
-      route: routeOf(this.#request) ?? "unknown",
+      route: this.#route ?? "unknown",
       status,
       keyId: caller?.key.id ?? null,
       operation: this.#request.clientFormat?.endpoint ?? "chat",
@@ -291,41 +294,34 @@ function isCalled({ decision, attempts }: CallReport): boolean {
   return decision !== null || attempts.length > 0;
 }
 
+/** Filled field by field: objects that are put together from others are copied each time. */
+type CompletedFields = { event: "request.completed"; [field: string]: unknown };
+
 /** What a log line tells of a call that was made. A provider's words stay out where content is not kept. */
-function callFields(report: CallReport, keepsContent: boolean): object {
+function addCall(fields: CompletedFields, report: CallReport, keepsContent: boolean): void {
   const { decision, answeredBy, usage, cost, ending, attempts } = report;
-  return {
-    tier: decision?.tier,
-    category: decision?.category,
-    profile: decision?.profile,
-    model: answeredBy,
-    isFallback: isFallback(report),
-    usage: usage === null ? null : [promptTokens(usage.buckets), usage.buckets.output],
-    chargedUsd: cost === null ? null : formatUsd(cost.charge),
-    ending,
-    attempts: attempts.map(({ model, provider, outcome, status, reason, durationMs, droppedFields }) => ({
-      model,
-      provider,
-      outcome,
-      status,
-      reason: loggedReason({ status, reason }, keepsContent),
-      durationMs,
-      ...(droppedFields.length > 0 ? { droppedFields } : {}),
-    })),
-  };
+  fields.tier = decision?.tier;
+  fields.category = decision?.category;
+  fields.profile = decision?.profile;
+  fields.model = answeredBy;
+  fields.isFallback = isFallback(report);
+  fields.usage = usage === null ? null : [promptTokens(usage.buckets), usage.buckets.output];
+  fields.chargedUsd = cost === null ? null : formatUsd(cost.charge);
+  fields.ending = ending;
+  fields.attempts = attempts.map(({ model, provider, outcome, status, reason, durationMs, droppedFields }) => {
+    const told = loggedReason({ status, reason }, keepsContent);
+    const dropped = droppedFields.length > 0 ? droppedFields : undefined;
+    return { model, provider, outcome, status, reason: told, durationMs, droppedFields: dropped };
+  });
 }
-
-interface TraceFields {
-  readonly trace_id?: string;
-  readonly span_id?: string;
-}
-
-const NO_TRACE: TraceFields = {};
 
 /** Under the names log collectors look for. Without traces of our own, the caller's trace still names the request. */
-function traceFields({ headers }: FastifyRequest, context: TraceContext | null): TraceFields {
-  if (context !== null) return { trace_id: context.traceId, span_id: context.spanId };
-  if (headers.traceparent === undefined) return NO_TRACE;
-  const caller = readTraceparent(headers.traceparent);
-  return caller === null ? NO_TRACE : { trace_id: caller.traceId };
+function addTrace(fields: CompletedFields, { headers }: FastifyRequest, context: TraceContext | null): void {
+  if (context !== null) {
+    fields.trace_id = context.traceId;
+    fields.span_id = context.spanId;
+  } else if (headers.traceparent !== undefined) {
+    const caller = readTraceparent(headers.traceparent);
+    if (caller !== null) fields.trace_id = caller.traceId;
+  }
 }

@@ -95,11 +95,11 @@ const MESSAGE_CHARS_MAX = 1_000;
 
 /** The message repeats the provider's words, so the same rule holds for both. That of a 404 repeats the client's. */
 function keptMessage({ errorMessage, status, report, keepsContent }: FinishedRequest): string | null {
-  if (status === 404 && !keepsContent) return null;
+  if (errorMessage === null || (status === 404 && !keepsContent)) return null;
   const mayTell = [status, ...report.attempts.map((attempt) => attempt.status)].every(
     (each) => loggedReason({ status: each, reason: "" }, keepsContent) !== null,
   );
-  return mayTell && errorMessage !== null ? errorMessage.slice(0, MESSAGE_CHARS_MAX) : null;
+  return mayTell ? errorMessage.slice(0, MESSAGE_CHARS_MAX) : null;
 }
 
 function answererOf({ answeredBy, attempts }: CallReport): RequestRecord["answeredBy"] {

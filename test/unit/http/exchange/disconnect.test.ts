@@ -25,3 +25,13 @@ test("runs at once if the response has closed before, and only once", () => {
   response.emit("close");
   expect(end).toHaveBeenCalledTimes(1);
 });
+
+test("runs everything in the order in which it was added, once however often the response closes", () => {
+  const response = newResponse();
+  const ran: string[] = [];
+  for (const name of ["first", "second", "third"]) whenOver(response, () => ran.push(name));
+  response.emit("close");
+  response.emit("close");
+  expect(ran).toEqual(["first", "second", "third"]);
+  expect(response.listenerCount("close")).toBe(1);
+});
