@@ -1,5 +1,6 @@
 // Connections on their way from the primary process to a worker. Node keeps its end of one open until the worker has said
-// that it took it, and forgets it when the worker dies first. Here it goes to another worker then.
+// that it took it, and forgets it when the worker dies first. Here it goes to another worker then. Node also closes the
+// port when the last worker leaves. Here that one stays listed until another listens, so that connections wait.
 
 import type { ChildProcess } from "node:child_process";
 
@@ -24,52 +25,121 @@ interface Pending {
   readonly connection: HandedConnection;
 }
 
+type Emit = (event: string, ...values: readonly unknown[]) => boolean;
 type Send = (message: unknown, connection?: unknown, ...rest: readonly unknown[]) => boolean;
 
 export interface Handover {
   /** Before the worker gets its first connection. */
   watch(worker: ChildProcess): void;
-  /** The worker has ended: what it did not take goes to others, or is closed where there are none. */
-  moveAll(worker: ChildProcess): void;
+  /** The worker takes connections from now on. */
+  join(worker: ChildProcess): void;
+  /** The port closes with the last worker from now on. */
+  retire(): void;
+}
+
+interface Watched {
+  /** Sent to the worker and not taken yet. */
+  readonly pending: Map<number, Pending>;
+  /** Whether it takes connections. */
+  hasJoined: boolean;
+  /** Of the last worker: what Node is yet to be told about its end. Null while it lives. */
+  held: (() => void)[] | null;
 }
 
 export function createHandover(): Handover {
-  const workers = new Map<ChildProcess, Map<number, Pending>>();
+  const workers = new Map<ChildProcess, Watched>();
   /** Below zero: Node counts its own upwards. */
   let lastSeq = 0;
+  let isRetired = false;
 
   function passOn({ message, connection }: Pending): void {
-    const next = [...workers.keys()].find((worker) => worker.connected);
+    const next = [...workers].find(([, { hasJoined }]) => hasJoined);
     lastSeq -= 1;
     if (next === undefined) connection.close();
-    else (next.send as Send)({ ...message, seq: lastSeq }, connection);
+    else (next[0].send as Send)({ ...message, seq: lastSeq }, connection);
+  }
+
+  const isLast = (watched: Watched): boolean =>
+    !isRetired && watched.hasJoined && [...workers.values()].filter(({ hasJoined }) => hasJoined).length === 1;
+
+  function release(): void {
+    for (const { held } of [...workers.values()]) for (const tell of held?.splice(0) ?? []) tell();
   }
 
   return {
     watch(worker) {
-      const pending = new Map<number, Pending>();
-      workers.set(worker, pending);
-      const send = worker.send.bind(worker) as Send;
-      const watched: Send = (message, connection, ...rest) => {
-        if (isNewConnection(message)) pending.set(message.seq, { message, connection: connection as HandedConnection });
-        return send(message, connection, ...rest);
-      };
-      worker.send = watched as ChildProcess["send"];
-      worker.on("internalMessage" as "message", (reply: unknown) => {
-        const { ack } = reply as WorkerReply;
-        const found = ack === undefined ? undefined : pending.get(ack);
-        if (ack === undefined || found === undefined) return;
-        pending.delete(ack);
-        // Our end of what was passed on: taken or not, it is of no more use. Of all others Node takes care.
-        if (ack < 0) found.connection.close();
+      const watched: Watched = { pending: new Map(), hasJoined: false, held: null };
+      workers.set(worker, watched);
+      notePending(worker, watched);
+      holdEnd(worker, watched, {
+        isLast: () => isLast(watched),
+        onEnd() {
+          workers.delete(worker);
+          for (const one of watched.pending.values()) passOn(one);
+        },
       });
     },
-    moveAll(worker) {
-      const pending = workers.get(worker);
-      workers.delete(worker);
-      for (const one of pending?.values() ?? []) passOn(one);
+    join(worker) {
+      const watched = workers.get(worker);
+      if (watched !== undefined) watched.hasJoined = true;
+      release();
+    },
+    retire() {
+      isRetired = true;
+      release();
     },
   };
+}
+
+/** Notes what Node sends to the worker until it is taken. */
+function notePending(worker: ChildProcess, watched: Watched): void {
+  const { pending } = watched;
+  const send = worker.send.bind(worker) as Send;
+  const noted: Send = (message, connection, ...rest) => {
+    if (isNewConnection(message)) pending.set(message.seq, { message, connection: connection as HandedConnection });
+    return watched.held === null ? send(message, connection, ...rest) : true;
+  };
+  worker.send = noted as ChildProcess["send"];
+  worker.on("internalMessage" as "message", (reply: unknown) => {
+    const { ack } = reply as WorkerReply;
+    const found = ack === undefined ? undefined : pending.get(ack);
+    if (ack === undefined || found === undefined) return;
+    pending.delete(ack);
+    // Our end of what was passed on: taken or not, it is of no more use. Of all others Node takes care.
+    if (ack < 0) found.connection.close();
+  });
+}
+
+interface EndOptions {
+  isLast(): boolean;
+  onEnd(): void;
+}
+
+/** Node hears of the end of the last worker only when that is released. */
+function holdEnd(worker: ChildProcess, watched: Watched, { isLast, onEnd }: EndOptions): void {
+  const emit = worker.emit.bind(worker) as Emit;
+  const setConnected = (connected: boolean): void => void Object.assign(worker, { connected });
+  const tell = (event: string, values: readonly unknown[]): void => {
+    watched.hasJoined = false;
+    emit(event, ...values);
+    if (event === "exit") onEnd();
+  };
+  const emitOrHold: Emit = (event, ...values) => {
+    if (event !== "disconnect" && event !== "exit") return emit(event, ...values);
+    if (!isLast()) {
+      tell(event, values);
+      return true;
+    }
+    // Node may still send it a connection, which is then pending as well. It sends none to a process that is not connected.
+    setConnected(true);
+    watched.held ??= [];
+    watched.held.push(() => {
+      setConnected(false);
+      tell(event, values);
+    });
+    return true;
+  };
+  worker.emit = emitOrHold as ChildProcess["emit"];
 }
 
 function isNewConnection(message: unknown): message is NewConnection {

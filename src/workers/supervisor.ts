@@ -1,5 +1,5 @@
 // Worker processes: starts them, replaces those that die, and stops them. The primary process keeps the port and hands
-// connections out in turn, so that a worker that dies takes only its own requests along.
+// connections out in turn, so that a worker that dies takes only its own requests along. Also while none is left.
 
 import cluster, { type Worker } from "node:cluster";
 import type { Duplex } from "node:stream";
@@ -65,7 +65,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const child = cluster.fork();
     handover.watch(child.process);
     const link = createLink(child.process.stdio[LINK_FD] as Duplex);
-    child.once("exit", () => handover.moveAll(child.process));
+    child.once("listening", () => handover.join(child.process));
     const ended = endOf(child, link);
     const { pid } = child.process;
     const worker: WorkerProcess = { index, pid, link, isReplacement, ended: ended.then(() => undefined) };
@@ -89,6 +89,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     running: () => [...running],
     retire() {
       isRetired = true;
+      handover.retire();
     },
   };
 }
@@ -100,12 +101,12 @@ interface WorkerEnding {
 
 /** Both the process and its pipe, so that nothing it sent is left unread. */
 async function endOf(child: Worker, link: OpenLink): Promise<WorkerEnding> {
-  const exited = new Promise<WorkerEnding>((resolve) => {
-    child.once("exit", (code: number | null, signal: string | null) => resolve({ code, signal }));
+  const ended = new Promise<WorkerEnding>((resolve) => {
+    child.process.once("close", (code, signal) => resolve({ code, signal }));
   });
   // A fault of Node's own channel is followed by the end of the process.
   child.on("error", () => undefined);
-  const ending = await exited;
+  const ending = await ended;
   await link.closed;
   return ending;
 }

@@ -10,7 +10,14 @@ import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
-import { askFresh, isRunning, openFresh, startWorkers, type WorkersGateway } from "../../support/gateway/workers.ts";
+import {
+  askFresh,
+  isRunning,
+  openFresh,
+  startWorkers,
+  statusesOf,
+  type WorkersGateway,
+} from "../../support/gateway/workers.ts";
 import {
   type Behaviour,
   chunk,
@@ -202,6 +209,20 @@ describe("on SQLite", () => {
     await gateway.untilStarted(started.length + 1);
   });
 
+  test("connections wait on the same port while all workers are dead", async () => {
+    provider.on("alpha", sends(200, completion("some words", "alpha", { usage: USAGE })));
+    for (let count = 0; count < 3; count += 1) {
+      const started = gateway.workers();
+      const running = started.filter(isRunning);
+      for (const pid of running) process.kill(pid, "SIGKILL");
+      await expect.poll(() => running.filter(isRunning)).toEqual([]);
+      const asked = Array.from({ length: 12 }, () => askFresh(gateway, { key, patienceMs: 60_000 }));
+      expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(12).fill(200));
+      await gateway.untilStarted(started.length + 2);
+      expect(await statusesOf(gateway, { key }, 4)).toEqual([200, 200, 200, 200]);
+    }
+  });
+
   test("a stop waits for the streams of all workers", async () => {
     const before = await posted(gateway);
     const { finish, responses } = await openStreams(gateway, key, 8);
@@ -217,6 +238,16 @@ describe("on SQLite", () => {
     expect(gateway.workers().some(isRunning)).toBe(false);
     expect(gateway.output().match(/"event":"process.stopped"/g)).toHaveLength(1);
     expect(await spentUntilNext(before)).toBe(8n * COST);
+  });
+
+  test("a stop while all workers are dead closes the port", async () => {
+    const before = await posted(gateway);
+    for (const pid of gateway.workers().filter(isRunning)) process.kill(pid, "SIGKILL");
+    await expect.poll(() => gateway.output().match(/"event":"worker.ended"/g)?.length).toBe(2);
+    gateway.signal("SIGTERM");
+    expect(await gateway.exited).toBe(0);
+    await expect(fetch(gateway.url)).rejects.toThrow();
+    expect(await spentUntilNext(before)).toBe(0n);
   });
 
   test("a second signal cuts the streams of all workers, which then cost nothing", async () => {
