@@ -7,7 +7,8 @@ import type { Log } from "../core/log.ts";
 import { createSealer } from "../store/secret/seal.ts";
 import { createPriceCheckStore } from "../store/versions/price-checks.ts";
 import { createVersionStore } from "../store/versions/versions.ts";
-import { createVersions, type Followed, type Versions } from "../versions/versions.ts";
+import { createVersionLog, type VersionNews } from "../versions/news.ts";
+import { createVersions, type Versions } from "../versions/versions.ts";
 import { startPriceCheck } from "./price-check.ts";
 import type { InstallationSecret } from "./secret.ts";
 import { createSnapshots, type Snapshots, type SnapshotsContext } from "./snapshots.ts";
@@ -44,7 +45,7 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
       options = checked.options;
       snapshots.publish(checked);
     },
-    onFollow: sayFollowed(context),
+    onNews: tellNews(context),
     log,
     now,
   });
@@ -65,17 +66,8 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
   };
 }
 
-/** A line of the log. For all workers together the primary process writes one, when the first of them follows. */
-function sayFollowed({ log, worker }: ConfigurationContext): (followed: Followed) => void {
-  if (worker === null) return createFollowedLog(log);
-  return (followed) => void worker.link.call(WORKER_SERVICES.followed, followed).catch(() => undefined);
-}
-
-export function createFollowedLog(log: Log): (followed: Followed) => void {
-  let newest = 0;
-  return ({ version, delayMs }) => {
-    if (version <= newest) return;
-    newest = version;
-    log.info({ event: "config.followed", version, delayMs }, "serving with a version that another process published");
-  };
+/** For all workers together the primary process writes it to the log. */
+function tellNews({ log, worker }: ConfigurationContext): (news: VersionNews) => void {
+  if (worker === null) return createVersionLog(log).write;
+  return (news) => void worker.link.call(WORKER_SERVICES.versionNews, news).catch(() => undefined);
 }

@@ -15,12 +15,11 @@ import { createLedgerStore, forgetProcess, forgetProcesses } from "../store/ledg
 import { openLogThreads } from "../store/sqlite/log-file.ts";
 import { openThread, sqliteOver } from "../store/sqlite/sqlite.ts";
 import { type MetricReadings, watchProcess } from "../telemetry/metrics.ts";
-import type { Followed } from "../versions/versions.ts";
+import { createVersionLog, type VersionNews } from "../versions/news.ts";
 import type { OpenLink } from "../workers/link.ts";
 import { createSupervisor, type Supervisor, type WorkerProcess } from "../workers/supervisor.ts";
 import type { App } from "./app.ts";
 import { hearOfChanges } from "./changes.ts";
-import { createFollowedLog } from "./configuration.ts";
 import type { StopOptions } from "./drain.ts";
 import { lend } from "./lend.ts";
 import { openWindows } from "./limits.ts";
@@ -66,7 +65,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   const metrics = watchProcess();
   const first = createFirstStart();
   const owners = new Map<WorkerProcess, string>();
-  const logFollowed = createFollowedLog(log);
+  const versionLog = createVersionLog(log);
   const keepPlaces = createPlaceKeeper();
   const onStart = (worker: WorkerProcess): void => {
     const { link, index } = worker;
@@ -74,7 +73,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
     link.serve(LIFE.place, () => order);
     link.serve(WORKER_SERVICES.owner, (owner) => void owners.set(worker, String(owner)));
     link.serve(WORKER_SERVICES.windows, (wishes) => windows.take(wishes as readonly Wish[]));
-    link.serve(WORKER_SERVICES.followed, (followed) => logFollowed(followed as Followed));
+    link.serve(WORKER_SERVICES.versionNews, (news) => versionLog.write(news as VersionNews, worker));
     link.serve(WORKER_SERVICES.metrics, async () => [
       ...(await readOthers(supervisor, worker)),
       await metrics.readings(),
@@ -87,6 +86,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   const onEnd = (worker: WorkerProcess): void => {
     const owner = owners.get(worker);
     owners.delete(worker);
+    versionLog.forget(worker);
     // What it held has no owner now, so the others release it. They find out by themselves where this fails.
     if (owner !== undefined) void forgetProcess(store.db, owner).catch(() => undefined);
   };

@@ -26,8 +26,8 @@ export const WORKER_SERVICES = {
   owner: "owner",
   /** The metrics of all other processes. */
   metrics: "metrics",
-  /** A worker serves with a version that another process published. */
-  followed: "followed",
+  /** What a worker finds out about versions of the configuration. */
+  versionNews: "version-news",
 } as const;
 
 /** News: keys or profiles have changed. */

@@ -17,11 +17,11 @@ import {
 } from "../core/overlay.ts";
 import { type Change, changesBetween } from "./changes.ts";
 import { entryAt, patched, withEntry } from "./document.ts";
+import type { Problems, VersionNews } from "./news.ts";
 import { stampPrices } from "./prices.ts";
 import { openDocument, type SecretSealer, sealDocument } from "./secrets.ts";
 
 type Usable = Extract<Checked, { ok: true }>;
-type Problems = Extract<Checked, { ok: false }>["problems"];
 
 /** Who changes what, and from which version they started. */
 export interface Publication {
@@ -76,12 +76,6 @@ interface DraftProvider {
   readonly catalog: Catalog | null;
 }
 
-export interface Followed {
-  readonly version: number;
-  /** Since it was published. */
-  readonly delayMs: number;
-}
-
 interface VersionsContext {
   readonly store: VersionStore;
   /** Null where the configuration cannot be changed at run time. */
@@ -89,8 +83,8 @@ interface VersionsContext {
   readonly sealer: SecretSealer | null;
   /** Called with each configuration to serve with from now on. */
   readonly onServe: (checked: Usable) => void;
-  /** Called when this process begins to serve with a version that another one published. Not at the start. */
-  readonly onFollow?: (followed: Followed) => void;
+  /** What this process finds out about versions. */
+  readonly onNews?: (news: VersionNews) => void;
   readonly log: Log;
   readonly now: () => number;
   readonly pollMs?: number;
@@ -170,7 +164,7 @@ class VersionFollower implements Versions {
     const wanted = withEntry(previous, "providers", id, patched(entryAt(previous, "providers", id), fields));
     const sealed = await sealDocument(wanted, { previous, setBy: author, nowMs: now(), sealer });
     refuseLocked(this.locks, changesBetween(previous, sealed), sealed);
-    const checked = await this.#check(sealed);
+    const checked = await this.#check(sealed, this.#newest.number);
     const opened = await openDocument(sealed, sealer);
     const catalog = checked.ok ? checked.catalog : null;
     const provider = catalog?.providers.get(id) ?? configuration?.provider(opened.document, id) ?? null;
@@ -220,7 +214,7 @@ class VersionFollower implements Versions {
     const document = isStored
       ? stamped
       : await sealDocument(stamped, { previous: previous.document, setBy: author, nowMs, sealer });
-    const checked = await this.#check(document);
+    const checked = await this.#check(document, previous.number + 1);
     if (!checked.ok) throw refused(checked.problems);
     if (Buffer.byteLength(JSON.stringify(document)) > DOCUMENT_BYTES_MAX) {
       throw new GatewayError("unprocessable", "The run-time configuration is larger than 1 MB.");
@@ -228,17 +222,15 @@ class VersionFollower implements Versions {
     return { document, checked };
   }
 
-  async #check(document: Overlay): Promise<Checked> {
-    const { configuration, sealer, log } = this.#context;
+  async #check(document: Overlay, version: number): Promise<Checked> {
+    const { configuration, sealer, onNews } = this.#context;
     if (configuration === null) {
       throw new GatewayError("forbidden", "The configuration of this gateway cannot be changed.", {
         code: "read_only",
       });
     }
     const opened = await openDocument(document, sealer);
-    for (const provider of opened.unreadable) {
-      log.error({ event: "config.key_unreadable", provider }, "a provider's key was sealed with another secret");
-    }
+    for (const provider of opened.unreadable) onNews?.({ kind: "keyUnreadable", version, provider });
     return configuration.check(opened.document);
   }
 
@@ -276,17 +268,17 @@ class VersionFollower implements Versions {
   }
 
   async #readNewest(): Promise<void> {
-    const { store, onFollow, now } = this.#context;
+    const { store, onNews, now } = this.#context;
     const number = await store.newest();
     if (number <= this.#newest.number) return;
     const version = await store.find(number);
     if (version === null) return;
     this.#note(version);
-    const checked = await this.#check(version.document);
+    const checked = await this.#check(version.document, version.number);
     if (!checked.ok) return this.#report(version, checked.problems);
     this.#serve(version, checked);
     // Not at the start, which finds what is old.
-    if (this.#timer !== null) onFollow?.({ version: number, delayMs: now() - version.atMs });
+    if (this.#timer !== null) onNews?.({ kind: "followed", version: number, delayMs: now() - version.atMs });
   }
 
   /** At the start, after an upgrade perhaps: an older version is better than none. */
@@ -294,7 +286,7 @@ class VersionFollower implements Versions {
     for (let before = this.#newest.number; before > 0; ) {
       const older = await this.list({ limit: PAGE, before });
       for (const version of older) {
-        const checked = await this.#check(version.document);
+        const checked = await this.#check(version.document, version.number);
         if (!checked.ok) continue;
         const problems = this.#problems;
         this.#serve(version, checked);
@@ -308,23 +300,17 @@ class VersionFollower implements Versions {
 
   #report({ number: version }: ConfigVersion, problems: Problems): void {
     this.#problems = problems;
-    const fields = { event: "config.version_unusable", version, problems } as const;
-    this.#context.log.error(fields, "a configuration version cannot be used; an older one serves");
+    this.#context.onNews?.({ kind: "unusable", version, problems });
   }
 
   async #poll(): Promise<void> {
-    const { log } = this.#context;
+    const { onNews } = this.#context;
     try {
       await this.#catchUp();
-      if (!this.#isReachable)
-        log.info({ event: "config.reload_recovered" }, "configuration versions can be read again");
+      if (!this.#isReachable) onNews?.({ kind: "reloadRecovered" });
       this.#isReachable = true;
     } catch (error) {
-      if (this.#isReachable)
-        log.warn(
-          { event: "config.reload_failed", err: error },
-          "configuration versions cannot be read; the last one serves",
-        );
+      if (this.#isReachable) onNews?.({ kind: "reloadFailed", error });
       this.#isReachable = false;
     }
   }

@@ -5,8 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
+import { openDb } from "../../../src/store/db.ts";
+import { createVersionStore } from "../../../src/store/versions/versions.ts";
 import { ADMIN_TOKEN } from "../../support/gateway/gateway.ts";
 import { scrape } from "../../support/gateway/scrape.ts";
 import { type Answer, askFresh, startWorkers, statusesOf, type WorkersGateway } from "../../support/gateway/workers.ts";
@@ -186,6 +189,27 @@ describe.each(STORES)("two workers on $name", ({ database }) => {
     expect(delaysOf(version.number)).toHaveLength(1);
   });
 
+  test("a version that neither can use is reported once, and so is a key that neither can open", async () => {
+    const db = await openDb(database === "" ? `sqlite:${join(folder, "data", "switchyard.db")}` : database);
+    const store = createVersionStore(db);
+    const number = (await store.newest()) + 1;
+    const apiKey = { sealed: "s1.AAAA", lastFour: "5678", setBy: "ann", setAt: new Date().toISOString() };
+    const document = {
+      tiers: { UNHEARD: ["alpha"] },
+      providers: { sealed: { kind: "openai", baseUrl: provider.url, apiKey } },
+    };
+    await store.insert({ number, author: "newer release", atMs: Date.now(), note: "", document });
+    await db.close();
+    // Connections go to both in turn.
+    const seen = async (): Promise<unknown> =>
+      Promise.all(Array.from({ length: 4 }, async () => (await configurationOf(gateway)).problems.length > 0));
+    await expect.poll(seen).toEqual([true, true, true, true]);
+    expect((await gateway.api("POST", "/api/versions/0/rollback")).status).toBe(200);
+    await expect.poll(() => delaysOf(number + 1)).toHaveLength(1);
+    for (const event of ["config.version_unusable", "config.key_unreadable"])
+      expect(gateway.output().split(`"event":"${event}"`), event).toHaveLength(2);
+  });
+
   test("a spend limit holds on both together", async () => {
     const { key: text = "" } = await made("/api/keys", { name: "spender", spendLimitUsd: "0.05" });
     const statuses = await statusesOf(gateway, { key: text, body: { max_tokens: 4096 } }, 20);
@@ -204,6 +228,14 @@ describe.each(STORES)("two workers on $name", ({ database }) => {
     for (const line of lines.filter((each) => each !== "")) expect(() => JSON.parse(line), line).not.toThrow();
   });
 });
+
+async function configurationOf({ url }: WorkersGateway): Promise<{ problems: readonly unknown[] }> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+    httpGet(`${url}/api/configuration`, { agent: false, headers }, resolve).on("error", reject);
+  });
+  return (await json(response)) as { problems: readonly unknown[] };
+}
 
 async function openEvents({ url }: WorkersGateway) {
   let text = "";

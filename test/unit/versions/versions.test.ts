@@ -3,7 +3,8 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Checked } from "../../../src/config/settings.ts";
 import type { ConfigVersion } from "../../../src/core/overlay.ts";
-import { createVersions, type Followed } from "../../../src/versions/versions.ts";
+import type { VersionNews } from "../../../src/versions/news.ts";
+import { createVersions } from "../../../src/versions/versions.ts";
 
 const CHECKED = { ok: true, warnings: [] } as unknown as Checked;
 const POLL_MS = 1_000;
@@ -36,13 +37,13 @@ function slowStore() {
 
 async function startVersions(store: ReturnType<typeof slowStore>["store"]) {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  const followed: Followed[] = [];
+  const followed: VersionNews[] = [];
   const versions = createVersions({
     store,
     configuration: { locks: [], check: () => CHECKED, provider: () => null },
     sealer: null,
     onServe: () => undefined,
-    onFollow: (each) => void followed.push(each),
+    onNews: (each) => void followed.push(each),
     log: silent,
     now: () => 5_000,
     pollMs: POLL_MS,
@@ -81,11 +82,11 @@ test("a version of another process is followed, also one that came first", async
   await settle();
   slow.confirm();
   await settle();
-  expect(followed).toEqual([{ version: 1, delayMs: 1_000 }]);
+  expect(followed).toEqual([{ kind: "followed", version: 1, delayMs: 1_000 }]);
   slow.confirm();
   expect((await publishing).version.number).toBe(2);
   slow.stored.push({ number: 3, author: "bob", atMs: 4_500, note: "", document: {} });
   await poll();
-  expect(followed.slice(1)).toEqual([{ version: 3, delayMs: 500 }]);
+  expect(followed.slice(1)).toEqual([{ kind: "followed", version: 3, delayMs: 500 }]);
   versions.stop();
 });
