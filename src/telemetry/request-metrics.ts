@@ -1,8 +1,9 @@
 // Metrics of requests: count, duration, overhead, fallbacks, tokens and money. Labels are routes, tiers, models of the
 // catalogue and fixed words, so their number stays bounded.
 
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { NanoUsd, TokenBuckets } from "../core/money.ts";
+import { TimeHistogram } from "./time-histogram.ts";
 
 /** One request that is over, as the metrics count it. */
 export interface RequestMetric {
@@ -39,10 +40,7 @@ const OVERHEAD_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.
 const DECISION_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05];
 
 export function requestMetrics(named: MetricNamer, storeError: () => void): RequestMetrics {
-  const requests = new Counter({
-    ...named("requests_total", "Requests answered."),
-    labelNames: ["route", "status", "tier", "model"],
-  });
+  const count = requestCounter(named);
   const times = timeMetrics(named);
   const fallbacks = new Counter({
     ...named("fallbacks_total", "Requests answered by another model than the one chosen, by why that one failed."),
@@ -52,14 +50,22 @@ export function requestMetrics(named: MetricNamer, storeError: () => void): Requ
     ...named("failed_attempts_total", "Attempts on a model that failed."),
     labelNames: ["provider", "model", "reason"],
   });
-  const inFlight = new Gauge(named("requests_in_flight", "Requests being served now."));
+  let inFlight = 0;
+  new Gauge({
+    ...named("requests_in_flight", "Requests being served now."),
+    collect() {
+      this.set(inFlight);
+    },
+  });
   const spend = spendingMetrics(named);
   return {
-    begin: () => inFlight.inc(),
+    begin() {
+      inFlight += 1;
+    },
     end(metric) {
-      const { route, status, tier, model, fallback, cost } = metric;
-      inFlight.dec();
-      requests.inc({ route, status, tier, model });
+      const { model, fallback, cost } = metric;
+      inFlight -= 1;
+      count(metric);
       times(metric);
       if (fallback !== null) fallbacks.inc(fallback);
       for (const { provider, model: tried, reason } of metric.failedAttempts) {
@@ -78,34 +84,57 @@ export function failureReason({ failure, status }: { failure: string | null; sta
   return status >= 500 ? "status_5xx" : "status_4xx";
 }
 
+interface RequestCount extends Pick<RequestMetric, "route" | "status" | "tier" | "model"> {
+  count: number;
+}
+
+/** Written into the counter only when the metrics are read. */
+function requestCounter(named: MetricNamer): (metric: RequestMetric) => void {
+  const counts = new Map<string, RequestCount>();
+  new Counter({
+    ...named("requests_total", "Requests answered."),
+    labelNames: ["route", "status", "tier", "model"],
+    collect() {
+      this.reset();
+      for (const { count, ...labels } of counts.values()) this.inc(labels, count);
+    },
+  });
+  return ({ route, status, tier, model }) => {
+    const name = `${route} ${status} ${tier} ${model}`;
+    const known = counts.get(name);
+    if (known === undefined) counts.set(name, { route, status, tier, model, count: 1 });
+    else known.count += 1;
+  };
+}
+
 /** Durations, each with the buckets of its scale. */
 function timeMetrics(named: MetricNamer): (metric: RequestMetric) => void {
-  const duration = new Histogram({
+  const duration = new TimeHistogram({
     ...named("request_duration_seconds", "From the first byte in to the last byte out."),
     labelNames: ["route"],
     buckets: DURATION_SECONDS,
   });
-  const firstContent = new Histogram({
+  const firstContent = new TimeHistogram({
     ...named("time_to_first_content_seconds", "From the first byte in to the first content of an answer."),
     labelNames: ["model"],
     buckets: DURATION_SECONDS,
   });
-  const overhead = new Histogram({
+  const overhead = new TimeHistogram({
     ...named(
       "overhead_seconds",
       "What the gateway itself took of an answered request: before the first attempt, and from the answer to its booking.",
     ),
     buckets: OVERHEAD_SECONDS,
   });
-  const decision = new Histogram({
+  const decision = new TimeHistogram({
     ...named("decision_seconds", "What it took to decide on a tier and a chain."),
     buckets: DECISION_SECONDS,
   });
   return ({ route, model, durationMs, firstContentMs, overheadMs, decisionMs }) => {
-    duration.observe({ route }, durationMs / 1000);
-    if (firstContentMs !== null) firstContent.observe({ model }, firstContentMs / 1000);
-    if (overheadMs !== null) overhead.observe(overheadMs / 1000);
-    if (decisionMs !== null) decision.observe(decisionMs / 1000);
+    duration.note(durationMs / 1000, route);
+    if (firstContentMs !== null) firstContent.note(firstContentMs / 1000, model);
+    if (overheadMs !== null) overhead.note(overheadMs / 1000);
+    if (decisionMs !== null) decision.note(decisionMs / 1000);
   };
 }
 
