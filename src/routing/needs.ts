@@ -21,8 +21,10 @@ export interface NeedsInput {
 
 export function listNeeds({ question, catalog, inputTokens }: NeedsInput): readonly Need[] {
   const { chat, constraints } = question;
-  const own = requestCapabilities(chat, catalog).map((capability) => capabilityNeed(capability, "no"));
-  return [contextNeed(inputTokens), ...own, ...nativeNeeds(question, catalog), ...constraintNeeds(constraints)];
+  const needs = [contextNeed(inputTokens)];
+  for (const capability of requestCapabilities(chat, catalog)) needs.push(capabilityNeed(capability, "no"));
+  needs.push(...nativeNeeds(question, catalog), ...constraintNeeds(constraints));
+  return needs;
 }
 
 /** What the key's profile asks of any model, whatever the request. */
@@ -65,7 +67,9 @@ function nativeNeeds({ nativeFormat }: RoutingQuestion, { providers }: Catalog):
 
 function contextNeed(inputTokens: number): Need {
   return {
-    name: `a context window of ${inputTokens} tokens`,
+    get name() {
+      return `a context window of ${inputTokens} tokens`;
+    },
     isMetBy: (model) => inputTokens <= model.context,
     unmet: (model) => `context window of ${model.context} tokens is too small for about ${inputTokens}`,
   };
@@ -81,10 +85,11 @@ function capabilityNeed(capability: Capability, because: string): Need {
 
 function requestCapabilities(chat: ChatRequest, catalog: Catalog): readonly Capability[] {
   const capabilities: Capability[] = [];
-  if (hasImages(chat.messages)) capabilities.push("vision");
+  const hasParts = chat.messages.some(({ content }) => Array.isArray(content));
+  if (hasParts && hasImages(chat.messages)) capabilities.push("vision");
   if (chat.tools.length > 0) capabilities.push("tools");
-  if (hasPart(chat, "input_audio") && isKnown("audio", catalog)) capabilities.push("audio");
-  if (hasPart(chat, "file") && isKnown("files", catalog)) capabilities.push("files");
+  if (hasParts && hasPart(chat, "input_audio") && isKnown("audio", catalog)) capabilities.push("audio");
+  if (hasParts && hasPart(chat, "file") && isKnown("files", catalog)) capabilities.push("files");
   return capabilities;
 }
 

@@ -57,8 +57,17 @@ export async function attempt(call: Call, reservation: Reservation, services: Se
   const { models, attempts } = walk;
   try {
     for (const model of models) {
-      const result = await tryKeys(walk, model, services);
-      if (result !== null) return { attempts, result };
+      for (const keyId of keysFor(walk, model, services)) {
+        if (isLate(walk, services) || !fits(model, walk)) break;
+        const ticket = services.health.admit(model.route, keyId);
+        if (ticket === 0) {
+          walk.skipped.push({ model, keyId });
+          continue;
+        }
+        const result = await takeTurn(walk, { model, keyId, ticket, mayRetry: true }, services);
+        if (result !== null) return { attempts, result };
+        if (!isLastOfKey(walk)) break;
+      }
     }
     const result = (await tryPaused(walk, services)) ?? (await trySkipped(walk, services));
     return { attempts, result: result ?? allFailed(walk, services) };
@@ -111,23 +120,16 @@ function startWalk(call: Call, reservation: Reservation, { catalog, now, routing
   };
 }
 
-/** The key of the conversation first. Another one helps only where the key itself was refused or limited. */
-async function tryKeys(walk: ChainWalk, model: HostedModel, services: Services): Promise<Answered | Unanswered | null> {
-  const { apiKeys } = services.registry.connection(model.provider).provider;
-  const { call, reservation } = walk;
-  for (const keyId of keyIdsOf(apiKeys, reservation.decision, () => conversationOf(call))) {
-    if (isLate(walk, services) || !fits(model, walk)) return null;
-    const ticket = services.health.admit(model.route, keyId);
-    if (ticket === 0) {
-      walk.skipped.push({ model, keyId });
-      continue;
-    }
-    const result = await takeTurn(walk, { model, keyId, ticket, mayRetry: true }, services);
-    if (result !== null) return result;
-    const failure = walk.failures.at(-1) as Failure;
-    if (!isOfKey(failure, judge(failure))) return null;
-  }
-  return null;
+/** The key of the conversation first. */
+function keysFor({ call, reservation }: ChainWalk, model: HostedModel, { registry }: Services) {
+  const { apiKeys } = registry.connection(model.provider).provider;
+  return keyIdsOf(apiKeys, reservation.decision, () => conversationOf(call));
+}
+
+/** Whether the last failure was that of the key itself, refused or limited: only then does another one help. */
+function isLastOfKey({ failures }: ChainWalk): boolean {
+  const failure = failures.at(-1) as Failure;
+  return isOfKey(failure, judge(failure));
 }
 
 /** Waits for models that asked for a short pause, the shortest first. */

@@ -35,15 +35,18 @@ const THRESHOLDS = {
   eager: { repeatWithin: 12, failures: 2 },
 } as const;
 
+const NOTHING: readonly string[] = [];
+
 export function findEscalation({ messages, ask, policy, isFollowUp, last }: EvidenceInput): Escalation {
+  // Another conversation may have begun with the same words: a first request carries nothing over.
+  if (!hasAnswer(messages, -1, messages.length)) return { tiers: 0, because: NOTHING, task: hashOf(ask.text) };
   const complaints = policy === "off" ? [] : complaintsUpTo(messages, ask);
   const opening = complaints.at(-1)?.before ?? ask;
   const continues = isFollowUp || complaints.length > 0;
   const own = hashOf(opening.text);
-  // Another conversation may have begun with the same words: a first request carries nothing over.
-  const isSameTask = last !== null && hasAnswer(messages, -1, messages.length) && (continues || last.task === own);
+  const isSameTask = last !== null && (continues || last.task === own);
   const task = isSameTask ? last.task : own;
-  if (policy === "off") return { tiers: 0, because: [], task };
+  if (policy === "off") return { tiers: 0, because: NOTHING, task };
   const because = [
     ...findInCalls(recentCalls(messages, opening.index), THRESHOLDS[policy]),
     ...complaints.map(() => "the human says that it is wrong"),
