@@ -20,7 +20,7 @@ import { createOpenCalls } from "../gateway/open-calls.ts";
 import { createSampler } from "../gateway/shadow/sampler.ts";
 import type { Edge, OperatorContext } from "../http/context.ts";
 import { type CompletionRoute, createRequestFormats } from "../http/exchange/request-format.ts";
-import { createGauges, createPressure } from "../http/overload/pressure.ts";
+import { createPressure } from "../http/overload/pressure.ts";
 import { createServer } from "../http/server.ts";
 import { COMPLETION_ROUTES } from "../http/v1/completions.ts";
 import type { AuthRows } from "../providers/auth/schemes.ts";
@@ -47,7 +47,15 @@ import type { SnapshotsContext } from "./snapshots.ts";
 import { openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
-import { openPlaces, openWorkerDbs, shareMetrics, shareOf, type WorkerDbs, type WorkerPlace } from "./worker.ts";
+import {
+  openGauges,
+  openPlaces,
+  openWorkerDbs,
+  shareMetrics,
+  shareOf,
+  type WorkerDbs,
+  type WorkerPlace,
+} from "./worker.ts";
 
 /** A process that serves. */
 export interface App {
@@ -286,7 +294,7 @@ async function closeParts(parts: AppParts) {
 /** Everything by name, so that a reader sees what the edge can reach. */
 function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge {
   const { settings, log, now, version, metrics, traces, limits, people, money, openCalls, drain, records } = parts;
-  const pressure = createPressure(settings.limits, createGauges(parts.worker?.count));
+  const pressure = createPressure(settings.limits, openGauges(parts.worker));
   return {
     settings,
     formats: parts.formats,

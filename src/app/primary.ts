@@ -24,7 +24,7 @@ import type { StopOptions } from "./drain.ts";
 import { lend } from "./lend.ts";
 import { openWindows } from "./limits.ts";
 import { watchedBy } from "./storage.ts";
-import { ACCESS_CHANGED, WORKER_SERVICES, type WorkerPlace } from "./worker.ts";
+import { ACCESS_CHANGED, announceMemory, WORKER_SERVICES, type WorkerPlace } from "./worker.ts";
 
 /** What passes between the primary and a worker about its life. */
 export const LIFE = { place: "place", started: "started", failed: "failed", stop: "stop", hurry: "hurry" } as const;
@@ -92,7 +92,9 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   };
   const supervisor = createSupervisor({ program, args, log, onStart, onEnd });
   const changes = await hearOfChanges(settings.database, () => tellAll(supervisor, ACCESS_CHANGED, null), log);
+  const endAnnouncing = announceMemory(() => supervisor.running().map(({ link }) => link));
   const close = async (): Promise<void> => {
+    endAnnouncing();
     supervisor.retire();
     await Promise.all(supervisor.running().map(({ ended }) => ended));
     await changes.close();

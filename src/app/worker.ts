@@ -8,6 +8,7 @@ import type { WorkerLink } from "../core/processes/link.ts";
 import { type ClientPlaces, createPlaces, type Places, placesOver } from "../core/processes/places.ts";
 import type { RequestRecord } from "../core/requests/records.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
+import { createGauges, type Gauges } from "../http/overload/pressure.ts";
 import { openDb } from "../store/db.ts";
 import { logPathOf } from "../store/sqlite/log-file.ts";
 import { sqliteOver } from "../store/sqlite/sqlite.ts";
@@ -32,6 +33,8 @@ export const WORKER_SERVICES = {
 
 /** News: keys or profiles have changed. */
 export const ACCESS_CHANGED = "access-changed";
+/** News: how much memory the primary process takes up. */
+const PRIMARY_BYTES = "primary-bytes";
 const REQUESTS_WRITTEN = "requests-written";
 const LOG_WATCHED = "log-watched";
 
@@ -54,6 +57,25 @@ export function shareOf(settings: Settings, { count }: WorkerPlace): Settings {
   const { bodyBytes } = settings.limits;
   const part = bodyBytes === null ? defaultBodyBytes(count) : Math.ceil(bodyBytes / count);
   return { ...settings, limits: { ...settings.limits, bodyBytes: part } };
+}
+
+/** The primary process uses the same memory as its workers. */
+export function openGauges(worker: WorkerPlace | null): Gauges {
+  if (worker === null) return createGauges();
+  let primaryBytes = 0;
+  worker.link.on(PRIMARY_BYTES, (bytes) => {
+    primaryBytes = Number(bytes);
+  });
+  return createGauges({ processes: worker.count, commonBytes: () => primaryBytes });
+}
+
+/** In the primary process: tells the workers until it is called off. */
+export function announceMemory(links: () => readonly Pick<WorkerLink, "publish">[]): () => void {
+  const timer = setInterval(() => {
+    const bytes = process.memoryUsage.rss();
+    for (const link of links()) link.publish(PRIMARY_BYTES, bytes);
+  }, ANNOUNCE_MS).unref();
+  return () => clearInterval(timer);
 }
 
 /** With fewer places for each worker, chance would refuse too many: the primary counts those of all. */

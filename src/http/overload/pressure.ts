@@ -69,17 +69,26 @@ function createLateness(limitMs: number, nowMs: () => number) {
   };
 }
 
-/** `processes` share the memory. */
-export function createGauges(processes = 1): Gauges {
+interface MemoryShare {
+  /** How many processes share the memory, this one included. */
+  readonly processes: number;
+  /** What another process takes up that serves all of them. */
+  readonly commonBytes: () => number;
+}
+
+export function createGauges({ processes, commonBytes }: MemoryShare = ALONE): Gauges {
   const availableBytes = readMachine().memoryBytes / processes;
   return {
     nowMs: () => performance.now(),
     memoryPercent() {
       const { used_heap_size: heapBytes, heap_size_limit: maxBytes } = getHeapStatistics();
-      return 100 * Math.max(process.memoryUsage.rss() / availableBytes, heapBytes / maxBytes);
+      const usedBytes = process.memoryUsage.rss() + commonBytes() / processes;
+      return 100 * Math.max(usedBytes / availableBytes, heapBytes / maxBytes);
     },
   };
 }
+
+const ALONE: MemoryShare = { processes: 1, commonBytes: () => 0 };
 
 export function heapMaxBytes(): number {
   return getHeapStatistics().heap_size_limit;

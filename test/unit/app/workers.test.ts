@@ -8,8 +8,9 @@ import { openHealth } from "../../../src/app/health.ts";
 import { lend } from "../../../src/app/lend.ts";
 import { sharedWrongKeys } from "../../../src/app/people.ts";
 import { createTeller } from "../../../src/app/sessions.ts";
-import type { WorkerPlace } from "../../../src/app/worker.ts";
+import { announceMemory, openGauges, type WorkerPlace } from "../../../src/app/worker.ts";
 import { load } from "../../../src/config/load.ts";
+import { readMachine } from "../../../src/config/machine.ts";
 import type { Log } from "../../../src/core/log.ts";
 import type { SessionTurn } from "../../../src/core/session.ts";
 import type { Snapshot } from "../../../src/gateway/services.ts";
@@ -68,6 +69,20 @@ test("a breaker that opens in one worker is open in the other", async () => {
   expect(one.resting().has(route)).toBe(true);
   await vi.waitFor(() => expect(other.resting().has(route)).toBe(true));
   expect(other.admit(route)).toBe(0);
+});
+
+test("the memory of the primary process counts in each worker", async () => {
+  const { near, far } = linked();
+  const gauges = openGauges({ link: near, index: 0, count: 4, isFirstStart: false });
+  const machineBytes = readMachine().memoryBytes;
+  vi.spyOn(process.memoryUsage, "rss").mockReturnValue(0.2 * machineBytes);
+  expect(gauges.memoryPercent()).toBeCloseTo(80);
+  ends.push(
+    announceMemory(() => [far]),
+    () => vi.restoreAllMocks(),
+  );
+  // Four workers and the primary, a fifth of the memory each.
+  await vi.waitFor(() => expect(gauges.memoryPercent()).toBeCloseTo(100), { timeout: 30_000 });
 });
 
 test("wrong keys that one worker sees count in the other", async () => {
