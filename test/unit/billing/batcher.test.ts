@@ -30,6 +30,18 @@ test("what arrives in one turn, and what arrives during a commit, goes together"
   expect(sizes).toEqual([5, 7]);
 });
 
+test("what arrives in the next turn still joins, and is waited for no longer", async () => {
+  const { batcher, sizes } = recording();
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+  const answers = [batcher.submit(release("first"))];
+  await nextTurn();
+  answers.push(batcher.submit(release("second")));
+  await nextTurn();
+  answers.push(batcher.submit(release("third")));
+  await Promise.all(answers);
+  expect(sizes).toEqual([2, 1]);
+});
+
 test("a batch has an upper size", async () => {
   const { batcher, sizes } = recording();
   await Promise.all(ops(600).map(batcher.submit));
@@ -46,7 +58,7 @@ describe("several commits at once", () => {
       });
     return { commits, batcher: createBatcher({ commit, atOnceMax: 2 }) };
   }
-  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+  const nextTurn = () => new Promise((resolve) => setImmediate(setImmediate, resolve));
 
   test("many that wait are sent while the first is under way, few wait for it", async () => {
     const { commits, batcher } = held();
