@@ -3,7 +3,7 @@
 import type { ChainLists } from "../catalog/chains.ts";
 import type { HostRow, ModelRow } from "../catalog/rows.ts";
 import { CAPABILITIES, ENDPOINTS, type ToolScores } from "../core/model.ts";
-import { priceFromUsdPerMillion } from "../core/money.ts";
+import { PRICE_DECIMALS, priceFromUsdPerMillion } from "../core/money.ts";
 import { TIERS } from "../core/tiers.ts";
 import { dialectChanges } from "./dialects.ts";
 import { type Located, nodeAt } from "./located.ts";
@@ -144,5 +144,5 @@ function price(node: Located, report: Report): number | undefined {
   const usd = number({ min: 0, max: PRICE_MAX_USD })(node, report);
   if (usd === undefined) return undefined;
   const isExact = priceFromUsdPerMillion(usd) !== null;
-  return isExact ? usd : reject(node, report, "USD per million tokens with at most six decimals");
+  return isExact ? usd : reject(node, report, `USD per million tokens with ${PRICE_DECIMALS}`);
 }

@@ -93,10 +93,14 @@ export function usdNumber(nano: NanoUsd): number {
   return Number(nano) / 1e9;
 }
 
+/** For messages about a price that is not exact. */
+export const PRICE_DECIMALS = "at most six decimals (the smallest price is 0.000001)";
+
 /** A price as written by people (USD per million tokens) to its integer form; null when it is not exact. */
 export function priceFromUsdPerMillion(usd: number): number | null {
   const micro = Math.round(usd * 1e6);
-  const isExact = Math.abs(micro - usd * 1e6) < 1e-3;
+  // However small, a price is not zero.
+  const isExact = Math.abs(micro - usd * 1e6) < 1e-3 && (micro > 0 || usd === 0);
   return Number.isSafeInteger(micro) && micro >= 0 && isExact ? micro : null;
 }
 

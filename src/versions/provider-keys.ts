@@ -36,7 +36,15 @@ export function withoutKey(document: Overlay, provider: string, id: string): Ove
     return secret === null || secretId(secret) !== id;
   });
   if (others.length === keys.length) throw new GatewayError("notFound", `'${provider}' has no key '${id}'.`);
+  // A vendor may have another key in the environment, and the checks know that.
+  const { baseUrl, headers } = entryAt(document, "providers", provider) as JsonMap;
+  if (others.length === 0 && baseUrl !== undefined && headers === undefined) throw lastKey(provider, id);
   return withKeys(document, provider, others);
+}
+
+function lastKey(provider: string, id: string): GatewayError {
+  const message = `'${id}' is the only key of '${provider}'. Without a key its requests would fail. Add another key first, or remove the provider.`;
+  return new GatewayError("conflict", message, { code: "last_key" });
 }
 
 function entriesOf(document: Overlay, provider: string): readonly Json[] {

@@ -52,6 +52,7 @@ function readPrice({ prompt, completion, input, output }: JsonObject): ListedPri
 }
 
 function priceOf(input: number, output: number): ListedPrice | null {
-  const isPrice = [input, output].every((value) => Number.isFinite(value) && value >= 0);
+  // A price that would round to zero is not known, since requests must not become free.
+  const isPrice = [input, output].every((value) => Number.isFinite(value) && (value === 0 || value >= 0.5));
   return isPrice ? { input: Math.round(input), output: Math.round(output) } : null;
 }

@@ -147,6 +147,9 @@ describe("`providers`", () => {
     const removed = await run(["providers", "remove-key", "pair", listed[0].id]);
     expect(removed.said).toContain(`1 key (… ${listed[1].id} × 3)`);
     expect(JSON.parse((await run(["providers", "keys", "pair", "--json"])).out).data).toEqual([listed[1]]);
+    const last = await run(["providers", "remove-key", "pair", listed[1].id]);
+    expect([last.code, last.said]).toEqual([1, expect.stringContaining("is the only key of 'pair'.")]);
+    expect(JSON.parse((await run(["providers", "keys", "pair", "--json"])).out).data).toEqual([listed[1]]);
     expect((await run(["providers", "remove-key", "pair"])).code).toBe(2);
     expect((await run(["providers", "add-key", "pair"])).code).toBe(2);
     const idle = await run(["providers", "remove-key", "pair", listed[1].id, "--base-url", lab.url]);

@@ -145,8 +145,11 @@ describe("adopting", () => {
     expect([without.status, without.body.error.code, without.body.error.param]).toEqual([
       ...[422, "price_needed", "hosts[0].price"],
     ]);
-    const tooFine = await adopt(at("unknown", { price: { input: 0.000_000_1, output: 1 } }));
-    expect([tooFine.status, tooFine.body.error.code]).toEqual([422, "price_needed"]);
+    for (const input of [0.000_000_1, 1e-10]) {
+      const tooFine = await adopt(at("unknown", { price: { input, output: 1 } }));
+      expect([tooFine.status, tooFine.body.error.code]).toEqual([422, "price_needed"]);
+      expect(tooFine.body.error.message).toContain("the smallest price is 0.000001");
+    }
     expect((await adopt(at("unknown", { price: { input: 0.5, output: 1 } }))).status).toBe(200);
     expect(await modelNamed("unknown")).toMatchObject({
       ...{ pricing: { prompt: "0.0000005" }, priceSource: "run-time configuration" },

@@ -206,7 +206,7 @@ const FILE_CASES: readonly Case[] = [
     "price too fine",
     "models:\n  - { id: a, provider: openai, price: { input: 0.00000012, output: 1 } }\n",
     "2:48 models[0].price.input",
-    /six decimals/,
+    /six decimals \(the smallest price is 0\.000001\)/,
     null,
   ],
   [

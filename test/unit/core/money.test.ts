@@ -114,7 +114,10 @@ describe("priceFromUsdPerMillion", () => {
     );
   });
 
-  it.each([-1, 0.0000001, Number.NaN, Number.POSITIVE_INFINITY, 1e300])("%d is none", (usd) => {
-    expect(priceFromUsdPerMillion(usd)).toBeNull();
-  });
+  it.each([-1, 0.0000001, 0.0000004, 1e-10, Number.MIN_VALUE, Number.NaN, Number.POSITIVE_INFINITY, 1e300])(
+    "%d is none",
+    (usd) => {
+      expect(priceFromUsdPerMillion(usd)).toBeNull();
+    },
+  );
 });

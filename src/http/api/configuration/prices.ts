@@ -7,7 +7,7 @@ import { diffPrices, type PriceChange, type UnpricedModel } from "../../../catal
 import { priceFromRow } from "../../../catalog/rows.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import { CAPABILITIES, ENDPOINTS } from "../../../core/model.ts";
-import type { Price } from "../../../core/money.ts";
+import { PRICE_DECIMALS, type Price } from "../../../core/money.ts";
 import type { Overlay } from "../../../core/overlay.ts";
 import { invalid } from "../../../formats/wire/fields.ts";
 import { checkPrices } from "../../../gateway/operate/check-prices.ts";
@@ -199,7 +199,7 @@ function datedPrice(host: Wanted, index: number, { listed, isOwnPrice, check, no
   const price = host.price === undefined ? listed : priceFromRow(host.price);
   if (price === null) {
     const what =
-      host.price === undefined ? `No price of '${host.upstream}' is known. Give one.` : "Give at most six decimals.";
+      host.price === undefined ? `No price of '${host.upstream}' is known. Give one.` : `Give ${PRICE_DECIMALS}.`;
     throw new GatewayError("unprocessable", what, { code: "price_needed", param: `hosts[${index}].price` });
   }
   const [atMs, source] =

@@ -35,6 +35,11 @@ describe("a list", () => {
       { data: [{ id: "a", pricing: { prompt: "0.00000015", completion: "0.0000006" } }] },
       [{ id: "a", aliases: [], price: { input: 150_000, output: 600_000 } }],
     ],
+    [
+      "prices that would round to zero",
+      { data: [{ id: "a", pricing: { prompt: "0.0000000000004", completion: "0.0000006" } }] },
+      [{ id: "a", ...plain }],
+    ],
     ["prices that vary", { data: [{ id: "a", pricing: { prompt: "-1", completion: "-1" } }] }, [{ id: "a", ...plain }]],
     ["prices that are not told", [{ id: "a", pricing: { input: 0, output: 0 } }], [{ id: "a", ...plain }]],
     ["rows that are none", { data: [null, "x", { id: 3 }, { id: "a" }] }, [{ id: "a", ...plain }]],
