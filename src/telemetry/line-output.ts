@@ -58,6 +58,16 @@ export function createLineOutput({ fd, isShared = false, reportLoss }: LineOutpu
   let problem: string | null = null;
   /** The last line on disk was cut off, so the next one needs a line break before it. */
   let isCut = false;
+  let isTimerSet = false;
+  /** Nothing wakes a process that logs nothing. */
+  const sendSoon = (): void => {
+    if (isTimerSet) return;
+    isTimerSet = true;
+    setTimeout(() => {
+      isTimerSet = false;
+      void send();
+    }, FLUSH_MS).unref();
+  };
   const takeBatch = (): Batch => {
     const report = `${isCut ? "\n" : ""}${dropped > reported ? reportLoss(dropped - reported) : ""}`;
     const bytes = Buffer.from(report + gathered.join(""));
@@ -73,6 +83,7 @@ export function createLineOutput({ fd, isShared = false, reportLoss }: LineOutpu
     dropped += linesLeft(current);
     sending = null;
     if (length >= GATHERED_LENGTH_MAX) void send();
+    else if (length > 0 || dropped > reported) sendSoon();
   };
   const send = (): Promise<void> | null => {
     if (sending !== null || (length === 0 && dropped === reported)) return sending;
@@ -80,7 +91,6 @@ export function createLineOutput({ fd, isShared = false, reportLoss }: LineOutpu
     sending = sendBatch(batch);
     return sending;
   };
-  setInterval(send, FLUSH_MS).unref();
   // After a crash too.
   process.once("exit", () => {
     if (sending !== null && batch?.isInKernel === false) writeAtExit(fd, batch.bytes.subarray(batch.offset));
@@ -91,11 +101,13 @@ export function createLineOutput({ fd, isShared = false, reportLoss }: LineOutpu
       if (length + text.length > WAITING_LENGTH_MAX) {
         dropped += 1;
         problem ??= TOO_SLOW;
+        sendSoon();
         return;
       }
       gathered.push(text);
       length += text.length;
       if (length >= GATHERED_LENGTH_MAX) void send();
+      else sendSoon();
     },
     flush: () =>
       within(FLUSH_MS_MAX, async () => {

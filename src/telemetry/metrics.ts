@@ -10,6 +10,7 @@ import {
   Registry,
 } from "prom-client";
 import type { UsageProblem } from "../core/chat.ts";
+import { watchEventLoop } from "./event-loop-lag.ts";
 import { type MetricNamer, type RequestMetrics, requestMetrics } from "./request-metrics.ts";
 
 /** A breaker at one moment. */
@@ -89,11 +90,15 @@ export function sumMetrics(processes: readonly MetricReadings[]): Promise<string
 
 /** Of the process itself: its memory, processor time and event loop. */
 export function watchProcess(registry = new Registry()): { readings(): Promise<MetricReadings> } {
-  collectDefaultMetrics({ register: registry, prefix: PREFIX });
+  // Its own look at the event loop is turned off: ours takes its place.
+  collectDefaultMetrics({ register: registry, prefix: PREFIX, eventLoopMonitoringPrecision: NEVER_MS });
+  watchEventLoop(registry, PREFIX);
   return { readings: () => registry.getMetricsAsJSON() };
 }
 
 const PREFIX = "switchyard_";
+/** As long as a timer can be set. */
+const NEVER_MS = 2 ** 31 - 1;
 
 /** Counters that start at zero: otherwise an alert on an increase would miss the first one. */
 const SHED_REASONS = ["in_flight", "key_in_flight", "queue", "event_loop", "memory", "bodies", "key_bodies"];

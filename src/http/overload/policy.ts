@@ -17,6 +17,8 @@ export const OVERLOAD_POLICY = {
     lateLoopMinRequests: 32,
     /** The log gets one line when rejecting begins, and another only after this long without a rejection. */
     logQuietMs: 10_000,
+    /** After this long without a request, queue, event loop and memory are not measured until the next one comes. */
+    idleMs: 5_000,
   },
   queue: {
     /** The queue is checked and its rate measured this often. */

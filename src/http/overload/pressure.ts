@@ -1,9 +1,10 @@
 // Pressure on the process: how late its event loop runs and how much memory it uses. Every request asks, so the result is
-// kept ready.
+// kept ready while requests come.
 
 import { getHeapStatistics } from "node:v8";
 import { readMachine } from "../../config/machine.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
+import { createTicker } from "./ticker.ts";
 
 const policy = OVERLOAD_POLICY.pressure;
 
@@ -30,27 +31,42 @@ export function createPressure(limits: PressureLimits, gauges: Gauges = createGa
   const lateness = createLateness(limits.eventLoopDelayMs, gauges.nowMs);
   let ticks = 0;
   let isMemoryFull = false;
-  const timer = setInterval(() => {
-    lateness.tick();
-    if (ticks % policy.memoryCheckTicks === 0) isMemoryFull = gauges.memoryPercent() > limits.memoryPercent;
-    ticks += 1;
-  }, policy.tickMs).unref();
+  const measureMemory = (): void => {
+    isMemoryFull = gauges.memoryPercent() > limits.memoryPercent;
+  };
+  const ticker = createTicker({
+    everyMs: policy.tickMs,
+    onWake() {
+      lateness.expectTick();
+      // It may have been freed meanwhile.
+      if (isMemoryFull) measureMemory();
+    },
+    onTick() {
+      lateness.tick();
+      if (ticks % policy.memoryCheckTicks === 0) measureMemory();
+      ticks += 1;
+    },
+  });
   return {
     reason() {
+      ticker.wake();
       if (isMemoryFull) return "memory";
       return lateness.isLate() ? "event_loop" : null;
     },
-    close: () => clearInterval(timer),
+    close: ticker.stop,
   };
 }
 
 function createLateness(limitMs: number, nowMs: () => number) {
-  let dueAtMs = nowMs() + policy.tickMs;
+  let dueAtMs = 0;
   let lateSinceMs: number | null = null;
   /** Until then a late tick counts at once. */
   let recoveringUntilMs = 0;
   let isOverloaded = false;
   return {
+    expectTick(): void {
+      dueAtMs = nowMs() + policy.tickMs;
+    },
     tick(): void {
       const atMs = nowMs();
       const isLate = atMs - dueAtMs > limitMs;

@@ -3,6 +3,7 @@
 
 import { createFloodDetector } from "./flood.ts";
 import { type LoadState, OVERLOAD_POLICY } from "./policy.ts";
+import { createTicker } from "./ticker.ts";
 
 const { queue: queuePolicy, concurrency: concurrencyPolicy } = OVERLOAD_POLICY;
 
@@ -62,21 +63,25 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
     }
   }
 
-  const timer = setInterval(() => {
+  const measure = (): void => {
     const atMs = nowMs();
     rate.tick(atMs, waiting.length() > 0);
     flood.sample(waiting.length(), atMs);
     concurrency.update();
     rejectOverdue(atMs);
-  }, queuePolicy.tickMs).unref();
+  };
+  const isNeeded = (): boolean => waiting.length() > 0;
+  const ticker = createTicker({ everyMs: queuePolicy.tickMs, onWake: measure, onTick: measure, isNeeded });
 
   return {
     tryStart() {
+      ticker.wake();
       if (waiting.length() > 0 || !concurrency.hasRoom()) return false;
       concurrency.start();
       return true;
     },
     add(request, isFairOnly = false) {
+      ticker.wake();
       const atMs = nowMs();
       if (waiting.length() === 0) nonEmptySinceMs = atMs;
       flood.arrived();
@@ -89,7 +94,7 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
     },
     beginWork: concurrency.beginWork,
     length: waiting.length,
-    close: () => clearInterval(timer),
+    close: ticker.stop,
   };
 }
 

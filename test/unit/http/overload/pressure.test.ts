@@ -15,6 +15,8 @@ beforeEach(() => {
   memoryPercent = 10;
   const gauges = { nowMs: () => atMs, memoryPercent: () => memoryPercent };
   pressure = createPressure({ eventLoopDelayMs: LIMIT_MS, memoryPercent: 80 }, gauges);
+  // The first request: only then is anything measured.
+  pressure.reason();
 });
 afterEach(() => {
   pressure.close();
@@ -27,8 +29,12 @@ function tick(lateMs = 0): void {
   vi.advanceTimersByTime(TICK_MS);
 }
 
+/** Requests come all the time. */
 function ticks(count: number, lateMs = 0): void {
-  for (let done = 0; done < count; done += 1) tick(lateMs);
+  for (let done = 0; done < count; done += 1) {
+    tick(lateMs);
+    pressure.reason();
+  }
 }
 
 describe("the event loop", () => {
@@ -77,6 +83,34 @@ describe("the event loop", () => {
   });
 });
 
+describe("after a time without requests", () => {
+  const IDLE_MS = 60_000;
+  const sleep = (): void => {
+    vi.advanceTimersByTime(IDLE_MS);
+    atMs += IDLE_MS;
+  };
+
+  it("the first request is not late, whatever was before", () => {
+    ticks(5, LIMIT_MS + 50);
+    tick();
+    vi.advanceTimersByTime(IDLE_MS);
+    // Within the time in which a late loop rejects at once.
+    atMs += 3_000;
+    expect(pressure.reason()).toBeNull();
+  });
+
+  it("memory that was used up is measured before the first request is rejected", () => {
+    memoryPercent = 81;
+    ticks(20);
+    expect(pressure.reason()).toBe("memory");
+    sleep();
+    expect(pressure.reason()).toBe("memory");
+    sleep();
+    memoryPercent = 79;
+    expect(pressure.reason()).toBeNull();
+  });
+});
+
 describe("memory", () => {
   it("above the limit is a reason until it is below", () => {
     memoryPercent = 81;
@@ -95,6 +129,7 @@ describe("memory", () => {
     ] as const) {
       vi.useFakeTimers();
       const real = createPressure({ eventLoopDelayMs: 60_000, memoryPercent: limit });
+      real.reason();
       vi.advanceTimersByTime(TICK_MS);
       expect(real.reason()).toBe(expected);
       real.close();

@@ -1,0 +1,40 @@
+// How late the event loop runs, as /metrics shows it.
+
+import { setTimeout as wait } from "node:timers/promises";
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+import { watchProcess } from "../../../src/telemetry/metrics.ts";
+
+const PREFIX = "switchyard_nodejs_eventloop_lag";
+
+async function read(registry: Registry): Promise<Map<string, number>> {
+  const lines = (await registry.metrics()).split("\n").filter((line) => line.startsWith(PREFIX));
+  return new Map(
+    lines.map((line) => line.split(" ") as [string, string]).map(([name, value]) => [name, Number(value)]),
+  );
+}
+
+test("a loop that stood still is late by that time, until it was read", async () => {
+  const registry = new Registry();
+  watchProcess(registry);
+  await wait(250);
+  const untilMs = performance.now() + 400;
+  while (performance.now() < untilMs);
+  await wait(20);
+  const late = await read(registry);
+  expect(late.get(`${PREFIX}_max_seconds`)).toBeGreaterThan(0.25);
+  expect(late.get(`${PREFIX}_max_seconds`)).toBeLessThan(5);
+  await wait(350);
+  expect((await read(registry)).get(`${PREFIX}_max_seconds`)).toBeLessThan(late.get(`${PREFIX}_max_seconds`) as number);
+});
+
+test("every part has a number under its usual name, and the time between two looks is no lag", async () => {
+  const registry = new Registry();
+  watchProcess(registry);
+  await wait(350);
+  const lags = await read(registry);
+  const parts = ["", "_min", "_max", "_mean", "_stddev", "_p50", "_p90", "_p99"];
+  expect([...lags.keys()].sort()).toEqual(parts.map((part) => `${PREFIX}${part}_seconds`).sort());
+  for (const seconds of lags.values()) expect(seconds).toBeGreaterThanOrEqual(0);
+  expect(lags.get(`${PREFIX}_min_seconds`)).toBeLessThan(0.09);
+});
