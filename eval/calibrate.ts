@@ -47,7 +47,7 @@ export function judge(weights: Weights, examples: readonly Example[]): readonly 
 export function createRun(weights: Weights): (example: Example) => Float32Array {
   const run = createNetwork(weights);
   const hashWords = createWordHasher(createRowFinder(weights.marks));
-  return ({ asked, shape }) => run({ buckets: hashWords(asked).buckets, shape });
+  return ({ asked, shape }) => run({ buckets: hashWords(asked).buckets, shape }).slice();
 }
 
 /** The weights with the coefficients of the tool scenarios filled in. */

@@ -62,7 +62,7 @@ function makeExample(row: Row, ranked: Pick<Example, "difficulty" | "weight">): 
     row,
     asked: asked.slice(signals.questionAt),
     signals,
-    shape: shapeOf(signals),
+    shape: shapeOf(signals).slice(),
     category: category === null ? -1 : CATEGORIES.indexOf(category),
     categoryWeight: label.category_alt === undefined ? 1 : 0.6,
     coding: label.coding ?? null,

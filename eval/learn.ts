@@ -58,7 +58,7 @@ export function learn(examples: readonly Example[], settings: LearnSettings = DE
   const labelled = examples.filter(({ taught }) => taught === undefined);
   const marks = makeMarks(labelled.map(({ asked }) => asked));
   const hashWords = createWordHasher(createRowFinder(marks));
-  const buckets = examples.map(({ asked }) => hashWords(asked).buckets);
+  const buckets = examples.map(({ asked }) => hashWords(asked).buckets.slice());
   const average = makeAverage(net);
   for (let epoch = 0; epoch < settings.epochs; epoch++) {
     shuffle(order, random);

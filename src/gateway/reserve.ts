@@ -14,6 +14,7 @@ import type { Decision } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import type { HoldOutcome } from "../core/ledger.ts";
+import type { HostedModel } from "../core/model.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
 import { timeInBase36 } from "../core/requests/time-text.ts";
 import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
@@ -29,6 +30,8 @@ export interface Reservation {
   readonly amount: NanoUsd;
   /** The decision, narrowed to the models that the hold covers. */
   readonly decision: Decision;
+  /** Its models at every host where they may be tried, in that order. */
+  readonly models: readonly HostedModel[];
   /** The output cap per choice to send on each route, where the balance makes one necessary. */
   readonly outputCaps: ReadonlyMap<string, number>;
 }
@@ -71,7 +74,8 @@ export async function reserve(call: Call, decision: Decision, services: Services
       "balance does not cover the whole chain",
     );
   }
-  return { holdId, accountId, amount, decision: fitted.decision, outputCaps: fitted.outputCaps };
+  const models = fitted.decision === decision ? input.models : routesOf(fitted.decision, services.catalog);
+  return { holdId, accountId, amount, decision: fitted.decision, models, outputCaps: fitted.outputCaps };
 }
 
 /** Whether the account is known to have some, without asking the store. */

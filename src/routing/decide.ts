@@ -140,7 +140,9 @@ function explain(
   notes: readonly string[],
 ): string {
   const classified = `score ${score.toFixed(2)} (${tier}): ${signals.join(", ")}`;
-  return [...openingOf(question), classified, ...notes].join("; ");
+  const opening = openingOf(question);
+  const isAll = opening.length === 0 && notes.length === 0;
+  return isAll ? classified : [...opening, classified, ...notes].join("; ");
 }
 
 // The score is named for the record even where it did not decide.

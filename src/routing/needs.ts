@@ -21,7 +21,7 @@ export interface NeedsInput {
 
 export function listNeeds({ question, catalog, inputTokens }: NeedsInput): readonly Need[] {
   const { chat, constraints } = question;
-  const needs = [contextNeed(inputTokens)];
+  const needs: Need[] = [new ContextNeed(inputTokens)];
   for (const capability of requestCapabilities(chat, catalog)) needs.push(capabilityNeed(capability, "no"));
   needs.push(...nativeNeeds(question, catalog), ...constraintNeeds(constraints));
   return needs;
@@ -65,14 +65,25 @@ function nativeNeeds({ nativeFormat }: RoutingQuestion, { providers }: Catalog):
   ];
 }
 
-function contextNeed(inputTokens: number): Need {
-  return {
-    get name() {
-      return `a context window of ${inputTokens} tokens`;
-    },
-    isMetBy: (model) => inputTokens <= model.context,
-    unmet: (model) => `context window of ${model.context} tokens is too small for about ${inputTokens}`,
-  };
+/** Every request has this need, and hardly any of them has to say so. */
+class ContextNeed implements Need {
+  readonly #inputTokens: number;
+
+  constructor(inputTokens: number) {
+    this.#inputTokens = inputTokens;
+  }
+
+  get name(): string {
+    return `a context window of ${this.#inputTokens} tokens`;
+  }
+
+  isMetBy({ context }: HostedModel): boolean {
+    return this.#inputTokens <= context;
+  }
+
+  unmet({ context }: HostedModel): string {
+    return `context window of ${context} tokens is too small for about ${this.#inputTokens}`;
+  }
 }
 
 function capabilityNeed(capability: Capability, because: string): Need {

@@ -69,9 +69,12 @@ function reasoningText({ message }: Choice): string {
 }
 
 function callIds(choices: readonly Choice[]): readonly string[] {
-  return choices.flatMap(({ message: { tool_calls: calls } }) =>
-    Array.isArray(calls) ? calls.map((call) => (isObject(call) && typeof call.id === "string" ? call.id : "")) : [],
-  );
+  const ids: string[] = [];
+  for (const { message } of choices) {
+    if (!Array.isArray(message.tool_calls)) continue;
+    for (const call of message.tool_calls) ids.push(isObject(call) && typeof call.id === "string" ? call.id : "");
+  }
+  return ids;
 }
 
 export const FILTERED = "content_filter";

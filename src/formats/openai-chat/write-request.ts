@@ -18,7 +18,8 @@ type Changes = Map<string, string | Buffer | null>;
 export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   const outgoing = given.refusedFields.length === 0 ? given : avoidingRefused(given);
   const { request, model } = outgoing;
-  const changes: Changes = new Map([["model", JSON.stringify(model.upstream)]]);
+  const changes: Changes = new Map();
+  changes.set("model", JSON.stringify(model.upstream));
   dropControls(request.body, changes);
   const droppedFields = dropRefused(outgoing, changes);
   renameFields(outgoing, changes);

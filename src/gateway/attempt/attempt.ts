@@ -6,7 +6,6 @@ import { pause } from "../../core/cancellation.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { mayLeaveOut } from "../../formats/passage.ts";
-import { routesOf } from "../../routing/hosts.ts";
 import type { Call, LastEvent } from "../call.ts";
 import { shuttingDown } from "../open-calls.ts";
 import type { Reservation } from "../reserve.ts";
@@ -104,12 +103,11 @@ interface PausedModel extends Way {
   readonly dueAtMs: number;
 }
 
-function startWalk(call: Call, reservation: Reservation, { catalog, now, routing }: Services): ChainWalk {
-  const models = routesOf(reservation.decision, catalog);
+function startWalk(call: Call, reservation: Reservation, { now, routing }: Services): ChainWalk {
   return {
     call,
     reservation,
-    models,
+    models: reservation.models,
     tried: [],
     beginsByMs: now() + routing.answerWithinMs,
     attempts: [],

@@ -54,8 +54,7 @@ export interface SessionsOptions {
 export function createSessions({ memory, isOn, now, share }: SessionsOptions): RoutingSessions {
   const prompts = createPrompts();
   const digest = createDigest();
-  const idOf = (call: AskingCall): string =>
-    sessionId(call, { memory, digest, opening: () => prompts.opening(call.request.chat) });
+  const idOf = (call: AskingCall): string => sessionId(call, { memory, digest, opening: () => prompts.opening(call) });
   // Some hosts count their calls from zero in every conversation: the session's own turn comes before others with the same ids.
   const loopOf = ({ request, caller }: AskingCall, own: SessionTurn | null): SessionTurn | null => {
     const names = openCallNames(caller.key.accountId, request.chat.messages);
@@ -119,7 +118,7 @@ function isCacheable({ request: { source } }: AskingCall): boolean {
 }
 
 interface Prompts {
-  opening(chat: ChatRequest): Opening;
+  opening(call: AskingCall): Opening;
   prefixes(call: AskingCall): Prefixes;
 }
 
@@ -129,23 +128,25 @@ interface ReadPrompt {
   prefixes: Prefixes | null;
 }
 
-/** Each prompt is hashed once, for the decision and for what is remembered of it. */
+/** Each prompt is hashed once, for the decision and for what is remembered of it. A short one is hashed faster than found. */
 function createPrompts(): Prompts {
   const hashOnce = createTextHash();
   const prompts = new WeakMap<ChatRequest, ReadPrompt>();
-  const read = (chat: ChatRequest): ReadPrompt => {
-    let prompt = prompts.get(chat);
-    if (prompt === undefined) {
-      prompt = { opening: readOpening(chat.messages, hashOnce), prefixes: null };
-      prompts.set(chat, prompt);
-    }
+  const read = (call: AskingCall): ReadPrompt => {
+    const { chat } = call.request;
+    const isLong = isCacheable(call);
+    const known = isLong ? prompts.get(chat) : undefined;
+    if (known !== undefined) return known;
+    const prompt = { opening: readOpening(chat.messages, hashOnce), prefixes: null };
+    if (isLong) prompts.set(chat, prompt);
     return prompt;
   };
   return {
-    opening: (chat) => read(chat).opening,
-    prefixes({ request: { chat }, caller }) {
-      const prompt = read(chat);
-      prompt.prefixes ??= prefixesOf(chat, caller.key.accountId, prompt.opening);
+    opening: (call) => read(call).opening,
+    prefixes(call) {
+      const { request, caller } = call;
+      const prompt = read(call);
+      prompt.prefixes ??= prefixesOf(request.chat, caller.key.accountId, prompt.opening);
       return prompt.prefixes;
     },
   };

@@ -223,17 +223,33 @@ export class RequestRecording implements CallObserver {
     };
   }
 
+  /** What is undefined is not written. */
   #logFields({ status, durationMs }: Closing): LogFields<"request.completed"> {
-    const { id, method, url, caller } = this.#request;
-    const fields: CompletedFields = { event: "request.completed", requestId: id };
-    addTrace(fields, this.#request, this.traceContext);
-    fields.method = method;
-    fields.path = this.#route ?? url;
-    fields.status = status;
-    fields.durationMs = durationMs;
-    fields.keyId = caller?.key.id ?? null;
-    if (isCalled(this.#report)) addCall(fields, this.#report, this.captures.text);
-    return fields;
+    const { id, method, url, headers, caller } = this.#request;
+    const call = isCalled(this.#report) ? this.#report : null;
+    // Without traces of our own, the caller's trace still names the request.
+    const trace = this.traceContext ?? readTraceparent(headers.traceparent);
+    return {
+      event: "request.completed",
+      requestId: id,
+      // Under the names log collectors look for.
+      trace_id: trace?.traceId,
+      span_id: this.traceContext?.spanId,
+      method,
+      path: this.#route ?? url,
+      status,
+      durationMs,
+      keyId: caller?.key.id ?? null,
+      tier: call?.decision?.tier,
+      category: call?.decision?.category,
+      profile: call?.decision?.profile,
+      model: call?.answeredBy,
+      isFallback: call === null ? undefined : isFallback(call),
+      usage: call === null ? undefined : tokensOf(call),
+      chargedUsd: call === null ? undefined : chargedUsd(call),
+      ending: call?.ending,
+      attempts: call?.attempts.map((attempt) => loggedAttempt(attempt, this.captures.text)),
+    };
   }
 
   #writeSpans({ status }: Closing): void {
@@ -294,34 +310,19 @@ function isCalled({ decision, attempts }: CallReport): boolean {
   return decision !== null || attempts.length > 0;
 }
 
-/** Filled field by field: objects that are put together from others are copied each time. */
-type CompletedFields = { event: "request.completed"; [field: string]: unknown };
-
-/** What a log line tells of a call that was made. A provider's words stay out where content is not kept. */
-function addCall(fields: CompletedFields, report: CallReport, keepsContent: boolean): void {
-  const { decision, answeredBy, usage, cost, ending, attempts } = report;
-  fields.tier = decision?.tier;
-  fields.category = decision?.category;
-  fields.profile = decision?.profile;
-  fields.model = answeredBy;
-  fields.isFallback = isFallback(report);
-  fields.usage = usage === null ? null : [promptTokens(usage.buckets), usage.buckets.output];
-  fields.chargedUsd = cost === null ? null : formatUsd(cost.charge);
-  fields.ending = ending;
-  fields.attempts = attempts.map(({ model, provider, outcome, status, reason, durationMs, droppedFields }) => {
-    const told = loggedReason({ status, reason }, keepsContent);
-    const dropped = droppedFields.length > 0 ? droppedFields : undefined;
-    return { model, provider, outcome, status, reason: told, durationMs, droppedFields: dropped };
-  });
+/** Input and output. */
+function tokensOf({ usage }: CallReport): readonly [number, number] | null {
+  return usage === null ? null : [promptTokens(usage.buckets), usage.buckets.output];
 }
 
-/** Under the names log collectors look for. Without traces of our own, the caller's trace still names the request. */
-function addTrace(fields: CompletedFields, { headers }: FastifyRequest, context: TraceContext | null): void {
-  if (context !== null) {
-    fields.trace_id = context.traceId;
-    fields.span_id = context.spanId;
-  } else if (headers.traceparent !== undefined) {
-    const caller = readTraceparent(headers.traceparent);
-    if (caller !== null) fields.trace_id = caller.traceId;
-  }
+function chargedUsd({ cost }: CallReport): string | null {
+  return cost === null ? null : formatUsd(cost.charge);
+}
+
+/** A provider's words stay out where content is not kept. */
+function loggedAttempt(attempt: AttemptReport, keepsContent: boolean): object {
+  const { model, provider, outcome, status, durationMs, droppedFields } = attempt;
+  const reason = loggedReason(attempt, keepsContent);
+  const dropped = droppedFields.length > 0 ? droppedFields : undefined;
+  return { model, provider, outcome, status, reason, durationMs, droppedFields: dropped };
 }

@@ -69,8 +69,12 @@ export const SHAPE_NAMES: readonly string[] = [
 const CUES_AT = MEASURES.length;
 const TASKS_AT = CUES_AT + LEARNED_CUES.length;
 
+/** Used for one request after the other. */
+const SHARED_SHAPE = new Float32Array(SHAPE_NAMES.length);
+
+/** Valid until the next call. */
 export function shapeOf(signals: Signals): Float32Array {
-  const shape = new Float32Array(SHAPE_NAMES.length);
+  const shape = SHARED_SHAPE;
   for (let at = 0; at < CUES_AT; at++) shape[at] = (MEASURES[at] as ShapeMeasure).of(signals);
   for (let at = CUES_AT; at < TASKS_AT; at++) {
     shape[at] = share(signals.cues[LEARNED_CUES[at - CUES_AT] as Cue], SHAPE.cueHits);
@@ -149,6 +153,7 @@ interface Tokens {
 
 /** The rows of a lower-case text's features, repeated as often as they occur. */
 interface HashedText {
+  /** Valid until the next text is hashed. */
   readonly buckets: Int32Array;
   /** Whether some word was learned in the place where it stands: a mark alone may be met by chance. */
   readonly isKnown: boolean;
@@ -181,7 +186,7 @@ export function createWordHasher(find: FindRow): HashWords {
     const tail = Math.max(isShort ? stopped : 0, end - TOKENS.tailChars);
     if (tail < end) readTokens({ tokens, find, codes, end, most: TOKENS_MAX }, findTail(codes, tail, end));
     const isKnown = isPlaced(tokens, find);
-    return { buckets: found.slice(0, findBuckets(tokens, find, found)), isKnown };
+    return { buckets: found.subarray(0, findBuckets(tokens, find, found)), isKnown };
   };
 }
 

@@ -8,7 +8,7 @@ interface NetworkInput {
   readonly shape: Float32Array;
 }
 
-/** Returns the raw outputs; layout.ts names them. */
+/** Returns the raw outputs, valid until the next call; layout.ts names them. */
 export type Network = (input: NetworkInput) => Float32Array;
 
 /** Lays the weights out as they are quickest to read. The working space is made once and used for every request. */
@@ -16,10 +16,10 @@ export function createNetwork(weights: Weights): Network {
   const { outputs, outer, outerBias, hidden, measures } = weights;
   const workspace = makeWorkspace(weights);
   const { sums, units } = workspace;
+  const result = new Float32Array(outputs);
   return ({ buckets, shape }) => {
     if (shape.length !== measures) throw new Error(`the net reads ${measures} measures and was given ${shape.length}`);
     sumRows(workspace, weights, buckets);
-    const result = new Float32Array(outputs);
     for (let out = 0; out < outputs; out++) result[out] = (sums[out] as number) + (outerBias[out] as number);
     feedUnits(workspace, weights, shape);
     for (let unit = 0; unit < hidden; unit++) {

@@ -145,9 +145,12 @@ function steepnessOf(shares: Float64Array): Steepness {
 
 const SHARPNESS = 1 / PLACE.shareTemperature;
 
-/** The shares of the categories: a softmax over the net's points and those of the rules. */
+/** Used for one request after the other. */
+const SHARED_SHARES = new Float64Array(CATEGORY_COUNT);
+
+/** The shares of the categories: a softmax over the net's points and those of the rules. Valid until the next call. */
 function sharesOf(outputs: Float32Array, prior: Prior): Float64Array {
-  const shares = new Float64Array(CATEGORY_COUNT);
+  const shares = SHARED_SHARES;
   let highest = Number.NEGATIVE_INFINITY;
   for (let at = 0; at < CATEGORY_COUNT; at++) {
     const points = (outputs[at] as number) + (at === prior.category ? prior.points : 0);
@@ -190,9 +193,9 @@ function hardness({ cues }: Signals, mathShare: number): number {
 
 /** How likely the tier is right: surer far from the bounds, and where one category stands out. */
 export function confidenceOf({ place, share }: Scaled, calibration: Float32Array): number {
-  const [offset, distanceSlope, shareSlope] = calibration.subarray(CALIBRATION.confidence);
+  const at = CALIBRATION.confidence;
   const distance = distanceOf(place);
-  const raw = (offset ?? 0) + (distanceSlope ?? 0) * distance + (shareSlope ?? 0) * share;
+  const raw = (calibration[at] ?? 0) + (calibration[at + 1] ?? 0) * distance + (calibration[at + 2] ?? 0) * share;
   return Math.round((1 / (1 + Math.exp(-raw))) * 100) / 100;
 }
 

@@ -57,10 +57,13 @@ export class LoadCounts implements LoadWordCounts {
   unspaced = 0;
 }
 
-/** A text and what has been counted in it so far. */
+/** Used for one text after the other: an array of this size is memory of its own, which costs more than counting. */
+const HITS = new Int32Array(CUES.length);
+
+/** A text and what has been counted in it so far. Valid until the next one is made. */
 export class Scan implements CueCounts {
   readonly codes: Uint16Array;
-  readonly hits = new Int32Array(CUES.length);
+  readonly hits = HITS.fill(0);
   readonly signs = new SignCounts();
   /** Replaced by another where a new part of the text begins. */
   load = new LoadCounts();

@@ -24,6 +24,7 @@ export function readPrompt(text: string): PromptText {
 }
 
 const CURLY_QUOTES = /[‘’“”]/g;
+const HAS_CURLY_QUOTE = /[‘’“”]/;
 /** Blanks inside a line; those at its beginning tell code from prose. */
 const EXTRA_BLANKS = /(?<=\S)[ \t]{2,}(?=\S)/g;
 
@@ -32,10 +33,8 @@ const EXTRA_BLANKS = /(?<=\S)[ \t]{2,}(?=\S)/g;
  * single blanks.
  */
 function fold(text: string): string {
-  let folded = text
-    .toUpperCase()
-    .toLowerCase()
-    .replace(CURLY_QUOTES, (quote) => (quote < "“" ? "'" : '"'));
+  let folded = text.toUpperCase().toLowerCase();
+  if (HAS_CURLY_QUOTE.test(folded)) folded = folded.replace(CURLY_QUOTES, (quote) => (quote < "“" ? "'" : '"'));
   if (folded.includes("  ")) folded = folded.replace(EXTRA_BLANKS, " ");
   return folded;
 }

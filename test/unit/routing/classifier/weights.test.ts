@@ -64,7 +64,8 @@ describe("long inputs", () => {
     const hashWords = createWordHasher(createRowFinder(weights.marks));
     const long = `start here ${"middle ".repeat(200_000)} the end`;
     expect(hashWords(long).buckets.length).toBeLessThan(1000);
-    expect(hashWords(long)).not.toEqual(hashWords(`${long} now`));
+    const found = hashWords(long).buckets.slice();
+    expect(found).not.toEqual(hashWords(`${long} now`).buckets);
   });
 
   it.each([
