@@ -66,8 +66,8 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
   capture.response(whole);
   const assessment = assess(delivered, services);
   const { beganAt, endedAt } = ready.attempted.attempts.at(-1) as AttemptReport;
-  const output = { outputTokens: assessment.usage.buckets.output, outputMs: endedAt - beganAt };
-  services.speeds.note(answered.model.route, { firstMs: null, ...output });
+  const outputTokens = assessment.usage.buckets.output;
+  services.speeds.note(answered.model.route, { firstMs: null, outputTokens, outputMs: endedAt - beganAt });
   const additions = {
     service: writeService(reservation.decision, assessment),
     usage: assessment.isUsageEstimated ? assessment.usage : null,

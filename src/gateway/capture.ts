@@ -35,7 +35,15 @@ export interface ResponseCapture {
   watching(writer: StreamWriter): StreamWriter;
 }
 
+const NO_CAPTURE: ResponseCapture = {
+  content: null,
+  metadata: null,
+  response() {},
+  watching: (writer) => writer,
+};
+
 export function createCapture({ toolCalls, text, metadata }: CaptureWish): ResponseCapture {
+  if (!toolCalls && !text && !metadata) return NO_CAPTURE;
   const content = toolCalls || text ? new ContentCapture(text) : null;
   const told = metadata ? new MetadataCapture() : null;
   return {
@@ -46,7 +54,6 @@ export function createCapture({ toolCalls, text, metadata }: CaptureWish): Respo
       told?.read(response.completion);
     },
     watching(writer) {
-      if (content === null && told === null) return writer;
       const watch = (chunk: ChatChunk): void => {
         if (content !== null) readChunkContent(chunk, content);
         told?.read(chunk.json);

@@ -152,10 +152,10 @@ export async function book(
       "response could not be charged: its hold was already resolved",
     );
   }
-  const compared = reservation.decision.isNamed
-    ? { baseline: charge, baselineModel: record.model }
-    : { baseline: baselineCost(buckets, catalog.baseline), baselineModel: catalog.baseline.id };
-  return { usage, cost: { buckets, isEstimated, price, markupPpm, charge, ...compared, holdId } };
+  const { isNamed } = reservation.decision;
+  const baseline = isNamed ? charge : baselineCost(buckets, catalog.baseline);
+  const baselineModel = isNamed ? record.model : catalog.baseline.id;
+  return { usage, cost: { buckets, isEstimated, price, markupPpm, charge, baseline, baselineModel, holdId } };
 }
 
 function baselineCost(buckets: TokenBuckets, { price }: HostedModel): NanoUsd {

@@ -219,10 +219,9 @@ function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
   const tokens = usage === null ? decision.estimatedTokens.input : promptTokens(usage.buckets);
   const thread = threadIn(id, call);
   const escalation = decision.session?.escalation ?? 0;
-  return {
+  const { prefixes, trust } = cacheOf(answered, tokens, context);
+  const turn: { -readonly [Name in keyof SessionTurn]: SessionTurn[Name] } = {
     session: id,
-    ...(thread === undefined ? {} : { thread }),
-    ...(escalation === 0 || id.startsWith(NAMED) ? {} : { end: hashEnd(call.request.chat.messages, hashText) }),
     model: model.id,
     route: model.route,
     keyId: keyId ?? null,
@@ -232,10 +231,14 @@ function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
     atMs: nowMs,
     escalation,
     task: decision.session?.task ?? turns[0]?.task ?? 0,
-    ...cacheOf(answered, tokens, context),
+    prefixes,
+    trust,
     calls: toolCallIds.length === 0 ? NO_CALLS : callNames(accountId, call.requestId, toolCallIds),
     response: call.state === null ? null : responseName(accountId, call.state.answerId),
   };
+  if (thread !== undefined) turn.thread = thread;
+  if (escalation > 0 && !id.startsWith(NAMED)) turn.end = hashEnd(call.request.chat.messages, hashText);
+  return turn;
 }
 
 const NO_CALLS: readonly number[] = [];

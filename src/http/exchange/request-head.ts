@@ -55,6 +55,7 @@ function decodePlain(url: string): string {
 
 /** Headers that may be given once only. Node would silently take the first. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set(["host", "authorization", "content-type"]);
+const SINGLE_LENGTHS: ReadonlySet<number> = new Set([...SINGLE_HEADERS].map(({ length }) => length));
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 const VERSIONS: ReadonlySet<string> = new Set(["1.0", "1.1"]);
 
@@ -78,7 +79,9 @@ function headProblem(raw: IncomingMessage, url: string): string | null {
 function repeatedHeader(rawHeaders: readonly string[]): string | null {
   const seen: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] as string).toLowerCase();
+    const given = rawHeaders[index] as string;
+    if (!SINGLE_LENGTHS.has(given.length)) continue;
+    const name = given.toLowerCase();
     if (!SINGLE_HEADERS.has(name)) continue;
     if (seen.includes(name)) return name;
     seen.push(name);
