@@ -17,13 +17,18 @@ const UTC = new Intl.DateTimeFormat("en-GB", {
 export function usd(amount: number | string | null | undefined): string {
   if (amount === null || amount === undefined) return "–";
   const value = Number(amount);
-  const sign = value < 0 ? "−" : "";
-  const size = Math.abs(value);
-  if (size === 0) return "$0";
-  if (size >= 1)
-    return `${sign}$${size.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
-  const decimals = Math.min(9, Math.max(2, 2 - Math.floor(Math.log10(size))));
-  return `${sign}$${trimZeros(size.toFixed(decimals))}`;
+  if (value === 0) return "$0";
+  return trimZeros(fixedUsd(value, decimalsOf(Math.abs(value))));
+}
+
+/** As many as show three digits of an amount, from two to nine. */
+function decimalsOf(size: number): number {
+  return size === 0 ? 2 : Math.min(9, Math.max(2, 2 - Math.floor(Math.log10(size))));
+}
+
+function fixedUsd(value: number, decimals: number): string {
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  return `${value < 0 ? "−" : ""}$${Math.abs(value).toLocaleString("en-US", digits)}`;
 }
 
 /** The smallest amount that a tile shows with digits. */
@@ -33,31 +38,28 @@ const TILE_MIN_USD = 0.0001;
 export function shortUsd(amount: number): string {
   const size = Math.abs(amount);
   if (size === 0 || size >= 1) return usd(amount);
-  const sign = amount < 0 ? "−" : "";
-  return size < TILE_MIN_USD ? `${sign}<$${TILE_MIN_USD}` : `${sign}$${trimZeros(size.toFixed(4))}`;
+  return size < TILE_MIN_USD ? lessThan(amount, TILE_MIN_USD, 4) : trimZeros(fixedUsd(amount, 4));
+}
+
+function lessThan(value: number, least: number, decimals: number): string {
+  return `${value < 0 ? "−" : ""}<${fixedUsd(least, decimals)}`;
 }
 
 /** One format for a column: the decimals that its largest amount needs for three digits. Less than that is `<$0.01`. */
 export function usdColumn(amounts: readonly (number | string | null)[]): (amount: number | string | null) => string {
-  const most = Math.max(0, ...amounts.map((amount) => Math.abs(Number(amount))));
-  const decimals = most === 0 || most >= 1 ? 2 : Math.min(9, 2 - Math.floor(Math.log10(most)));
-  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  const decimals = decimalsOf(Math.max(0, ...amounts.map((amount) => Math.abs(Number(amount)))));
   return (amount) => {
     if (amount === null) return "–";
     const value = Number(amount);
-    const size = Math.abs(value);
-    const sign = value < 0 ? "−" : "";
-    if (size === 0) return "$0";
+    if (value === 0) return "$0";
     const least = 10 ** -decimals;
-    return size < least / 2 ? `${sign}<$${least.toFixed(decimals)}` : `${sign}$${size.toLocaleString("en-US", digits)}`;
+    return Math.abs(value) < least / 2 ? lessThan(value, least, decimals) : fixedUsd(value, decimals);
   };
 }
 
 /** Six decimals in every row of the ledger and of the request log, so that a small charge is seen to move the balance. */
 export function balance(amount: string | number): string {
-  const value = Number(amount);
-  const text = Math.abs(value).toLocaleString("en-US", { minimumFractionDigits: 6, maximumFractionDigits: 6 });
-  return `${value < 0 ? "−" : ""}$${text}`;
+  return fixedUsd(Number(amount), 6);
 }
 
 /** Keeps two decimals: `$0.50` reads as money, `$0.5` does not. */

@@ -81,6 +81,7 @@ describe.skipIf(!hasBrowser)("with many keys", () => {
   test("pages are narrowed to a key by searching for it, and so is the palette", async () => {
     const { page } = await visit("/");
     await page.locator("summary", { hasText: "All keys" }).click();
+    await page.getByText(/^50 of 52\d keys\. Type to find others\.$/).waitFor();
     await page.getByLabel("Search keys").fill("0400");
     await page.getByRole("link", { name: "customer-0400" }).click();
     await page.locator("summary", { hasText: "customer-0400" }).waitFor();

@@ -26,6 +26,12 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
     // A second key with another weight, and the first switched off.
     await card.getByRole("button", { name: "Keys of Groq" }).click();
     const keys = page.getByRole("dialog", { name: "Keys of Groq" });
+    // The only key cannot be removed without a word.
+    await keys.getByRole("button", { name: "Remove key 1" }).click();
+    await keys.getByText("Keep one key, or remove the provider.").waitFor();
+    expect(await keys.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await page.keyboard.press("Escape");
+    await card.getByRole("button", { name: "Keys of Groq" }).click();
     await keys.getByRole("button", { name: "Add key" }).click();
     await keys.getByLabel("Key 2", { exact: true }).fill("gsk_a-second-for-groq-8642");
     await keys.getByLabel("Weight of key 2").fill("3");

@@ -62,6 +62,7 @@ export function KeyPicker({ all }: { readonly all: string }) {
           </li>
         ))}
       </ul>
+      {found !== null && found.next !== null && <p class="faint">{TEXT.moreKeys(found.data.length, found.total)}</p>}
     </Popover>
   );
 }

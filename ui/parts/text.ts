@@ -98,3 +98,4 @@ export const wouldBeRefused = (number: number) => `${number} would be refused`;
 // key-picker.tsx
 export const key = "Key";
 export const searchKeys = "Search keys";
+export const moreKeys = (shown: number, all: number) => `${shown} of ${all} keys. Type to find others.`;

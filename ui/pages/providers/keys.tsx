@@ -110,7 +110,7 @@ export function Keys({ provider, name, onClose }: KeysProps) {
           />
         ))}
         <Button onClick={() => setRows([...rows, NEW])}>{TEXT.addKey}</Button>
-        <p class="faint">{TEXT.weightHint}</p>
+        <p class="faint">{stored.length > 0 && apiKeys.length === 0 ? TEXT.lastKey : TEXT.weightHint}</p>
         {problem}
         <div aria-live="polite">{tested !== null && <TestOutcome outcome={tested} />}</div>
         <footer>
