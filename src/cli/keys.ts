@@ -264,7 +264,7 @@ function parseKind(kind: KeyOptions["kind"], given: KeyWords): KeySubcommand {
   const { word: id, flags } = given;
   if (kind === "create") return { kind, key: parseNewKey(given) };
   if (kind === "list") return { kind };
-  if (id === undefined) throw new UsageError(`keys ${kind} needs a key id. See: ${command("keys list")}`);
+  if (id === undefined) throw new UsageError(`keys ${kind} needs a key id. List them: ${command("keys list")}.`);
   if (kind === "set") return { kind, id, change: parseChange(given) };
   if (kind === "rotate") return { kind, id, graceMs: parseGrace(textOf(flags, "grace")) };
   return kind === "revoke" ? { kind, id, isConfirmed: isOn(flags, "yes") } : { kind, id };

@@ -129,7 +129,7 @@ async function set(
     (id) => !catalog.models.has(id),
   );
   if (unknownModel !== undefined)
-    throw new UsageError(`Unknown model '${unknownModel}'. See: ${command("models list")}`);
+    throw new UsageError(`Unknown model '${unknownModel}'. List them: ${command("models list")}.`);
   const constraints = { ...(known?.constraints ?? NO_CONSTRAINTS), ...changes };
   const { description = known?.description ?? null } = options;
   const saved =

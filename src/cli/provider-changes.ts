@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { JsonMap, Overlay } from "../core/overlay.ts";
@@ -51,7 +52,7 @@ const WEIGHT_MAX = 1_000;
 export function parseChange(kind: ProviderChange["kind"], [id, keyId]: readonly string[], own: Flags): ProviderChange {
   if (id === undefined) throw new UsageError(`providers ${kind} needs the name of a provider.`);
   if (kind === "remove-key" && keyId === undefined)
-    throw new UsageError(`providers remove-key needs the id of a key. List them: providers keys ${id}`);
+    throw new UsageError(`providers remove-key needs the id of a key. List them: ${command(`providers keys ${id}`)}.`);
   const weight = textOf(own, "weight");
   const keyFrom = textOf(own, "key-from");
   if (kind === "add-key" && keyFrom === null)

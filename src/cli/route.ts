@@ -116,7 +116,7 @@ async function constraintsOf(flags: Flags, { database }: Settings): Promise<Cons
   if (named === null) return NO_CONSTRAINTS;
   const account = textOf(flags, "account") ?? DEFAULT_ACCOUNT;
   const profile = await withStore(database, ({ db }) => findProfile(profilesOf(db), account, named));
-  if (profile === null) throw new UsageError(`No profile '${named}'. See: ${command("profiles list")}.`);
+  if (profile === null) throw new UsageError(`No profile '${named}'. List them: ${command("profiles list")}.`);
   return profile.constraints;
 }
 

@@ -62,7 +62,7 @@ async function list({ isJson }: UserOptions, db: Db, terminal: Terminal): Promis
   else if (found.length > 0) {
     terminal.out(formatTable([HEADINGS, ...found.map(rowOf)]));
     terminal.say(`\nForgot a password? ${command("users reset EMAIL")}\n`);
-  } else terminal.say(`No users yet. Start the server to get a one-time link: ${command("serve")}\n`);
+  } else terminal.say(`No users yet. The server prints a one-time link when it starts: ${command("serve")}\n`);
   return 0;
 }
 

@@ -116,7 +116,7 @@ describe("wrong usage", () => {
     [`create --name ${"x".repeat(201)}`, "at most 200"],
     ["list all", "Unexpected argument 'all'"],
     ["list --json=maybe", "--json takes no value"],
-    ["revoke", "needs a key id"],
+    ["revoke", "needs a key id. List them: npm start -- keys list."],
     ["revoke a b", "Unexpected argument 'b'"],
   ])("keys %s", (line, words) => {
     const argv = line === "" ? [] : line.split(" ");
