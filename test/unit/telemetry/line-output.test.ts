@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { createLineOutput, type LineOutput } from "../../../src/telemetry/line-output.ts";
 
 const hasFull = existsSync("/dev/full");
@@ -32,6 +32,27 @@ test("a file gets every line in order", async () => {
   const numbers = readFileSync(path, "utf8").trimEnd().split("\n").map(Number.parseFloat);
   expect(numbers).toEqual(Array.from({ length: 1_000 }, (_, at) => at));
   expect([output.droppedLines(), output.problem()]).toEqual([0, null]);
+});
+
+test("no timer runs while nothing is logged, and what is logged goes out by itself", async () => {
+  const path = join(folder, "quiet");
+  const fd = openSync(path, "w");
+  vi.useFakeTimers({ toFake: ["setTimeout", "setInterval"] });
+  try {
+    const output = createLineOutput({ fd, reportLoss });
+    for (const line of ["one\n", "two\n"]) {
+      expect(vi.getTimerCount()).toBe(0);
+      output.write(line);
+      output.write(line);
+      expect(vi.getTimerCount()).toBe(1);
+      vi.advanceTimersByTime(100);
+      await vi.waitFor(() => expect(readFileSync(path, "utf8")).toContain(line + line));
+    }
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+    closeSync(fd);
+  }
 });
 
 test.skipIf(!hasFull)("a full disk drops every line, counts it and names the reason", async () => {
