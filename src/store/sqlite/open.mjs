@@ -35,8 +35,9 @@ export function takeLock(DatabaseSync, file) {
 }
 
 export function prepareFile(db, holds) {
-  // Of a new file; one that exists keeps its own. Measured: 5 % less CPU a request than with SQLite's 4096.
-  db.exec("PRAGMA page_size = 8192");
+  // Of a new file; one that exists keeps its own. A lone charge changes seven pages of the ledger: with 8192, twice as much
+  // is written and synced. The log changes many pages at once, and those cost less when they are larger.
+  db.exec(`PRAGMA page_size = ${holds === "log" ? 8192 : 4096}`);
   db.exec("PRAGMA journal_mode = WAL");
   // A commit waits for no disk: log-sync.mjs does, before it is answered.
   db.exec("PRAGMA synchronous = NORMAL");

@@ -60,13 +60,12 @@ export function createWitness(path) {
   }
 
   return {
-    write(head) {
-      const text = JSON.stringify(head);
-      record.fill(" ").write(`${checksum(text)} ${text}`, "latin1");
+    write({ commits, text }) {
+      record.write(`${checksum(text)} ${text}`.padEnd(SLOT_BYTES), "latin1");
       try {
         // Read and write, made where missing, never cut short: "a+" would ignore the position.
         file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-        writeSync(file, record, 0, SLOT_BYTES, (head.commits % 2) * SLOT_BYTES);
+        writeSync(file, record, 0, SLOT_BYTES, (commits % 2) * SLOT_BYTES);
       } catch {
         // A witness that lags proves less and harms nothing; the commit itself is safe.
       }
@@ -93,7 +92,7 @@ export function createWitness(path) {
 export function createHead(db, witness) {
   let advance = null;
   return {
-    /** The last statement of a write transaction. Where that leads, if it is committed. */
+    /** The last statement of a write transaction. Where that leads if it is committed, as the witness writes it. */
     advance() {
       advance ??= prepareAdvance(db);
       return advance?.get() ?? null;
@@ -106,10 +105,15 @@ export function createHead(db, witness) {
 }
 
 const HEAD = "commits, transactions, account_id AS accountId, sequence, hash";
+/** As text: an object of the row would only be made to be written as JSON. */
+const HEAD_TEXT =
+  "json_object('commits', commits, 'transactions', transactions, 'accountId', account_id, 'sequence', sequence, 'hash', hash)";
 
 /** Null as long as the table is missing: the first migrations are not counted. */
 function prepareAdvance(db) {
-  return hasHead(db) ? db.prepare(`UPDATE store_head SET commits = commits + 1 RETURNING ${HEAD}`) : null;
+  return hasHead(db)
+    ? db.prepare(`UPDATE store_head SET commits = commits + 1 RETURNING commits, ${HEAD_TEXT} AS text`)
+    : null;
 }
 
 export function readHead(db) {

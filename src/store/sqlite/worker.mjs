@@ -37,6 +37,8 @@ let logFault = null;
 let openTransaction = null;
 let db;
 let runBatch;
+/** Prepared once: every group is put between them. */
+let bounds;
 /** Held open for as long as this process serves; the lock dies with the process, whichever way it dies. */
 let lock;
 
@@ -61,6 +63,7 @@ try {
   if (attached !== null) attach(db, attached);
   if (lockPath !== null) checkTables(db);
   runBatch = createStatements(db);
+  bounds = { begin: db.prepare("BEGIN IMMEDIATE"), commit: db.prepare("COMMIT") };
   const adopted = isLedger ? watch(witnessed) : 0;
   if (isLedger || holds === "log") placement = place();
   parentPort.on("message", receive);
@@ -90,7 +93,7 @@ function watch(witnessed) {
   const found = readHead(db);
   head = createHead(db, witness);
   if (witnessed !== null || lockPath === null || found.commits === 0) return 0;
-  witness.write(found);
+  witness.write({ commits: found.commits, text: JSON.stringify(found) });
   return found.commits;
 }
 
@@ -265,12 +268,12 @@ function findProblems() {
 function begin() {
   placement?.assert();
   if (logFault !== null) renewLog();
-  db.exec("BEGIN IMMEDIATE");
+  bounds.begin.get();
 }
 
 function commit() {
   const next = head?.advance() ?? null;
-  db.exec("COMMIT");
+  bounds.commit.get();
   reached = next;
 }
 
