@@ -10,7 +10,7 @@ import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Placement } from "./adjust.ts";
 import { estimateCost } from "./cost.ts";
 import { describeHosts, hostRules, orderHosts, usableHosts } from "./hosts.ts";
-import { ableHosts, describeNeeds, listNeeds, reasonAgainst } from "./needs.ts";
+import { ableHosts, areAble, describeNeeds, listNeeds, type Need, reasonAgainst } from "./needs.ts";
 import { keepSession } from "./sessions/keep.ts";
 import type { Offer } from "./sessions/stay.ts";
 import { rankByToolScore, toolScoreOf } from "./tools/scores.ts";
@@ -176,7 +176,7 @@ function findCapableTier({ question, catalog, placement, inputTokens }: ChainInp
   const needs = listNeeds({ question, catalog, inputTokens });
   const hostsOf = (model: Model): readonly HostedModel[] => ableHosts(needs, usableHosts(model, catalog));
   const asked = catalog.chains[placement.tier];
-  if (isWhole(asked, hostsOf, catalog)) {
+  if (isWhole(asked, needs, catalog)) {
     return { tier: placement.tier, models: asked, removed: NONE_REMOVED, notes: NO_NOTE, isWhole: true, hostsOf };
   }
   const removed = new Map<string, string>();
@@ -200,15 +200,11 @@ function findCapableTier({ question, catalog, placement, inputTokens }: ChainInp
 const NONE_REMOVED: Removals = new Map();
 
 /** Whether each model of a chain can take the request at all its hosts, as is usual. */
-function isWhole(
-  models: readonly Model[],
-  hostsOf: (model: Model) => readonly HostedModel[],
-  catalog: Catalog,
-): boolean {
-  return (
-    models.length > 0 &&
-    models.every((model) => isRoutable(catalog, model) && hostsOf(model) === usableHosts(model, catalog))
-  );
+function isWhole(models: readonly Model[], needs: readonly Need[], catalog: Catalog): boolean {
+  for (const model of models) {
+    if (!isRoutable(catalog, model) || !areAble(needs, usableHosts(model, catalog))) return false;
+  }
+  return models.length > 0;
 }
 
 /** The tier itself, then upwards as far as the ceiling, then downwards. */

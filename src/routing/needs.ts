@@ -136,8 +136,13 @@ export function reasonAgainst(needs: readonly Need[], hosts: readonly HostedMode
 
 /** The same list when all of them meet the needs. */
 export function ableHosts(needs: readonly Need[], hosts: readonly HostedModel[]): readonly HostedModel[] {
-  const isAble = (host: HostedModel): boolean => firstReason(needs, host) === null;
-  return hosts.every(isAble) ? hosts : hosts.filter(isAble);
+  return areAble(needs, hosts) ? hosts : hosts.filter((host) => firstReason(needs, host) === null);
+}
+
+/** Whether all of them meet the needs. */
+export function areAble(needs: readonly Need[], hosts: readonly HostedModel[]): boolean {
+  for (const host of hosts) if (firstReason(needs, host) !== null) return false;
+  return true;
 }
 
 function isMetAnywhere(need: Need, { hosts }: Model): boolean {
