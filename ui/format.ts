@@ -3,15 +3,7 @@
 import { now } from "./clock.ts";
 
 /** Times are UTC everywhere in the dashboard, as in the API and in the logs. */
-const UTC = new Intl.DateTimeFormat("en-GB", {
-  timeZone: "UTC",
-  year: "numeric",
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-});
+const UTC = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", dateStyle: "medium", timeStyle: "medium" });
 
 /** `$12.40`, `$0.0182`, `$0.000124`: two decimals from a dollar on, three significant digits below. */
 export function usd(amount: number | string | null | undefined): string {

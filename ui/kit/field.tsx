@@ -53,6 +53,26 @@ export function TextField({ value, onInput, ...props }: TextFieldProps) {
   );
 }
 
+interface SearchInputProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (words: string) => void;
+}
+
+/** Words to search a list for. `/` focuses it. */
+export function SearchInput({ label, value, onInput }: SearchInputProps) {
+  return (
+    <input
+      type="search"
+      data-filter
+      aria-label={label}
+      placeholder={label}
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+  );
+}
+
 /** Several lines of text; `isCode` is monospaced and not spell-checked. */
 interface TextAreaProps extends FieldProps {
   readonly value: string;

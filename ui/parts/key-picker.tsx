@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useLoad } from "../api.ts";
+import { SearchInput } from "../kit/field.tsx";
 import { Popover } from "../kit/popover.tsx";
 import { hrefWith, place, setQuery } from "../router.ts";
 import type { KeyPage, ListedKey } from "../types.ts";
@@ -46,13 +47,7 @@ export function KeyPicker({ all }: { readonly all: string }) {
   }
   return (
     <Popover label={<bdi class="cut">{name || all}</bdi>}>
-      <input
-        type="search"
-        aria-label={TEXT.searchKeys}
-        placeholder={TEXT.searchKeys}
-        value={words}
-        onInput={(event) => setWords(event.currentTarget.value)}
-      />
+      <SearchInput label={TEXT.searchKeys} value={words} onInput={setWords} />
       <ul class="plain-list">
         {[{ id: "", name: all }, ...others].map((key) => (
           <li key={key.id}>

@@ -6,6 +6,7 @@ import { Spark } from "../../charts/spark.tsx";
 import { ago, count, exact, plural, usdColumn, utc } from "../../format.ts";
 import { useShortcuts } from "../../keyboard.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
+import { SearchInput } from "../../kit/field.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
@@ -115,14 +116,7 @@ function KeyFilters({ status }: { readonly status: string }) {
   const search = (text: string): void => change("q", text.startsWith("sk-") ? text.slice(0, PREFIX_LENGTH) : text);
   return (
     <search class="filters">
-      <input
-        type="search"
-        data-filter
-        aria-label={TEXT.search}
-        placeholder={TEXT.search}
-        value={query.get("q") ?? ""}
-        onInput={(event) => search(event.currentTarget.value)}
-      />
+      <SearchInput label={TEXT.search} value={query.get("q") ?? ""} onInput={search} />
       <select
         aria-label={TEXT.status}
         value={status}

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { call, useLoad } from "../../api.ts";
 import { ago, plural, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
+import { SearchInput } from "../../kit/field.tsx";
 import { Section } from "../../kit/page.tsx";
 import { Shown } from "../../kit/states.tsx";
 import { Table } from "../../kit/table.tsx";
@@ -99,13 +100,7 @@ function UnpricedModels({ models, onAdopt }: { readonly models: readonly Unprice
   );
   return (
     <>
-      <input
-        type="search"
-        aria-label={TEXT.searchModels}
-        placeholder={TEXT.searchModels}
-        value={words}
-        onInput={(event) => setWords(event.currentTarget.value)}
-      />
+      <SearchInput label={TEXT.searchModels} value={words} onInput={setWords} />
       <ul class="plain-list">
         {found.slice(0, SHOWN_MAX).map((model) => (
           <UnpricedModel key={`${model.provider} ${model.upstream}`} model={model} onAdopt={onAdopt} />

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../../api.ts";
 import { ago, percent, utc } from "../../format.ts";
 import { Button, ButtonLink, Segmented } from "../../kit/button.tsx";
-import { TextField } from "../../kit/field.tsx";
+import { SearchInput, TextField } from "../../kit/field.tsx";
 import { PageHead, Section } from "../../kit/page.tsx";
 import { Empty, Problem, Shown } from "../../kit/states.tsx";
 import { Facts, Table } from "../../kit/table.tsx";
@@ -165,14 +165,7 @@ function Configuration({ options }: { readonly options: readonly GatewayOption[]
   );
   return (
     <>
-      <input
-        type="search"
-        data-filter
-        aria-label={TEXT.searchOptions}
-        placeholder={TEXT.searchOptions}
-        value={words}
-        onInput={(event) => setQuery({ q: event.currentTarget.value }, { replace: true })}
-      />
+      <SearchInput label={TEXT.searchOptions} value={words} onInput={(q) => setQuery({ q }, { replace: true })} />
       <Options title={TEXT.changed} options={found.filter(({ isSet }) => isSet)} />
       <Options title={TEXT.defaults} options={found.filter(({ isSet }) => !isSet)} />
       {found.length === 0 && <Empty title={TEXT.noOption} />}
