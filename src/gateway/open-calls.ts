@@ -2,6 +2,7 @@
 
 import type { Cancellation } from "../core/cancellation.ts";
 import { GatewayError } from "../core/errors.ts";
+import { UnderWay } from "../core/requests/under-way.ts";
 
 export interface OpenCalls {
   /** The cancellation is aborted when time is over. The returned function says that the call is settled and done. */
@@ -16,7 +17,7 @@ export interface OpenCalls {
 }
 
 export function createOpenCalls(): OpenCalls {
-  const open = new Set<Cancellation>();
+  const open = new UnderWay<Cancellation>();
   let isCutting = false;
   let onIdle: (() => void)[] = [];
   /** Sets of calls that somebody waits for. */
@@ -31,10 +32,10 @@ export function createOpenCalls(): OpenCalls {
   };
   return {
     begin(call) {
-      open.add(call);
+      const place = open.add(call);
       if (isCutting) call.abort();
       return () => {
-        open.delete(call);
+        open.remove(place);
         if (awaited.size > 0) leave(call);
         if (open.size > 0) return;
         for (const tell of onIdle) tell();
@@ -43,7 +44,7 @@ export function createOpenCalls(): OpenCalls {
     },
     cut() {
       isCutting = true;
-      for (const call of open) call.abort();
+      for (const call of open.items()) call.abort();
     },
     isCutting: () => isCutting,
     idle: () =>
@@ -53,7 +54,7 @@ export function createOpenCalls(): OpenCalls {
             onIdle.push(resolve);
           }),
     openNowOver: () =>
-      open.size === 0 ? Promise.resolve() : new Promise((resolve) => void awaited.set(new Set(open), resolve)),
+      open.size === 0 ? Promise.resolve() : new Promise((resolve) => void awaited.set(new Set(open.items()), resolve)),
   };
 }
 

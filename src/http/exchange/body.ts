@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
+import { type Place, UnderWay } from "../../core/requests/under-way.ts";
 import type { CallFormat } from "../../formats/format.ts";
 import { parseFields } from "../../formats/wire/body-fields.ts";
 import {
@@ -24,6 +25,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The room its body takes up; null without a body. */
     bodyCharge: BodyCharge | null;
+    /** While its body is read. */
+    receiving: Place<ReceivedBody> | null;
     /** Resolves when what goes on after its response is done; null where nothing does. */
     outlives: Promise<void> | null;
     /** Whose request it is, once its key is verified; null outside of /v1. */
@@ -165,6 +168,7 @@ function chargeBodies(server: FastifyInstance, budget: BodyBudget, watch: WatchB
 }
 
 interface ReceivedBody {
+  readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly sinceMs: number;
   readonly bytesBefore: number;
@@ -175,15 +179,17 @@ type WatchBody = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /** A body slower than 1 KB a second for `graceMs` gets 408, and its connection closes. */
 function limitSlowBodies(server: FastifyInstance, graceMs: number): WatchBody {
-  const receiving = new Map<FastifyRequest, ReceivedBody>();
+  const receiving = new UnderWay<ReceivedBody>();
+  server.decorateRequest("receiving", null);
   server.addHook("preValidation", (request, _reply, done) => {
-    receiving.delete(request);
+    if (request.receiving !== null) receiving.remove(request.receiving);
     done();
   });
   const timer = setInterval(() => cutSlowBodies(receiving, graceMs), SPEED_CHECK_MS).unref();
   server.addHook("onClose", async () => clearInterval(timer));
   return (request, reply) => {
-    receiving.set(request, { reply, sinceMs: performance.now(), bytesBefore: request.socket.bytesRead });
+    const { bytesRead: bytesBefore } = request.socket;
+    request.receiving = receiving.add({ request, reply, sinceMs: performance.now(), bytesBefore });
   };
 }
 
@@ -191,16 +197,17 @@ function hasBody({ headers }: FastifyRequest): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-function cutSlowBodies(receiving: Map<FastifyRequest, ReceivedBody>, graceMs: number): void {
+function cutSlowBodies(receiving: UnderWay<ReceivedBody>, graceMs: number): void {
   const atMs = performance.now();
-  for (const [request, { reply, sinceMs, bytesBefore }] of receiving) {
+  for (const { request, reply, sinceMs, bytesBefore } of receiving.items()) {
+    const stop = (): void => receiving.remove(request.receiving as Place<ReceivedBody>);
     if (request.raw.complete || request.raw.destroyed || reply.sent) {
-      receiving.delete(request);
+      stop();
       continue;
     }
     const bytes = request.socket.bytesRead - bytesBefore;
     if (atMs - sinceMs - bytes / SPEED_MIN_BYTES_PER_MS <= graceMs) continue;
-    receiving.delete(request);
+    stop();
     const error = new GatewayError("tooSlow", "The body came in too slowly. Send the request again.", {
       code: "body_too_slow",
     });
