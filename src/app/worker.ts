@@ -6,7 +6,6 @@ import type { Db } from "../core/db.ts";
 import type { CallWindows, Taken } from "../core/processes/call-window.ts";
 import type { WorkerLink } from "../core/processes/link.ts";
 import { type ClientPlaces, createPlaces, type Places, placesOver } from "../core/processes/places.ts";
-import type { RequestRecord } from "../core/requests/records.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
 import { createGauges, type Gauges } from "../http/overload/pressure.ts";
 import { openDb } from "../store/db.ts";
@@ -14,7 +13,7 @@ import { logPathOf } from "../store/sqlite/log-file.ts";
 import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer } from "../store/sqlite/thread.ts";
 import { type MetricReadings, type Metrics, sumMetrics } from "../telemetry/metrics.ts";
-import type { Tail } from "../telemetry/tail.ts";
+import type { Tail, WrittenRecord } from "../telemetry/tail.ts";
 
 /** What the primary process serves to each worker. */
 export const WORKER_SERVICES = {
@@ -166,7 +165,7 @@ export function shareTail(tail: Tail, worker: WorkerPlace | null): Tail {
   link.on(LOG_WATCHED, () => {
     watchedUntilMs = performance.now() + WATCHED_MS;
   });
-  link.on(REQUESTS_WRITTEN, (records) => tail.tell(records as readonly RequestRecord[]));
+  link.on(REQUESTS_WRITTEN, (records) => tail.tell(records as readonly WrittenRecord[]));
   const stopAnnouncing = (): void => {
     if (timer !== null) clearInterval(timer);
     timer = null;
@@ -175,7 +174,7 @@ export function shareTail(tail: Tail, worker: WorkerPlace | null): Tail {
     count: tail.count,
     tell(records) {
       tail.tell(records);
-      if (performance.now() < watchedUntilMs) link.publish(REQUESTS_WRITTEN, records.map(withoutContent));
+      if (performance.now() < watchedUntilMs) link.publish(REQUESTS_WRITTEN, records.map(withoutPreview));
     },
     watch(watcher) {
       const end = tail.watch(watcher);
@@ -198,6 +197,6 @@ const ANNOUNCE_MS = 1_000;
 const WATCHED_MS = 3 * ANNOUNCE_MS;
 
 /** Prompts and responses are no part of the live log. */
-function withoutContent(record: RequestRecord): RequestRecord {
-  return record.content === null ? record : { ...record, content: null };
+function withoutPreview({ accountId, summary }: WrittenRecord): WrittenRecord {
+  return { accountId, summary: { ...summary, preview: null } };
 }

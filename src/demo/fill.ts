@@ -151,7 +151,7 @@ async function writeRecords(db: Db, demo: DemoPlan, catalog: Catalog): Promise<D
     await writing;
     onProgress(written);
     written += full.length;
-    writing = store.write(full);
+    writing = store.write(full.map(store.flatten));
     // A failure is reported when the next batch awaits it; until then it must not end the process.
     writing.catch(() => {});
   };

@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Db, SqlValue, Statement } from "../core/db.ts";
-import { createPacker, type PackedTable } from "./sqlite/packed-rows.ts";
+import { createPacker, type PackedTable, type RowValue } from "./sqlite/packed-rows.ts";
 
 /** The database's own clock, in milliseconds. */
 export function clockSql(kind: Db["kind"]): string {
@@ -26,7 +26,7 @@ type ColumnType = "TEXT" | "BIGINT" | "TSVECTOR";
 /** A column of a bulk insert: its SQL type, and the value that an item has for it. */
 export interface InsertColumn<Item> {
   readonly type: ColumnType;
-  readonly of: (item: Item) => SqlValue;
+  readonly of: (item: Item) => RowValue;
 }
 
 /** For text of our own making: ids, names, JSON. */
@@ -37,6 +37,11 @@ export function text<Item>(of: (item: Item) => string | null): InsertColumn<Item
 /** For what people wrote: PostgreSQL rejects half of a surrogate pair, so it becomes U+FFFD on both databases. */
 export function freeText<Item>(of: (item: Item) => string | null): InsertColumn<Item> {
   return { type: "TEXT", of: (item) => of(item)?.toWellFormed() ?? null };
+}
+
+/** For text that is in UTF-8 already. */
+export function encodedText<Item>(of: (item: Item) => Uint8Array): InsertColumn<Item> {
+  return { type: "TEXT", of };
 }
 
 /** PostgreSQL only: words with their places. */
@@ -89,7 +94,7 @@ export function bulkInsert<Item>(kind: Db["kind"], shape: InsertShape<Item>): Bu
     const sql = insertRowSql(shape);
     const pack = createPacker(tableOf(shape));
     const toRows = (items: readonly Item[]) => items.map((item) => rowOf(item, values));
-    const toStatement = (rows: readonly (readonly SqlValue[])[]) => pack(rows) ?? { sql, rows };
+    const toStatement = (rows: readonly (readonly RowValue[])[]) => pack(rows) ?? { sql, rows: rows.map(decoded) };
     return {
       statement: (items) => toStatement(toRows(items)),
       statementInSlices: async (items) => toStatement((await inSlices(items, toRows)).flat()),
@@ -108,11 +113,21 @@ export function bulkInsert<Item>(kind: Db["kind"], shape: InsertShape<Item>): Bu
 }
 
 /** Pushed one by one: what `map` makes may count as an array with holes, and those take twice as long in a message. */
-function rowOf<Item>(item: Item, values: readonly ((item: Item) => SqlValue)[]): readonly SqlValue[] {
-  const row: SqlValue[] = [];
+function rowOf<Item>(item: Item, values: readonly ((item: Item) => RowValue)[]): readonly RowValue[] {
+  const row: RowValue[] = [];
   for (const of of values) row.push(of(item));
   return row;
 }
+
+function decoded(row: readonly RowValue[]): readonly SqlValue[] {
+  return row.map(decodedValue);
+}
+
+function decodedValue(value: RowValue): SqlValue {
+  return value instanceof Uint8Array ? UTF8.decode(value) : value;
+}
+
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** SQLite only: as `createPacker` takes it. */
 function tableOf<Item>({ table, columns, clockColumn, onConflict = "" }: InsertShape<Item>): PackedTable {
@@ -142,8 +157,9 @@ function insertInto(table: string, names: readonly string[], clockColumn: string
 }
 
 /** JSON has no integers beyond 2^53, so they travel as text. */
-function plainValue(value: SqlValue): string | number | null {
-  return typeof value === "bigint" ? value.toString() : value;
+function plainValue(value: RowValue): string | number | null {
+  const plain = decodedValue(value);
+  return typeof plain === "bigint" ? plain.toString() : plain;
 }
 
 /** The parts in order, with a turn of the event loop between two slices. */

@@ -3,7 +3,8 @@
 
 import { randomBytes } from "node:crypto";
 import type { Log } from "../core/log.ts";
-import { type RecordStore, type RequestRecord, recordIdAt } from "../core/requests/records.ts";
+import { type RequestRecord, recordIdAt } from "../core/requests/records.ts";
+import type { RecordStore, WaitingRecord } from "../core/requests/waiting.ts";
 import { StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
 
 /** `content-full`: the record was kept, its prompt and answer were not. */
@@ -18,7 +19,7 @@ export interface RecorderOptions {
   /** Told of each write that the store was not there for. */
   readonly onAway?: () => void;
   /** Told of what can be read from now on. */
-  readonly onWritten?: (records: readonly RequestRecord[]) => void;
+  readonly onWritten?: (records: readonly WaitingRecord[]) => void;
   readonly queueMax?: number;
   readonly batchMax?: number;
   /** Batches under way at once: while the store works on one, the next is prepared. */
@@ -47,7 +48,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 /** Records that are written together. */
 interface RecordBatch {
-  readonly records: readonly RequestRecord[];
+  readonly records: readonly WaitingRecord[];
   /** How many were taken before them. */
   readonly from: number;
 }
@@ -55,7 +56,7 @@ interface RecordBatch {
 class BatchingRecorder implements Recorder {
   readonly #options: Required<RecorderOptions>;
   readonly #newId = createIdMaker();
-  #queue: RequestRecord[] = [];
+  #queue: WaitingRecord[] = [];
   /** Batches that were begun, oldest first; one that may have been written already is only ever tried again as it is. */
   #begun: RecordBatch[] = [];
   readonly #underWay = new Set<RecordBatch>();
@@ -93,7 +94,7 @@ class BatchingRecorder implements Recorder {
       onDrop("queue-full", 1);
       return;
     }
-    this.#queue.push(this.#withinContentRoom(record));
+    this.#queue.push(this.#options.store.flatten(this.#withinContentRoom(record)));
     this.#taken += 1;
     if (this.#queue.length >= batchMax && performance.now() >= this.#awayUntilMs) this.#write();
   }
@@ -230,14 +231,14 @@ class BatchingRecorder implements Recorder {
     this.#done(batch);
     this.#options.onDrop("refused", 1);
     this.#options.log.error(
-      { event: "records.rejected", err: error, requestId: records[0]?.requestId },
+      { event: "records.rejected", err: error, requestId: records[0]?.summary.requestId },
       "database rejected a request record",
     );
   }
 }
 
 /** Only what the operator chose to keep takes room. */
-function contentLength({ content }: RequestRecord): number {
+function contentLength({ content }: Pick<RequestRecord, "content">): number {
   return content === null ? 0 : content.request.length + content.prompt.length + content.answer.length;
 }
 

@@ -3,7 +3,7 @@
 
 import type { Log } from "../core/log.ts";
 import type { RequestLog, RequestSummary } from "../core/requests/log.ts";
-import { failedProvidersOf, isAdjusted, isFailed, isFallenBack, type RequestRecord } from "../core/requests/records.ts";
+import type { WaitingRecord } from "../core/requests/waiting.ts";
 
 interface Watcher {
   readonly accountId: string;
@@ -13,9 +13,12 @@ interface Watcher {
   onOthers(): void;
 }
 
+/** As much of it as is shown. */
+export type WrittenRecord = Pick<WaitingRecord, "accountId" | "summary">;
+
 /** The live log: the recorder tells it, watchers receive it. */
 export interface Tail {
-  tell(records: readonly RequestRecord[]): void;
+  tell(records: readonly WrittenRecord[]): void;
   /** Returns what ends it. */
   watch(watcher: Watcher): () => void;
   /** How many watch now. */
@@ -70,13 +73,10 @@ export function createTail({ requests, isShared, now, log, everyMs = EVERY_MS }:
   return {
     tell(records) {
       if (watchers.size === 0) return;
-      for (const record of records) {
-        const { accountId } = record;
+      for (const { accountId, summary } of records) {
         const counted = known.get(accountId);
         if (counted !== undefined) known.set(accountId, counted + 1);
-        const line = [...watchers].some((watcher) => watcher.accountId === accountId) ? summaryOf(record) : null;
-        if (line === null) continue;
-        for (const watcher of watchers) if (watcher.accountId === accountId) watcher.onRequest(line);
+        for (const watcher of watchers) if (watcher.accountId === accountId) watcher.onRequest(summary);
       }
     },
     watch(watcher) {
@@ -102,44 +102,4 @@ async function countLately(log: TailOptions["requests"], accountId: string, nowM
   const span = { fromMs: nowMs - HOUR_MS, toMs: nowMs + HOUR_MS, step: "hour" as const };
   const { bars } = await log.histogram({ accountId }, span);
   return bars.reduce((sum, { requests }) => sum + requests, 0);
-}
-
-/** The row of the log that the record becomes. */
-export function summaryOf(record: RequestRecord): RequestSummary {
-  const { decision, answeredBy, cost } = record;
-  return {
-    id: record.id,
-    requestId: record.requestId,
-    keyId: record.keyId,
-    atMs: record.atMs,
-    route: record.route,
-    status: record.status,
-    errorCode: record.errorCode,
-    isError: isFailed(record),
-    isStream: record.isStream,
-    tier: decision?.tier ?? null,
-    classifiedTier: decision?.classifiedTier ?? null,
-    category: decision?.category ?? null,
-    profile: decision?.profile ?? null,
-    profileId: record.profileId,
-    toolScenario: decision?.toolScenario ?? null,
-    model: answeredBy?.model ?? null,
-    provider: answeredBy?.provider ?? null,
-    isFallback: isFallenBack(record),
-    isAdjusted: isAdjusted(record),
-    attempts: record.attempts.length,
-    failedProviders: failedProvidersOf(record),
-    buckets: cost?.buckets ?? null,
-    isEstimated: cost?.isEstimated ?? false,
-    charge: cost?.charge ?? null,
-    baseline: cost?.baseline ?? null,
-    latencyMs: record.latencyMs,
-    firstContentMs: record.firstContentMs,
-    ending: record.ending,
-    session: record.session,
-    sessionState: record.sessionState,
-    user: record.user,
-    tags: record.tags,
-    preview: record.content?.preview ?? null,
-  };
 }

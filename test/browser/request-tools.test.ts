@@ -8,9 +8,8 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import type { RequestRecord } from "../../src/core/requests/records.ts";
 import { openDb } from "../../src/store/db.ts";
-import { createRecordStore } from "../../src/store/requests/write.ts";
 import { HELLO } from "../support/gateway/gateway.ts";
-import { makeRecord } from "../support/stores/records.ts";
+import { createRecordStore, makeRecord } from "../support/stores/records.ts";
 import { faultsOf } from "./axe.ts";
 import { hasBrowser, startDashboard } from "./dashboard.ts";
 

@@ -7,8 +7,7 @@ import { DIMENSIONS, type ExploreQuery, METRICS, type Metric } from "../../src/c
 import { isFailed, type RequestRecord } from "../../src/core/requests/records.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createExploreLog } from "../../src/store/requests/explore.ts";
-import { createRecordStore } from "../../src/store/requests/write.ts";
-import { makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
+import { createRecordStore, makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
 const HOUR_MS = 3_600_000;

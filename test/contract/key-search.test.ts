@@ -7,8 +7,7 @@ import { createAccountStore } from "../../src/store/accounts/accounts.ts";
 import { createKeyStore } from "../../src/store/accounts/keys.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createUsageLog } from "../../src/store/requests/rollups.ts";
-import { createRecordStore } from "../../src/store/requests/write.ts";
-import { makeRecord, NOON } from "../support/stores/records.ts";
+import { createRecordStore, makeRecord, NOON } from "../support/stores/records.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
 const DAY_MS = 86_400_000;

@@ -22,12 +22,11 @@ import { openDb, withLog } from "../../src/store/db.ts";
 import { readMigrations, splitStatements } from "../../src/store/migrate.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";
 import { createUsageLog } from "../../src/store/requests/rollups.ts";
-import { createRecordStore } from "../../src/store/requests/write.ts";
 import { copyLogInto, movesOf, openLogThreads } from "../../src/store/sqlite/log-file.ts";
 import { takenFrom } from "../../src/store/sqlite/log-move.ts";
 import { LOG_TABLES, logMigrations } from "../../src/store/sqlite/log-tables.ts";
 import { sqliteOver } from "../../src/store/sqlite/sqlite.ts";
-import { NOON, variedRecord } from "../support/stores/records.ts";
+import { createRecordStore, NOON, variedRecord } from "../support/stores/records.ts";
 
 const root = mkdtempSync(join(tmpdir(), "switchyard-log-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -6,8 +6,7 @@ import type { OutcomeStore, ShadowSample } from "../../src/core/requests/outcome
 import { openDb } from "../../src/store/db.ts";
 import { createOutcomeStore } from "../../src/store/requests/outcomes.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";
-import { createRecordStore } from "../../src/store/requests/write.ts";
-import { makeRecord, NOON } from "../support/stores/records.ts";
+import { createRecordStore, makeRecord, NOON } from "../support/stores/records.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
 await describeStores("outcomes", ({ url }) => {

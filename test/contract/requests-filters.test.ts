@@ -5,15 +5,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Db } from "../../src/core/db.ts";
 import type { RequestFilter, RequestLog } from "../../src/core/requests/log.ts";
-import { isFailed, type RecordStore, type RequestRecord } from "../../src/core/requests/records.ts";
+import { isFailed, type RequestRecord } from "../../src/core/requests/records.ts";
 import { TIERS } from "../../src/core/tiers.ts";
 import { openDb } from "../../src/store/db.ts";
 import { splitStatements } from "../../src/store/migrate.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";
-import { createRecordStore } from "../../src/store/requests/write.ts";
 import { fc } from "../support/property.ts";
 import { FILTER_CASES } from "../support/stores/filters.ts";
-import { makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
+import { createRecordStore, makeRecord, NOON, variedRecord, type WholeRecordStore } from "../support/stores/records.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
 const COUNT = 600;
@@ -29,7 +28,7 @@ const COUNTED =
 
 await describeStores("filters of the log", ({ url }) => {
   let db: Db;
-  let store: RecordStore;
+  let store: WholeRecordStore;
   let log: RequestLog;
   const varied = Array.from({ length: COUNT }, (_, n) => ({ ...variedRecord(n, timeOf(n) - n * 1_000), id: "" })).map(
     (record, n) => ({ ...record, id: makeRecord({ atMs: timeOf(n) }).id }),

@@ -6,8 +6,7 @@ import type { RequestFilter, UsageQuery } from "../../src/core/requests/log.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";
 import { createUsageLog } from "../../src/store/requests/rollups.ts";
-import { createRecordStore } from "../../src/store/requests/write.ts";
-import { makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
+import { createRecordStore, makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
 const SCALE = Number(process.env.SWITCHYARD_TEST_SCALE ?? 1);

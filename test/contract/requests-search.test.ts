@@ -3,12 +3,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Db } from "../../src/core/db.ts";
 import type { RequestFilter, RequestLog, RequestSort } from "../../src/core/requests/log.ts";
-import type { RecordStore, RequestRecord } from "../../src/core/requests/records.ts";
+import type { RequestRecord } from "../../src/core/requests/records.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createExploreLog } from "../../src/store/requests/explore.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";
-import { createRecordStore } from "../../src/store/requests/write.ts";
-import { makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
+import { createRecordStore, makeRecord, NOON, variedRecord, type WholeRecordStore } from "../support/stores/records.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
 const COUNT = 1_500;
@@ -16,7 +15,7 @@ const DAY = 24 * 3_600_000;
 
 await describeStores("order and search of the log", ({ url }) => {
   let db: Db;
-  let store: RecordStore;
+  let store: WholeRecordStore;
   let log: RequestLog;
   const varied = Array.from({ length: COUNT }, (_, n) => variedRecord(n));
   const own = varied.filter(({ accountId }) => accountId === "default").toReversed();

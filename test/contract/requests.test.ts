@@ -11,7 +11,6 @@ import {
   isFailed,
   isFallenBack,
   overheadMsOf,
-  type RecordStore,
   type RequestRecord,
   triedOf,
 } from "../../src/core/requests/records.ts";
@@ -20,9 +19,8 @@ import { openDb } from "../../src/store/db.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";
 import { createUsageLog } from "../../src/store/requests/rollups.ts";
 import { createToolCallLog } from "../../src/store/requests/tool-call-tallies.ts";
-import { createRecordStore } from "../../src/store/requests/write.ts";
 import { fc } from "../support/property.ts";
-import { makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
+import { createRecordStore, makeRecord, NOON, variedRecord, type WholeRecordStore } from "../support/stores/records.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
 const COUNT = 400;
@@ -31,7 +29,7 @@ const PAGE = { limit: 50, after: null };
 
 await describeStores("request records", ({ url }) => {
   let db: Db;
-  let store: RecordStore;
+  let store: WholeRecordStore;
   let log: RequestLog;
   let usage: UsageLog;
   const varied = Array.from({ length: COUNT }, (_, n) => variedRecord(n));

@@ -112,13 +112,6 @@ export interface RequestRecord extends RequestLabels {
   readonly content: NewContent | null;
 }
 
-export interface RecordStore {
-  /** All or nothing. A batch that was written before, though its answer was lost, is `UniqueViolation`. */
-  write(records: readonly RequestRecord[]): Promise<void>;
-  /** Deletes the oldest records from before that time, at most so many; returns how many. */
-  deleteBefore(atMs: number, most: number): Promise<number>;
-}
-
 const TIME_DIGITS = 9;
 
 /** The beginning of the ids of that millisecond: ids sort as the requests began. */
@@ -147,11 +140,6 @@ export function isFallenBack({ answeredBy, decision }: Pick<RequestRecord, "answ
  */
 export function isAdjusted(record: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
   return isFallenBack(record) || (record.decision?.adjustments?.length ?? 0) > 0;
-}
-
-/** What the request would have cost on the baseline model. A request that failed saved nothing. */
-export function baselineOf(record: Pick<RequestRecord, "cost" | "status" | "ending">): NanoUsd {
-  return (isFailed(record) ? record.cost?.charge : record.cost?.baseline) ?? 0n;
 }
 
 /** All tokens of a request, read and written. */
@@ -185,12 +173,14 @@ export function triedOf({
   return { attempts: attempts.length, model: answeredBy?.model ?? null, status };
 }
 
+const NONE: readonly string[] = [];
+
 /** The providers that failed a request which the first attempt did not answer, each once, in the order they failed. */
 export function failedProvidersOf(
   record: Pick<RequestRecord, "attempts" | "answeredBy" | "status">,
 ): readonly string[] {
   const answeredAt = answeredAtOf(triedOf(record));
-  if (answeredAt === null || answeredAt === "first") return [];
+  if (answeredAt === null || answeredAt === "first") return NONE;
   const failed = record.attempts.filter(({ outcome }) => outcome === "failed");
   return [...new Set(failed.map(({ provider }) => provider))];
 }

@@ -37,7 +37,7 @@ export const KEY_DAYS: InsertShape<WrittenDay> = {
 
 /** The part of a rollup that is summed here. */
 interface RollupPart {
-  readonly record: { readonly accountId: string; readonly keyId: string };
+  readonly record: { readonly accountId: string; readonly summary: { readonly keyId: string } };
   readonly span: string;
   readonly startMs: number;
   readonly counts: { readonly requests: number; readonly errors: number };
@@ -50,7 +50,8 @@ export function keyDaysOf(rollups: Iterable<RollupPart>): ReadonlyMap<string, Wr
   const days = new Map<string, WrittenDay>();
   for (const { record, span, startMs, counts, charge, baseline } of rollups) {
     if (span !== "day") continue;
-    const { accountId, keyId } = record;
+    const { accountId, summary } = record;
+    const { keyId } = summary;
     const { requests, errors } = counts;
     const name = `${accountId}\n${keyId}\n${startMs}`;
     const known = days.get(name);

@@ -4,7 +4,8 @@
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { ToolScenario } from "../../core/model.ts";
 import type { ToolCallLog } from "../../core/requests/log.ts";
-import type { RequestRecord, ToolCallTally } from "../../core/requests/records.ts";
+import type { ToolCallTally } from "../../core/requests/records.ts";
+import type { WaitingRecord } from "../../core/requests/waiting.ts";
 import { type InsertShape, integer, text } from "../dialect.ts";
 
 const TABLE = "request_tool_calls";
@@ -73,17 +74,17 @@ function fadedSql(name: string): string {
   return `(${sum(name)}) / (CASE WHEN ${sum("calls")} > ${CALLS_KEPT} THEN 2 ELSE 1 END)`;
 }
 
-export function tallyToolCalls(records: readonly RequestRecord[]): ReadonlyMap<string, ToolCallTally> {
+export function tallyToolCalls(records: readonly WaitingRecord[]): ReadonlyMap<string, ToolCallTally> {
   const tallies = new Map<string, ToolCallTally>();
-  for (const { accountId, toolCalls, answeredBy, decision } of records) {
-    const scenario = decision?.toolScenario ?? null;
-    if (toolCalls === null || toolCalls.calls === 0 || answeredBy === null || scenario === null) continue;
-    const name = `${accountId}\n${answeredBy.model}\n${scenario}`;
+  for (const { accountId, toolCalls, summary } of records) {
+    const { model, toolScenario } = summary;
+    if (toolCalls === null || toolCalls.calls === 0 || model === null || toolScenario === null) continue;
+    const name = `${accountId}\n${model}\n${toolScenario}`;
     const before = tallies.get(name);
     tallies.set(name, {
       accountId,
-      model: answeredBy.model,
-      scenario,
+      model,
+      scenario: toolScenario as ToolScenario,
       calls: toolCalls.calls + (before?.calls ?? 0),
       parsed: toolCalls.parsed + (before?.parsed ?? 0),
       known: toolCalls.known + (before?.known ?? 0),

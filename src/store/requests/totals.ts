@@ -2,20 +2,11 @@
 // and tool calls. Each has one row per group. Rows are written in a fixed order, so that processes do not deadlock.
 
 import type { Db, Statement } from "../../core/db.ts";
+import type { NanoUsd } from "../../core/money.ts";
 import { bucketOf, costStep, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../../core/requests/buckets.ts";
-import {
-  type AnsweredAt,
-  answeredAtOf,
-  baselineOf,
-  failedProvidersOf,
-  isAdjusted,
-  isFailed,
-  isFallenBack,
-  overheadMsOf,
-  type RequestRecord,
-  tokensOf,
-  triedOf,
-} from "../../core/requests/records.ts";
+import type { RequestSummary } from "../../core/requests/log.ts";
+import { type AnsweredAt, answeredAtOf, tokensOf } from "../../core/requests/records.ts";
+import type { WaitingRecord } from "../../core/requests/waiting.ts";
 import { type BulkInsert, bulkInsert, flag, type InsertColumn, type InsertShape, integer, text } from "../dialect.ts";
 import { KEY_DAYS, keyDaysOf } from "./key-days.ts";
 import { TOOL_CALLS, tallyToolCalls } from "./tool-call-tallies.ts";
@@ -31,7 +22,7 @@ type SpanName = keyof typeof SPAN_MS;
 export const ALL_KEYS = { hour: "all-hour", day: "all-day" } as const;
 
 /** The statements for a batch; none where it adds nothing. */
-export type TotalsWriter = (records: readonly RequestRecord[]) => readonly Statement[];
+export type TotalsWriter = (records: readonly WaitingRecord[]) => readonly Statement[];
 
 /** In this order on every process, so that none waits for another in a circle. */
 export function createTotalsWriter(kind: Db["kind"]): TotalsWriter {
@@ -61,7 +52,7 @@ function insertAll<Item>(insert: BulkInsert<Item>, groups: ReadonlyMap<string, I
 /** All requests of one combination in one hour or day. */
 interface Group {
   /** The first of them: what the group is kept apart by is the same in all. */
-  readonly record: RequestRecord;
+  readonly record: WaitingRecord;
   readonly span: SpanName | (typeof ALL_KEYS)[SpanName];
   readonly startMs: number;
 }
@@ -76,10 +67,10 @@ const GROUP_COLUMNS = {
   account_id: text(({ record }: Group) => record.accountId),
   span: text(({ span }: Group) => span),
   start_at: integer(({ startMs }: Group) => startMs),
-  model: text(({ record }: Group) => record.answeredBy?.model ?? ""),
-  tier: text(({ record }: Group) => record.decision?.tier ?? ""),
-  key_id: text(({ record }: Group) => record.keyId),
-  status: integer(({ record }: Group) => record.status),
+  model: text(({ record }: Group) => record.summary.model ?? ""),
+  tier: text(({ record }: Group) => record.summary.tier ?? ""),
+  key_id: text(({ record }: Group) => record.summary.keyId),
+  status: integer(({ record }: Group) => record.summary.status),
 } as const;
 
 /** The plain sums of a rollup; the names are columns. */
@@ -164,7 +155,7 @@ function columnsOf<Name extends string, Item>(
 }
 
 /** The others are summed from the hours of the keys, which are fewer than the records. */
-function rollupsOf(records: readonly RequestRecord[]): ReadonlyMap<string, Rollup> {
+function rollupsOf(records: readonly WaitingRecord[]): ReadonlyMap<string, Rollup> {
   const rollups = new Map<string, Rollup>();
   for (const record of records) addRecord(rollupAt(rollups, record, "hour"), record);
   for (const hour of [...rollups.values()]) {
@@ -177,14 +168,15 @@ function rollupsOf(records: readonly RequestRecord[]): ReadonlyMap<string, Rollu
 
 function rollupAt(
   rollups: Map<string, Rollup>,
-  record: RequestRecord,
+  record: WaitingRecord,
   length: SpanName,
   span: Group["span"] = length,
 ): Rollup {
-  const { accountId, answeredBy, decision, status, atMs } = record;
-  const keyId = span === length ? record.keyId : "";
+  const { accountId, summary } = record;
+  const { model, tier, status, atMs } = summary;
+  const keyId = span === length ? summary.keyId : "";
   const startMs = startOf(atMs, length);
-  const name = `${accountId}\n${span}\n${startMs}\n${answeredBy?.model ?? ""}\n${decision?.tier ?? ""}\n${keyId}\n${status}`;
+  const name = `${accountId}\n${span}\n${startMs}\n${model ?? ""}\n${tier ?? ""}\n${keyId}\n${status}`;
   const known = rollups.get(name);
   if (known !== undefined) return known;
   const made: Rollup = {
@@ -203,24 +195,24 @@ function rollupAt(
   return made;
 }
 
-function addRecord(rollup: Rollup, record: RequestRecord): void {
-  const { cost, latencyMs, firstContentMs } = record;
+function addRecord(rollup: Rollup, record: WaitingRecord): void {
+  const { summary, overheadMs } = record;
+  const { buckets, latencyMs, firstContentMs } = summary;
   const { counts } = rollup;
-  const overheadMs = overheadMsOf(record);
-  const answeredAt = answeredAtOf(triedOf(record));
+  const answeredAt = answeredAtOf(summary);
   counts.requests += 1;
   counts.answered_known += 1;
   counts.latency_ms += latencyMs;
-  if (isFailed(record)) counts.errors += 1;
-  if (isFallenBack(record)) counts.fallbacks += 1;
+  if (summary.isError) counts.errors += 1;
+  if (summary.isFallback) counts.fallbacks += 1;
   if (answeredAt !== null) counts[ANSWERED_COLUMN[answeredAt]] += 1;
-  if (cost !== null) {
-    counts.input_tokens += cost.buckets.input;
-    counts.cache_read_tokens += cost.buckets.cacheRead;
-    counts.cache_write_tokens += cost.buckets.cacheWrite;
-    counts.output_tokens += cost.buckets.output;
-    rollup.charge += cost.charge;
-    rollup.baseline += baselineOf(record);
+  if (buckets !== null) {
+    counts.input_tokens += buckets.input;
+    counts.cache_read_tokens += buckets.cacheRead;
+    counts.cache_write_tokens += buckets.cacheWrite;
+    counts.output_tokens += buckets.output;
+    rollup.charge += summary.charge ?? 0n;
+    rollup.baseline += baselineOf(summary);
   }
   countIn(rollup.latencies, bucketOf(latencyMs));
   if (firstContentMs !== null) countIn(rollup.firstContents, bucketOf(firstContentMs));
@@ -260,19 +252,19 @@ interface RequestCounter extends Group {
 const COUNTER_TEXTS = {
   key_id: GROUP_COLUMNS.key_id,
   model: GROUP_COLUMNS.model,
-  category: text(({ record }: Group) => record.decision?.category ?? ""),
+  category: text(({ record }: Group) => record.summary.category ?? ""),
   tier: GROUP_COLUMNS.tier,
-  profile: text(({ record }: Group) => record.decision?.profile ?? ""),
-  provider: text(({ record }: Group) => record.answeredBy?.provider ?? ""),
-  profile_id: text(({ record }: Group) => record.profileId ?? ""),
+  profile: text(({ record }: Group) => record.summary.profile ?? ""),
+  provider: text(({ record }: Group) => record.summary.provider ?? ""),
+  profile_id: text(({ record }: Group) => record.summary.profileId ?? ""),
 } as const;
 
 const COUNTER_NUMBERS = {
   status: GROUP_COLUMNS.status,
-  cost_step: integer(({ record }: Group) => costStep(record.cost?.charge ?? null)),
-  is_adjusted: flag(({ record }: Group) => isAdjusted(record)),
-  is_fallback: flag(({ record }: Group) => isFallenBack(record)),
-  is_error: flag(({ record }: Group) => isFailed(record)),
+  cost_step: integer(({ record }: Group) => costStep(record.summary.charge)),
+  is_adjusted: flag(({ record }: Group) => record.summary.isAdjusted),
+  is_fallback: flag(({ record }: Group) => record.summary.isFallback),
+  is_error: flag(({ record }: Group) => record.summary.isError),
 } as const;
 
 const COUNTER_SUMS = ["requests", "charge", "baseline", "tokens"] as const;
@@ -295,7 +287,7 @@ const TEXT_VALUES = Object.values(COUNTER_TEXTS).map(({ of }) => of);
 const NUMBER_VALUES = Object.values(COUNTER_NUMBERS).map(({ of }) => of);
 
 /** Named in the order of earlier versions, so that processes of both lock rows alike during a rolling update. */
-function countersOf(records: readonly RequestRecord[]): ReadonlyMap<string, RequestCounter> {
+function countersOf(records: readonly WaitingRecord[]): ReadonlyMap<string, RequestCounter> {
   const counters = new Map<string, RequestCounter>();
   for (const record of records) {
     const hour = counterOf(record, "hour");
@@ -312,17 +304,22 @@ function countersOf(records: readonly RequestRecord[]): ReadonlyMap<string, Requ
   return counters;
 }
 
-function counterOf(record: RequestRecord, span: SpanName): RequestCounter {
-  const { atMs, cost } = record;
+function counterOf(record: WaitingRecord, span: SpanName): RequestCounter {
+  const { summary } = record;
   return {
     record,
     span,
-    startMs: startOf(atMs, span),
+    startMs: startOf(summary.atMs, span),
     requests: 1,
-    charge: cost?.charge ?? 0n,
-    baseline: baselineOf(record),
-    tokens: tokensOf(cost?.buckets ?? null),
+    charge: summary.charge ?? 0n,
+    baseline: baselineOf(summary),
+    tokens: tokensOf(summary.buckets),
   };
+}
+
+/** A request that failed saved nothing. */
+function baselineOf({ isError, charge, baseline }: RequestSummary): NanoUsd {
+  return (isError ? charge : baseline) ?? 0n;
 }
 
 function addCounter(sum: RequestCounter, { charge, baseline, tokens }: RequestCounter): void {
@@ -352,11 +349,12 @@ const FAILURES: InsertShape<ProviderFailures> = {
     DO UPDATE SET requests = request_failures.requests + excluded.requests`,
 };
 
-function failuresOf(records: readonly RequestRecord[]): ReadonlyMap<string, ProviderFailures> {
+function failuresOf(records: readonly WaitingRecord[]): ReadonlyMap<string, ProviderFailures> {
   const failures = new Map<string, ProviderFailures>();
   for (const record of records) {
-    const { accountId, keyId, atMs } = record;
-    for (const provider of failedProvidersOf(record)) {
+    const { accountId, summary } = record;
+    const { keyId, atMs, failedProviders } = summary;
+    for (const provider of failedProviders) {
       for (const span of ["hour", "day"] as const) {
         const startMs = startOf(atMs, span);
         const name = `${accountId}\n${span}\n${startMs}\n${keyId}\n${provider}`;

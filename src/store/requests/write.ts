@@ -2,18 +2,15 @@
 
 import type { Db, Statement } from "../../core/db.ts";
 import {
-  failedProvidersOf,
-  isAdjusted,
-  isFailed,
-  isFallenBack,
   type NewContent,
   NO_TAGS,
-  type RecordStore,
-  type RequestRecord,
+  overheadMsOf,
   recordIdAt,
+  type Tags,
   tokensOf,
 } from "../../core/requests/records.ts";
-import { bulkInsert, flag, freeText, type InsertShape, integer, text, withoutNul } from "../dialect.ts";
+import { type RecordStore, summaryOf, type WaitingRecord } from "../../core/requests/waiting.ts";
+import { bulkInsert, encodedText, flag, freeText, type InsertShape, integer, text, withoutNul } from "../dialect.ts";
 import { toDetail } from "./detail.ts";
 import { createTotalsWriter, SPAN_MS } from "./totals.ts";
 import { createWordsWriter, wordsDeletion } from "./write-words.ts";
@@ -26,6 +23,14 @@ export function createRecordStore(db: Db): RecordStore {
   const tags = bulkInsert(db.kind, TAGS);
   const totals = createTotalsWriter(db.kind);
   return {
+    flatten: (record) => ({
+      accountId: record.accountId,
+      summary: summaryOf(record),
+      detail: Buffer.from(JSON.stringify(toDetail(record))),
+      overheadMs: overheadMsOf(record),
+      toolCalls: record.toolCalls,
+      content: record.content,
+    }),
     async write(records) {
       const kept = records.flatMap(contentOf);
       const tagged = records.flatMap(tagsOf);
@@ -65,66 +70,65 @@ const DELETE_COUNTS = `DELETE FROM request_counts
   WHERE account_id IN (SELECT DISTINCT account_id FROM request_key_days) AND span IN ('hour', 'day') AND start_at < $1`;
 
 /** The rows of the log. Text that is missing is stored as the empty text, so that filters need no IS NULL. */
-const REQUESTS: InsertShape<RequestRecord> = {
+const REQUESTS: InsertShape<WaitingRecord> = {
   table: "requests",
   columns: {
-    id: text((record) => record.id),
-    request_id: text((record) => record.requestId),
-    account_id: text((record) => record.accountId),
-    key_id: text((record) => record.keyId),
-    route: text((record) => record.route),
-    error_code: text((record) => record.errorCode ?? ""),
-    tier: text(({ decision }) => decision?.tier ?? ""),
-    classified_tier: text(({ decision }) => decision?.classifiedTier ?? ""),
-    category: text(({ decision }) => decision?.category ?? ""),
-    profile: text(({ decision }) => decision?.profile ?? ""),
-    tool_scenario: text(({ decision }) => decision?.toolScenario ?? ""),
-    model: text(({ answeredBy }) => answeredBy?.model ?? ""),
-    provider: text(({ answeredBy }) => answeredBy?.provider ?? ""),
-    ending: text((record) => record.ending ?? ""),
-    profile_id: text((record) => record.profileId ?? ""),
-    failed_providers: text(writeProviders),
-    created_at: integer((record) => record.atMs),
-    status: integer((record) => record.status),
-    is_error: flag(isFailed),
-    is_stream: flag((record) => record.isStream),
-    is_fallback: flag(isFallenBack),
-    attempts: integer((record) => record.attempts.length),
-    input_tokens: integer(({ cost }) => cost?.buckets.input ?? null),
-    cache_read_tokens: integer(({ cost }) => cost?.buckets.cacheRead ?? null),
-    cache_write_tokens: integer(({ cost }) => cost?.buckets.cacheWrite ?? null),
-    output_tokens: integer(({ cost }) => cost?.buckets.output ?? null),
-    is_estimated: flag(({ cost }) => cost?.isEstimated ?? false),
-    charge: integer(({ cost }) => cost?.charge ?? null),
-    baseline: integer(({ cost }) => cost?.baseline ?? null),
-    latency_ms: integer((record) => record.latencyMs),
-    first_content_ms: integer((record) => record.firstContentMs),
-    is_adjusted: flag(isAdjusted),
-    session: text((record) => record.session ?? ""),
-    session_state: text((record) => record.sessionState ?? ""),
-    end_user: freeText((record) => record.user ?? ""),
-    preview: freeText(({ content }) => withoutNul(content?.preview ?? "")),
-    tokens: integer(({ cost }) => tokensOf(cost?.buckets ?? null)),
-    tags: text(({ tags }) => (tags === NO_TAGS ? "" : writeTags(tags))),
+    id: text(({ summary }) => summary.id),
+    request_id: text(({ summary }) => summary.requestId),
+    account_id: text(({ accountId }) => accountId),
+    key_id: text(({ summary }) => summary.keyId),
+    route: text(({ summary }) => summary.route),
+    error_code: text(({ summary }) => summary.errorCode ?? ""),
+    tier: text(({ summary }) => summary.tier ?? ""),
+    classified_tier: text(({ summary }) => summary.classifiedTier ?? ""),
+    category: text(({ summary }) => summary.category ?? ""),
+    profile: text(({ summary }) => summary.profile ?? ""),
+    tool_scenario: text(({ summary }) => summary.toolScenario ?? ""),
+    model: text(({ summary }) => summary.model ?? ""),
+    provider: text(({ summary }) => summary.provider ?? ""),
+    ending: text(({ summary }) => summary.ending ?? ""),
+    profile_id: text(({ summary }) => summary.profileId ?? ""),
+    failed_providers: text(({ summary }) => writeProviders(summary.failedProviders)),
+    created_at: integer(({ summary }) => summary.atMs),
+    status: integer(({ summary }) => summary.status),
+    is_error: flag(({ summary }) => summary.isError),
+    is_stream: flag(({ summary }) => summary.isStream),
+    is_fallback: flag(({ summary }) => summary.isFallback),
+    attempts: integer(({ summary }) => summary.attempts),
+    input_tokens: integer(({ summary }) => summary.buckets?.input ?? null),
+    cache_read_tokens: integer(({ summary }) => summary.buckets?.cacheRead ?? null),
+    cache_write_tokens: integer(({ summary }) => summary.buckets?.cacheWrite ?? null),
+    output_tokens: integer(({ summary }) => summary.buckets?.output ?? null),
+    is_estimated: flag(({ summary }) => summary.isEstimated),
+    charge: integer(({ summary }) => summary.charge),
+    baseline: integer(({ summary }) => summary.baseline),
+    latency_ms: integer(({ summary }) => summary.latencyMs),
+    first_content_ms: integer(({ summary }) => summary.firstContentMs),
+    is_adjusted: flag(({ summary }) => summary.isAdjusted),
+    session: text(({ summary }) => summary.session ?? ""),
+    session_state: text(({ summary }) => summary.sessionState ?? ""),
+    end_user: freeText(({ summary }) => summary.user ?? ""),
+    preview: freeText(({ summary }) => withoutNul(summary.preview ?? "")),
+    tokens: integer(({ summary }) => tokensOf(summary.buckets)),
+    tags: text(({ summary }) => (summary.tags === NO_TAGS ? "" : writeTags(summary.tags))),
   },
 };
 
 /** JSON would write half of a surrogate pair as an escape, which SQLite turns into bytes that are no text. */
-function writeTags(tags: RequestRecord["tags"]): string {
+function writeTags(tags: Tags): string {
   const whole = Object.entries(tags).map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]);
   return JSON.stringify(Object.fromEntries(whole));
 }
 
-function writeProviders(record: RequestRecord): string {
-  const failed = failedProvidersOf(record);
+function writeProviders(failed: readonly string[]): string {
   return failed.length === 0 ? "" : JSON.stringify(failed);
 }
 
-const DETAILS: InsertShape<RequestRecord> = {
+const DETAILS: InsertShape<WaitingRecord> = {
   table: "request_details",
   columns: {
-    id: text((record) => record.id),
-    detail_json: text((record) => JSON.stringify(toDetail(record))),
+    id: text(({ summary }) => summary.id),
+    detail_json: encodedText(({ detail }) => detail),
   },
 };
 
@@ -145,8 +149,10 @@ const CONTENTS: InsertShape<KeptContent> = {
   },
 };
 
-function contentOf({ id, atMs, content }: RequestRecord): readonly KeptContent[] {
-  return content === null ? [] : [{ id, atMs, ...content }];
+const NO_CONTENT: readonly KeptContent[] = [];
+
+function contentOf({ summary, content }: WaitingRecord): readonly KeptContent[] {
+  return content === null ? NO_CONTENT : [{ id: summary.id, atMs: summary.atMs, ...content }];
 }
 
 /** One tag of a request. */
@@ -167,9 +173,10 @@ const TAGS: InsertShape<KeptTag> = {
   },
 };
 
-const NONE: readonly KeptTag[] = [];
+const NO_TAG: readonly KeptTag[] = [];
 
-function tagsOf({ id, accountId, tags }: RequestRecord): readonly KeptTag[] {
-  if (tags === NO_TAGS) return NONE;
+function tagsOf({ accountId, summary }: WaitingRecord): readonly KeptTag[] {
+  const { id, tags } = summary;
+  if (tags === NO_TAGS) return NO_TAG;
   return Object.entries(tags).map(([name, value]) => ({ id, accountId, name, value }));
 }

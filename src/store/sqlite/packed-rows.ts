@@ -12,7 +12,9 @@ export interface PackedTable {
   readonly onConflict: string;
 }
 
-type RowList = readonly (readonly SqlValue[])[];
+/** Bytes are text in UTF-8. */
+export type RowValue = SqlValue | Uint8Array;
+type RowList = readonly (readonly RowValue[])[];
 
 /**
  * How a column is written. `same`: once, for all rows. `number`: digits, after spaces. `padded`: text, before spaces.
@@ -35,7 +37,7 @@ const PADDED_MAX = 64;
 /** Where a text begins, and how long it is. */
 const PLACE_DIGITS = 8;
 /** Texts together. More would not save anything. */
-const BEHIND_CHARS_MAX = 8 * 1024 * 1024;
+const BEHIND_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Makes null of rows that are better sent one by one: few or very long ones, or those with a number that is not whole. */
 export function createPacker(table: PackedTable): (rows: RowList) => Statement | null {
@@ -75,6 +77,10 @@ function columnOf(rows: RowList, index: number): PackedColumn | null {
       texts += 1;
       if (value.length > width) width = value.length;
       if (value.endsWith(" ")) isPlain = false;
+    } else if (value instanceof Uint8Array) {
+      texts += 1;
+      isSame = false;
+      isPlain = false;
     } else {
       if (value > most) most = value;
       else if (value < least) least = value;
@@ -93,10 +99,12 @@ function beyondAscii(column: PackedColumn): PackedColumn {
   return column.kind === "padded" ? { kind: "behind", width: 2 * PLACE_DIGITS, hasNulls: false } : column;
 }
 
+const ONE_BYTE = Buffer.from(" ");
+
 /** Null where a padded text is not ASCII, or the texts are too long. */
 function packRows(rows: RowList, columns: readonly PackedColumn[]) {
   let text = "";
-  let behind = "";
+  const behind: Uint8Array[] = [];
   let behindBytes = 0;
   for (const row of rows) {
     for (let index = 0; index < columns.length; index += 1) {
@@ -107,21 +115,19 @@ function packRows(rows: RowList, columns: readonly PackedColumn[]) {
       else if (kind === "number") text += String(value).padStart(width);
       else if (kind === "padded") text += (value as string).padEnd(width);
       else {
-        // Half a character at its end must not join what follows: its bytes would be others than those counted.
-        const whole = (value as string).toWellFormed();
-        const bytes = Buffer.byteLength(whole);
+        const bytes = typeof value === "string" ? Buffer.from(value) : (value as Uint8Array);
         // SQL counts from one.
-        text += String(behindBytes + 1).padStart(PLACE_DIGITS) + String(bytes).padStart(PLACE_DIGITS);
-        behind += whole;
-        behindBytes += bytes;
+        text += String(behindBytes + 1).padStart(PLACE_DIGITS) + String(bytes.length).padStart(PLACE_DIGITS);
+        behind.push(bytes);
+        behindBytes += bytes.length;
       }
     }
-    if (behind.length > BEHIND_CHARS_MAX) return null;
+    if (behindBytes > BEHIND_BYTES_MAX) return null;
   }
   const bytes = Buffer.from(text);
   if (bytes.length !== text.length) return null;
   // A value without any bytes would be bound as null.
-  return { columns, rows: toPacked(rows, columns, [bytes, Buffer.from(`${behind} `)]) };
+  return { columns, rows: toPacked(rows, columns, [bytes, Buffer.concat([...behind, ONE_BYTE])]) };
 }
 
 function toPacked(

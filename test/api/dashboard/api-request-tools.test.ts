@@ -6,10 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDb } from "../../../src/store/db.ts";
-import { createRecordStore } from "../../../src/store/requests/write.ts";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { answers, type FakeProvider, fails, startFakeProvider } from "../../support/providers/fake-provider.ts";
-import { makeRecord } from "../../support/stores/records.ts";
+import { createRecordStore, makeRecord } from "../../support/stores/records.ts";
 
 interface Body {
   readonly data: readonly Record<string, unknown>[];

@@ -1,10 +1,27 @@
 // Request records for tests: one that is complete, and many that differ.
 
+import type { Db } from "../../../src/core/db.ts";
 import type { Decision } from "../../../src/core/decision.ts";
 import { CATEGORIES } from "../../../src/core/decision.ts";
 import { NO_TAGS, type RequestRecord, recordIdAt } from "../../../src/core/requests/records.ts";
+import { summaryOf } from "../../../src/core/requests/waiting.ts";
 import { SESSION_STATES, type SessionState } from "../../../src/core/session.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
+import { createRecordStore as createFlatStore } from "../../../src/store/requests/write.ts";
+import type { WrittenRecord } from "../../../src/telemetry/tail.ts";
+
+/** The store of request records, for whole ones. */
+export function createRecordStore(db: Db) {
+  const { flatten, write, deleteBefore } = createFlatStore(db);
+  return { deleteBefore, write: (records: readonly RequestRecord[]) => write(records.map(flatten)) };
+}
+
+/** As the live log is told of it. */
+export function written(record: RequestRecord): WrittenRecord {
+  return { accountId: record.accountId, summary: summaryOf(record) };
+}
+
+export type WholeRecordStore = ReturnType<typeof createRecordStore>;
 
 export const NOON = Date.UTC(2026, 2, 10, 12, 0, 0);
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Db, SqlValue } from "../../../src/core/db.ts";
 import { UniqueViolation } from "../../../src/core/store-errors.ts";
 import { openDb } from "../../../src/store/db.ts";
-import { bulkInsert, integer, text } from "../../../src/store/dialect.ts";
+import { bulkInsert, encodedText, integer, text } from "../../../src/store/dialect.ts";
 import { fc } from "../../support/property.ts";
 
 interface Packed {
@@ -60,6 +60,19 @@ describe("a batch of many rows", () => {
     const rows = tenOf(row);
     expect(INSERT.statement(rows)).toHaveProperty("packed");
     expect(await writeAndRead(rows)).toEqual(asRead(rows));
+  });
+
+  test.each([10, 3])("keeps texts that came as bytes (%i rows)", async (count) => {
+    const encoded = bulkInsert<Packed>("sqlite", {
+      table: "packed",
+      columns: { id: integer((row) => row.id), label: encodedText((row) => Buffer.from(row.label ?? "")) },
+      clockColumn: "made_at",
+    });
+    const rows = tenOf((id) => ({ label: id === 0 ? "" : `\ufeffgrößer ${id} `, amount: null })).slice(0, count);
+    await db.query("DELETE FROM packed");
+    await db.batch([encoded.statement(rows)]);
+    const read = await db.query("SELECT id, label, typeof(label) AS type FROM packed ORDER BY id");
+    expect(read).toEqual(rows.map(({ id, label }) => ({ id, label, type: "text" })));
   });
 
   test("keeps texts apart where one ends and the next begins with half a character", async () => {

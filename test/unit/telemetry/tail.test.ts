@@ -3,7 +3,7 @@
 import { expect, test, vi } from "vitest";
 import { SILENT_LOG } from "../../../src/telemetry/log.ts";
 import { createTail } from "../../../src/telemetry/tail.ts";
-import { makeRecord } from "../../support/stores/records.ts";
+import { makeRecord, written } from "../../support/stores/records.ts";
 
 function watchable(counted: () => number, isShared = true) {
   const asked: string[] = [];
@@ -28,7 +28,7 @@ test("our own requests are told at once, and not as those of others", async () =
   const stop = watch("default");
   await vi.waitFor(() => expect(asked.length).toBeGreaterThan(1), 60_000);
   const record = makeRecord();
-  tail.tell([record, makeRecord({ accountId: "other" })]);
+  tail.tell([record, makeRecord({ accountId: "other" })].map(written));
   counted += 1;
   const before = asked.length;
   await vi.waitFor(() => expect(asked.length).toBeGreaterThan(before + 1), 60_000);

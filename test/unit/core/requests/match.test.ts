@@ -3,7 +3,7 @@
 
 import { expect, test } from "vitest";
 import { matchesFilter } from "../../../../src/core/requests/match.ts";
-import { summaryOf } from "../../../../src/telemetry/tail.ts";
+import { summaryOf } from "../../../../src/core/requests/waiting.ts";
 import { FILTER_CASES } from "../../../support/stores/filters.ts";
 import { NOON, variedRecord } from "../../../support/stores/records.ts";
 

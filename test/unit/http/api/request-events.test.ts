@@ -10,7 +10,7 @@ import { sendError, toGatewayError } from "../../../../src/http/exchange/errors.
 import { SILENT_LOG } from "../../../../src/telemetry/log.ts";
 import { createTail } from "../../../../src/telemetry/tail.ts";
 import { openEvents } from "../../../support/events.ts";
-import { makeRecord } from "../../../support/stores/records.ts";
+import { makeRecord, written } from "../../../support/stores/records.ts";
 
 const servers: FastifyInstance[] = [];
 afterEach(async () => {
@@ -64,7 +64,7 @@ test("each client hears of its account and through its filter only", async () =>
   const good = makeRecord();
   const bad = makeRecord({ status: 503, answeredBy: null });
   const foreign = makeRecord({ accountId: "other" });
-  tail.tell([good, bad, foreign]);
+  tail.tell([good, bad, foreign].map(written));
   expect([(await all.until("request")).id, (await all.until("request")).id]).toEqual([good.id, bad.id]);
   expect((await failed.until("request")).id).toBe(bad.id);
   expect((await other.until("request")).id).toBe(foreign.id);
