@@ -58,16 +58,7 @@ export function createLineOutput({ fd, isShared = false, reportLoss }: LineOutpu
   let problem: string | null = null;
   /** The last line on disk was cut off, so the next one needs a line break before it. */
   let isCut = false;
-  let isTimerSet = false;
-  /** Nothing wakes a process that logs nothing. */
-  const sendSoon = (): void => {
-    if (isTimerSet) return;
-    isTimerSet = true;
-    setTimeout(() => {
-      isTimerSet = false;
-      void send();
-    }, FLUSH_MS).unref();
-  };
+  const sendSoon = createDelay(() => void send());
   const takeBatch = (): Batch => {
     const report = `${isCut ? "\n" : ""}${dropped > reported ? reportLoss(dropped - reported) : ""}`;
     const bytes = Buffer.from(report + gathered.join(""));
@@ -115,6 +106,19 @@ export function createLineOutput({ fd, isShared = false, reportLoss }: LineOutpu
       }),
     droppedLines: () => dropped,
     problem: () => problem,
+  };
+}
+
+/** Calls once, FLUSH_MS after it was first asked. Nothing wakes a process that logs nothing. */
+function createDelay(call: () => void): () => void {
+  let isSet = false;
+  return () => {
+    if (isSet) return;
+    isSet = true;
+    setTimeout(() => {
+      isSet = false;
+      call();
+    }, FLUSH_MS).unref();
   };
 }
 

@@ -37,7 +37,7 @@ export interface Handover {
   retire(): void;
 }
 
-interface Watched {
+interface WatchedWorker {
   /** Sent to the worker and not taken yet. */
   readonly pending: Map<number, Pending>;
   /** Whether it takes connections. */
@@ -47,7 +47,7 @@ interface Watched {
 }
 
 export function createHandover(): Handover {
-  const workers = new Map<ChildProcess, Watched>();
+  const workers = new Map<ChildProcess, WatchedWorker>();
   /** Below zero: Node counts its own upwards. */
   let lastSeq = 0;
   let isRetired = false;
@@ -59,7 +59,7 @@ export function createHandover(): Handover {
     else (next[0].send as Send)({ ...message, seq: lastSeq }, connection);
   }
 
-  const isLast = (watched: Watched): boolean =>
+  const isLast = (watched: WatchedWorker): boolean =>
     !isRetired && watched.hasJoined && [...workers.values()].filter(({ hasJoined }) => hasJoined).length === 1;
 
   function release(): void {
@@ -68,7 +68,7 @@ export function createHandover(): Handover {
 
   return {
     watch(worker) {
-      const watched: Watched = { pending: new Map(), hasJoined: false, held: null };
+      const watched: WatchedWorker = { pending: new Map(), hasJoined: false, held: null };
       workers.set(worker, watched);
       notePending(worker, watched);
       holdEnd(worker, watched, {
@@ -92,7 +92,7 @@ export function createHandover(): Handover {
 }
 
 /** Notes what Node sends to the worker until it is taken. */
-function notePending(worker: ChildProcess, watched: Watched): void {
+function notePending(worker: ChildProcess, watched: WatchedWorker): void {
   const { pending } = watched;
   const send = worker.send.bind(worker) as Send;
   const noted: Send = (message, connection, ...rest) => {
@@ -116,7 +116,7 @@ interface EndOptions {
 }
 
 /** Node hears of the end of the last worker only when that is released. */
-function holdEnd(worker: ChildProcess, watched: Watched, { isLast, onEnd }: EndOptions): void {
+function holdEnd(worker: ChildProcess, watched: WatchedWorker, { isLast, onEnd }: EndOptions): void {
   const emit = worker.emit.bind(worker) as Emit;
   const setConnected = (connected: boolean): void => void Object.assign(worker, { connected });
   const tell = (event: string, values: readonly unknown[]): void => {

@@ -2,29 +2,29 @@
 // the next. Once one of those is old, the garbage collector keeps every request that was in any later one.
 
 /** Where an item is; to be kept for its removal. */
-export interface Place<Item> {
+export interface UnderWayPlace<Item> {
   readonly item: Item;
   /** -1 when it was removed. */
   index: number;
 }
 
 export class UnderWay<Item> {
-  readonly #places: Place<Item>[] = [];
+  readonly #places: UnderWayPlace<Item>[] = [];
 
   get size(): number {
     return this.#places.length;
   }
 
-  add(item: Item): Place<Item> {
+  add(item: Item): UnderWayPlace<Item> {
     const place = { item, index: this.#places.length };
     this.#places.push(place);
     return place;
   }
 
   /** A second time it does nothing. */
-  remove(place: Place<Item>): void {
+  remove(place: UnderWayPlace<Item>): void {
     if (place.index < 0) return;
-    const last = this.#places.pop() as Place<Item>;
+    const last = this.#places.pop() as UnderWayPlace<Item>;
     if (last !== place) {
       this.#places[place.index] = last;
       last.index = place.index;

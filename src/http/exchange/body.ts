@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
-import { type Place, UnderWay } from "../../core/requests/under-way.ts";
+import { UnderWay, type UnderWayPlace } from "../../core/requests/under-way.ts";
 import type { CallFormat } from "../../formats/format.ts";
 import { parseFields } from "../../formats/wire/body-fields.ts";
 import {
@@ -26,7 +26,7 @@ declare module "fastify" {
     /** The room its body takes up; null without a body. */
     bodyCharge: BodyCharge | null;
     /** While its body is read. */
-    receiving: Place<ReceivedBody> | null;
+    receiving: UnderWayPlace<ReceivedBody> | null;
     /** Resolves when what goes on after its response is done; null where nothing does. */
     outlives: Promise<void> | null;
     /** Whose request it is, once its key is verified; null outside of /v1. */
@@ -200,7 +200,7 @@ function hasBody({ headers }: FastifyRequest): boolean {
 function cutSlowBodies(receiving: UnderWay<ReceivedBody>, graceMs: number): void {
   const atMs = performance.now();
   for (const { request, reply, sinceMs, bytesBefore } of receiving.items()) {
-    const stop = (): void => receiving.remove(request.receiving as Place<ReceivedBody>);
+    const stop = (): void => receiving.remove(request.receiving as UnderWayPlace<ReceivedBody>);
     if (request.raw.complete || request.raw.destroyed || reply.sent) {
       stop();
       continue;

@@ -54,21 +54,17 @@ export function createQueue(queueMs: number, nowMs: () => number = () => perform
 
   const limit = (atMs: number): number => lengthLimit(flood.state(atMs), atMs - nonEmptySinceMs, rate.perMs());
 
-  function rejectOverdue(atMs: number): void {
+  const measure = (): void => {
+    const atMs = nowMs();
+    rate.tick(atMs, waiting.length() > 0);
+    flood.sample(waiting.length(), atMs);
+    concurrency.update();
     const next = (): QueueEntry | null => waiting.takeOverdue(atMs, limit(atMs));
     for (let overdue = next(); overdue !== null; overdue = next()) {
       if (overdue.request.isDisconnected()) continue;
       flood.rejected(atMs);
       overdue.request.reject();
     }
-  }
-
-  const measure = (): void => {
-    const atMs = nowMs();
-    rate.tick(atMs, waiting.length() > 0);
-    flood.sample(waiting.length(), atMs);
-    concurrency.update();
-    rejectOverdue(atMs);
   };
   const isNeeded = (): boolean => waiting.length() > 0;
   const ticker = createTicker({ everyMs: queuePolicy.tickMs, onWake: measure, onTick: measure, isNeeded });
