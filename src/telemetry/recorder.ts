@@ -94,7 +94,9 @@ class BatchingRecorder implements Recorder {
       onDrop("queue-full", 1);
       return;
     }
-    this.#queue.push(this.#options.store.flatten(this.#withinContentRoom(record)));
+    const waiting = this.#flatten(this.#withinContentRoom(record));
+    if (waiting === null) return;
+    this.#queue.push(waiting);
     this.#taken += 1;
     if (this.#queue.length >= batchMax && performance.now() >= this.#awayUntilMs) this.#write();
   }
@@ -138,6 +140,17 @@ class BatchingRecorder implements Recorder {
 
   #waiting(): number {
     return this.#begun.reduce((sum, { records }) => sum + records.length, this.#queue.length);
+  }
+
+  /** Null for a record that cannot be written. */
+  #flatten(record: RequestRecord): WaitingRecord | null {
+    try {
+      return this.#options.store.flatten(record);
+    } catch (error) {
+      this.#contentLength -= contentLength(record);
+      this.#reject(record.requestId, error);
+      return null;
+    }
   }
 
   #withinContentRoom(record: RequestRecord): RequestRecord {
@@ -229,11 +242,13 @@ class BatchingRecorder implements Recorder {
       return;
     }
     this.#done(batch);
+    this.#reject(records[0]?.summary.requestId, error);
+  }
+
+  #reject(requestId: string | undefined, error: unknown): void {
     this.#options.onDrop("refused", 1);
-    this.#options.log.error(
-      { event: "records.rejected", err: error, requestId: records[0]?.summary.requestId },
-      "database rejected a request record",
-    );
+    const fields = { event: "records.rejected", err: error, requestId } as const;
+    this.#options.log.error(fields, "database rejected a request record");
   }
 }
 

@@ -260,6 +260,29 @@ it("one record that the store refuses does not take the others with it", async (
   expect(dropped).toEqual([["refused", 1]]);
 });
 
+it("a record that cannot be made flat is dropped, and neither fails its request nor takes up room", async () => {
+  const content = { request: "12345", isRequestCut: false, answer: "", isAnswerCut: false, prompt: "", preview: "" };
+  const [bad, good] = [makeRecord({ content }), makeRecord({ content })];
+  const written: WaitingRecord[] = [];
+  const store: RecordStore = {
+    flatten(record) {
+      if (record === bad) throw new TypeError("no text");
+      return flatten(record);
+    },
+    write: async (batch) => void written.push(...batch),
+    deleteBefore: async () => 0,
+  };
+  const error = vi.fn<Log["error"]>();
+  const { recorder, dropped } = setUp({ store, log: { ...SILENT, error }, contentMax: 5 });
+  recorder.add(bad);
+  recorder.add(good);
+  await recorder.flush();
+  expect(dropped).toEqual([["refused", 1]]);
+  const fields = { event: "records.rejected", err: new TypeError("no text"), requestId: bad.requestId };
+  expect(error.mock.calls).toEqual([[fields, "database rejected a request record"]]);
+  expect(written.map(({ summary, content }) => [summary.id, content])).toEqual([[good.id, content]]);
+});
+
 it("stop writes what waits, also what was added in the same turn", async () => {
   const { recorder, ids } = setUp();
   const late = makeRecord();
