@@ -38,8 +38,8 @@ export function createPressure(limits: PressureLimits, gauges: Gauges = createGa
     everyMs: policy.tickMs,
     onWake() {
       lateness.expectTick();
-      // It may have been freed meanwhile.
-      if (isMemoryFull) measureMemory();
+      // It may have been freed or used up meanwhile.
+      measureMemory();
     },
     onTick() {
       lateness.tick();

@@ -99,6 +99,12 @@ describe("after a time without requests", () => {
     expect(pressure.reason()).toBeNull();
   });
 
+  it("memory that was used up meanwhile rejects the first request", () => {
+    sleep();
+    memoryPercent = 81;
+    expect(pressure.reason()).toBe("memory");
+  });
+
   it("memory that was used up is measured before the first request is rejected", () => {
     memoryPercent = 81;
     ticks(20);
