@@ -46,6 +46,9 @@ interface WatchedWorker {
   held: (() => void)[] | null;
 }
 
+/** How long connections wait for another worker. Then the port closes until there is one. */
+const HELD_MS_MAX = 10_000;
+
 export function createHandover(): Handover {
   const workers = new Map<ChildProcess, WatchedWorker>();
   /** Below zero: Node counts its own upwards. */
@@ -73,6 +76,7 @@ export function createHandover(): Handover {
       notePending(worker, watched);
       holdEnd(worker, watched, {
         isLast: () => isLast(watched),
+        onHold: () => void setTimeout(release, HELD_MS_MAX).unref(),
         onEnd() {
           workers.delete(worker);
           for (const one of watched.pending.values()) passOn(one);
@@ -112,11 +116,13 @@ function notePending(worker: ChildProcess, watched: WatchedWorker): void {
 
 interface EndOptions {
   isLast(): boolean;
+  /** Called once, with the first event that is held. */
+  onHold(): void;
   onEnd(): void;
 }
 
 /** Node hears of the end of the last worker only when that is released. */
-function holdEnd(worker: ChildProcess, watched: WatchedWorker, { isLast, onEnd }: EndOptions): void {
+function holdEnd(worker: ChildProcess, watched: WatchedWorker, { isLast, onHold, onEnd }: EndOptions): void {
   const emit = worker.emit.bind(worker) as Emit;
   const setConnected = (connected: boolean): void => void Object.assign(worker, { connected });
   const tell = (event: string, values: readonly unknown[]): void => {
@@ -132,6 +138,7 @@ function holdEnd(worker: ChildProcess, watched: WatchedWorker, { isLast, onEnd }
     }
     // Node may still send it a connection, which is then pending as well. It sends none to a process that is not connected.
     setConnected(true);
+    if (watched.held === null) onHold();
     watched.held ??= [];
     watched.held.push(() => {
       setConnected(false);

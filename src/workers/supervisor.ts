@@ -62,7 +62,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   function start(index: number, isReplacement = false): WorkerProcess {
     const startedAtMs = performance.now();
-    const child = cluster.fork();
+    const child = forkWorker();
     handover.watch(child.process);
     const link = createLink(child.process.stdio[LINK_FD] as Duplex);
     child.once("listening", () => handover.join(child.process));
@@ -75,13 +75,25 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       running.delete(worker);
       onEnd(worker);
       if (isRetired) return;
-      const isShort = performance.now() - startedAtMs < SHORT_LIFE_MS;
-      const delayMs = isShort ? (delays.get(index) ?? DELAY_MS_MIN) : 0;
-      delays.set(index, isShort ? Math.min(2 * delayMs, DELAY_MS_MAX) : DELAY_MS_MIN);
       log.error({ event: "worker.ended", pid, code, signal }, "a worker process ended; another one takes its place");
-      setTimeout(() => isRetired || start(index, true), delayMs);
+      replaceLater(index, performance.now() - startedAtMs < SHORT_LIFE_MS);
     });
     return worker;
+  }
+
+  function replaceLater(index: number, isShort: boolean): void {
+    const delayMs = isShort ? (delays.get(index) ?? DELAY_MS_MIN) : 0;
+    delays.set(index, isShort ? Math.min(2 * delayMs, DELAY_MS_MAX) : DELAY_MS_MIN);
+    setTimeout(() => {
+      if (isRetired) return;
+      try {
+        start(index, true);
+      } catch (error) {
+        const reason = (error as Error).message;
+        log.error({ event: "worker.start_failed", reason }, "a worker process could not be started; trying again");
+        replaceLater(index, true);
+      }
+    }, delayMs);
   }
 
   return {
@@ -92,6 +104,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       handover.retire();
     },
   };
+}
+
+/** Throws where the system has no room for a process, such as without a free file descriptor. */
+function forkWorker(): Worker {
+  const child = cluster.fork();
+  if (child.process.pid !== undefined) return child;
+  child.on("error", () => undefined);
+  throw new Error("the system starts no further process");
 }
 
 interface WorkerEnding {

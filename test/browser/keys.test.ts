@@ -80,6 +80,9 @@ describe.skipIf(!hasBrowser)("with many keys", () => {
 
   test("pages are narrowed to a key by searching for it, and so is the palette", async () => {
     const { page } = await visit("/");
+    await page.locator("summary", { hasText: "All keys" }).waitFor();
+    // What `/` focuses is never in a panel that may be closed.
+    expect(await page.locator("details [data-filter]").count()).toBe(0);
     await page.locator("summary", { hasText: "All keys" }).click();
     await page.getByText(/^50 of 52\d keys\. Type to find others\.$/).waitFor();
     await page.getByLabel("Search keys").fill("0400");

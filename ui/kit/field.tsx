@@ -57,14 +57,16 @@ interface SearchInputProps {
   readonly label: string;
   readonly value: string;
   readonly onInput: (words: string) => void;
+  /** Of the whole page: `/` focuses it. */
+  readonly isFilter?: boolean;
 }
 
-/** Words to search a list for. `/` focuses it. */
-export function SearchInput({ label, value, onInput }: SearchInputProps) {
+/** Words to search a list for. */
+export function SearchInput({ label, value, onInput, isFilter }: SearchInputProps) {
   return (
     <input
       type="search"
-      data-filter
+      data-filter={isFilter}
       aria-label={label}
       placeholder={label}
       value={value}

@@ -165,7 +165,12 @@ function Configuration({ options }: { readonly options: readonly GatewayOption[]
   );
   return (
     <>
-      <SearchInput label={TEXT.searchOptions} value={words} onInput={(q) => setQuery({ q }, { replace: true })} />
+      <SearchInput
+        isFilter
+        label={TEXT.searchOptions}
+        value={words}
+        onInput={(q) => setQuery({ q }, { replace: true })}
+      />
       <Options title={TEXT.changed} options={found.filter(({ isSet }) => isSet)} />
       <Options title={TEXT.defaults} options={found.filter(({ isSet }) => !isSet)} />
       {found.length === 0 && <Empty title={TEXT.noOption} />}
