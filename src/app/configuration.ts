@@ -7,6 +7,7 @@ import type { Log } from "../core/log.ts";
 import { createSealer } from "../store/secret/seal.ts";
 import { createPriceCheckStore } from "../store/versions/price-checks.ts";
 import { createVersionStore } from "../store/versions/versions.ts";
+import { loggedError } from "../telemetry/log.ts";
 import { createVersionLog, type VersionNews } from "../versions/news.ts";
 import { createVersions, type Versions } from "../versions/versions.ts";
 import { startPriceCheck } from "./price-check.ts";
@@ -67,7 +68,10 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
 }
 
 /** For all workers together the primary process writes it to the log. */
-function tellNews({ log, worker }: ConfigurationContext): (news: VersionNews) => void {
+export function tellNews({ log, worker }: Pick<ConfigurationContext, "log" | "worker">): (news: VersionNews) => void {
   if (worker === null) return createVersionLog(log).write;
-  return (news) => void worker.link.call(WORKER_SERVICES.versionNews, news).catch(() => undefined);
+  return (news) => {
+    const told = news.kind === "reloadFailed" ? { ...news, error: loggedError(news.error) } : news;
+    void worker.link.call(WORKER_SERVICES.versionNews, told).catch(() => undefined);
+  };
 }

@@ -112,6 +112,11 @@ function plainOf(thrown: unknown): unknown {
   return thrown instanceof Error ? plainError(thrown) : thrown;
 }
 
+/** As the log writes it, for another process: one that crosses as it is loses its class and fields. */
+export function loggedError(thrown: unknown): unknown {
+  return JSON.parse(JSON.stringify(sayable(plainOf(thrown))) ?? "null");
+}
+
 /** Causes may go round in a circle. */
 const CAUSES_MAX = 8;
 

@@ -4,15 +4,17 @@
 import { tmpdir } from "node:os";
 import { Duplex, PassThrough } from "node:stream";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { tellNews } from "../../../src/app/configuration.ts";
 import { openHealth } from "../../../src/app/health.ts";
 import { lend } from "../../../src/app/lend.ts";
 import { sharedWrongKeys } from "../../../src/app/people.ts";
 import { createTeller } from "../../../src/app/sessions.ts";
-import { announceMemory, openGauges, type WorkerPlace } from "../../../src/app/worker.ts";
+import { announceMemory, openGauges, WORKER_SERVICES, type WorkerPlace } from "../../../src/app/worker.ts";
 import { load } from "../../../src/config/load.ts";
 import { readMachine } from "../../../src/config/machine.ts";
 import type { Log } from "../../../src/core/log.ts";
 import type { SessionTurn } from "../../../src/core/session.ts";
+import { StoreUnavailable } from "../../../src/core/store-errors.ts";
 import type { Snapshot } from "../../../src/gateway/services.ts";
 import { openThread, sqliteOver } from "../../../src/store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer, type ForwardedCall } from "../../../src/store/sqlite/thread.ts";
@@ -83,6 +85,22 @@ test("the memory of the primary process counts in each worker", async () => {
   );
   // Four workers and the primary, a fifth of the memory each.
   await vi.waitFor(() => expect(gauges.memoryPercent()).toBeCloseTo(100), { timeout: 30_000 });
+});
+
+test("an error that a worker tells the log about keeps its class, its cause and its fields", async () => {
+  const { near, far } = linked();
+  const told: unknown[] = [];
+  far.serve(WORKER_SERVICES.versionNews, (news) => void told.push((news as { error: unknown }).error));
+  const tell = tellNews({ log: LOG, worker: { link: near, index: 0, count: 2, isFirstStart: false } });
+  const error = new StoreUnavailable(new Error("no route to host"));
+  tell({ kind: "reloadFailed", error });
+  // What cannot cross is told as text.
+  tell({ kind: "reloadFailed", error: Object.assign(new Error("odd"), { big: 1n, call: () => undefined }) });
+  tell({ kind: "reloadFailed", error: undefined });
+  await vi.waitFor(() => expect(told).toHaveLength(3));
+  const message = `${error.message}: no route to host`;
+  expect(told[0]).toMatchObject({ type: "StoreUnavailable", message, kind: "unavailable" });
+  expect(told.slice(1)).toEqual([expect.stringContaining("odd"), null]);
 });
 
 test("wrong keys that one worker sees count in the other", async () => {
