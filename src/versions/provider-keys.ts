@@ -37,13 +37,15 @@ export function withoutKey(document: Overlay, provider: string, id: string): Ove
   });
   if (others.length === keys.length) throw new GatewayError("notFound", `'${provider}' has no key '${id}'.`);
   // A vendor may have another key in the environment, and the checks know that.
-  const { baseUrl, headers } = entryAt(document, "providers", provider) as JsonMap;
-  if (others.length === 0 && baseUrl !== undefined && headers === undefined) throw lastKey(provider, id);
+  const { kind, baseUrl, headers } = entryAt(document, "providers", provider) as JsonMap;
+  const mayNeedKey = baseUrl !== undefined && headers === undefined && kind !== "ollama";
+  if (others.length === 0 && mayNeedKey) throw lastKey(provider, id);
   return withKeys(document, provider, others);
 }
 
 function lastKey(provider: string, id: string): GatewayError {
-  const message = `'${id}' is the only key of '${provider}'. Without a key its requests would fail. Add another key first, or remove the provider.`;
+  const way = `If its server needs no key, send {"apiKey": null, "apiKeys": null} with PATCH /api/providers/${provider}.`;
+  const message = `'${id}' is the only key of '${provider}'. Add another key first, or remove the provider. ${way}`;
   return new GatewayError("conflict", message, { code: "last_key" });
 }
 

@@ -155,7 +155,24 @@ describe("`providers`", () => {
     const idle = await run(["providers", "remove-key", "pair", listed[1].id, "--base-url", lab.url]);
     expect([idle.code, idle.said]).toEqual([2, expect.stringContaining("providers remove-key takes no --base-url.")]);
     expect((await run(["providers", "keys", "nobody"])).said).toContain("No provider 'nobody'");
+    // The way that the message names.
+    expect(last.said).toContain('{"apiKey": null, "apiKeys": null} with PATCH /api/providers/pair.');
+    const none = { apiKey: null, apiKeys: null };
+    expect((await gateway.api("PATCH", "/api/providers/pair", none)).status).toBe(200);
+    expect(JSON.parse((await run(["providers", "keys", "pair", "--json"])).out).data).toEqual([]);
     await run(["providers", "remove", "pair"]);
+  });
+
+  test("the only key of a provider that works without one is removed", async () => {
+    await run(
+      ["providers", "add", "own", "--kind", "ollama", "--base-url", lab.url, "--key-from", "-"],
+      typing("short"),
+    );
+    const keys = async () => JSON.parse((await run(["providers", "keys", "own", "--json"])).out).data;
+    const [{ id }] = await keys();
+    expect((await run(["providers", "remove-key", "own", id])).code).toBe(0);
+    expect(await keys()).toEqual([]);
+    await run(["providers", "remove", "own"]);
   });
 
   test("test asks with a key before it is stored, and says what is wrong", async () => {
