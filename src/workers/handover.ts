@@ -54,6 +54,7 @@ export function createHandover(): Handover {
   /** Below zero: Node counts its own upwards. */
   let lastSeq = 0;
   let isRetired = false;
+  let holding: NodeJS.Timeout | undefined;
 
   function passOn({ message, connection }: Pending): void {
     const next = [...workers].find(([, { hasJoined }]) => hasJoined);
@@ -66,6 +67,7 @@ export function createHandover(): Handover {
     !isRetired && watched.hasJoined && [...workers.values()].filter(({ hasJoined }) => hasJoined).length === 1;
 
   function release(): void {
+    clearTimeout(holding);
     for (const { held } of [...workers.values()]) for (const tell of held?.splice(0) ?? []) tell();
   }
 
@@ -76,7 +78,9 @@ export function createHandover(): Handover {
       notePending(worker, watched);
       holdEnd(worker, watched, {
         isLast: () => isLast(watched),
-        onHold: () => void setTimeout(release, HELD_MS_MAX).unref(),
+        onHold() {
+          holding = setTimeout(release, HELD_MS_MAX).unref();
+        },
         onEnd() {
           workers.delete(worker);
           for (const one of watched.pending.values()) passOn(one);

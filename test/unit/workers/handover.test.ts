@@ -45,3 +45,15 @@ test("connections wait for ten seconds; then the port closes", () => {
   vi.advanceTimersByTime(200);
   expect(heard).toEqual(["disconnect", "exit"]);
 });
+
+test("each time all workers are dead, connections wait for ten seconds", () => {
+  const handover = createHandover();
+  const [first, second] = [fakeWorker(), fakeWorker()];
+  for (const { worker } of [first, second]) {
+    handover.watch(worker);
+    handover.join(worker);
+    die(worker);
+    vi.advanceTimersByTime(9_000);
+  }
+  expect([first.heard.length, second.heard.length]).toEqual([2, 0]);
+});
