@@ -16,7 +16,7 @@ describe.skipIf(!hasBrowser)("the documentation", () => {
     await page.getByRole("searchbox").fill("insufficient_credits");
     await page.locator(".VPLocalSearchBox a.result").first().click();
     await page.waitForURL(/\/docs\/\w+\/[\w-]+/);
-    expect(await page.locator("main").innerText()).toContain("insufficient_credits");
+    await page.locator("main", { hasText: "insufficient_credits" }).waitFor();
     expect(troubles).toEqual([]);
   });
 

@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
     const keys = page.getByRole("dialog", { name: "Keys of Groq" });
     // The only key cannot be removed without a word.
     await keys.getByRole("button", { name: "Remove key 1" }).click();
-    await keys.getByText("Keep one key, or remove the provider.").waitFor();
+    await keys.getByText("Keep one, or remove the provider.").waitFor();
     expect(await keys.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
     await page.keyboard.press("Escape");
     await card.getByRole("button", { name: "Keys of Groq" }).click();

@@ -43,7 +43,7 @@ export const keysOf = (name: string) => `Keys of ${name}`;
 export const keysSaved = "Keys saved.";
 export const addKey = "Add key";
 export const weightHint = "A key gets its weight's share of the conversations. Weight 0 switches it off.";
-export const lastKey = "Keep one key, or remove the provider.";
+export const lastKey = "Keep one, or remove the provider.";
 export const testNewest = "Test last key";
 export const save = "Save";
 export const keyNumber = (number: number) => `Key ${number}`;
