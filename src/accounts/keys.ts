@@ -1,5 +1,6 @@
 // API keys: create, list, change, revoke and rotate them, and verify them on every request from memory. Behaviour 3.
 
+import { timingSafeEqual } from "node:crypto";
 import type { Page, Profile } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord, KeySearch, KeyStatus, KeyStore } from "../core/keys.ts";
@@ -211,16 +212,11 @@ export function keyStatus(key: KeyRecord, nowMs: number): KeyStatus {
 
 const UNKNOWN: Verification = { state: "unknown" };
 
+/** Compares in constant time, so that the time taken tells nothing about a hash. */
 function find(directory: Directory, hash: string): KeyRecord | undefined {
   const key = directory.keyByHash(hash);
-  return key !== undefined && isEqual(key.hash, hash) ? key : undefined;
-}
-
-/** In constant time, so that the time taken tells nothing about a hash. Node's own function would need two buffers. */
-function isEqual(one: string, other: string): boolean {
-  let difference = one.length ^ other.length;
-  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
-  return difference === 0;
+  if (key === undefined) return undefined;
+  return timingSafeEqual(Buffer.from(key.hash, "hex"), Buffer.from(hash, "hex")) ? key : undefined;
 }
 
 function judgeKey(key: KeyRecord, directory: Directory, atMs: number): Verification {
