@@ -7,7 +7,7 @@ import type { CallWindows, Taken } from "../core/processes/call-window.ts";
 import type { WorkerLink } from "../core/processes/link.ts";
 import { type ClientPlaces, createPlaces, type Places, placesOver } from "../core/processes/places.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
-import { createGauges, type Gauges } from "../http/overload/pressure.ts";
+import { createGauges, type Gauges, residentBytes } from "../http/overload/pressure.ts";
 import { openDb } from "../store/db.ts";
 import { logPathOf } from "../store/sqlite/log-file.ts";
 import { sqliteOver } from "../store/sqlite/sqlite.ts";
@@ -71,7 +71,7 @@ export function openGauges(worker: WorkerPlace | null): Gauges {
 /** In the primary process: tells the workers until it is called off. */
 export function announceMemory(links: () => readonly Pick<WorkerLink, "publish">[]): () => void {
   const timer = setInterval(() => {
-    const bytes = process.memoryUsage.rss();
+    const bytes = residentBytes();
     for (const link of links()) link.publish(PRIMARY_BYTES, bytes);
   }, ANNOUNCE_MS).unref();
   return () => clearInterval(timer);

@@ -98,13 +98,22 @@ export function createGauges({ processes, commonBytes }: MemoryShare = ALONE): G
     nowMs: () => performance.now(),
     memoryPercent() {
       const { used_heap_size: heapBytes, heap_size_limit: maxBytes } = getHeapStatistics();
-      const usedBytes = process.memoryUsage.rss() + commonBytes() / processes;
+      const usedBytes = residentBytes() + commonBytes() / processes;
       return 100 * Math.max(usedBytes / availableBytes, heapBytes / maxBytes);
     },
   };
 }
 
 const ALONE: MemoryShare = { processes: 1, commonBytes: () => 0 };
+
+/** 0 where it cannot be read: without a free file descriptor, Node throws. */
+export function residentBytes(): number {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return 0;
+  }
+}
 
 export function heapMaxBytes(): number {
   return getHeapStatistics().heap_size_limit;
