@@ -59,15 +59,17 @@ interface CallOptions {
   readonly isQuestion?: boolean;
 }
 
-/** A call to the JSON API. It resolves with the body and rejects with an ApiError, or with an AbortError. */
+/** A call to the JSON API. It resolves with the body and rejects with an ApiError. A call that was aborted rejects, too. */
 export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
   const response = await send(method, path, options);
-  const body: unknown = response.status === 204 ? null : await response.json().catch(() => null);
+  const body: unknown = response.status === 204 ? null : await response.json().catch(() => undefined);
   if (!response.ok) throw toError(response, body);
   if (method !== "GET" && options.isQuestion !== true) {
     refresh();
     tabs?.postMessage(path);
   }
+  // A body that broke off, or that is no JSON, must not replace what is shown. The write itself was accepted.
+  if (body === undefined) throw new ApiError(TEXT.unreachable, { status: 502 });
   return body as T;
 }
 
@@ -75,7 +77,6 @@ export async function call<T>(method: string, path: string, options: CallOptions
 export async function send(method: string, path: string, { body, headers, signal }: CallOptions): Promise<Response> {
   const response = await fetch(withAccount(path), {
     method,
-    credentials: "same-origin",
     headers: {
       accept: "application/json",
       // Another site cannot set this header without a preflight request, so the server takes it as proof of origin.
@@ -83,11 +84,11 @@ export async function send(method: string, path: string, { body, headers, signal
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
+    body: JSON.stringify(body),
+    signal: signal ?? null,
   }).catch((error: unknown) => {
     // An aborted call is no failure: its caller ended it.
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    if (signal?.aborted === true) throw error;
     isOffline.value = true;
     throw new ApiError(TEXT.unreachable, { status: 0 });
   });
@@ -181,7 +182,8 @@ export function useLoad<T>(path: string | null, { everyMs = 0 } = {}): Load<T> {
       },
       (error: unknown) => {
         if (abort.signal.aborted) return;
-        setLast({ ...(remembered.get(full) ?? NOTHING), path: full, error: error as ApiError });
+        // What is shown stays, even if `remembered` has dropped it by now.
+        setLast((before) => ({ ...(before.path === full ? before : known), path: full, error: error as ApiError }));
       },
     );
     return () => abort.abort();

@@ -1,10 +1,13 @@
 // The request log in a real browser: filters in the address and on chips, the histogram under the same filters, live
 // requests, saved views, copying, and numbers of the overview that open exactly what they count.
 
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
 import type { Page, Request } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { HELLO } from "../support/gateway/gateway.ts";
 import { hasBrowser, pressInOneGo, sendTraffic, startDashboard } from "./dashboard.ts";
 
@@ -97,6 +100,41 @@ describe.skipIf(!hasBrowser)("the request log", () => {
     await ask("asked-for");
     await page.locator('a[title$="request asked-for"]').waitFor();
     expect(troubles).toEqual([]);
+  });
+
+  test("keeps its rows when a read is given up, breaks off or loses the network in the middle of its answer", async () => {
+    // It begins with a list and never ends.
+    const half = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).write('{"data":[');
+    });
+    onTestFinished(() => {
+      half.closeAllConnections();
+      half.close();
+    });
+    await once(half.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(half.address() as AddressInfo).port}/`;
+    const { page, context } = await visit("/requests");
+    await rows(page).first().waitFor();
+    const lists = "**/api/requests?*";
+    const readHalf = async (): Promise<void> => {
+      await page.route(lists, (route) => route.continue({ url }));
+      const begun = page.waitForResponse(url);
+      await page.evaluate("dispatchEvent(new Event('online'))");
+      await begun;
+    };
+    const old = page.locator(".stale", { has: rows(page) });
+    await readHalf();
+    await readHalf();
+    expect(await rows(page).count()).toBeGreaterThan(0);
+    half.closeAllConnections();
+    await old.getByText("Can't reach the gateway.").waitFor();
+    await page.unroute(lists);
+    await old.waitFor({ state: "detached" });
+    expect(await rows(page).count()).toBeGreaterThan(0);
+    await readHalf();
+    await context.setOffline(true);
+    await page.getByText("Reconnecting…").first().waitFor();
+    await old.waitFor();
   });
 
   test("keeps views under a name in this browser", async () => {
@@ -195,6 +233,20 @@ describe.skipIf(!hasBrowser)("the request log", () => {
       expect([name, beyond]).toEqual([name, 0]);
       await page.keyboard.press("Escape");
     }
+  });
+
+  test("keeps its rows without a connection after more requests were opened than it remembers", async () => {
+    await Promise.all(Array.from({ length: 45 }, (_, index) => ask(`opened-${index}`)));
+    const { page, context } = await visit("/requests");
+    await rows(page).nth(45).waitFor();
+    await rows(page).first().click();
+    for (let opened = 0; opened < 45; opened += 1) {
+      const read = page.waitForEvent("requestfinished", (request) => /\/api\/requests\/[^/?]+$/.test(request.url()));
+      await page.keyboard.press("j");
+      await read;
+    }
+    await context.setOffline(true);
+    await page.locator(".stale", { has: rows(page) }).waitFor();
   });
 });
 
