@@ -8,6 +8,7 @@ import { startWorkers, type WorkersServer } from "./harness/others.ts";
 import { type Child, openProcesses, type Processes } from "./harness/processes.ts";
 import { percentile } from "./harness/statistics.ts";
 import { show, showRange, type Table } from "./harness/table.ts";
+import type { AloneWork } from "./servers/alone.ts";
 import type { ProviderWork } from "./servers/provider.ts";
 
 export interface CoresPlan {
@@ -21,6 +22,7 @@ const PROVIDER_PROCESSES = 4;
 const CONNECTIONS_PER_WORKER = 32;
 /** One worker is busy with these. */
 const CONNECTIONS_MIN = 64;
+const ALONE_MS = 1_500;
 
 /** One row of the table, with a sample from each round. */
 interface Case {
@@ -30,6 +32,8 @@ interface Case {
   readonly p50Ms: number[];
   readonly p99Ms: number[];
   rssBytes: number;
+  /** CPU of a piece of work in as many processes that share nothing. */
+  aloneUs: number;
 }
 
 interface CoresWanted extends CoresPlan {
@@ -54,6 +58,7 @@ export async function measureCores(plan: CoresWanted, store: "SQLite" | "Postgre
         await gateway.stop();
         await postgres?.stop();
       }
+      (cases.at(-1) as Case).aloneUs = await measureAlone(workers);
     }
     return tableOf(cases, store);
   } finally {
@@ -74,7 +79,15 @@ interface Loaded {
 }
 
 async function measureGateway(loaded: Loaded, plan: CoresPlan): Promise<Case> {
-  const one: Case = { workers: loaded.workers, perSecond: [], cpuUs: [], p50Ms: [], p99Ms: [], rssBytes: 0 };
+  const one: Case = {
+    workers: loaded.workers,
+    perSecond: [],
+    cpuUs: [],
+    p50Ms: [],
+    p99Ms: [],
+    rssBytes: 0,
+    aloneUs: 0,
+  };
   await runRound(loaded, plan.warmUpMs);
   for (let round = 0; round < plan.rounds; round += 1) {
     const measured = await runRound(loaded, plan.roundMs);
@@ -107,7 +120,20 @@ async function runRound({ gateway, loads, keys, workers }: Loaded, forMs: number
   };
 }
 
-/** One row for each number of workers; the share of linear compares with the first row. */
+/** What the cores themselves lose when many are busy: they share caches, memory and clock. */
+async function measureAlone(count: number): Promise<number> {
+  const processes = openProcesses();
+  try {
+    const all = await Promise.all(Array.from({ length: count }, () => processes.start<AloneWork>("servers/alone")));
+    const run = (): Promise<number[]> => Promise.all(all.map((one) => one.ask("work", ALONE_MS)));
+    await run();
+    return percentile(await run(), 0.5);
+  } finally {
+    await processes.close();
+  }
+}
+
+/** One row for each number of workers; the shares of linear compare with the first row. */
 function tableOf(cases: readonly Case[], store: string): Table {
   const worst = (one: Case): number => Math.min(...one.perSecond);
   const [first] = cases;
@@ -118,6 +144,7 @@ function tableOf(cases: readonly Case[], store: string): Table {
       "requests/s, worst",
       "all rounds",
       "of linear",
+      "alone",
       "p50 ms",
       "p99 ms",
       "CPU µs/request",
@@ -128,12 +155,14 @@ function tableOf(cases: readonly Case[], store: string): Table {
       show(worst(one)),
       showRange(one.perSecond),
       first === undefined ? "-" : show(worst(one) / one.workers / (worst(first) / first.workers)),
+      first === undefined ? "-" : show(first.aloneUs / one.aloneUs),
       showRange(one.p50Ms),
       showRange(one.p99Ms),
       showRange(one.cpuUs),
       show(one.rssBytes / 1e6),
     ]),
     notes: [
+      "Alone: the same share for as many processes that only work, and share nothing.",
       `The provider (${PROVIDER_PROCESSES} processes) and the load (${LOADS}) run on the same machine and take their part of it.`,
     ],
   };

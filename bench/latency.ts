@@ -16,6 +16,8 @@ export interface LatencyPlan {
 
 /** A rate that even a small machine serves with ease. */
 const PER_SECOND = 200;
+/** Of the warm-up, at full load: at the measured rate it takes minutes until all code is compiled. */
+const WARM_UP_CONNECTIONS = 32;
 const MEASURED: readonly Size[] = ["small", "100 KB"];
 
 export async function measureLatency(rig: Rig, plan: LatencyPlan): Promise<Table> {
@@ -26,7 +28,7 @@ export async function measureLatency(rig: Rig, plan: LatencyPlan): Promise<Table
     columns: ["", "body", "p50", "p99", "added p50", "added p99", "CPU/request"],
     rows,
     notes: [
-      `${plan.rounds} rounds after ${plan.warmUpMs / 1000} s of warm-up for each row; in brackets the lowest and the highest round.`,
+      `${plan.rounds} rounds after ${plan.warmUpMs / 1000} s at full load for each row; in brackets the lowest and the highest round.`,
     ],
   };
 }
@@ -45,7 +47,10 @@ async function measureSize(rig: Rig, size: Size, { rounds, warmUpMs, roundMs }: 
     rounds: [],
     cpuUs: [],
   }));
-  for (const { server } of all) await runRound(rig, { server, size, forMs: warmUpMs });
+  for (const { server } of all) {
+    const warmUp = { target: server.target, body: bodyOf(size), connections: WARM_UP_CONNECTIONS, forMs: warmUpMs };
+    await rig.load.ask("saturate", warmUp);
+  }
   for (let round = 0; round < rounds; round++) {
     for (const one of all) {
       const { timesUs, cpuUs } = await runRound(rig, { server: one.server, size, forMs: roundMs });

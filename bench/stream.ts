@@ -25,6 +25,8 @@ const WARM_UP_PACE = { chunks: 10, everyMs: 1 };
 /** Slow enough that opening the last stream does not compete with feeding the first. */
 const OPEN_EVERY_MS = 2_000;
 const OPEN_CHUNKS = 1_000;
+/** By the last time, most code is compiled. */
+const OPENINGS = 4;
 
 /** The samples of one server. */
 interface Measured {
@@ -130,17 +132,19 @@ async function measureOpen(rig: Rig, servers: readonly Server[], openStreams: nu
     // The first streams load code and grow the heap once; they are not what a further stream costs.
     await openAndClose(rig, server, Math.ceil(openStreams / 5));
     const before = await memoryOf(server);
-    const opened = [await openAndClose(rig, server, openStreams), await openAndClose(rig, server, openStreams)];
+    const opened: Opened[] = [];
+    for (let time = 0; time < OPENINGS; time++) opened.push(await openAndClose(rig, server, openStreams));
     const mb = (bytes: number) => show(bytes / 1024 ** 2);
-    const open = (opened[0] as Opened).memory;
-    const perStream = (open.liveBytes - before.liveBytes) / 1024 / openStreams;
+    const [first, last] = [opened[0], opened.at(-1)] as [Opened, Opened];
+    const both = (read: (opening: Opened) => number) => `${show(read(first))} / ${show(read(last))}`;
+    const perStream = (first.memory.liveBytes - before.liveBytes) / 1024 / openStreams;
     rows.push([
       server.name,
-      showRange(opened.map(({ seconds }) => seconds)),
-      showRange(opened.map(({ cpuUs }) => cpuUs / openStreams / 1000)),
+      both(({ seconds }) => seconds),
+      both(({ cpuUs }) => cpuUs / openStreams / 1000),
       show(perStream),
       mb(before.rssBytes),
-      mb(open.rssBytes),
+      mb(first.memory.rssBytes),
     ]);
   }
   return {
@@ -148,7 +152,7 @@ async function measureOpen(rig: Rig, servers: readonly Server[], openStreams: nu
     columns: ["", "all open after s", "CPU ms/stream", "live KiB/stream", "RSS before MiB", "RSS open MiB"],
     rows,
     notes: [
-      `Opened twice, in fresh servers that had opened ${Math.ceil(openStreams / 5)} before.`,
+      `Opened ${OPENINGS} times, in fresh servers that had opened ${Math.ceil(openStreams / 5)} before: the first and the last time.`,
       "Live: objects and buffers in use after a collection. RSS also holds what the process keeps in reserve.",
       "Of servers started by a command, only RSS is known, and it counts as live.",
     ],
