@@ -68,7 +68,7 @@ function describe({ category, moves }: Scaled, signals: Signals): readonly strin
   const wording = moves.wording + moves.difficulty + moves.failing;
   const reasons: [number, string][] = [
     [wording, wording > 0 ? "expert vocabulary" : "everyday vocabulary"],
-    [moves.load, moves.load > 0 ? "high complexity" : "low complexity"],
+    [moves.load, moves.load > 0 ? "many details" : "few details"],
     [moves.hard, hardReason(signals)],
   ];
   const named = reasons.filter(([move]) => Math.abs(move) >= VERDICT.worthNaming);
