@@ -86,35 +86,60 @@ export interface Prefixes {
   readonly instructions: number | null;
   /** The prompt up to its message at this place, which comes after the instructions. */
   hashAt(place: number): number;
+  /** What a host has seen when it has answered. Empty without a message after the instructions. */
+  readonly ends: readonly PrefixEnd[];
+}
+
+/** A beginning of a prompt and its length. */
+export interface PrefixEnd {
+  readonly hash: number;
+  readonly chars: number;
 }
 
 /** Before the end of a prefix, so many messages are read. */
 const READ_MESSAGES = 6;
 
-/** Each account's prompts are its own. */
+/** Each account's prompts are its own. What was hashed is remembered, since the messages may be let go. */
 export function prefixesOf(
-  { messages, tools }: Pick<ChatRequest, "messages" | "tools">,
+  chat: Pick<ChatRequest, "messages" | "tools">,
   account: string,
   { instructions, count, human, humanAt }: Opening,
 ): Prefixes {
-  const { length } = messages;
+  const { tools } = chat;
+  const { length } = chat.messages;
   const base = mix(mix(mixText(OFFSET, account), hashTools(tools)), instructions);
   const hasInstructions = (count > 0 || tools.length > 0) && count < length;
   const contents: (number | undefined)[] = [];
-  return {
-    first: count,
-    length,
-    instructions: hasInstructions ? markOf(base, count) : null,
-    hashAt(place) {
-      const seed = humanAt >= 0 && humanAt < place ? mix(base, human) : base;
-      let hash = mixSample(seed, messages, { first: count, place });
-      for (let at = Math.max(count, place - READ_MESSAGES); at < place; at++) {
-        contents[at] ??= mixContent(messages[at] as ChatMessage);
-        hash = mix(hash, contents[at] as number);
-      }
-      return markOf(hash, place);
-    },
+  const hashes: (number | undefined)[] = [];
+  const hashTo = (place: number): number => {
+    const { messages } = chat;
+    const seed = humanAt >= 0 && humanAt < place ? mix(base, human) : base;
+    let hash = mixSample(seed, messages, { first: count, place });
+    for (let at = Math.max(count, place - READ_MESSAGES); at < place; at++) {
+      contents[at] ??= mixContent(messages[at] as ChatMessage);
+      hash = mix(hash, contents[at] as number);
+    }
+    return markOf(hash, place);
   };
+  const hashAt = (place: number): number => {
+    hashes[place] ??= hashTo(place);
+    return hashes[place] as number;
+  };
+  const marked = hasInstructions ? markOf(base, count) : null;
+  return { first: count, length, instructions: marked, hashAt, ends: endsOf(chat, { count, marked, hashAt }) };
+}
+
+/** The whole prompt, the prompt without its last message, which clients may rewrite, and the instructions. */
+function endsOf(
+  chat: Pick<ChatRequest, "messages" | "tools">,
+  { count, marked, hashAt }: { readonly count: number; readonly marked: number | null } & Pick<Prefixes, "hashAt">,
+): readonly PrefixEnd[] {
+  const { length } = chat.messages;
+  if (length === count) return [];
+  const ends = [{ hash: hashAt(length), chars: charsUpTo(chat, length) }];
+  if (length - 1 > count) ends.push({ hash: hashAt(length - 1), chars: charsUpTo(chat, length - 1) });
+  if (marked !== null) ends.push({ hash: marked, chars: charsUpTo(chat, count) });
+  return ends;
 }
 
 /** Ever fewer of the earlier messages, odd and even ones, by the ends of their texts: clients clear many old results at once. */
