@@ -78,7 +78,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
       ...(await readOthers(supervisor, worker)),
       await metrics.readings(),
     ]);
-    link.onNews((topic, encoded) => tellOthers(supervisor, worker, topic, encoded));
+    link.onNews((news) => tellOthers(supervisor, worker, news));
     keepPlaces(link, link.closed);
     store.serve(link);
     reportStart(worker, first, log);
@@ -167,8 +167,8 @@ function tellAll(supervisor: Supervisor, topic: string, payload: unknown): void 
   for (const { link } of supervisor.running()) link.publish(topic, payload);
 }
 
-function tellOthers(supervisor: Supervisor, from: WorkerProcess, topic: string, encoded: Uint8Array): void {
-  for (const worker of supervisor.running()) if (worker !== from) worker.link.pass(topic, encoded);
+function tellOthers(supervisor: Supervisor, from: WorkerProcess, news: Uint8Array): void {
+  for (const worker of supervisor.running()) if (worker !== from) worker.link.pass(news);
 }
 
 /** A worker that is busy or starting must not keep a scrape waiting. */

@@ -50,8 +50,7 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
     // at once. A busy one makes fewer commits: about a tenth less CPU a request (16 November 2026).
     setImmediate(setImmediate, () => {
       isScheduled = false;
-      const batch = waiting.slice(0, batchMax);
-      waiting = waiting.slice(batchMax);
+      const batch = waiting.splice(0, batchMax);
       const run = runWithin(batch).finally(() => {
         running.delete(run);
         schedule();

@@ -9,14 +9,28 @@ export type SentOutcome = LedgerOutcome | string;
 
 /** Values without their names. Amounts are text: JSON has no integers of 64 bits. */
 type SettlementValues = readonly [
-  settled: readonly [holdId: string, accountId: string, charge: string, periodStartMs: number],
-  used: readonly [requestId: string, model: string, provider: string, isEstimated: boolean, markupPpm: number],
+  holdId: string,
+  accountId: string,
+  charge: string,
+  periodStartMs: number,
+  requestId: string,
+  model: string,
+  provider: string,
+  isEstimated: boolean,
+  markupPpm: number,
   outcome: SettleOp["usage"]["outcome"],
-  tokens: readonly [input: number, cacheRead: number, cacheWrite: number, output: number],
-  reserved: readonly [owner: string, keyId: string, amount: string, isMetered: boolean, isFresh: boolean],
+  input: number,
+  cacheRead: number,
+  cacheWrite: number,
+  output: number,
+  owner: string,
+  keyId: string,
+  amount: string,
+  isMetered: boolean,
+  isFresh: boolean,
 ];
 
-/** What was reserved in memory becomes text, its price on a line of its own. The rest stays as it is. */
+/** What was reserved in memory becomes text, its price before a tab. It has no line breaks. The rest stays as it is. */
 export function createOpWriter(): (op: LedgerOp) => SentOp {
   const prices = new WeakMap<Price, string>();
   const priceText = (price: Price): string => {
@@ -32,13 +46,27 @@ export function createOpWriter(): (op: LedgerOp) => SentOp {
     const { requestId, model, provider, buckets, isEstimated, markupPpm, outcome, price } = usage;
     const { owner, keyId, amount, isMetered, isFresh } = reserved;
     const settlement: SettlementValues = [
-      [holdId, accountId, String(charge), periodStartMs],
-      [requestId, model, provider, isEstimated, markupPpm],
+      holdId,
+      accountId,
+      String(charge),
+      periodStartMs,
+      requestId,
+      model,
+      provider,
+      isEstimated,
+      markupPpm,
       outcome,
-      [buckets.input, buckets.cacheRead, buckets.cacheWrite, buckets.output],
-      [owner, keyId, String(amount), isMetered, isFresh],
+      buckets.input,
+      buckets.cacheRead,
+      buckets.cacheWrite,
+      buckets.output,
+      owner,
+      keyId,
+      String(amount),
+      isMetered,
+      isFresh,
     ];
-    return `${priceText(price)}\n${JSON.stringify(settlement)}`;
+    return `${priceText(price)}\t${JSON.stringify(settlement)}`;
   };
 }
 
@@ -57,16 +85,33 @@ export function createOpReader(): (sent: SentOp) => LedgerOp {
   };
   return (sent) => {
     if (typeof sent !== "string") return sent;
-    const end = sent.indexOf("\n");
+    const end = sent.indexOf("\t");
     return toSettleOp(JSON.parse(sent.slice(end + 1)) as SettlementValues, priceOf(sent.slice(0, end)));
   };
 }
 
-function toSettleOp([settled, used, outcome, tokens, reserved]: SettlementValues, price: Price): SettleOp {
-  const [holdId, accountId, charge, periodStartMs] = settled;
-  const [requestId, model, provider, isEstimated, markupPpm] = used;
-  const [input, cacheRead, cacheWrite, output] = tokens;
-  const [owner, keyId, amount, isMetered, isFresh] = reserved;
+function toSettleOp(values: SettlementValues, price: Price): SettleOp {
+  const [
+    holdId,
+    accountId,
+    charge,
+    periodStartMs,
+    requestId,
+    model,
+    provider,
+    isEstimated,
+    markupPpm,
+    outcome,
+    input,
+    cacheRead,
+    cacheWrite,
+    output,
+    owner,
+    keyId,
+    amount,
+    isMetered,
+    isFresh,
+  ] = values;
   const buckets = { input, cacheRead, cacheWrite, output };
   return {
     kind: "settle",

@@ -1,22 +1,20 @@
 // Messages between the primary process and a worker, over a pipe. Everything of one turn of the event loop goes out in
-// one write. Values cross as structured clones, so money stays exact.
+// one write. Text crosses as lines, and every other value as a structured clone, so that money stays exact.
 
 import type { Duplex } from "node:stream";
 import { deserialize, serialize } from "node:v8";
 import type { LinkService, WorkerLink } from "../core/processes/link.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
 
-/** A call, its answer, its failure, or news. A tuple, because names of fields would be sent each time. */
+/** A call, its answer or its failure. A tuple, because names of fields would be sent each time. */
 type LinkMessage =
   | readonly [kind: typeof CALL, id: number, service: string, payload: unknown]
   | readonly [kind: typeof ANSWER, id: number, payload: unknown]
-  | readonly [kind: typeof FAILURE, id: number, failure: LinkFailure]
-  | readonly [kind: typeof NEWS, topic: string, encoded: Uint8Array];
+  | readonly [kind: typeof FAILURE, id: number, failure: LinkFailure];
 
 const CALL = 0;
 const ANSWER = 1;
 const FAILURE = 2;
-const NEWS = 3;
 
 /** Classes do not survive a message. */
 interface LinkFailure {
@@ -40,18 +38,20 @@ const LOOK_MS = 1_000;
 export interface OpenLink extends WorkerLink {
   /** Resolves when the other end is gone. */
   readonly closed: Promise<void>;
-  /** Told of all news, with their topics, for passing them on as they are. */
-  onNews(listener: (topic: string, encoded: Uint8Array) => void): void;
-  pass(topic: string, encoded: Uint8Array): void;
+  /** Told of all news as they were sent, for passing them on. */
+  onNews(listener: (news: Uint8Array) => void): void;
+  pass(news: Uint8Array): void;
 }
 
 export function createLink(pipe: Duplex): OpenLink {
   const services = new Map<string, LinkService>();
   const listeners = new Map<string, (payload: unknown) => void>();
   const waiters = new Map<number, LinkWaiter>();
-  const send = createSender(pipe);
-  const pass: OpenLink["pass"] = (topic, encoded) => send([NEWS, topic, encoded]);
-  let onNews: OpenLink["pass"] = (topic, encoded) => listeners.get(topic)?.(deserialize(encoded));
+  const { send, pass } = createSender(pipe);
+  let onNews = (news: Uint8Array): void => {
+    const { topic, payload } = readNews(news);
+    listeners.get(topic)?.(payload);
+  };
   let lastId = 0;
   let isClosed = false;
 
@@ -69,16 +69,11 @@ export function createLink(pipe: Duplex): OpenLink {
       fail(id, error);
     }
   };
-  readFrames(pipe, (message) => {
+  const take = (message: LinkMessage): void => {
     if (message[0] === CALL) answer(message[1], message[2], message[3]);
-    else if (message[0] === NEWS) onNews(message[1], message[2]);
-    else {
-      const waiter = waiters.get(message[1]);
-      waiters.delete(message[1]);
-      if (message[0] === ANSWER) waiter?.resolve(message[2]);
-      else waiter?.reject(toError(message[2]));
-    }
-  });
+    else end(waiters, message);
+  };
+  readFrames(pipe, { take, takeNews: (news) => onNews(news) });
   const looking = setInterval(() => rejectOverdue(waiters), LOOK_MS).unref();
   const closed = closeOf(pipe).then(() => {
     isClosed = true;
@@ -100,10 +95,18 @@ export function createLink(pipe: Duplex): OpenLink {
       }),
     serve: (service, answering) => void services.set(service, answering),
     pass,
-    // Encoded here: the process in between need not read what it passes on to many.
-    publish: (topic, payload) => pass(topic, serialize(payload)),
+    publish: (topic, payload) => pass(writeNews(topic, payload)),
     on: (topic, listener) => void listeners.set(topic, listener),
   };
+}
+
+type LinkEnding = Exclude<LinkMessage, readonly [typeof CALL, ...unknown[]]>;
+
+function end(waiters: Map<number, LinkWaiter>, ending: LinkEnding): void {
+  const waiter = waiters.get(ending[1]);
+  waiters.delete(ending[1]);
+  if (ending[0] === ANSWER) waiter?.resolve(ending[2]);
+  else waiter?.reject(toError(ending[2]));
 }
 
 function closeOf(pipe: Duplex): Promise<void> {
@@ -135,39 +138,113 @@ function toError({ message, isUnavailable }: LinkFailure): Error {
   return isUnavailable ? new StoreUnavailable(error) : error;
 }
 
+/** Before each frame: its length without this, and what it holds. */
+const HEADER_BYTES = 5;
 const LENGTH_BYTES = 4;
 
-/** Each frame is a list of messages after its length. */
-function createSender(pipe: Duplex): (message: LinkMessage) => void {
-  let waiting: LinkMessage[] = [];
+/** A list of messages. */
+const CLONES = 0;
+/** Messages whose payload is text. To read and write them costs a third (17 November 2026). */
+const LINES = 1;
+/** In a frame of its own: the process in between passes the bytes on to many and need not read them. */
+const NEWS = 2;
+
+type Unsent = Uint8Array | { text: string } | { readonly messages: LinkMessage[] };
+
+function createSender(pipe: Duplex): { send(message: LinkMessage): void; pass(news: Uint8Array): void } {
+  let unsent: Unsent[] = [];
   const flush = (): void => {
-    const body = serialize(waiting);
-    waiting = [];
+    const frames = unsent.map(toFrame);
+    unsent = [];
     if (pipe.destroyed) return;
-    const length = Buffer.allocUnsafe(LENGTH_BYTES);
-    length.writeUInt32LE(body.length);
     pipe.cork();
-    pipe.write(length);
-    pipe.write(body);
+    for (const frame of frames) pipe.write(frame);
     pipe.uncork();
   };
-  return (message) => {
-    waiting.push(message);
-    if (waiting.length === 1) setImmediate(flush);
+  const add = (next: Unsent): void => {
+    unsent.push(next);
+    if (unsent.length === 1) setImmediate(flush);
+  };
+  return {
+    send(message) {
+      const line = toLine(message);
+      const last = unsent.at(-1);
+      if (line === null) {
+        if (last !== undefined && "messages" in last) last.messages.push(message);
+        else add({ messages: [message] });
+      } else if (last !== undefined && "text" in last) last.text += `\n${line}`;
+      else add({ text: line });
+    },
+    pass: add,
   };
 }
 
-function readFrames(pipe: Duplex, take: (message: LinkMessage) => void): void {
+function toFrame(unsent: Unsent): Uint8Array {
+  if (unsent instanceof Uint8Array) return unsent;
+  if ("messages" in unsent) return withHeader(CLONES, serialize(unsent.messages));
+  const bytes = Buffer.byteLength(unsent.text);
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + bytes);
+  frame.write(unsent.text, HEADER_BYTES);
+  return putHeader(frame, LINES);
+}
+
+function withHeader(kind: number, body: Uint8Array): Uint8Array {
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + body.length);
+  frame.set(body, HEADER_BYTES);
+  return putHeader(frame, kind);
+}
+
+function putHeader(frame: Buffer, kind: number): Uint8Array {
+  frame.writeUInt32LE(frame.length - HEADER_BYTES);
+  frame[LENGTH_BYTES] = kind;
+  return frame;
+}
+
+function writeNews(topic: string, payload: unknown): Uint8Array {
+  return withHeader(NEWS, serialize({ topic, payload }));
+}
+
+function readNews(frame: Uint8Array): { readonly topic: string; readonly payload: unknown } {
+  return deserialize(frame.subarray(HEADER_BYTES));
+}
+
+/** Null for what cannot be a line. */
+function toLine(message: LinkMessage): string | null {
+  const payload = message[0] === CALL ? message[3] : message[2];
+  if (typeof payload !== "string" || payload.includes("\n")) return null;
+  return message[0] === CALL ? `${CALL}${message[1]} ${message[2]} ${payload}` : `${ANSWER}${message[1]} ${payload}`;
+}
+
+function fromLine(line: string): LinkMessage {
+  const idEnd = line.indexOf(" ");
+  const id = Number(line.slice(1, idEnd));
+  if (line.startsWith(String(ANSWER))) return [ANSWER, id, line.slice(idEnd + 1)];
+  const serviceEnd = line.indexOf(" ", idEnd + 1);
+  return [CALL, id, line.slice(idEnd + 1, serviceEnd), line.slice(serviceEnd + 1)];
+}
+
+interface FrameReader {
+  take(message: LinkMessage): void;
+  takeNews(frame: Uint8Array): void;
+}
+
+function readFrames(pipe: Duplex, { take, takeNews }: FrameReader): void {
+  const read = (frame: Buffer): void => {
+    if (frame[LENGTH_BYTES] === NEWS) takeNews(frame);
+    else if (frame[LENGTH_BYTES] === LINES)
+      for (const line of frame.toString("utf8", HEADER_BYTES).split("\n")) take(fromLine(line));
+    else for (const message of deserialize(frame.subarray(HEADER_BYTES)) as readonly LinkMessage[]) take(message);
+  };
   let pieces: Buffer[] = [];
   let size = 0;
   pipe.on("data", (piece: Buffer) => {
     pieces.push(piece);
     size += piece.length;
-    const needed = LENGTH_BYTES + (firstLength(pieces) ?? 0);
+    const needed = HEADER_BYTES + (firstLength(pieces) ?? 0);
     if (size < needed) return;
     let rest = pieces.length === 1 ? piece : Buffer.concat(pieces);
     for (let end = endOfFrame(rest); end !== null; end = endOfFrame(rest)) {
-      for (const message of deserialize(rest.subarray(LENGTH_BYTES, end)) as readonly LinkMessage[]) take(message);
+      read(rest.subarray(0, end));
       rest = rest.subarray(end);
     }
     pieces = rest.length === 0 ? [] : [rest];
@@ -181,7 +258,7 @@ function firstLength([first]: readonly Buffer[]): number | null {
 }
 
 function endOfFrame(bytes: Buffer): number | null {
-  if (bytes.length < LENGTH_BYTES) return null;
-  const end = LENGTH_BYTES + bytes.readUInt32LE();
+  if (bytes.length < HEADER_BYTES) return null;
+  const end = HEADER_BYTES + bytes.readUInt32LE();
   return end <= bytes.length ? end : null;
 }

@@ -43,8 +43,8 @@ function linked(): { readonly near: OpenLink; readonly far: OpenLink; readonly e
 /** Two workers of one gateway. */
 function twoWorkers(): readonly [WorkerPlace, WorkerPlace] {
   const [first, second] = [linked(), linked()];
-  first.far.onNews((topic, encoded) => second.far.pass(topic, encoded));
-  second.far.onNews((topic, encoded) => first.far.pass(topic, encoded));
+  first.far.onNews(second.far.pass);
+  second.far.onNews(first.far.pass);
   const placeOf = ({ near }: typeof first, index: number): WorkerPlace => ({
     link: near,
     index,

@@ -25,6 +25,28 @@ test("a call is answered, money stays exact, and a failure keeps its words", asy
   end();
 });
 
+test("text and other values arrive as they were sent, in that order, however the pipe cuts them", async () => {
+  const [there, back] = [new PassThrough(), new PassThrough()];
+  const near = createLink(Duplex.from({ readable: back, writable: there }));
+  const cut = new PassThrough();
+  there.on("data", (piece: Buffer) => {
+    for (const byte of piece) cut.write(Buffer.of(byte));
+  });
+  const far = createLink(Duplex.from({ readable: cut, writable: back }));
+  const heard: unknown[] = [];
+  far.serve("echo", (payload) => {
+    heard.push(payload);
+    return payload;
+  });
+  far.on("news", (payload) => heard.push(payload));
+  const sent = ["plain", "", " two  words ", "naïve 🚆", "two\nlines", 7n, "after", null, ["list"]];
+  const answers = sent.map((payload) => near.call("echo", payload));
+  near.publish("news", { topic: "last" });
+  expect(await Promise.all(answers)).toEqual(sent);
+  await vi.waitFor(() => expect(heard).toEqual([...sent, { topic: "last" }]));
+  for (const pipe of [there, back, cut]) pipe.destroy();
+});
+
 test("a call that nobody answers ends in time, and its late answer harms nobody", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   const { near, far, end } = linked();
