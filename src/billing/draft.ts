@@ -74,9 +74,12 @@ export class Draft {
 
   /** Ends a hold. One that was taken in the same batch is written once, in its last state; one of a lease never. */
   resolveHold(hold: Hold, state: HoldState): void {
-    const { id, accountId, keyId, amount, isLimited, isMetered } = hold;
-    const ended: Hold = { id, accountId, keyId, amount, state, isLimited, isMetered };
-    this.#resolvedHolds.set(id, hold.owner === undefined ? ended : { ...ended, owner: hold.owner });
+    const { id, accountId, keyId, amount, isLimited, isMetered, owner } = hold;
+    const ended: Hold =
+      owner === undefined
+        ? { id, accountId, keyId, amount, state, isLimited, isMetered }
+        : { id, accountId, keyId, amount, state, isLimited, isMetered, owner };
+    this.#resolvedHolds.set(id, ended);
   }
 
   keySpend(keyId: string): KeySpend {
@@ -165,7 +168,7 @@ export function transactionHash(
   for (const { amount } of entries) if (amount !== 0n) moved += 1;
   fields.push(moved);
   for (const book of BOOKS) fields.push(String(amountIn(entries, book)));
-  if (charge !== null) fields.push(...chargeFields(charge));
+  if (charge !== null) pushCharge(fields, charge);
   return hash("sha256", JSON.stringify(fields));
 }
 
@@ -181,9 +184,9 @@ type HashedField = string | number | boolean | null;
 const BOOKS: readonly LedgerBook[] = ["wallet", "clearing", "revenue", "absorbed"];
 
 /** The order is part of every hash and must never change. */
-function chargeFields({ keyId, usage, charge, paid, absorbed }: Charge): readonly HashedField[] {
+function pushCharge(fields: HashedField[], { keyId, usage, charge, paid, absorbed }: Charge): void {
   const { requestId, model, provider, buckets, isEstimated, price, markupPpm, outcome } = usage;
-  return [
+  fields.push(
     keyId,
     requestId,
     model,
@@ -202,7 +205,7 @@ function chargeFields({ keyId, usage, charge, paid, absorbed }: Charge): readonl
     String(charge),
     String(paid),
     String(absorbed),
-  ];
+  );
 }
 
 /** Neither on hold nor leased. */
