@@ -1,55 +1,107 @@
-// The connections to one provider, in two pools: one keeps them open between requests, the other opens a new one for
-// each. A request of the first can tell whether its connection was reused, and how much it has read.
+// The connections to one provider, of two sorts: those of the first stay open between requests, those of the second
+// carry one request. A request of the first can tell whether its connection was reused, and how much it has read.
 
 import type { Socket } from "node:net";
-import { buildConnector, Client, type Dispatcher, Pool } from "undici";
+import { buildConnector, Client, type Dispatcher, errors, Pool } from "undici";
 
 export interface Connections {
-  readonly reused: Pool;
+  readonly reused: ReusedConnections;
   readonly fresh: Pool;
 }
 
-/** A request as it is dispatched; the pool that keeps connections notes which of them carries it. */
+/** A request as it is dispatched. Connections that are kept note which of them carries it. */
 export interface Sent extends Dispatcher.DispatchOptions {
-  carrier: Carrier | null;
+  carrier: { readonly socket: Socket | null } | null;
 }
 
-interface Carrier {
-  socket: Socket | null;
-}
+type Options = Omit<Pool.Options, "connect"> & { readonly connect: buildConnector.BuildOptions };
 
-export function openConnections(
-  origin: string,
-  { connect, ...options }: Omit<Pool.Options, "connect"> & { readonly connect: buildConnector.BuildOptions },
-): Connections {
+export function openConnections(origin: string, { connect, ...options }: Options): Connections {
   const connector = buildConnector(connect);
   return {
-    reused: new Pool(origin, {
-      ...options,
-      connect: connector,
-      factory: (url, given) => new NotingClient(url, given, connector),
-    }),
+    reused: new ReusedConnections(() => new ReusedClient(origin, options, connector)),
     // Without pipelining, undici closes a connection after its request.
     fresh: new Pool(origin, { ...options, connect: connector, pipelining: 0 }),
   };
 }
 
-class NotingClient extends Client {
-  readonly #carrier: Carrier;
+/**
+ * Knows which connections are free. A pool of undici looks through all of them for each request, so opening a stream
+ * would take longer the more are open; and it never forgets one.
+ */
+class ReusedConnections {
+  readonly #newClient: () => ReusedClient;
+  readonly #clients = new Set<ReusedClient>();
+  /** The last one is taken first, so that those that are not needed time out. */
+  readonly #free: ReusedClient[] = [];
+  #refusal: Error | null = null;
 
-  constructor(url: URL, options: Client.Options, connector: buildConnector.connector) {
-    const carrier: Carrier = { socket: null };
-    const connect: buildConnector.connector = (target, done) =>
-      connector(target, (...result) => {
-        carrier.socket = result[1];
-        done(...result);
-      });
-    super(url, { ...options, connect });
-    this.#carrier = carrier;
+  constructor(newClient: () => ReusedClient) {
+    this.#newClient = newClient;
+  }
+
+  dispatch(sent: Sent, handler: Dispatcher.DispatchHandler): boolean {
+    if (this.#refusal !== null) throw this.#refusal;
+    return (this.#free.pop() ?? this.#open()).dispatch(sent, handler);
+  }
+
+  /** Takes no new requests, and resolves once those under way have ended. */
+  async close(): Promise<void> {
+    this.#refusal ??= new errors.ClientClosedError();
+    await Promise.all(Array.from(this.#clients, (client) => client.close()));
+  }
+
+  /** Ends what is under way. */
+  async destroy(): Promise<void> {
+    this.#refusal = new errors.ClientDestroyedError();
+    await Promise.all(Array.from(this.#clients, (client) => client.destroy()));
+  }
+
+  #open(): ReusedClient {
+    const client = this.#newClient();
+    this.#clients.add(client);
+    client.on("drain", () => this.#requestEnded(client));
+    client.on("disconnect", () => this.#disconnected(client));
+    return client;
+  }
+
+  #requestEnded(client: ReusedClient): void {
+    if (client.socket === null) this.#clients.delete(client);
+    else if (!client.isFree) {
+      client.isFree = true;
+      this.#free.push(client);
+    }
+  }
+
+  /** A client that was just given a request connects again for it. */
+  #disconnected(client: ReusedClient): void {
+    client.socket = null;
+    if (!client.isFree) return;
+    this.#free.splice(this.#free.indexOf(client), 1);
+    this.#clients.delete(client);
+  }
+}
+
+/** One connection. */
+class ReusedClient extends Client {
+  /** Null while it is not connected. */
+  socket: Socket | null = null;
+  isFree = false;
+
+  constructor(origin: string, options: Client.Options, connector: buildConnector.connector) {
+    super(origin, {
+      ...options,
+      connect: (target, done) =>
+        connector(target, (...result) => {
+          this.socket = result[1] ?? null;
+          done(...result);
+        }),
+    });
   }
 
   override dispatch(sent: Sent, handler: Dispatcher.DispatchHandler): boolean {
-    sent.carrier = this.#carrier;
+    this.isFree = false;
+    sent.carrier = this;
     return super.dispatch(sent, handler);
   }
 }

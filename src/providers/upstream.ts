@@ -117,9 +117,9 @@ function signingOf(
   };
 }
 
-function dispatch(pool: Dispatcher, sent: Sent, exchange: Exchange): void {
+function dispatch(connections: Connections["reused" | "fresh"], sent: Sent, exchange: Exchange): void {
   try {
-    pool.dispatch(sent, exchange);
+    connections.dispatch(sent, exchange);
   } catch (error) {
     exchange.fail(error as Error);
   }
