@@ -82,6 +82,15 @@ describe("createSseReader", () => {
     expect(read([Buffer.from(text)])).toEqual(expected);
   });
 
+  it("leaves out a byte order mark at the start only, in one piece or in several", () => {
+    const mark = Buffer.from("\ufeff");
+    const event = Buffer.from("data: x\n\n");
+    const kept = [Buffer.from("data: "), mark, Buffer.from("x\n\n")];
+    expect(read([mark.subarray(0, 1), mark.subarray(1), event])).toEqual([{ event: null, data: "x" }]);
+    expect(read(kept)).toEqual([{ event: null, data: "\ufeffx" }]);
+    expect(read([event, ...kept])[1]).toEqual({ event: null, data: "\ufeffx" });
+  });
+
   it("reads a line as long as the last event of a Responses stream may be", () => {
     const data = "x".repeat(10 << 20);
     expect(read([Buffer.from(`data: ${data}\n\n`)])).toEqual([{ event: null, data }]);
