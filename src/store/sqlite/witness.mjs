@@ -1,6 +1,6 @@
 // The witness of a SQLite file: a small file beside it that says how far the database had come. It is written after each
-// commit and before the commit is acknowledged, so it may lag behind the database and never leads it. A database that is
-// behind its witness has lost commits. Plain JavaScript for the same reason as worker.mjs.
+// commit, and nobody waits for it, so it may lag behind the database and never leads it. A database that is behind its
+// witness has lost commits. Plain JavaScript for the same reason as worker.mjs.
 
 import { hash } from "node:crypto";
 import {
@@ -95,7 +95,7 @@ export function createHead(db, witness) {
     /** The last statement of a write transaction. Where that leads if it is committed, as the witness writes it. */
     advance() {
       advance ??= prepareAdvance(db);
-      return advance?.get() ?? null;
+      return advance?.() ?? null;
     },
     /** What a synced commit has reached. */
     confirm(reached) {
@@ -111,9 +111,14 @@ const HEAD_TEXT =
 
 /** Null as long as the table is missing: the first migrations are not counted. */
 function prepareAdvance(db) {
-  return hasHead(db)
-    ? db.prepare(`UPDATE store_head SET commits = commits + 1 RETURNING commits, ${HEAD_TEXT} AS text`)
-    : null;
+  if (!hasHead(db)) return null;
+  // For RETURNING, SQLite makes a table each time: 25 µs more in a busy thread (17 November 2026).
+  const count = db.prepare("UPDATE store_head SET commits = commits + 1");
+  const read = db.prepare(`SELECT commits, ${HEAD_TEXT} AS text FROM store_head`);
+  return () => {
+    count.get();
+    return read.get();
+  };
 }
 
 export function readHead(db) {

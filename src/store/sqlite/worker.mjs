@@ -174,8 +174,9 @@ function syncNow() {
 function endSync(batch, error) {
   logFault ??= error;
   if (logFault === null) {
-    head?.confirm(batch.reached);
     answers.push(...batch.answers);
+    send();
+    head?.confirm(batch.reached);
     return;
   }
   const failure = describe(Object.assign(logFault, { errcode: IO_ERROR }));

@@ -1,13 +1,14 @@
 // The thread of a SQLite file, whose syncs end when a test says so. `pace` is memory that both share: how many pauses were
-// reached, how many may end, and whether the sync beside the thread may end. With `isFailing` that sync fails.
+// reached, how many may end, and whether the sync beside the thread may end. With `isFailing` that sync fails. With
+// `pausesAtWitness` the thread also stops before it writes to its witness.
 
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { workerData } from "node:worker_threads";
 
 const [REACHED, RELEASED, MAY_END] = [0, 1, 2];
-const { pace, isFailing } = workerData;
-const { fdatasync, fdatasyncSync } = fs;
+const { pace, isFailing, pausesAtWitness } = workerData;
+const { fdatasync, fdatasyncSync, writeSync } = fs;
 
 /** Stops the thread, so that what is sent meanwhile waits unread. */
 function pause() {
@@ -23,6 +24,13 @@ fs.fdatasyncSync = (file) => {
   hasPaused = true;
   fdatasyncSync(file);
 };
+
+if (pausesAtWitness) {
+  fs.writeSync = (...args) => {
+    pause();
+    return writeSync(...args);
+  };
+}
 
 function endBeside(file, done) {
   if (Atomics.load(pace, MAY_END) === 0) setTimeout(endBeside, 1, file, done);
