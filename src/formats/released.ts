@@ -5,6 +5,7 @@ import { isUndecoded } from "../core/chat.ts";
 import type { CallFormat, ClientRequest } from "./format.ts";
 import type { Spoken } from "./passage.ts";
 import { parseFields } from "./wire/body-fields.ts";
+import type { JsonObject } from "./wire/fields.ts";
 import { decodeBody, parseText, scanBody } from "./wire/json-source.ts";
 
 /** Shorter ones are kept: little is gained. By hand. */
@@ -19,9 +20,11 @@ export function letGo({ format, request }: Spoken): void {
     again ??= readAgain(format, request);
     return again;
   };
-  for (const name of historyFields) if (body[name] !== undefined) defer(body, name, () => read().body[name]);
-  defer(chat, "messages", () => read().chat.messages);
+  defer(body, historyFields, () => read().body);
+  defer(chat, CHAT_FIELDS, () => read().chat as object as JsonObject);
 }
+
+const CHAT_FIELDS = ["messages"] as const;
 
 /** Decoded or not, as it was before. */
 function readAgain(format: CallFormat, { source, body, headers, target }: ClientRequest): ClientRequest {
@@ -30,6 +33,30 @@ function readAgain(format: CallFormat, { source, body, headers, target }: Client
   return format.readRequest(source, byFields ?? parseText(decodeBody(scanned)), { headers, target });
 }
 
-function defer(holder: object, name: string, get: () => unknown): void {
-  Object.defineProperty(holder, name, { get, enumerable: true, configurable: true });
+const READ: unique symbol = Symbol("read");
+
+interface Released {
+  readonly [READ]: () => JsonObject;
+}
+
+function defer(holder: object, names: readonly string[], read: () => JsonObject): void {
+  Object.defineProperty(holder, READ, { value: read, configurable: true });
+  for (const name of names) if (Object.hasOwn(holder, name)) Object.defineProperty(holder, name, laterRead(name));
+}
+
+const laterReads = new Map<string, PropertyDescriptor>();
+
+/** One getter for all requests: V8 holds each in its old space, and with it all that a getter of one's own would hold. */
+function laterRead(name: string): PropertyDescriptor {
+  const known = laterReads.get(name);
+  if (known !== undefined) return known;
+  const made: PropertyDescriptor = {
+    get(this: Released) {
+      return this[READ]()[name];
+    },
+    enumerable: true,
+    configurable: true,
+  };
+  laterReads.set(name, made);
+  return made;
 }

@@ -12,8 +12,10 @@ import {
   hashLasting,
   type Opening,
   type Prefixes,
-  prefixesOf,
+  prefixesIn,
+  type ReadPrefixes,
   readOpening,
+  readPrefixes,
   threadOf,
 } from "../../routing/sessions/prefix.ts";
 import type { Call } from "../call.ts";
@@ -125,12 +127,12 @@ interface Prompts {
   prefixes(call: AskingCall): Prefixes;
 }
 
-/** What was read of a prompt. */
+/** What was read of a prompt. It holds no message: a collection of young objects would keep what it holds. */
 interface ReadPrompt {
   readonly opening: Opening;
   /** Null before it is read. */
   thread: number | undefined | null;
-  prefixes: Prefixes | null;
+  prefixes: ReadPrefixes | null;
 }
 
 /** Each prompt is hashed once, for the decision and for what is remembered of it. A short one is hashed faster than found. */
@@ -158,8 +160,8 @@ function createPrompts(): Prompts {
     prefixes(call) {
       const { request, caller } = call;
       const prompt = read(call);
-      prompt.prefixes ??= prefixesOf(request.chat, caller.key.accountId, prompt.opening);
-      return prompt.prefixes;
+      prompt.prefixes ??= readPrefixes(request.chat, caller.key.accountId, prompt.opening);
+      return prefixesIn(prompt.prefixes, request.chat);
     },
   };
 }
