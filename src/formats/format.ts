@@ -116,8 +116,6 @@ export interface ClientEnd {
   readonly habits: ClientHabits;
   /** What `readRequest`, `passRequest` and `toChat` take undecoded; absent for nothing. */
   readonly undecoded?: UndecodedPart;
-  /** The fields that the chat's messages are read from; absent where a response repeats some of them. */
-  readonly historyFields?: readonly string[];
   readRequest(source: JsonSource, body: JsonObject, head?: RequestHead): ClientRequest;
   /** Whether the prompt may go into a cache for an hour, which costs more. Says yes when in doubt. */
   mayCacheLong(request: ClientRequest): boolean;

@@ -54,8 +54,6 @@ export interface CallObserver {
   routed(): void;
   /** The gateway's own work before a provider is done. */
   reserved(): void;
-  /** The first provider has been asked: the messages of a long request are about to be let go. */
-  asked(): void;
   /** The first content of a stream, or a whole response, has arrived. */
   answered(): void;
   /** The response, or the beginning of a stream, is ready for the client. */

@@ -3,7 +3,6 @@
 import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint } from "../core/model.ts";
-import { letGo } from "../formats/released.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
 import { decideNamed } from "../routing/named.ts";
@@ -30,11 +29,7 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     const reservation = await reserve(call, decision, services);
     observer.reserved();
     facts = { decision, reservation, attempted: null };
-    const attempting = attempt(call, reservation, services);
-    // The first provider has been asked, and as a rule nobody reads the messages again.
-    observer.asked();
-    letGo(call);
-    const attempted = await attempting;
+    const attempted = await attempt(call, reservation, services);
     facts = { decision, reservation, attempted };
     if (!attempted.result.ok) throw attempted.result.error;
     observer.answered();

@@ -4,7 +4,6 @@
 import {
   affordableOutput,
   holdAmounts,
-  inputTokensPossible,
   leastUseful,
   type Quote,
   type QuoteInput,
@@ -35,8 +34,6 @@ export interface Reservation {
   readonly models: readonly HostedModel[];
   /** The output cap per choice to send on each route, where the balance makes one necessary. */
   readonly outputCaps: ReadonlyMap<string, number>;
-  /** What a provider may count as input. */
-  readonly inputTokensPossible: number;
 }
 
 /** Running requests settle within moments, so their reserved credits are worth a quick retry. */
@@ -78,15 +75,7 @@ export async function reserve(call: Call, decision: Decision, services: Services
     );
   }
   const models = fitted.decision === decision ? input.models : routesOf(fitted.decision, services.catalog);
-  return {
-    holdId,
-    accountId,
-    amount,
-    decision: fitted.decision,
-    models,
-    outputCaps: fitted.outputCaps,
-    inputTokensPossible: inputTokensPossible(input.chat, input.bodyBytes),
-  };
+  return { holdId, accountId, amount, decision: fitted.decision, models, outputCaps: fitted.outputCaps };
 }
 
 /** Whether the account is known to have some, without asking the store. */

@@ -1,6 +1,7 @@
 // Settles a response: the tokens it used (or an estimate), their cost, the savings against the baseline, and the one
 // charge in the ledger. Behaviour 7.
 
+import { inputTokensPossible } from "../billing/estimate.ts";
 import { estimatedUsage, exceeds, type Metered, meter, priceFor, type TokenCounts } from "../billing/meter.ts";
 import { promptTokens, type Usage, type UsageProblemReason } from "../core/chat.ts";
 import type { StoredAnswer, ChargedUsage as UsageRecord } from "../core/ledger.ts";
@@ -92,7 +93,9 @@ function countedBy(usage: Usage | null): TokenCounts | null {
 
 /** What the request can use at most. A provider that counts more is logged, since its count may be wrong. */
 function boundsOf(delivered: Delivered): TokenCounts {
-  return { inputTokens: delivered.reservation.inputTokensPossible, outputTokens: outputTokensMax(delivered) };
+  const { chat, source, batch } = delivered.call.request;
+  const bytes = batch?.bytes ?? source.bytes.length;
+  return { inputTokens: inputTokensPossible(chat, bytes), outputTokens: outputTokensMax(delivered) };
 }
 
 function measure(delivered: Delivered, outputMax: number): Metered {

@@ -8,38 +8,23 @@ import type { Decision } from "../core/decision.ts";
 const MESSAGES_MAX = 200;
 
 /** `measures` are what routing saw in the newest ask. */
-export function featuresOf(
-  chat: ChatRequest,
-  decision: Decision | null,
-  counts: MessageCounts = countMessages(chat.messages),
-): object {
-  const { messages, ...roles } = counts;
+export function featuresOf(chat: ChatRequest, decision: Decision | null): object {
+  const { messages } = chat;
   return {
-    messages,
+    messages: messages.length,
     tools: chat.tools.length,
     outputCap: chat.maxOutputTokens ?? 0,
     choices: chat.choiceCount,
     inputTokens: decision?.estimatedTokens.input ?? 0,
     score: decision?.score ?? 0,
     weakModelFails: decision?.weakModelFails ?? 0,
-    ...roles,
+    ...countRoles(messages),
     measures: decision?.measures ?? null,
   };
 }
 
-/** How many messages of each role a conversation has, and how long they are. */
-export interface MessageCounts {
-  readonly messages: number;
-  readonly userTurns: number;
-  readonly toolResults: number;
-  readonly toolCalls: number;
-  readonly systemChars: number;
-  readonly userChars: number;
-  readonly otherChars: number;
-  readonly attachments: number;
-}
-
-export function countMessages(messages: readonly ChatMessage[]): MessageCounts {
+/** How many messages of each role the conversation has. */
+function countRoles(messages: readonly ChatMessage[]): object {
   let userTurns = 0;
   let toolResults = 0;
   let toolCalls = 0;
@@ -59,8 +44,7 @@ export function countMessages(messages: readonly ChatMessage[]): MessageCounts {
     else otherChars += chars;
     if (role === "tool" || role === "function") toolResults += 1;
   }
-  const { length } = messages;
-  return { messages: length, userTurns, toolResults, toolCalls, systemChars, userChars, otherChars, attachments };
+  return { userTurns, toolResults, toolCalls, systemChars, userChars, otherChars, attachments };
 }
 
 /** Characters of text, and how many parts are something else. */

@@ -24,7 +24,6 @@ export const anthropicMessages: Format = {
     isSentBy: (headers) => headers["anthropic-version"] !== undefined,
   },
   undecoded: { fields: new Set(["messages", "system"]), allows: hasPlainNames },
-  historyFields: ["messages", "system"],
   readRequest: readAnthropicRequest,
   toChat: writeChatBody,
   mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),

@@ -27,7 +27,6 @@ export const openaiChat: Format = {
     chat: readChatRequest(body),
   }),
   undecoded: { fields: new Set(["messages"]) },
-  historyFields: ["messages"],
   toChat: ({ body, source, chat }) => ({ body, source, chat, conversions: [] }),
   mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),
   writeResponse: writeOpenaiResponse,

@@ -8,19 +8,18 @@ import type { HostedModel } from "../../core/model.ts";
 import { type CachedPrefix, type SeenPrefix, type SessionTurn, type SessionView, UNNAMED } from "../../core/session.ts";
 import { namedSession, type SessionFacts, sessionOf } from "../../routing/session.ts";
 import {
+  charsUpTo,
   hashEnd,
   hashLasting,
   type Opening,
   type Prefixes,
-  prefixesIn,
-  type ReadPrefixes,
+  prefixesOf,
   readOpening,
-  readPrefixes,
   threadOf,
 } from "../../routing/sessions/prefix.ts";
 import type { Call } from "../call.ts";
 import { callNames, openCallNames } from "./loops.ts";
-import { Generations, type SessionMemory } from "./memory.ts";
+import { Generations, isContinued, type SessionMemory } from "./memory.ts";
 import { createTextHash, hashText } from "./texts.ts";
 
 type AskingCall = Pick<Call, "request" | "caller" | "headers">;
@@ -56,8 +55,6 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
   const prompts = createPrompts();
   const digest = createDigest();
   const idOf = (call: AskingCall): string => sessionId(call, { memory, digest, opening: () => prompts.opening(call) });
-  const threadIn = (id: string, call: AskingCall): number | undefined =>
-    id.startsWith(UNNAMED) ? prompts.thread(call) : undefined;
   // Some hosts count their calls from zero in every conversation: the session's own turn comes before others with the same ids.
   const loopOf = ({ request, caller }: AskingCall, own: SessionTurn | null): SessionTurn | null => {
     const names = openCallNames(caller.key.accountId, request.chat.messages);
@@ -66,11 +63,7 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
   };
   return {
     view(call) {
-      if (!isOn) {
-        // For `note`, before the messages are let go.
-        if (isCacheable(call)) prompts.thread(call);
-        return null;
-      }
+      if (!isOn) return null;
       const id = idOf(call);
       const thread = threadIn(id, call);
       const turns = turnsOf(id, thread, memory);
@@ -87,12 +80,11 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
     note(answered) {
       const { call } = answered;
       const id = answered.decision.session?.id ?? idOf(call);
-      const thread = threadIn(id, call);
-      const turns = turnsOf(id, thread, memory);
+      const turns = turnsOf(id, threadIn(id, call), memory);
       const prefixes = isOn ? () => prompts.prefixes(call) : null;
-      const turn = turnOf(answered, { id, thread, turns, memory, prefixes, nowMs: now() });
+      const turn = turnOf(answered, { id, turns, memory, prefixes, nowMs: now() });
       memory.learn(turn);
-      if (isWorthSharing(turn, turns.length > 0)) share(turn);
+      if (isWorthSharing(turn, turns.length > 0, call)) share(turn);
     },
   };
 }
@@ -104,6 +96,10 @@ function turnsOf(id: string, thread: number | undefined, memory: SessionMemory):
 }
 
 const NO_TURNS: readonly SessionTurn[] = [];
+
+function threadIn(id: string, { request }: AskingCall): number | undefined {
+  return id.startsWith(UNNAMED) ? threadOf(request.chat.messages, hashText) : undefined;
+}
 
 /** Another conversation of the thread may have been raised, not this one. */
 function withOwnEvidence(turn: SessionTurn, { request: { chat } }: AskingCall): SessionTurn {
@@ -123,16 +119,13 @@ function isCacheable({ request: { source } }: AskingCall): boolean {
 
 interface Prompts {
   opening(call: AskingCall): Opening;
-  thread(call: AskingCall): number | undefined;
   prefixes(call: AskingCall): Prefixes;
 }
 
-/** What was read of a prompt. It holds no message: a collection of young objects would keep what it holds. */
+/** What was read of a prompt. */
 interface ReadPrompt {
   readonly opening: Opening;
-  /** Null before it is read. */
-  thread: number | undefined | null;
-  prefixes: ReadPrefixes | null;
+  prefixes: Prefixes | null;
 }
 
 /** Each prompt is hashed once, for the decision and for what is remembered of it. A short one is hashed faster than found. */
@@ -144,24 +137,17 @@ function createPrompts(): Prompts {
     const isLong = isCacheable(call);
     const known = isLong ? prompts.get(chat) : undefined;
     if (known !== undefined) return known;
-    const prompt = { opening: readOpening(chat.messages, hashOnce), thread: null, prefixes: null };
+    const prompt = { opening: readOpening(chat.messages, hashOnce), prefixes: null };
     if (isLong) prompts.set(chat, prompt);
     return prompt;
   };
   return {
     opening: (call) => read(call).opening,
-    thread(call) {
-      const { chat } = call.request;
-      if (!isCacheable(call)) return threadOf(chat.messages, hashText);
-      const prompt = read(call);
-      if (prompt.thread === null) prompt.thread = threadOf(chat.messages, hashText);
-      return prompt.thread;
-    },
     prefixes(call) {
       const { request, caller } = call;
       const prompt = read(call);
-      prompt.prefixes ??= readPrefixes(request.chat, caller.key.accountId, prompt.opening);
-      return prefixesIn(prompt.prefixes, request.chat);
+      prompt.prefixes ??= prefixesOf(request.chat, caller.key.accountId, prompt.opening);
+      return prompt.prefixes;
     },
   };
 }
@@ -218,7 +204,6 @@ function responseName(accountId: string, id: string): string {
 
 interface TurnContext {
   readonly id: string;
-  readonly thread: number | undefined;
   /** The turns before. */
   readonly turns: readonly SessionTurn[];
   readonly memory: SessionMemory;
@@ -229,9 +214,10 @@ interface TurnContext {
 
 function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
   const { call, decision, model, keyId, usage, toolCallIds } = answered;
-  const { id, thread, turns, nowMs } = context;
+  const { id, turns, nowMs } = context;
   const { accountId } = call.caller.key;
   const tokens = usage === null ? decision.estimatedTokens.input : promptTokens(usage.buckets);
+  const thread = threadIn(id, call);
   const escalation = decision.session?.escalation ?? 0;
   const { prefixes, trust } = cacheOf(answered, tokens, context);
   const turn: { -readonly [Name in keyof SessionTurn]: SessionTurn[Name] } = {
@@ -260,7 +246,7 @@ const NO_PREFIXES: readonly SeenPrefix[] = [];
 
 /** What the host has now seen, cached or not, and how far its counts bore out what was expected of it before. */
 function cacheOf(
-  { model, keyId, usage }: AnsweredTurn,
+  { call, model, keyId, usage }: AnsweredTurn,
   tokens: number,
   { turns, memory, prefixes: read, nowMs }: TurnContext,
 ): Pick<SessionTurn, "prefixes" | "trust"> {
@@ -277,19 +263,29 @@ function cacheOf(
   const share = isProven ? Math.min(1, usage.buckets.cacheRead / Math.min(expected.tokens, tokens)) : 0;
   const trust = isProven ? (expected.trust + share) / 2 : (expected?.trust ?? trusted);
   const kept = cache.isExplicit === true ? (usage?.buckets.cacheRead ?? 0) + (usage?.buckets.cacheWrite ?? 0) : tokens;
-  return { prefixes: seenPrefixes(prefixes, { tokens, kept }), trust };
+  return { prefixes: seenPrefixes(call.request.chat, prefixes, { tokens, kept }), trust };
 }
 
+/** The whole prompt, the prompt without its last message, which clients may rewrite, and the instructions. */
 function seenPrefixes(
-  { ends }: Prefixes,
+  chat: ChatRequest,
+  { first, length, instructions, hashAt }: Prefixes,
   { tokens, kept }: { readonly tokens: number; readonly kept: number },
 ): readonly SeenPrefix[] {
-  const whole = ends[0]?.chars ?? 1;
-  return ends.map(({ hash, chars }) => ({ hash, tokens: Math.min(Math.round((tokens * chars) / whole), kept) }));
+  if (length === first) return NO_PREFIXES;
+  const chars = charsUpTo(chat, length);
+  const seenUpTo = (place: number, hash: number): SeenPrefix => ({
+    hash,
+    tokens: Math.min(Math.round((tokens * charsUpTo(chat, place)) / chars), kept),
+  });
+  const seen = [seenUpTo(length, hashAt(length))];
+  if (length - 1 > first) seen.push(seenUpTo(length - 1, hashAt(length - 1)));
+  if (instructions !== null) seen.push(seenUpTo(first, instructions));
+  return seen;
 }
 
-/** A short request that nobody named and nothing follows is not worth a write. One that has a thread continues another. */
-function isWorthSharing(turn: SessionTurn, isKnown: boolean): boolean {
+/** A short request that nobody named and nothing follows is not worth a write. */
+function isWorthSharing(turn: SessionTurn, isKnown: boolean, { request }: Call): boolean {
   if (turn.session.startsWith(NAMED) || turn.prefixes.length > 0 || turn.calls.length > 0) return true;
-  return isKnown || turn.response !== null || turn.thread !== undefined;
+  return isKnown || turn.response !== null || isContinued(request.chat.messages);
 }

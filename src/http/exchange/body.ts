@@ -100,10 +100,9 @@ function readBodiesAsBytes(server: FastifyInstance): void {
 
 type BodyRead = (error: Error | null, bytes?: Buffer) => void;
 
-/** Into one piece of memory: collecting the chunks would need twice as much. A body in one chunk is not copied. */
+/** Into one piece of memory: collecting the chunks would need twice as much. */
 function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyRead): void {
-  const expected = declaredLength(request) ?? firstStepBytes;
-  let bytes: Buffer = EMPTY;
+  let bytes = Buffer.allocUnsafe(declaredLength(request) ?? firstStepBytes);
   let length = 0;
   let isRead = false;
   const makeRoom = (needed: number): void => {
@@ -117,13 +116,7 @@ function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyR
   };
   const onData = (chunk: Buffer): void => {
     if (isRead) return;
-    if (length === 0 && chunk.length === expected) {
-      bytes = chunk;
-      length = expected;
-      return;
-    }
     try {
-      if (length === 0) bytes = Buffer.allocUnsafe(expected);
       if (length + chunk.length > bytes.length) makeRoom(length + chunk.length);
       length += chunk.copy(bytes, length);
     } catch (error) {

@@ -19,7 +19,7 @@ import type { CallContext } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { routeOf } from "../exchange/request-format.ts";
 import { queueWaitMsOf } from "../overload/admission.ts";
-import { type NotedMessages, noteMessages, toRecord } from "./request-record.ts";
+import { toRecord } from "./request-record.ts";
 
 /** How the exchange with the client ended, as seen when its connection was done with it. */
 interface Closing {
@@ -68,7 +68,6 @@ export class RequestRecording implements CallObserver {
   readonly #startedAtMs: number;
   readonly #times: { -readonly [Name in keyof RequestTimes]: RequestTimes[Name] };
   #clientRequest: ClientRequest | null = null;
-  #messages: NotedMessages | null = null;
   #leaveQueue: (() => void) | null = null;
   #firstContentAtMs: number | null = null;
   #errorCode: string | null = null;
@@ -141,10 +140,6 @@ export class RequestRecording implements CallObserver {
     this.#leaveQueue?.();
   }
 
-  asked(): void {
-    if (this.#clientRequest !== null) this.#messages = noteMessages(this.#clientRequest, this.captures.text);
-  }
-
   answered(): void {
     this.#firstContentAtMs = this.#edge.now();
   }
@@ -182,7 +177,6 @@ export class RequestRecording implements CallObserver {
       requestId,
       caller,
       clientRequest: this.#clientRequest,
-      messages: this.#messages,
       headers: this.#request.headers as ClientHeaders,
       report: this.#report,
       errorCode: this.#errorCode,

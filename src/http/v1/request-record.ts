@@ -6,7 +6,7 @@ import type { ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import { loggedReason } from "../../gateway/attempt/verdict.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { responseText, TEXT_MAX } from "../../gateway/capture.ts";
-import { countMessages, featuresOf, type MessageCounts } from "../../telemetry/features.ts";
+import { featuresOf } from "../../telemetry/features.ts";
 import { promptTextOf } from "../../telemetry/prompt-text.ts";
 import { checkToolCalls } from "../../telemetry/tool-calls.ts";
 import { labelsOf } from "./labels.ts";
@@ -22,8 +22,6 @@ export interface FinishedRequest {
   readonly caller: Caller | null;
   /** Null when the body could not be read. */
   readonly clientRequest: ClientRequest | null;
-  /** Null when the call failed before a provider was asked. */
-  readonly messages: NotedMessages | null;
   readonly headers: ClientHeaders;
   readonly report: CallReport;
   readonly errorCode: string | null;
@@ -36,17 +34,6 @@ export interface FinishedRequest {
   readonly newId: () => string;
 }
 
-/** What the record says of the messages, noted before a long request lets them go. */
-export interface NotedMessages {
-  readonly counts: MessageCounts;
-  /** Null where no content is kept. */
-  readonly text: Pick<NewContent, "prompt" | "preview"> | null;
-}
-
-export function noteMessages({ chat }: ClientRequest, keepsContent: boolean): NotedMessages {
-  return { counts: countMessages(chat.messages), text: keepsContent ? promptTextOf(chat) : null };
-}
-
 /** Null for requests that are not recorded: other paths, and callers without a valid key. */
 export function toRecord(finished: FinishedRequest): RequestRecord | null {
   const { route, caller, clientRequest, report, startedAtMs, keepsContent } = finished;
@@ -54,7 +41,6 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
   if (caller === null || !isRecorded) return null;
   const { key, profile } = caller;
   const chat = clientRequest?.chat ?? null;
-  const noted = finished.messages ?? (clientRequest === null ? null : noteMessages(clientRequest, keepsContent));
   const labels = labelsOf(finished.headers, clientRequest?.body ?? {});
   return {
     id: finished.newId(),
@@ -81,13 +67,9 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     user: labels.user,
     tags: labels.tags,
     // Only chat is classified, so there is nothing to learn from the rest.
-    features:
-      chat === null || noted === null || clientRequest?.batch !== undefined
-        ? null
-        : featuresOf(chat, report.decision, noted.counts),
+    features: chat === null || clientRequest?.batch !== undefined ? null : featuresOf(chat, report.decision),
     toolCalls: toolCallsOf(report, clientRequest),
-    content:
-      clientRequest === null || !noted?.text ? null : contentOf(clientRequest.source, noted.text, report.capture),
+    content: keepsContent && clientRequest !== null ? contentOf(clientRequest, report.capture) : null,
   };
 }
 
@@ -131,13 +113,9 @@ function toolCallsOf({ capture, ending }: CallReport, request: ClientRequest | n
   return checkToolCalls(capture.toolCalls(), request.chat.tools);
 }
 
-function contentOf(
-  { bytes }: ClientRequest["source"],
-  text: Pick<NewContent, "prompt" | "preview">,
-  capture: CapturedResponse | null,
-): NewContent {
+function contentOf({ source: { bytes }, chat }: ClientRequest, capture: CapturedResponse | null): NewContent {
   return {
-    ...text,
+    ...promptTextOf(chat),
     request: bytes.toString("utf8", 0, TEXT_MAX),
     isRequestCut: bytes.length > TEXT_MAX,
     answer: capture === null ? "" : responseText(capture),

@@ -86,83 +86,35 @@ export interface Prefixes {
   readonly instructions: number | null;
   /** The prompt up to its message at this place, which comes after the instructions. */
   hashAt(place: number): number;
-  /** What a host has seen when it has answered. Empty without a message after the instructions. */
-  readonly ends: readonly PrefixEnd[];
-}
-
-/** A beginning of a prompt and its length. */
-export interface PrefixEnd {
-  readonly hash: number;
-  readonly chars: number;
 }
 
 /** Before the end of a prefix, so many messages are read. */
 const READ_MESSAGES = 6;
 
-type Prompt = Pick<ChatRequest, "messages" | "tools">;
-
-/** What was read of the beginnings of a prompt. It holds no message, since a long request lets its messages go. */
-export interface ReadPrefixes extends Omit<Prefixes, "hashAt"> {
-  readonly opening: Opening;
-  /** Account, tools and instructions. */
-  readonly base: number;
-  readonly contents: (number | undefined)[];
-  readonly hashes: (number | undefined)[];
-}
-
-export function prefixesOf(chat: Prompt, account: string, opening: Opening): Prefixes {
-  return prefixesIn(readPrefixes(chat, account, opening), chat);
-}
-
 /** Each account's prompts are its own. */
-export function readPrefixes(chat: Prompt, account: string, opening: Opening): ReadPrefixes {
-  const { messages, tools } = chat;
-  const { instructions, count } = opening;
+export function prefixesOf(
+  { messages, tools }: Pick<ChatRequest, "messages" | "tools">,
+  account: string,
+  { instructions, count, human, humanAt }: Opening,
+): Prefixes {
+  const { length } = messages;
   const base = mix(mix(mixText(OFFSET, account), hashTools(tools)), instructions);
-  const hasInstructions = (count > 0 || tools.length > 0) && count < messages.length;
-  const read = {
+  const hasInstructions = (count > 0 || tools.length > 0) && count < length;
+  const contents: (number | undefined)[] = [];
+  return {
     first: count,
-    length: messages.length,
+    length,
     instructions: hasInstructions ? markOf(base, count) : null,
-    opening,
-    base,
-    contents: [],
-    hashes: [],
+    hashAt(place) {
+      const seed = humanAt >= 0 && humanAt < place ? mix(base, human) : base;
+      let hash = mixSample(seed, messages, { first: count, place });
+      for (let at = Math.max(count, place - READ_MESSAGES); at < place; at++) {
+        contents[at] ??= mixContent(messages[at] as ChatMessage);
+        hash = mix(hash, contents[at] as number);
+      }
+      return markOf(hash, place);
+    },
   };
-  return { ...read, ends: endsOf(chat, read) };
-}
-
-/** The whole prompt, the prompt without its last message, which clients may rewrite, and the instructions. */
-function endsOf(chat: Prompt, read: Omit<ReadPrefixes, "ends">): readonly PrefixEnd[] {
-  const { first, length, instructions } = read;
-  if (length === first) return [];
-  const ends = [{ hash: hashTo(length, read, chat), chars: charsUpTo(chat, length) }];
-  if (length - 1 > first) ends.push({ hash: hashTo(length - 1, read, chat), chars: charsUpTo(chat, length - 1) });
-  if (instructions !== null) ends.push({ hash: instructions, chars: charsUpTo(chat, first) });
-  return ends;
-}
-
-export function prefixesIn(read: ReadPrefixes, chat: Prompt): Prefixes {
-  const { first, length, instructions, ends } = read;
-  return { first, length, instructions, ends, hashAt: (place) => hashTo(place, read, chat) };
-}
-
-/** Of what was hashed before, no message is read again. */
-function hashTo(place: number, read: Omit<ReadPrefixes, "ends">, chat: Prompt): number {
-  const { opening, base, contents, hashes } = read;
-  const known = hashes[place];
-  if (known !== undefined) return known;
-  const { messages } = chat;
-  const { count, human, humanAt } = opening;
-  const seed = humanAt >= 0 && humanAt < place ? mix(base, human) : base;
-  let hash = mixSample(seed, messages, { first: count, place });
-  for (let at = Math.max(count, place - READ_MESSAGES); at < place; at++) {
-    contents[at] ??= mixContent(messages[at] as ChatMessage);
-    hash = mix(hash, contents[at] as number);
-  }
-  const marked = markOf(hash, place);
-  hashes[place] = marked;
-  return marked;
 }
 
 /** Ever fewer of the earlier messages, odd and even ones, by the ends of their texts: clients clear many old results at once. */

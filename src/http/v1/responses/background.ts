@@ -78,7 +78,6 @@ function observing(recording: RequestRecording, onReserved: () => void): CallObs
       recording.reserved();
       onReserved();
     },
-    asked: () => recording.asked(),
     answered: () => recording.answered(),
     ready: () => recording.ready(),
     streamEnded: () => recording.streamEnded(),
