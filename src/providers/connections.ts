@@ -42,7 +42,13 @@ class ReusedConnections {
 
   dispatch(sent: Sent, handler: Dispatcher.DispatchHandler): boolean {
     if (this.#refusal !== null) throw this.#refusal;
-    return (this.#free.pop() ?? this.#open()).dispatch(sent, handler);
+    const client = this.#free.pop() ?? this.#open();
+    try {
+      return client.dispatch(sent, handler);
+    } finally {
+      // A request that cannot be sent, such as one with a bad header, has failed by now and left the client free.
+      if (client.stats.size === 0) this.#requestEnded(client);
+    }
   }
 
   /** Takes no new requests, and resolves once those under way have ended. */
@@ -62,6 +68,7 @@ class ReusedConnections {
     this.#clients.add(client);
     client.on("drain", () => this.#requestEnded(client));
     client.on("disconnect", () => this.#disconnected(client));
+    client.on("connectionError", () => this.#notConnected(client));
     return client;
   }
 
@@ -71,6 +78,12 @@ class ReusedConnections {
       client.isFree = true;
       this.#free.push(client);
     }
+  }
+
+  /** After some errors it counts a request that failed as under way for good: it never drains, and cannot be closed. */
+  #notConnected(client: ReusedClient): void {
+    // It connects again for one that still waits.
+    if (client.stats.pending === 0) this.#clients.delete(client);
   }
 
   /** A client that was just given a request connects again for it. */

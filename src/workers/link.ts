@@ -84,7 +84,8 @@ export function createLink(pipe: Duplex): OpenLink {
   return {
     closed,
     onNews(listener) {
-      onNews = listener;
+      // A copy: what was received is a small part of a large chunk, which waiting for a slow reader would keep alive.
+      onNews = (news) => listener(Uint8Array.from(news));
     },
     call: (service, payload, withinMs = CALL_MS) =>
       new Promise((resolve, reject) => {

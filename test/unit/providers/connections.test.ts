@@ -142,6 +142,36 @@ describe("connections that are kept", () => {
     await reused.close();
   });
 
+  it("are forgotten when the certificate has another name, after which undici cannot close one", async () => {
+    const failure = Object.assign(new Error("another name"), { code: "ERR_TLS_CERT_ALTNAME_INVALID" });
+    const lookup = (_host: string, _options: object, done: (error: Error, address: string, family: number) => void) =>
+      done(failure, "", 4);
+    const { reused } = openConnections("http://provider.example", { connect: { lookup } });
+    const exchange = new Exchange();
+    reused.dispatch(exchange.sent, exchange);
+    expect(await exchange.end).toBe("another name");
+    await turns();
+    await reused.close();
+  });
+
+  it("stay free when a request cannot be sent at all", async () => {
+    const { reused, sendAll, answerAll } = await openProvider();
+    const refuse = async (): Promise<void> => {
+      const exchange = new Exchange();
+      Object.assign(exchange.sent, { headers: { authorization: "Bearer sk\u2011x" } });
+      reused.dispatch(exchange.sent, exchange);
+      expect(await exchange.end).toBe("invalid authorization header");
+    };
+    await refuse();
+    const first = await sendAll(1);
+    await answerAll(first);
+    for (let count = 0; count < 3; count++) await refuse();
+    const second = await sendAll(1);
+    expect(carriersOf(second)).toEqual(carriersOf(first));
+    await answerAll(second);
+    await reused.close();
+  });
+
   it("are closed once their requests have ended, and take no others", async () => {
     const { reused, sendAll, answerAll } = await openProvider();
     const [busy, ...others] = await sendAll(2);

@@ -47,6 +47,24 @@ test("text and other values arrive as they were sent, in that order, however the
   for (const pipe of [there, back, cut]) pipe.destroy();
 });
 
+test("news can be passed on, and hold nothing of what came with them", async () => {
+  const [first, second] = [linked(), linked()];
+  const passed = new Promise<Uint8Array>((resolve) => {
+    first.far.onNews((news) => {
+      second.near.pass(news);
+      resolve(news);
+    });
+  });
+  const heard = new Promise((resolve) => second.far.on("news", resolve));
+  first.far.serve("take", () => "taken");
+  void first.near.call("take", "long ".repeat(1_000));
+  first.near.publish("news", { count: 7n });
+  expect(await heard).toEqual({ count: 7n });
+  expect((await passed).buffer.byteLength).toBeLessThan(1_000);
+  first.end();
+  second.end();
+});
+
 test("a call that nobody answers ends in time, and its late answer harms nobody", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   const { near, far, end } = linked();
