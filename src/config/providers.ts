@@ -9,7 +9,7 @@ import { providerKind } from "../catalog/provider-kinds.ts";
 import type { ProviderRow } from "../catalog/rows.ts";
 import type { ProviderKey, ProviderKind, Timeouts } from "../core/model.ts";
 import { dialectChanges, textMap } from "./dialects.ts";
-import type { Environment } from "./environment.ts";
+import type { Environment, Variable } from "./environment.ts";
 import { type Located, type MappingEntry, nodeAt } from "./located.ts";
 import { MODEL_ID } from "./models.ts";
 import { baseUrl, hidden, listOf, number, oneOf, reject, shape, text, truth } from "./readers.ts";
@@ -22,7 +22,11 @@ const timeoutMs = number({ min: 1, max: TIMEOUT_MAX_MS, isWhole: true });
 const SANDBOX = providerKind(SANDBOX_ID);
 
 const WEIGHT_MAX = 1_000;
-const keyText = hidden(text({ test: (value) => !/\s/.test(value), expected: "a key without spaces" }));
+/** What a header can carry, without spaces. A key copied from a document may hold a typographic hyphen. */
+const KEY = /^[\x21-\x7e\x80-\xff]+$/;
+const keyText = hidden(
+  text({ test: (value) => KEY.test(value), expected: "a key of plain characters, without spaces" }),
+);
 const keyName = text({ test: (value) => /^[\w-]{1,32}$/.test(value), expected: "letters, digits, - and _" });
 const keyEntry = shape({ key: keyText, weight: number({ min: 0, max: WEIGHT_MAX }), id: keyName }, ["key"]);
 
@@ -54,13 +58,20 @@ export function readProviders(input: ProvidersInput): readonly ProviderSetup[] {
   const setups = new Map<string, ProviderSetup>();
   for (const row of input.builtin.providers) {
     const variable = input.environment.read(row.keyVariable);
-    if (variable !== null) setups.set(row.id, builtinSetup(row, variable.text));
+    if (variable === null) continue;
+    if (!KEY.test(variable.text)) reportUnsendable(variable, input.report);
+    setups.set(row.id, builtinSetup(row, variable.text));
   }
   const section = nodeAt(input.file, "providers");
   if (section === null) return [...setups.values()];
   if (section.kind !== "mapping") reject(section, input.report, "a mapping of provider names");
   else for (const [id, entry] of section.entries) setups.set(id, readProvider(id, entry, input));
   return [...setups.values()];
+}
+
+function reportUnsendable({ place }: Variable, { problems }: Report): void {
+  const message = "the key holds a space or a character that cannot be sent; copy it again";
+  problems.push({ place, message, suggestion: null });
 }
 
 function builtinSetup(row: ProviderRow, apiKey: string): ProviderSetup {

@@ -119,12 +119,27 @@ describe("keys of a provider", () => {
     ["{ apiKeys: [{ weight: 2 }] }", "key is missing"],
     ["{ apiKeys: [{ key: sk-a, weight: -1 }] }", "expected a number from 0 to 1000"],
     ["{ apiKeys: [{ key: sk-a, weight: 0 }] }", "expected a key with a weight above 0"],
-    ["{ apiKeys: ['two words'] }", "expected a key without spaces, got something else (not shown)"],
+    [
+      "{ apiKeys: ['two words'] }",
+      "expected a key of plain characters, without spaces, got something else (not shown)",
+    ],
+    ["{ apiKey: 'sk\u2011x' }", "expected a key of plain characters, without spaces, got something else (not shown)"],
   ])("%s is refused", (entry, problem) => {
     const problems = wordsOf(`providers:\n  openai: ${entry}\n`);
     expect(problems).toContain(problem);
     expect(problems).not.toContain("sk-a");
   });
+});
+
+it("a vendor's variable with a character that cannot be sent is refused, and not shown", () => {
+  const problems = problemsOf({ env: { OPENAI_API_KEY: "sk\u2011x" } });
+  expect(problems).toEqual([
+    {
+      place: "environment OPENAI_API_KEY",
+      message: "the key holds a space or a character that cannot be sent; copy it again",
+      suggestion: null,
+    },
+  ]);
 });
 
 describe("region and data policy of a host", () => {
