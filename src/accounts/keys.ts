@@ -216,7 +216,7 @@ const UNKNOWN: Verification = { state: "unknown" };
 function find(directory: Directory, hash: string): KeyRecord | undefined {
   const key = directory.keyByHash(hash);
   if (key === undefined) return undefined;
-  return timingSafeEqual(Buffer.from(key.hash, "hex"), Buffer.from(hash, "hex")) ? key : undefined;
+  return timingSafeEqual(Buffer.from(key.hash, "latin1"), Buffer.from(hash, "latin1")) ? key : undefined;
 }
 
 function judgeKey(key: KeyRecord, directory: Directory, atMs: number): Verification {

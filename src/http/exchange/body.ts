@@ -102,7 +102,8 @@ type BodyRead = (error: Error | null, bytes?: Buffer) => void;
 
 /** Into one piece of memory: collecting the chunks would need twice as much. */
 function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyRead): void {
-  let bytes = Buffer.allocUnsafe(declaredLength(request) ?? firstStepBytes);
+  const declared = declaredLength(request);
+  let bytes = Buffer.allocUnsafe(declared ?? firstStepBytes);
   let length = 0;
   let isRead = false;
   const makeRoom = (needed: number): void => {
@@ -122,6 +123,8 @@ function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyR
     } catch (error) {
       finish(error as Error);
     }
+    // What is left for Node to do before `end` is done while the provider works.
+    if (length === declared) finish(null);
   };
   const onEnd = (): void => finish(null);
   const onError = (cause: Error): void =>
