@@ -30,7 +30,7 @@ export interface PackedRows {
   readonly values: readonly (SqlValue | Uint8Array)[];
 }
 
-/** The rows of each statement, in their order. */
+/** The rows of each statement, in their order. May be empty where no statement returned any. */
 export type Answers = readonly (readonly SqlRow[])[];
 
 interface BatchOptions {

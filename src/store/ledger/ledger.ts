@@ -142,8 +142,12 @@ function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore[
     const { outcomes, written } = sending;
     sent.add(written);
     pass();
-    await written.finally(() => sent.delete(written));
-    return outcomes;
+    try {
+      await written;
+      return outcomes;
+    } finally {
+      sent.delete(written);
+    }
   }
 
   return async (ops, post) => {
@@ -161,13 +165,18 @@ function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore[
 /** Batches are posted one after the other; each says when the next may begin. */
 function createTurns(): <T>(work: (pass: () => void) => Promise<T>) => Promise<T> {
   let turn: Promise<unknown> = Promise.resolve();
-  return (work) => {
+  return async (work) => {
     const before = turn;
     let pass: () => void = () => undefined;
     turn = new Promise<void>((resolve) => {
       pass = resolve;
     });
-    return before.then(() => work(pass)).finally(pass);
+    await before;
+    try {
+      return await work(pass);
+    } finally {
+      pass();
+    }
   };
 }
 

@@ -72,6 +72,7 @@ function valuesOf({ posted, held, leased, epoch, sequence, hash }: Wallet): read
 
 /** Compare-and-set on the state: a hold that someone else has resolved undoes the whole batch. */
 function resolveStatements(kind: Db["kind"], holds: readonly Hold[]): readonly Statement[] {
+  if (holds.length === 0) return [];
   return (["settled", "voided", "expired"] as const).flatMap((state) => {
     const ids = holds.filter((hold) => hold.state === state).map(({ id }) => id);
     if (ids.length === 0) return [];

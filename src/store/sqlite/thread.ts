@@ -4,7 +4,7 @@
 import { deserialize, serialize } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { command } from "../../config/package.ts";
-import type { Answers, Statement } from "../../core/db.ts";
+import type { Answers } from "../../core/db.ts";
 import {
   BatchRejected,
   StoreBehind,
@@ -14,15 +14,7 @@ import {
   StoreUnavailable,
   UniqueViolation,
 } from "../../core/store-errors.ts";
-
-/** A message to the thread. */
-interface ThreadCall {
-  readonly kind: "batch" | "begin" | "step" | "commit" | "rollback" | "problems" | "close";
-  readonly isWrite?: boolean;
-  readonly isBackground?: boolean;
-  readonly transaction?: string;
-  readonly statements?: readonly Statement[];
-}
+import { listOf, messageOf, type ThreadCall } from "./thread-messages.ts";
 
 /** Takes calls for the thread, wherever that is. */
 export interface Channel {
@@ -32,7 +24,7 @@ export interface Channel {
 
 /** A call of another process. Its statements stay encoded until they reach the thread. */
 export interface ForwardedCall extends Omit<ThreadCall, "statements"> {
-  readonly encoded: Uint8Array | null;
+  readonly encoded: Uint8Array;
 }
 
 /** The rows stay encoded until they reach the caller; null when there are none. */
@@ -51,13 +43,12 @@ export interface Thread extends Channel {
 export function channelOver(send: (call: ForwardedCall) => Promise<ForwardedAnswer>, path: string): Channel {
   return {
     async call({ kind, isWrite, isBackground, transaction, statements }) {
-      const encoded = statements === undefined ? null : serialize(statements);
       const answer = await send({
         kind,
         ...(isWrite === undefined ? {} : { isWrite }),
         ...(isBackground === undefined ? {} : { isBackground }),
         ...(transaction === undefined ? {} : { transaction }),
-        encoded,
+        encoded: serialize(listOf(statements)),
       });
       if (answer.error !== null) throw toError(answer.error, path);
       return answer.encoded === null ? [] : (deserialize(answer.encoded) as Answers);
@@ -139,14 +130,15 @@ export function startThread(workerData: ThreadData): Thread {
   worker.on("error", (error) => fail(error as Error));
   worker.once("exit", () => fail(new Error("the database is closed")));
 
-  const ask: SendToThread = (message, moved = []) => {
+  const ask: SendToThread = (toMessage, moved) => {
     if (fault !== null) return Promise.reject(new StoreUnavailable(fault));
     lastId += 1;
     const answer = wait(lastId);
-    worker.postMessage({ ...message, id: lastId }, moved);
+    worker.postMessage(toMessage(lastId), moved);
     return answer;
   };
-  const call = (message: ThreadCall): Promise<Answers> => ask(message).then(rowsOf);
+  const call = (wanted: ThreadCall): Promise<Answers> =>
+    ask((id) => messageOf(id, wanted, listOf(wanted.statements))).then(rowsOf);
   const opened = wait(0)
     .then(rowsOf)
     .catch(async (error) => {
@@ -164,13 +156,17 @@ export function startThread(workerData: ThreadData): Thread {
   return { opened, call, forward: createForward(ask), close };
 }
 
-type SendToThread = (message: ThreadCall | ForwardedCall, moved?: readonly ArrayBuffer[]) => Promise<ThreadAnswer>;
+/** `moved` is memory that goes to the thread instead of being copied. */
+type SendToThread = (
+  toMessage: (id: number) => readonly unknown[],
+  moved?: readonly ArrayBuffer[],
+) => Promise<ThreadAnswer>;
 
 function createForward(ask: SendToThread): Thread["forward"] {
-  return async (message) => {
+  return async (call) => {
     // A copy, as it may be a small part of what was received, and a message takes the whole along.
-    const own = message.encoded === null ? null : new Uint8Array(message.encoded);
-    const { encoded = null, error = null } = await ask({ ...message, encoded: own }, own === null ? [] : [own.buffer]);
+    const own = new Uint8Array(call.encoded);
+    const { encoded = null, error = null } = await ask((id) => messageOf(id, call, own), [own.buffer]);
     return { encoded, error };
   };
 }

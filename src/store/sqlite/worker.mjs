@@ -6,13 +6,14 @@
 // the others are written without it. They are answered when the log is synced. While more waits, that happens beside this
 // thread, which goes on with the next group.
 
-import { deserialize, serialize } from "node:v8";
+import { serialize } from "node:v8";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { BACKGROUND_ROWS_MAX, createCollector, splitGroup } from "./group.mjs";
 import { createLogSync } from "./log-sync.mjs";
 import { attach, checkTables, isDamage, loadDatabaseSync, prepareFile, takeLock } from "./open.mjs";
 import { createPlacement } from "./placement.mjs";
 import { createStatements } from "./statements.mjs";
+import { callOf } from "./thread-messages.mjs";
 import { createHead, createWitness, findLoss, readHead, readWitness } from "./witness.mjs";
 
 /** SQLite's number for a disk that failed. */
@@ -106,7 +107,7 @@ function place() {
 }
 
 function receive(message) {
-  queue.push(decoded(message));
+  queue.push(callOf(message));
   if (!isScheduled) work();
 }
 
@@ -129,7 +130,7 @@ function work() {
 
 function takeWaiting() {
   for (let next = receiveMessageOnPort(parentPort); next !== undefined; next = receiveMessageOnPort(parentPort)) {
-    queue.push(decoded(next.message));
+    queue.push(callOf(next.message));
   }
 }
 
@@ -190,16 +191,10 @@ function renewLog() {
   logFault = null;
 }
 
-/** The statements of a worker process come encoded, so that the process between them and this thread need not read them. */
-function decoded(message) {
-  if (message.encoded) message.statements = deserialize(message.encoded);
-  return message;
-}
-
-/** The rows for the caller: another process gets them encoded, and nothing where there are none. */
-function answerTo(message, rows) {
-  if (message.encoded === undefined) return { id: message.id, rows };
-  return rows.every((found) => found.length === 0) ? { id: message.id } : { id: message.id, encoded: serialize(rows) };
+/** Nothing where there are no rows, as mostly. Another process gets them encoded. */
+function answerTo({ id, isEncoded }, rows) {
+  if (rows.every((found) => found.length === 0)) return { id };
+  return isEncoded ? { id, encoded: serialize(rows) } : { id, rows };
 }
 
 /** Runs the next group of independent calls, or the one call that stands alone. False when nothing waits. */
@@ -279,7 +274,7 @@ function commit() {
 }
 
 /** Both ends may bring statements along, which saves a message each. */
-function beginTransaction({ transaction, statements: first = [] }) {
+function beginTransaction({ transaction, statements: first }) {
   begin();
   try {
     const rows = runBatch(first);
@@ -291,7 +286,7 @@ function beginTransaction({ transaction, statements: first = [] }) {
   }
 }
 
-function endTransaction({ kind, statements: last = [] }) {
+function endTransaction({ kind, statements: last }) {
   try {
     const rows = runBatch(last);
     if (kind === "commit") commit();

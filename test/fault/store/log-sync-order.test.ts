@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, expect, test, vi } from "vitest";
+import { listOf, messageOf, type ThreadCall } from "../../../src/store/sqlite/thread-messages.ts";
 
 interface Answer {
   readonly id: number;
@@ -37,10 +38,10 @@ class PacedThread {
     });
   }
 
-  call(message: object): Promise<Answer> {
+  call(wanted: ThreadCall): Promise<Answer> {
     this.#lastId += 1;
     const answered = this.#answerTo(this.#lastId);
-    this.#worker.postMessage({ ...message, id: this.#lastId });
+    this.#worker.postMessage(messageOf(this.#lastId, wanted, listOf(wanted.statements)));
     return answered;
   }
 

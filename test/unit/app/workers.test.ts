@@ -1,7 +1,9 @@
 // What workers share, without processes: two of them over real links, with a primary in between that passes news on. And
 // what becomes of a transaction that a worker does not end.
 
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Duplex, PassThrough } from "node:stream";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { tellNews } from "../../../src/app/configuration.ts";
@@ -16,6 +18,7 @@ import type { Log } from "../../../src/core/log.ts";
 import type { SessionTurn } from "../../../src/core/session.ts";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
 import type { Snapshot } from "../../../src/gateway/services.ts";
+import { bulkInsert, integer } from "../../../src/store/dialect.ts";
 import { openThread, sqliteOver } from "../../../src/store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer, type ForwardedCall } from "../../../src/store/sqlite/thread.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
@@ -134,21 +137,51 @@ test("a turn is told at once, and those that follow soon are told together", () 
   expect(told.at(-1)).toEqual(["c5"]);
 });
 
-describe("a transaction that a worker has begun", () => {
-  /** A worker's connection, and the primary's own. */
-  async function lent() {
-    const options = { exclusive: false, busyTimeoutMs: 0, onAdopted: () => undefined };
-    const thread = await openThread(":memory:", options);
-    const { near, far, end } = linked();
-    far.serve("writer", lend(thread, far));
-    const send = (call: ForwardedCall): Promise<ForwardedAnswer> =>
-      near.call("writer", call) as Promise<ForwardedAnswer>;
-    const own = sqliteOver(thread);
-    await own.query("CREATE TABLE notes (id INTEGER)");
-    const count = async (): Promise<unknown> => (await own.query("SELECT COUNT(*) AS count FROM notes"))[0]?.count;
-    return { own, count, end, worker: sqliteOver(channelOver(send, ":memory:"), "worker") };
-  }
+/** A worker's connection, and the primary's own. */
+async function lent(path = ":memory:") {
+  const options = { exclusive: false, busyTimeoutMs: 0, onAdopted: () => undefined };
+  const thread = await openThread(path, options);
+  const { near, far, end } = linked();
+  far.serve("writer", lend(thread, far));
+  const send = (call: ForwardedCall): Promise<ForwardedAnswer> => near.call("writer", call) as Promise<ForwardedAnswer>;
+  const own = sqliteOver(thread);
+  await own.query("CREATE TABLE notes (id INTEGER)");
+  const count = async (): Promise<unknown> => (await own.query("SELECT COUNT(*) AS count FROM notes"))[0]?.count;
+  return { own, count, end, worker: sqliteOver(channelOver(send, path), "worker") };
+}
 
+describe("a worker and its primary process", () => {
+  test.each(["own", "worker"] as const)("write all kinds of statements in one batch: %s", async (side) => {
+    const all = await lent();
+    const notes = bulkInsert<number>("sqlite", { table: "notes", columns: { id: integer((id) => id) } });
+    const answers = await all[side].batch([
+      { sql: "INSERT INTO notes VALUES ($2), ($1), ($2)", params: [2, 1n], expectRows: 3 },
+      notes.statement([3, 4]),
+      notes.statement([5, 6, 7, 8, 9, 10, 11, 12]),
+      { sql: "DELETE FROM notes WHERE id = 12 RETURNING id" },
+    ]);
+    expect(answers).toEqual([[], [], [], [{ id: 12 }]]);
+    const ids = (await all[side].query("SELECT id FROM notes")).map(({ id }) => id);
+    expect(ids).toEqual([1, 2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    const tooFew = { sql: "DELETE FROM notes WHERE id = $1", params: [2], expectRows: 2 };
+    await expect(all[side].batch([notes.statement([13]), tooFew])).rejects.toMatchObject({ statementIndex: 1 });
+    expect(await all.count()).toBe(12);
+    await all.own.close();
+  });
+
+  test("both hear that the file is gone", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "switchyard-lent-"));
+    const all = await lent(join(folder, "a.db"));
+    expect(await all.worker.problems()).toEqual([]);
+    rmSync(join(folder, "a.db"));
+    expect(await all.worker.problems()).toEqual([expect.stringContaining("a.db was deleted")]);
+    expect(await all.own.problems()).toEqual(await all.worker.problems());
+    await all.own.close();
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe("a transaction that a worker has begun", () => {
   /** Resolves when it has written; it ends only when the connection does. */
   function beginAndHang({ worker }: Awaited<ReturnType<typeof lent>>): Promise<void> {
     return new Promise((resolve, reject) => {
