@@ -3,18 +3,21 @@
 
 import { startPostgres } from "../test/support/stores/postgres-server.ts";
 import { bodyOf } from "./clients/bodies.ts";
+import type { Target } from "./clients/connection.ts";
 import type { LoadWork } from "./clients/load.ts";
+import type { ServerWork } from "./harness/child.ts";
 import { startWorkers, type WorkersServer } from "./harness/others.ts";
 import { type Child, openProcesses, type Processes } from "./harness/processes.ts";
 import { percentile } from "./harness/statistics.ts";
 import { show, showRange, type Table } from "./harness/table.ts";
-import type { AloneWork } from "./servers/alone.ts";
 import type { ProviderWork } from "./servers/provider.ts";
 
 export interface CoresPlan {
   readonly rounds: number;
+  readonly warmUpRounds: number;
   readonly warmUpMs: number;
   readonly roundMs: number;
+  readonly proxyMs: number;
 }
 
 const LOADS = 4;
@@ -22,7 +25,6 @@ const PROVIDER_PROCESSES = 4;
 const CONNECTIONS_PER_WORKER = 32;
 /** One worker is busy with these. */
 const CONNECTIONS_MIN = 64;
-const ALONE_MS = 1_500;
 
 /** One row of the table, with a sample from each round. */
 interface Case {
@@ -32,8 +34,8 @@ interface Case {
   readonly p50Ms: number[];
   readonly p99Ms: number[];
   rssBytes: number;
-  /** CPU of a piece of work in as many processes that share nothing. */
-  aloneUs: number;
+  /** Of as many bare proxies. */
+  proxiesPerSecond: number;
 }
 
 interface CoresWanted extends CoresPlan {
@@ -58,9 +60,9 @@ export async function measureCores(plan: CoresWanted, store: "SQLite" | "Postgre
         await gateway.stop();
         await postgres?.stop();
       }
-      (cases.at(-1) as Case).aloneUs = await measureAlone(workers);
+      (cases.at(-1) as Case).proxiesPerSecond = await measureProxies(workers, { ...around, loads, processes }, plan);
     }
-    return tableOf(cases, store);
+    return tableOf(cases, store, (plan.warmUpRounds * plan.warmUpMs) / 1000);
   } finally {
     await processes.close();
   }
@@ -86,9 +88,9 @@ async function measureGateway(loaded: Loaded, plan: CoresPlan): Promise<Case> {
     p50Ms: [],
     p99Ms: [],
     rssBytes: 0,
-    aloneUs: 0,
+    proxiesPerSecond: 0,
   };
-  await runRound(loaded, plan.warmUpMs);
+  for (let round = 0; round < plan.warmUpRounds; round += 1) await runRound(loaded, plan.warmUpMs);
   for (let round = 0; round < plan.rounds; round += 1) {
     const measured = await runRound(loaded, plan.roundMs);
     one.perSecond.push(measured.perSecond);
@@ -101,40 +103,53 @@ async function measureGateway(loaded: Loaded, plan: CoresPlan): Promise<Case> {
 }
 
 async function runRound({ gateway, loads, keys, workers }: Loaded, forMs: number) {
-  const connections = Math.max(CONNECTIONS_MIN, CONNECTIONS_PER_WORKER * workers) / loads.length;
-  const request = { body: bodyOf("small"), connections, forMs };
+  const targets = keys.map((key) => ({ ...gateway.target, key }));
   const before = await gateway.process.ask("resources", null);
-  const results = await Promise.all(
-    loads.map((load, index) =>
-      load.ask("saturate", { ...request, target: { ...gateway.target, key: keys[index] as string } }),
-    ),
-  );
+  const { requests, perSecond, timesUs } = await saturate({ loads, targets, workers }, forMs);
   const after = await gateway.process.ask("resources", null);
-  const requests = results.reduce((sum, each) => sum + each.requests, 0);
-  const timesUs = results.flatMap((each) => [...each.timesUs]);
   return {
-    perSecond: requests / Math.max(...results.map(({ seconds }) => seconds)),
+    perSecond,
     cpuUs: (after.cpuUs - before.cpuUs) / requests,
     p50Ms: percentile(timesUs, 0.5) / 1000,
     p99Ms: percentile(timesUs, 0.99) / 1000,
   };
 }
 
-/** What the cores themselves lose when many are busy: they share caches, memory and clock. */
-async function measureAlone(count: number): Promise<number> {
-  const processes = openProcesses();
-  try {
-    const all = await Promise.all(Array.from({ length: count }, () => processes.start<AloneWork>("servers/alone")));
-    const run = (): Promise<number[]> => Promise.all(all.map((one) => one.ask("work", ALONE_MS)));
-    await run();
-    return percentile(await run(), 0.5);
-  } finally {
-    await processes.close();
-  }
+interface Saturating {
+  readonly loads: readonly Child<LoadWork>[];
+  /** One for each load. */
+  readonly targets: readonly Target[];
+  readonly workers: number;
+}
+
+async function saturate({ loads, targets, workers }: Saturating, forMs: number) {
+  const connections = Math.max(CONNECTIONS_MIN, CONNECTIONS_PER_WORKER * workers) / loads.length;
+  const request = { body: bodyOf("small"), connections, forMs };
+  const results = await Promise.all(
+    loads.map((load, index) => load.ask("saturate", { ...request, target: targets[index] as Target })),
+  );
+  const requests = results.reduce((sum, each) => sum + each.requests, 0);
+  const timesUs = results.flatMap((each) => [...each.timesUs]);
+  return { requests, perSecond: requests / Math.max(...results.map(({ seconds }) => seconds)), timesUs };
+}
+
+interface ProxyLoad {
+  readonly processes: Processes;
+  readonly providerPort: number;
+  readonly loads: readonly Child<LoadWork>[];
+}
+
+/** What the machine itself loses when many are busy: they share caches, memory and clock, and the load takes its part. */
+async function measureProxies(count: number, { processes, providerPort, loads }: ProxyLoad, plan: CoresPlan) {
+  const proxies = await processes.start<ServerWork>("servers/proxy", { providerPort, processes: count });
+  const target = { port: proxies.ready as number, key: "" };
+  const targets = loads.map(() => target);
+  await saturate({ loads, targets, workers: count }, plan.proxyMs);
+  return (await saturate({ loads, targets, workers: count }, plan.proxyMs)).perSecond;
 }
 
 /** One row for each number of workers; the shares of linear compare with the first row. */
-function tableOf(cases: readonly Case[], store: string): Table {
+function tableOf(cases: readonly Case[], store: string, warmUpSeconds: number): Table {
   const worst = (one: Case): number => Math.min(...one.perSecond);
   const [first] = cases;
   return {
@@ -144,7 +159,7 @@ function tableOf(cases: readonly Case[], store: string): Table {
       "requests/s, worst",
       "all rounds",
       "of linear",
-      "alone",
+      "bare proxies",
       "p50 ms",
       "p99 ms",
       "CPU µs/request",
@@ -155,14 +170,15 @@ function tableOf(cases: readonly Case[], store: string): Table {
       show(worst(one)),
       showRange(one.perSecond),
       first === undefined ? "-" : show(worst(one) / one.workers / (worst(first) / first.workers)),
-      first === undefined ? "-" : show(first.aloneUs / one.aloneUs),
+      first === undefined ? "-" : show(one.proxiesPerSecond / one.workers / (first.proxiesPerSecond / first.workers)),
       showRange(one.p50Ms),
       showRange(one.p99Ms),
       showRange(one.cpuUs),
       show(one.rssBytes / 1e6),
     ]),
     notes: [
-      "Alone: the same share for as many processes that only work, and share nothing.",
+      `After ${warmUpSeconds} s of warm-up for each row.`,
+      "Bare proxies: the same share for as many of those, under the same load.",
       `The provider (${PROVIDER_PROCESSES} processes) and the load (${LOADS}) run on the same machine and take their part of it.`,
     ],
   };

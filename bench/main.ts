@@ -62,7 +62,7 @@ const FULL: Plan = {
   ledger: { warmUpMs: 5_000, forMs: 3_000, concurrent: 64 },
   dashboard: { rows: 200_000, rounds: 30 },
   processes: { rounds: 3, warmUpMs: 4_000, roundMs: 2_000 },
-  cores: { rounds: 3, warmUpMs: 25_000, roundMs: 4_000 },
+  cores: { rounds: 3, warmUpRounds: 2, warmUpMs: 20_000, roundMs: 4_000, proxyMs: 4_000 },
   hot: { warmUpMs: 4_000, forMs: 10_000, pairsPerSecond: 2_000 },
   overload: { warmUpMs: 10_000, forMs: 8_000, openStreams: 3_000 },
 };
@@ -76,7 +76,7 @@ const QUICK: Plan = {
   ledger: { warmUpMs: 300, forMs: 500, concurrent: 64 },
   dashboard: { rows: 10_000, rounds: 10 },
   processes: { rounds: 1, warmUpMs: 500, roundMs: 500 },
-  cores: { rounds: 1, warmUpMs: 1_000, roundMs: 500 },
+  cores: { rounds: 1, warmUpRounds: 1, warmUpMs: 1_000, roundMs: 500, proxyMs: 300 },
   hot: { warmUpMs: 1_000, forMs: 2_000, pairsPerSecond: 1_000 },
   overload: { warmUpMs: 1_000, forMs: 4_000, openStreams: 500 },
 };

@@ -1,12 +1,12 @@
 // A mock provider that uses almost no CPU: bare node:http, a fixed response, and streams with a given number and pace of
 // chunks. Each chunk carries a timestamp, so that a reader can tell how long it travelled. For gateways on many cores it
-// can be several processes on one port.
+// can be several processes on one port. Their streams have one chunk then.
 
-import cluster from "node:cluster";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { writeTimestamp } from "../clients/timestamps.ts";
 import { answerParent, SERVER_WORK, type ServerWork } from "../harness/child.ts";
+import { serveFrom } from "../harness/cluster.ts";
 
 /** The form of every stream from now on. */
 interface Pace {
@@ -53,21 +53,12 @@ const work: ProviderWork = {
   },
 };
 const { processes = 1 } = JSON.parse(process.argv[2] ?? "{}") as { readonly processes?: number };
-if (cluster.isPrimary && processes > 1) startCluster();
-else
-  server.listen(0, "127.0.0.1", 4096, () => {
-    if (cluster.isPrimary) answerParent((server.address() as AddressInfo).port, work);
-  });
+await serveFrom(processes, listen, (port) => answerParent(port, work));
 
-/** Ready when all of them listen. Their streams have one chunk. */
-function startCluster(): void {
-  cluster.setupPrimary({ execArgv: [] });
-  let listening = 0;
-  cluster.on("listening", (_worker, { port }) => {
-    listening += 1;
-    if (listening === processes) answerParent(port, work);
+function listen(): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", 4096, () => resolve((server.address() as AddressInfo).port));
   });
-  for (let index = 0; index < processes; index += 1) cluster.fork();
 }
 
 /** The first chunk is sent at once. */

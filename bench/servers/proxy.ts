@@ -6,8 +6,14 @@ import type { AddressInfo } from "node:net";
 import { type FastifyReply, fastify } from "fastify";
 import { type Dispatcher, Pool } from "undici";
 import { answerParent, SERVER_WORK } from "../harness/child.ts";
+import { serveFrom } from "../harness/cluster.ts";
 
-const { providerPort } = JSON.parse(process.argv[2] as string) as { providerPort: number };
+interface ProxyArgument {
+  readonly providerPort: number;
+  readonly processes?: number;
+}
+
+const { providerPort, processes = 1 } = JSON.parse(process.argv[2] as string) as ProxyArgument;
 const pool = new Pool(`http://127.0.0.1:${providerPort}`, { headersTimeout: 0, bodyTimeout: 0 });
 const server = fastify({ bodyLimit: 32 * 1024 * 1024 });
 
@@ -21,8 +27,12 @@ server.post("/v1/chat/completions", (request, reply) => {
   pool.dispatch({ path: "/v1/chat/completions", method: "POST", headers, body }, handler);
   return reply;
 });
-await server.listen({ host: "127.0.0.1", port: 0, backlog: 4096 });
-answerParent((server.server.address() as AddressInfo).port, SERVER_WORK);
+await serveFrom(processes, listen, (port) => answerParent(port, SERVER_WORK));
+
+async function listen(): Promise<number> {
+  await server.listen({ host: "127.0.0.1", port: 0, backlog: 4096 });
+  return (server.server.address() as AddressInfo).port;
+}
 
 /** Collects the response and sends it at once, as the gateway does. */
 function passWhole(reply: FastifyReply): Dispatcher.DispatchHandler {
