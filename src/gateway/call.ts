@@ -5,6 +5,7 @@ import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, StreamWriter } from "../formats/format.ts";
+import type { ReadPrompt } from "../routing/sessions/prefix.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
 
 export interface Caller {
@@ -34,6 +35,8 @@ export interface Call {
   readonly idempotencyId: string | null;
   /** Null where nothing is stored for later turns. */
   readonly state: CallState | null;
+  /** Read once, for the decision and for what is remembered of it. */
+  prompt?: ReadPrompt;
 }
 
 /** What is stored of a response, in formats whose clients continue it by its id. */

@@ -14,6 +14,7 @@ import {
   type Opening,
   type Prefixes,
   prefixesOf,
+  type ReadPrompt,
   readOpening,
   threadOf,
 } from "../../routing/sessions/prefix.ts";
@@ -22,7 +23,7 @@ import { callNames, openCallNames } from "./loops.ts";
 import { Generations, isContinued, type SessionMemory } from "./memory.ts";
 import { createTextHash, hashText } from "./texts.ts";
 
-type AskingCall = Pick<Call, "request" | "caller" | "headers">;
+type AskingCall = Pick<Call, "request" | "caller" | "headers" | "prompt">;
 
 /** What the last step knows of an answered call. */
 interface AnsweredTurn {
@@ -122,24 +123,15 @@ interface Prompts {
   prefixes(call: AskingCall): Prefixes;
 }
 
-/** What was read of a prompt. */
-interface ReadPrompt {
-  readonly opening: Opening;
-  prefixes: Prefixes | null;
-}
-
-/** Each prompt is hashed once, for the decision and for what is remembered of it. A short one is hashed faster than found. */
+/**
+ * Each prompt is hashed once. It is kept with its call: from a WeakMap, the young collection would take it for alive, and
+ * the messages with it, so every long request would be copied twice (17 November 2026).
+ */
 function createPrompts(): Prompts {
   const hashOnce = createTextHash();
-  const prompts = new WeakMap<ChatRequest, ReadPrompt>();
   const read = (call: AskingCall): ReadPrompt => {
-    const { chat } = call.request;
-    const isLong = isCacheable(call);
-    const known = isLong ? prompts.get(chat) : undefined;
-    if (known !== undefined) return known;
-    const prompt = { opening: readOpening(chat.messages, hashOnce), prefixes: null };
-    if (isLong) prompts.set(chat, prompt);
-    return prompt;
+    call.prompt ??= { opening: readOpening(call.request.chat.messages, hashOnce), prefixes: null };
+    return call.prompt;
   };
   return {
     opening: (call) => read(call).opening,

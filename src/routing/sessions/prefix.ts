@@ -88,6 +88,12 @@ export interface Prefixes {
   hashAt(place: number): number;
 }
 
+/** What was read of a prompt so far. */
+export interface ReadPrompt {
+  readonly opening: Opening;
+  prefixes: Prefixes | null;
+}
+
 /** Before the end of a prefix, so many messages are read. */
 const READ_MESSAGES = 6;
 
