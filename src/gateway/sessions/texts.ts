@@ -11,7 +11,11 @@ const REMEMBERED_CHARS = 512;
 /** Characters of the texts in each of two generations. */
 const REMEMBERED_CHARS_MAX = 2 * 1024 * 1024;
 
+/** What an entry takes up beside its text. */
+const ENTRY_CHARS = 64;
+
 interface KnownText {
+  /** Empty when it came once: most texts never come again, and to keep them costs the garbage collector. */
   readonly text: string;
   readonly hash: number;
 }
@@ -22,7 +26,7 @@ export function createTextHash(): TextHash {
   let chars = 0;
   const remember = (key: number, known: KnownText): void => {
     recent.set(key, known);
-    chars += known.text.length;
+    chars += known.text.length + ENTRY_CHARS;
     if (chars < REMEMBERED_CHARS_MAX) return;
     older = recent;
     recent = new Map();
@@ -34,7 +38,8 @@ export function createTextHash(): TextHash {
     const fresh = recent.get(key);
     if (fresh?.text === text) return fresh.hash;
     const old = older.get(key);
-    const known = old?.text === text ? old : { text, hash: hashText(text, isBytes) };
+    const isNew = fresh === undefined && old === undefined;
+    const known = old?.text === text ? old : { text: isNew ? "" : text, hash: hashText(text, isBytes) };
     remember(key, known);
     return known.hash;
   };

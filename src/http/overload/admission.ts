@@ -3,6 +3,7 @@
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Settings } from "../../config/settings.ts";
 import type { Log } from "../../core/log.ts";
 import type { ClientPlaces, Leave } from "../../core/processes/places.ts";
@@ -41,10 +42,9 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
     requireHostHeader: false,
   };
   const admit = createAdmission(context, queue, handle);
-  const newestResponse = new WeakMap<Socket, ServerResponse>();
   const server = createServer(options, (request, response) => {
     const { socket } = request;
-    newestResponse.set(socket, response);
+    (socket as AnsweredSocket)[NEWEST_RESPONSE] = response;
     request.url = pathOf(request);
     normaliseGoogleUrl(request);
     const kept = undecided.get(socket);
@@ -52,7 +52,7 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
     else void kept.then(() => socket.destroyed || admit(request, response));
   });
   server.on("clientError", (error, socket) => {
-    const response = newestResponse.get(socket as Socket);
+    const response = (socket as AnsweredSocket)[NEWEST_RESPONSE];
     // The rest of a request that has its response already: a second one would be taken for that to the next request.
     if (response?.headersSent === true && !response.req.complete) socket.destroy();
     else respondToMalformedHttp(error, socket as Socket);
@@ -60,6 +60,10 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
   const undecided = limitConnections(server, context);
   return server;
 }
+
+/** On the socket: from a WeakMap, young collections would take it, and the whole request with it, for alive. */
+const NEWEST_RESPONSE = Symbol("newestResponse");
+type AnsweredSocket = Duplex & { [NEWEST_RESPONSE]?: ServerResponse };
 
 /**
  * Not by Node's own limit: a worker that refuses a connection gets it again from the primary process, without an end where

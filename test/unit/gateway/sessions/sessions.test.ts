@@ -10,6 +10,7 @@ import type { Call } from "../../../../src/gateway/call.ts";
 import { createSessionMemory } from "../../../../src/gateway/sessions/memory.ts";
 import { createSessions } from "../../../../src/gateway/sessions/sessions.ts";
 import { makeChat, makeModel } from "../../../support/catalog.ts";
+import { keptOf } from "../../../support/young-garbage.ts";
 
 const ask: ChatMessage = { role: "user", content: "Look it up" };
 const calling = (...ids: string[]): ChatMessage => ({ role: "assistant", tool_calls: ids.map((id) => ({ id })) });
@@ -363,4 +364,16 @@ describe("what a host has cached", () => {
     answer({ messages: first }, { model, usage: usage(900, 0) });
     expect(view({ messages: second })?.cached).toEqual([]);
   });
+});
+
+it("holds no long prompt that was answered", () => {
+  const made = make();
+  const answerTen = (): void => {
+    for (let count = 0; count < 10; count += 1) {
+      const content = String(Math.random()).repeat(5_000);
+      made.answer({ messages: [{ role: "user", content }, calling("call_x"), { ...result("call_x"), content }] });
+    }
+  };
+  // Of 100 prompts of 90 KB.
+  expect(keptOf(10, answerTen)).toBeLessThan(4e6);
 });

@@ -4,10 +4,15 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterEach, expect, it, vi } from "vitest";
 import { createPlaces } from "../../../../src/core/processes/places.ts";
-import { type AdmissionContext, createAdmission } from "../../../../src/http/overload/admission.ts";
+import {
+  type AdmissionContext,
+  createAdmission,
+  createAdmissionServer,
+} from "../../../../src/http/overload/admission.ts";
 import type { PressureReason } from "../../../../src/http/overload/pressure.ts";
 import { createQueue, type RequestQueue } from "../../../../src/http/overload/queue.ts";
 import { SHIPPED_FORMATS } from "../../../support/gateway/formats.ts";
+import { keptOf } from "../../../support/young-garbage.ts";
 
 let queue: RequestQueue;
 afterEach(() => queue.close());
@@ -69,4 +74,26 @@ it("memory that is used up rejects everything", () => {
   const admission = admissionUnder("memory");
   admission.ask("/v1/models");
   expect([admission.admitted(), admission.shed]).toEqual([0, ["memory"]]);
+});
+
+it("holds no request of a connection that is gone", () => {
+  queue = createQueue(500);
+  const context = {
+    settings: { server: { headersTimeoutMs: 1_000, requestTimeoutMs: 1_000, keepAliveMs: 1_000 } },
+    places: { connections: createPlaces(100), requests: createPlaces(10_000) },
+    formats: SHIPPED_FORMATS,
+    pressure: { reason: () => null },
+  } as unknown as AdmissionContext;
+  const server = createAdmissionServer(context, queue, () => undefined);
+  const askTen = (): void => {
+    for (let count = 0; count < 10; count += 1) {
+      const socket = new EventEmitter();
+      const body = Array.from({ length: 10_000 }, Math.random);
+      const response = Object.assign(new EventEmitter(), { socket, body });
+      server.emit("request", { socket, url: "/healthz", headers: {}, rawHeaders: [] }, response);
+      response.emit("close");
+    }
+  };
+  // 100 bodies of 80 KB.
+  expect(keptOf(10, askTen)).toBeLessThan(3e6);
 });
