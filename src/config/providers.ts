@@ -217,7 +217,7 @@ function reportMissing({ id, entry, kind, address, apiKey, vendorRow, input }: C
   if (kind?.transport === "network" && address === undefined && !isWritten("baseUrl"))
     complain(`${id} needs a baseUrl`);
   if (vendorRow !== undefined && apiKey === null && !isWritten("apiKey") && !isWritten("apiKeys")) {
-    complain(`${id} has no key: set ${vendorRow.keyVariable}, or apiKey here`);
+    complain(`${id} has no key: set ${vendorRow.keyVariable} or providers.${id}.apiKey`);
   }
 }
 

@@ -187,6 +187,10 @@ describe("`providers`", () => {
     expect([bad.code, bad.said]).toEqual([1, expect.stringContaining("other refuses the key (401).")]);
     expect(bad.said).not.toContain("other-secret-1");
     expect(await provider("fresh")).toBeUndefined();
+    // Names the place of the key: a terminal has no "here".
+    const keyless = await run(["providers", "test", "openai"]);
+    const missing = "openai has no key: set OPENAI_API_KEY or providers.openai.apiKey.";
+    expect([keyless.code, keyless.said]).toEqual([1, expect.stringContaining(missing)]);
   });
 
   test("what the file has cannot be changed, and an empty key is none", async () => {

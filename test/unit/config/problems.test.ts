@@ -63,7 +63,13 @@ const FILE_CASES: readonly Case[] = [
     "openai",
   ],
   ["no address", "providers: { lab: { kind: openai } }\n", "1:14 providers.lab", /lab needs a baseUrl/, null],
-  ["no key", "providers: { openai: {} }\n", "1:14 providers.openai", /set OPENAI_API_KEY/, null],
+  [
+    "no key",
+    "providers: { openai: {} }\n",
+    "1:14 providers.openai",
+    /OPENAI_API_KEY or providers\.openai\.apiKey$/,
+    null,
+  ],
   ["no key, no value", "providers:\n  openai:\n", "2:3 providers.openai", /set OPENAI_API_KEY/, null],
   [
     "key with spaces",
