@@ -1,12 +1,12 @@
 // The providers page: connecting with a key, testing an address before it is saved, ordering chains, and going back.
 
 import { afterAll, describe, expect, test } from "vitest";
-import { startFakeProvider } from "../support/providers/fake-provider.ts";
+import { startFakeOllama } from "../support/providers/local-servers.ts";
 import { faultsOf } from "./axe.ts";
 import { hasBrowser, sendTraffic, startDashboard } from "./dashboard.ts";
 
-const lab = hasBrowser ? await startFakeProvider() : null;
-afterAll(() => lab?.close());
+const ollama = hasBrowser ? await startFakeOllama({ "qwen3:8b": {} }) : null;
+afterAll(() => ollama?.close());
 
 describe.skipIf(!hasBrowser)("the providers page", () => {
   const { gateway, visit } = startDashboard();
@@ -60,6 +60,35 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
     await dialog.getByText("cannot be reached").waitFor();
     const { data } = (await (await gateway().api("GET", "/api/providers")).json()) as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).not.toContain("lab");
+  });
+
+  test("connects a server without a key, and removes the only key of one", async () => {
+    // The first provider needs models.
+    await gateway().api("POST", "/api/providers", { id: "groq", apiKey: "gsk_another-for-groq-1" });
+    const { page, troubles } = await visit("/providers");
+    await page.getByRole("button", { name: /^Other server/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Connect Other server" });
+    await dialog.getByLabel("Id").fill("own");
+    await dialog.getByLabel("Base URL").fill(`${ollama?.address}/v1`);
+    await dialog.getByRole("button", { name: "Test" }).click();
+    await dialog.getByText(/^It listed its models/).waitFor();
+    await dialog.getByRole("button", { name: "Connect" }).click();
+    const card = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: /^own/ }) });
+    await card.getByRole("button", { name: "Keys of own" }).click();
+    const keys = page.getByRole("dialog", { name: "Keys of own" });
+    await keys.getByText("Requests are sent without a key.").waitFor();
+    await keys.getByLabel("Key 1", { exact: true }).fill("own-secret-of-2468");
+    await keys.getByRole("button", { name: "Save" }).click();
+    await card.getByText("…2468").waitFor();
+    await card.getByRole("button", { name: "Keys of own" }).click();
+    await keys.getByRole("button", { name: "Remove key 1" }).click();
+    await keys.getByText("Requests are sent without a key.").waitFor();
+    await keys.getByRole("button", { name: "Save" }).click({ timeout: 10_000 });
+    await card.getByText("…2468").waitFor({ state: "detached" });
+    const { document } = await (await gateway().api("GET", "/api/configuration")).json();
+    expect(document.providers.own).toEqual({ kind: "openai", baseUrl: `${ollama?.address}/v1` });
+    await gateway().api("POST", "/api/versions/0/rollback");
+    expect(troubles).toEqual([]);
   });
 
   test("connects an Azure resource with its deployments", async () => {

@@ -66,7 +66,7 @@ export const honoursModel = "Named models used";
 
 // provider-test.tsx
 export const testHint = "Sends one tiny request. Uses no credits; your provider may bill it.";
-export const listedIn = (duration: string) => `The key works. It listed its models in ${duration}.`;
+export const listedIn = (duration: string) => `It listed its models in ${duration}.`;
 export const answeredIn = (model: string, duration: string) => `${model} answered in ${duration}.`;
 export const costsYou = (cost: string) => ` Your provider bills ${cost}.`;
 export const testNamed = (name: string) => `Test ${name}`;

@@ -83,6 +83,10 @@ export function Keys({ provider, name, onClose }: KeysProps) {
   const { problem, isBusy, run } = useTask();
   const path = `/api/providers/${encodeURIComponent(provider.id)}`;
   const apiKeys = rows.filter(({ key }) => key !== "");
+  const isNone = apiKeys.length === 0;
+  const configured = provider.configured as { readonly baseUrl?: string } | null;
+  // A vendor at its own address needs a key. Another server may need none.
+  const lacksKey = isNone && configured?.baseUrl === undefined && provider.kind !== "ollama";
   const set = (index: number, change: Partial<KeyRow>): void =>
     setRows(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));
   const test = (): Promise<void> => {
@@ -92,7 +96,7 @@ export function Keys({ provider, name, onClose }: KeysProps) {
   };
   const save = (event: Event): void => {
     event.preventDefault();
-    void run(call("PATCH", path, { body: { apiKey: null, apiKeys } }), () => {
+    void run(call("PATCH", path, { body: { apiKey: null, apiKeys: isNone ? null : apiKeys } }), () => {
       showPublished(TEXT.keysSaved);
       onClose();
     });
@@ -110,14 +114,14 @@ export function Keys({ provider, name, onClose }: KeysProps) {
           />
         ))}
         <Button onClick={() => setRows([...rows, NEW])}>{TEXT.addKey}</Button>
-        <p class="faint">{stored.length > 0 && apiKeys.length === 0 ? TEXT.lastKey : TEXT.weightHint}</p>
+        <p class="faint">{lacksKey ? TEXT.lastKey : isNone ? TEXT.withoutKey : TEXT.weightHint}</p>
         {problem}
         <div aria-live="polite">{tested !== null && <TestOutcome outcome={tested} />}</div>
         <footer>
-          <Button isBusy={isBusy} isDisabled={apiKeys.length === 0} onClick={test}>
+          <Button isBusy={isBusy} isDisabled={isNone} onClick={test}>
             {TEXT.testNewest}
           </Button>
-          <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={apiKeys.length === 0}>
+          <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={lacksKey}>
             {TEXT.save}
           </Button>
         </footer>

@@ -94,7 +94,7 @@ interface ProviderCardProps {
 
 /** What file or environment set is shown as locked: only there can it be changed. */
 function Card({ provider, name, models, usage }: ProviderCardProps) {
-  const { id, kind, baseUrl, locked, configured, problem } = provider;
+  const { id, kind, baseUrl, locked, problem } = provider;
   const { button, outcome } = useProviderTest(id);
   const [isRemoving, setRemoving] = useState(false);
   const [isKeying, setKeying] = useState(false);
@@ -117,14 +117,14 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
       <p class="row">
         {button}
         {locked === null && (
-          <Button kind="quiet" label={TEXT.keysOf(name)} onClick={() => setKeying(true)}>
-            {TEXT.keys}
-          </Button>
-        )}
-        {locked === null && configured !== null && (
-          <Button kind="quiet" label={TEXT.removeNamed(name)} onClick={() => setRemoving(true)}>
-            {TEXT.remove}
-          </Button>
+          <>
+            <Button kind="quiet" label={TEXT.keysOf(name)} onClick={() => setKeying(true)}>
+              {TEXT.keys}
+            </Button>
+            <Button kind="quiet" label={TEXT.removeNamed(name)} onClick={() => setRemoving(true)}>
+              {TEXT.remove}
+            </Button>
+          </>
         )}
       </p>
       {outcome}

@@ -2,7 +2,7 @@
 
 // index.tsx
 export const providers = "Providers";
-export const purpose = "Connect providers and order their models. Changes apply at once, without a restart.";
+export const purpose = "Connect providers and order their models. Changes apply at once.";
 export const chains = "Chains";
 export const history = "History";
 export const adminsOnly = "Only admins can change providers.";
@@ -13,7 +13,7 @@ export const noneConnectedHint = "The sandbox answers with simulated text.";
 export const lockedBy = (place: string) => `Set by ${place}, so it can't be changed here.`;
 export const remove = "Remove";
 export const removeNamed = (name: string) => `Remove ${name}`;
-export const removeHint = "Its models are no longer used. Requests in progress finish. You can undo this in History.";
+export const removeHint = "Requests in progress finish. You can undo this in History.";
 export const removed = (name: string) => `${name} removed.`;
 export const cancel = "Cancel";
 export const keyRefused = "Key refused";
@@ -42,8 +42,9 @@ export const keys = "Keys";
 export const keysOf = (name: string) => `Keys of ${name}`;
 export const keysSaved = "Keys saved.";
 export const addKey = "Add key";
-export const weightHint = "A key gets its weight's share of the conversations. Weight 0 switches it off.";
+export const weightHint = "Weight is a key's share of the conversations. 0 switches it off.";
 export const lastKey = "Keep one, or remove the provider.";
+export const withoutKey = "Requests are sent without a key.";
 export const testNewest = "Test last key";
 export const save = "Save";
 export const keyNumber = (number: number) => `Key ${number}`;
