@@ -60,7 +60,7 @@ export async function measureCores(plan: CoresWanted, store: "SQLite" | "Postgre
         await gateway.stop();
         await postgres?.stop();
       }
-      (cases.at(-1) as Case).proxiesPerSecond = await measureProxies(workers, { ...around, loads, processes }, plan);
+      (cases.at(-1) as Case).proxiesPerSecond = await measureProxies(workers, { ...around, loads }, plan);
     }
     return tableOf(cases, store, (plan.warmUpRounds * plan.warmUpMs) / 1000);
   } finally {
@@ -134,18 +134,22 @@ async function saturate({ loads, targets, workers }: Saturating, forMs: number) 
 }
 
 interface ProxyLoad {
-  readonly processes: Processes;
   readonly providerPort: number;
   readonly loads: readonly Child<LoadWork>[];
 }
 
 /** What the machine itself loses when many are busy: they share caches, memory and clock, and the load takes its part. */
-async function measureProxies(count: number, { processes, providerPort, loads }: ProxyLoad, plan: CoresPlan) {
-  const proxies = await processes.start<ServerWork>("servers/proxy", { providerPort, processes: count });
-  const target = { port: proxies.ready as number, key: "" };
-  const targets = loads.map(() => target);
-  await saturate({ loads, targets, workers: count }, plan.proxyMs);
-  return (await saturate({ loads, targets, workers: count }, plan.proxyMs)).perSecond;
+async function measureProxies(count: number, { providerPort, loads }: ProxyLoad, { proxyMs }: CoresPlan) {
+  const processes = openProcesses();
+  try {
+    const proxies = await processes.start<ServerWork>("servers/proxy", { providerPort, processes: count });
+    const target = { port: proxies.ready as number, key: "" };
+    const saturating = { loads, targets: loads.map(() => target), workers: count };
+    await saturate(saturating, proxyMs);
+    return (await saturate(saturating, proxyMs)).perSecond;
+  } finally {
+    await processes.close();
+  }
 }
 
 /** One row for each number of workers; the shares of linear compare with the first row. */

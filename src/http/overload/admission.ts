@@ -53,8 +53,9 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
   });
   server.on("clientError", (error, socket) => {
     const response = (socket as AnsweredSocket)[NEWEST_RESPONSE];
-    // The rest of a request that has its response already: a second one would be taken for that to the next request.
-    if (response?.headersSent === true && !response.req.complete) socket.destroy();
+    // A second response would stand in the middle of the first, or be taken for that to the next request.
+    const isOpen = response?.headersSent === true && !(response.writableEnded && response.req.complete);
+    if (isOpen) socket.destroy();
     else respondToMalformedHttp(error, socket as Socket);
   });
   const undecided = limitConnections(server, context);

@@ -121,3 +121,21 @@ test("responses arrive in the order of the requests", async () => {
   socket.destroy();
   await nothingIsLeft();
 });
+
+test("bytes that are no HTTP behind an open stream end the connection, and nothing is written into the stream", async () => {
+  world.a.once("alpha", ({ response }) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(event(chunk("alpha", { content: "begun" })));
+  });
+  const socket = sendTogether({ stream: true });
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  let text = "";
+  socket.setEncoding("utf8").on("data", (piece) => {
+    text += piece;
+  });
+  await vi.waitFor(() => expect(text).toContain("begun"), { timeout: 60_000 });
+  socket.write("NONSENSE\r\n\r\n");
+  await closed;
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
+  await nothingIsLeft();
+});
