@@ -52,10 +52,11 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
     else void kept.then(() => socket.destroyed || admit(request, response));
   });
   server.on("clientError", (error, socket) => {
-    const response = (socket as AnsweredSocket)[NEWEST_RESPONSE];
-    // A second response would stand in the middle of the first, or be taken for that to the next request.
-    const isOpen = response?.headersSent === true && !(response.writableEnded && response.req.complete);
-    if (isOpen) socket.destroy();
+    const { _httpMessage: written, [NEWEST_RESPONSE]: newest } = socket as AnsweredSocket;
+    // Another response would stand in the middle of one, or be taken for that to the next request.
+    const isInside = written?.headersSent === true && !written.writableEnded;
+    const isSecond = newest?.headersSent === true && !newest.req.complete;
+    if (isInside || isSecond) socket.destroy();
     else respondToMalformedHttp(error, socket as Socket);
   });
   const undecided = limitConnections(server, context);
@@ -64,7 +65,12 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
 
 /** On the socket: from a WeakMap, young collections would take it, and the whole request with it, for alive. */
 const NEWEST_RESPONSE = Symbol("newestResponse");
-type AnsweredSocket = Duplex & { [NEWEST_RESPONSE]?: ServerResponse };
+
+interface AnsweredSocket extends Duplex {
+  [NEWEST_RESPONSE]?: ServerResponse;
+  /** Node's own mark: the response that is being written. */
+  _httpMessage?: ServerResponse | null;
+}
 
 /**
  * Not by Node's own limit: a worker that refuses a connection gets it again from the primary process, without an end where

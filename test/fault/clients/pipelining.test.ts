@@ -122,18 +122,24 @@ test("responses arrive in the order of the requests", async () => {
   await nothingIsLeft();
 });
 
-test("bytes that are no HTTP behind an open stream end the connection, and nothing is written into the stream", async () => {
-  world.a.once("alpha", ({ response }) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(event(chunk("alpha", { content: "begun" })));
-  });
-  const socket = sendTogether({ stream: true });
+const begins: Behaviour = ({ response }) => {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write(event(chunk("alpha", { content: "begun" })));
+};
+
+test.each([
+  { behind: "an open stream", waiting: [] },
+  { behind: "a request that waits for an open stream", waiting: [{}] },
+])("bytes that are no HTTP behind $behind are not answered in the middle of it", async ({ waiting }) => {
+  world.a.once("alpha", begins, ...waiting.map(() => hangs));
+  const socket = sendTogether({ stream: true }, ...waiting);
   const closed = new Promise((resolve) => socket.once("close", resolve));
   let text = "";
   socket.setEncoding("utf8").on("data", (piece) => {
     text += piece;
   });
   await vi.waitFor(() => expect(text).toContain("begun"), { timeout: 60_000 });
+  await vi.waitFor(() => expect(world.a.callsTo("alpha")).toBe(1 + waiting.length), { timeout: 60_000 });
   socket.write("NONSENSE\r\n\r\n");
   await closed;
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
