@@ -51,7 +51,10 @@ function onStatus(failure: Failure, tested: Tested): Advice {
   const status = failure.status ?? 0;
   const said = saidBy(failure, provider);
   if (status === 401 || status === 403 || failure.fault?.isGatewayRefused === true)
-    return { problem: `${provider.id} refuses the key (${status}).${said}`, fix: newKey(provider) };
+    return {
+      problem: `${provider.id} ${hasKey(provider) ? "refuses the key" : "asks for a key"} (${status}).${said}`,
+      fix: newKey(provider),
+    };
   if (isUnpaid(failure))
     return {
       problem: `${provider.id} reports insufficient credit (${status}).${said}`,
@@ -91,10 +94,18 @@ function saidBy({ fault }: Failure, provider: Provider): string {
   return words === "" ? "" : ` It says: ${words}`;
 }
 
-function newKey({ id, baseUrl, apiKey }: Provider): string {
+/** Some servers take their key in a header of another name. */
+function hasKey({ apiKey, headers }: Provider): boolean {
+  return apiKey !== null || Object.keys(headers).length > 0;
+}
+
+function newKey(provider: Provider): string {
+  const { id, baseUrl } = provider;
   const builtin = readBuiltin().providers.find((row) => row.id === id && row.baseUrl === baseUrl);
   const places = [builtin?.keyVariable, `providers.${id}.apiKey`].filter((place) => place != null).join(" or ");
-  return `${apiKey === null ? "Set" : "Replace"} the key in ${places}, then restart the gateway.`;
+  return hasKey(provider)
+    ? `Replace the key in ${places}, then restart the gateway.`
+    : `Enter its key on the Providers page of the dashboard. Or set ${places} and restart the gateway.`;
 }
 
 const SECRET_LENGTH_MIN = 4;

@@ -122,6 +122,15 @@ describe("a provider that does not", () => {
     expect(data.find(({ id }) => id === "alpha")?.health).toMatchObject({ consecutiveFailures: 0 });
   });
 
+  it("asks for a key that it does not have: says so instead of blaming one", async () => {
+    lab.on("*", fails(401, { message: "Unauthorized" }));
+    const answer = await gateway.api("POST", "/api/providers/own/test", { draft: { kind: "openai", baseUrl: lab.url } });
+    expect(await answer.json()).toMatchObject({
+      problem: "own asks for a key (401). It says: Unauthorized",
+      fix: "Enter its key on the Providers page of the dashboard. Or set providers.own.apiKey and restart the gateway.",
+    });
+  });
+
   it("answers another format: says so", async () => {
     lab.on("*", sends(200, { hello: "I am a web server" }));
     expect(await test()).toMatchObject({ ok: false, problem: expect.stringContaining("not in openai format") });
