@@ -132,12 +132,13 @@ curl -X POST $GATEWAY/api/providers -H "Authorization: Bearer $SWITCHYARD_ADMIN_
 - Each change is a version with its author, time and note. \`GET /api/versions\` lists them, and \`POST /api/versions/{n}/rollback\` publishes an older one again.
 - \`POST /api/replay\` shows what a draft would have done to past requests: cost, tiers and models. No provider is called.
 - The command \`versions apply changes.yaml\` publishes changes of a file, and with \`--replay\` it replays them instead. \`versions locked\` lists what is locked.
-- \`POST /api/providers/{id}/test\` with a \`draft\` tests a key before it is published.
+- \`POST /api/providers/{id}/test\` with a \`draft\` tests a key before it is published. For a server of your own it also lists the models.
+- \`models\` in \`POST /api/providers\` adds models in the same change, each with \`upstream\` and \`price\`.
 - Send \`base\` or \`If-Match\` with the version that you have seen. If somebody else was faster, you get 409 and what changed.
 - Keys and header values are stored encrypted with \`SWITCHYARD_SECRET\`, or with \`secret.key\` in the data folder. They are never returned. If the secret is lost, set the keys again.
 - Values are taken literally: \`\${NAME}\` is not replaced.
 
-A provider that would leave no model to route to is refused. Publish it together with its models and chains, with \`PUT /api/configuration\`.`;
+A provider that would leave no model to route to is refused. Add it together with its \`models\`.`;
 
 function optionTable(): string {
   const head = "| in the file | variable | flag | default | meaning |\n|---|---|---|---|---|";

@@ -49,9 +49,13 @@ export function withPrices(
 const ID_LENGTH_MAX = 128;
 
 /** The id of a model that is added: its own name where that is free, else with its provider before it. */
-export function newModelId(upstream: string, provider: string, { models }: Pick<Catalog, "models">): string {
+export function newModelId(upstream: string, provider: string, { models }: KnownIds): string {
   const plain = upstream.replace(/[^A-Za-z0-9._:/@+-]/g, "-").replace(/^[^A-Za-z0-9]+/, "");
   return (models.has(plain) || plain === "auto" ? `${provider}/${plain}` : plain).slice(0, ID_LENGTH_MAX);
+}
+
+interface KnownIds {
+  readonly models: Pick<Catalog["models"], "has">;
 }
 
 /** With a model that a provider has. */

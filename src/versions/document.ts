@@ -33,6 +33,27 @@ function withSection(document: Overlay, section: string, value: Json): Overlay {
   return Object.fromEntries(isEmpty ? others : [...others, [section, value]]);
 }
 
+/** Without a provider, the models that it alone serves, and their places in chains. */
+export function withoutProvider(document: Overlay, id: string): Overlay {
+  const gone = modelsOf(document).filter((row) => servers(row).join() === id);
+  const ids = new Set(gone.map((row) => row.id));
+  let next = withEntry(document, "providers", id, null);
+  for (const row of gone) next = withEntry(next, "models", String(row.id), null);
+  for (const [tier, chain] of Object.entries(isJsonMap(document.tiers) ? document.tiers : {})) {
+    if (!Array.isArray(chain)) continue;
+    const left = (chain as readonly Json[]).filter((model) => !ids.has(model));
+    // A tier without a model of its own has the chain that ships.
+    next = withEntry(next, "tiers", tier, left.length === 0 ? null : left);
+  }
+  return next;
+}
+
+/** The providers that a row names, each once. */
+function servers({ provider, hosts = [] }: JsonMap): readonly (Json | undefined)[] {
+  const named = [provider, ...(hosts as readonly Json[]).map((host) => (isJsonMap(host) ? host.provider : undefined))];
+  return [...new Set(named.filter((each) => each !== undefined))];
+}
+
 /** The rows of `models`; what is no row is passed over. */
 export function modelsOf({ models }: Overlay): readonly JsonMap[] {
   return Array.isArray(models) ? (models as readonly Json[]).filter(isJsonMap) : [];

@@ -7,10 +7,12 @@ import type { HostedModel, Provider } from "../../core/model.ts";
 import { costNano, formatUsd } from "../../core/money.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { parseBody } from "../../formats/wire/json-source.ts";
+import type { FoundModel } from "../../providers/local/servers.ts";
 import type { Reached, TriedModel } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";
 import type { Failure } from "../attempt/verdict.ts";
 import type { Services } from "../services.ts";
+import { describeListed } from "./describe-listed.ts";
 import { type Listing, listModels } from "./list-models.ts";
 import { adviseOn } from "./probe-advice.ts";
 
@@ -26,6 +28,8 @@ export interface Probed {
   /** What is wrong, and what to do about it; null when nothing is. */
   readonly problem: string | null;
   readonly fix: string | null;
+  /** What the provider lists; null where it was not asked for its list, or has none. */
+  readonly models: readonly FoundModel[] | null;
 }
 
 export interface Probe {
@@ -84,7 +88,7 @@ export function draftCatalog({ id, transport }: Provider, catalog: Catalog | nul
   return hosts.some((host) => host.provider === id && isRoutable(catalog, host)) ? catalog : null;
 }
 
-const NOTHING = { ok: false, status: null, durationMs: 0, costUsd: null, problem: null, fix: null };
+const NOTHING = { ok: false, status: null, durationMs: 0, costUsd: null, problem: null, fix: null, models: null };
 
 /** Without a markup: it is the operator's own bill. */
 function costOf({ whole }: Reached, { price }: HostedModel): string | null {
@@ -105,8 +109,10 @@ function cheapestOf(catalog: Catalog, { id }: Provider): HostedModel | null {
 }
 
 /** The call is free, and shows address and key to be right as well. */
-function listed({ problem, fix, durationMs }: Listing): Probed {
-  return { ...NOTHING, ok: problem === null, model: null, durationMs, problem, fix };
+async function listed(listing: Listing): Promise<Probed> {
+  const { problem, fix, durationMs } = listing;
+  const models = problem === null ? await describeListed(listing) : null;
+  return { ...NOTHING, ok: problem === null, model: null, durationMs, problem, fix, models };
 }
 
 function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {

@@ -4,11 +4,19 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { type Catalog, isRoutable, unreachableBecause } from "../../catalog/catalog.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { HostedModel, Model, Provider, Timeouts } from "../../core/model.ts";
+import {
+  CAPABILITIES,
+  ENDPOINTS,
+  type HostedModel,
+  type Model,
+  type Provider,
+  type Timeouts,
+} from "../../core/model.ts";
 import { isJsonMap, type JsonMap, type Overlay } from "../../core/overlay.ts";
 import { draftCatalog, probe } from "../../gateway/operate/probe.ts";
 import type { Services } from "../../gateway/services.ts";
 import type { HealthState, ModelHealth } from "../../providers/breaker.ts";
+import type { FoundModel } from "../../providers/local/servers.ts";
 import { createRegistry } from "../../providers/registry.ts";
 import { entryAt } from "../../versions/document.ts";
 import { shownDocument } from "../../versions/secrets.ts";
@@ -96,6 +104,17 @@ export const ProviderTestedSchema = named("ProviderTested", {
   // What is wrong and what to do about it, in words.
   problem: nullable(AnyText),
   fix: nullable(AnyText),
+  // What it lists, where a draft has no model that could be asked.
+  models: nullable(
+    Type.Array(
+      Type.Object({
+        upstream: AnyText,
+        context: nullable(Integer),
+        capabilities: Type.Array(Type.Enum([...CAPABILITIES, ...ENDPOINTS])),
+        note: nullable(AnyText),
+      }),
+    ),
+  ),
 });
 
 /** A test is a real request, not charged and not recorded. The provider counts it, so there is a limit. */
@@ -135,10 +154,14 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
       );
       const { ok, status } = outcome;
       log.info({ event: "provider.tested", provider: id, model: outcome.model, ok, status }, "provider tested");
-      return { provider: id, ...outcome };
+      return { provider: id, ...outcome, models: outcome.models?.map(writeListed) ?? null };
     },
   }),
 ];
+
+function writeListed({ capabilities, ...model }: FoundModel) {
+  return { ...model, capabilities: [...capabilities] };
+}
 
 interface TestQuestion {
   readonly draft: object | undefined;

@@ -49,6 +49,7 @@ describe("a provider that answers", () => {
       costUsd: "0.000027",
       problem: null,
       fix: null,
+      models: null,
     });
     expect(lab.requests).toHaveLength(1);
     expect(lab.requests[0]?.body).toMatchObject({ model: "alpha", max_tokens: 16 });
@@ -124,7 +125,9 @@ describe("a provider that does not", () => {
 
   it("asks for a key that it does not have: says so instead of blaming one", async () => {
     lab.on("*", fails(401, { message: "Unauthorized" }));
-    const answer = await gateway.api("POST", "/api/providers/own/test", { draft: { kind: "openai", baseUrl: lab.url } });
+    const answer = await gateway.api("POST", "/api/providers/own/test", {
+      draft: { kind: "openai", baseUrl: lab.url },
+    });
     expect(await answer.json()).toMatchObject({
       problem: "own asks for a key (401). It says: Unauthorized",
       fix: "Enter its key on the Providers page of the dashboard. Or set providers.own.apiKey and restart the gateway.",

@@ -26,6 +26,7 @@ const FILLERS = {
     blockedModels: MODEL,
     bounds: 0.5,
     hosts: UNPRICED,
+    models: { upstream: "own" },
     ...Object.fromEntries(TIERS.map((tier) => [tier, MODEL])),
   },
 };

@@ -6,12 +6,22 @@ import { type TProperties, Type } from "typebox";
 import { GatewayError } from "../../../core/errors.ts";
 import type { JsonMap } from "../../../core/overlay.ts";
 import { TIERS } from "../../../core/tiers.ts";
-import { drafted, entryAt, patched, withEntry } from "../../../versions/document.ts";
+import { newModelId } from "../../../versions/adoption.ts";
+import { drafted, entryAt, patched, withEntry, withoutProvider } from "../../../versions/document.ts";
 import type { OperatorContext } from "../../context.ts";
+import { query } from "../../openapi/operation.ts";
 import { named } from "../../openapi/schema.ts";
-import { missing } from "../exchange.ts";
+import { missing, oneOf, queryOf } from "../exchange.ts";
 import { type ApiRoute, del, patch, post, put } from "../route.ts";
-import { entryOf, ifMatch, PublishedSchema, publicationFields, publisherOf, writePublished } from "./exchange.ts";
+import {
+  documentOf,
+  entryOf,
+  ifMatch,
+  PublishedSchema,
+  publicationFields,
+  publisherOf,
+  writePublished,
+} from "./exchange.ts";
 
 /** Checked with everything else, by the rules of the file: all problems are reported at once. */
 const AsInFile = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }));
@@ -37,6 +47,18 @@ const modelFields = {
   maxOutput: AsInFile("Its longest answer in tokens."),
   capabilities: AsInFile("Such as tools, vision, json and reasoning."),
 };
+const { provider: _, hosts: __, ...servedFields } = modelFields;
+/** Of a new provider alone: models are entries of their own from then on. */
+const ServedModels = Type.Optional(
+  Type.Array(
+    Type.Object({
+      ...servedFields,
+      upstream: Type.String({ minLength: 1, maxLength: 200, description: "The name that the provider knows." }),
+      id: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: "Left out, its own name." })),
+    }),
+    { maxItems: 500, description: "Models that it serves, added in the same version." },
+  ),
+);
 const ID_TEXT = Type.String({ minLength: 1, maxLength: 200 });
 
 /** One kind of entry: its section of the document, and what it is called. */
@@ -44,6 +66,8 @@ interface EntryKind {
   readonly section: "providers" | "models";
   readonly noun: "provider" | "model";
   readonly fields: TProperties;
+  /** Fields of a new one alone. */
+  readonly added: TProperties;
   readonly example: object;
   isKnown(edge: OperatorContext, id: string): boolean;
 }
@@ -53,6 +77,7 @@ const KINDS: readonly EntryKind[] = [
     section: "providers",
     noun: "provider",
     fields: providerFields,
+    added: { models: ServedModels },
     example: { kind: "openai", baseUrl: "http://127.0.0.1:8000/v1", apiKey: "sk-lab-0123456789" },
     isKnown: (edge, id) => edge.services().catalog.providers.has(id),
   },
@@ -60,6 +85,7 @@ const KINDS: readonly EntryKind[] = [
     section: "models",
     noun: "model",
     fields: modelFields,
+    added: {},
     example: { provider: "lab", upstream: "qwen3-8b", price: { input: 0.1, output: 0.3 } },
     isKnown: (edge, id) => edge.services().catalog.models.has(id),
   },
@@ -77,7 +103,7 @@ function entryIdOf(request: FastifyRequest, noun: string): string {
 /** Statuses of every change: another came first or the file has it, and the document does not pass the checks. */
 const errors = [409, 422];
 
-function routesOf({ section, noun, fields, example, isKnown }: EntryKind): readonly ApiRoute[] {
+function routesOf({ section, noun, fields, added, example, isKnown }: EntryKind): readonly ApiRoute[] {
   const name = noun === "provider" ? "Provider" : "Model";
   const common = { access: "operator", parameters: [ifMatch], errors, response: PublishedSchema } as const;
   return [
@@ -85,17 +111,17 @@ function routesOf({ section, noun, fields, example, isKnown }: EntryKind): reado
       ...common,
       summary: `Add a ${noun} at run time: a new version of the configuration`,
       status: 201,
-      body: named(`New${name}`, { id: ID_TEXT, ...fields, ...publicationFields }),
+      body: named(`New${name}`, { id: ID_TEXT, ...fields, ...added, ...publicationFields }),
       example: { id: noun === "provider" ? "lab" : "lab-small", ...example },
-      async handle({ request, body }, { versions }) {
+      async handle({ request, body }, edge) {
         const given = body();
-        const { id } = given;
-        const entry = section === "models" ? { id, ...entryOf(given, "id") } : entryOf(given, "id");
-        const published = await versions.publish({
+        const { id, models = [] } = given as { readonly id: string; readonly models?: readonly ServedModel[] };
+        const entry = section === "models" ? { id, ...entryOf(given, "id") } : entryOf(given, "id", "models");
+        const published = await edge.versions.publish({
           ...publisherOf(request, given),
           change(document) {
             if (entryAt(document, section, id) !== undefined) throw exists(noun, id);
-            return withEntry(document, section, id, entry);
+            return withServed(withEntry(document, section, id, entry), id, { models, edge });
           },
         });
         return writePublished(published);
@@ -125,19 +151,55 @@ function routesOf({ section, noun, fields, example, isKnown }: EntryKind): reado
   ];
 }
 
+interface ServedModel {
+  readonly upstream: string;
+  readonly id?: string;
+}
+
+interface NewModels {
+  readonly models: readonly ServedModel[];
+  readonly edge: OperatorContext;
+}
+
+/** With the models of a new provider. Without an id, a model gets one that is free. */
+function withServed(document: JsonMap, provider: string, { models, edge }: NewModels): JsonMap {
+  const taken = new Set([...edge.services().catalog.models.keys()]);
+  let next = document;
+  for (const [index, model] of models.entries()) {
+    const id = model.id ?? newModelId(model.upstream, provider, { models: taken });
+    if (taken.has(id)) {
+      const message = `There is a model '${id}' already. Give this one another id.`;
+      throw new GatewayError("conflict", message, { param: `models[${index}].id` });
+    }
+    taken.add(id);
+    next = withEntry(next, "models", id, { ...documentOf(model), id, provider });
+  }
+  return next;
+}
+
+/** What becomes of the models that only the removed provider serves. A model without its provider is refused. */
+const KEPT = ["keep", "remove"] as const;
+const modelsToo = query(
+  "models",
+  Type.Enum([...KEPT]),
+  "`remove` also removes the run-time models that it alone serves, and their places in chains.",
+);
+
 function removal({ section, noun, isKnown }: Pick<EntryKind, "section" | "noun" | "isKnown">): ApiRoute {
   return del(`remove${noun === "provider" ? "Provider" : "Model"}`, `/api/${section}/:id`, {
     summary: `Remove what was set of a ${noun} at run time; what ships or stands in the file stays`,
     access: "operator",
-    parameters: [ifMatch],
+    parameters: section === "providers" ? [ifMatch, modelsToo] : [ifMatch],
     errors,
     response: PublishedSchema,
     async handle({ request }, edge) {
       const id = entryIdOf(request, noun);
+      const models = section === "providers" ? oneOf("models", queryOf(request, "models") ?? "keep", KEPT) : "keep";
       const published = await edge.versions.publish({
         ...publisherOf(request, {}),
         change(document) {
-          if (entryAt(document, section, id) !== undefined) return withEntry(document, section, id, null);
+          if (entryAt(document, section, id) !== undefined)
+            return models === "keep" ? withEntry(document, section, id, null) : withoutProvider(document, id);
           throw isKnown(edge, id) ? notRunTime(edge, section, id) : missing(noun, id);
         },
       });
