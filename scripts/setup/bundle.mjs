@@ -4,6 +4,7 @@
 
 import { posix, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
+import { contentPrint, listFiles } from "./fingerprint.mjs";
 
 /** What is loaded first in a process. The names are those of the compiled files. */
 const ENTRIES = ["main", "cli/serve", "cli/serve-worker"];
@@ -17,6 +18,7 @@ const bundle = await rolldown({
   input: Object.fromEntries(ENTRIES.map((name) => [name, `${folder}/${name}.js`])),
   platform: "node",
   external: LEFT_OUT,
+  transform: { define: { BUILD_HASH: JSON.stringify(contentPrint(folder, listFiles(folder, "."))) } },
   plugins: [{ name: "places", transform: keepPlace, renderChunk: findBuild }],
 });
 const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };

@@ -75,6 +75,8 @@ export interface App {
   stop(options?: StopOptions): Promise<void>;
   /** Ends the waiting of a stop that is under way. Open requests get an error and cost nothing. */
   hurry(): void;
+  /** Of a gateway with workers: resolves when it can serve no longer. */
+  readonly lost?: Promise<void>;
 }
 
 export interface WireExtension {

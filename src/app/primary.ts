@@ -30,7 +30,7 @@ import { ACCESS_CHANGED, announceMemory, WORKER_SERVICES, type WorkerPlace } fro
 export const LIFE = { place: "place", started: "started", failed: "failed", stop: "stop", hurry: "hurry" } as const;
 
 /** What the first worker tells of its start. */
-export type StartedApp = Omit<App, "stop" | "hurry">;
+export type StartedApp = Omit<App, "stop" | "hurry" | "lost">;
 
 /** The reason in words, for people. */
 export class StartFailed extends Error {}
@@ -90,7 +90,9 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
     // What it held has no owner now, so the others release it. They find out by themselves where this fails.
     if (owner !== undefined) void forgetProcess(store.db, owner).catch(() => undefined);
   };
-  const supervisor = createSupervisor({ program, args, log, onStart, onEnd });
+  let onLost = (): void => undefined;
+  const lost = new Promise<void>((resolve) => (onLost = resolve));
+  const supervisor = createSupervisor({ program, args, log, onStart, onEnd, onLost });
   const changes = await hearOfChanges(settings.database, () => tellAll(supervisor, ACCESS_CHANGED, null), log);
   const endAnnouncing = announceMemory(() => supervisor.running().map(({ link }) => link));
   const close = async (): Promise<void> => {
@@ -104,7 +106,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
     void supervisor.start(0).ended.then(() => first.fail("its first worker process ended"));
     const app = await first.app;
     for (let index = 1; index < count; index += 1) supervisor.start(index);
-    return { ...app, ...stopping(supervisor, () => close().then(store.close)) };
+    return { ...app, ...stopping(supervisor, () => close().then(store.close)), lost };
   } catch (error) {
     await close();
     throw error;

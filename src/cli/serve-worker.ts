@@ -7,6 +7,7 @@ import type { WorkerPlace } from "../app/worker.ts";
 import { formatProblems } from "../config/report.ts";
 import type { Settings } from "../config/settings.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
+import { requireSameBuild } from "../workers/build.ts";
 import { createLink, type OpenLink } from "../workers/link.ts";
 import { LINK_FD } from "../workers/supervisor.ts";
 import { readArguments } from "./command/arguments.ts";
@@ -15,6 +16,7 @@ import { explainStart } from "./start-failure.ts";
 
 /** Runs until the primary stops it, and never longer than the primary does. */
 export async function serveWorker(argv: readonly string[]): Promise<void> {
+  requireSameBuild();
   // A terminal and a service manager signal every process. The primary answers for all.
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => undefined);
   const link = createLink(new Socket({ fd: LINK_FD }));

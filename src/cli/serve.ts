@@ -4,6 +4,7 @@ import { relative } from "node:path";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { type App, start } from "../app/app.ts";
+import type { StopOptions } from "../app/drain.ts";
 import { StartFailed, startPrimary } from "../app/primary.ts";
 import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
@@ -87,10 +88,10 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const readyMs = performance.now() - startedAtMs;
   log.print(banner({ app: shown, settings, workers, readyMs, notes: [...variant.notes, ...found] }));
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
-  await untilStopped(app, log);
+  const exitCode = await untilStopped(app, log);
   log.info({ event: "process.stopped" }, "stopped");
   await log.flush();
-  return 0;
+  return exitCode;
 }
 
 /** The banner is not kept waiting for longer. */
@@ -153,12 +154,15 @@ async function startWorkers(
 const SAME_SIGNAL_MS = 250;
 
 /**
- * Resolves when everything is closed. Only SIGTERM comes from a load balancer, so only it is followed by a lame-duck
- * time. A second signal means now: open requests are cut off, but finished ones are still charged.
+ * Resolves with the exit code when everything is closed. Only SIGTERM comes from a load balancer, so only it is followed
+ * by a lame-duck time. A second signal means now: open requests are cut off, but finished ones are still charged.
  */
-function untilStopped(app: App, log: ProcessLog): Promise<void> {
+function untilStopped(app: App, log: ProcessLog): Promise<number> {
   return new Promise((resolve, reject) => {
     let first: { readonly signal: string; readonly atMs: number } | null = null;
+    const stop = (options: StopOptions, exitCode: number): void => {
+      app.stop(options).then(() => resolve(exitCode), reject);
+    };
     const onSignal = (signal: string): void => {
       const atMs = performance.now();
       if (first === null) {
@@ -167,13 +171,20 @@ function untilStopped(app: App, log: ProcessLog): Promise<void> {
           { event: "process.stopping", signal },
           "stopping: waiting for open requests; signal again to stop now",
         );
-        app.stop({ isLameDuck: signal === "SIGTERM" }).then(resolve, reject);
+        stop({ isLameDuck: signal === "SIGTERM" }, 0);
       } else if (signal !== first.signal || atMs - first.atMs > SAME_SIGNAL_MS) {
         log.warn({ event: "process.stopping_now", signal }, "stopping now");
         app.hurry();
       }
     };
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, onSignal);
+    void app.lost?.then(() => {
+      if (first !== null) return;
+      first = { signal: "", atMs: performance.now() };
+      log.error({ event: "process.lost" }, "stopping: no worker is left; start the gateway again");
+      // A supervisor starts what has failed, and then it is the new build.
+      stop({}, FAILED);
+    });
   });
 }
 

@@ -247,12 +247,18 @@ export const LOG_EVENTS = {
     meaning: "A signal arrived. Open requests may finish; a second signal cuts them off.",
   },
   "process.stopping_now": { level: "warn", meaning: "A second signal arrived. Open requests are cut off." },
+  "process.lost": { level: "error", meaning: "No worker is left, and none can be started. The exit code is 1." },
   "process.stopped": { level: "info", meaning: "Everything is closed." },
   "worker.started": { level: "debug", meaning: "A worker process serves requests." },
   "worker.replaced": { level: "info", meaning: "A worker process serves in place of one that ended." },
   "worker.ended": {
     level: "error",
     meaning: "A worker process died. Its open requests are cut off and cost nothing; another worker takes its place.",
+  },
+  "worker.other_build": {
+    level: "error",
+    meaning:
+      "A worker was not started because the program's files are of another build. `left` workers serve on. Restart the gateway.",
   },
   "worker.start_failed": {
     level: "error",

@@ -4,6 +4,7 @@
 import cluster, { type Worker } from "node:cluster";
 import type { Duplex } from "node:stream";
 import type { Log } from "../core/log.ts";
+import { OTHER_BUILD, STARTED_BY } from "./build.ts";
 import { createHandover } from "./handover.ts";
 import { createLink, type OpenLink } from "./link.ts";
 
@@ -16,6 +17,8 @@ export interface SupervisorOptions {
   readonly onStart: (worker: WorkerProcess) => void;
   /** Called when it has ended, whichever way. */
   readonly onEnd: (worker: WorkerProcess) => void;
+  /** Called when no worker is left and none may take its place. */
+  readonly onLost: () => void;
 }
 
 export interface WorkerProcess {
@@ -45,20 +48,16 @@ const SHORT_LIFE_MS = 10_000;
 const DELAY_MS_MIN = 100;
 const DELAY_MS_MAX = 10_000;
 
+const OTHER_BUILD_TEXT =
+  "the files of the program were replaced; restart the gateway, as workers that end are not replaced until then";
+
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const { program, args, log, onStart, onEnd } = options;
+  const { log, onStart, onEnd, onLost } = options;
   const running = new Set<WorkerProcess>();
-  /** By index: how long the next one waits. */
-  const delays = new Map<number, number>();
+  const delayMsByIndex = new Map<number, number>();
   const handover = createHandover();
   let isRetired = false;
-  cluster.setupPrimary({
-    exec: program,
-    args: [...args],
-    execArgv: [...process.execArgv, "--disable-warning=ExperimentalWarning", ...V8_FLAGS],
-    serialization: "advanced",
-    stdio: ["ignore", "inherit", "inherit", "ipc", "pipe"],
-  });
+  setUpCluster(options);
 
   function start(index: number, isReplacement = false): WorkerProcess {
     const startedAtMs = performance.now();
@@ -75,15 +74,22 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       running.delete(worker);
       onEnd(worker);
       if (isRetired) return;
+      if (code === OTHER_BUILD) return leaveEmpty();
       log.error({ event: "worker.ended", pid, code, signal }, "a worker process ended; another one takes its place");
       replaceLater(index, performance.now() - startedAtMs < SHORT_LIFE_MS);
     });
     return worker;
   }
 
+  /** The others go on: to stop them would refuse requests that they can serve. A person chooses when to restart. */
+  function leaveEmpty(): void {
+    log.error({ event: "worker.other_build", left: running.size }, OTHER_BUILD_TEXT);
+    if (running.size === 0) onLost();
+  }
+
   function replaceLater(index: number, isShort: boolean): void {
-    const delayMs = isShort ? (delays.get(index) ?? DELAY_MS_MIN) : 0;
-    delays.set(index, isShort ? Math.min(2 * delayMs, DELAY_MS_MAX) : DELAY_MS_MIN);
+    const delayMs = isShort ? (delayMsByIndex.get(index) ?? DELAY_MS_MIN) : 0;
+    delayMsByIndex.set(index, isShort ? Math.min(2 * delayMs, DELAY_MS_MAX) : DELAY_MS_MIN);
     setTimeout(() => {
       if (isRetired) return;
       try {
@@ -106,9 +112,19 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 }
 
+function setUpCluster({ program, args }: Pick<SupervisorOptions, "program" | "args">): void {
+  cluster.setupPrimary({
+    exec: program,
+    args: [...args],
+    execArgv: [...process.execArgv, "--disable-warning=ExperimentalWarning", ...V8_FLAGS],
+    serialization: "advanced",
+    stdio: ["ignore", "inherit", "inherit", "ipc", "pipe"],
+  });
+}
+
 /** Throws where the system has no room for a process, such as without a free file descriptor. */
 function forkWorker(): Worker {
-  const child = cluster.fork();
+  const child = cluster.fork(STARTED_BY);
   if (child.process.pid !== undefined) return child;
   child.on("error", () => undefined);
   throw new Error("the system starts no further process");

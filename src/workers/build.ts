@@ -1,0 +1,19 @@
+// Which build of the program a process runs. Files may be replaced while a gateway runs, and processes of two builds may
+// misread each other's messages.
+
+/** Set by the bundler: a hash of everything that was compiled, so that two builds of one version differ. */
+declare const BUILD_HASH: string | undefined;
+
+/** Node is a part of it, because it writes the messages. Programs that are not bundled have no hash. */
+const BUILD = `${typeof BUILD_HASH === "undefined" ? "" : BUILD_HASH} ${process.version}`;
+
+/** Says to a worker which build started it. */
+export const STARTED_BY = { PRIMARY_BUILD: BUILD };
+
+/** The exit code of a worker of another build. */
+export const OTHER_BUILD = 76;
+
+/** Ends a worker of another build before it says anything. A variable and an exit code are understood by every build. */
+export function requireSameBuild(): void {
+  if (process.env.PRIMARY_BUILD !== BUILD) process.exit(OTHER_BUILD);
+}
