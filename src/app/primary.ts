@@ -103,9 +103,9 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
     await windows.close();
   };
   try {
-    void supervisor.start(0).ended.then(() => first.fail("its first worker process ended"));
+    void supervisor.startFirst().ended.then(() => first.fail("its first worker process ended"));
     const app = await first.app;
-    for (let index = 1; index < count; index += 1) supervisor.start(index);
+    for (let index = 1; index < count; index += 1) supervisor.startFurther(index);
     return { ...app, ...stopping(supervisor, () => close().then(store.close)), lost };
   } catch (error) {
     await close();
@@ -143,7 +143,10 @@ function createFirstStart(): FirstStart {
 function reportStart({ link, index, pid, isReplacement }: WorkerProcess, first: FirstStart, log: Log): void {
   link.serve(LIFE.started, (app) => {
     if (isReplacement)
-      log.info({ event: "worker.replaced", pid, index }, "a worker process serves in place of one that ended");
+      log.info(
+        { event: "worker.replaced", pid, index },
+        "a worker process serves in place of one that ended or could not start",
+      );
     else log.debug({ event: "worker.started", pid, index }, "a worker process serves");
     first.succeed(app as StartedApp);
   });

@@ -250,7 +250,10 @@ export const LOG_EVENTS = {
   "process.lost": { level: "error", meaning: "No worker is left, and none can be started. The exit code is 1." },
   "process.stopped": { level: "info", meaning: "Everything is closed." },
   "worker.started": { level: "debug", meaning: "A worker process serves requests." },
-  "worker.replaced": { level: "info", meaning: "A worker process serves in place of one that ended." },
+  "worker.replaced": {
+    level: "info",
+    meaning: "A worker process serves in place of one that ended or could not start.",
+  },
   "worker.ended": {
     level: "error",
     meaning: "A worker process died. Its open requests are cut off and cost nothing; another worker takes its place.",

@@ -25,15 +25,17 @@ export interface WorkerProcess {
   readonly index: number;
   readonly pid: number | undefined;
   readonly link: OpenLink;
-  /** Whether it takes the place of one that ended. */
+  /** Whether it takes the place of one that ended or could not be started. */
   readonly isReplacement: boolean;
   /** Resolves when it has ended. */
   readonly ended: Promise<void>;
 }
 
 export interface Supervisor {
-  /** Starts one worker; another one takes its place when it dies, until everything is stopped. */
-  start(index: number): WorkerProcess;
+  /** Starts one worker; another one takes its place when it dies, until everything is stopped. Throws when it cannot. */
+  startFirst(): WorkerProcess;
+  /** Starts a further one, as soon as the system has room for it. */
+  startFurther(index: number): void;
   running(): readonly WorkerProcess[];
   /** Replaces no worker any more. */
   retire(): void;
@@ -54,12 +56,12 @@ const OTHER_BUILD_TEXT =
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { log, onStart, onEnd, onLost } = options;
   const running = new Set<WorkerProcess>();
-  const delayMsByIndex = new Map<number, number>();
+  const delays = createDelays();
   const handover = createHandover();
   let isRetired = false;
   setUpCluster(options);
 
-  function start(index: number, isReplacement = false): WorkerProcess {
+  function start(index: number, isReplacement: boolean): WorkerProcess {
     const startedAtMs = performance.now();
     const child = forkWorker();
     handover.watch(child.process);
@@ -76,7 +78,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (isRetired) return;
       if (code === OTHER_BUILD) return leaveEmpty();
       log.error({ event: "worker.ended", pid, code, signal }, "a worker process ended; another one takes its place");
-      replaceLater(index, performance.now() - startedAtMs < SHORT_LIFE_MS);
+      delays.startLater(index, performance.now() - startedAtMs, () => startOrRetry(index, true));
     });
     return worker;
   }
@@ -87,27 +89,46 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (running.size === 0) onLost();
   }
 
-  function replaceLater(index: number, isShort: boolean): void {
-    const delayMs = isShort ? (delayMsByIndex.get(index) ?? DELAY_MS_MIN) : 0;
-    delayMsByIndex.set(index, isShort ? Math.min(2 * delayMs, DELAY_MS_MAX) : DELAY_MS_MIN);
-    setTimeout(() => {
-      if (isRetired) return;
-      try {
-        start(index, true);
-      } catch (error) {
-        const reason = (error as Error).message;
-        log.error({ event: "worker.start_failed", reason }, "a worker process could not be started; trying again");
-        replaceLater(index, true);
-      }
-    }, delayMs);
+  function startOrRetry(index: number, isReplacement: boolean): void {
+    try {
+      start(index, isReplacement);
+    } catch (error) {
+      const reason = (error as Error).message;
+      log.error({ event: "worker.start_failed", reason }, "a worker process could not be started; trying again");
+      delays.startLater(index, 0, () => startOrRetry(index, true));
+    }
   }
 
   return {
-    start: (index) => start(index),
+    startFirst: () => start(0, false),
+    startFurther: (index) => startOrRetry(index, false),
     running: () => [...running],
     retire() {
       isRetired = true;
+      delays.stop();
       handover.retire();
+    },
+  };
+}
+
+interface Delays {
+  /** Starts the next worker of an index, by how long the last one lived. */
+  startLater(index: number, livedMs: number, start: () => void): void;
+  stop(): void;
+}
+
+function createDelays(): Delays {
+  const nextMs = new Map<number, number>();
+  const timers = new Map<number, NodeJS.Timeout>();
+  return {
+    startLater(index, livedMs, start) {
+      const isShort = livedMs < SHORT_LIFE_MS;
+      const delayMs = isShort ? (nextMs.get(index) ?? DELAY_MS_MIN) : 0;
+      nextMs.set(index, isShort ? Math.min(2 * delayMs, DELAY_MS_MAX) : DELAY_MS_MIN);
+      timers.set(index, setTimeout(start, delayMs));
+    },
+    stop() {
+      for (const timer of timers.values()) clearTimeout(timer);
     },
   };
 }
@@ -127,6 +148,8 @@ function forkWorker(): Worker {
   const child = cluster.fork(STARTED_BY);
   if (child.process.pid !== undefined) return child;
   child.on("error", () => undefined);
+  // Node forgets a worker only with the end of its process, and this one has none.
+  delete cluster.workers?.[child.id];
   throw new Error("the system starts no further process");
 }
 

@@ -1,0 +1,90 @@
+// A system without room for a process, here without a free file descriptor. A worker that cannot be started is tried again
+// until everything stops, and leaves nothing behind.
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ensureBuild } from "../../../scripts/setup.mjs";
+
+const SUPERVISOR = join(import.meta.dirname, "../../../dist/workers/supervisor.js");
+const folder = mkdtempSync(join(tmpdir(), "switchyard-worker-room-"));
+const program = join(folder, "primary.mjs");
+
+/** A worker that does nothing, and a primary process that takes all file descriptors and follows a script. */
+const PRIMARY = `
+import cluster from "node:cluster";
+import { closeSync, openSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { createSupervisor } from "${pathToFileURL(SUPERVISOR).href}";
+
+if (cluster.isWorker) process.on("disconnect", () => process.exit());
+else {
+  const seen = [];
+  const log = { error: ({ event }) => void seen.push(event) };
+  const onStart = () => void seen.push("started");
+  cluster.on("online", () => void seen.push("online"));
+  const nothing = () => undefined;
+  const options = { program: process.argv[1], args: [], log, onStart, onEnd: nothing, onLost: nothing };
+  const supervisor = createSupervisor(options);
+  const files = [];
+  const takeAll = () => {
+    try {
+      for (;;) files.push(openSync("/dev/null"));
+    } catch {}
+  };
+  const free = () => files.splice(0).forEach((file) => closeSync(file));
+  const listed = () => Object.keys(cluster.workers).length;
+  const print = (value) => console.log(JSON.stringify(value));
+  SCRIPT
+}
+`;
+
+beforeAll(() => ensureBuild());
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What the script has printed when the primary process has ended by itself. */
+function play(script: string): unknown {
+  writeFileSync(program, PRIMARY.replace("SCRIPT", script));
+  const limited = ["-c", 'ulimit -n 64; exec "$0" "$1"', process.execPath, program];
+  const { status, stdout, stderr } = spawnSync("sh", limited, { encoding: "utf8", timeout: 60_000 });
+  expect([status, stderr]).toEqual([0, ""]);
+  return JSON.parse(stdout);
+}
+
+test("the first worker is not tried again, and Node's list has nothing of it", () => {
+  const script = `
+    takeAll();
+    let reason = "";
+    try { supervisor.startFirst(); } catch (error) { reason = error.message; }
+    print([reason, listed(), seen]);`;
+  expect(play(script)).toEqual(["the system starts no further process", 0, []]);
+});
+
+test("a further worker is tried again until there is room", () => {
+  const script = `
+    takeAll();
+    supervisor.startFurther(1);
+    while (seen.length < 3) await wait(10);
+    const between = listed();
+    free();
+    while (seen.at(-1) !== "online") await wait(10);
+    print([seen.slice(-3), between, listed()]);
+    supervisor.retire();
+    for (const { pid } of supervisor.running()) process.kill(pid);`;
+  expect(play(script)).toEqual([["worker.start_failed", "started", "online"], 0, 1]);
+});
+
+test("nothing is tried again, or waited for, once everything stops", () => {
+  const script = `
+    takeAll();
+    supervisor.startFurther(1);
+    while (seen.length < 5) await wait(10);
+    supervisor.retire();
+    free();
+    const begunAtMs = performance.now();
+    process.on("exit", () => print([seen.length, performance.now() - begunAtMs < 1_000]));`;
+  expect(play(script)).toEqual([5, true]);
+});
