@@ -1,28 +1,22 @@
 // Testing a provider with one tiny request: the button, and what came of it. Used by the models, the providers and the settings.
 
 import { useState } from "preact/hooks";
-import { type ApiError, call } from "../api.ts";
+import { call } from "../api.ts";
 import { duration, usd } from "../format.ts";
 import { Button } from "../kit/button.tsx";
-import { Problem } from "../kit/states.tsx";
+import { useTask } from "../kit/task.tsx";
 import type { ProviderTested } from "../types.ts";
 import * as TEXT from "./text.ts";
 
 /** Button and outcome apart, because each page puts them in different places. */
 export function useProviderTest(provider: string, model?: string) {
   const [outcome, setOutcome] = useState<ProviderTested | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const test = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
+  const { error, problem, isBusy, run } = useTask();
+  const test = (): Promise<void> => {
     const path = `/api/providers/${encodeURIComponent(provider)}/test`;
     const body = model === undefined ? {} : { model };
     // It asks and changes nothing, so nothing on the page is out of date after it.
-    await call<ProviderTested>("POST", path, { body, isQuestion: true }).then(setOutcome, (problem: unknown) =>
-      setError(problem as ApiError),
-    );
-    setBusy(false);
+    return run(call<ProviderTested>("POST", path, { body, isQuestion: true }), setOutcome);
   };
   const label = model === undefined ? TEXT.testNamed(provider) : TEXT.testNamed(model);
   return {
@@ -32,9 +26,7 @@ export function useProviderTest(provider: string, model?: string) {
       </Button>
     ),
     outcome: (
-      <div aria-live="polite">
-        {error !== null ? <Problem error={error} /> : outcome !== null && <TestOutcome outcome={outcome} />}
-      </div>
+      <div aria-live="polite">{error !== null ? problem : outcome !== null && <TestOutcome outcome={outcome} />}</div>
     ),
   };
 }

@@ -1,12 +1,12 @@
 // Creating a key: what it may do, then its text, shown once. Closing without having copied it asks first.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type ApiError, call } from "../../api.ts";
+import { call } from "../../api.ts";
 import { Button } from "../../kit/button.tsx";
 import { CopyBlock } from "../../kit/copy.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { helloBody, Snippets } from "../../kit/snippets.tsx";
-import { Problem } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import type { NewKey } from "../../types.ts";
 import { EMPTY_KEY, EXPIRIES, type KeyDraft, KeyFields, keyBody } from "./fields.tsx";
 import * as TEXT from "./text.ts";
@@ -35,19 +35,15 @@ export function KeyCreation({ onClose, onCreated }: KeyCreationProps) {
 /** The form of a new key. An error leaves it as it was typed. */
 function KeyForm({ onDone }: { readonly onDone: (key: NewKey) => void }) {
   const [draft, setDraft] = useState<KeyDraft>(EMPTY_KEY);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: Event): Promise<void> => {
+  const { problem, isBusy, run } = useTask();
+  const submit = (event: Event): void => {
     event.preventDefault();
-    setBusy(true);
-    const body = keyBody(draft);
-    await call<NewKey>("POST", "/api/keys", { body }).then(onDone, (problem: unknown) => setError(problem as ApiError));
-    setBusy(false);
+    void run(call<NewKey>("POST", "/api/keys", { body: keyBody(draft) }), onDone);
   };
   return (
     <form onSubmit={submit}>
       <KeyFields draft={draft} onChange={setDraft} expiries={EXPIRIES} />
-      <Problem error={error} />
+      {problem}
       <footer>
         <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={draft.name.trim() === ""}>
           {TEXT.createKey}

@@ -1,11 +1,11 @@
 // Changing a key: its name, profile and limits. Its text stays, so callers change nothing.
 
 import { useState } from "preact/hooks";
-import { type ApiError, call } from "../../api.ts";
+import { call } from "../../api.ts";
 import { ago } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
-import { Problem } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import type { Key } from "../../types.ts";
 import { EXPIRIES, KEEP, type KeyDraft, KeyFields, keyBody } from "./fields.tsx";
@@ -23,28 +23,22 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
     limit: target.spendLimitUsd ?? "",
     reset: target.spendReset,
   }));
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const { problem, isBusy, run } = useTask();
   // Only a key that expires can keep its expiry.
   const kept = target.expiresAt === null ? [] : [{ value: KEEP, label: TEXT.unchanged(ago(target.expiresAt)) }];
-  const submit = async (event: Event): Promise<void> => {
+  const submit = (event: Event): void => {
     event.preventDefault();
-    setBusy(true);
-    try {
-      await call("PATCH", `/api/keys/${target.id}`, { body: keyBody(draft) });
+    void run(call("PATCH", `/api/keys/${target.id}`, { body: keyBody(draft) }), () => {
       showToast(TEXT.savedKey(draft.name.trim()));
       onClose();
-    } catch (problem) {
-      setError(problem as ApiError);
-    }
-    setBusy(false);
+    });
   };
   return (
     <Dialog title={TEXT.editTitle(target.name)} onClose={onClose}>
       <form onSubmit={submit}>
         <KeyFields draft={draft} onChange={setDraft} expiries={[...kept, ...EXPIRIES]} />
         <SpendReset target={target} />
-        <Problem error={error} />
+        {problem}
         <footer>
           <Button onClick={onClose}>{TEXT.cancel}</Button>
           <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={draft.name.trim() === ""}>

@@ -1,12 +1,12 @@
 // Retiring a key: rotated, with time for callers to change over, or revoked at once.
 
 import { useState } from "preact/hooks";
-import { type ApiError, call, useLoad } from "../../api.ts";
+import { call, useLoad } from "../../api.ts";
 import { ago, plural } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { SelectField, TextField } from "../../kit/field.tsx";
-import { Problem } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import type { Key, List, NewKey, Usage } from "../../types.ts";
 import { KeyShown } from "./create.tsx";
@@ -25,23 +25,21 @@ const GRACES = [
 export function Rotation({ target, onClose }: { readonly target: Key; readonly onClose: () => void }) {
   const [grace, setGrace] = useState("24");
   const [created, setCreated] = useState<NewKey | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
+  const { problem, isBusy, run } = useTask();
   // The new key is shown by the same dialog as one that was created.
   if (created !== null) return <KeyShown created={created} title={TEXT.newKeyFor(target.name)} onClose={onClose} />;
-  const rotate = async (): Promise<void> => {
+  const rotate = (): Promise<void> => {
     const body = { graceHours: Number(grace) };
-    await call<NewKey>("POST", `/api/keys/${target.id}/rotate`, { body }).then(setCreated, (problem: unknown) =>
-      setError(problem as ApiError),
-    );
+    return run(call<NewKey>("POST", `/api/keys/${target.id}/rotate`, { body }), setCreated);
   };
   return (
     <Dialog title={TEXT.rotateTitle(target.name)} onClose={onClose}>
       <p>{TEXT.rotationHint}</p>
       <SelectField label={TEXT.oldKeyExpires} value={grace} options={GRACES} onChange={setGrace} />
-      <Problem error={error} />
+      {problem}
       <footer>
         <Button onClick={onClose}>{TEXT.cancel}</Button>
-        <Button kind="primary" onClick={rotate}>
+        <Button kind="primary" isBusy={isBusy} onClick={rotate}>
           {TEXT.rotateKey}
         </Button>
       </footer>
@@ -58,16 +56,12 @@ interface BulkRevocationProps {
 /** The names are listed, since keys of other pages may be among them. */
 export function BulkRevocation({ keys, onClose }: BulkRevocationProps) {
   const [typed, setTyped] = useState("");
-  const [error, setError] = useState<ApiError | null>(null);
-  const revoke = async (): Promise<void> => {
-    try {
-      await call("POST", "/api/keys/revoke", { body: { ids: keys.map(({ id }) => id) } });
+  const { problem, isBusy, run } = useTask();
+  const revoke = (): Promise<void> =>
+    run(call("POST", "/api/keys/revoke", { body: { ids: keys.map(({ id }) => id) } }), () => {
       showToast(TEXT.revokedMany(plural(keys.length, "key")));
       onClose(true);
-    } catch (problem) {
-      setError(problem as ApiError);
-    }
-  };
+    });
   return (
     <Dialog title={TEXT.revokeMany(plural(keys.length, "key"))} onClose={() => onClose(false)}>
       <p>{TEXT.bulkHint}</p>
@@ -79,10 +73,10 @@ export function BulkRevocation({ keys, onClose }: BulkRevocationProps) {
         ))}
       </ul>
       <TextField label={TEXT.typeToConfirm(String(keys.length))} value={typed} onInput={setTyped} isFocused />
-      <Problem error={error} />
+      {problem}
       <footer>
         <Button onClick={() => onClose(false)}>{TEXT.cancel}</Button>
-        <Button kind="danger" isDisabled={typed !== String(keys.length)} onClick={revoke}>
+        <Button kind="danger" isBusy={isBusy} isDisabled={typed !== String(keys.length)} onClick={revoke}>
           {TEXT.revoke}
         </Button>
       </footer>
@@ -96,27 +90,23 @@ export function Revocation({ target, onClose }: { readonly target: Key; readonly
   const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
   const usage = useLoad<List<Usage>>(`/api/usage?by=total&key=${target.id}&from=${from}`);
   const [typed, setTyped] = useState("");
-  const [error, setError] = useState<ApiError | null>(null);
+  const { problem, isBusy, run } = useTask();
   const requests = usage.data?.data[0]?.requests ?? 0;
   // Nobody can confirm before the usage is known.
   const isConfirmed = usage.data !== null && (requests === 0 || typed === target.name);
-  const revoke = async (): Promise<void> => {
-    try {
-      await call("DELETE", `/api/keys/${target.id}`);
+  const revoke = (): Promise<void> =>
+    run(call("DELETE", `/api/keys/${target.id}`), () => {
       showToast(TEXT.revoked(target.name));
       onClose();
-    } catch (problem) {
-      setError(problem as ApiError);
-    }
-  };
+    });
   return (
     <Dialog title={TEXT.revokeTitle(target.name)} onClose={onClose}>
       <p>{TEXT.revocationHint(ago(target.lastUsedAt), plural(requests, "request"))}</p>
       {requests > 0 && <TextField label={TEXT.typeToConfirm(target.name)} value={typed} onInput={setTyped} isFocused />}
-      <Problem error={error} />
+      {problem}
       <footer>
         <Button onClick={onClose}>{TEXT.cancel}</Button>
-        <Button kind="danger" isDisabled={!isConfirmed} onClick={revoke}>
+        <Button kind="danger" isBusy={isBusy} isDisabled={!isConfirmed} onClick={revoke}>
           {TEXT.revokeKey}
         </Button>
       </footer>

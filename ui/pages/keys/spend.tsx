@@ -1,10 +1,10 @@
 // What a key has spent of its limit, when that resets, and resetting it by hand.
 
 import { useState } from "preact/hooks";
-import { type ApiError, call } from "../../api.ts";
+import { call } from "../../api.ts";
 import { ago, exact, usd, utc } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
-import { Problem } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import type { Key } from "../../types.ts";
 import * as TEXT from "./text.ts";
@@ -24,19 +24,12 @@ export function isSpent({ spendLimitUsd, spentUsd }: Key): boolean {
 /** Acts at once, apart from the form around it: it is no change that waits for Save. */
 export function SpendReset({ target }: { readonly target: Key }) {
   const [row, setRow] = useState(target);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const reset = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      setRow(await call<Key>("POST", `/api/keys/${target.id}/reset-spend`));
-      setError(null);
+  const { problem, isBusy, run } = useTask();
+  const reset = (): Promise<void> =>
+    run(call<Key>("POST", `/api/keys/${target.id}/reset-spend`), (key) => {
+      setRow(key);
       showToast(TEXT.spendWasReset(target.name));
-    } catch (problem) {
-      setError(problem as ApiError);
-    }
-    setBusy(false);
-  };
+    });
   if (row.spendLimitUsd === null) return null;
   return (
     <>
@@ -51,7 +44,7 @@ export function SpendReset({ target }: { readonly target: Key }) {
           {TEXT.resetSpend}
         </Button>
       </p>
-      <Problem error={error} />
+      {problem}
     </>
   );
 }

@@ -2,12 +2,12 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { type ApiError, call, useLoad } from "../../api.ts";
+import { call, useLoad } from "../../api.ts";
 import { percent, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { SelectField } from "../../kit/field.tsx";
 import { helloBody, Snippets } from "../../kit/snippets.tsx";
-import { Problem } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { ConnectForm } from "../../parts/connect.tsx";
 import { requestFailure } from "../../parts/failure-text.ts";
 import { hrefTo } from "../../router.ts";
@@ -184,21 +184,14 @@ function Received({ first, onDone }: { readonly first: RequestLine; readonly onD
 
 /** Sent as the playground does, so it needs no key. It is charged like any request. */
 function TestRequest() {
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const send = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    const body = { prompt: TEXT.examplePrompt };
-    await call("POST", "/api/playground/run", { body }).catch((problem: unknown) => setError(problem as ApiError));
-    setBusy(false);
-  };
+  const { problem, isBusy, run } = useTask();
+  const send = (): Promise<void> => run(call("POST", "/api/playground/run", { body: { prompt: TEXT.examplePrompt } }));
   return (
     <>
       <Button kind="primary" isBusy={isBusy} onClick={send}>
         {isBusy ? TEXT.sending : TEXT.sendTest}
       </Button>
-      <Problem error={error} />
+      {problem}
     </>
   );
 }

@@ -6,7 +6,8 @@ import { ago, plural } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { SelectField } from "../../kit/field.tsx";
-import { Problem, Shown } from "../../kit/states.tsx";
+import { Shown } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { go, hrefTo } from "../../router.ts";
 import type { Key, List, Profile, ProfileKeyPage } from "../../types.ts";
@@ -25,11 +26,10 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
   const keys = useLoad<ProfileKeyPage>(`/api/profiles/${profile.id}/keys?status=active&limit=${KNOWN_MAX}`);
   const { data: known, total } = keys.data ?? { data: [], total: 0 };
   const [keysTo, setKeysTo] = useState(NOWHERE);
-  const [error, setError] = useState<ApiError | null>(null);
-  const remove = async (): Promise<void> => {
-    try {
-      const query = keysTo === NOWHERE ? "" : `?keysTo=${encodeURIComponent(keysTo)}`;
-      await call("DELETE", `/api/profiles/${profile.id}${query}`);
+  const { problem, run } = useTask();
+  const remove = (): Promise<void> => {
+    const query = keysTo === NOWHERE ? "" : `?keysTo=${encodeURIComponent(keysTo)}`;
+    return run(call("DELETE", `/api/profiles/${profile.id}${query}`), () => {
       const moved = keysTo === NOWHERE || total === 0 ? "" : TEXT.keysMoved(plural(total, "key"));
       const restore = (): void => void restored(profile, known).then(showToast);
       const undo = known.length === total ? { text: TEXT.undo, act: restore } : null;
@@ -37,9 +37,7 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
       onClose();
       // Replaced, because Back would lead to a profile that no longer exists.
       go(hrefTo("/profiles"), { replace: true, losesNothing: true });
-    } catch (problem) {
-      setError(problem as ApiError);
-    }
+    });
   };
   return (
     <Dialog title={TEXT.deleteTitle(profile.name)} onClose={onClose}>
@@ -67,7 +65,7 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
           )
         }
       </Shown>
-      <Problem error={error} />
+      {problem}
       <footer>
         <Button onClick={onClose}>{TEXT.cancel}</Button>
         <Button kind="danger" isDisabled={keys.data === null} onClick={remove}>

@@ -4,12 +4,12 @@ import { useState } from "preact/hooks";
 import { HOST_ORDERS, type HostOrder } from "../../../src/core/decision.ts";
 import { CAPABILITIES, type Capability } from "../../../src/core/model.ts";
 import { ESCALATIONS, type EscalationPolicy } from "../../../src/core/session.ts";
-import { type ApiError, call, useLoad } from "../../api.ts";
+import { call, useLoad } from "../../api.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
 import { Check, SelectField, TextField } from "../../kit/field.tsx";
 import { PageHead } from "../../kit/page.tsx";
-import { Problem } from "../../kit/states.tsx";
 import { Table } from "../../kit/table.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { TierRange } from "../../kit/tier-range.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { Quality } from "../../parts/quality.tsx";
@@ -29,7 +29,7 @@ interface Content extends Rules {
 /** Changes are kept here until saved, and listed before that. Keys follow the saved rules within a second. */
 export function ProfileEditor({ saved, start }: { readonly saved: Profile | null; readonly start: Content }) {
   const [content, setContent] = useState<Content>(start);
-  const [error, setError] = useState<ApiError | null>(null);
+  const { problem, run } = useTask();
   const [isDeleting, setDeleting] = useState(false);
   const set = (change: Partial<Content>): void => setContent({ ...content, ...change });
   const changes = differences(start, content);
@@ -37,18 +37,15 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   useUnsaved(changes.length > 0);
   // The replay takes only the rules: a new name changes no route.
   const { name, description, ...rules } = content;
-  const save = async (event: Event): Promise<void> => {
+  const save = (event: Event): void => {
     event.preventDefault();
-    try {
-      const method = isNew ? "POST" : "PUT";
-      const path = isNew ? "/api/profiles" : `/api/profiles/${saved.id}`;
-      const written = await call<Profile>(method, path, { body: content });
+    const method = isNew ? "POST" : "PUT";
+    const path = isNew ? "/api/profiles" : `/api/profiles/${saved.id}`;
+    void run(call<Profile>(method, path, { body: content }), (written) => {
       showToast(TEXT.savedProfile(written.name));
       // A new profile gets its own address; Back goes to the list, not to an empty form.
       go(hrefTo(`/profiles/${written.id}`), { replace: true, losesNothing: true });
-    } catch (problem) {
-      setError(problem as ApiError);
-    }
+    });
   };
   return (
     <>
@@ -75,7 +72,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
             />
             <RuleFields rules={rules} set={set} />
           </section>
-          <Problem error={error} />
+          {problem}
           {(isNew || changes.length > 0) && (
             <SaveBar isNew={isNew} changes={changes} canSave={name.trim() !== ""} onUndo={() => setContent(start)} />
           )}

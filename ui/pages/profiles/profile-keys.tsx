@@ -1,12 +1,13 @@
 // The keys of a profile, on its page: which ones follow it, and the way to tie others to it or to let one go.
 
 import { useState } from "preact/hooks";
-import { type ApiError, call, useLoad } from "../../api.ts";
+import { call, useLoad } from "../../api.ts";
 import { ago, utc } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { TextField } from "../../kit/field.tsx";
 import { Section } from "../../kit/page.tsx";
-import { Problem, Shown } from "../../kit/states.tsx";
+import { Shown } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { hrefTo } from "../../router.ts";
 import type { Key, List, Profile, ProfileKeyPage } from "../../types.ts";
@@ -20,17 +21,12 @@ const FOUND_MAX = 6;
 /** Changes count at once; they are no part of the edits above. */
 export function ProfileKeys({ profile }: { readonly profile: Profile }) {
   const tied = useLoad<ProfileKeyPage>(`/api/profiles/${profile.id}/keys?status=active&limit=${TIED_MAX}`);
-  const [error, setError] = useState<ApiError | null>(null);
-  const tie = async (key: Key, to: string | null): Promise<void> => {
-    setError(null);
-    try {
-      await call("PATCH", `/api/keys/${key.id}`, { body: { profile: to } });
+  const { problem, run } = useTask();
+  const tie = (key: Key, to: string | null): Promise<void> =>
+    run(call("PATCH", `/api/keys/${key.id}`, { body: { profile: to } }), () => {
       const undo = (): void => void tie(key, key.profile);
       showToast(to === null ? TEXT.keyReleased(key.name) : TEXT.keyTied(key.name), { text: TEXT.undo, act: undo });
-    } catch (problem) {
-      setError(problem as ApiError);
-    }
-  };
+    });
   return (
     <Section title={TEXT.keys}>
       <Shown load={tied} rows={2}>
@@ -47,7 +43,7 @@ export function ProfileKeys({ profile }: { readonly profile: Profile }) {
           )
         }
       </Shown>
-      <Problem error={error} />
+      {problem}
       <OtherKeys profile={profile} onTie={(key) => void tie(key, profile.id)} />
     </Section>
   );

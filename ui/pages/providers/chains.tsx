@@ -5,10 +5,11 @@ import { TIERS, type Tier } from "../../../src/core/tiers.ts";
 import { call, useLoad } from "../../api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Shown } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { Replay } from "../../parts/replay.tsx";
 import type { Configuration, List, Model } from "../../types.ts";
+import { showPublished } from "./published.ts";
 import { type RuleEdits, Rules, rulesOf } from "./rules.tsx";
-import { showPublished, useTask } from "./task.tsx";
 import * as TEXT from "./text.ts";
 
 /** Ids of models for each tier, in the order they are tried. */

@@ -5,9 +5,9 @@ import { ago, utc } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Section } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import type { ConfigurationVersion, List } from "../../types.ts";
-import { useTask } from "./task.tsx";
 import * as TEXT from "./text.ts";
 
 /** The newest first. Rolling back is a change like any other and stands at the top afterwards. */

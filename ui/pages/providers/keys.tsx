@@ -5,9 +5,10 @@ import { call } from "../../api.ts";
 import { ago } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { TestOutcome } from "../../parts/provider-test.tsx";
 import type { Provider, ProviderTested } from "../../types.ts";
-import { showPublished, useTask } from "./task.tsx";
+import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
 
 interface ShownKey {

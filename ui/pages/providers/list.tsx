@@ -7,13 +7,14 @@ import { Button, ButtonLink } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { Section } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { Connect } from "../../parts/connect.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo } from "../../router.ts";
 import type { Explore, HealthState, List, Model, Provider, Vendor } from "../../types.ts";
 import { KeyList, Keys } from "./keys.tsx";
 import { LocalServers } from "./local.tsx";
-import { showPublished, useTask } from "./task.tsx";
+import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
 
 /** Health changes by itself, so it is watched. */

@@ -7,9 +7,10 @@ import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { TextField } from "../../kit/field.tsx";
 import { Skeleton } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { loadSession } from "../../session.ts";
 import type { FoundServer, List } from "../../types.ts";
-import { showPublished, useTask } from "./task.tsx";
+import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
 
 /** Looks on this machine when it opens. Only an address that is typed leads elsewhere. */

@@ -8,8 +8,9 @@ import { SearchInput } from "../../kit/field.tsx";
 import { Section } from "../../kit/page.tsx";
 import { Shown } from "../../kit/states.tsx";
 import { Table } from "../../kit/table.tsx";
+import { useTask } from "../../kit/task.tsx";
 import type { PriceReview } from "../../types.ts";
-import { showPublished, useTask } from "./task.tsx";
+import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
 
 type Change = PriceReview["changes"][number];

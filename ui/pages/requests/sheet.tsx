@@ -1,7 +1,7 @@
 // One request beside the list: decision, attempts, cost, payload, and the record as it is stored.
 
 import { useState } from "preact/hooks";
-import { type ApiError, call, useLoad } from "../../api.ts";
+import { call, useLoad } from "../../api.ts";
 import { usd, utc } from "../../format.ts";
 import { isChordArmed, useShortcuts } from "../../keyboard.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
@@ -9,8 +9,9 @@ import { CopyBlock, CopyButton, copyText } from "../../kit/copy.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { SelectField, TextField } from "../../kit/field.tsx";
 import { Sheet } from "../../kit/sheet.tsx";
-import { Empty, Problem, Shown } from "../../kit/states.tsx";
+import { Empty, Shown } from "../../kit/states.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { TIER_OPTIONS, TierBadge } from "../../kit/tier.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { DecisionPanel } from "../../parts/decision.tsx";
@@ -147,16 +148,13 @@ function FeedbackDialog({ detail, onClose }: { readonly detail: RequestDetail; r
   // Feedback that was given before can be corrected.
   const [tier, setTier] = useState(detail.feedback?.tier ?? detail.tier ?? "LIGHT");
   const [note, setNote] = useState(detail.feedback?.note ?? "");
-  const [error, setError] = useState<ApiError | null>(null);
-  const submit = async (event: Event): Promise<void> => {
+  const { problem, run } = useTask();
+  const submit = (event: Event): void => {
     event.preventDefault();
-    try {
-      await call("POST", `/api/requests/${detail.id}/feedback`, { body: { tier, note: note || null } });
+    void run(call("POST", `/api/requests/${detail.id}/feedback`, { body: { tier, note: note || null } }), () => {
       showToast(TEXT.reported(tier));
       onClose();
-    } catch (problem) {
-      setError(problem as ApiError);
-    }
+    });
   };
   return (
     <Dialog title={TEXT.reportWrongTier} onClose={onClose}>
@@ -164,7 +162,7 @@ function FeedbackDialog({ detail, onClose }: { readonly detail: RequestDetail; r
         <p>{TEXT.feedbackHint(detail.tier)}</p>
         <SelectField label={TEXT.correctTier} value={tier} options={TIER_OPTIONS} onChange={setTier} />
         <TextField label={TEXT.note} value={note} onInput={setNote} placeholder={TEXT.optional} />
-        <Problem error={error} />
+        {problem}
         <footer>
           <Button kind="primary" type="submit">
             {TEXT.save}

@@ -8,7 +8,8 @@ import { CopyBlock } from "../../kit/copy.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { SelectField, TextField } from "../../kit/field.tsx";
 import { Section } from "../../kit/page.tsx";
-import { Problem, Shown, Skeleton } from "../../kit/states.tsx";
+import { Shown, Skeleton } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { hrefTo } from "../../router.ts";
 import { session } from "../../session.ts";
@@ -117,25 +118,21 @@ async function remove(path: string, notice: string): Promise<void> {
 /** An account of its own for keys, credits and profiles. It is chosen at the top of the page. */
 function AccountForm() {
   const [name, setName] = useState("");
-  const [error, setError] = useState<ApiError | null>(null);
-  const submit = async (event: Event): Promise<void> => {
+  const { problem, run } = useTask();
+  const submit = (event: Event): void => {
     event.preventDefault();
-    setError(null);
-    try {
-      const created = await call<Account>("POST", "/api/accounts", { body: { name: name.trim() } });
+    void run(call<Account>("POST", "/api/accounts", { body: { name: name.trim() } }), (created) => {
       const href = hrefTo("/", { account: created.id, key: null });
       showToast(TEXT.accountCreated(created.name), { text: TEXT.switchToIt, href });
       setName("");
-    } catch (problem) {
-      setError(problem as ApiError);
-    }
+    });
   };
   return (
     <details>
       <summary>{TEXT.createAccount}</summary>
       <form onSubmit={submit}>
         <TextField label={TEXT.name} value={name} onInput={setName} isRequired hint={TEXT.accountHint} />
-        <Problem error={error} />
+        {problem}
         <Button type="submit">{TEXT.createAccount}</Button>
       </form>
     </details>
@@ -164,15 +161,12 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
   const [role, setRole] = useState("owner");
   const [accountId, setAccountId] = useState("default");
   const [link, setLink] = useState<string | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
-  const submit = async (event: Event): Promise<void> => {
+  const { error, problem, run } = useTask();
+  const submit = (event: Event): void => {
     event.preventDefault();
-    setError(null);
     setLink(null);
-    await call<NewInvitation>("POST", "/api/invitations", { body: { email, role, accountId } }).then(
-      (made) => setLink(made.link),
-      (problem: unknown) => setError(problem as ApiError),
-    );
+    const body = { email, role, accountId };
+    void run(call<NewInvitation>("POST", "/api/invitations", { body }), (made) => setLink(made.link));
   };
   return (
     <details>
@@ -188,7 +182,7 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
             onChange={setAccountId}
           />
         </div>
-        <Problem error={error} />
+        {problem}
         {error?.code === "email_taken" && (
           <Button onClick={() => onKnown(email.trim().toLowerCase())}>{TEXT.resetInstead}</Button>
         )}
@@ -213,15 +207,13 @@ interface ResetDialogProps {
 /** Opening the dialog creates the link. */
 function ResetDialog({ user, onClose }: ResetDialogProps) {
   const [made, setMade] = useState<ResetLink | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
+  const { error, problem, run } = useTask();
   useEffect(() => {
-    call<ResetLink>("POST", `/api/users/${user.id}/reset`).then(setMade, (problem: unknown) =>
-      setError(problem as ApiError),
-    );
+    void run(call<ResetLink>("POST", `/api/users/${user.id}/reset`), setMade);
   }, [user.id]);
   return (
     <Dialog title={TEXT.newPasswordFor(user.email)} onClose={onClose}>
-      <Problem error={error} />
+      {problem}
       {made === null ? (
         error === null && <Skeleton rows={2} />
       ) : (

@@ -2,14 +2,15 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { type ApiError, call, useLoad } from "../../api.ts";
+import { call, useLoad } from "../../api.ts";
 import { ago, percent, utc } from "../../format.ts";
 import { Button, ButtonLink, Segmented } from "../../kit/button.tsx";
 import { SearchInput, TextField } from "../../kit/field.tsx";
 import { PageHead, Section } from "../../kit/page.tsx";
-import { Empty, Problem, Shown } from "../../kit/states.tsx";
+import { Empty, Shown } from "../../kit/states.tsx";
 import { Facts, Table } from "../../kit/table.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { place, setQuery } from "../../router.ts";
 import { isOperator, session, signOut } from "../../session.ts";
@@ -88,18 +89,14 @@ function Own() {
 function PasswordForm() {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
-  const [error, setError] = useState<ApiError | null>(null);
-  const submit = async (event: Event): Promise<void> => {
+  const { problem, run } = useTask();
+  const submit = (event: Event): void => {
     event.preventDefault();
-    setError(null);
-    try {
-      await call("POST", "/api/session/password", { body: { current, next } });
+    void run(call("POST", "/api/session/password", { body: { current, next } }), () => {
       showToast(TEXT.passwordChanged);
       setCurrent("");
       setNext("");
-    } catch (problem) {
-      setError(problem as ApiError);
-    }
+    });
   };
   return (
     <details>
@@ -124,7 +121,7 @@ function PasswordForm() {
             isRequired
           />
         </div>
-        <Problem error={error} />
+        {problem}
         <Button type="submit">{TEXT.changePassword}</Button>
       </form>
     </details>

@@ -2,10 +2,11 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, call, isSignedOut } from "../../api.ts";
+import { call, isSignedOut } from "../../api.ts";
 import { Button } from "../../kit/button.tsx";
 import { TextField } from "../../kit/field.tsx";
-import { Problem, Skeleton } from "../../kit/states.tsx";
+import { Skeleton } from "../../kit/states.tsx";
+import { useTask } from "../../kit/task.tsx";
 import { go } from "../../router.ts";
 import { loadSession, serverCommand, session, setUp, signIn } from "../../session.ts";
 import { Logo } from "../../shell.tsx";
@@ -60,12 +61,9 @@ export function SetUp({ token }: { readonly token: string }) {
 /** Somebody who was invited chooses a password; the invitation knows their address. */
 export function Invited({ token }: { readonly token: string }) {
   const [invited, setInvited] = useState<InvitedTo | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
+  const { error, problem, run } = useTask();
   useEffect(() => {
-    call<InvitedTo>("POST", "/api/invitations/read", { body: { token }, isQuestion: true }).then(
-      setInvited,
-      (problem: unknown) => setError(problem as ApiError),
-    );
+    void run(call<InvitedTo>("POST", "/api/invitations/read", { body: { token }, isQuestion: true }), setInvited);
   }, [token]);
   const submit = async ({ password }: Credentials): Promise<void> => {
     await call("POST", "/api/invitations/accept", { body: { token, password } });
@@ -75,7 +73,7 @@ export function Invited({ token }: { readonly token: string }) {
   if (invited === null) {
     return (
       <Frame title={TEXT.invitation}>
-        {error === null ? <Skeleton rows={3} /> : <Problem error={error} />}
+        {error === null ? <Skeleton rows={3} /> : problem}
         {error?.code === "invalid_token" && <SignInLink />}
       </Frame>
     );
@@ -134,16 +132,11 @@ interface CredentialsFormProps {
 function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubmit, children }: CredentialsFormProps) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
-  const [error, setError] = useState<ApiError | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const { error, problem, isBusy, run } = useTask();
   const isShort = isNew && password !== "" && password.length < PASSWORD_MIN;
-  const submit = async (event: Event): Promise<void> => {
+  const submit = (event: Event): void => {
     event.preventDefault();
-    if (isShort) return;
-    setBusy(true);
-    setError(null);
-    await onSubmit({ email, password }).catch((problem: unknown) => setError(problem as ApiError));
-    setBusy(false);
+    if (!isShort) void run(onSubmit({ email, password }));
   };
   return (
     <Frame title={title}>
@@ -170,7 +163,7 @@ function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubm
           hint={isNew ? TEXT.passwordHint(PASSWORD_MIN) : undefined}
           error={isShort ? TEXT.passwordTooShort(PASSWORD_MIN) : null}
         />
-        <Problem error={error} />
+        {problem}
         {error?.code === "invalid_token" && <SignInLink />}
         <Button kind="primary" type="submit" isBusy={isBusy}>
           {action}

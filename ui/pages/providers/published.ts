@@ -1,0 +1,9 @@
+// What was published can be undone in the history.
+
+import { showToast } from "../../kit/toast.tsx";
+import { hrefTo } from "../../router.ts";
+import * as TEXT from "./text.ts";
+
+export function showPublished(text: string): void {
+  showToast(text, { text: TEXT.history, href: hrefTo("/providers", { tab: "history" }) });
+}
