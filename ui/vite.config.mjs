@@ -21,10 +21,10 @@ const PLAIN_IMPORT = {
   },
 };
 
-/** Pages beside others that are like them compress best: this order saves 0.6 KB. */
+/** Pages beside others that are like them compress best: this order saves 0.7 KB. */
 const PAGE_ORDER = [
-  ...["explore", "outcomes", "requests", "sessions", "playground", "keys"],
-  ...["credits", "profiles", "providers", "settings", "models"],
+  ...["requests", "outcomes", "sessions", "playground", "credits", "profiles"],
+  ...["providers", "settings", "keys", "models", "explore"],
 ];
 
 /**
@@ -41,10 +41,11 @@ const ORDERED_PAGES = {
 };
 
 /**
- * Arrows take the place of function expressions only, and none of those here is called with `new`.
+ * Arrows take the place of function expressions only, and none of those here is called with `new`. Built-in functions
+ * are taken for what they are: `String(value)` becomes `"" + value`.
  * @type {import("terser").MinifyOptions}
  */
-const TERSE = { module: true, ecma: 2022, compress: { passes: 4, unsafe_arrows: true } };
+const TERSE = { module: true, ecma: 2022, compress: { passes: 4, unsafe: true, unsafe_arrows: true } };
 
 /**
  * Another minifier after Vite's own: together they save 0.5 KB more than either alone.

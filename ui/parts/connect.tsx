@@ -1,24 +1,27 @@
 // The form that connects a provider: paste a key, test it, connect. Also the first step of the checklist.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { type ApiError, call } from "../api.ts";
+import type { Capability } from "../../src/core/model.ts";
+import { call } from "../api.ts";
 import { Button } from "../kit/button.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { SelectField, TextArea, TextField } from "../kit/field.tsx";
-import { Problem } from "../kit/states.tsx";
+import { useTask } from "../kit/task.tsx";
 import { showToast } from "../kit/toast.tsx";
 import { loadSession } from "../session.ts";
 import type { ProviderTested, Vendor } from "../types.ts";
+import { Capabilities } from "./capabilities.tsx";
 import { TestOutcome } from "./provider-test.tsx";
 import * as TEXT from "./text.ts";
 
-/** The kinds of servers that are not in the catalogue. */
+/** The formats of servers that are not in the catalogue. */
 const KINDS = [
   { value: "openai", label: TEXT.kindOpenai },
+  { value: "ollama", label: TEXT.kindOllama },
   { value: "anthropic", label: TEXT.kindAnthropic },
   { value: "responses", label: TEXT.kindResponses },
   { value: "gemini", label: TEXT.kindGemini },
-  { value: "azure", label: TEXT.kindAzure },
 ];
 
 interface ConnectProps {
@@ -29,10 +32,9 @@ interface ConnectProps {
 
 /** Nothing is stored before *Connect*: a test sends the key with the question. */
 export function Connect({ what, onClose }: ConnectProps) {
-  const kind = KINDS.find(({ value }) => value === what);
-  const name = typeof what !== "string" ? what.name : what === AZURE ? kind?.label : TEXT.otherServer;
+  const name = typeof what !== "string" ? what.name : what === AZURE ? TEXT.kindAzure : TEXT.otherServer;
   return (
-    <Dialog title={TEXT.connectNamed(name ?? "")} onClose={onClose}>
+    <Dialog title={TEXT.connectNamed(name)} onClose={onClose}>
       <ConnectForm what={what} onDone={onClose} />
     </Dialog>
   );
@@ -47,48 +49,56 @@ interface ConnectFormProps {
   readonly onDone: () => void;
 }
 
-/** A vendor that ships needs a key only; another server also its address. */
+/** A vendor that ships needs a key only; another server also its address and the models to use. */
 export function ConnectForm({ what, onDone }: ConnectFormProps) {
   const isCustom = typeof what === "string";
-  const [server, setServer] = useState<OtherServer>({
-    id: isCustom ? (what === AZURE ? AZURE_ID : "") : what.id,
-    kind: isCustom ? what : "",
-    baseUrl: "",
-    apiVersion: "",
-    deployments: "",
-  });
+  const isOwn = isCustom && what !== AZURE;
+  const [server, setServer] = useState(() => startOf(what));
   const [apiKey, setApiKey] = useState("");
+  const [tested, setTested] = useState<ProviderTested | null>(null);
+  const { problem, isBusy, run } = useTask();
   const id = server.id.trim();
-  const key = apiKey.trim() === "" ? {} : { apiKey: apiKey.trim() };
-  const fields = isCustom ? { ...serverFields(server), ...key } : key;
-  const { error, tested, busy, test, publish } = useConnecting(id, fields);
-  const connect = async (event: Event): Promise<void> => {
+  const fields = { ...(isCustom && serverFields(server)), ...(apiKey.trim() !== "" && { apiKey: apiKey.trim() }) };
+  const test = (): Promise<void> => {
+    const path = `/api/providers/${encodeURIComponent(id)}/test`;
+    setTested(null);
+    return run(call<ProviderTested>("POST", path, { body: { draft: fields }, isQuestion: true }), (outcome) => {
+      setTested(outcome);
+      if (isOwn && server.names === "") setServer(filled(server, outcome.models ?? []));
+    });
+  };
+  const connect = (event: Event): void => {
     event.preventDefault();
-    if (!(await publish())) return;
-    showToast(TEXT.connected(isCustom ? id : what.name));
-    // The sandbox may have ended with it.
-    void loadSession();
-    onDone();
+    // Without models there is nothing to route to, so its list comes first.
+    if (isOwn && server.names === "" && tested === null) return void test();
+    const body = { id, ...fields, ...(isOwn && { models: modelRows(server, tested?.models ?? []) }) };
+    void run(call("POST", "/api/providers", { body }), () => {
+      showToast(TEXT.connected(isCustom ? id : what.name));
+      // The sandbox may have ended with it.
+      void loadSession();
+      onDone();
+    });
   };
   return (
     <form onSubmit={connect}>
-      {isCustom && <ServerFields server={server} onChange={setServer} />}
-      <TextField
-        label={TEXT.apiKey}
-        type="password"
-        value={apiKey}
-        onInput={setApiKey}
-        hint={isCustom ? TEXT.keyOptional : TEXT.keyHint}
-        isRequired={!isCustom}
-        isFocused={!isCustom}
-      />
-      <Problem error={error} />
+      <ServerFields server={server} onChange={setServer} note={tested?.models?.[0]?.note}>
+        <TextField
+          label={TEXT.apiKey}
+          type="password"
+          value={apiKey}
+          onInput={setApiKey}
+          hint={isCustom ? TEXT.keyOptional : TEXT.keyHint}
+          isRequired={!isCustom}
+          isFocused={!isCustom}
+        />
+      </ServerFields>
+      {problem}
       <div aria-live="polite">{tested !== null && <TestOutcome outcome={tested} />}</div>
       <footer>
-        <Button isBusy={busy === "test"} isDisabled={id === ""} title={TEXT.testHint} onClick={test}>
-          {busy === "test" ? TEXT.testing : TEXT.test}
+        <Button isBusy={isBusy} isDisabled={id === ""} onClick={test}>
+          {TEXT.test}
         </Button>
-        <Button kind="primary" type="submit" isBusy={busy === "connect"}>
+        <Button kind="primary" type="submit" isBusy={isBusy}>
           {TEXT.connect}
         </Button>
       </footer>
@@ -96,41 +106,93 @@ export function ConnectForm({ what, onDone }: ConnectFormProps) {
   );
 }
 
+type ListedModels = NonNullable<ProviderTested["models"]>;
+
 /** What a server needs that the catalogue does not know. */
 interface OtherServer {
   readonly id: string;
   readonly kind: string;
   readonly baseUrl: string;
   readonly apiVersion: string;
-  /** A line for each. */
-  readonly deployments: string;
+  /** A line for each model or deployment. */
+  readonly names: string;
+  /** USD per million tokens. */
+  readonly input: string;
+  readonly output: string;
+  readonly capabilities: readonly Capability[];
+}
+
+function startOf(what: Vendor | string): OtherServer {
+  const isCustom = typeof what === "string";
+  return {
+    ...{ id: isCustom ? (what === AZURE ? AZURE_ID : "") : what.id, kind: isCustom ? what : "" },
+    ...{ baseUrl: "", apiVersion: "", names: "", input: "0", output: "0", capabilities: ["tools", "json"] },
+  };
+}
+
+/** A server with more models has its list typed: nobody uses all of them. */
+const FILLED_MAX = 50;
+
+/** With the models that it lists. Where it tells what they can do, nothing is assumed. */
+function filled(server: OtherServer, models: ListedModels): OtherServer {
+  if (models.length > FILLED_MAX) return server;
+  const isTold = models.some(({ capabilities }) => capabilities.length > 0);
+  const names = models.map(({ upstream }) => upstream).join("\n");
+  return { ...server, names, capabilities: isTold ? [] : server.capabilities };
 }
 
 /** As the configuration has them; what was left empty is not sent. */
-function serverFields({ kind, baseUrl, apiVersion, deployments }: OtherServer): object {
-  const named = deployments.split("\n").map((line) => line.split(/[=:]/).map((word) => word.trim()));
+function serverFields({ kind, baseUrl, apiVersion, names }: OtherServer): object {
+  const pairs = linesOf(names).map((line) => line.split(/[=:]/).map((word) => word.trim()));
   // A model without a name of its deployment is refused by the gateway.
-  const pairs = named.filter(([model]) => model !== "").map(([model, name = ""]) => [model, name]);
+  const deployments = Object.fromEntries(pairs.map(([model, name = ""]) => [model, name]));
   return {
     ...{ kind, baseUrl: baseUrl.trim() },
     ...(kind === AZURE && apiVersion.trim() !== "" && { apiVersion: apiVersion.trim() }),
-    ...(kind === AZURE && pairs.length > 0 && { deployments: Object.fromEntries(pairs) }),
+    ...(kind === AZURE && pairs.length > 0 && { deployments }),
   };
+}
+
+function linesOf(names: string): readonly string[] {
+  return names
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
+
+/** With what the server told of each. */
+function modelRows({ names, input, output, capabilities }: OtherServer, listed: ListedModels): readonly object[] {
+  return linesOf(names).map((upstream) => {
+    const { context, capabilities: told = [] } = listed.find((model) => model.upstream === upstream) ?? {};
+    return {
+      upstream,
+      price: { input: Number(input), output: Number(output) },
+      context: context ?? undefined,
+      capabilities: [...new Set([...told, ...capabilities])],
+    };
+  });
 }
 
 interface ServerFieldsProps {
   readonly server: OtherServer;
   readonly onChange: (server: OtherServer) => void;
+  /** What its kind of server makes worth knowing. */
+  readonly note: string | null | undefined;
+  /** The key, which is all that a vendor needs. */
+  readonly children: ComponentChildren;
 }
 
-/** Name, format and address; what its operator calls the models of an Azure resource. */
-function ServerFields({ server, onChange }: ServerFieldsProps) {
+/** Name, format and address, and the models to use with their price; for Azure what its operator calls them. */
+function ServerFields({ server, onChange, note, children }: ServerFieldsProps) {
   const set = (field: keyof OtherServer) => (value: string) => onChange({ ...server, [field]: value });
   const isAzure = server.kind === AZURE;
+  const price = (field: "input" | "output") =>
+    ({ value: server[field], onInput: set(field), type: "number", min: "0", step: "any", isRequired: true }) as const;
+  if (server.kind === "") return <>{children}</>;
   return (
     <>
       <TextField label={TEXT.id} value={server.id} onInput={set("id")} hint={TEXT.idHint} isRequired isFocused />
-      <SelectField label={TEXT.kind} value={server.kind} options={KINDS} onChange={set("kind")} />
+      {!isAzure && <SelectField label={TEXT.kind} value={server.kind} options={KINDS} onChange={set("kind")} />}
       <TextField
         label={TEXT.baseUrl}
         value={server.baseUrl}
@@ -139,52 +201,37 @@ function ServerFields({ server, onChange }: ServerFieldsProps) {
         isRequired
       />
       {isAzure && (
+        <TextField
+          label={TEXT.apiVersion}
+          value={server.apiVersion}
+          onInput={set("apiVersion")}
+          hint={TEXT.apiVersionHint}
+        />
+      )}
+      {children}
+      <TextArea
+        label={isAzure ? TEXT.deployments : TEXT.models}
+        value={server.names}
+        onInput={set("names")}
+        hint={isAzure ? TEXT.deploymentsHint : TEXT.modelsHint}
+        placeholder={isAzure ? TEXT.deploymentsExample : ""}
+        rows={3}
+        isCode
+      />
+      {!isAzure && (
         <>
-          <TextField
-            label={TEXT.apiVersion}
-            value={server.apiVersion}
-            onInput={set("apiVersion")}
-            hint={TEXT.apiVersionHint}
+          <div class="pair">
+            <TextField label={TEXT.inputPrice} hint={TEXT.priceHint} {...price("input")} />
+            <TextField label={TEXT.outputPrice} {...price("output")} />
+          </div>
+          <Capabilities
+            legend={TEXT.capabilities}
+            chosen={server.capabilities}
+            onChange={(capabilities) => onChange({ ...server, capabilities })}
           />
-          <TextArea
-            label={TEXT.deployments}
-            value={server.deployments}
-            onInput={set("deployments")}
-            hint={TEXT.deploymentsHint}
-            placeholder={TEXT.deploymentsExample}
-            rows={3}
-            isCode
-          />
+          <p class="hint">{note}</p>
         </>
       )}
     </>
   );
-}
-
-/** The two questions of the form, one at a time, and what came of the last one. */
-function useConnecting(id: string, fields: object) {
-  const [error, setError] = useState<ApiError | null>(null);
-  const [tested, setTested] = useState<ProviderTested | null>(null);
-  const [busy, setBusy] = useState<"test" | "connect" | null>(null);
-  const act = async <T,>(what: "test" | "connect", work: Promise<T>): Promise<T | null> => {
-    setBusy(what);
-    setError(null);
-    setTested(null);
-    const result = await work.catch((problem: unknown) => {
-      setError(problem as ApiError);
-      return null;
-    });
-    setBusy(null);
-    return result;
-  };
-  const test = async (): Promise<void> => {
-    const body = { draft: fields };
-    const path = `/api/providers/${encodeURIComponent(id)}/test`;
-    setTested(await act("test", call<ProviderTested>("POST", path, { body, isQuestion: true })));
-  };
-  const publish = async (): Promise<boolean> => {
-    const work = call<object>("POST", "/api/providers", { body: { id, ...fields } });
-    return (await act("connect", work)) !== null;
-  };
-  return { error, tested, busy, test, publish };
 }

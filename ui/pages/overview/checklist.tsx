@@ -83,17 +83,20 @@ function ProviderStep() {
 function VendorForm() {
   const vendors = useLoad<List<Vendor>>("/api/vendors").data?.data ?? [];
   const [chosen, setChosen] = useState("openai");
-  const vendor = vendors.find(({ id }) => id === chosen) ?? null;
-  if (vendor === null) return null;
+  const vendor = vendors.find(({ id }) => id === chosen);
+  if (vendors.length === 0) return null;
   return (
     <div class="vendor-form">
       <SelectField
         label={TEXT.provider}
         value={chosen}
-        options={vendors.map(({ id, name }) => ({ value: id, label: name }))}
+        options={[
+          ...vendors.map(({ id, name }) => ({ value: id, label: name })),
+          { value: "", label: TEXT.otherServer },
+        ]}
         onChange={setChosen}
       />
-      <ConnectForm key={chosen} what={vendor} onDone={() => undefined} />
+      <ConnectForm key={chosen} what={vendor ?? "openai"} onDone={() => undefined} />
     </div>
   );
 }

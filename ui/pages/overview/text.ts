@@ -72,6 +72,7 @@ export const firstRequest = "First request";
 export const pasteProviderKey = "Paste a provider's key to reach real models.";
 export const allProviders = "All providers";
 export const provider = "Provider";
+export const otherServer = "Other server";
 export const askForProvider = "Ask your admin to connect a provider.";
 export const connectAProvider = "Connect a provider";
 export const onSandbox = (how: string) => `You're on the sandbox: responses are simulated. ${how}`;

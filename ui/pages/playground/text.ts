@@ -62,11 +62,11 @@ export const writeAFile = "Write a file";
 export const runACommand = "Run a command";
 export const nanoExample = "Hi! How are you today?";
 export const simpleExample = "What is the capital of France?";
-export const lightExample = "Summarise the causes of the First World War in three bullet points.";
+export const lightExample = "Summarise the First World War in three bullet points.";
 export const standardExample =
   "Refactor this function to be iterative and add unit tests:\ndef fib(n): return n if n < 2 else fib(n-1) + fib(n-2)";
 export const complexExample =
-  "Design a multi-region, strongly consistent ledger service that survives the loss of a region. Discuss consensus, clock skew, schema migration and failure testing, and prove that no money can be lost.";
+  "Design a multi-region, strongly consistent ledger that survives the loss of a region, and prove that no money can be lost.";
 export const examples = "Examples";
 export const profile = "Profile";
 export const routing = "Routing";

@@ -2,7 +2,6 @@
 
 import { useState } from "preact/hooks";
 import { HOST_ORDERS, type HostOrder } from "../../../src/core/decision.ts";
-import { CAPABILITIES, type Capability } from "../../../src/core/model.ts";
 import { ESCALATIONS, type EscalationPolicy } from "../../../src/core/session.ts";
 import { call, useLoad } from "../../api.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
@@ -12,6 +11,7 @@ import { Table } from "../../kit/table.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { TierRange } from "../../kit/tier-range.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { Capabilities } from "../../parts/capabilities.tsx";
 import { Quality } from "../../parts/quality.tsx";
 import { Replay } from "../../parts/replay.tsx";
 import { go, hrefTo, useUnsaved } from "../../router.ts";
@@ -137,7 +137,11 @@ function RuleFields({ rules, set }: RuleFieldsProps) {
         />
       </div>
       <LimitFields rules={rules} set={set} />
-      <CapabilityFields rules={rules} set={set} />
+      <Capabilities
+        legend={TEXT.requiredCapabilities}
+        chosen={rules.capabilities}
+        onChange={(capabilities) => set({ capabilities })}
+      />
       <ModelLists rules={rules} set={set} />
       <SelectField
         label={TEXT.hostOrder}
@@ -186,27 +190,6 @@ function LimitFields({ rules, set }: RuleFieldsProps) {
         placeholder={TEXT.none}
       />
     </div>
-  );
-}
-
-/** Capabilities keep the order of the catalogue, so that ticking one and unticking it again is no change. */
-function CapabilityFields({ rules, set }: RuleFieldsProps) {
-  const withChoice = (chosen: Capability, isOn: boolean): readonly Capability[] =>
-    CAPABILITIES.filter((each) => (each === chosen ? isOn : rules.capabilities.includes(each)));
-  return (
-    <fieldset>
-      <legend>{TEXT.requiredCapabilities}</legend>
-      <div class="row wrap">
-        {CAPABILITIES.map((capability) => (
-          <Check
-            key={capability}
-            label={capability}
-            isOn={rules.capabilities.includes(capability)}
-            onChange={(isOn) => set({ capabilities: withChoice(capability, isOn) })}
-          />
-        ))}
-      </div>
-    </fieldset>
   );
 }
 

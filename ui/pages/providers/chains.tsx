@@ -23,33 +23,10 @@ export function Chains() {
     <Shown load={models} rows={10}>
       {({ data }) => (
         <Shown load={configuration} rows={10}>
-          {(current) => {
-            const routed = data.filter(({ tier }) => tier !== null);
-            const fixed = current.locked.find(({ path }) => path === "tiers");
-            return fixed === undefined ? (
-              <Editor models={routed} current={current} />
-            ) : (
-              <Fixed models={routed} place={fixed.place} />
-            );
-          }}
+          {(current) => <Editor models={data.filter(({ tier }) => tier !== null)} current={current} />}
         </Shown>
       )}
     </Shown>
-  );
-}
-
-/** As in the demo: there is nothing to change or to preview, and one line says why. */
-function Fixed({ models, place }: { readonly models: readonly Model[]; readonly place: string }) {
-  const chains = chainsOf(models);
-  return (
-    <div class="editor">
-      <div>
-        <p class="notice">{TEXT.lockedBy(place)}</p>
-        {TIERS.map((tier) => (
-          <Chain key={tier} tier={tier} ids={chains[tier]} models={models} lock="" onChange={() => {}} />
-        ))}
-      </div>
-    </div>
   );
 }
 
@@ -58,8 +35,12 @@ interface EditorProps {
   readonly current: Configuration;
 }
 
-/** Published as one version, refused when somebody else published in between. */
+/**
+ * Published as one version, refused when somebody else published in between. Where all chains are fixed, as in the demo,
+ * there is nothing to change or to preview, and one line says why.
+ */
 function Editor({ models, current }: EditorProps) {
+  const fixedBy = lockOn("tiers", current);
   const saved = chainsOf(models);
   // Only what was edited: the other chains follow what others publish.
   const [edits, setEdits] = useState<Partial<ChainsByTier>>({});
@@ -87,17 +68,18 @@ function Editor({ models, current }: EditorProps) {
   return (
     <div class="editor">
       <div>
+        {fixedBy !== null && <p class="notice">{TEXT.lockedBy(fixedBy)}</p>}
         {TIERS.map((tier) => (
           <Chain
             key={tier}
             tier={tier}
             ids={chains[tier]}
             models={models}
-            lock={current.locked.find(({ path }) => path === `tiers.${tier}`)?.place ?? null}
+            lock={fixedBy === null ? lockOn(`tiers.${tier}`, current) : ""}
             onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
           />
         ))}
-        <Rules edits={ruleEdits} onChange={setRuleEdits} />
+        {fixedBy === null && <Rules edits={ruleEdits} onChange={setRuleEdits} />}
         {problem}
         {unpublished.length > 0 && (
           <div class="save-bar">
@@ -110,10 +92,17 @@ function Editor({ models, current }: EditorProps) {
         )}
       </div>
       <div>
-        <Replay path="/api/replay" draft={{ draft: unpublished.length === 0 ? {} : { tiers, routing } }} />
+        {fixedBy === null && (
+          <Replay path="/api/replay" draft={{ draft: unpublished.length === 0 ? {} : { tiers, routing } }} />
+        )}
       </div>
     </div>
   );
+}
+
+/** Where file, environment or flags set it. */
+function lockOn(path: string, { locked }: Configuration): string | null {
+  return locked.find((lock) => lock.path === path)?.place ?? null;
 }
 
 /** From the place of each model to the order of each chain. */

@@ -22,7 +22,7 @@ export function History() {
       <Shown load={versions} rows={5}>
         {({ data, next }) =>
           data.length === 0 ? (
-            <Empty title={TEXT.noHistory}>{TEXT.noHistoryHint}</Empty>
+            <Empty title={TEXT.noHistory} />
           ) : (
             <ol class="plain-list versions">
               {data.map((version, index) => (

@@ -12,7 +12,7 @@ import { Connect } from "../../parts/connect.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo } from "../../router.ts";
 import type { Explore, HealthState, List, Model, Provider, Vendor } from "../../types.ts";
-import { KeyList, Keys } from "./keys.tsx";
+import { KeyList, Keys, keysOf } from "./keys.tsx";
 import { LocalServers } from "./local.tsx";
 import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
@@ -136,12 +136,14 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
 }
 
 /** One word; the rest is the tooltip. */
-function State({ provider: { health, credential } }: { readonly provider: Provider }) {
+function State({ provider }: { readonly provider: Provider }) {
+  const { health, credential, locked } = provider;
   const refused = isDown(credential);
+  const isKeyless = locked === null && keysOf(provider).length === 0;
   if (refused || isDown(health)) {
     return (
       <span class="status bad" title={(refused ? credential : health)?.lastError ?? ""}>
-        {refused ? TEXT.keyRefused : TEXT.coolingDown}
+        {refused ? (isKeyless ? TEXT.asksForKey : TEXT.keyRefused) : TEXT.coolingDown}
       </span>
     );
   }
@@ -181,7 +183,7 @@ interface RemovalProps {
 function Removal({ id, name, onClose }: RemovalProps) {
   const { problem, isBusy, run } = useTask();
   const remove = (): Promise<void> =>
-    run(call("DELETE", `/api/providers/${encodeURIComponent(id)}`), () => {
+    run(call("DELETE", `/api/providers/${encodeURIComponent(id)}?models=remove`), () => {
       showPublished(TEXT.removed(name));
       onClose();
     });
@@ -234,13 +236,11 @@ function Vendors({ vendors, onChoose }: VendorsProps) {
           </li>
         ))}
       </ul>
-      <p>
+      <p class="row">
         <Button onClick={() => setLooking(true)}>{TEXT.lookForServers}</Button>
+        <ButtonLink href="/docs/start/providers">{TEXT.documentation}</ButtonLink>
       </p>
       {isLooking && <LocalServers onClose={() => setLooking(false)} />}
-      <p class="faint">
-        {TEXT.storedEncrypted} <ButtonLink href="/docs/start/providers">{TEXT.documentation}</ButtonLink>
-      </p>
     </Section>
   );
 }

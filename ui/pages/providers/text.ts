@@ -13,10 +13,11 @@ export const noneConnectedHint = "The sandbox answers with simulated text.";
 export const lockedBy = (place: string) => `Set by ${place}, so it can't be changed here.`;
 export const remove = "Remove";
 export const removeNamed = (name: string) => `Remove ${name}`;
-export const removeHint = "Requests in progress finish. You can undo this in History.";
+export const removeHint = "Its models go too. Requests in progress finish. You can undo this in History.";
 export const removed = (name: string) => `${name} removed.`;
 export const cancel = "Cancel";
 export const keyRefused = "Key refused";
+export const asksForKey = "Asks for a key";
 export const coolingDown = "Cooling down";
 export const healthy = "Healthy";
 export const failing = "Failing";
@@ -32,7 +33,6 @@ export const setByWhen = (author: string, when: string) => `set by ${author} ${w
 export const connectAProvider = "Connect a provider";
 export const otherServer = "Other server";
 export const otherServerHint = "Any compatible address";
-export const storedEncrypted = "Keys are stored encrypted and never shown again.";
 export const documentation = "Documentation";
 
 export const lookForServers = "Look for local servers";
@@ -54,7 +54,7 @@ export const removeKey = (number: number) => `Remove key ${number}`;
 
 // local.tsx
 export const localServers = "Local servers";
-export const noServer = "No model server answers. Start Ollama, LM Studio, llama.cpp or vLLM, or enter an address.";
+export const noServer = "No model server answers. Start one, or enter its address.";
 export const address = "Address";
 export const addressHint = "Leave empty for this machine.";
 export const look = "Look";
@@ -104,7 +104,6 @@ export const chainsPublished = "Published.";
 
 // history.tsx
 export const noHistory = "No changes yet";
-export const noHistoryHint = "Changes are listed here with their author.";
 export const beforeAll = "Before the first change";
 export const inUse = "In use";
 export const rollBack = "Roll back";

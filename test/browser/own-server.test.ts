@@ -1,0 +1,85 @@
+// A newcomer with a model server of their own: from the empty dashboard to its first answer, and back to the sandbox.
+
+import { afterAll, describe, expect, test } from "vitest";
+import { answers, fails, sends, startFakeProvider } from "../support/providers/fake-provider.ts";
+import { startFakeOllama } from "../support/providers/local-servers.ts";
+import { faultsOf } from "./axe.ts";
+import { hasBrowser, startDashboard } from "./dashboard.ts";
+
+const KEY = "own-secret-of-2468";
+const LIST = { object: "list", data: ["qwen3-8b", "small-one"].map((id) => ({ id, max_model_len: 32_768 })) };
+
+const servers = hasBrowser
+  ? await Promise.all([
+      startFakeProvider((exchange) => {
+        const { headers, path } = exchange.request;
+        if (headers.authorization !== `Bearer ${KEY}`) return fails(401, { message: "Unauthorized" })(exchange);
+        return (path.endsWith("/models") ? sends(200, LIST) : answers("from my own server"))(exchange);
+      }),
+      startFakeOllama({ "qwen3:8b": { capabilities: ["completion", "tools"], parameters: "num_ctx 8192" } }),
+    ])
+  : null;
+afterAll(() => Promise.all((servers ?? []).map((server) => server.close())));
+const [own, ollama] = servers ?? [];
+
+describe.skipIf(!hasBrowser)("a server of one's own", () => {
+  const { gateway, visit } = startDashboard({ creditsUsd: null });
+  const read = async (path: string) => (await gateway().api("GET", path)).json();
+
+  test("is the first provider: listed, chosen, priced and asked, without a file", async () => {
+    const { page, troubles } = await visit("/");
+    await page.getByLabel("Provider", { exact: true }).selectOption("Other server");
+    const form = page.locator(".vendor-form");
+    await form.getByLabel("Id", { exact: true }).fill("own");
+    await form.getByLabel("Base URL").fill(own?.url ?? "");
+    // Without models, the first press asks for the list. Nothing is saved.
+    await form.getByRole("button", { name: "Connect" }).click();
+    await form.getByText("own asks for a key (401).").waitFor();
+    await form.getByLabel("API key").fill(KEY);
+    await form.getByRole("button", { name: "Test" }).click();
+    await form.getByText(/^It listed its models/).waitFor();
+    const models = form.getByLabel("Models", { exact: true });
+    expect(await models.inputValue()).toBe("qwen3-8b\nsmall-one");
+    expect((await read("/api/configuration")).version).toBe(0);
+    for (const scheme of ["light", "dark"] as const) expect(await faultsOf(page, scheme)).toEqual([]);
+    await models.fill("qwen3-8b");
+    await form.getByLabel("Output price").fill("0.25");
+    await form.getByLabel("vision").check();
+    await form.getByRole("button", { name: "Connect" }).click();
+    await page.getByText("own connected.").waitFor();
+
+    await page.getByRole("button", { name: "Send a test request" }).click();
+    await page.getByText(/^Received:.*→ qwen3-8b/).waitFor();
+    expect(own?.requests.at(-1)).toMatchObject({ path: "/v1/chat/completions", body: { model: "qwen3-8b" } });
+    const { document } = await read("/api/configuration");
+    expect(document.models).toMatchObject([
+      {
+        ...{ id: "qwen3-8b", provider: "own", context: 32_768, price: { input: 0, output: 0.25 } },
+        capabilities: ["tools", "vision", "json"],
+      },
+    ]);
+    expect(troubles).toEqual([]);
+  });
+
+  test("goes with its models, and another kind describes its own", async () => {
+    const { page, troubles } = await visit("/providers");
+    await page.getByRole("button", { name: "Remove own" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByText("No provider connected").waitFor();
+    await page.getByRole("button", { name: /^Other server/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Connect Other server" });
+    await dialog.getByLabel("Id").fill("mine");
+    await dialog.getByLabel("API", { exact: true }).selectOption("Ollama");
+    await dialog.getByLabel("Base URL").fill(ollama?.address ?? "");
+    await dialog.getByRole("button", { name: "Connect" }).click();
+    await expect.poll(() => dialog.getByLabel("Models").inputValue()).toBe("qwen3:8b");
+    expect(await dialog.getByLabel("tools").isChecked()).toBe(false);
+    await dialog.getByRole("button", { name: "Connect" }).click();
+    const card = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: /^mine/ }) });
+    await card.getByRole("link", { name: "1 model" }).waitFor();
+    const { document } = await read("/api/configuration");
+    expect(document.providers).toEqual({ mine: { kind: "ollama", baseUrl: ollama?.address } });
+    expect(document.models).toMatchObject([{ context: 8192, capabilities: ["tools", "json"] }]);
+    expect(troubles).toEqual([]);
+  });
+});
