@@ -1,8 +1,9 @@
 // One suite for every place where windows are shared: they count as the pure function does, by a clock of their own, and
 // two that take at once never take more than the limit.
 
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CallWindows, totalOf, type Wish } from "../../src/core/processes/call-window.ts";
+import { type CallWindows, msUntil, totalOf, type Wish } from "../../src/core/processes/call-window.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createCallWindows } from "../../src/store/rate-windows/database.ts";
 import { openRedisWindows } from "../../src/store/rate-windows/redis.ts";
@@ -64,6 +65,18 @@ function behaves(open: () => Promise<Pair>): void {
     const short = wish({ spanSeconds: 1, count: 10 });
     expect((await here.take([short]))[0]).toMatchObject({ granted: 10 });
     await expect.poll(async () => (await here.take([short]))[0]?.granted, { timeout: 10_000, interval: 100 }).toBe(10);
+  });
+
+  test("says to the millisecond when it was asked, and so when a full window has room", async () => {
+    const short = wish({ spanSeconds: 1, count: 10 });
+    const beforeMs = Date.now();
+    const [first] = await here.take([short]);
+    const atMs = first!.second * 1000 + first!.ms;
+    // The stores of these tests have the clock of this machine, read and rounded in their own ways.
+    expect(atMs).toBeGreaterThan(beforeMs - 20);
+    expect(atMs).toBeLessThan(Date.now() + 20);
+    await wait(msUntil(first!, 9, 1) + 5);
+    expect((await there.take([short]))[0]).toMatchObject({ granted: 10 });
   });
 
   test("two that take at once never take more than the limit", async () => {

@@ -1,7 +1,7 @@
 // A lease on the shared window of one name: the calls this process may admit without asking for the next second, or the
 // fact that the window is full.
 
-import { secondsUntil, type Taken, totalOf, type Wish } from "../../core/processes/call-window.ts";
+import { msUntil, type Taken, totalOf, type Wish } from "../../core/processes/call-window.ts";
 import type { Admission } from "./per-minute.ts";
 
 const LEASE_MS = 1_000;
@@ -11,7 +11,7 @@ const SPAN_SECONDS = 62;
 const WAIT_SECONDS_MAX = 60;
 /** Below this limit, asking for each call is little work. */
 const LEASED_LIMIT_MIN = 120;
-/** A full window is not asked again for this long: one key far over its limit must not keep the store busy. */
+/** Nor is a full window asked again for this long, unless it has room sooner: one key must not keep the store busy. */
 const REFUSAL_MS = 1_000;
 
 /** What one process knows about one name with a limit. */
@@ -82,10 +82,12 @@ export function applyTaken(
   lease.untilMs = askedAtMs + LEASE_MS;
   lease.second = taken.second;
   lease.remaining = Math.max(0, lease.limit - totalOf(taken.counts));
-  lease.emptyAtMs = atMs + secondsUntil(taken, 0, SPAN_SECONDS) * 1000;
+  lease.emptyAtMs = atMs + msUntil(taken, 0, SPAN_SECONDS);
   if (taken.granted >= wanted) return;
-  lease.retryAtMs = atMs + secondsUntil(taken, lease.limit - 1, SPAN_SECONDS) * 1000;
-  lease.refusedUntilMs = atMs + REFUSAL_MS;
+  const waitMs = msUntil(taken, lease.limit - 1, SPAN_SECONDS);
+  lease.retryAtMs = atMs + waitMs;
+  // A limit of 0 never has room.
+  lease.refusedUntilMs = atMs + Math.min(REFUSAL_MS, waitMs || REFUSAL_MS);
 }
 
 function admission(lease: Lease, { allowed, atMs }: { allowed: boolean; atMs: number }): Admission {

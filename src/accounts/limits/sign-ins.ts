@@ -2,7 +2,7 @@
 // count too; a success takes its own count back. With several processes they also count in the shared windows.
 
 import { createHash } from "node:crypto";
-import { secondsUntil, type Taken } from "../../core/processes/call-window.ts";
+import { msUntil, type Taken } from "../../core/processes/call-window.ts";
 import type { SharedCounter } from "./shared-counter.ts";
 import { createFailureCounts } from "./wrong-keys.ts";
 
@@ -81,7 +81,7 @@ function refusedFor(waitSeconds: number): SignInAttempt {
 /** A store that did not respond (null) refuses nobody. */
 function waitSecondsOf(taken: Taken | null, most: number): number {
   if (taken === null || taken.granted > 0) return 0;
-  return Math.max(1, secondsUntil(taken, most - 1, WINDOW_SECONDS));
+  return Math.max(1, Math.ceil(msUntil(taken, most - 1, WINDOW_SECONDS) / 1000));
 }
 
 /** Hashed: the shared store need not know whose address it is. */

@@ -20,6 +20,8 @@ export interface Taken {
   readonly granted: number;
   /** When, by the shared clock. */
   readonly second: number;
+  /** How far into that second. */
+  readonly ms: number;
   /** What is in the window now, this included. */
   readonly counts: readonly SecondCount[];
 }
@@ -33,14 +35,16 @@ export interface CallWindows {
 /** Counts this far ahead of the clock are of a clock that was set back. */
 export const AHEAD_SECONDS_MAX = 5;
 
-export function takeFrom(counts: readonly SecondCount[], wish: Wish, second: number): Taken {
+/** `nowMs` is of the shared clock. */
+export function takeFrom(counts: readonly SecondCount[], wish: Wish, nowMs: number): Taken {
   const { limit, spanSeconds, unused } = wish;
+  const second = Math.floor(nowMs / 1000);
   const kept = counts
     .filter(([at]) => at > second - spanSeconds && at <= second + AHEAD_SECONDS_MAX)
     .map(([at, count]): SecondCount => [at, at === unused?.second ? Math.max(0, count - unused.count) : count])
     .filter(([, count]) => count > 0);
   const granted = Math.max(0, Math.min(wish.count, limit - totalOf(kept)));
-  return { granted, second, counts: granted === 0 ? kept : add(kept, second, granted) };
+  return { granted, second, ms: nowMs - second * 1000, counts: granted === 0 ? kept : add(kept, second, granted) };
 }
 
 export function totalOf(counts: readonly SecondCount[]): number {
@@ -48,12 +52,12 @@ export function totalOf(counts: readonly SecondCount[]): number {
 }
 
 /** How long until no more than `most` are in the window. */
-export function secondsUntil({ counts, second }: Taken, most: number, spanSeconds: number): number {
+export function msUntil({ counts, second, ms }: Taken, most: number, spanSeconds: number): number {
   let total = totalOf(counts);
   for (const [at, count] of counts) {
     if (total <= most) break;
     total -= count;
-    if (total <= most) return Math.max(1, at + spanSeconds - second);
+    if (total <= most) return (at + spanSeconds - second) * 1000 - ms;
   }
   return 0;
 }

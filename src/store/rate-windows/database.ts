@@ -74,6 +74,6 @@ function takeEach(wishes: readonly Wish[], rows: readonly SqlRow[]): readonly Ta
   return wishes.map((wish) => {
     const row = byId.get(wish.id);
     const counts = JSON.parse(String(row?.counts_json ?? "[]")) as readonly SecondCount[];
-    return takeFrom(counts, wish, Math.floor(Number(row?.now ?? 0) / 1000));
+    return takeFrom(counts, wish, Number(row?.now ?? 0));
   });
 }

@@ -24,10 +24,11 @@ export function createMemoryWindows(clock: () => number = () => performance.now(
 
   return {
     take(wishes) {
-      const second = Math.floor(clock() / 1000);
+      const nowMs = clock();
+      const second = Math.floor(nowMs / 1000);
       sweep(second);
       const taken = wishes.map((wish) => {
-        const found = takeFrom(windows.get(wish.id)?.counts ?? [], wish, second);
+        const found = takeFrom(windows.get(wish.id)?.counts ?? [], wish, nowMs);
         windows.set(wish.id, { counts: found.counts, emptyAtSecond: second + wish.spanSeconds });
         return found;
       });

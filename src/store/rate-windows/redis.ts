@@ -48,18 +48,19 @@ export async function openRedisWindows(url: string, options: RedisOptions): Prom
 async function run(redis: Redis, { id, limit, spanSeconds, count, unused }: Wish): Promise<Taken> {
   const values = [limit, count, spanSeconds, AHEAD_SECONDS_MAX, unused?.second ?? -1, unused?.count ?? 0];
   const answer = (await redis.eval(SCRIPT, 1, `switchyard:calls:${id}`, ...values)) as readonly number[];
-  const [second = 0, granted = 0, ...flat] = answer;
+  const [second = 0, ms = 0, granted = 0, ...flat] = answer;
   const counts = flat.flatMap((value, index): SecondCount[] =>
     index % 2 === 0 ? [[value, flat[index + 1] ?? 0]] : [],
   );
-  return { second, granted, counts: counts.sort(([a], [b]) => a - b) };
+  return { second, ms, granted, counts: counts.sort(([a], [b]) => a - b) };
 }
 
 /** What `takeFrom` does. One name a script, so that a cluster can have each where it belongs. */
 const SCRIPT = `
 local limit, wanted, span, ahead = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local unusedSecond, unused = tonumber(ARGV[5]), tonumber(ARGV[6])
-local now = tonumber(redis.call('TIME')[1])
+local time = redis.call('TIME')
+local now, ms = tonumber(time[1]), math.floor(tonumber(time[2]) / 1000)
 local stored = redis.call('HGETALL', KEYS[1])
 local total, counts, isNew = 0, {}, true
 for i = 1, #stored, 2 do
@@ -90,7 +91,7 @@ if granted > 0 then
   redis.call('HINCRBY', KEYS[1], now, granted)
   redis.call('EXPIRE', KEYS[1], span + ahead)
 end
-local answer = { now, granted }
+local answer = { now, ms, granted }
 for i = 1, #counts do answer[#answer + 1] = counts[i] end
 return answer
 `;

@@ -14,13 +14,16 @@ function createStore() {
     isAway: false,
     latencyMs: 2,
     takes: [] as Wish[],
+    /** What it would grant now. */
+    roomFor: (id: string, limit: number): number =>
+      takeFrom(counts.get(id) ?? [], { id, limit, spanSeconds: 62, count: limit, unused: null }, Date.now()).granted,
     windows: {
       async take(wishes) {
         store.takes.push(...wishes);
         await new Promise((resolve) => setTimeout(resolve, store.latencyMs));
         if (store.isAway) throw new Error("away");
         return wishes.map((wish) => {
-          const taken = takeFrom(counts.get(wish.id) ?? [], wish, Math.floor(Date.now() / 1000));
+          const taken = takeFrom(counts.get(wish.id) ?? [], wish, Date.now());
           counts.set(wish.id, taken.counts);
           return taken;
         });
@@ -95,6 +98,24 @@ test("a key far over its limit costs the store one question a second", async () 
   expect(store.takes.length).toBeLessThanOrEqual(1);
 });
 
+test("a key is served again as soon as its window has room, also after a call that was refused just before", async () => {
+  const limits = openProcess(createStore(), 1);
+  await vi.advanceTimersByTimeAsync(250);
+  expect(allowed(await burst([limits], 5, 5))).toBe(5);
+  await vi.advanceTimersByTimeAsync(61_600);
+  // 61.9 seconds after the second in which the calls were counted.
+  expect(await Promise.all(await burst([limits], 1, 5))).toMatchObject([{ allowed: false, retryAfterSeconds: 1 }]);
+  await vi.advanceTimersByTimeAsync(50);
+  expect(allowed(await burst([limits], 5, 5))).toBe(5);
+});
+
+test("a limit of 0 costs the store one question a second as well", async () => {
+  const store = createStore();
+  const limits = openProcess(store, 1);
+  for (let count = 0; count < 20; count += 1) expect(allowed(await burst([limits], 5, 0))).toBe(0);
+  expect(store.takes.length).toBeLessThanOrEqual(2);
+});
+
 test("a busy key is admitted without asking each time, and unused permits go back", async () => {
   const store = createStore();
   const [here, there] = [openProcess(store, 2), openProcess(store, 2)];
@@ -161,18 +182,25 @@ describe("without the store", () => {
   });
 });
 
-test("no 60 seconds have more calls than the limit, whenever and wherever they arrive", async () => {
+test("no 60 seconds have more calls than the limit, and none is refused while there is room, whenever and wherever", async () => {
   const call = fc.record({ afterMs: fc.nat(3_000), process: fc.nat(2), count: fc.integer({ min: 1, max: 12 }) });
-  const history = fc.record({ limit: fc.integer({ min: 1, max: 40 }), calls: fc.array(call, { maxLength: 120 }) });
+  const history = fc.record({
+    limit: fc.integer({ min: 1, max: 40 }),
+    calls: fc.array(call, { maxLength: 120, size: "max" }),
+  });
   await fc.assert(
     fc.asyncProperty(history, async ({ limit, calls }) => {
       const store = createStore();
       const processes = [openProcess(store, 3), openProcess(store, 3), openProcess(store, 3)];
       const letInAtMs: number[] = [];
+      const roomWhenRefused: number[] = [];
       for (const { afterMs, process, count } of calls) {
         await vi.advanceTimersByTimeAsync(afterMs);
         for (let index = 0; index < count; index += 1) {
-          void admit(processes[process]!, limit).then((each) => each.allowed && letInAtMs.push(Date.now()));
+          void admit(processes[process]!, limit).then((each) => {
+            if (each.allowed) letInAtMs.push(Date.now());
+            else roomWhenRefused.push(store.roomFor("k", limit));
+          });
         }
       }
       await vi.advanceTimersByTimeAsync(1_000);
@@ -181,6 +209,7 @@ test("no 60 seconds have more calls than the limit, whenever and wherever they a
         ...letInAtMs.map((from) => letInAtMs.filter((at) => at >= from && at < from + 60_000).length),
       );
       expect(most).toBeLessThanOrEqual(limit);
+      expect(roomWhenRefused.filter((room) => room > 0)).toEqual([]);
       for (const limits of open.splice(0)) limits.stop();
     }),
     { numRuns: 40 },
