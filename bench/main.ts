@@ -86,15 +86,16 @@ const WORKERS = [1, 2, 4, 8, 16];
 /** Ignored by git. */
 const PROFILES = ".cache/profiles";
 
-const USAGE = `usage: npm run bench -- [--quick] [--workers] [--peers] [--profile] [--rows N] [--database URL] [--count N,N] [--postgres] [${NAMES.join(" | ")}]...
+const USAGE = `usage: npm run bench -- [--quick] [--workers] [--before DIR] [--peers] [--profile] [--rows N] [--database URL] [--count N,N] [--postgres] [${NAMES.join(" | ")}]...
   --quick    a look in a few seconds, with wider errors
-  --workers  measures gateways with 1, 2 and 4 workers as well
+  --workers  measures gateways with several workers as well
+  --before DIR    measures the gateway of another checkout as well, which must be built
   --peers    measures nginx, Portkey and LiteLLM as well, where they are installed
   --peers-in DIR  where to look for them beside PATH; may be given again
   --profile  leaves a CPU profile of the gateway in ${PROFILES}
   --rows N   how many requests the dashboard is measured with
   --database URL  a store that switchyard demo filled, to measure the dashboard with instead of filling new ones
-  --count N,N  how many workers cores is measured with; 1, 2 and so on up to the cores of the machine without it
+  --count N,N  how many workers; without it, --workers means 1, 2 and 4, and cores goes up to the cores of the machine
   --postgres   measures cores on PostgreSQL instead of SQLite`;
 
 /** The exit code. */
@@ -103,6 +104,7 @@ async function main(): Promise<number> {
     options: {
       quick: { type: "boolean" },
       workers: { type: "boolean" },
+      before: { type: "string" },
       peers: { type: "boolean" },
       "peers-in": { type: "string", multiple: true },
       profile: { type: "boolean" },
@@ -124,6 +126,7 @@ async function main(): Promise<number> {
     return isWrong ? 2 : 0;
   }
   const names = positionals.length > 0 ? NAMES.filter((name) => positionals.includes(name)) : NAMES;
+  const counts = values.count?.split(",").map(Number);
   const plan = values.quick === true ? QUICK : FULL;
   const [{ model = "unknown processor" } = {}] = cpus();
   console.log(`Node ${process.versions.node}, ${cpus().length} x ${model}\n`);
@@ -135,14 +138,16 @@ async function main(): Promise<number> {
   }
   if (names.includes("processes")) print([await measureScaling(plan.processes)]);
   if (names.includes("cores")) {
-    const workers = values.count?.split(",").map(Number) ?? WORKERS.filter((count) => count <= cpus().length);
+    const workers = counts ?? WORKERS.filter((count) => count <= cpus().length);
     print([await measureCores({ ...plan.cores, workers }, values.postgres === true ? "PostgreSQL" : "SQLite")]);
   }
   if (names.includes("hot")) print([await measureHotAccount(plan.hot)]);
   if (names.includes("overload")) print(await measureOverload(plan.overload));
   const onRig = names.filter((name) => !ALONE.has(name));
   const peersIn = values["peers-in"]?.map((folder) => resolve(folder)) ?? (values.peers === true ? [] : null);
-  const wanted: OthersWanted = { workers: values.workers === true ? WORKERS.slice(0, 3) : [], peersIn };
+  const workers = values.workers === true ? (counts ?? WORKERS.slice(0, 3)) : [];
+  const before = values.before === undefined ? null : resolve(values.before);
+  const wanted: OthersWanted = { workers, before, peersIn };
   if (onRig.length > 0) await runOnRig(onRig, plan, { isProfiled: values.profile === true, wanted });
   return 0;
 }

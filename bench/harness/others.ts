@@ -1,12 +1,12 @@
-// The servers that are measured beside ours when they are wanted: gateways with several workers, and peers that are
-// installed. One that is not there is left out with a line that says so.
+// The servers that are measured beside ours when they are wanted: gateways with several workers, another version, and
+// peers that are installed. A peer that is not there is left out with a line that says so.
 
 import { existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Command, freePort, startCommand } from "./command.ts";
 import type { Server } from "./server.ts";
-import { ADMIN_TOKEN, benchSettings, writeBenchConfig } from "./settings.ts";
+import { ADMIN_TOKEN, writeBenchConfig } from "./settings.ts";
 
 export interface OtherServer extends Server {
   stop(): Promise<void>;
@@ -20,11 +20,13 @@ export interface WorkersServer extends OtherServer {
 export interface OthersWanted {
   /** How many workers each gateway has. */
   readonly workers: readonly number[];
+  /** A built checkout of another version; null for none. */
+  readonly before: string | null;
   /** Folders to look for peers in, beside PATH; null for none. */
   readonly peersIn: readonly string[] | null;
 }
 
-export const NO_OTHERS: OthersWanted = { workers: [], peersIn: null };
+export const NO_OTHERS: OthersWanted = { workers: [], before: null, peersIn: null };
 
 interface Surroundings extends GatewaySurroundings {
   /** Each is added as it starts. */
@@ -36,11 +38,10 @@ interface GatewaySurroundings {
   readonly newFolder: () => string;
 }
 
-export async function startOthers({ workers, peersIn }: OthersWanted, around: Surroundings): Promise<void> {
+export async function startOthers({ workers, before, peersIn }: OthersWanted, around: Surroundings): Promise<void> {
   const { providerPort, newFolder, others } = around;
-  const hasWorkers = "workers" in benchSettings(newFolder(), providerPort).server;
-  if (workers.length > 0 && !hasWorkers) console.log("workers: skipped, this version has no server.workers\n");
-  for (const count of hasWorkers ? workers : []) others.push(await startWorkers(count, around));
+  for (const count of workers) others.push(await startWorkers(count, around));
+  if (before !== null) others.push(await startBefore(before, around));
   for (const [name, peer] of peersIn === null ? [] : PEERS) {
     const file = peer.find(peersIn ?? []);
     if (file === null) {
@@ -56,21 +57,34 @@ export async function startOthers({ workers, peersIn }: OthersWanted, around: Su
 }
 
 /** On a SQLite file, unless there is the address of a PostgreSQL. */
-export async function startWorkers(
-  count: number,
+export function startWorkers(count: number, around: GatewaySurroundings, database?: string): Promise<WorkersServer> {
+  const program = fileURLToPath(new URL("../servers/command.js", import.meta.url));
+  const env: Readonly<Record<string, string>> = database === undefined ? {} : { DATABASE_URL: database };
+  return startGateway({ name: `gateway, ${count} workers`, program, options: { workers: count }, env }, around);
+}
+
+/** Without `server.workers`, which it may not know yet. */
+function startBefore(checkout: string, around: GatewaySurroundings): Promise<WorkersServer> {
+  return startGateway({ name: "before", program: join(checkout, "bin/switchyard.mjs"), options: {}, env: {} }, around);
+}
+
+interface Gateway {
+  readonly name: string;
+  readonly program: string;
+  /** Of its `server` section. */
+  readonly options: { readonly workers?: number };
+  readonly env: Readonly<Record<string, string>>;
+}
+
+async function startGateway(
+  { name, program, options, env }: Gateway,
   { providerPort, newFolder }: GatewaySurroundings,
-  database?: string,
 ): Promise<WorkersServer> {
   const port = await freePort();
   const folder = newFolder();
-  writeBenchConfig(folder, providerPort, { port, workers: count });
-  const program = fileURLToPath(new URL("../servers/command.js", import.meta.url));
+  writeBenchConfig(folder, providerPort, { port, ...options });
   const args = ["--max-semi-space-size=32", program, "serve"];
-  const server = await started(
-    `gateway, ${count} workers`,
-    { file: process.execPath, args, cwd: folder, port, env: database === undefined ? {} : { DATABASE_URL: database } },
-    { port, key: null },
-  );
+  const server = await started(name, { file: process.execPath, args, cwd: folder, port, env }, { port, key: null });
   const post = async (path: string, body: object): Promise<Record<string, string>> => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" };
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
