@@ -3,6 +3,7 @@
 // joins the ends, and `registry.ts` lists the formats.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import type { BytePieces } from "../core/byte-pieces.ts";
 import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
@@ -218,7 +219,7 @@ export interface CacheHelp {
 /** A request as it goes over the wire. */
 export interface ProviderRequest {
   readonly path: string;
-  readonly body: Buffer;
+  readonly body: Buffer | BytePieces;
   /** Client fields that this model's host does not take. */
   readonly droppedFields: readonly string[];
   /** What conversion changed, in words for the request log: "dropped X: because Y". */

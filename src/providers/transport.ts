@@ -1,6 +1,7 @@
 // The port to a provider: a request goes out, a reply comes back whose body is read piece by piece. The network and the
 // sandbox both implement it.
 
+import type { BytePieces } from "../core/byte-pieces.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 
 /** A request without the provider's address and key, which the transport adds. */
@@ -10,7 +11,7 @@ export interface TransportRequest {
   readonly path: string;
   /** The model as the provider names it, for addresses that hold it. */
   readonly model?: string;
-  readonly body: Buffer;
+  readonly body: Buffer | BytePieces;
   /** Headers that belong to the provider's format, where it has any. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly isStream: boolean;

@@ -3,8 +3,10 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 import { type Dispatcher, errors } from "undici";
 import { hostKind } from "../config/network.ts";
+import { BytePieces, inOnePiece } from "../core/byte-pieces.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Provider } from "../core/model.ts";
 import { type PathOf, pathsOf } from "./addresses.ts";
@@ -94,11 +96,19 @@ function send(connection: ProviderConnection, request: TransportRequest, headers
       return;
     }
     const { method = "POST" } = request;
-    const body = method === "GET" ? null : request.body;
     const path = connection.pathOf(request.path, request.model);
-    const sent: Sent = { path, method, headers, body, carrier: null };
+    const sent: Sent = { path, method, ...contentOf(request, headers), carrier: null };
     dispatch(connection.connections.reused, sent, new Exchange(connection, request, { sent, resolve }));
   });
+}
+
+/** Of a body in pieces, undici does not know the length. */
+function contentOf({ method, body }: TransportRequest, headers: string[]): Pick<Sent, "headers" | "body"> {
+  if (method === "GET") return { headers, body: null };
+  if (!(body instanceof BytePieces)) return { headers, body };
+  // It takes anything that can be walked through, which its types leave out.
+  const pieces = body.pieces as unknown as Readable;
+  return { headers: [...headers, "content-length", String(body.length)], body: pieces };
 }
 
 function signingOf(
@@ -111,7 +121,7 @@ function signingOf(
   const url = `${new URL(baseUrl).origin}${connection.pathOf(path, model)}`;
   return {
     auth,
-    unsigned: { method, url, headers: connection.headersOf(request), body: method === "GET" ? null : body },
+    unsigned: { method, url, headers: connection.headersOf(request), body: method === "GET" ? null : inOnePiece(body) },
     withinMs: Math.min(timeouts.firstByteMs, beginsWithinMs),
     send: (timed, headers) => send(connection, timed, Object.entries(headers).flat()),
   };

@@ -6,7 +6,7 @@ import type { ListRequest, Outgoing, ProviderRequest, RequestBody, SentRequest }
 import { isControlField } from "../service/controls.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { spliceFields, writeJson } from "../wire/json-source.ts";
+import { spliceBody, writeJson } from "../wire/splice.ts";
 import type { Turn } from "./blocks.ts";
 import { CACHE_CONTROL, spliceCacheMarks, withCacheMarks } from "./cache-marks.ts";
 import { BETA_HEADER, PREFILL, THINKING_HISTORY } from "./errors.ts";
@@ -70,7 +70,7 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
     if (!refused.includes(name)) changes.set(name, value === null ? null : JSON.stringify(value));
   }
   spliceCacheMarks(outgoing, changes);
-  return { body: spliceFields(request.source, changes), droppedFields: refused };
+  return { body: spliceBody(request.source, changes), droppedFields: refused };
 }
 
 function writeConverted(outgoing: Outgoing, conversion: Conversion): Written {

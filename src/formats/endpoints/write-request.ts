@@ -4,7 +4,7 @@ import type { Endpoint } from "../../core/model.ts";
 import type { Outgoing, ProviderFormat, ProviderRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
 import { unconvertible } from "../wire/conversion.ts";
-import { spliceFields } from "../wire/json-source.ts";
+import { spliceBody } from "../wire/splice.ts";
 
 /** Throws where providers of that format have no such endpoint. */
 export function writeEndpointRequest(
@@ -18,5 +18,5 @@ export function writeEndpointRequest(
   const droppedFields = given.filter((name) => model.dialect.refuses.includes(name) || refusedFields.includes(name));
   const changes = new Map<string, string | null>([["model", JSON.stringify(model.upstream)]]);
   for (const name of [...droppedFields, ...given.filter(isControlField)]) changes.set(name, null);
-  return { path, body: spliceFields(request.source, changes), droppedFields };
+  return { path, body: spliceBody(request.source, changes), droppedFields };
 }

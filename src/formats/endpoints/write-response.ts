@@ -4,7 +4,8 @@
 import { promptTokens } from "../../core/chat.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { parseObject, rawValue, spliceFields } from "../wire/json-source.ts";
+import { parseObject, rawValue } from "../wire/json-source.ts";
+import { spliceFields } from "../wire/splice.ts";
 
 /** The model is named only where the provider names one. */
 export function passNamed({ native: { source } }: WholeResponse, { modelId }: ResponseContext): Buffer {

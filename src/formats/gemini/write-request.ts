@@ -7,7 +7,7 @@ import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isControlField } from "../service/controls.ts";
 import { Conversion, unconvertible } from "../wire/conversion.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { spliceFields } from "../wire/json-source.ts";
+import { spliceBody } from "../wire/splice.ts";
 import { writeConfig } from "./from-chat/config.ts";
 import { writeContents } from "./from-chat/contents.ts";
 import { textPart } from "./from-chat/parts.ts";
@@ -40,7 +40,7 @@ export function passGeminiRequest(outgoing: Outgoing): ProviderRequest {
   if (contents !== body.contents) changes.set("contents", JSON.stringify(contents));
   return {
     path: pathOf(model, chat),
-    body: changes.size === 0 ? source.bytes : spliceFields(source, changes),
+    body: changes.size === 0 ? source.bytes : spliceBody(source, changes),
     droppedFields: refused,
     ...noted(conversion),
   };

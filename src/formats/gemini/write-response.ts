@@ -3,7 +3,7 @@
 import { promptTokens, type Usage } from "../../core/chat.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { spliceFields } from "../wire/json-source.ts";
+import { spliceFields } from "../wire/splice.ts";
 import { CandidateWriter, logprobsOf, rulesFor } from "./candidates.ts";
 import type { Part } from "./shape.ts";
 

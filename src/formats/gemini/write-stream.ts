@@ -4,7 +4,8 @@
 import type { GatewayError } from "../../core/errors.ts";
 import type { ChatChunk, ResponseContext, ServiceObject, StreamOptions, StreamWriter } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { scanText, spliceFields } from "../wire/json-source.ts";
+import { scanText } from "../wire/json-source.ts";
+import { spliceFields } from "../wire/splice.ts";
 import { CandidateWriter, logprobsOf, rulesFor } from "./candidates.ts";
 import type { Part } from "./shape.ts";
 import { writeGeminiError } from "./write-error.ts";

@@ -8,7 +8,8 @@ import { isControlField } from "../service/controls.ts";
 import { CACHE_KEY, cacheKeyFor } from "../wire/cache-key.ts";
 import { ESSENTIAL_FIELDS } from "../wire/conversion.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { rawValue, spliceFields, writeJson } from "../wire/json-source.ts";
+import { rawValue } from "../wire/json-source.ts";
+import { spliceBody, writeJson } from "../wire/splice.ts";
 import { toolIdFor } from "../wire/tool-calls.ts";
 import { adaptHistory, hasHistoryRules } from "./history.ts";
 
@@ -29,7 +30,7 @@ export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   if (cacheKey !== null) changes.set(CACHE_KEY, JSON.stringify(cacheKey));
   const messages = adaptMessages(request.chat.messages, model.dialect);
   if (messages !== null) changes.set("messages", messages);
-  return { path: "/chat/completions", body: spliceFields(request.source, changes), droppedFields };
+  return { path: "/chat/completions", body: spliceBody(request.source, changes), droppedFields };
 }
 
 /** The model as it is to be addressed without these fields: a cap goes under its other name, so that it still holds. */

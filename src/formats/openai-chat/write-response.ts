@@ -3,7 +3,8 @@
 
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject } from "../wire/fields.ts";
-import { type JsonSource, sourceOf, spliceFields } from "../wire/json-source.ts";
+import type { JsonSource } from "../wire/json-source.ts";
+import { sourceOf, spliceFields } from "../wire/splice.ts";
 import { clientToolId, withTextArguments } from "../wire/tool-calls.ts";
 import { hasMessage, normalFinish } from "./read-response.ts";
 import { writeUsage } from "./usage.ts";

@@ -13,7 +13,8 @@ import type {
   WholeResponse,
 } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { parseObject, rawValue, scanText, spliceFields } from "../wire/json-source.ts";
+import { parseObject, rawValue, scanText } from "../wire/json-source.ts";
+import { spliceFields } from "../wire/splice.ts";
 import { errorText, streamErrorCode } from "./errors.ts";
 import { ownFields } from "./response-object.ts";
 import { readResponsesUsage, writeResponsesUsage } from "./usage.ts";

@@ -4,7 +4,8 @@
 import type { Usage } from "../../core/chat.ts";
 import type { ResponseContext, ServiceObject } from "../format.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { decodeText, joined, rawValue } from "../wire/json-source.ts";
+import { decodeText, rawValue } from "../wire/json-source.ts";
+import { joined } from "../wire/splice.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** How an answer stands. Items and usage are JSON text. */

@@ -9,8 +9,9 @@ import { CACHE_KEY, cacheKeyFor } from "../wire/cache-key.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
 import { isEffort, nearestEffort } from "../wire/effort.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { rawValue, spliceFields, writeJson } from "../wire/json-source.ts";
+import { rawValue } from "../wire/json-source.ts";
 import { detailsOf, isSealed } from "../wire/reasoning-details.ts";
+import { spliceBody, writeJson } from "../wire/splice.ts";
 import { REASONING_HISTORY } from "./faults.ts";
 import { outputCap, writeFields } from "./from-chat/fields.ts";
 import { writeInput } from "./from-chat/input.ts";
@@ -46,7 +47,7 @@ export function passResponsesRequest(outgoing: Outgoing): ProviderRequest {
   const refused = [...model.dialect.refuses, ...refusedFields].filter((name) => isGiven(name, body));
   for (const name of refused) dropRefused(name, body, changes);
   change(CACHE_KEY, cacheKeyFor(outgoing), changes);
-  return written({ body: spliceFields(source, changes), dropped: [], refused }, conversion);
+  return written({ body: spliceBody(source, changes), dropped: [], refused }, conversion);
 }
 
 function change(name: string, value: unknown, changes: Splices): void {
@@ -73,7 +74,7 @@ export function writeResponsesRequest(outgoing: Outgoing): ProviderRequest {
 }
 
 interface RequestParts {
-  readonly body: Buffer;
+  readonly body: ProviderRequest["body"];
   /** What the format has no place for, and what the model refuses. */
   readonly dropped: readonly string[];
   readonly refused: readonly string[];

@@ -41,9 +41,6 @@ export interface ScanLimits {
 
 const NO_LIMITS: ScanLimits = { values: Number.POSITIVE_INFINITY, bareBytes: Number.POSITIVE_INFINITY };
 
-/** A field's new JSON text, or null to leave the field out. */
-type FieldChanges = ReadonlyMap<string, string | Buffer | null>;
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -109,85 +106,6 @@ export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits =
     lastSolid = position;
   }
   return isObject ? { state: "object", source: { bytes, fields, values }, text } : { state: "not-object" };
-}
-
-/**
- * The object with the changes made: a changed field keeps its place and a new one goes to the end. Of a repeated name
- * only the last stays, which is the one JSON.parse has read; another reader might take the first.
- */
-export function spliceFields(source: JsonSource, changes: FieldChanges): Buffer {
-  const { bytes, fields } = source;
-  const placeOf = lastPlaces(fields);
-  // A short object is put together as a text, which takes half the time.
-  const isText = bytes.length <= SHORT_BYTES && areTexts(changes) && isAscii(bytes);
-  const text = isText ? bytes.toString("latin1") : null;
-  const pieces: Piece[] = ["{"];
-  /** Neighbours that stay are copied together, with what stands between them. */
-  let copiedFrom = -1;
-  const copyTo = (end: number): void => {
-    pieces.push(text === null ? bytes.subarray(copiedFrom, end) : text.slice(copiedFrom, end));
-    copiedFrom = -1;
-  };
-  for (let place = 0; place < fields.length; place++) {
-    const { name, start, valueStart } = fields[place] as JsonField;
-    const change = changes.get(name);
-    const isKept = change !== null && placeOf(name) === place;
-    if (!isKept && copiedFrom >= 0) copyTo((fields[place - 1] as JsonField).end);
-    if (!isKept) continue;
-    if (copiedFrom < 0) {
-      if (pieces.length > 1) pieces.push(",");
-      copiedFrom = start;
-    }
-    if (change === undefined) continue;
-    copyTo(valueStart);
-    pieces.push(change);
-  }
-  if (copiedFrom >= 0) copyTo((fields.at(-1) as JsonField).end);
-  for (const [name, change] of changes) {
-    if (change === null || placeOf(name) >= 0) continue;
-    pieces.push(`${pieces.length > 1 ? "," : ""}${JSON.stringify(name)}:`, change);
-  }
-  pieces.push("}");
-  return text === null ? joined(pieces) : Buffer.from(pieces.join(""));
-}
-
-const SHORT_BYTES = 16 * 1024;
-
-function areTexts(changes: FieldChanges): boolean {
-  for (const change of changes.values()) if (change !== null && typeof change !== "string") return false;
-  return true;
-}
-
-/** Most objects have so few fields that looking at each is quicker than a table. */
-const FEW_FIELDS = 16;
-
-/** Where a name stands last; -1 where it does not. */
-function lastPlaces(fields: readonly JsonField[]): (name: string) => number {
-  if (fields.length <= FEW_FIELDS) {
-    return (wanted) => {
-      let place = fields.length - 1;
-      while (place >= 0 && fields[place]?.name !== wanted) place--;
-      return place;
-    };
-  }
-  const places = new Map(fields.map(({ name }, place) => [name, place]));
-  return (wanted) => places.get(wanted) ?? -1;
-}
-
-type Piece = string | Buffer;
-
-/** Into one piece of memory, each part once. */
-export function joined(pieces: readonly Piece[]): Buffer {
-  let length = 0;
-  for (const piece of pieces) length += lengthOf(piece);
-  const whole = Buffer.allocUnsafe(length);
-  let at = 0;
-  for (const piece of pieces) at += typeof piece === "string" ? whole.write(piece, at) : piece.copy(whole, at);
-  return whole;
-}
-
-function lengthOf(piece: Piece): number {
-  return typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
 }
 
 /** A field's value as it was written: spellings such as 1e3 or integers beyond 2^53 survive in it. */
@@ -270,34 +188,6 @@ export function parseObject(given: Buffer | string): JsonObject | null {
 export function scanText(bytes: Buffer): JsonSource | null {
   const scan = scanObject(bytes, RESPONSE_DEPTH_MAX);
   return scan.state === "object" ? scan.source : null;
-}
-
-/**
- * An object of ours as bytes, to be spliced like any other. Field by field, so that nothing has to be looked for again.
- * `undecoded` names the field whose texts are not decoded.
- */
-export function sourceOf(object: JsonObject, undecoded: string | null = null): JsonSource {
-  const fields: JsonField[] = [];
-  const pieces: Piece[] = [];
-  let at = 0;
-  for (const [name, value] of Object.entries(object)) {
-    if (value === undefined) continue;
-    const key = `${at === 0 ? "{" : ","}${JSON.stringify(name)}:`;
-    const piece = name === undecoded ? writeJson(value, true) : JSON.stringify(value);
-    // Behind the brace or comma that stands before it.
-    const start = at + 1;
-    const valueStart = at + lengthOf(key);
-    pieces.push(key, piece);
-    at = valueStart + lengthOf(piece);
-    fields.push({ name, start, valueStart, end: at });
-  }
-  pieces.push(at === 0 ? "{}" : "}");
-  return { bytes: joined(pieces), fields, values: 0 };
-}
-
-/** As bytes: in an undecoded text each character is a byte already, and JSON.stringify leaves such characters alone. */
-export function writeJson(value: unknown, isUndecoded: boolean): Buffer {
-  return Buffer.from(JSON.stringify(value), isUndecoded ? "latin1" : "utf8");
 }
 
 // A request body as bytes to a JSON object: UTF-8, depth, size and shape are checked before anything reads a field.

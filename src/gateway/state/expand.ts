@@ -6,7 +6,8 @@ import type { ChainLink, JsonItem, OwnedId } from "../../core/responses/stored.t
 import { sealedSummary, summaryMessage } from "../../formats/openai-responses/stored/compaction.ts";
 import { inputItems, isId, referencedId } from "../../formats/openai-responses/stored/items.ts";
 import { isObject } from "../../formats/wire/fields.ts";
-import { type ParsedBody, scanBody, spliceFields } from "../../formats/wire/json-source.ts";
+import { type ParsedBody, scanBody } from "../../formats/wire/json-source.ts";
+import { spliceFields } from "../../formats/wire/splice.ts";
 import type { StateFields } from "./read-state.ts";
 import type { StateServices } from "./services.ts";
 

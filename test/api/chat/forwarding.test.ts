@@ -1,6 +1,7 @@
 // What a provider receives: the client's own bytes without the gateway's fields, and nothing of the client's headers.
 // Behaviour 2.2.
 
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { fc } from "../../support/property.ts";
@@ -178,5 +179,42 @@ describe("headers", () => {
     });
     const answer = await gateway.post("/v1/chat/completions", HELLO);
     expect([answer.headers.get("set-cookie"), answer.headers.get("x-provider")]).toEqual([null, null]);
+  });
+});
+
+describe("a long body", () => {
+  it("is sent with its length, and every byte of its content", async () => {
+    const content = JSON.stringify("é\n".repeat(100_000)).replace("é", "\\u00e9");
+    const messages = `"messages":[{"role":"user","content":${content}}]`;
+    const raw = await forwarded(`{"service_x":1,"model":"auto",${messages},"seed":7}`);
+    expect(raw).toBe(`{"model":"alpha",${messages},"seed":7}`);
+    const { headers } = provider.requests[0] as (typeof provider.requests)[0];
+    expect(headers["content-length"]).toBe(String(Buffer.byteLength(raw)));
+    expect(headers["transfer-encoding"]).toBeUndefined();
+  });
+
+  it("may be answered before it is read", async () => {
+    const hasty = createServer((socket) => {
+      const answer = '{"error":{"message":"Too long.","code":"context_length_exceeded"}}';
+      socket.once("data", () => {
+        socket.pause();
+        socket.write(
+          `HTTP/1.1 413 X\r\ncontent-type: application/json\r\ncontent-length: ${answer.length}\r\n\r\n${answer}`,
+        );
+      });
+    });
+    await new Promise<void>((resolve) => hasty.listen(0, "127.0.0.1", resolve));
+    const { port } = hasty.address() as AddressInfo;
+    const other = await startGateway({ yaml: labYaml(`http://127.0.0.1:${port}/v1`) });
+    try {
+      const body = { ...HELLO, note: "x".repeat(8_000_000) };
+      for (let time = 0; time < 3; time += 1) {
+        const answer = await other.post("/v1/chat/completions", body);
+        expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("Too long.")]);
+      }
+    } finally {
+      await other.stop();
+      hasty.close();
+    }
   });
 });

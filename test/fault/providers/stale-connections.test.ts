@@ -48,11 +48,16 @@ describe.each([
   ["reset", resets],
   ["closed", cuts],
 ])("a reused connection is %s without a byte of an answer", (_name, behaviour) => {
-  test.each([false, true])("the request is sent again on a new one (stream: %s)", async (stream) => {
+  test.each([
+    { stream: false },
+    { stream: true },
+    // Sent in pieces, and more than a connection takes at once.
+    { stream: false, messages: [{ role: "user", content: "é".repeat(1_000_000) }] },
+  ])("the request is sent again on a new one (case %#)", async ({ stream, ...content }) => {
     lab.provider.on("alpha", onReuse(behaviour));
     const before = await staleConnections();
     for (let round = 0; round < 8; round += 1) {
-      const response = await lab.ask({ ...DIRECT, stream });
+      const response = await lab.ask({ ...DIRECT, stream, ...content });
       const text = await response.text();
       expect(response.status, text).toBe(200);
       if (stream) expect(parseStream(text)).toMatchObject({ text: "ok", isDone: true });

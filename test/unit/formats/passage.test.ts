@@ -5,7 +5,8 @@ import { anthropicMessages } from "../../../src/formats/anthropic/codec.ts";
 import type { ClientFormat, ClientRequest, Format } from "../../../src/formats/format.ts";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
 import { mayLeaveOut, writeProviderRequest } from "../../../src/formats/passage.ts";
-import { parseBody, sourceOf } from "../../../src/formats/wire/json-source.ts";
+import { parseBody } from "../../../src/formats/wire/json-source.ts";
+import { sourceOf } from "../../../src/formats/wire/splice.ts";
 import { makeModel } from "../../support/catalog.ts";
 
 const MODEL = makeModel();

@@ -9,7 +9,7 @@ import { Conversion, unconvertible } from "../../wire/conversion.ts";
 import { convertEffort, effortForBudget, isEffort } from "../../wire/effort.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { isStrictSchema } from "../../wire/json-schema.ts";
-import { sourceOf } from "../../wire/json-source.ts";
+import { sourceOf } from "../../wire/splice.ts";
 import { hashText } from "../../wire/tool-calls.ts";
 import type { Turn } from "../blocks.ts";
 import { convertTurns } from "./messages.ts";

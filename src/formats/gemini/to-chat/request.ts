@@ -8,7 +8,7 @@ import { Conversion, unconvertible } from "../../wire/conversion.ts";
 import { convertEffort, effortForBudget, isEffort } from "../../wire/effort.ts";
 import { invalid, isObject, type JsonObject, readObject } from "../../wire/fields.ts";
 import { isStrictSchema } from "../../wire/json-schema.ts";
-import { sourceOf } from "../../wire/json-source.ts";
+import { sourceOf } from "../../wire/splice.ts";
 import { convertContents } from "./messages.ts";
 import { camelFields, type GeminiRequest, isSet, parseRequest } from "./parse.ts";
 import { toJsonSchema } from "./schema.ts";

@@ -8,7 +8,7 @@ import { isControlField } from "../../service/controls.ts";
 import { Conversion, unconvertible } from "../../wire/conversion.ts";
 import { convertEffort, isEffort } from "../../wire/effort.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
-import { sourceOf } from "../../wire/json-source.ts";
+import { sourceOf } from "../../wire/splice.ts";
 import { convertTools } from "./tools.ts";
 
 /** Fields this file takes care of, or that say nothing to a provider; every other one is left out with a note. */

@@ -11,7 +11,8 @@ import type {
 } from "../../../../src/formats/format.ts";
 import { isControlField, readControls } from "../../../../src/formats/service/controls.ts";
 import { isObject, type JsonObject, readBoolean, readInteger } from "../../../../src/formats/wire/fields.ts";
-import { type JsonSource, sourceOf, spliceFields } from "../../../../src/formats/wire/json-source.ts";
+import type { JsonSource } from "../../../../src/formats/wire/json-source.ts";
+import { sourceOf, spliceFields } from "../../../../src/formats/wire/splice.ts";
 
 export const TELEGRAM = "telegram";
 

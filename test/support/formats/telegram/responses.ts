@@ -10,7 +10,8 @@ import type {
   WholeResponse,
 } from "../../../../src/formats/format.ts";
 import { isObject, type JsonObject } from "../../../../src/formats/wire/fields.ts";
-import { parseObject, parseResponse, spliceFields } from "../../../../src/formats/wire/json-source.ts";
+import { parseObject, parseResponse } from "../../../../src/formats/wire/json-source.ts";
+import { spliceFields } from "../../../../src/formats/wire/splice.ts";
 import { type Order, TELEGRAM, toCall, toOrder } from "./requests.ts";
 
 /** How a telegram stops, and what chat-completions calls that. */

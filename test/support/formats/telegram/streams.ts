@@ -13,7 +13,8 @@ import type {
 } from "../../../../src/formats/format.ts";
 import { unreadableStream } from "../../../../src/formats/wire/faults.ts";
 import { isObject, type JsonObject } from "../../../../src/formats/wire/fields.ts";
-import { scanText, spliceFields } from "../../../../src/formats/wire/json-source.ts";
+import { scanText } from "../../../../src/formats/wire/json-source.ts";
+import { spliceFields } from "../../../../src/formats/wire/splice.ts";
 import { readEvents, type SseEvent, type SseReader } from "../../../../src/formats/wire/sse.ts";
 import { TELEGRAM } from "./requests.ts";
 import { finishOf, readBill, readTrouble, stopOf, writeBill, writeTrouble } from "./responses.ts";

@@ -7,7 +7,7 @@ import type { ChatChunk, RequestTarget, WholeResponse } from "../../../../src/fo
 import { geminiClient } from "../../../../src/formats/gemini/client.ts";
 import { readChatRequest } from "../../../../src/formats/openai-chat/read-request.ts";
 import { createClientStream, writeClientResponse } from "../../../../src/formats/passage.ts";
-import { sourceOf } from "../../../../src/formats/wire/json-source.ts";
+import { sourceOf } from "../../../../src/formats/wire/splice.ts";
 import { makeCatalog, makeModel } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
 import { SERVICE, usageOf } from "../anthropic/exchange.ts";

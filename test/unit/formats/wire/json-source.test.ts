@@ -1,15 +1,15 @@
 // Splicing fields of an object in its bytes means the same as changing the parsed object.
 
 import { describe, expect, it } from "vitest";
+import { BytePieces } from "../../../../src/core/byte-pieces.ts";
 import {
   type JsonSource,
   rawValue,
   type ScanLimits,
   scanObject,
   scanText,
-  sourceOf,
-  spliceFields,
 } from "../../../../src/formats/wire/json-source.ts";
+import { sourceOf, spliceBody, spliceFields } from "../../../../src/formats/wire/splice.ts";
 import { fc } from "../../../support/property.ts";
 import { promisedMs } from "../../../support/random.ts";
 
@@ -175,6 +175,24 @@ describe("spliceFields", () => {
         const texts = new Map([...wanted].map(([key, next]) => [key, next === null ? null : JSON.stringify(next)]));
         const names = scan(spliceFields(scan(text), texts).toString()).fields.map((field) => field.name);
         expect(new Set(names).size).toBe(names.length);
+      }),
+    );
+  });
+
+  it("copies nothing long of a request body, and means the same", () => {
+    const long = fc
+      .constantFrom("é".repeat(150_000), ["\\u00e9".repeat(50_000)])
+      .map((content) => JSON.stringify(content));
+    fc.assert(
+      fc.property(fieldText, long, fieldText, changes, (before, content, after, wanted) => {
+        const texts = new Map([...wanted].map(([key, next]) => [key, next === null ? null : JSON.stringify(next)]));
+        const source = scan(`{${before.text},"long" : ${content},${after.text}}`);
+        const body = spliceBody(source, texts);
+        expect(body.toString()).toBe(spliceFields(source, texts).toString());
+        expect(body.length).toBe(Buffer.byteLength(body.toString()));
+        const pieces = body instanceof BytePieces ? body.pieces : [body];
+        const longest = pieces.reduce((one, other) => (one.length > other.length ? one : other));
+        expect(longest.buffer).toBe(source.bytes.buffer);
       }),
     );
   });
