@@ -57,7 +57,7 @@ interface Plan {
 const FULL: Plan = {
   requests: { rounds: 5, warmUpMs: 6_000, roundMs: 1_000 },
   latency: { rounds: 3, warmUpMs: 6_000, roundMs: 2_000 },
-  stream: { warmUpRounds: 100, rounds: 3, chunks: 60, openStreams: 1_000 },
+  stream: { warmUpRounds: 300, rounds: 3, chunks: 60, openStreams: 1_000 },
   classify: { forMs: 800 },
   ledger: { warmUpMs: 5_000, forMs: 3_000, concurrent: 64 },
   dashboard: { rows: 200_000, rounds: 30 },

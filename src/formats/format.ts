@@ -3,12 +3,12 @@
 // joins the ends, and `registry.ts` lists the formats.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import type { BytePieces } from "../core/byte-pieces.ts";
 import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
 import type { UndecodedPart } from "./wire/body-fields.ts";
+import type { BytePieces } from "./wire/byte-pieces.ts";
 import type { OwnTexts } from "./wire/event-pattern.ts";
 import type { JsonObject } from "./wire/fields.ts";
 import type { JsonSource } from "./wire/json-source.ts";

@@ -1,8 +1,8 @@
 // The port to a provider: a request goes out, a reply comes back whose body is read piece by piece. The network and the
 // sandbox both implement it.
 
-import type { BytePieces } from "../core/byte-pieces.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
+import type { BytePieces } from "../formats/wire/byte-pieces.ts";
 
 /** A request without the provider's address and key, which the transport adds. */
 export interface TransportRequest {

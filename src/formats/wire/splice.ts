@@ -1,7 +1,7 @@
 // JSON objects put together from bytes: a few fields are changed, the rest stays as it was written.
 
 import { isAscii } from "node:buffer";
-import { BytePieces } from "../../core/byte-pieces.ts";
+import { BytePieces } from "./byte-pieces.ts";
 import type { JsonObject } from "./fields.ts";
 import type { JsonField, JsonSource } from "./json-source.ts";
 

@@ -1,7 +1,7 @@
 // Splicing fields of an object in its bytes means the same as changing the parsed object.
 
 import { describe, expect, it } from "vitest";
-import { BytePieces } from "../../../../src/core/byte-pieces.ts";
+import { BytePieces } from "../../../../src/formats/wire/byte-pieces.ts";
 import {
   type JsonSource,
   rawValue,
