@@ -56,6 +56,45 @@ export function codesOf(text: string): Uint16Array {
   return sharedCodes.subarray(0, size);
 }
 
+const BEYOND_LATIN_1 = /[\u0100-\uffff]/;
+/** By character code: what it is folded to. 0 where that was not asked yet. */
+const FOLDED = new Uint16Array(0x10000);
+/** In place of a code: the character becomes several, or depends on its neighbours. */
+const NOT_ALONE = 0xffff;
+
+/**
+ * Lower case by way of upper case, so that a text and its capitals read the same in every language. For texts beyond
+ * Latin-1, a table takes a fifth of the time that V8 takes.
+ */
+export function foldCase(text: string): string {
+  const { length } = text;
+  if (length > sharedCodes.length || !BEYOND_LATIN_1.test(text)) return text.toUpperCase().toLowerCase();
+  shared.write(text, "utf16le");
+  for (let at = 0; at < length; at++) {
+    const code = sharedCodes[at] as number;
+    const folded = FOLDED[code] || foldAlone(code);
+    if (folded === NOT_ALONE) return text.toUpperCase().toLowerCase();
+    sharedCodes[at] = folded;
+  }
+  return shared.toString("utf16le", 0, 2 * length);
+}
+
+function foldAlone(code: number): number {
+  if (code === 0) return 0;
+  const upper = String.fromCharCode(code).toUpperCase();
+  const lower = upper.toLowerCase();
+  // A sigma at the end of a word is another letter.
+  const isAlone = upper.length === 1 && lower.length === 1 && upper !== "Σ" && !beginsCasedPair(code);
+  const folded = isAlone ? lower.charCodeAt(0) : NOT_ALONE;
+  FOLDED[code] = folded;
+  return folded;
+}
+
+/** The first half of a pair of surrogates, unless the pair is an emoji, which has no case. */
+function beginsCasedPair(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff && (code < 0xd83c || code > 0xd83e);
+}
+
 export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }

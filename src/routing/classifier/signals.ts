@@ -1,7 +1,7 @@
 // Measures of a text: words, lines, signs of code and mathematics, the cues of the lexicon, and the cognitive load.
 // They say nothing of tiers or categories.
 
-import { codesOf, PADDING } from "./characters.ts";
+import { codesOf, foldCase, PADDING } from "./characters.ts";
 import { EXAMPLES, LOAD } from "./constants.ts";
 import { nameCues } from "./cues.ts";
 import type { Cue } from "./lexicon.ts";
@@ -28,12 +28,9 @@ const HAS_CURLY_QUOTE = /[‘’“”]/;
 /** Blanks inside a line; those at its beginning tell code from prose. */
 const EXTRA_BLANKS = /(?<=\S)[ \t]{2,}(?=\S)/g;
 
-/**
- * Lower case by way of upper case, so that a text and its capitals read the same in every language; straight quotes and
- * single blanks.
- */
+/** In one case, with straight quotes and single blanks. */
 function fold(text: string): string {
-  let folded = text.toUpperCase().toLowerCase();
+  let folded = foldCase(text);
   if (HAS_CURLY_QUOTE.test(folded)) folded = folded.replace(CURLY_QUOTES, (quote) => (quote < "“" ? "'" : '"'));
   if (folded.includes("  ")) folded = folded.replace(EXTRA_BLANKS, " ");
   return folded;
