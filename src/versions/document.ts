@@ -42,16 +42,20 @@ export function withoutProvider(document: Overlay, id: string): Overlay {
   for (const [tier, chain] of Object.entries(isJsonMap(document.tiers) ? document.tiers : {})) {
     if (!Array.isArray(chain)) continue;
     const left = (chain as readonly Json[]).filter((model) => !ids.has(model));
+    if (left.length === chain.length) continue;
     // A tier without a model of its own has the chain that ships.
     next = withEntry(next, "tiers", tier, left.length === 0 ? null : left);
   }
   return next;
 }
 
-/** The providers that a row names, each once. */
-function servers({ provider, hosts = [] }: JsonMap): readonly (Json | undefined)[] {
-  const named = [provider, ...(hosts as readonly Json[]).map((host) => (isJsonMap(host) ? host.provider : undefined))];
-  return [...new Set(named.filter((each) => each !== undefined))];
+/** The providers that a row names, each once. Null says nothing, as in a file. */
+function servers({ provider, hosts }: JsonMap): readonly Json[] {
+  const named = [
+    provider,
+    ...(Array.isArray(hosts) ? hosts : []).map((host) => (isJsonMap(host) ? host.provider : null)),
+  ];
+  return [...new Set(named.filter((each) => each !== undefined && each !== null))];
 }
 
 /** The rows of `models`; what is no row is passed over. */

@@ -21,7 +21,10 @@ export function spliceFields(source: JsonSource, changes: FieldChanges): Buffer 
   return text === null ? joined(pieces) : Buffer.from(pieces.join(""));
 }
 
-/** The same for a request body. What stays of a long one is not copied. */
+/**
+ * The same for a request body. What stays of a long one is not copied. The last piece is short: undici closes a
+ * connection where the answer comes before it could write the last piece.
+ */
 export function spliceBody(source: JsonSource, changes: FieldChanges): Buffer | BytePieces {
   if (source.bytes.length < LONG_BYTES) return spliceFields(source, changes);
   const whole: Buffer[] = [];
@@ -31,10 +34,10 @@ export function spliceBody(source: JsonSource, changes: FieldChanges): Buffer | 
     short = [];
   };
   for (const piece of spliced(source, changes, null)) {
-    if (typeof piece === "string" || piece.length < SHORT_BYTES) short.push(piece);
+    if (lengthOf(piece) < SHORT_BYTES) short.push(piece);
     else {
       endShort();
-      whole.push(piece);
+      whole.push(typeof piece === "string" ? Buffer.from(piece) : piece);
     }
   }
   endShort();

@@ -22,9 +22,11 @@ export async function describeListed({ provider, models }: Listing): Promise<rea
 }
 
 /** Asked at the address itself and without a key, so one that needs a key describes nothing. */
-async function serverModels({ baseUrl, apiKey, transport }: Provider): Promise<readonly FoundModel[]> {
+async function serverModels({ baseUrl, apiKey, transport, allowsPrivate }: Provider): Promise<readonly FoundModel[]> {
   const { port, origin } = new URL(baseUrl);
-  if (port === "" || apiKey !== null || transport !== "network") return [];
+  // The search may reach private networks.
+  const isSearched = port !== "" && apiKey === null && transport === "network" && allowsPrivate !== false;
+  if (!isSearched) return [];
   const [found] = await discover({ address: origin, withinMs: PATIENCE_MS, hasDetails: true });
   return found?.models ?? [];
 }

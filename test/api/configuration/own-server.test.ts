@@ -120,6 +120,14 @@ test("a provider is removed with its models and their places in chains, and the 
   await call("POST", "/api/providers", { id: "groq", apiKey: "gsk_0123456789" });
   const shared = { id: "b", price: FREE, hosts: [{ provider: "groq" }, { provider: "own" }] };
   await call("POST", "/api/models", shared);
+  // Null says nothing, as in a file.
+  await call("POST", "/api/models", { id: "c", price: FREE, provider: "own", upstream: "x", hosts: null });
+  await call("POST", "/api/models", {
+    id: "d",
+    price: FREE,
+    provider: null,
+    hosts: [{ provider: "own", upstream: "x" }],
+  });
   await call("PUT", "/api/chains", { chains: { NANO: ["a"], SIMPLE: ["a", "b"] } });
   expect((await call("DELETE", "/api/providers/own")).status).toBe(422);
   await expectError(await gateway.api("DELETE", "/api/providers/own?models=all"), { status: 400, param: "models" });

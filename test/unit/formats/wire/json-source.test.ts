@@ -197,6 +197,15 @@ describe("spliceFields", () => {
     );
   });
 
+  it("ends a request body with a short piece, whatever was changed", () => {
+    const source = scan(`{"model":"x","long":${JSON.stringify("é".repeat(150_000))}}`);
+    for (const long of [JSON.stringify("é".repeat(20_000)), Buffer.from(JSON.stringify("é".repeat(20_000)))]) {
+      const body = spliceBody(source, new Map([["new", long]])) as BytePieces;
+      expect(body.pieces.at(-1)?.toString()).toBe("}");
+      expect(body.toString()).toBe(spliceFields(source, new Map([["new", long]])).toString());
+    }
+  });
+
   it.each([
     ["keeps a changed field's place", '{"a":1,"model":"x","b":2}', { model: '"y"' }, '{"a":1,"model":"y","b":2}'],
     ["puts a new one at the end", '{"a":1}', { b: "2" }, '{"a":1,"b":2}'],
