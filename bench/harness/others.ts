@@ -63,9 +63,10 @@ export function startWorkers(count: number, around: GatewaySurroundings, databas
   return startGateway({ name: `gateway, ${count} workers`, program, options: { workers: count }, env }, around);
 }
 
-/** Without `server.workers`, which it may not know yet. */
+/** In one process, as ours is. By its environment: older versions have no `server.workers`. */
 function startBefore(checkout: string, around: GatewaySurroundings): Promise<WorkersServer> {
-  return startGateway({ name: "before", program: join(checkout, "bin/switchyard.mjs"), options: {}, env: {} }, around);
+  const program = join(checkout, "bin/switchyard.mjs");
+  return startGateway({ name: "before", program, options: {}, env: { SWITCHYARD_WORKERS: "1" } }, around);
 }
 
 interface Gateway {
