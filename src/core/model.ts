@@ -194,6 +194,11 @@ export interface Provider extends ProviderKind {
   readonly takesTraceparent?: boolean;
 }
 
+/** Some servers take their key in a header of another name. */
+export function hasKey({ apiKey, headers }: Provider): boolean {
+  return apiKey !== null || Object.keys(headers).length > 0;
+}
+
 /** The formats in which a model can be asked, the usual one first. */
 export function formatsOf({ formats }: Pick<ModelHost, "formats">, provider: Provider): readonly FormatName[] {
   return formats ?? provider.formats ?? [provider.format];

@@ -1,6 +1,7 @@
 // A provider that fails, as the dashboard shows it.
 
 import { afterAll, describe, expect, test } from "vitest";
+import { expectError } from "../support/errors.ts";
 import { HELLO, labYaml } from "../support/gateway/gateway.ts";
 import { type FakeProvider, fails, startFakeProvider } from "../support/providers/fake-provider.ts";
 import { hasBrowser, startDashboard } from "./dashboard.ts";
@@ -48,5 +49,23 @@ describe.skipIf(!hasBrowser)("a provider that fails", () => {
     // Which of them depends on how long ago the last call failed.
     const badges = page.getByRole("row", { name: /alpha/ }).getByText(/^(Cooling down|Testing|\d+ failed)$/);
     await badges.first().waitFor();
+  });
+});
+
+describe.skipIf(!hasBrowser)("a provider without a key that answers 401", () => {
+  const yaml = labYaml((lab as FakeProvider)?.url ?? "http://127.0.0.1:1").replace("apiKey: lab-secret, ", "");
+  const { gateway, visit } = startDashboard({ yaml });
+
+  test("asks for one, in the response, the banner and on its tile", async () => {
+    lab?.on("*", fails(401));
+    // Three refusals in a row take it out.
+    for (let sent = 0; sent < 3; sent += 1) {
+      const answer = await gateway().post("/v1/chat/completions", HELLO);
+      const { message } = await expectError(answer, { status: 503 });
+      expect(message).toContain("lab returned 401 (it asks for an API key).");
+    }
+    const { page } = await visit("/providers");
+    await page.getByRole("alert").filter({ hasText: "lab asks for an API key (status 401)." }).waitFor();
+    await page.getByRole("heading", { name: /^lab/ }).getByText("Asks for a key").waitFor();
   });
 });

@@ -4,7 +4,7 @@
 import type { AttemptReport } from "../../core/call-report.ts";
 import { pause } from "../../core/cancellation.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { HostedModel } from "../../core/model.ts";
+import { type HostedModel, hasKey } from "../../core/model.ts";
 import { mayLeaveOut } from "../../formats/passage.ts";
 import type { Call, LastEvent } from "../call.ts";
 import { shuttingDown } from "../open-calls.ts";
@@ -160,7 +160,7 @@ async function trySkipped(walk: ChainWalk, services: Services): Promise<Answered
   return null;
 }
 
-function allFailed(walk: ChainWalk, { health, now }: Services): Unanswered {
+function allFailed(walk: ChainWalk, { health, now, registry }: Services): Unanswered {
   const dueAtMs = walk.skipped
     .filter(({ model }) => fits(model, walk))
     .map(({ model }) => health.stateOf(model.route).nextTryAtMs ?? Number.POSITIVE_INFINITY);
@@ -168,7 +168,9 @@ function allFailed(walk: ChainWalk, { health, now }: Services): Unanswered {
   const { attempts, failures } = walk;
   const { tier, chain, isNamed } = walk.reservation.decision;
   const waitMs = Number.isFinite(soonestMs) ? Math.max(0, soonestMs - now()) : null;
-  const error = chainError({ tier: isNamed ? null : tier, chain, attempts, failures, waitMs });
+  const last = walk.tried.at(-1);
+  const isKeyless = last !== undefined && !hasKey(registry.connection(last.provider).provider);
+  const error = chainError({ tier: isNamed ? null : tier, chain, attempts, failures, isKeyless, waitMs });
   return { ok: false, error, event: "error", accepted: null };
 }
 

@@ -16,6 +16,8 @@ export interface WalkedChain {
   readonly chain: readonly string[];
   readonly attempts: readonly Pick<AttemptReport, "model" | "provider">[];
   readonly failures: readonly Failure[];
+  /** Whether the last provider was called without a key. */
+  readonly isKeyless: boolean;
   /** Until a model that was not even tried may be called again. */
   readonly waitMs: number | null;
 }
@@ -37,7 +39,7 @@ export function chainError(walked: WalkedChain): GatewayError {
 
 /** Would a retry get the same refusals, until the operator has done something? */
 function isForOperator(walked: WalkedChain): boolean {
-  const isRefusal = (failure: Failure): boolean => refusalOf(failure) !== undefined;
+  const isRefusal = (failure: Failure): boolean => refusalOf(failure, false) !== undefined;
   return countTried(walked) === walked.chain.length && walked.failures.every(isRefusal);
 }
 
@@ -56,18 +58,19 @@ function whatFailed(walked: WalkedChain): string {
 }
 
 /** Names the provider and the status. Nothing of its own words, which may quote a prompt or a key. */
-function lastError({ attempts, failures }: WalkedChain): string {
+function lastError({ attempts, failures, isKeyless }: WalkedChain): string {
   const provider = attempts.at(-1)?.provider;
   const failure = failures.at(-1);
   if (provider === undefined || failure === undefined) return "None could be called in time.";
-  const refusal = refusalOf(failure);
+  const refusal = refusalOf(failure, isKeyless);
   if (refusal !== undefined) {
     return `Last error: ${provider} returned ${failure.status} (${refusal}). Check the provider with '${command("doctor")}'.`;
   }
   return `Last error: ${provider} ${failure.kind === "status" ? `returned ${failure.status}` : WHAT_HAPPENED[failure.kind]}.`;
 }
 
-function refusalOf({ kind, status, fault }: Failure): string | undefined {
+function refusalOf({ kind, status, fault }: Failure, isKeyless: boolean): string | undefined {
+  if (isKeyless && (status === 401 || status === 403)) return "it asks for an API key";
   if (fault?.isGatewayRefused === true) return "it refused the gateway's API key or region";
   return kind === "status" ? REFUSALS[status ?? 0] : undefined;
 }

@@ -1,7 +1,7 @@
 // Advice for the operator on a failed provider test: what is wrong, and how to fix it.
 
 import { readBuiltin } from "../../catalog/builtin.ts";
-import type { HostedModel, Provider } from "../../core/model.ts";
+import { type HostedModel, hasKey, type Provider } from "../../core/model.ts";
 import { type Failure, judge } from "../attempt/verdict.ts";
 
 export interface Advice {
@@ -92,11 +92,6 @@ function saidBy({ fault }: Failure, provider: Provider): string {
     .trim()
     .slice(0, SAID_MAX);
   return words === "" ? "" : ` It says: ${words}`;
-}
-
-/** Some servers take their key in a header of another name. */
-function hasKey({ apiKey, headers }: Provider): boolean {
-  return apiKey !== null || Object.keys(headers).length > 0;
 }
 
 function newKey(provider: Provider): string {

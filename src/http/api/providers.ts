@@ -8,6 +8,7 @@ import {
   CAPABILITIES,
   ENDPOINTS,
   type HostedModel,
+  hasKey,
   type Model,
   type Provider,
   type Timeouts,
@@ -67,6 +68,7 @@ export const ProviderSchema = named("Provider", {
   dataPolicy: nullable(AnyText),
   // Why no request can reach it, and what to do.
   problem: nullable(AnyText),
+  hasKey: Type.Boolean({ description: "False where calls carry neither a key nor a header of the configuration." }),
   health: nullable(HealthSchema),
   // A rejected key stops all calls; a failing host does not say that the key is wrong.
   credential: nullable(HealthSchema),
@@ -221,6 +223,7 @@ function writeProviders({ catalog, health }: Services, versions: Versions): read
       region: policy?.region ?? null,
       dataPolicy: policy?.dataPolicy ?? null,
       problem: unreachableBecause(catalog.models, provider),
+      hasKey: hasKey(provider),
       health: host === undefined ? null : writeHealth(host.provider),
       credential: host === undefined ? null : writeHealth(host.credential),
       keys: (host?.keys ?? []).map((key) => ({ id: key.id, weight: weightOf(key.id), ...writeHealth(key) })),

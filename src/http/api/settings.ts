@@ -3,6 +3,7 @@
 
 import { Type } from "typebox";
 import { isSimulated } from "../../catalog/catalog.ts";
+import { hasKey } from "../../core/model.ts";
 import { AnyText, Flag, listed, named, nullable, Time } from "../openapi/schema.ts";
 import { isoTime } from "./exchange.ts";
 import { type ApiRoute, get } from "./route.ts";
@@ -56,11 +57,11 @@ export const SETTINGS_ROUTES: readonly ApiRoute[] = [
           baselineModel: catalog.baseline.id,
           markup: catalog.markupPpm / 1_000_000,
           options: shownOptions().map(({ origin, ...option }) => ({ ...option, origin, isSet: origin !== "default" })),
-          providers: [...catalog.providers.values()].map(({ id, kind, baseUrl, apiKey }) => ({
-            id,
-            kind,
-            baseUrl,
-            hasKey: apiKey !== null,
+          providers: [...catalog.providers.values()].map((provider) => ({
+            id: provider.id,
+            kind: provider.kind,
+            baseUrl: provider.baseUrl,
+            hasKey: hasKey(provider),
           })),
         };
       };

@@ -31,7 +31,7 @@ interface StoredKey {
 }
 
 /** As they were set here. What file or environment set is not among them. */
-export function keysOf({ configured }: Provider): readonly KeyRow[] {
+function keysOf({ configured }: Provider): readonly KeyRow[] {
   const { apiKey, apiKeys = [] } = (configured ?? {}) as {
     apiKey?: ShownKey;
     apiKeys?: readonly (ShownKey | StoredKey)[];

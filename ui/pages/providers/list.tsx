@@ -12,7 +12,7 @@ import { Connect } from "../../parts/connect.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo } from "../../router.ts";
 import type { Explore, HealthState, List, Model, Provider, Vendor } from "../../types.ts";
-import { KeyList, Keys, keysOf } from "./keys.tsx";
+import { KeyList, Keys } from "./keys.tsx";
 import { LocalServers } from "./local.tsx";
 import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
@@ -137,13 +137,12 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
 
 /** One word; the rest is the tooltip. */
 function State({ provider }: { readonly provider: Provider }) {
-  const { health, credential, locked } = provider;
+  const { health, credential, hasKey } = provider;
   const refused = isDown(credential);
-  const isKeyless = locked === null && keysOf(provider).length === 0;
   if (refused || isDown(health)) {
     return (
       <span class="status bad" title={(refused ? credential : health)?.lastError ?? ""}>
-        {refused ? (isKeyless ? TEXT.asksForKey : TEXT.keyRefused) : TEXT.coolingDown}
+        {refused ? (hasKey ? TEXT.keyRefused : TEXT.asksForKey) : TEXT.coolingDown}
       </span>
     );
   }

@@ -17,7 +17,7 @@ const unreadable: Failure = { ...status(200), kind: "unreadable", message: "inne
 function chainError(failures: readonly Failure[], walked: Partial<WalkedChain> = {}) {
   const attempts = failures.map((_, index) => ({ model: `model-${index}`, provider: `provider-${index}` }));
   const chain = attempts.map(({ model }) => model);
-  return errorOf({ tier: "SIMPLE", chain, attempts, failures, waitMs: null, ...walked });
+  return errorOf({ tier: "SIMPLE", chain, attempts, failures, isKeyless: false, waitMs: null, ...walked });
 }
 
 test.each<readonly [string, readonly Failure[], number, string]>([
@@ -92,6 +92,12 @@ test.each<readonly [string, readonly Failure[], string]>([
   ],
 ])("%s: the message names how many were tried and the last error", (_name, failures, message) => {
   expect(chainError(failures).message).toBe(message);
+});
+
+test.each([401, 403])("a provider that was called without a key and returned %i asks for one", (code) => {
+  const { message, details } = chainError([status(code)], { isKeyless: true });
+  expect(message).toContain(`provider-0 returned ${code} (it asks for an API key). Check the provider`);
+  expect(details.headers).toEqual({ "x-should-retry": "false" });
 });
 
 test("models that were not tried in time are not counted", () => {
