@@ -33,10 +33,10 @@ function withSection(document: Overlay, section: string, value: Json): Overlay {
   return Object.fromEntries(isEmpty ? others : [...others, [section, value]]);
 }
 
-/** Without a provider, the models that it alone serves, and their places in chains. */
-export function withoutProvider(document: Overlay, id: string): Overlay {
+/** Without a provider, the models that it alone serves, and their places in chains, where none of `back` takes them. */
+export function withoutProvider(document: Overlay, id: string, back: ReadonlySet<Json>): Overlay {
   const gone = modelsOf(document).filter((row) => servers(row).join() === id);
-  const ids = new Set(gone.map((row) => row.id));
+  const ids = new Set(gone.flatMap((row) => (back.has(row.id as Json) ? [] : [row.id])));
   let next = withEntry(document, "providers", id, null);
   for (const row of gone) next = withEntry(next, "models", String(row.id), null);
   for (const [tier, chain] of Object.entries(isJsonMap(document.tiers) ? document.tiers : {})) {

@@ -153,6 +153,7 @@ class VersionFollower implements Versions {
   }
 
   async draft(change: Publication["change"], author: string): Promise<Usable> {
+    await this.#catchUp();
     const { document, checked } = await this.#prepare(this.#newest, { author, change });
     refuseLocked(this.locks, changesBetween(this.#newest.document, document), document);
     return checked;

@@ -3,8 +3,9 @@
 
 import type { FastifyRequest } from "fastify";
 import { type TProperties, Type } from "typebox";
+import { isRoutable } from "../../../catalog/catalog.ts";
 import { GatewayError } from "../../../core/errors.ts";
-import type { JsonMap } from "../../../core/overlay.ts";
+import type { Json, JsonMap } from "../../../core/overlay.ts";
 import { TIERS } from "../../../core/tiers.ts";
 import { newModelId } from "../../../versions/adoption.ts";
 import { drafted, entryAt, patched, withEntry, withoutProvider } from "../../../versions/document.ts";
@@ -14,6 +15,7 @@ import { named } from "../../openapi/schema.ts";
 import { missing, oneOf, queryOf } from "../exchange.ts";
 import { type ApiRoute, del, patch, post, put } from "../route.ts";
 import {
+  authorOf,
   documentOf,
   entryOf,
   ifMatch,
@@ -182,7 +184,7 @@ const KEPT = ["keep", "remove"] as const;
 const modelsToo = query(
   "models",
   Type.Enum([...KEPT]),
-  "`remove` also removes the run-time models that it alone serves, and their places in chains.",
+  "`remove` also removes the run-time models that it alone serves. Their places in chains go too, unless a model that ships takes them.",
 );
 
 function removal({ section, noun, isKnown }: Pick<EntryKind, "section" | "noun" | "isKnown">): ApiRoute {
@@ -195,17 +197,28 @@ function removal({ section, noun, isKnown }: Pick<EntryKind, "section" | "noun" 
     async handle({ request }, edge) {
       const id = entryIdOf(request, noun);
       const models = section === "providers" ? oneOf("models", queryOf(request, "models") ?? "keep", KEPT) : "keep";
-      const published = await edge.versions.publish({
-        ...publisherOf(request, {}),
-        change(document) {
-          if (entryAt(document, section, id) !== undefined)
-            return models === "keep" ? withEntry(document, section, id, null) : withoutProvider(document, id);
-          throw isKnown(edge, id) ? notRunTime(edge, section, id) : missing(noun, id);
-        },
-      });
-      return writePublished(published);
+      const removed = (document: JsonMap, back: ReadonlySet<Json>): JsonMap => {
+        if (entryAt(document, section, id) !== undefined)
+          return models === "keep" ? withEntry(document, section, id, null) : withoutProvider(document, id, back);
+        throw isKnown(edge, id) ? notRunTime(edge, section, id) : missing(noun, id);
+      };
+      const back = models === "keep" ? NONE : await routableIn((document) => removed(document, NONE), request, edge);
+      const change = (document: JsonMap): JsonMap => removed(document, back);
+      return writePublished(await edge.versions.publish({ ...publisherOf(request, {}), change }));
     },
   });
+}
+
+const NONE: ReadonlySet<Json> = new Set();
+
+/** Models that requests could be routed to. A shipped model is among them when the row that replaced it is gone. */
+async function routableIn(
+  change: (document: JsonMap) => JsonMap,
+  request: FastifyRequest,
+  { versions }: OperatorContext,
+): Promise<ReadonlySet<Json>> {
+  const { catalog } = await versions.draft(change, authorOf(request));
+  return new Set([...catalog.models.values()].filter((model) => isRoutable(catalog, model)).map(({ id }) => id));
 }
 
 function exists(noun: string, id: string): GatewayError {
