@@ -6,6 +6,7 @@ import type { Rig } from "./harness/rig.ts";
 import type { Server } from "./harness/server.ts";
 import { percentile } from "./harness/statistics.ts";
 import { show, showRange, type Table } from "./harness/table.ts";
+import { warmUp } from "./harness/warm-up.ts";
 
 /** How many rounds, and how long each is. */
 export interface LatencyPlan {
@@ -22,13 +23,19 @@ const MEASURED: readonly Size[] = ["small", "100 KB"];
 
 export async function measureLatency(rig: Rig, plan: LatencyPlan): Promise<Table> {
   const rows: string[][] = [];
-  for (const size of MEASURED) rows.push(...(await measureSize(rig, size, plan)));
+  const warmed: string[] = [];
+  for (const size of MEASURED) {
+    const measured = await measureSize(rig, size, plan);
+    rows.push(...measured.rows);
+    warmed.push(`${measured.warmUpRequests} ${size}`);
+  }
   return {
     title: `latency: whole answers at ${PER_SECOND} requests/s, times in µs`,
     columns: ["", "body", "p50", "p99", "added p50", "added p99", "CPU/request"],
     rows,
     notes: [
       `${plan.rounds} rounds after ${plan.warmUpMs / 1000} s at full load for each row; in brackets the lowest and the highest round.`,
+      `In that time the gateway of one process served ${warmed.join(" and ")} requests. Each worker got as many.`,
     ],
   };
 }
@@ -41,16 +48,16 @@ interface Measured {
 }
 
 /** Servers take turns in rounds; a row is compared with the direct way to the provider. */
-async function measureSize(rig: Rig, size: Size, { rounds, warmUpMs, roundMs }: LatencyPlan): Promise<string[][]> {
+async function measureSize(rig: Rig, size: Size, { rounds, warmUpMs, roundMs }: LatencyPlan) {
   const all: readonly Measured[] = [rig.direct, rig.proxy, rig.gateway, ...rig.others].map((server) => ({
     server,
     rounds: [],
     cpuUs: [],
   }));
-  for (const { server } of all) {
-    const warmUp = { target: server.target, body: bodyOf(size), connections: WARM_UP_CONNECTIONS, forMs: warmUpMs };
-    await rig.load.ask("saturate", warmUp);
-  }
+  const { load, gateway } = rig;
+  const servers = all.map(({ server }) => server);
+  const warming = { bodyOf: () => bodyOf(size), connections: WARM_UP_CONNECTIONS, forMs: warmUpMs };
+  const warmUpRequests = await warmUp({ load, servers, gateway, ...warming });
   for (let round = 0; round < rounds; round++) {
     for (const one of all) {
       const { timesUs, cpuUs } = await runRound(rig, { server: one.server, size, forMs: roundMs });
@@ -59,7 +66,7 @@ async function measureSize(rig: Rig, size: Size, { rounds, warmUpMs, roundMs }: 
     }
   }
   const direct = all[0] as Measured;
-  return all.map(({ server, rounds: measured, cpuUs }) => {
+  const rows = all.map(({ server, rounds: measured, cpuUs }) => {
     const quantiles = [0.5, 0.99].map((share) => show(percentile(measured.flat(), share)));
     const added = [0.5, 0.99].map((share) => {
       const base = percentile(direct.rounds.flat(), share);
@@ -67,6 +74,7 @@ async function measureSize(rig: Rig, size: Size, { rounds, warmUpMs, roundMs }: 
     });
     return [server.name, size, ...quantiles, ...added, showRange(cpuUs)];
   });
+  return { rows, warmUpRequests };
 }
 
 async function runRound({ load }: Rig, { server, size, forMs }: { server: Server; size: Size; forMs: number }) {

@@ -6,6 +6,7 @@ import { bodyOf, responsesBodyOf, SIZES, type Size } from "./clients/bodies.ts";
 import type { Rig } from "./harness/rig.ts";
 import type { Server } from "./harness/server.ts";
 import { showRange, showRatios, type Table } from "./harness/table.ts";
+import { warmUp } from "./harness/warm-up.ts";
 
 /** How many rounds, and how long each is. */
 export interface RequestsPlan {
@@ -52,14 +53,18 @@ export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Tab
       return [one.server.name, one.size, showRange(one.perSecond), showRange(one.cpuUs), ratio, ofChat];
     }),
     notes: [
-      `Median (lowest-highest) of ${plan.rounds} rounds, after ${plan.warmUpMs / 1000} s of warm-up for each row.`,
+      `Median (lowest-highest) of ${plan.rounds} rounds, after ${plan.warmUpMs / 1000} s of warm-up for each row, or until each worker had as many requests as the one process.`,
       "The last two columns compare the CPU of the same round.",
     ],
   };
 }
 
 async function measureSize(rig: Rig, cases: readonly Case[], plan: RequestsPlan): Promise<void> {
-  for (const one of cases) await runRound(rig, one, plan.warmUpMs);
+  const { load, gateway } = rig;
+  const servers = cases.map(({ server }) => server);
+  const [{ size }] = cases as readonly [Case];
+  const warming = { bodyOf: (server: Server) => bodyFor(server, size), connections: CONNECTIONS, forMs: plan.warmUpMs };
+  await warmUp({ load, servers, gateway, ...warming });
   for (let round = 0; round < plan.rounds; round++) {
     for (const one of cases) {
       const { perSecond, cpuUs } = await runRound(rig, one, plan.roundMs);
@@ -76,9 +81,12 @@ function newCase(server: Server, size: Size): Case {
 /** CPU time is that of the server alone, all its threads included. */
 async function runRound({ load }: Rig, { server, size }: Case, forMs: number) {
   const before = await server.process.ask("resources", null);
-  const body = server.target.path === undefined ? bodyOf(size) : responsesBodyOf(size);
-  const input = { target: server.target, body, connections: CONNECTIONS, forMs };
+  const input = { target: server.target, body: bodyFor(server, size), connections: CONNECTIONS, forMs };
   const { requests, seconds } = await load.ask("saturate", input);
   const after = await server.process.ask("resources", null);
   return { perSecond: requests / seconds, cpuUs: (after.cpuUs - before.cpuUs) / requests };
+}
+
+function bodyFor({ target }: Server, size: Size): object {
+  return target.path === undefined ? bodyOf(size) : responsesBodyOf(size);
 }

@@ -18,7 +18,7 @@ export interface StreamPlan {
 
 /** A few streams, where every chunk wakes the process, and many, where chunks share a wake-up. */
 const STREAMS = [10, 200];
-/** Of the warm-up. */
+/** Of the warm-up, for each worker: each compiles its code for itself. */
 const CONNECTIONS = 32;
 const EVERY_MS = 10;
 const WARM_UP_PACE = { chunks: 10, everyMs: 1 };
@@ -62,7 +62,8 @@ function serversOf({ direct, proxy, gateway, others }: Rig): readonly Server[] {
 /** False for a peer that does not stream what it is sent. */
 async function warmsUp(rig: Rig, server: Server, { warmUpRounds }: StreamPlan): Promise<boolean> {
   try {
-    for (let round = 0; round < warmUpRounds; round++) await readRound(rig, server, CONNECTIONS);
+    for (let round = 0; round < warmUpRounds; round++)
+      await readRound(rig, server, CONNECTIONS * (server.workers ?? 1));
     return true;
   } catch (error) {
     if (rig.others.every((other) => other !== server)) throw error;
@@ -110,7 +111,7 @@ async function measurePace(
     }),
     notes: [
       "A chunk is timed from the provider's write to the client's read. CPU is that of the named server, opening included.",
-      `Median (lowest-highest) of ${rounds} rounds, after ${warmUpRounds} rounds of ${CONNECTIONS} short streams.`,
+      `Median (lowest-highest) of ${rounds} rounds, after ${warmUpRounds} rounds of ${CONNECTIONS} short streams, for each worker.`,
     ],
   };
 }

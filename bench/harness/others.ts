@@ -57,10 +57,15 @@ export async function startOthers({ workers, before, peersIn }: OthersWanted, ar
 }
 
 /** On a SQLite file, unless there is the address of a PostgreSQL. */
-export function startWorkers(count: number, around: GatewaySurroundings, database?: string): Promise<WorkersServer> {
+export async function startWorkers(
+  count: number,
+  around: GatewaySurroundings,
+  database?: string,
+): Promise<WorkersServer> {
   const program = fileURLToPath(new URL("../servers/command.js", import.meta.url));
   const env: Readonly<Record<string, string>> = database === undefined ? {} : { DATABASE_URL: database };
-  return startGateway({ name: `gateway, ${count} workers`, program, options: { workers: count }, env }, around);
+  const gateway = { name: `gateway, ${count} workers`, program, options: { workers: count }, env };
+  return { ...(await startGateway(gateway, around)), workers: count };
 }
 
 /** In one process, as ours is. By its environment: older versions have no `server.workers`. */

@@ -9,4 +9,6 @@ export interface Server<W extends ServerWork = ServerWork> {
   readonly name: string;
   readonly target: Target;
   readonly process: Child<W>;
+  /** How many processes serve, where there are several: each compiles its code for itself. */
+  readonly workers?: number;
 }
