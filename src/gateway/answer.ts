@@ -109,7 +109,6 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const { beganAt, endedAt: firstAt } = attempted.attempts.at(-1) as AttemptReport;
       const output = { outputTokens: usage?.buckets.output ?? outputTokens, outputMs: performance.now() - firstAt };
       services.speeds.note(model.route, { firstMs: firstAt - beganAt, ...output });
-      noteTurn(ready, usage, stream.reader.toolCallIds(), services);
       const isCounted = true;
       const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
       const assessment = assess(delivered, services);
@@ -117,6 +116,8 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const kept = call.state === null ? written : awaitedLater(call.state.keepClosing(written));
       const stored = call.idempotencyId === null ? null : storedAnswer(call, contentType, textSoFar + (await kept));
       const settlement = await book(delivered, assessment, stored, services);
+      // Not before: all other workers are told of it, and the charge would wait behind that.
+      noteTurn(ready, usage, stream.reader.toolCallIds(), services);
       end({ event: "finished", isCutting: false, settlement });
       return kept;
     },
