@@ -1,10 +1,12 @@
-// A lease on the shared window of one name: the calls this process may admit without asking for the next second, or the
-// fact that the window is full.
+// A lease on the shared window of one name: the calls this process may admit without asking for the next second, one that
+// it may admit later, or the fact that the window is full.
 
 import { msUntil, type Taken, totalOf, type Wish } from "../../core/processes/call-window.ts";
 import type { Admission } from "./per-minute.ts";
 
 const LEASE_MS = 1_000;
+/** One permit that was not used by then is kept for so long, so that a lone call need not wait for the store. */
+const KEPT_MS = 30_000;
 /** A call that is counted in second s may be made until s + 2, so it has to count until s + 62. */
 const SPAN_SECONDS = 62;
 /** No client is told to wait longer than the minute the limit is for. */
@@ -20,9 +22,13 @@ export interface Lease {
   /** Calls that may be admitted without asking, until `untilMs`. */
   permits: number;
   untilMs: number;
+  /** Until then they may be used late. Such a call is counted again right after: a permit counts from when it was taken. */
+  keptUntilMs: number;
+  /** Calls that were admitted so, and are not counted again yet. */
+  late: number;
   /** The second of the shared clock in which the permits were taken. */
   second: number;
-  /** What was left in the window when we last asked. */
+  /** What was left in the window when we last asked; all of it before. */
   remaining: number;
   /** When the window will be empty if nothing more is taken. */
   emptyAtMs: number;
@@ -40,50 +46,62 @@ export interface Lease {
 
 /** Admits or refuses a call from what is known; null when the store has to be asked. */
 export function admitFromLease(lease: Lease, atMs: number): Admission | null {
-  if (lease.permits > 0 && atMs < lease.untilMs) {
+  if (lease.permits > 0 && atMs < lease.keptUntilMs) {
     lease.permits -= 1;
+    if (atMs >= lease.untilMs) lease.late += 1;
     return admission(lease, { allowed: true, atMs });
   }
   return atMs < lease.refusedUntilMs ? admission(lease, { allowed: false, atMs }) : null;
 }
 
-/** Whether permits were taken and not used in time. */
-export function hasUnusedPermits({ permits, untilMs, isAsking }: Lease, atMs: number): boolean {
-  return permits > 0 && atMs >= untilMs && !isAsking;
+/** Whether permits were taken, not used in time, and are not to be kept. */
+export function hasUnusedPermits({ permits, untilMs, keptUntilMs, isAsking }: Lease, atMs: number): boolean {
+  return !isAsking && ((permits > 1 && atMs >= untilMs) || (permits > 0 && atMs >= keptUntilMs));
+}
+
+/** A permit that was kept under another limit admits nothing. */
+export function changeLimit(lease: Lease, limit: number): void {
+  Object.assign(lease, { limit, refusedUntilMs: 0, keptUntilMs: Math.min(lease.keptUntilMs, lease.untilMs) });
 }
 
 export function newLease(limit: number): Lease {
-  const times = { untilMs: 0, second: 0, emptyAtMs: 0, refusedUntilMs: 0, retryAtMs: 0, seenAtMs: 0 };
+  const times = { untilMs: 0, keptUntilMs: 0, second: 0, emptyAtMs: 0, refusedUntilMs: 0, retryAtMs: 0, seenAtMs: 0 };
   const pace = { startedAtMs: 0, count: 0, before: 0 };
-  return { ...times, limit, permits: 0, remaining: 0, waiting: [], isAsking: false, pace };
+  return { ...times, limit, permits: 0, late: 0, remaining: limit, waiting: [], isAsking: false, pace };
 }
 
 /**
- * How many calls to take: as many as wait. A busy key gets some more for its next second, as long as that is a small part
- * of what is left, because unused permits are refused to other processes. A small limit gets none and stays exact.
+ * How many calls to take: as many as wait or came late. A busy key gets some more for its next second, and an idle one
+ * keeps one. That is a small part of what is left, because unused permits are refused to other processes. A small limit
+ * gets none and stays exact.
  */
-export function wishOf(lease: Lease, processes: number): Omit<Wish, "id"> {
-  const { limit, permits, second, waiting, pace, remaining } = lease;
-  const isRoomy = limit >= LEASED_LIMIT_MIN && remaining >= limit / 2 && waiting.length > 0;
+export function wishOf(lease: Lease, processes: number, atMs: number): Omit<Wish, "id"> {
+  const { limit, permits, late, second, waiting, pace, remaining } = lease;
+  const isRoomy = limit >= LEASED_LIMIT_MIN && remaining >= limit / 2;
   const spare = isRoomy ? Math.floor(remaining / (8 * processes)) : 0;
-  const more = Math.min(Math.max(pace.before, pace.count), spare);
-  const unused = permits > 0 ? { second, count: permits } : null;
-  return { limit, spanSeconds: SPAN_SECONDS, count: waiting.length + more, unused };
+  const kept = atMs - lease.seenAtMs < KEPT_MS ? 1 : 0;
+  const needed = waiting.length + late;
+  const more = Math.min(needed > 0 ? Math.max(pace.before, pace.count) : kept, spare);
+  const unused = permits + late > 0 ? { second, count: permits + late } : null;
+  return { limit, spanSeconds: SPAN_SECONDS, count: needed + more, unused };
+}
+
+/** What a wish was made for, and when. */
+export interface Asked {
+  readonly askedAtMs: number;
+  readonly waiting: number;
+  readonly late: number;
 }
 
 /** Takes over what the store granted. */
-export function applyTaken(
-  lease: Lease,
-  taken: Taken,
-  asked: { askedAtMs: number; wanted: number; atMs: number },
-): void {
-  const { askedAtMs, wanted, atMs } = asked;
-  lease.permits = taken.granted;
+export function applyTaken(lease: Lease, taken: Taken, { askedAtMs, waiting, late }: Asked, atMs: number): void {
+  lease.permits = Math.max(0, taken.granted - late);
   lease.untilMs = askedAtMs + LEASE_MS;
+  lease.keptUntilMs = askedAtMs + KEPT_MS;
   lease.second = taken.second;
   lease.remaining = Math.max(0, lease.limit - totalOf(taken.counts));
   lease.emptyAtMs = atMs + msUntil(taken, 0, SPAN_SECONDS);
-  if (taken.granted >= wanted) return;
+  if (taken.granted >= waiting + late) return;
   const waitMs = msUntil(taken, lease.limit - 1, SPAN_SECONDS);
   lease.retryAtMs = atMs + waitMs;
   // A limit of 0 never has room.

@@ -2,7 +2,17 @@
 // A process takes calls from the shared window in leases of one second. Without the shared store each process enforces
 // its part of the limit.
 
-import { admitFromLease, applyTaken, countCall, hasUnusedPermits, type Lease, newLease, wishOf } from "./lease.ts";
+import {
+  type Asked,
+  admitFromLease,
+  applyTaken,
+  changeLimit,
+  countCall,
+  hasUnusedPermits,
+  type Lease,
+  newLease,
+  wishOf,
+} from "./lease.ts";
 import { type Admission, type CallLimits, createLimiter } from "./per-minute.ts";
 import type { SharedCounter } from "./shared-counter.ts";
 
@@ -30,20 +40,19 @@ export function createSharedLimits(options: SharedLimitsOptions): SharedLimits {
   const admitIfKnown = createLocalDecision({ ...options, clock });
   let timer: NodeJS.Timeout | null = null;
 
-  /** Takes permits for the calls that wait, then decides on those. */
+  /** Takes permits for the calls that wait, then decides on those. Counts those again that came late. */
   async function refill(id: string, lease: Lease): Promise<void> {
     lease.isAsking = true;
-    let askedAtMs = 0;
-    let wanted = 0;
+    let asked: Asked = { askedAtMs: 0, waiting: 0, late: 0 };
     const taken = await counter.take(id, () => {
-      askedAtMs = clock();
-      wanted = lease.waiting.length;
-      const wish = wishOf(lease, options.processes());
+      asked = { askedAtMs: clock(), waiting: lease.waiting.length, late: lease.late };
+      const wish = wishOf(lease, options.processes(), asked.askedAtMs);
       lease.permits = 0;
+      lease.late = 0;
       return wish;
     });
     lease.isAsking = false;
-    if (taken !== null) applyTaken(lease, taken, { askedAtMs, wanted, atMs: clock() });
+    if (taken !== null) applyTaken(lease, taken, asked, clock());
     const waiting = lease.waiting;
     lease.waiting = [];
     for (const decide of waiting) decide(now());
@@ -69,9 +78,11 @@ export function createSharedLimits(options: SharedLimitsOptions): SharedLimits {
     admit(id, limitPerMinute, nowMs) {
       const lease = leases.get(id) ?? newLease(limitPerMinute);
       leases.set(id, lease);
-      if (lease.limit !== limitPerMinute) Object.assign(lease, { limit: limitPerMinute, refusedUntilMs: 0 });
+      if (lease.limit !== limitPerMinute) changeLimit(lease, limitPerMinute);
       countCall(lease, clock());
-      return admitIfKnown(id, lease, nowMs) ?? wait(id, lease);
+      const known = admitIfKnown(id, lease, nowMs);
+      if (lease.late > 0 && !lease.isAsking) void refill(id, lease);
+      return known ?? wait(id, lease);
     },
     start() {
       timer ??= setInterval(sweep, SWEEP_MS).unref();

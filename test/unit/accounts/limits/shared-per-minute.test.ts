@@ -126,8 +126,44 @@ test("a busy key is admitted without asking each time, and unused permits go bac
   }
   expect(store.takes.length).toBeLessThan(40);
   await vi.advanceTimersByTimeAsync(2_500);
-  // Every leased and unused permit is free again for the other process.
+  // Every leased and unused permit is free again for the other process, but for the one that is kept.
+  expect(store.roomFor("k", 2_000)).toBe(1_499);
+  await vi.advanceTimersByTimeAsync(31_000);
   expect(allowed(await burst([there], 2_000, 2_000))).toBe(1_500);
+});
+
+describe("a lone call of a key with a large limit", () => {
+  test("does not wait for the store, and counts from when it was made", async () => {
+    const store = createStore();
+    const limits = openProcess(store, 2);
+    expect(allowed(await burst([limits], 1, 600))).toBe(1);
+    for (let calls = 1; calls < 4; calls += 1) {
+      await vi.advanceTimersByTimeAsync(29_000);
+      store.takes.length = 0;
+      expect(limits.admit("k", 600, Date.now())).toMatchObject({ allowed: true });
+      await vi.advanceTimersByTimeAsync(100);
+      expect(store.takes).toMatchObject([{ unused: { count: 1 }, count: 2 }]);
+      // Those of the last minute, and the one that is kept.
+      expect(store.roomFor("k", 600)).toBe(600 - Math.min(calls + 1, 3) - 1);
+    }
+    await vi.advanceTimersByTimeAsync(61_900);
+    expect(store.roomFor("k", 600)).toBe(600);
+  });
+
+  test("waits after a longer pause, and where the limit was changed", async () => {
+    const limits = openProcess(createStore(), 1);
+    for (const [pauseMs, limit] of [
+      [0, 600],
+      [31_500, 600],
+      [5_000, 0],
+    ] as const) {
+      await vi.advanceTimersByTimeAsync(pauseMs);
+      const admission = limits.admit("k", limit, Date.now());
+      expect(admission).toBeInstanceOf(Promise);
+      await vi.advanceTimersByTimeAsync(50);
+      expect((await admission).allowed).toBe(limit > 0);
+    }
+  });
 });
 
 test("a limit that was changed counts from the next call", async () => {
@@ -210,6 +246,38 @@ test("no 60 seconds have more calls than the limit, and none is refused while th
       );
       expect(most).toBeLessThanOrEqual(limit);
       expect(roomWhenRefused.filter((room) => room > 0)).toEqual([]);
+      for (const limits of open.splice(0)) limits.stop();
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("no 60 seconds have more calls than a limit that is leased from, with pauses and bursts", async () => {
+  const call = fc.record({ afterMs: fc.nat(20_000), process: fc.nat(2), count: fc.integer({ min: 1, max: 60 }) });
+  const history = fc.record({
+    limit: fc.integer({ min: 120, max: 160 }),
+    calls: fc.array(call, { maxLength: 60, size: "max" }),
+  });
+  await fc.assert(
+    fc.asyncProperty(history, async ({ limit, calls }) => {
+      const store = createStore();
+      const processes = [openProcess(store, 3), openProcess(store, 3), openProcess(store, 3)];
+      const letInAtMs: number[] = [];
+      for (const { afterMs, process, count } of calls) {
+        await vi.advanceTimersByTimeAsync(afterMs);
+        for (let index = 0; index < count; index += 1) {
+          // When it was let in, not when that was heard of.
+          const admission = processes[process]!.admit("k", limit, Date.now());
+          if (!(admission instanceof Promise)) letInAtMs.push(...(admission.allowed ? [Date.now()] : []));
+          else void admission.then((each) => each.allowed && letInAtMs.push(Date.now()));
+        }
+      }
+      await vi.advanceTimersByTimeAsync(1_000);
+      const most = Math.max(
+        0,
+        ...letInAtMs.map((from) => letInAtMs.filter((at) => at >= from && at < from + 60_000).length),
+      );
+      expect(most).toBeLessThanOrEqual(limit);
       for (const limits of open.splice(0)) limits.stop();
     }),
     { numRuns: 40 },
