@@ -82,4 +82,33 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
     expect(document.models).toMatchObject([{ context: 8192, capabilities: ["tools", "json"] }]);
     expect(troubles).toEqual([]);
   });
+
+  test("beside a vendor: its tile says that no chain has its models, and leads there", async () => {
+    await gateway().api("POST", "/api/providers", { id: "openai", apiKey: "sk-0123456789" });
+    const { page, troubles } = await visit("/providers");
+    await page.getByRole("button", { name: /^Other server/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Connect Other server" });
+    await dialog.getByLabel("Id").fill("beside");
+    await dialog.getByLabel("Base URL").fill(own?.url ?? "");
+    await dialog.getByLabel("API key").fill(KEY);
+    await dialog.getByLabel("Models").fill("small-one");
+    await dialog.getByRole("button", { name: "Connect" }).click();
+    const card = (name: RegExp) => page.getByRole("listitem").filter({ has: page.getByRole("heading", { name }) });
+    const line = (name: RegExp) =>
+      card(name).getByText("No request is routed here until you add its models in Chains.");
+    await line(/^beside/).waitFor();
+    expect(await line(/^OpenAI/).count()).toBe(0);
+    await line(/^beside/)
+      .getByRole("link")
+      .click();
+    await page.getByLabel("Add a model to SIMPLE").selectOption("small-one");
+    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByText("Published.").waitFor();
+    await page.getByRole("tab", { name: "Providers" }).click();
+    await card(/^beside/)
+      .getByRole("link", { name: "1 model" })
+      .waitFor();
+    expect(await line(/^beside/).count()).toBe(0);
+    expect(troubles).toEqual([]);
+  });
 });

@@ -17,7 +17,6 @@ const FAILURES: Readonly<Record<string, string>> = {
 export function failureText({ failure, status }: Pick<AttemptRecord, "failure" | "status">): string {
   if (failure !== "status") return FAILURES[failure ?? ""] ?? String(failure);
   if (status === 429) return "Rate limited by provider";
-  if (status === 401 || status === 402 || status === 403) return `Provider refused access (${status})`;
   if (status === 404) return "Model unknown to provider (404)";
   return (status ?? 0) >= 500 ? `Provider error (${status})` : `Provider refused the request (${status})`;
 }

@@ -14,14 +14,18 @@ export function useProviderTest(provider: string, model?: string) {
   const { error, problem, isBusy, run } = useTask();
   const test = (): Promise<void> => {
     const path = `/api/providers/${encodeURIComponent(provider)}/test`;
-    const body = model === undefined ? {} : { model };
     // It asks and changes nothing, so nothing on the page is out of date after it.
-    return run(call<ProviderTested>("POST", path, { body, isQuestion: true }), setOutcome);
+    return run(call<ProviderTested>("POST", path, { body: { model }, isQuestion: true }), setOutcome);
   };
-  const label = model === undefined ? TEXT.testNamed(provider) : TEXT.testNamed(model);
   return {
     button: (
-      <Button kind="quiet" label={label} title={TEXT.testHint} isBusy={isBusy} onClick={test}>
+      <Button
+        kind="quiet"
+        label={TEXT.testNamed(model ?? provider)}
+        title={TEXT.testHint}
+        isBusy={isBusy}
+        onClick={test}
+      >
         {isBusy ? TEXT.testing : TEXT.test}
       </Button>
     ),

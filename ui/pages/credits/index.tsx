@@ -131,7 +131,7 @@ function Metered({ credits }: { readonly credits: Balance }) {
       </article>
       <article class="card tile">
         <h2>{TEXT.spending}</h2>
-        <p class="big">{runway === null ? "–" : usd(runway.perDayUsd)}</p>
+        <p class="big">{usd(runway?.perDayUsd)}</p>
         <p class="faint">{TEXT.perDayLast7}</p>
       </article>
       <article class="card tile">

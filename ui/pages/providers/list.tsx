@@ -76,7 +76,7 @@ function Connected({ providers, vendorOf }: ConnectedProps) {
             key={id}
             provider={provider}
             name={vendorOf(id)?.name ?? id}
-            models={models.filter(({ hosts }) => hosts.some(isHere)).length}
+            models={models.filter(({ hosts }) => hosts.some(isHere))}
             usage={useText(costOf(id), medianOf(id))}
           />
         );
@@ -88,7 +88,7 @@ function Connected({ providers, vendorOf }: ConnectedProps) {
 interface ProviderCardProps {
   readonly provider: Provider;
   readonly name: string;
-  readonly models: number;
+  readonly models: readonly Model[];
   /** Spend and latency of the last 24 hours. */
   readonly usage: string;
 }
@@ -109,10 +109,15 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
         {[kind, baseUrl].filter(Boolean).join(" · ")}
       </p>
       <p>
-        <a href={hrefTo("/models", { q: id })}>{plural(models, "model")}</a> · {usage}
+        <a href={hrefTo("/models", { q: id })}>{plural(models.length, "model")}</a> · {usage}
       </p>
       <p class="faint">{TEXT.policy(provider.region, provider.dataPolicy)}</p>
       {problem !== null && <p class="notice warn">{problem}</p>}
+      {models.length > 0 && models.every(({ chains }) => chains.length === 0) && (
+        <p class="notice warn">
+          {TEXT.inNoChain} <a href={hrefTo("/providers", { tab: "chains" })}>{TEXT.chains}</a>.
+        </p>
+      )}
       <KeyList provider={provider} />
       {locked !== null && <p class="faint">{TEXT.lockedBy(locked.place)}</p>}
       <p class="row">
@@ -164,9 +169,9 @@ function useText(cost: Explored | undefined, median: Explored | undefined): stri
   if (cost === undefined) return TEXT.notUsedToday;
   const { value = null } = median ?? {};
   return TEXT.usedToday(
-    usd(Number(cost.value)),
+    usd(cost.value),
     plural(cost.requests, "request"),
-    value === null ? "–" : duration(Number(value)),
+    duration(value === null ? null : Number(value)),
   );
 }
 
@@ -218,22 +223,16 @@ function Vendors({ vendors, onChoose }: VendorsProps) {
   return (
     <Section title={TEXT.connectAProvider}>
       <ul class="plain-list vendors">
-        {vendors.map((vendor) => (
-          <li key={vendor.id}>
-            <button type="button" class="vendor" onClick={() => onChoose(vendor)}>
-              <b>{vendor.name}</b>
-              <small class="faint">{plural(vendor.models, "model")}</small>
-            </button>
-          </li>
-        ))}
-        {OTHERS.map(([kind, name, hint]) => (
-          <li key={kind}>
-            <button type="button" class="vendor" onClick={() => onChoose(kind)}>
-              <b>{name}</b>
-              <small class="faint">{hint}</small>
-            </button>
-          </li>
-        ))}
+        {[...vendors.map((vendor) => [vendor, vendor.name, plural(vendor.models, "model")] as const), ...OTHERS].map(
+          ([what, name, hint]) => (
+            <li key={name}>
+              <button type="button" class="vendor" onClick={() => onChoose(what)}>
+                <b>{name}</b>
+                <small class="faint">{hint}</small>
+              </button>
+            </li>
+          ),
+        )}
       </ul>
       <p class="row">
         <Button onClick={() => setLooking(true)}>{TEXT.lookForServers}</Button>

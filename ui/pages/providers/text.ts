@@ -22,6 +22,7 @@ export const coolingDown = "Cooling down";
 export const healthy = "Healthy";
 export const failing = "Failing";
 export const unused = "No models";
+export const inNoChain = "No request is routed here until you add its models in";
 export const policy = (region: string | null, data: string | null) =>
   `Region: ${region ?? "unknown"}. Data: ${data ?? "unknown"}`;
 export const notUsedToday = "not used in the last 24 hours";
