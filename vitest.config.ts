@@ -14,7 +14,7 @@ const MOCKING = ["test/fault/store/sqlite-faults.test.ts", "test/fault/store/out
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/stores/global-postgres.ts"],
+    globalSetup: ["test/support/temporary-folder.ts", "test/support/stores/global-postgres.ts"],
     // Many tests wait for timeouts and processes: on two cores, three at once end sooner than two.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [

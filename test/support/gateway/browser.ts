@@ -2,9 +2,8 @@
 // Where none can start, it says why and the browser tests are left out.
 
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, rename, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Browser } from "playwright-core";
 
 const INSTALLED = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -38,13 +37,15 @@ async function executable(): Promise<{ executablePath: string; args: string[] }>
 }
 
 /**
- * Unpacked once per version and machine. Test files start at the same time, and none must find what another has only
+ * Unpacked once per version and checkout. Test files start at the same time, and none must find what another has only
  * begun to write: it is unpacked apart and moved to its place when it is whole.
  */
 async function unpacked(): Promise<string> {
-  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../../package.json"), "utf8"));
-  const place = join(tmpdir(), `switchyard-chromium-${manifest.devDependencies["@sparticuz/chromium"]}`);
+  const root = join(import.meta.dirname, "../../..");
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const place = join(root, ".cache", `chromium-${manifest.devDependencies["@sparticuz/chromium"]}`);
   if (!existsSync(place)) {
+    await mkdir(dirname(place), { recursive: true });
     const apart = await mkdtemp(`${place}-`);
     await unpackInto(apart);
     await rename(apart, place).catch(() => rm(apart, { recursive: true, force: true }));
