@@ -23,17 +23,13 @@ export function readPrompt(text: string): PromptText {
   return { text, lower, asked, signals: measure(asked) };
 }
 
-const CURLY_QUOTES = /[‘’“”]/g;
-const HAS_CURLY_QUOTE = /[‘’“”]/;
 /** Blanks inside a line; those at its beginning tell code from prose. */
 const EXTRA_BLANKS = /(?<=\S)[ \t]{2,}(?=\S)/g;
 
 /** In one case, with straight quotes and single blanks. */
 function fold(text: string): string {
-  let folded = foldCase(text);
-  if (HAS_CURLY_QUOTE.test(folded)) folded = folded.replace(CURLY_QUOTES, (quote) => (quote < "“" ? "'" : '"'));
-  if (folded.includes("  ")) folded = folded.replace(EXTRA_BLANKS, " ");
-  return folded;
+  const folded = foldCase(text);
+  return folded.includes("  ") ? folded.replace(EXTRA_BLANKS, " ") : folded;
 }
 
 export interface Signals {

@@ -21,9 +21,10 @@ describe("the codes of a text", () => {
 });
 
 describe("a folded text", () => {
-  const reference = (text: string): string => text.toUpperCase().toLowerCase();
+  const reference = (text: string): string =>
+    text.toUpperCase().toLowerCase().replaceAll(/[‘’]/g, "'").replaceAll(/[“”]/g, '"');
 
-  it("is in lower case by way of upper case, for every character and beside others", () => {
+  it("is in lower case by way of upper case with straight quotes, for every character and beside others", () => {
     for (let code = 0; code <= 0x1ffff; code++) {
       // Twice: the second time it is known.
       const character = String.fromCodePoint(code);
@@ -33,11 +34,18 @@ describe("a folded text", () => {
   });
 
   it("is that at any length and of any mixture", () => {
-    const unit = fc.constantFrom(..."aZ ß\u0000ŉÉéĀΣσςÀЖ日本😀𐐀ﬁİıǅ", "\ud83d", "\ude00", "\ud801");
+    const unit = fc.constantFrom(..."aZ ß\u0000ŉÉéĀΣσςÀЖ日本😀𐐀ﬁİıǅ‘’“”", "\ud83d", "\ude00", "\ud801");
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 30 }), fc.constantFrom(1, 2, 900), (text, times) => {
         expect(foldCase(text.repeat(times))).toBe(reference(text.repeat(times)));
       }),
     );
+  });
+
+  it("may be longer than the text, by any number of characters", () => {
+    for (const times of [1, 5_000, 8_000]) {
+      const text = "Āß".repeat(times);
+      expect(foldCase(text)).toBe(reference(text));
+    }
   });
 });
