@@ -14,8 +14,9 @@ export const SIGN = 4;
 export const LOAD_SIGN = 8;
 export const BREAK = 16;
 export const BLANK = 32;
-/** A letter beyond the English alphabet. */
-const FOREIGN = 64;
+/** The highest bit of a flag: a letter beyond the English alphabet. */
+export const FOREIGN_BIT = 6;
+const FOREIGN = 1 << FOREIGN_BIT;
 
 const SIGNS = "?\\$=!+-/:&|(<*^[{,";
 const LOAD_SIGNS = "([{+-*/=<>^%.?!。？！";

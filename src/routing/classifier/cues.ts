@@ -1,9 +1,12 @@
 // The search for words of the lexicon. A table leads from the first four characters of a word, or from two where it is
 // shorter, to the entries that begin so. Entries lie one after the other in flat arrays, which is what makes it fast.
 
-import { FLAGS, KIND_MASK, LETTER, PADDING, UNSPACED } from "./characters.ts";
+import * as characters from "./characters.ts";
 import { CUE_HITS } from "./constants.ts";
 import { CUES, type Cue, LEXICON, LOAD_WORDS } from "./lexicon.ts";
+
+/** Constants of this module, as in scan.ts: V8 looks one of another module up wherever it stands. */
+const { FLAGS, KIND_MASK, LETTER, PADDING, UNSPACED } = characters;
 
 /** Words that add to the cognitive load instead of naming a cue. */
 export interface LoadWordCounts {
@@ -56,10 +59,11 @@ function countList({ codes, hits, load }: CueCounts, at: number, list: number, i
  * its letters, each squared: it is the same in whatever order they stand.
  */
 export function countSwapped({ codes, hits, load }: CueCounts, from: number, to: number, sum: number): void {
+  const length = to - from;
+  if (length < SWAPPED_LETTERS_MIN) return;
   const entry = SWAPS.get(sum) - 1;
   if (entry < 0) return;
   const start = WORD_STARTS[entry] as number;
-  const length = to - from;
   if ((WORD_STARTS[entry + 1] as number) - start !== length) return;
   let at = 0;
   while (at < length && codes[from + at] === WORDS[start + at]) at++;
@@ -158,7 +162,7 @@ const IS_WHOLE = Uint8Array.from(ENTRIES, ({ isWhole }) => (isWhole ? 1 : 0));
 const ENTRY_CUES = Uint8Array.from(ENTRIES, ({ cue }) => cue);
 
 /** Shorter words are others with two letters swapped too often: "form", "from". */
-export const SWAPPED_LETTERS_MIN = 5;
+const SWAPPED_LETTERS_MIN = 5;
 /** Entries that are another word with two letters swapped: "angel", "there", "slave". */
 const OTHER_WORDS = new Set("angle angles three salve combien lettre carta sonra roots median".split(" "));
 const SWAPS = findSwaps();

@@ -1,11 +1,15 @@
 // The input of the net: hashed words of a request, and its shape as a row of named measures, each about 0 to 1.
 // Training and routing share this file. The order of the measures is part of the weights; layout.ts checks it at start.
 
-import { codesOf, DIGIT, FLAGS, identifierEnd, KIND_MASK, LETTER, OTHER, PADDING, UNSPACED } from "./characters.ts";
-import { SHAPE, TOKENS } from "./constants.ts";
+import * as characters from "./characters.ts";
+import * as constants from "./constants.ts";
 import { CUES, type Cue } from "./lexicon.ts";
 import { isChitchat, isShortQuestion, TASKS, taskEvidence } from "./rules.ts";
 import type { Signals } from "./signals.ts";
+
+/** Constants of this module, as in scan.ts: V8 looks one of another module up wherever it stands. */
+const { codesOf, DIGIT, FLAGS, identifierEnd, KIND_MASK, LETTER, OTHER, PADDING, UNSPACED } = characters;
+const { SHAPE, TOKENS } = constants;
 
 /** One measure of a request's shape. */
 interface ShapeMeasure {
