@@ -114,7 +114,7 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
       <p class="faint">{TEXT.policy(provider.region, provider.dataPolicy)}</p>
       {problem !== null && <p class="notice warn">{problem}</p>}
       {models.length > 0 && models.every(({ chains }) => chains.length === 0) && (
-        <p class="notice warn">
+        <p class="notice">
           {TEXT.inNoChain} <a href={hrefTo("/providers", { tab: "chains" })}>{TEXT.chains}</a>.
         </p>
       )}
