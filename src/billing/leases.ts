@@ -1,13 +1,23 @@
 // Leases: credit that this process has set aside in the store and reserves from in memory, so that no request waits for a
 // disk before its provider is called. Only a wallet with plenty is leased from, and what is not used soon goes back.
 
-import type { HoldOp, LeaseOutcome, LedgerOp, LedgerOutcome, ReservedHold, SettleOutcome } from "../core/ledger.ts";
+import type {
+  HoldOp,
+  LeaseOutcome,
+  LedgerOp,
+  LedgerOutcome,
+  ReservedHold,
+  SettleOutcome,
+  Wallet,
+} from "../core/ledger.ts";
 import type { NanoUsd } from "../core/money.ts";
 
 export interface LeasesOptions {
   readonly owner: string;
   /** Rejects when the store is away; then `doubt` was called. */
   readonly submit: (op: LedgerOp) => Promise<LedgerOutcome>;
+  /** As it is stored. A read, so that leases that are not in use cost no commits. */
+  readonly walletOf: (accountId: string) => Promise<Pick<Wallet, "epoch">>;
   /** Whether the store is known to take no writes. */
   readonly isStoreFailing: () => boolean;
   /** How long after its last sign of life this process still counts as alive for others. */
@@ -17,8 +27,8 @@ export interface LeasesOptions {
 
 /** A lease that covers fewer requests is not worth asking for. */
 const REQUESTS_MIN = 4n;
-/** A lease that nothing was reserved from for so long goes back. */
-const IDLE_MS = 5_000;
+/** A lease that nothing was reserved from for so long goes back. An answer may take many seconds, and only then comes the next request. */
+const IDLE_MS = 30_000;
 /** Where nothing was heard of a lease for so long, the store is asked whether it is wanted back. */
 const HEAR_MS = 500;
 /** A wallet is not asked with every request: neither for more than its share, nor when it has too little. */
@@ -203,6 +213,25 @@ export class Leases {
       });
   }
 
+  /** In the background: whether others want it back. */
+  #listen(account: LeasedAccount): void {
+    const { walletOf, clock } = this.#options;
+    if (account.asking !== null || account.returning !== null) return;
+    account.asking = walletOf(account.id)
+      .then(
+        ({ epoch }) => {
+          account.heardAtMs = clock();
+          if (epoch !== account.epoch) void this.recall(account.id);
+        },
+        () => {
+          account.isSure = false;
+        },
+      )
+      .finally(() => {
+        account.asking = null;
+      });
+  }
+
   async #return(account: LeasedAccount): Promise<void> {
     await account.asking;
     const { submit, owner } = this.#options;
@@ -250,7 +279,7 @@ export class Leases {
     const { id, amount, reserved, usedAtMs, heardAtMs } = account;
     const isIdle = nowMs - usedAtMs >= IDLE_MS;
     if (!account.isSure || (isIdle && amount > 0n)) await this.giveBack(id);
-    else if (amount > 0n && nowMs - heardAtMs >= HEAR_MS) this.#ask(account, 0n);
+    else if (amount > 0n && nowMs - heardAtMs >= HEAR_MS) this.#listen(account);
     else if (isIdle && reserved === 0n && account.asking === null && account.returning === null) {
       this.#accounts.delete(id);
     }

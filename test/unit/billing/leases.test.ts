@@ -1,7 +1,7 @@
 // Leases of one process against a ledger in memory, with a clock of their own: when they are asked for, when they are
 // given back, and when the process may no longer trust them.
 
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { Leases } from "../../../src/billing/leases.ts";
 import { post } from "../../../src/billing/post.ts";
 import type { LedgerOp, LedgerOutcome } from "../../../src/core/ledger.ts";
@@ -13,6 +13,8 @@ let memory: MemoryLedger;
 let leases: Leases;
 let nowMs: number;
 let isFailing: boolean;
+/** Reads fail. */
+let isAway: boolean;
 /** Where the answer of the store gets lost. */
 let isLost: (op: LedgerOp) => boolean;
 
@@ -26,14 +28,20 @@ async function submit(op: LedgerOp): Promise<LedgerOutcome> {
   return outcome;
 }
 
+async function walletOf(accountId: string): Promise<{ readonly epoch: number }> {
+  if (isAway) throw new StoreUnavailable(new Error("away"));
+  return memory.wallets.get(accountId) ?? { epoch: 0 };
+}
+
 beforeEach(async () => {
   memory = createMemoryLedger();
   await memory.commit([topUp("t", 800n)], post);
   nowMs = 0;
   isFailing = false;
+  isAway = false;
   isLost = () => false;
   const clock = (): number => nowMs;
-  leases = new Leases({ owner: "me", submit, isStoreFailing: () => isFailing, trustMs: TRUST_MS, clock });
+  leases = new Leases({ owner: "me", submit, walletOf, isStoreFailing: () => isFailing, trustMs: TRUST_MS, clock });
   leases.alive(0);
 });
 
@@ -53,7 +61,14 @@ async function begin(): Promise<void> {
 }
 
 test("nothing is reserved before the process is known to be alive", async () => {
-  leases = new Leases({ owner: "me", submit, isStoreFailing: () => false, trustMs: TRUST_MS, clock: () => 0 });
+  leases = new Leases({
+    owner: "me",
+    submit,
+    walletOf,
+    isStoreFailing: () => false,
+    trustMs: TRUST_MS,
+    clock: () => 0,
+  });
   expect(take("early")).toBeNull();
   await turn();
   expect(wallet()?.leased).toBe(0n);
@@ -170,13 +185,35 @@ test("a lease whose grant is lost on the way is found and returned", async () =>
 test("what is not used goes back, and what is open then goes on hold", async () => {
   await begin();
   expect(take("h")).toBe(10n);
-  nowMs += 4_000;
+  nowMs += 29_000;
   leases.alive(nowMs);
   await leases.tidy();
   expect(wallet()).toMatchObject({ leased: 100n, held: 0n });
   nowMs += 1_000;
   await leases.tidy();
   expect(wallet()).toMatchObject({ leased: 0n, held: 10n });
+});
+
+test("a lease that is not in use costs the store reads and no commits", async () => {
+  await begin();
+  const commit = vi.spyOn(memory, "commit");
+  for (nowMs = 1_000; nowMs < 30_000; nowMs += 1_000) {
+    leases.alive(nowMs);
+    await leases.tidy();
+  }
+  expect(commit).not.toHaveBeenCalled();
+  expect(take("h")).toBe(10n);
+});
+
+test("a lease is returned when the store cannot say whether it is wanted back", async () => {
+  isAway = true;
+  await begin();
+  nowMs = 1_000;
+  await leases.tidy();
+  await turn();
+  expect(take("h")).toBeNull();
+  await leases.tidy();
+  expect(wallet()?.leased).toBe(0n);
 });
 
 test("where little is left beside it, a lease goes back", async () => {
