@@ -182,7 +182,7 @@ function recordOf(drawn: Drawn): RecordBody {
     return {
       ...rejected(asked, random),
       ...{ status: 503, errorCode: "all_providers_failed", attempts, hold: asked.hold, latencyMs },
-      errorMessage: `All ${attempts.length} models in the ${asked.decision.tier} chain failed. Last error: ${attempts.at(-1)?.provider} ${attempts.at(-1)?.status === null ? "did not answer in time" : `returned ${attempts.at(-1)?.status}`}.`,
+      errorMessage: `All ${new Set(attempts.map(({ model }) => model)).size} models in the ${asked.decision.tier} chain failed. Last error: ${attempts.at(-1)?.provider} ${attempts.at(-1)?.status === null ? "did not answer in time" : `returned ${attempts.at(-1)?.status}`}.`,
     };
   }
   return answered(drawn);

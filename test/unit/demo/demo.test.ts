@@ -138,6 +138,9 @@ test("a month of it is varied and in order, and ends now", () => {
   expect([...seen(({ decision }) => decision?.tier)]).toEqual(
     expect.arrayContaining(["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"]),
   );
+  // A model may have failed at several hosts.
+  for (const { errorMessage, attempts } of records.filter(({ status }) => status === 503))
+    expect(errorMessage).toContain(`All ${new Set(attempts.map(({ model }) => model)).size} models in the`);
   expect(seen(({ keyId }) => keyId).size).toBe(4);
   expect(seen(({ accountId }) => accountId).size).toBe(TEAMS);
   expect(seen(({ answeredBy }) => answeredBy?.provider).size).toBeGreaterThan(4);
