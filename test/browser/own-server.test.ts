@@ -14,6 +14,7 @@ const servers = hasBrowser
       startFakeProvider((exchange) => {
         const { headers, path } = exchange.request;
         if (headers.authorization !== `Bearer ${KEY}`) return fails(401, { message: "Unauthorized" })(exchange);
+        if (path.startsWith("/wrong")) return fails(404)(exchange);
         return (path.endsWith("/models") ? sends(200, LIST) : answers("from my own server"))(exchange);
       }),
       startFakeOllama({ "qwen3:8b": { capabilities: ["completion", "tools"], parameters: "num_ctx 8192" } }),
@@ -89,8 +90,15 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
     await page.getByRole("button", { name: /^Other server/ }).click();
     const dialog = page.getByRole("dialog", { name: "Connect Other server" });
     await dialog.getByLabel("Id").fill("beside");
-    await dialog.getByLabel("Base URL").fill(own?.url ?? "");
     await dialog.getByLabel("API key").fill(KEY);
+    // A wrong address lists nothing, so it is not connected however often that is asked for.
+    await dialog.getByLabel("Base URL").fill((own?.url ?? "").replace("/v1", "/wrong"));
+    for (let presses = 1; presses <= 2; presses += 1) {
+      await dialog.getByRole("button", { name: "Connect" }).click();
+      await dialog.getByText(/^beside lists no models at .*\/wrong\./).waitFor();
+      await expect.poll(() => own?.requests.filter(({ path }) => path === "/wrong/models").length).toBe(presses);
+    }
+    await dialog.getByLabel("Base URL").fill(own?.url ?? "");
     await dialog.getByLabel("Models").fill("small-one");
     await dialog.getByRole("button", { name: "Connect" }).click();
     const card = (name: RegExp) => page.getByRole("listitem").filter({ has: page.getByRole("heading", { name }) });

@@ -69,8 +69,8 @@ export function ConnectForm({ what, onDone }: ConnectFormProps) {
   };
   const connect = (event: Event): void => {
     event.preventDefault();
-    // Without models there is nothing to route to, so its list comes first.
-    if (isOwn && server.names === "" && tested === null) return void test();
+    // Without models there is nothing to route to, so its list comes first. A wrong address has none.
+    if (isOwn && server.names === "" && !tested?.ok) return void test();
     const body = { id, ...fields, ...(isOwn && { models: modelRows(server, tested?.models ?? []) }) };
     void run(call("POST", "/api/providers", { body }), () => {
       showToast(TEXT.connected(isCustom ? id : what.name));

@@ -28,7 +28,7 @@ function onSilence({ kind, message }: Failure, { provider }: Tested): Advice {
   if (kind === "connect")
     return {
       problem: `${host} cannot be reached: ${reason}.`,
-      fix: `Check the network, the firewall and 'providers.${provider.id}.baseUrl'.`,
+      fix: `Check that it is running, then the network, the firewall and 'providers.${provider.id}.baseUrl'.`,
     };
   if (kind === "timeout")
     return {
@@ -99,7 +99,7 @@ function newKey(provider: Provider): string {
   const builtin = readBuiltin().providers.find((row) => row.id === id && row.baseUrl === baseUrl);
   const places = [builtin?.keyVariable, `providers.${id}.apiKey`].filter((place) => place != null).join(" or ");
   return hasKey(provider)
-    ? `Replace the key in ${places}, then restart the gateway.`
+    ? `Replace the key in ${places} and restart the gateway. If it was set on the Providers page, replace it there.`
     : `Enter its key on the Providers page of the dashboard. Or set ${places} and restart the gateway.`;
 }
 

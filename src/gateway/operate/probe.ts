@@ -110,9 +110,20 @@ function cheapestOf(catalog: Catalog, { id }: Provider): HostedModel | null {
 
 /** The call is free, and shows address and key to be right as well. */
 async function listed(listing: Listing): Promise<Probed> {
-  const { problem, fix, durationMs } = listing;
+  const { provider, problem, fix, durationMs } = listing;
   const models = problem === null ? await describeListed(listing) : null;
-  return { ...NOTHING, ok: problem === null, model: null, durationMs, problem, fix, models };
+  const isLost = problem === null && models === null && provider.hasDeployments !== true;
+  const advice = isLost ? withoutList(provider) : { problem, fix };
+  return { ...NOTHING, ok: advice.problem === null, model: null, durationMs, ...advice, models };
+}
+
+/** Most servers have a list, so the address is likely wrong. */
+function withoutList({ id, baseUrl }: Provider): Pick<Probed, "problem" | "fix"> {
+  const { host, pathname } = new URL(baseUrl);
+  return {
+    problem: `${id} lists no models at ${host}${pathname === "/" ? "" : pathname}.`,
+    fix: "Check the address; that of an openai provider usually ends in /v1. If the server has no list, enter its models yourself.",
+  };
 }
 
 function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {

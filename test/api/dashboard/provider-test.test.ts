@@ -134,6 +134,18 @@ describe("a provider that does not", () => {
     });
   });
 
+  it("has no list of models at its address: does not say that it listed them", async () => {
+    lab.on("*", fails(404));
+    const answer = await gateway.api("POST", "/api/providers/own/test", {
+      draft: { kind: "openai", baseUrl: lab.url.replace("/v1", "") },
+    });
+    expect(await answer.json()).toMatchObject({
+      ok: false,
+      problem: `own lists no models at ${new URL(lab.url).host}.`,
+      fix: expect.stringContaining("usually ends in /v1"),
+    });
+  });
+
   it("answers another format: says so", async () => {
     lab.on("*", sends(200, { hello: "I am a web server" }));
     expect(await test()).toMatchObject({ ok: false, problem: expect.stringContaining("not in openai format") });
