@@ -57,7 +57,7 @@ export function codesOf(text: string): Uint16Array {
   return sharedCodes.subarray(0, size);
 }
 
-const BEYOND_LATIN_1 = /[\u0100-\uffff]/;
+const BEYOND_ASCII = /[\u0080-\uffff]/;
 /** What a text is folded to, while it is. */
 const foldedBytes = Buffer.alloc(shared.length);
 const foldedCodes = new Uint16Array(foldedBytes.buffer, foldedBytes.byteOffset, foldedBytes.length / 2);
@@ -70,26 +70,38 @@ const SEVERAL = new Map<number, string>();
 
 /**
  * Lower case by way of upper case, so that a text and its capitals read the same in every language, with straight quotes.
- * For texts beyond Latin-1, a table takes a fifth of the time that V8 takes.
+ * For texts beyond ASCII, a table takes a fifth of the time that V8 takes.
  */
 export function foldCase(text: string): string {
-  // No quote in Latin-1 is curly.
-  if (!BEYOND_LATIN_1.test(text)) return text.toUpperCase().toLowerCase();
+  if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
   const { length } = text;
   if (length > sharedCodes.length) return foldByEngine(text);
   shared.write(text, "utf16le");
+  const end = foldCodes(length);
+  return end < 0 || end > foldedCodes.length ? foldByEngine(text) : foldedBytes.toString("utf16le", 0, 2 * end);
+}
+
+/** Returns how many codes the folded text has; -1 where some of them depend on their neighbours. */
+function foldCodes(length: number): number {
   let end = 0;
   for (let at = 0; at < length; at++) {
     const code = sharedCodes[at] as number;
-    const folded = FOLDED[code] || foldAlone(code);
+    const known = FOLDED[code] as number;
+    const folded = known === 0 ? foldAlone(code) : known;
     if (folded !== NOT_ALONE) foldedCodes[end++] = folded;
     else {
-      const several = SEVERAL.get(code);
-      if (several === undefined) return foldByEngine(text);
-      for (let part = 0; part < several.length; part++) foldedCodes[end++] = several.charCodeAt(part);
+      end = foldToSeveral(code, end);
+      if (end < 0) return -1;
     }
   }
-  return end > foldedCodes.length ? foldByEngine(text) : foldedBytes.toString("utf16le", 0, 2 * end);
+  return end;
+}
+
+function foldToSeveral(code: number, at: number): number {
+  const several = SEVERAL.get(code);
+  if (several === undefined) return -1;
+  for (let part = 0; part < several.length; part++) foldedCodes[at + part] = several.charCodeAt(part);
+  return at + several.length;
 }
 
 const CURLY_QUOTES = /[‘’“”]/g;
