@@ -23,13 +23,13 @@ export function readPrompt(text: string): PromptText {
   return { text, lower, asked, signals: measure(asked) };
 }
 
-/** Blanks inside a line; those at its beginning tell code from prose. */
-const EXTRA_BLANKS = /(?<=\S)[ \t]{2,}(?=\S)/g;
+/** Blanks inside a line, and what stands before them; those at its beginning tell code from prose. Looking back is slow. */
+const EXTRA_BLANKS = /(\S)[ \t]{2,}(?=\S)/g;
 
 /** In one case, with straight quotes and single blanks. */
 function fold(text: string): string {
   const folded = foldCase(text);
-  return folded.includes("  ") ? folded.replace(EXTRA_BLANKS, " ") : folded;
+  return folded.includes("  ") ? folded.replace(EXTRA_BLANKS, "$1 ") : folded;
 }
 
 export interface Signals {
@@ -164,7 +164,8 @@ function findQuestion(lower: string): number {
   // Every label has one, and most texts have none: searching for each label costs as much as counting does.
   if (!lower.includes(":") && !lower.includes("：")) return 0;
   for (const label of ANSWER_LABELS) {
-    const last = lower.lastIndexOf(label);
+    // V8 searches forwards several times faster than backwards.
+    const last = lower.includes(label) ? lower.lastIndexOf(label) : -1;
     if (last <= 0) continue;
     const isOpen = lower.length - last < label.length + EXAMPLES.openLabelChars;
     const solved = isOpen ? lower.lastIndexOf(label, last - 1) : last;
