@@ -1,6 +1,7 @@
 // The one internal shape of a chat request: chat-completions, with what the gateway reads given types.
 // Everything else a client sent stays in the original bytes and travels untouched.
 
+import { isAscii, isUtf8, transcode } from "node:buffer";
 import type { TokenBuckets } from "./money.ts";
 
 export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
@@ -99,9 +100,16 @@ export function markUndecoded(messages: readonly { [UNDECODED]?: true }[]): void
   for (const message of messages) message[UNDECODED] = true;
 }
 
+/** A shorter text is decoded faster in one step. */
+const LONG_TEXT_BYTES = 512;
+
 /** What a text of the message says. */
 export function textIn(message: ChatMessage, text: string): string {
-  return isUndecoded(message) ? Buffer.from(text, "latin1").toString("utf8") : text;
+  if (!isUndecoded(message)) return text;
+  const bytes = Buffer.from(text, "latin1");
+  if (bytes.length < LONG_TEXT_BYTES || !isUtf8(bytes)) return bytes.toString("utf8");
+  // Node 20 takes up to eight times as long for this in one step.
+  return isAscii(bytes) ? text : transcode(bytes, "utf8", "utf16le").toString("utf16le");
 }
 
 /** The ids of the tool calls a message makes. */
