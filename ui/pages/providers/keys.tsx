@@ -7,7 +7,7 @@ import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { TestOutcome } from "../../parts/provider-test.tsx";
-import type { Provider, ProviderTested } from "../../types.ts";
+import type { HealthState, Provider, ProviderTested } from "../../types.ts";
 import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
 
@@ -54,8 +54,8 @@ export function KeyList({ provider }: { readonly provider: Provider }) {
           <p key={index} class="faint">
             <code>{nameOf(key)}</code> {rows.length > 1 && `× ${weight} `}
             {typeof key !== "string" && TEXT.setByWhen(key.setBy, ago(key.setAt))}{" "}
-            {health !== undefined && health.state !== "closed" && (
-              <span class="status bad" title={health.lastError ?? ""}>
+            {isDown(health) && (
+              <span class="status bad" title={health?.lastError ?? ""}>
                 {TEXT.keyRefused}
               </span>
             )}
@@ -64,6 +64,10 @@ export function KeyList({ provider }: { readonly provider: Provider }) {
       })}
     </>
   );
+}
+
+export function isDown(health: HealthState | null | undefined): boolean {
+  return (health?.state ?? "closed") !== "closed";
 }
 
 function nameOf(key: KeyRow["key"]): string {

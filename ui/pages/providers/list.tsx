@@ -11,8 +11,8 @@ import { useTask } from "../../kit/task.tsx";
 import { Connect } from "../../parts/connect.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo } from "../../router.ts";
-import type { Explore, HealthState, List, Model, Provider, Vendor } from "../../types.ts";
-import { KeyList, Keys } from "./keys.tsx";
+import type { Explore, List, Model, Provider, Vendor } from "../../types.ts";
+import { isDown, KeyList, Keys } from "./keys.tsx";
 import { LocalServers } from "./local.tsx";
 import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
@@ -158,10 +158,6 @@ function State({ provider }: { readonly provider: Provider }) {
       {health.consecutiveFailures === 0 ? TEXT.healthy : TEXT.failing}
     </span>
   );
-}
-
-function isDown(health: HealthState | null): boolean {
-  return health !== null && health.state !== "closed";
 }
 
 /** Of every request that it answered, whichever model it was for. */
