@@ -26,8 +26,11 @@ export interface RecordsContext {
   readonly worker: WorkerPlace | null;
 }
 
-/** A busy process waits some turns of its event loop for each answer. SQLite's thread works on one batch after the other. */
-const WRITES_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 1, postgres: 2 };
+/**
+ * A busy process waits some turns of its event loop for each answer. SQLite's thread commits five times a second: with one
+ * batch for each commit, records would be dropped beyond 2,500 requests a second.
+ */
+const WRITES_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 4, postgres: 2 };
 
 /** Started; `close` writes what waits. */
 export async function openRecords(
