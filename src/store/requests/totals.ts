@@ -286,30 +286,33 @@ const COUNTERS: InsertShape<RequestCounter> = {
 const TEXT_VALUES = Object.values(COUNTER_TEXTS).map(({ of }) => of);
 const NUMBER_VALUES = Object.values(COUNTER_NUMBERS).map(({ of }) => of);
 
-/** Named in the order of earlier versions, so that processes of both lock rows alike during a rolling update. */
+/** Days are summed from the hours, which are fewer than the records. */
 function countersOf(records: readonly WaitingRecord[]): ReadonlyMap<string, RequestCounter> {
   const counters = new Map<string, RequestCounter>();
-  for (const record of records) {
-    const hour = counterOf(record, "hour");
-    const day = counterOf(record, "day");
-    const texts = TEXT_VALUES.map((of) => of(hour)).join("\n");
-    const numbers = NUMBER_VALUES.map((of) => of(hour)).join("\n");
-    for (const counter of [hour, day]) {
-      const name = `${record.accountId}\n${counter.span}\n${texts}\n${counter.startMs}\n${numbers}`;
-      const known = counters.get(name);
-      if (known === undefined) counters.set(name, counter);
-      else addCounter(known, counter);
-    }
-  }
+  const count = (counter: RequestCounter): void => {
+    const name = counterName(counter);
+    const known = counters.get(name);
+    if (known === undefined) counters.set(name, counter);
+    else addCounter(known, counter);
+  };
+  for (const record of records) count(counterOf(record));
+  for (const hour of [...counters.values()]) count({ ...hour, span: "day", startMs: startOf(hour.startMs, "day") });
   return counters;
 }
 
-function counterOf(record: WaitingRecord, span: SpanName): RequestCounter {
+/** In the order of earlier versions, so that processes of both lock rows alike during a rolling update. */
+function counterName(group: Group): string {
+  const texts = TEXT_VALUES.map((of) => of(group)).join("\n");
+  const numbers = NUMBER_VALUES.map((of) => of(group)).join("\n");
+  return `${group.record.accountId}\n${group.span}\n${texts}\n${group.startMs}\n${numbers}`;
+}
+
+function counterOf(record: WaitingRecord): RequestCounter {
   const { summary } = record;
   return {
     record,
-    span,
-    startMs: startOf(summary.atMs, span),
+    span: "hour",
+    startMs: startOf(summary.atMs, "hour"),
     requests: 1,
     charge: summary.charge ?? 0n,
     baseline: baselineOf(summary),
@@ -322,8 +325,8 @@ function baselineOf({ isError, charge, baseline }: RequestSummary): NanoUsd {
   return (isError ? charge : baseline) ?? 0n;
 }
 
-function addCounter(sum: RequestCounter, { charge, baseline, tokens }: RequestCounter): void {
-  sum.requests += 1;
+function addCounter(sum: RequestCounter, { requests, charge, baseline, tokens }: RequestCounter): void {
+  sum.requests += requests;
   sum.charge += charge;
   sum.baseline += baseline;
   sum.tokens += tokens;
