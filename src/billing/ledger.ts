@@ -26,8 +26,8 @@ import { post } from "./post.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 
 export interface Ledger {
-  /** Rejects with StoreUnavailable when the store is away; then nothing stays on hold. */
-  hold(op: Omit<HoldOp, "kind">): Promise<HoldOutcome>;
+  /** At once where a lease covers it. Rejects with StoreUnavailable when the store is away; then nothing stays on hold. */
+  hold(op: Omit<HoldOp, "kind">): HoldOutcome | Promise<HoldOutcome>;
   /** Never rejects: what cannot be booked now is `deferred`, and done later. */
   settle(op: Omit<SettleOp, "kind">): Promise<SettleOutcome | { readonly state: "deferred" }>;
   /** Releases a hold. Never rejects; it is retried until it is done. */
@@ -82,10 +82,11 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (error instanceof StoreUnavailable) leases.doubt();
     throw error;
   };
-  async function submit<T extends LedgerOutcome>(op: LedgerOp): Promise<T> {
-    const outcome = await batcher.submit(op).catch(fail);
-    leases.committed(op, outcome);
-    return outcome as T;
+  function submit<T extends LedgerOutcome>(op: LedgerOp): Promise<T> {
+    return batcher.submit(op).then((outcome) => {
+      leases.committed(op, outcome);
+      return outcome as T;
+    }, fail);
   }
   const recalling = createRecall(submit, leases);
 
@@ -99,25 +100,21 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   return {
-    async hold(op) {
+    hold(op) {
       const amount = leases.take(op);
       if (amount !== null) return { state: "held", amount };
-      try {
-        return await recalling<HoldOutcome>(toHoldOp(op));
-      } catch (error) {
+      return recalling<HoldOutcome>(toHoldOp(op)).catch((error: unknown) => {
         // The commit may have gone through although its outcome was lost.
         if (error instanceof StoreUnavailable) recovery.releaseLater({ holdId: op.id, accountId: op.accountId });
         throw error;
-      }
+      });
     },
-    async settle(op) {
+    settle(op) {
       const reserved = leases.reserved(op.holdId);
-      try {
-        return await submit<SettleOutcome>(toSettleOp(op, reserved));
-      } catch (error) {
+      return submit<SettleOutcome>(toSettleOp(op, reserved)).catch(async (error: unknown) => {
         await defer(toSettleOp(op, reserved && { ...reserved, isFresh: false }), error, options);
         return { state: "deferred" };
-      }
+      });
     },
     async release(hold) {
       // A settlement in the outbox is a charge, whatever went wrong after it.

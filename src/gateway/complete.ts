@@ -26,7 +26,8 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     const decision = isRouted ? route(call, services) : nameModel(call, services);
     observer.routed();
     facts = { decision, reservation: null, attempted: null };
-    const reservation = await reserve(call, decision, services);
+    const reserved = reserve(call, decision, services);
+    const reservation = reserved instanceof Promise ? await reserved : reserved;
     observer.reserved();
     facts = { decision, reservation, attempted: null };
     const attempted = await attempt(call, reservation, services);

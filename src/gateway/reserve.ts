@@ -13,7 +13,7 @@ import { command } from "../config/package.ts";
 import type { Decision } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
-import type { HoldOutcome } from "../core/ledger.ts";
+import type { HoldOp, HoldOutcome } from "../core/ledger.ts";
 import type { HostedModel } from "../core/model.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
 import { timeInBase36 } from "../core/requests/time-text.ts";
@@ -40,7 +40,8 @@ export interface Reservation {
 const ON_HOLD_RETRY_SECONDS = 1;
 const NO_CAPS: ReadonlyMap<string, number> = new Map();
 
-export async function reserve(call: Call, decision: Decision, services: Services): Promise<Reservation> {
+/** At once where a lease covers it. */
+export function reserve(call: Call, decision: Decision, services: Services): Reservation | Promise<Reservation> {
   const { key } = call.caller;
   const input: QuoteInput = {
     models: routesOf(decision, services.catalog),
@@ -53,16 +54,33 @@ export async function reserve(call: Call, decision: Decision, services: Services
   };
   const quotes = quoteChain(input);
   const amounts = holdAmounts(quotes);
-  const holdId = newHoldId(services.now());
+  const id = newHoldId(services.now());
   const { id: keyId, accountId, spendLimitNano: spendLimit } = key;
   const atLeast = leastUseful(quotes, input);
   const periodStartMs = spendPeriodStartMs(key, services.now());
   const isMetered = services.billingModeOf(accountId) === "metered";
-  const terms = { id: holdId, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs };
-  const outcome = await services.ledger.hold(terms);
+  const terms = { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs };
+  const asked: AskedHold = { call, decision, quotes, input, terms };
+  const outcome = services.ledger.hold(terms);
+  if (outcome instanceof Promise) return outcome.then((known) => reservationOf(known, asked, services));
+  return reservationOf(outcome, asked, services);
+}
+
+/** What the ledger was asked to hold, and what for. */
+interface AskedHold {
+  readonly call: Call;
+  readonly decision: Decision;
+  readonly quotes: readonly Quote[];
+  readonly input: QuoteInput;
+  readonly terms: Pick<HoldOp, "id" | "accountId" | "amounts" | "atLeast">;
+}
+
+function reservationOf(outcome: HoldOutcome, asked: AskedHold, services: Services): Reservation {
+  const { call, decision, quotes, input, terms } = asked;
+  const { id: holdId, accountId, amounts, atLeast } = terms;
   if (outcome.state === "refused") {
     const needed = atLeast ?? (amounts.at(-1) as NanoUsd);
-    const resetsAtMs = nextPeriodMs(key.spendReset, services.now());
+    const resetsAtMs = nextPeriodMs(call.caller.key.spendReset, services.now());
     throw noCredit(outcome, { needed, resetsAtMs, outputCapField: call.format.outputCapField });
   }
   const { amount } = outcome;

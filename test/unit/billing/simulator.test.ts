@@ -107,7 +107,8 @@ async function serve(world: World, process: Process, id: string): Promise<void> 
   fates.set(id, "unknown");
   const limited = random(3) === 0 ? { spendLimit: BigInt(random(600)), keyId: "limited" } : {};
   const terms = { ...limited, isMetered: random(5) === 0 };
-  const held = await ledger.hold(hold(id, BigInt(1 + random(60)), terms)).catch(() => null);
+  const asked = Promise.resolve(ledger.hold(hold(id, BigInt(1 + random(60)), terms)));
+  const held = await asked.catch(() => null);
   if (process.isDead) return;
   if (held === null || held.state === "refused") return void fates.set(id, "free");
   await Promise.resolve();
