@@ -1,7 +1,7 @@
 // The upper bound of a request's cost, before it is sent: what its hold must cover. Text is counted at two bytes a token,
 // which no tokenizer in use exceeds for real text; pictures at a flat worst case, other files by size.
 
-import type { ChatRequest, ContentPart } from "../core/chat.ts";
+import { type ChatRequest, type ContentPart, partsOf } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
 import { cacheWritePrice, costNano, longCacheWritePrice, type NanoUsd, type Price } from "../core/money.ts";
 
@@ -124,9 +124,8 @@ function quote(
 
 function attachmentsIn({ messages }: ChatRequest): readonly ContentPart[] {
   const attachments: ContentPart[] = [];
-  for (const { content } of messages) {
-    if (!Array.isArray(content)) continue;
-    for (const part of content as readonly ContentPart[]) if (part.type !== "text") attachments.push(part);
+  for (const message of messages) {
+    for (const part of partsOf(message)) if (part.type !== "text") attachments.push(part);
   }
   return attachments;
 }

@@ -29,8 +29,23 @@ export interface ToolCall {
  */
 export const UNDECODED: unique symbol = Symbol("undecoded");
 
+/**
+ * On a message whose long text was left in the body. `content` is there as ever, but parses the text when it is read; who
+ * looks at every message of a history looks at this instead.
+ */
+export const UNREAD: unique symbol = Symbol("unread");
+const READ: unique symbol = Symbol("read");
+
+/** A text as JSON has it: in UTF-8, with its quotes and with escapes of two bytes. */
+export interface UnreadText {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface ChatMessage {
   readonly [UNDECODED]?: true;
+  readonly [UNREAD]?: UnreadText;
   readonly role: Role;
   readonly content?: string | readonly ContentPart[] | null;
   readonly name?: string;
@@ -100,6 +115,47 @@ export function markUndecoded(messages: readonly { [UNDECODED]?: true }[]): void
   for (const message of messages) message[UNDECODED] = true;
 }
 
+/** Whose text was left in the body. */
+export interface UnreadMessage extends ChatMessage {
+  readonly [UNREAD]: UnreadText;
+  readonly content: string;
+}
+
+export function isUnread(message: ChatMessage): message is UnreadMessage {
+  return message[UNREAD] !== undefined;
+}
+
+/** The message with its text left in the body, in the place of `content`. */
+export function withUnread<Message extends object>(message: Message, text: UnreadText): Message {
+  // A copy, and one getter for all: changing a property into a getter makes an object slow and large.
+  const made: Record<string, unknown> & Pick<ChatMessage, typeof UNDECODED | typeof UNREAD> = {};
+  for (const name in message) {
+    if (name === "content") Object.defineProperty(made, name, PARSED_WHEN_READ);
+    else if (name === "__proto__") Object.defineProperty(made, name, { value: message[name], enumerable: true });
+    else made[name] = message[name];
+  }
+  const isBytes = isUndecoded(message);
+  return Object.assign(made, isBytes ? { [UNDECODED]: true, [UNREAD]: text } : { [UNREAD]: text }) as object as Message;
+}
+
+const PARSED_WHEN_READ: PropertyDescriptor & ThisType<{ readonly [UNREAD]: UnreadText; [READ]?: string }> = {
+  enumerable: true,
+  get() {
+    const { bytes, start, end } = this[UNREAD];
+    this[READ] ??= parseLiteral(bytes.toString("latin1", start, end));
+    return this[READ];
+  },
+};
+
+/** A text as JSON has it, quotes included. One that JSON does not allow stays as it came: its provider refuses it. */
+export function parseLiteral(literal: string): string {
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    return literal.slice(1, -1);
+  }
+}
+
 /** A shorter text is decoded faster in one step. */
 const LONG_TEXT_BYTES = 512;
 
@@ -132,9 +188,14 @@ export function contentText(content: ChatMessage["content"]): string {
   return texts.join("\n");
 }
 
+/** None where the content is a text. */
+export function partsOf(message: ChatMessage): readonly ContentPart[] {
+  if (message[UNREAD] !== undefined) return NO_PARTS;
+  return Array.isArray(message.content) ? message.content : NO_PARTS;
+}
+
+const NO_PARTS: readonly ContentPart[] = [];
+
 export function hasImages(messages: readonly ChatMessage[]): boolean {
-  return messages.some(
-    (message) =>
-      Array.isArray(message.content) && message.content.some((part: ContentPart) => part.type === "image_url"),
-  );
+  return messages.some((message) => partsOf(message).some(({ type }) => type === "image_url"));
 }

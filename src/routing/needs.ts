@@ -2,7 +2,7 @@
 // is met by a host of a model or not. Behaviour 5.3.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import { type ChatRequest, type ContentPart, hasImages } from "../core/chat.ts";
+import { type ChatRequest, hasImages, partsOf } from "../core/chat.ts";
 import type { Constraints, RoutingQuestion } from "../core/decision.ts";
 import { type Capability, formatsOf, type HostedModel, type Model } from "../core/model.ts";
 
@@ -96,7 +96,7 @@ function capabilityNeed(capability: Capability, because: string): Need {
 
 function requestCapabilities(chat: ChatRequest, catalog: Catalog): readonly Capability[] {
   const capabilities: Capability[] = [];
-  const hasParts = chat.messages.some(({ content }) => Array.isArray(content));
+  const hasParts = chat.messages.some((message) => partsOf(message).length > 0);
   if (hasParts && hasImages(chat.messages)) capabilities.push("vision");
   if (chat.tools.length > 0) capabilities.push("tools");
   if (hasParts && hasPart(chat, "input_audio") && isKnown("audio", catalog)) capabilities.push("audio");
@@ -105,9 +105,7 @@ function requestCapabilities(chat: ChatRequest, catalog: Catalog): readonly Capa
 }
 
 function hasPart(chat: ChatRequest, type: string): boolean {
-  return chat.messages.some(
-    ({ content }) => Array.isArray(content) && content.some((part: ContentPart) => part.type === type),
-  );
+  return chat.messages.some((message) => partsOf(message).some((part) => part.type === type));
 }
 
 // A catalogue that says nothing of a capability has not been asked about it: absence proves nothing then.

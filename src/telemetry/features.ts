@@ -1,7 +1,14 @@
 // Features of a request: numbers from which it can be learnt later which tier was right. No text, and nothing that reveals
 // text.
 
-import { type ChatMessage, type ChatRequest, type ContentPart, UNDECODED } from "../core/chat.ts";
+import {
+  type ChatMessage,
+  type ChatRequest,
+  type ContentPart,
+  UNDECODED,
+  UNREAD,
+  type UnreadText,
+} from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 
 /** Longer conversations are counted in full but measured by their newest messages. */
@@ -48,10 +55,10 @@ function countRoles(messages: readonly ChatMessage[]): object {
 }
 
 /** Characters of text, and how many parts are something else. */
-function sizeOf({ content, [UNDECODED]: isUndecoded }: ChatMessage): {
-  readonly chars: number;
-  readonly others: number;
-} {
+function sizeOf(message: ChatMessage): { readonly chars: number; readonly others: number } {
+  const { [UNDECODED]: isUndecoded, [UNREAD]: unread } = message;
+  if (unread !== undefined) return { chars: charsInUnread(unread), others: 0 };
+  const { content } = message;
   const charsIn = isUndecoded === true ? charsInBytes : charsInText;
   if (typeof content === "string") return { chars: charsIn(content), others: 0 };
   let chars = 0;
@@ -73,13 +80,36 @@ const SLICE_BYTES = 32;
 
 /** By a sample: characters that take several bytes go on in bytes from 80 to BF. */
 function charsInBytes(text: string): number {
-  const stride = Math.max(SLICE_BYTES, Math.floor(text.length / SLICES));
+  return charsBySample(text.length, (from, to) => {
+    let begun = 0;
+    for (let at = from; at < to; at++) if ((text.charCodeAt(at) & 0xc0) !== 0x80) begun += 1;
+    return begun;
+  });
+}
+
+const BACKSLASH = 0x5c;
+
+function charsInUnread({ bytes, start, end }: UnreadText): number {
+  return charsBySample(end - start, (from, to) => {
+    let begun = 0;
+    for (let at = start + from; at < start + to; at++) {
+      const byte = bytes[at] as number;
+      // An escape is one character.
+      if (byte === BACKSLASH) at += 1;
+      if ((byte & 0xc0) !== 0x80) begun += 1;
+    }
+    return begun;
+  });
+}
+
+function charsBySample(length: number, charsIn: (from: number, to: number) => number): number {
+  const stride = Math.max(SLICE_BYTES, Math.floor(length / SLICES));
   let looked = 0;
   let begun = 0;
-  for (let from = 0; from < text.length; from += stride) {
-    const to = Math.min(text.length, from + SLICE_BYTES);
+  for (let from = 0; from < length; from += stride) {
+    const to = Math.min(length, from + SLICE_BYTES);
     looked += to - from;
-    for (let at = from; at < to; at++) if ((text.charCodeAt(at) & 0xc0) !== 0x80) begun += 1;
+    begun += charsIn(from, to);
   }
-  return looked === 0 ? 0 : Math.round((text.length * begun) / looked);
+  return looked === 0 ? 0 : Math.round((length * begun) / looked);
 }

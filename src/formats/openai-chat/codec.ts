@@ -26,7 +26,7 @@ export const openaiChat: Format = {
     controls: readControls(body),
     chat: readChatRequest(body),
   }),
-  undecoded: { fields: new Set(["messages"]) },
+  undecoded: { fields: new Set(["messages"]), messages: "messages" },
   toChat: ({ body, source, chat }) => ({ body, source, chat, conversions: [] }),
   mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),
   writeResponse: writeOpenaiResponse,

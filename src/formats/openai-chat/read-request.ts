@@ -10,6 +10,7 @@ import {
   ROLES,
   type Role,
   type Tool,
+  UNREAD,
 } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import {
@@ -88,7 +89,7 @@ function checkMessage(message: unknown, index: number): void {
   if (typeof role !== "string" || !KNOWN_ROLES.has(role)) {
     throw wrongAt(`messages[${index}].role`, `must be one of ${ROLES.join(", ")}.`);
   }
-  checkContent(message.content, role as Role, index);
+  if (!(UNREAD in message)) checkContent(message.content, role as Role, index);
   const calls = message.tool_calls ?? null;
   if (calls !== null) checkToolCalls(calls, index);
 }

@@ -1,15 +1,26 @@
-// A long body, parsed field by field. Of a long history only a few texts are read, and decoding all of them takes longer
-// than everything else, so a part of the body can stay undecoded. Tools that came twice before are not parsed again.
+// A long body, parsed field by field. Of a long history only a few texts are read, and reading all of them takes longer
+// than everything else. So a part of the body can stay undecoded, and long texts in it unparsed until somebody asks for
+// them. Tools that came twice before are not parsed again.
 
 import { isAscii, isUtf8 } from "node:buffer";
-import { UNDECODED } from "../../core/chat.ts";
-import type { JsonObject } from "./fields.ts";
-import { decodeText, isPlain, type JsonField, parseJson, parseText, type ScannedObject } from "./json-source.ts";
+import { UNDECODED, type UnreadText, withUnread } from "../../core/chat.ts";
+import { isObject, type JsonObject } from "./fields.ts";
+import {
+  decodeText,
+  isLongText,
+  isPlain,
+  type JsonField,
+  parseJson,
+  parseText,
+  type ScannedObject,
+} from "./json-source.ts";
 import { knownList } from "./known-lists.ts";
 
 /** What of a body may stay undecoded. */
 export interface UndecodedPart {
   readonly fields: ReadonlySet<string>;
+  /** One of the fields: a list of messages whose long texts stay unparsed. Absent for none. */
+  readonly messages?: string;
   /** Whether a body can be read so; absent where all can. */
   allows?(body: JsonObject): boolean;
 }
@@ -24,47 +35,97 @@ const TOOL_FIELDS: ReadonlySet<string> = new Set(["tools", "functions"]);
  * character for each byte, in which JSON means the same. Null for a body that is better parsed as a whole.
  */
 export function parseFields(scanned: ScannedObject, part: UndecodedPart): JsonObject | null {
-  const { source, text } = scanned;
-  const { bytes, fields } = source;
+  const { bytes, fields } = scanned.source;
   const isPlainBody = isAscii(bytes);
   if ((isPlainBody ? bytes.length < LONG_BYTES : !isUtf8(bytes)) || fields.length > FIELDS_MAX) return null;
   if (!isPlainBody && !fields.every(({ name }) => isPlain(name))) return null;
-  const parts = [...part.fields].flatMap((part) => fields.findLast(({ name }) => name === part) ?? []);
-  const isUndecoded = !isPlainBody && !parts.every((field) => isAscii(valueBytes(bytes, field)));
+  const values = fields.map((field) => ({ ...field, ...readValue(scanned, field, part) }));
+  const parts = [...part.fields].flatMap((part) => values.findLast(({ name }) => name === part) ?? []);
+  const isUndecoded = !isPlainBody && !parts.every(({ source }) => isAscii(source));
   // Also in a field that is ASCII: all of the part is written again as bytes.
-  if (isUndecoded && parts.some((field) => hasEscapedCharacters(text, field))) return null;
+  if (isUndecoded && parts.some(({ text }) => hasEscapedCharacters(text))) return null;
   // The frame has every name, so an assignment to `__proto__` means nothing else.
   const body = parseText(frameOf(scanned)) as Record<string, unknown> & { [UNDECODED]?: true };
   // Of a repeated field the last value stays, as in JSON.parse.
-  for (const field of fields) {
-    const { name, valueStart, end } = field;
-    const value = valueBytes(bytes, field);
-    const parse = (): unknown =>
-      parseJson(part.fields.has(name) || isAscii(value) ? text.slice(valueStart, end) : decodeText(value));
-    body[name] = TOOL_FIELDS.has(name) ? knownList(value, parse) : parse();
+  for (const { name, source, text, unread } of values) {
+    const parse = (): unknown => {
+      const value = parseJson(part.fields.has(name) || isAscii(source) ? text : decodeText(source));
+      return unread.length === 0 ? value : putBack(unread, value);
+    };
+    body[name] = TOOL_FIELDS.has(name) ? knownList(source, parse) : parse();
   }
   if (isUndecoded) body[UNDECODED] = true;
   return isUndecoded && part.allows?.(body) === false ? null : body;
 }
 
-function valueBytes(bytes: Buffer, { valueStart, end }: JsonField): Buffer {
-  return bytes.subarray(valueStart, end);
+/** A field's value: its bytes, and the text that is parsed, without the texts that stay unread. */
+interface Value {
+  readonly source: Buffer;
+  readonly text: string;
+  readonly unread: readonly UnreadText[];
+}
+
+/** Stands for a literal in what is parsed. Nobody who writes a body can know it. */
+const MARK = `${crypto.randomUUID()}:`;
+/** What stands before the text of a message. */
+const CONTENT_NAME = /[{,\s]"content"\s{0,8}:\s{0,8}$/;
+const CONTENT_NAME_CHARS = 32;
+const LINE_BREAK = 0x0a;
+const TAB = 0x09;
+const CODE_ESCAPE = Buffer.from("\\u");
+function readValue({ source, text, longTexts }: ScannedObject, field: JsonField, part: UndecodedPart): Value {
+  const { valueStart, end } = field;
+  const unread: UnreadText[] = [];
+  let parsed = "";
+  let from = valueStart;
+  for (const place of field.name === part.messages ? longTexts : []) {
+    if (place.start < valueStart || place.end > end) continue;
+    if (!CONTENT_NAME.test(text.slice(Math.max(0, place.start - CONTENT_NAME_CHARS), place.start))) continue;
+    const left = { bytes: source.bytes, start: place.start, end: place.end };
+    if (!mayStayUnread(left)) continue;
+    parsed += `${text.slice(from, place.start)}"${MARK}${unread.length}"`;
+    unread.push(left);
+    from = place.end;
+  }
+  return { source: source.bytes.subarray(valueStart, end), text: parsed + text.slice(from, end), unread };
+}
+
+/**
+ * Whether a text can stay unread. Escapes of characters are for JSON.parse, and so are breaks of lines and tabs, which it
+ * refuses. Other mistakes in a text that nobody reads are for the provider to refuse: looking for them costs as much as
+ * parsing.
+ */
+export function mayStayUnread({ bytes, start, end }: UnreadText): boolean {
+  if (!isLongText(start, end)) return false;
+  const text = bytes.subarray(start, end);
+  return !text.includes(LINE_BREAK) && !text.includes(TAB) && !text.includes(CODE_ESCAPE);
+}
+
+/** Gives each message the text that its mark stands for. */
+function putBack(unread: readonly UnreadText[], value: unknown): unknown {
+  return Array.isArray(value) ? value.map((message) => withText(unread, message)) : value;
+}
+
+function withText(unread: readonly UnreadText[], message: unknown): unknown {
+  if (!isObject(message) || typeof message.content !== "string" || !message.content.startsWith(MARK)) return message;
+  const text = unread[Number(message.content.slice(MARK.length))];
+  return text === undefined ? message : withUnread(message, text);
 }
 
 /** The body with null for every value: it is JSON exactly if the body is and its values are. */
-function frameOf({ source: { fields }, text }: ScannedObject): string {
+function frameOf({ source: { bytes, fields }, text }: ScannedObject): string {
   let frame = "";
   let from = 0;
   for (const { valueStart, end } of fields) {
     frame += `${text.slice(from, valueStart)}null`;
     from = end;
   }
-  return frame + text.slice(from);
+  return frame + text.slice(from, bytes.length);
 }
 
 /** Escapes such as \u00e9 mean one character, and could not be told from bytes; \u0009 means a byte as well. */
-function hasEscapedCharacters(text: string, { valueStart, end }: JsonField): boolean {
-  for (let at = text.indexOf("\\u", valueStart); at >= 0 && at < end; at = text.indexOf("\\u", at + 2)) {
+function hasEscapedCharacters(text: string): boolean {
+  for (let at = text.indexOf("\\u"); at >= 0; at = text.indexOf("\\u", at + 2)) {
     if (!/^00[0-7]/.test(text.slice(at + 2, at + 5))) return true;
   }
   return false;

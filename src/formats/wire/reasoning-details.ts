@@ -36,10 +36,11 @@ export function detailsOf(format: DetailFormat, message: object): readonly Reaso
 
 /** The message for a host of chat-completions, which has no use for them; the same one when there are none. */
 export function withoutDetails<T extends object>(message: T): T {
-  const { reasoning_details: entries, ...rest } = message as JsonObject;
+  const { reasoning_details: entries } = message as JsonObject;
   if (!Array.isArray(entries)) return message;
   const others = entries.filter((entry) => !isDetail(entry));
   if (others.length === entries.length) return message;
+  const { reasoning_details: _, ...rest } = message as JsonObject;
   return (others.length === 0 ? rest : { ...rest, reasoning_details: others }) as T;
 }
 

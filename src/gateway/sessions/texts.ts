@@ -2,6 +2,7 @@
 // itself, which takes a tenth of the time of hashing it.
 
 import { crc32 } from "node:zlib";
+import { UNREAD, type UnreadMessage, type UnreadText } from "../../core/chat.ts";
 import { mixEnds, type TextHash } from "../../routing/sessions/prefix.ts";
 
 /** Bytes that are read of a longer text, beside its ends. It is not remembered. */
@@ -32,21 +33,28 @@ export function createTextHash(): TextHash {
     recent = new Map();
     chars = 0;
   };
-  return (text, isBytes) => {
-    if (text.length < REMEMBERED_CHARS || text.length > READ_BYTES) return hashText(text, isBytes);
-    const key = mixEnds(2 * text.length + (isBytes ? 1 : 0), text, true);
+  return (given, isBytes) => {
+    // Compared as it stands in the body: instructions come again as they were written.
+    const text = typeof given === "string" ? given : literalOf(given[UNREAD]);
+    if (text.length < REMEMBERED_CHARS || text.length > READ_BYTES) return hashText(given, isBytes);
+    const key = mixEnds(3 * text.length + (text === given ? Number(isBytes) : 2), text, true);
     const fresh = recent.get(key);
     if (fresh?.text === text) return fresh.hash;
     const old = older.get(key);
     const isNew = fresh === undefined && old === undefined;
-    const known = old?.text === text ? old : { text: isNew ? "" : text, hash: hashText(text, isBytes) };
+    const known = old?.text === text ? old : { text: isNew ? "" : text, hash: hashText(given, isBytes) };
     remember(key, known);
     return known.hash;
   };
 }
 
-/** Of the bytes in UTF-8: the same text gives the same hash, decoded or not. */
-export function hashText(text: string, isBytes: boolean): number {
+function literalOf({ bytes, start, end }: UnreadText): string {
+  return bytes.toString("latin1", start, end);
+}
+
+/** Of the bytes in UTF-8: the same text gives the same hash, decoded, read, or not. */
+export function hashText(given: string | UnreadMessage, isBytes: boolean): number {
+  const text = typeof given === "string" ? given : given.content;
   // A pair of surrogates may be cut where the reading ends.
   const read = text.length > READ_BYTES ? text.slice(0, READ_BYTES + 1) : text;
   const bytes = Buffer.from(read, isBytes ? "latin1" : "utf8");

@@ -3,7 +3,15 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
-import { type ChatMessage, type ChatRequest, isUndecoded, OUTPUT_TOKENS_MAX, UNDECODED } from "../../core/chat.ts";
+import {
+  type ChatMessage,
+  type ChatRequest,
+  isUndecoded,
+  isUnread,
+  OUTPUT_TOKENS_MAX,
+  UNDECODED,
+  withUnread,
+} from "../../core/chat.ts";
 import { type Controls, type Decision, ROUTING_PROFILES } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
 import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
@@ -11,7 +19,7 @@ import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { readChatRequest } from "../../formats/openai-chat/read-request.ts";
 import type { Spoken } from "../../formats/passage.ts";
 import { isControlField, readControls } from "../../formats/service/controls.ts";
-import { parseFields } from "../../formats/wire/body-fields.ts";
+import { mayStayUnread, parseFields } from "../../formats/wire/body-fields.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readString } from "../../formats/wire/fields.ts";
 import { type ParsedBody, scanBody } from "../../formats/wire/json-source.ts";
 import { route } from "../../gateway/complete.ts";
@@ -51,10 +59,22 @@ function readUndecoded(format: ClientFormat, { source, body: sent }: ParsedBody)
   const fields = new Set([...part.fields, "system_prompt"]);
   // Beside messages it is not read.
   if ((sent.messages ?? sent.input ?? null) === null) fields.add("prompt");
-  const body = parseFields(scanBody(source.bytes), { fields });
+  const body = parseFields(scanBody(source.bytes), { ...part, fields, allows: () => true });
   if (body === null || part.allows?.(asFormat(format, body)) === false) return null;
-  return readDebug(format, { source, body }, {}).request.chat.messages;
+  const { messages } = readDebug(format, { source, body }, {}).request.chat;
+  return part.messages === undefined ? messages : messages.map((message) => leftInBody(message, { source, body }));
 }
+
+/** A long text of the question is left where it stands, as that of a message would be. */
+function leftInBody(message: ChatMessage, { source, body }: ParsedBody): ChatMessage {
+  if (isUnread(message)) return message;
+  const field = source.fields.findLast(({ name }) => QUESTION_TEXTS.has(name) && body[name] === message.content);
+  if (field === undefined) return message;
+  const text = { bytes: source.bytes, start: field.valueStart, end: field.end };
+  return mayStayUnread(text) ? withUnread(message, text) : message;
+}
+
+const QUESTION_TEXTS: ReadonlySet<string> = new Set(["prompt", "system_prompt"]);
 
 function asLive(request: ClientRequest, messages: readonly ChatMessage[] | null): ClientRequest {
   return messages === null ? request : { ...request, chat: { ...request.chat, messages } };

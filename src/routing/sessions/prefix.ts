@@ -8,13 +8,19 @@ import {
   type ChatRequest,
   type ContentPart,
   isUndecoded,
+  isUnread,
+  parseLiteral,
+  partsOf,
   type Tool,
   type ToolCall,
+  UNREAD,
+  type UnreadMessage,
+  type UnreadText,
 } from "../../core/chat.ts";
 import { readableText } from "../ask.ts";
 
 /** Hashes a whole text by its bytes in UTF-8. `isBytes`: each character is a byte already. */
-export type TextHash = (text: string, isBytes: boolean) => number;
+export type TextHash = (text: string | UnreadMessage, isBytes: boolean) => number;
 
 /** The instructions at the beginning of a conversation, and the first thing that a human said. */
 export interface Opening {
@@ -133,18 +139,34 @@ function mixSample(
   let [step, next] = [READ_MESSAGES + 2, READ_MESSAGES + 7];
   while (place - step >= first) {
     const message = messages[place - step] as ChatMessage;
-    const { content } = message;
-    const text = typeof content === "string" ? content : lastText(content);
-    hash = mixEnds(hash, text, isUndecoded(message), TIP_BYTES);
+    hash = mixEnds(hash, endsOf(message), isUndecoded(message), TIP_BYTES);
     [step, next] = [next, step + next];
   }
   return hash;
 }
 
-/** Only a part of type `text` is sure to have one. */
-function lastText(content: ChatMessage["content"]): string {
-  const text: unknown = Array.isArray(content) ? (content as readonly ContentPart[]).at(-1)?.text : "";
+/** A text with the ends of the content, or of its last part. Of a text that nobody has read yet no more is read. */
+function endsOf(message: ChatMessage): string {
+  if (isUnread(message)) return unreadEnds(message[UNREAD]) ?? message.content;
+  if (typeof message.content === "string") return message.content;
+  // Only a part of type `text` is sure to have one.
+  const text: unknown = partsOf(message).at(-1)?.text;
   return typeof text === "string" ? text : "";
+}
+
+/** Long enough for the ends, whatever escapes are in them. */
+const UNREAD_END_BYTES = 64;
+
+/** Null where escapes stand too close to each other. */
+function unreadEnds({ bytes, start, end }: UnreadText): string | null {
+  const head = bytes.toString("latin1", start + 1, start + 1 + UNREAD_END_BYTES);
+  const tail = bytes.toString("latin1", end - 1 - UNREAD_END_BYTES, end - 1);
+  if (!head.includes("\\") && !tail.includes("\\")) return head + tail;
+  // No escape is cut after two bytes that are not of one.
+  const cut = /^.*[^\\]{2}/s.exec(head)?.[0] ?? "";
+  const rest = tail.replace(/^.*?[^\\]{2}/s, "");
+  const isEnough = cut.length > 2 * END_BYTES && rest.length > 2 * END_BYTES;
+  return isEnough ? parseLiteral(`"${cut}${rest}"`) : null;
 }
 
 /** The place makes equal hashes of unlike prompts rarer still. */
@@ -187,8 +209,9 @@ export function charsUpTo({ messages, tools }: Pick<ChatRequest, "messages" | "t
 }
 
 function mixWhole(seed: number, message: ChatMessage, hashText: TextHash): number {
-  const { content } = message;
   const isBytes = isUndecoded(message);
+  if (isUnread(message)) return mix(seed, hashText(message, isBytes));
+  const { content } = message;
   let hash = seed;
   if (typeof content === "string") return mix(hash, hashText(content, isBytes));
   for (const part of (content ?? []) as readonly ContentPart[]) {
@@ -199,14 +222,14 @@ function mixWhole(seed: number, message: ChatMessage, hashText: TextHash): numbe
 
 /** Calls and results count by their ids, which hosts give to one call only. */
 function mixContent(message: ChatMessage): number {
-  const { role, content, tool_calls: calls, tool_call_id: id } = message;
+  const { role, tool_calls: calls, tool_call_id: id } = message;
   const isBytes = isUndecoded(message);
+  const parts = partsOf(message);
   let hash = mix(OFFSET, role.charCodeAt(0));
-  if (Array.isArray(content)) {
-    for (const part of content as readonly ContentPart[]) {
-      hash = typeof part.text === "string" ? mixEnds(hash, part.text, isBytes) : mixText(hash, part.type);
-    }
-  } else hash = mixEnds(hash, typeof content === "string" ? content : "", isBytes);
+  for (const part of parts) {
+    hash = typeof part.text === "string" ? mixEnds(hash, part.text, isBytes) : mixText(hash, part.type);
+  }
+  if (parts.length === 0) hash = mixEnds(hash, endsOf(message), isBytes);
   if (typeof id === "string") hash = mixEnds(hash, id, isBytes);
   // Some clients send null.
   if (calls) for (const call of calls) hash = mixCall(hash, call, isBytes);
@@ -218,12 +241,12 @@ function mixCall(seed: number, { id, function: made }: ToolCall, isBytes: boolea
   return mixEnds(hash, made?.arguments ?? "", isBytes);
 }
 
-function charsOf({ content, tool_calls: calls }: ChatMessage): number {
+function charsOf(message: ChatMessage): number {
+  const { tool_calls: calls, [UNREAD]: unread } = message;
   let chars = 1;
-  if (typeof content === "string") chars += content.length;
-  else if (Array.isArray(content)) {
-    for (const part of content as readonly ContentPart[]) chars += part.text?.length ?? ATTACHMENT_CHARS;
-  }
+  if (unread !== undefined) chars += unread.end - unread.start;
+  else if (typeof message.content === "string") chars += message.content.length;
+  else for (const part of partsOf(message)) chars += part.text?.length ?? ATTACHMENT_CHARS;
   if (calls) for (const { function: made } of calls) chars += made?.arguments?.length ?? 0;
   return chars;
 }

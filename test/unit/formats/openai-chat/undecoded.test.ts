@@ -1,14 +1,14 @@
 // A chat request whose messages are left undecoded means the same as one that is decoded as a whole: the same errors,
 // the same asks and ids, and the same bytes for every host.
 
-import { describe, expect, it } from "vitest";
-import { toolCallIds, UNDECODED } from "../../../../src/core/chat.ts";
+import { describe, expect, it, vi } from "vitest";
+import { hasImages, isUnread, toolCallIds, UNDECODED } from "../../../../src/core/chat.ts";
 import { GatewayError } from "../../../../src/core/errors.ts";
 import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
 import type { ClientRequest, Outgoing } from "../../../../src/formats/format.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { writeProviderRequest } from "../../../../src/formats/passage.ts";
-import { parseFields } from "../../../../src/formats/wire/body-fields.ts";
+import { parseFields, type UndecodedPart } from "../../../../src/formats/wire/body-fields.ts";
 import { parseBody, type ScannedObject, scanBody } from "../../../../src/formats/wire/json-source.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
 import { estimateInputTokens } from "../../../../src/routing/cost.ts";
@@ -50,27 +50,32 @@ const part = fc.oneof(
 const call = fc
   .tuple(fc.oneof(text, fc.constantFrom('"call_1"', '"ümlaut"')), text, text)
   .map(([id, name, args]) => `{"id":${id},"type":"function","function":{"name":${name},"arguments":${args}}}`);
-const message = fc
-  .tuple(
-    fc.oneof(
-      { weight: 30, arbitrary: fc.constantFrom("system", "developer", "user", "assistant", "assistant", "tool") },
-      { weight: 1, arbitrary: fc.constant("judge") },
-    ),
-    fc.oneof({ weight: 20, arbitrary: text }, { weight: 10, arbitrary: list(part) }, { weight: 1, arbitrary: other }),
-    fc.array(
+const messageWith = (texts: typeof text) =>
+  fc
+    .tuple(
       fc.oneof(
-        { weight: 10, arbitrary: field(["name", "tool_call_id", "reasoning_content", "naïve"], text) },
-        { weight: 5, arbitrary: field(["tool_calls"], list(call)) },
-        { weight: 4, arbitrary: field(["reasoning_details", "x"], other) },
-        { weight: 1, arbitrary: field(["role", "content"], other) },
+        { weight: 30, arbitrary: fc.constantFrom("system", "developer", "user", "assistant", "assistant", "tool") },
+        { weight: 1, arbitrary: fc.constant("judge") },
       ),
-      { maxLength: 3 },
-    ),
-  )
-  .map(([role, content, rest]) => {
-    const fields = [["role", JSON.stringify(role)], ["content", content], ...rest];
-    return `{${fields.map(([name, value]) => (name?.startsWith('"') ? `${name}:${value}` : `"${name}":${value}`)).join(",")}}`;
-  });
+      fc.oneof(
+        { weight: 20, arbitrary: texts },
+        { weight: 10, arbitrary: list(part) },
+        { weight: 1, arbitrary: other },
+      ),
+      fc.array(
+        fc.oneof(
+          { weight: 10, arbitrary: field(["name", "tool_call_id", "reasoning_content", "naïve"], text) },
+          { weight: 5, arbitrary: field(["tool_calls"], list(call)) },
+          { weight: 4, arbitrary: field(["reasoning_details", "x", "__proto__"], other) },
+          { weight: 1, arbitrary: field(["role", "content"], other) },
+        ),
+        { maxLength: 3 },
+      ),
+    )
+    .map(([role, content, rest]) => {
+      const fields = [["role", JSON.stringify(role)], ["content", content], ...rest];
+      return `{${fields.map(([name, value]) => (name?.startsWith('"') ? `${name}:${value}` : `"${name}":${value}`)).join(",")}}`;
+    });
 const tool = text.map((said) => `{"type":"function","function":{"name":"t","description":${said},"parameters":{}}}`);
 const FREE = ["user", "metadata", "__proto__", "größe"];
 const CHECKED = ["model", "stop", "temperature", "service_profile", "messages"];
@@ -78,7 +83,7 @@ const bodyText = fc
   .tuple(
     fc.array(
       fc.oneof(
-        { weight: 4, arbitrary: field(["messages"], list(message, 5)) },
+        { weight: 4, arbitrary: field(["messages"], list(messageWith(text), 5)) },
         { weight: 1, arbitrary: field(["tools"], list(tool)) },
         { weight: 4, arbitrary: field(FREE, other) },
         { weight: 1, arbitrary: field(CHECKED, other) },
@@ -90,6 +95,14 @@ const bodyText = fc
     fc.constantFrom("", "", " ".repeat(5_000), "\ufeff"),
   )
   .map(([fields, gap, mark]) => `${mark}${gap}{${fields.map(([name, value]) => `${name}${gap}:${value}`).join(",")}}`);
+
+/** Long enough to be left in the body. */
+const longText = fc
+  .array(fc.constantFrom(...PIECES, '\\"', "\\\\", "\\n", "\\/", "\\\\\\\\"), { minLength: 3, maxLength: 9 })
+  .map((pieces) => `"${pieces.join("").repeat(Math.ceil(1200 / pieces.join("").length))}"`);
+const longBodyText = fc
+  .tuple(fc.array(messageWith(fc.oneof(text, longText)), { minLength: 1, maxLength: 5 }), space)
+  .map(([messages, gap]) => `{"messages":[${messages.join(",").replaceAll('"content":', `"content"${gap}:${gap}`)}]}`);
 
 type Outcome = { readonly request: ClientRequest } | { readonly refusal: readonly unknown[] };
 
@@ -110,7 +123,7 @@ function readDecoded(bytes: Buffer): Outcome {
 }
 
 function parseUndecoded(scanned: ScannedObject) {
-  return parseFields(scanned, { fields: new Set(["messages"]) });
+  return parseFields(scanned, openaiChat.undecoded as UndecodedPart);
 }
 
 function readUndecoded(bytes: Buffer): Outcome {
@@ -184,6 +197,67 @@ describe("a body whose messages are not decoded", () => {
     );
   });
 
+  it("means the same where long texts are left in it", () => {
+    let unreadCount = 0;
+    fc.assert(
+      fc.property(longBodyText, (body) => {
+        const bytes = Buffer.from(body);
+        const decoded = readDecoded(bytes);
+        const undecoded = readUndecoded(bytes);
+        if ("refusal" in decoded || "refusal" in undecoded) {
+          expect(undecoded).toEqual(decoded);
+          return;
+        }
+        unreadCount += undecoded.request.chat.messages.filter(isUnread).length;
+        expectSame(decoded.request, undecoded.request);
+      }),
+      { numRuns: 600 },
+    );
+    expect(unreadCount).toBeGreaterThan(100);
+  });
+
+  const longBody = (content: string) =>
+    Buffer.from(`{"messages":[{"role":"user","content":"${content.padEnd(8_000, "x")}"}]}`);
+
+  it("is refused where a long text has a break of a line or a tab in it", () => {
+    for (const wrong of ["a\nb", "a\tb"]) {
+      expect(readUndecoded(longBody(wrong))).toEqual(readDecoded(longBody(wrong)));
+    }
+  });
+
+  it("leaves other mistakes in a long text to the provider", () => {
+    for (const wrong of ["a\\xb", "a\u0001b"]) {
+      const outcome = readUndecoded(longBody(wrong));
+      if ("refusal" in outcome) throw new Error("refused");
+      const terms = { model: makeModel(), refusedFields: [] };
+      const { body } = openaiChat.passRequest({ request: outcome.request, ...terms });
+      expect(body.toString()).toContain(wrong);
+      expect(outcome.request.chat.messages[0]?.content).toMatch(wrong);
+    }
+  });
+
+  it("parses no long text to measure it, or to send it on", () => {
+    const messages = Array.from({ length: 9 }, (_, at) => ({
+      role: at === 4 ? "assistant" : "user",
+      content: `${at} é\n`.repeat(400),
+    }));
+    const scanned = scanBody(Buffer.from(JSON.stringify({ messages: [...messages, { role: "user", content: "Hi" }] })));
+    const parse = vi.spyOn(JSON, "parse");
+    try {
+      const request = openaiChat.readRequest(scanned.source, parseUndecoded(scanned) ?? {});
+      estimateInputTokens(request.chat);
+      featuresOf(request.chat, null);
+      hasImages(request.chat.messages);
+      newestAsk(request.chat.messages);
+      openaiChat.passRequest({ request, model: makeModel(), refusedFields: [] });
+      expect(parse.mock.calls.filter(([source]) => source.length > 1_500)).toEqual([]);
+      expect(request.chat.messages[0]?.content).toContain("0 ");
+      expect(parse.mock.calls.filter(([source]) => source.length > 1_500)).toHaveLength(1);
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
   it("is decoded as a whole where an escape stands for a character of several bytes", () => {
     const undecodedOf = (content: string) =>
       parseUndecoded(scanBody(Buffer.from(`{"messages":[{"role":"user","content":"é${content}"}]}`)));
@@ -198,9 +272,19 @@ describe("a body whose messages are not decoded", () => {
     ["会议讨论了预算，并同意下个月再看一次。"],
     ["Проверка завершена, ошибок не найдено. "],
     ["naïve café 😀 plain English words in between "],
+    ['if (a) {\n\treturn "b\\n";\n}\n'],
   ])("has about as many tokens and characters as it has decoded: %s", (sentence) => {
     const messages = Array.from({ length: 12 }, () => ({ role: "user", content: sentence.repeat(60) }));
-    const bytes = Buffer.from(JSON.stringify({ messages }));
+    expectSizes(Buffer.from(JSON.stringify({ messages })));
+    // As clients write it that keep to ASCII.
+    const escaped = JSON.stringify({ messages }).replace(
+      /[^ -~]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+    expectSizes(Buffer.from(escaped));
+  });
+
+  function expectSizes(bytes: Buffer): void {
     const scanned = scanBody(bytes);
     const read = (body: ReturnType<typeof parseUndecoded>) => openaiChat.readRequest(scanned.source, body ?? {}).chat;
     const decoded = read(parseBody(bytes).body);
@@ -210,5 +294,5 @@ describe("a body whose messages are not decoded", () => {
     const { userChars } = featuresOf(decoded, null) as { readonly userChars: number };
     const counted = (featuresOf(undecoded, null) as { readonly userChars: number }).userChars;
     expect(Math.abs(counted - userChars)).toBeLessThan(userChars * 0.05);
-  });
+  }
 });

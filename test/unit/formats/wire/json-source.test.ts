@@ -43,7 +43,34 @@ function escaped(key: string): string {
   return `"${units.map((unit) => `\\u${unit}`).join("")}"`;
 }
 
+/** A body is read in pieces of so many bytes. */
+const PIECE_BYTES = 112 * 1024;
+
 describe("scanObject", () => {
+  it("finds the same fields wherever a piece of the body ends", () => {
+    fc.assert(
+      fc.property(
+        objectText,
+        fc.integer({ min: -200, max: 20 }),
+        fc.constantFrom("x", "\\\\", '\\"'),
+        fc.boolean(),
+        (text, shift, filling, isSpace) => {
+          const inner = text.slice(text.indexOf("{") + 1);
+          const length = Math.floor((PIECE_BYTES + shift) / filling.length);
+          const begin = isSpace ? `{${" ".repeat(PIECE_BYTES + shift)}` : `{"pad":"${filling.repeat(length)}"`;
+          const whole = begin + (isSpace ? "" : inner.trimStart().startsWith("}") ? "" : ",") + inner;
+          const source = scan(whole);
+          const parsed = JSON.parse(whole) as Json;
+          expect(new Set(source.fields.map((field) => field.name))).toEqual(new Set(Object.keys(parsed)));
+          for (const key of Object.keys(parsed)) {
+            expect(JSON.parse(String(rawValue(source, key)))).toEqual(parsed[key]);
+          }
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
   it("finds every field with its name and value", () => {
     fc.assert(
       fc.property(objectText, (text) => {

@@ -1,7 +1,7 @@
 // Prefixes of prompts: equal up to where prompts are equal, and hardly ever beyond.
 
 import { describe, expect, it } from "vitest";
-import { type ChatMessage, UNDECODED } from "../../../../src/core/chat.ts";
+import { type ChatMessage, UNDECODED, withUnread } from "../../../../src/core/chat.ts";
 import { createTextHash, hashText } from "../../../../src/gateway/sessions/texts.ts";
 import {
   charsUpTo,
@@ -42,6 +42,23 @@ const undecoded = (given: ChatMessage): ChatMessage => ({
   [UNDECODED]: true,
 });
 
+/** As it is when its text was left in the body. */
+const unread = (given: ChatMessage): ChatMessage => {
+  const bytes = Buffer.from(JSON.stringify(given.content));
+  const { content: _, ...others } = undecoded(given);
+  const message = withUnread({ content: "", ...others }, { bytes, start: 0, end: bytes.length });
+  return Object.assign(message, { [UNDECODED]: true }) as ChatMessage;
+};
+
+/** With escapes anywhere, also at its ends. */
+const longText = fc
+  .array(fc.constantFrom("a", "b ", "é", "大", "😀", "\n", '"', "\\", "\t"), { minLength: 128, maxLength: 300 })
+  .map((pieces) => pieces.join(""));
+const longMessage = fc.record(
+  { role: fc.constantFrom("system", "user", "assistant", "tool" as const), content: longText, tool_call_id: words },
+  { requiredKeys: ["role", "content"] },
+) as fc.Arbitrary<ChatMessage>;
+
 const prefixes = (chat: Parameters<typeof makeChat>[0], account = "a") => {
   const made = makeChat(chat);
   return prefixesOf(made, account, readOpening(made.messages, hashText));
@@ -65,6 +82,30 @@ describe("the hashes of a prompt", () => {
         },
       ),
     );
+  });
+
+  it("are the same for texts that were left in the body", () => {
+    fc.assert(
+      fc.property(fc.array(longMessage, { minLength: 1, maxLength: 12 }), (messages) => {
+        expect(sessionOf(messages.map(unread))).toEqual(sessionOf(messages));
+        expect(hashes(messages.map(unread))).toEqual(hashes(messages));
+        expect(threadOf(messages.map(unread), hashText)).toBe(threadOf(messages, hashText));
+      }),
+    );
+  });
+
+  it("are taken of the ends as they came where these are no JSON", () => {
+    const bytes = Buffer.from(`"\\x${"a".repeat(2_000)}\\"`);
+    const wrong = withUnread({ role: "tool", content: "" }, { bytes, start: 0, end: bytes.length }) as ChatMessage;
+    expect(hashes([wrong])).toEqual(hashes([{ ...wrong, content: bytes.toString().slice(1, -1) }]));
+  });
+
+  it("of a text that comes again in the body are those of the first time", () => {
+    const long: ChatMessage = { role: "system", content: `größer "x"\n${"word ".repeat(400)}` };
+    const hash = createTextHash();
+    const session = readOpening([long], hash);
+    for (let time = 0; time < 3; time++) expect(readOpening([unread(long)], hash)).toEqual(session);
+    expect(readOpening([unread({ ...long, content: `${long.content}!` })], hash)).not.toEqual(session);
   });
 
   it("are the same for texts that were not decoded, and so are session, thread and each message", () => {
