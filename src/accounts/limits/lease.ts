@@ -48,7 +48,10 @@ export interface Lease {
 export function admitFromLease(lease: Lease, atMs: number): Admission | null {
   if (lease.permits > 0 && atMs < lease.keptUntilMs) {
     lease.permits -= 1;
-    if (atMs >= lease.untilMs) lease.late += 1;
+    if (atMs >= lease.untilMs) {
+      lease.late += 1;
+      lease.emptyAtMs = atMs + SPAN_SECONDS * 1000;
+    }
     return admission(lease, { allowed: true, atMs });
   }
   return atMs < lease.refusedUntilMs ? admission(lease, { allowed: false, atMs }) : null;
@@ -77,8 +80,7 @@ export function newLease(limit: number): Lease {
  */
 export function wishOf(lease: Lease, processes: number, atMs: number): Omit<Wish, "id"> {
   const { limit, permits, late, second, waiting, pace, remaining } = lease;
-  const isRoomy = limit >= LEASED_LIMIT_MIN && remaining >= limit / 2;
-  const spare = isRoomy ? Math.floor(remaining / (8 * processes)) : 0;
+  const spare = isRoomy(lease) ? Math.floor(remaining / (8 * processes)) : 0;
   const kept = atMs - lease.seenAtMs < KEPT_MS ? 1 : 0;
   const needed = waiting.length + late;
   const more = Math.min(needed > 0 ? Math.max(pace.before, pace.count) : kept, spare);
@@ -97,9 +99,9 @@ export interface Asked {
 export function applyTaken(lease: Lease, taken: Taken, { askedAtMs, waiting, late }: Asked, atMs: number): void {
   lease.permits = Math.max(0, taken.granted - late);
   lease.untilMs = askedAtMs + LEASE_MS;
-  lease.keptUntilMs = askedAtMs + KEPT_MS;
   lease.second = taken.second;
   lease.remaining = Math.max(0, lease.limit - totalOf(taken.counts));
+  lease.keptUntilMs = askedAtMs + (isRoomy(lease) ? KEPT_MS : LEASE_MS);
   lease.emptyAtMs = atMs + msUntil(taken, 0, SPAN_SECONDS);
   if (taken.granted >= waiting + late) return;
   const waitMs = msUntil(taken, lease.limit - 1, SPAN_SECONDS);
@@ -130,4 +132,9 @@ export function countCall(lease: Lease, atMs: number): void {
   if (passedMs >= LEASE_MS)
     lease.pace = { startedAtMs: atMs, count: 1, before: passedMs < 2 * LEASE_MS ? pace.count : 0 };
   else pace.count += 1;
+}
+
+/** Whether some may be taken in advance. */
+function isRoomy({ limit, remaining }: Lease): boolean {
+  return limit >= LEASED_LIMIT_MIN && remaining >= limit / 2;
 }

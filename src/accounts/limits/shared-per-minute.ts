@@ -52,10 +52,11 @@ export function createSharedLimits(options: SharedLimitsOptions): SharedLimits {
       return wish;
     });
     lease.isAsking = false;
-    if (taken !== null) applyTaken(lease, taken, asked, clock());
-    const waiting = lease.waiting;
-    lease.waiting = [];
-    for (const decide of waiting) decide(now());
+    if (taken === null) lease.late += asked.late;
+    else applyTaken(lease, taken, asked, clock());
+    for (const decide of lease.waiting.splice(0)) decide(now());
+    // After a stall they were decided late.
+    if (taken !== null && lease.late > 0 && !lease.isAsking) void refill(id, lease);
   }
 
   function wait(id: string, lease: Lease): Promise<Admission> {

@@ -164,6 +164,46 @@ describe("a lone call of a key with a large limit", () => {
       expect((await admission).allowed).toBe(limit > 0);
     }
   });
+
+  test("is told when the whole limit is free again, counted from itself", async () => {
+    const limits = openProcess(createStore(), 2);
+    await burst([limits], 1, 600);
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(limits.admit("k", 600, Date.now())).toMatchObject({ allowed: true, resetSeconds: 60 });
+  });
+
+  test("keeps nothing of a window that turns out to be nearly full", async () => {
+    const store = createStore();
+    const [here, there] = [openProcess(store, 2), openProcess(store, 2)];
+    expect(allowed(await burst([here], 598, 600))).toBe(598);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(allowed(await burst([there], 1, 600))).toBe(1);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(allowed(await burst([here], 1, 600))).toBe(1);
+  });
+});
+
+test("calls that a stalled process admits long after they were counted are counted again", async () => {
+  const store = createStore();
+  const counter = createSharedCounter({ windows: store.windows, timeoutMs: 100, log });
+  let stallMs = 0;
+  // The answer came in time, and is read late.
+  const take: typeof counter.take = async (id, wish) => {
+    const taken = await counter.take(id, wish);
+    await new Promise((resolve) => setTimeout(resolve, stallMs));
+    return taken;
+  };
+  const options = { processes: () => 2, now: Date.now, clock: Date.now };
+  const limits = createSharedLimits({ ...options, counter: { ...counter, take } });
+  open.push(limits);
+  const first = admit(limits, 600);
+  stallMs = 20_000;
+  await vi.advanceTimersByTimeAsync(20_100);
+  stallMs = 0;
+  expect((await first).allowed).toBe(true);
+  await vi.advanceTimersByTimeAsync(43_000);
+  // More than 62 seconds after it was counted first, and less than 60 after it was made.
+  expect(store.roomFor("k", 600)).toBeLessThan(600);
 });
 
 test("a limit that was changed counts from the next call", async () => {
