@@ -1,23 +1,15 @@
 // Leases: credit that this process has set aside in the store and reserves from in memory, so that no request waits for a
 // disk before its provider is called. Only a wallet with plenty is leased from, and what is not used soon goes back.
 
-import type {
-  HoldOp,
-  LeaseOutcome,
-  LedgerOp,
-  LedgerOutcome,
-  ReservedHold,
-  SettleOutcome,
-  Wallet,
-} from "../core/ledger.ts";
+import type { HoldOp, LeaseOutcome, LedgerOp, LedgerOutcome, ReservedHold, SettleOutcome } from "../core/ledger.ts";
 import type { NanoUsd } from "../core/money.ts";
 
 export interface LeasesOptions {
   readonly owner: string;
   /** Rejects when the store is away; then `doubt` was called. */
   readonly submit: (op: LedgerOp) => Promise<LedgerOutcome>;
-  /** As it is stored. A read, so that leases that are not in use cost no commits. */
-  readonly walletOf: (accountId: string) => Promise<Pick<Wallet, "epoch">>;
+  /** Of every wallet that this process has a lease of. One read, so that leases that are not in use cost no commits. */
+  readonly epochs: () => Promise<ReadonlyMap<string, number>>;
   /** Whether the store is known to take no writes. */
   readonly isStoreFailing: () => boolean;
   /** How long after its last sign of life this process still counts as alive for others. */
@@ -36,6 +28,8 @@ const FILLED_MS = 100;
 const SCARCE_MS = 1_000;
 /** After a lease was wanted back, none is asked for so long. */
 const RECALLED_MS = 2_000;
+
+const NO_EPOCHS: ReadonlyMap<string, number> = new Map();
 
 /** What this process has of an account. */
 interface LeasedAccount {
@@ -69,6 +63,7 @@ export class Leases {
   /** When the last sign of life that was stored was sent. */
   #aliveAtMs: number | null = null;
   #isClosed = false;
+  #isListening = false;
 
   constructor(options: LeasesOptions) {
     this.#options = options;
@@ -158,7 +153,10 @@ export class Leases {
   async tidy(): Promise<void> {
     if (this.#options.isStoreFailing()) return;
     const nowMs = this.#options.clock();
-    await Promise.all([...this.#accounts.values()].map((account) => this.#tidyOne(account, nowMs)));
+    const accounts = [...this.#accounts.values()];
+    const unheard = accounts.filter(({ amount, heardAtMs }) => amount > 0n && nowMs - heardAtMs >= HEAR_MS);
+    if (unheard.length > 0 && !this.#isListening) void this.#listen(unheard);
+    await Promise.all(accounts.map((account) => this.#tidyOne(account, nowMs)));
   }
 
   /** Takes nothing any more, and returns everything. */
@@ -213,23 +211,22 @@ export class Leases {
       });
   }
 
-  /** In the background: whether others want it back. */
-  #listen(account: LeasedAccount): void {
-    const { walletOf, clock } = this.#options;
-    if (account.asking !== null || account.returning !== null) return;
-    account.asking = walletOf(account.id)
-      .then(
-        ({ epoch }) => {
-          account.heardAtMs = clock();
-          if (epoch !== account.epoch) void this.recall(account.id);
-        },
-        () => {
-          account.isSure = false;
-        },
-      )
-      .finally(() => {
-        account.asking = null;
-      });
+  /** In the background: which of them others want back. Those that the store has no more are unsure. */
+  async #listen(accounts: readonly LeasedAccount[]): Promise<void> {
+    this.#isListening = true;
+    const epochs = await this.#options.epochs().catch(() => NO_EPOCHS);
+    this.#isListening = false;
+    for (const account of accounts) {
+      const epoch = epochs.get(account.id);
+      // What was asked for meanwhile tells more.
+      if (account.asking !== null || account.returning !== null || account.amount === 0n) continue;
+      if (epoch === undefined) account.isSure = false;
+      else if (account.epoch !== null && epoch <= account.epoch) account.heardAtMs = this.#options.clock();
+      else {
+        account.epoch = epoch;
+        void this.recall(account.id);
+      }
+    }
   }
 
   async #return(account: LeasedAccount): Promise<void> {
@@ -276,11 +273,10 @@ export class Leases {
   }
 
   async #tidyOne(account: LeasedAccount, nowMs: number): Promise<void> {
-    const { id, amount, reserved, usedAtMs, heardAtMs } = account;
+    const { id, amount, reserved, usedAtMs } = account;
     const isIdle = nowMs - usedAtMs >= IDLE_MS;
     if (!account.isSure || (isIdle && amount > 0n)) await this.giveBack(id);
-    else if (amount > 0n && nowMs - heardAtMs >= HEAR_MS) this.#listen(account);
-    else if (isIdle && reserved === 0n && account.asking === null && account.returning === null) {
+    else if (isIdle && amount === 0n && reserved === 0n && account.asking === null && account.returning === null) {
       this.#accounts.delete(id);
     }
   }

@@ -76,7 +76,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const clock = createSleepClock();
   // Others end the leases of a process that was silent for long; half of that allows for clocks and delays.
   const trustMs = ownerSilentMs === 0 ? Number.POSITIVE_INFINITY : ownerSilentMs / 2;
-  const leases = new Leases({ owner, submit, walletOf: store.balance, isStoreFailing, trustMs, clock });
+  const leases = new Leases({ owner, submit, epochs: store.epochs, isStoreFailing, trustMs, clock });
   const recovery = createRecovery({ store, outbox, log, ownerSilentMs, submit });
   const fail = (error: unknown): never => {
     if (error instanceof StoreUnavailable) leases.doubt();

@@ -268,6 +268,8 @@ export interface LedgerStore {
   /** Reads what the operations refer to under lock, and writes what `post` makes of it, in one transaction. */
   commit(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[]>;
   balance(accountId: string): Promise<Wallet>;
+  /** Of every wallet that this process has a lease of. */
+  epochs(): Promise<ReadonlyMap<string, number>>;
   /** Open holds of processes other than this one that have been silent for so long, by the database's clock. */
   orphans(silentMs: number): Promise<readonly Hold[]>;
   /** Leases of such processes. */

@@ -35,6 +35,13 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
         ? { accountId, posted: 0n, held: 0n, leased: 0n, epoch: 0, sequence: 0, hash: "" }
         : toWallet(row);
     },
+    async epochs() {
+      const rows = await db.query(
+        "SELECT w.account_id, w.epoch FROM leases l JOIN wallets w ON w.account_id = l.account_id WHERE l.owner = $1",
+        [owner],
+      );
+      return new Map(rows.map((row) => [String(row.account_id), Number(row.epoch)]));
+    },
     async orphans(silentMs) {
       const rows = await db.query(
         `SELECT ${HOLD} FROM holds h LEFT JOIN processes p ON p.id = h.owner

@@ -121,6 +121,10 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
       return outcomes;
     },
     balance: async (accountId) => wallets.get(accountId) ?? emptyWallet(accountId),
+    epochs: async () => {
+      const own = [...leases.values()].filter((one) => one.amount > 0n && one.owner === owner);
+      return new Map(own.map(({ accountId }) => [accountId, wallets.get(accountId)?.epoch ?? 0]));
+    },
     // Nobody here is forgotten while they hold something, so nothing belongs to nobody.
     orphans: async (silentMs) =>
       [...holds.values()].filter(

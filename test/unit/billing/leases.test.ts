@@ -15,6 +15,8 @@ let nowMs: number;
 let isFailing: boolean;
 /** Reads fail. */
 let isAway: boolean;
+/** Reads hang. */
+let isSlow: boolean;
 /** Where the answer of the store gets lost. */
 let isLost: (op: LedgerOp) => boolean;
 
@@ -28,9 +30,10 @@ async function submit(op: LedgerOp): Promise<LedgerOutcome> {
   return outcome;
 }
 
-async function walletOf(accountId: string): Promise<{ readonly epoch: number }> {
+async function epochs(): Promise<ReadonlyMap<string, number>> {
   if (isAway) throw new StoreUnavailable(new Error("away"));
-  return memory.wallets.get(accountId) ?? { epoch: 0 };
+  if (isSlow) await new Promise(() => undefined);
+  return memory.epochs();
 }
 
 beforeEach(async () => {
@@ -39,9 +42,10 @@ beforeEach(async () => {
   nowMs = 0;
   isFailing = false;
   isAway = false;
+  isSlow = false;
   isLost = () => false;
   const clock = (): number => nowMs;
-  leases = new Leases({ owner: "me", submit, walletOf, isStoreFailing: () => isFailing, trustMs: TRUST_MS, clock });
+  leases = new Leases({ owner: "me", submit, epochs, isStoreFailing: () => isFailing, trustMs: TRUST_MS, clock });
   leases.alive(0);
 });
 
@@ -64,7 +68,7 @@ test("nothing is reserved before the process is known to be alive", async () => 
   leases = new Leases({
     owner: "me",
     submit,
-    walletOf,
+    epochs,
     isStoreFailing: () => false,
     trustMs: TRUST_MS,
     clock: () => 0,
@@ -213,6 +217,28 @@ test("a lease is returned when the store cannot say whether it is wanted back", 
   await turn();
   expect(take("h")).toBeNull();
   await leases.tidy();
+  expect(wallet()?.leased).toBe(0n);
+});
+
+test("a lease that was heard to be wanted back is asked for again two seconds later, with one commit", async () => {
+  await begin();
+  await memory.commit([hold("large", 780n, { mayRecall: true })], post);
+  nowMs = 600;
+  await leases.tidy();
+  await turn();
+  expect(wallet()?.leased).toBe(0n);
+  nowMs = 2_600;
+  expect(take("h")).toBeNull();
+  await turn();
+  expect(wallet()?.leased).toBe(100n);
+});
+
+test("a store that does not answer whether a lease is wanted back keeps none from going back", async () => {
+  isSlow = true;
+  await begin();
+  nowMs = 600;
+  await leases.tidy();
+  await leases.recall("a");
   expect(wallet()?.leased).toBe(0n);
 });
 
