@@ -156,6 +156,20 @@ export function parseLiteral(literal: string): string {
   }
 }
 
+/** Whether a text that was left in the body is no JSON. Takes as long as parsing all of them. */
+export function hasBrokenText(messages: readonly ChatMessage[]): boolean {
+  return messages.some((message) => isUnread(message) && !isLiteral(message[UNREAD]));
+}
+
+function isLiteral({ bytes, start, end }: UnreadText): boolean {
+  try {
+    JSON.parse(bytes.toString("latin1", start, end));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A shorter text is decoded faster in one step. */
 const LONG_TEXT_BYTES = 512;
 

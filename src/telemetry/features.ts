@@ -89,14 +89,14 @@ function charsInBytes(text: string): number {
 
 const BACKSLASH = 0x5c;
 
+/** Without its quotes. */
 function charsInUnread({ bytes, start, end }: UnreadText): number {
-  return charsBySample(end - start, (from, to) => {
+  return charsBySample(end - start - 2, (from, to) => {
     let begun = 0;
-    for (let at = start + from; at < start + to; at++) {
+    for (let at = start + 1 + from; at < start + 1 + to; at++) {
       const byte = bytes[at] as number;
-      // An escape is one character.
-      if (byte === BACKSLASH) at += 1;
-      if ((byte & 0xc0) !== 0x80) begun += 1;
+      // An escape is one character, which its second byte counts.
+      if (byte !== BACKSLASH && (byte & 0xc0) !== 0x80) begun += 1;
     }
     return begun;
   });

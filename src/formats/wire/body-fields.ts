@@ -28,18 +28,27 @@ export interface UndecodedPart {
 /** A shorter body, and one with more fields, is parsed faster in one piece. By hand. */
 const LONG_BYTES = 4 * 1024;
 const FIELDS_MAX = 256;
+/** In a shorter body, parsing all texts takes no longer than leaving some. */
+const UNREAD_BODY_BYTES = 112 * 1024;
 const TOOL_FIELDS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
 /**
  * A body with its part undecoded where that is not ASCII: `UNDECODED` marks it. Such a part is parsed from a text with one
  * character for each byte, in which JSON means the same. Null for a body that is better parsed as a whole.
  */
-export function parseFields(scanned: ScannedObject, part: UndecodedPart): JsonObject | null {
+export function parseFields(
+  scanned: ScannedObject,
+  part: UndecodedPart,
+  unreadFromBytes = UNREAD_BODY_BYTES,
+): JsonObject | null {
   const { bytes, fields } = scanned.source;
   const isPlainBody = isAscii(bytes);
   if ((isPlainBody ? bytes.length < LONG_BYTES : !isUtf8(bytes)) || fields.length > FIELDS_MAX) return null;
   if (!isPlainBody && !fields.every(({ name }) => isPlain(name))) return null;
-  const values = fields.map((field) => ({ ...field, ...readValue(scanned, field, part) }));
+  const values = fields.map((field) => {
+    const hasLeft = field.name === part.messages && bytes.length >= unreadFromBytes;
+    return { ...field, ...readValue(scanned, field, hasLeft ? scanned.longTexts : []) };
+  });
   const parts = [...part.fields].flatMap((part) => values.findLast(({ name }) => name === part) ?? []);
   const isUndecoded = !isPlainBody && !parts.every(({ source }) => isAscii(source));
   // Also in a field that is ASCII: all of the part is written again as bytes.
@@ -50,7 +59,8 @@ export function parseFields(scanned: ScannedObject, part: UndecodedPart): JsonOb
   for (const { name, source, text, unread } of values) {
     const parse = (): unknown => {
       const value = parseJson(part.fields.has(name) || isAscii(source) ? text : decodeText(source));
-      return unread.length === 0 ? value : putBack(unread, value);
+      if (unread.length === 0) return value;
+      return Array.isArray(value) ? value.map((message) => withText(unread, message)) : parseJson(decodeText(source));
     };
     body[name] = TOOL_FIELDS.has(name) ? knownList(source, parse) : parse();
   }
@@ -73,16 +83,17 @@ const CONTENT_NAME_CHARS = 32;
 const LINE_BREAK = 0x0a;
 const TAB = 0x09;
 const CODE_ESCAPE = Buffer.from("\\u");
-function readValue({ source, text, longTexts }: ScannedObject, field: JsonField, part: UndecodedPart): Value {
+/** `longTexts`: those that may stay unread. */
+function readValue({ source, text }: ScannedObject, field: JsonField, longTexts: ScannedObject["longTexts"]): Value {
   const { valueStart, end } = field;
   const unread: UnreadText[] = [];
   let parsed = "";
   let from = valueStart;
-  for (const place of field.name === part.messages ? longTexts : []) {
+  for (const place of longTexts) {
     if (place.start < valueStart || place.end > end) continue;
     if (!CONTENT_NAME.test(text.slice(Math.max(0, place.start - CONTENT_NAME_CHARS), place.start))) continue;
     const left = { bytes: source.bytes, start: place.start, end: place.end };
-    if (!mayStayUnread(left)) continue;
+    if (!isPlainText(left)) continue;
     parsed += `${text.slice(from, place.start)}"${MARK}${unread.length}"`;
     unread.push(left);
     from = place.end;
@@ -90,22 +101,21 @@ function readValue({ source, text, longTexts }: ScannedObject, field: JsonField,
   return { source: source.bytes.subarray(valueStart, end), text: parsed + text.slice(from, end), unread };
 }
 
+/** Whether a text of such a body stays unread. */
+export function mayStayUnread(text: UnreadText): boolean {
+  return text.bytes.length >= UNREAD_BODY_BYTES && isLongText(text.start, text.end) && isPlainText(text);
+}
+
 /**
- * Whether a text can stay unread. Escapes of characters are for JSON.parse, and so are breaks of lines and tabs, which it
- * refuses. Other mistakes in a text that nobody reads are for the provider to refuse: looking for them costs as much as
- * parsing.
+ * Escapes of characters are for JSON.parse, and so are breaks of lines and tabs, which it refuses. Other mistakes in a text
+ * are found when the text is written again, or when a provider has refused it: looking for them costs as much as parsing.
  */
-export function mayStayUnread({ bytes, start, end }: UnreadText): boolean {
-  if (!isLongText(start, end)) return false;
+function isPlainText({ bytes, start, end }: UnreadText): boolean {
   const text = bytes.subarray(start, end);
   return !text.includes(LINE_BREAK) && !text.includes(TAB) && !text.includes(CODE_ESCAPE);
 }
 
-/** Gives each message the text that its mark stands for. */
-function putBack(unread: readonly UnreadText[], value: unknown): unknown {
-  return Array.isArray(value) ? value.map((message) => withText(unread, message)) : value;
-}
-
+/** The message with the text that its mark stands for. */
 function withText(unread: readonly UnreadText[], message: unknown): unknown {
   if (!isObject(message) || typeof message.content !== "string" || !message.content.startsWith(MARK)) return message;
   const text = unread[Number(message.content.slice(MARK.length))];

@@ -306,8 +306,12 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new GatewayError("badRequest", "The body is not valid JSON.", { code: "invalid_json", cause });
+    throw notJson(cause);
   }
+}
+
+export function notJson(cause?: unknown): GatewayError {
+  return new GatewayError("badRequest", "The body is not valid JSON.", { code: "invalid_json", cause });
 }
 
 function tooMany(message: string): GatewayError {

@@ -77,8 +77,8 @@ export function hashLasting(message: ChatMessage, hashText: TextHash): number {
 
 /** The last message of which something lasts; the last of all where there is none. */
 export function hashEnd(messages: readonly ChatMessage[], hashText: TextHash): number {
-  const end = messages.findLast(({ role, tool_call_id: id, ...message }) => {
-    return typeof id === "string" || (role === "user" && readableText({ role, ...message }) !== "");
+  const end = messages.findLast((message) => {
+    return typeof message.tool_call_id === "string" || (message.role === "user" && readableText(message) !== "");
   });
   return hashLasting(end ?? (messages.at(-1) as ChatMessage), hashText);
 }

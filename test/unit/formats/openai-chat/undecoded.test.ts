@@ -123,7 +123,7 @@ function readDecoded(bytes: Buffer): Outcome {
 }
 
 function parseUndecoded(scanned: ScannedObject) {
-  return parseFields(scanned, openaiChat.undecoded as UndecodedPart);
+  return parseFields(scanned, openaiChat.undecoded as UndecodedPart, 0);
 }
 
 function readUndecoded(bytes: Buffer): Outcome {
@@ -225,15 +225,22 @@ describe("a body whose messages are not decoded", () => {
     }
   });
 
-  it("leaves other mistakes in a long text to the provider", () => {
+  it("passes other mistakes in a long text on, and writes none of them again", () => {
     for (const wrong of ["a\\xb", "a\u0001b"]) {
       const outcome = readUndecoded(longBody(wrong));
       if ("refusal" in outcome) throw new Error("refused");
+      const { request } = outcome;
       const terms = { model: makeModel(), refusedFields: [] };
-      const { body } = openaiChat.passRequest({ request: outcome.request, ...terms });
-      expect(body.toString()).toContain(wrong);
-      expect(outcome.request.chat.messages[0]?.content).toMatch(wrong);
+      expect(openaiChat.passRequest({ request, ...terms }).body.toString()).toContain(wrong);
+      const written = () => writeProviderRequest({ format: openaiChat, request }, anthropicMessages, terms);
+      expect(written).toThrow("The body is not valid JSON.");
     }
+  });
+
+  it("keeps its messages as they came where they are no list", () => {
+    const content = "x".repeat(2_000);
+    const bytes = Buffer.from(JSON.stringify({ messages: { a: { content } } }).padEnd(6_000));
+    expect(parseUndecoded(scanBody(bytes))).toEqual({ messages: { a: { content } } });
   });
 
   it("parses no long text to measure it, or to send it on", () => {
