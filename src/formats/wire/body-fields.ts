@@ -83,6 +83,7 @@ const CONTENT_NAME_CHARS = 32;
 const LINE_BREAK = 0x0a;
 const TAB = 0x09;
 const CODE_ESCAPE = Buffer.from("\\u");
+
 /** `longTexts`: those that may stay unread. */
 function readValue({ source, text }: ScannedObject, field: JsonField, longTexts: ScannedObject["longTexts"]): Value {
   const { valueStart, end } = field;
