@@ -6,7 +6,7 @@ import { bodyOf } from "./clients/bodies.ts";
 import type { Target } from "./clients/connection.ts";
 import type { LoadWork } from "./clients/load.ts";
 import type { ServerWork } from "./harness/child.ts";
-import { startWorkers, type WorkersServer } from "./harness/others.ts";
+import { type GatewayServer, startWorkers } from "./harness/gateway.ts";
 import { type Child, openProcesses, type Processes } from "./harness/processes.ts";
 import { percentile } from "./harness/statistics.ts";
 import { show, showRange, type Table } from "./harness/table.ts";
@@ -73,7 +73,7 @@ function startLoads(processes: Processes): Promise<readonly Child<LoadWork>[]> {
 }
 
 interface Loaded {
-  readonly gateway: WorkersServer;
+  readonly gateway: GatewayServer;
   readonly loads: readonly Child<LoadWork>[];
   /** One for each load. */
   readonly keys: readonly string[];

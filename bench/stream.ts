@@ -1,5 +1,6 @@
 // Streams: what a server in between adds to the first token and to each chunk, and the memory of an open stream.
 
+import { setTimeout as pause } from "node:timers/promises";
 import { bodyOf } from "./clients/bodies.ts";
 import type { Resources } from "./harness/child.ts";
 import type { Rig } from "./harness/rig.ts";
@@ -27,6 +28,8 @@ const OPEN_EVERY_MS = 2_000;
 const OPEN_CHUNKS = 1_000;
 /** By the last time, most code is compiled. */
 const OPENINGS = 4;
+/** A server that still closes its streams would be busy with them in the next round. */
+const CLOSING_MS = 1_000;
 
 /** The samples of one server. */
 interface Measured {
@@ -125,37 +128,40 @@ async function readRound({ load }: Rig, server: Server, connections: number) {
   return { ...times, cpuUs: after.cpuUs - before.cpuUs };
 }
 
-/** The memory per stream is a difference, so each server is warmed up first. */
+/** Servers take turns here too. The memory per stream is a difference, so each server is warmed up first. */
 async function measureOpen(rig: Rig, servers: readonly Server[], openStreams: number): Promise<Table> {
   await rig.provider.ask("pace", { chunks: OPEN_CHUNKS, everyMs: OPEN_EVERY_MS });
-  const rows: string[][] = [];
+  // Provider and load are fresh too, and the first server would wait for them.
+  await openAndClose(rig, rig.direct, openStreams);
+  const all: { readonly server: Server; readonly before: Resources; readonly opened: Opened[] }[] = [];
   for (const server of servers) {
     // The first streams load code and grow the heap once; they are not what a further stream costs.
     await openAndClose(rig, server, Math.ceil(openStreams / 5));
-    const before = await memoryOf(server);
-    const opened: Opened[] = [];
-    for (let time = 0; time < OPENINGS; time++) opened.push(await openAndClose(rig, server, openStreams));
-    const mb = (bytes: number) => show(bytes / 1024 ** 2);
-    const [first, last] = [opened[0], opened.at(-1)] as [Opened, Opened];
-    const both = (read: (opening: Opened) => number) => `${show(read(first))} / ${show(read(last))}`;
-    const perStream = (first.memory.liveBytes - before.liveBytes) / 1024 / openStreams;
-    rows.push([
-      server.name,
-      both(({ seconds }) => seconds),
-      both(({ cpuUs }) => cpuUs / openStreams / 1000),
-      show(perStream),
-      mb(before.rssBytes),
-      mb(first.memory.rssBytes),
-    ]);
+    all.push({ server, before: await memoryOf(server), opened: [] });
+  }
+  for (let time = 0; time < OPENINGS; time++) {
+    for (const { server, opened } of all) opened.push(await openAndClose(rig, server, openStreams));
   }
   return {
     title: `stream: ${openStreams} opened at once`,
     columns: ["", "all open after s", "CPU ms/stream", "live KiB/stream", "RSS before MiB", "RSS open MiB"],
-    rows,
+    rows: all.map(({ server, before, opened }) => {
+      const mb = (bytes: number) => show(bytes / 1024 ** 2);
+      const [first, last] = [opened[0], opened.at(-1)] as [Opened, Opened];
+      const both = (read: (opening: Opened) => number) => `${show(read(first))} / ${show(read(last))}`;
+      return [
+        server.name,
+        both(({ seconds }) => seconds),
+        both(({ cpuUs }) => cpuUs / openStreams / 1000),
+        show((first.memory.liveBytes - before.liveBytes) / 1024 / openStreams),
+        mb(before.rssBytes),
+        mb(first.memory.rssBytes),
+      ];
+    }),
     notes: [
       `Opened ${OPENINGS} times, in fresh servers that had opened ${Math.ceil(openStreams / 5)} before: the first and the last time.`,
       "Live: objects and buffers in use after a collection. RSS also holds what the process keeps in reserve.",
-      "Of servers started by a command, only RSS is known, and it counts as live.",
+      "Of peers and of gateways with workers, only RSS is known, and it counts as live.",
     ],
   };
 }
@@ -175,6 +181,7 @@ async function openAndClose({ load }: Rig, server: Server, count: number): Promi
   const { cpuUs } = await server.process.ask("resources", null);
   const memory = await memoryOf(server);
   await load.ask("closeStreams", null);
+  await pause(CLOSING_MS);
   return { seconds, cpuUs: cpuUs - before.cpuUs, memory };
 }
 

@@ -1,10 +1,10 @@
 // @ts-check
-// npm run bench: sets up what is missing, compiles the benchmarks beside a copy of the sources and runs them.
+// npm run bench: builds the gateway, compiles the benchmarks beside a copy of the sources and runs them.
 
 import { join } from "node:path";
 import { compile, copyAssets } from "./setup/build.mjs";
 import { here } from "./setup/surroundings.mjs";
-import { ensureDependencies, runScript } from "./setup.mjs";
+import { runScript, setUp } from "./setup.mjs";
 
 /** As `npm start` gives them. */
 const NODE_FLAGS = ["--max-semi-space-size=32"];
@@ -12,8 +12,7 @@ const NODE_FLAGS = ["--max-semi-space-size=32"];
 await runScript(async () => {
   const surroundings = here();
   const { root, run, progress } = surroundings;
-  // Not the whole set-up: the sources are compiled here, exactly as for dist/, together with the benchmarks.
-  await ensureDependencies({ dev: true }, surroundings);
+  await setUp({ dev: true }, surroundings);
   const outDir = join(root, ".cache", "bench-dist");
   await progress.step("compiling the benchmarks", async () => {
     await compile(surroundings, { project: "bench/tsconfig.json", outDir });

@@ -80,10 +80,11 @@ function agentTurns(count: number): readonly object[] {
   return Array.from({ length: count }, (_, turn) => {
     const mark = turn === count - 1 ? TURN_MARK : CONVERSATION_MARK;
     const id = `call_${String(turn).padStart(6, "0")}_${mark}`;
-    const call = { name: `tool_${turn % 20}`, arguments: JSON.stringify({ path: `src/part-${turn}.ts`, from: 1 }) };
+    const path = `src/part-${turn}.ts`;
+    const call = { name: `tool_${turn % 20}`, arguments: JSON.stringify({ path, from: 1 }) };
     return [
       { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: call }] },
-      { role: "tool", tool_call_id: id, content: code(3_000) },
+      { role: "tool", tool_call_id: id, content: `// ${path} of ${mark}\n${code(2_960)}` },
     ];
   }).flat();
 }

@@ -1,5 +1,9 @@
 // The child's side of a benchmark process: reports that it is ready, answers the parent's questions, ends with the parent.
 
+import { mkdirSync, writeFileSync } from "node:fs";
+import { Session } from "node:inspector/promises";
+import { dirname } from "node:path";
+
 /** The operations that a process offers to its parent. */
 export type Work = Record<string, (input: never) => unknown>;
 
@@ -56,6 +60,29 @@ export interface Resources {
 export type ServerWork = {
   resources(input: null): Resources;
   collectGarbage(input: null): void;
+  startProfile(input: null): Promise<void>;
+  /** Writes the profile since `startProfile` to this file. */
+  saveProfile(file: string): Promise<void>;
 };
 
-export const SERVER_WORK: ServerWork = { resources: readResources, collectGarbage };
+export const SERVER_WORK: ServerWork = { resources: readResources, collectGarbage, ...createProfiler() };
+
+/** V8's own profiler, through the inspector. */
+function createProfiler(): Pick<ServerWork, "startProfile" | "saveProfile"> {
+  let session: Session | null = null;
+  return {
+    async startProfile() {
+      session = new Session();
+      session.connect();
+      await session.post("Profiler.enable");
+      await session.post("Profiler.start");
+    },
+    async saveProfile(file) {
+      if (session === null) throw new Error("no profile was started");
+      const { profile } = await session.post("Profiler.stop");
+      session.disconnect();
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, JSON.stringify(profile));
+    },
+  };
+}

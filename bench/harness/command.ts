@@ -1,13 +1,13 @@
-// A server that is started by its command, such as a gateway with several workers or a peer. Its CPU time and memory, all
-// its processes together, are read from /proc, so Linux only.
+// A server that is started by its command: a gateway or a peer. A gateway in one process is asked for its CPU time and
+// memory. Of other servers they are read from /proc, all processes together, so Linux only.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Resources, ServerWork } from "./child.ts";
-import { processCpuUs, processFamily } from "./process-cpu.ts";
-import type { Child } from "./processes.ts";
+import { openProcessCpu, processFamily } from "./process-cpu.ts";
+import { type Child, createAsk } from "./processes.ts";
 
 export interface Command {
   readonly file: string;
@@ -16,6 +16,8 @@ export interface Command {
   readonly port: number;
   /** Beside what this process has. */
   readonly env?: Readonly<Record<string, string>>;
+  /** It answers questions, as the processes of the benchmarks do. */
+  readonly isAsked?: boolean;
 }
 
 export interface Commanded {
@@ -28,11 +30,12 @@ const START_MS_MAX = 90_000;
 const PAGE_BYTES = 4096;
 
 /** Resolves when the server answers on its port, whatever it says. */
-export async function startCommand({ file, args, cwd, port, env = {} }: Command): Promise<Commanded> {
+export async function startCommand({ file, args, cwd, port, env = {}, isAsked = false }: Command): Promise<Commanded> {
   const child = spawn(file, args, {
     cwd,
     detached: true,
-    stdio: "ignore",
+    stdio: ["ignore", "ignore", "ignore", isAsked ? "ipc" : "ignore"],
+    serialization: "advanced",
     env: { ...process.env, NODE_ENV: "production", ...env },
   });
   const kill = (): void => killGroup(child);
@@ -47,11 +50,8 @@ export async function startCommand({ file, args, cwd, port, env = {} }: Command)
     await stop();
     throw error;
   }
-  const pid = String(child.pid);
-  // The only question that such a server can answer.
-  const ask = async (name: string): Promise<Resources | undefined> =>
-    name === "resources" ? resourcesOf(pid) : undefined;
-  return { process: { ready: null, ask: ask as Child<ServerWork>["ask"] }, stop };
+  const ask = isAsked ? createAsk<ServerWork>(child, file) : askFromOutside(String(child.pid));
+  return { process: { ready: null, ask }, stop };
 }
 
 /** A port that is free now. */
@@ -94,9 +94,17 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-function resourcesOf(pid: string): Resources {
+/** The resources are all that can be told. */
+function askFromOutside(pid: string): Child<ServerWork>["ask"] {
+  const readCpuUs = openProcessCpu(pid);
+  const ask = async (name: string): Promise<Resources | undefined> =>
+    name === "resources" ? resourcesOf(pid, readCpuUs()) : undefined;
+  return ask as Child<ServerWork>["ask"];
+}
+
+function resourcesOf(pid: string, cpuUs: number): Resources {
   const pages = processFamily(pid).map((one) => Number(readFileSync(`/proc/${one}/statm`, "utf8").split(" ")[1]));
   const rssBytes = pages.reduce((sum, each) => sum + each, 0) * PAGE_BYTES;
   // What is live inside another process cannot be told.
-  return { cpuUs: processCpuUs(pid), rssBytes, liveBytes: rssBytes };
+  return { cpuUs, rssBytes, liveBytes: rssBytes };
 }

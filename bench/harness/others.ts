@@ -3,19 +3,8 @@
 
 import { existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type Command, freePort, startCommand } from "./command.ts";
-import type { Server } from "./server.ts";
-import { ADMIN_TOKEN, writeBenchConfig } from "./settings.ts";
-
-export interface OtherServer extends Server {
-  stop(): Promise<void>;
-}
-
-/** A gateway makes keys: the rate of one is limited. */
-export interface WorkersServer extends OtherServer {
-  newKey(): Promise<string>;
-}
+import { freePort } from "./command.ts";
+import { type GatewaySurroundings, type OtherServer, started, startGateway, startWorkers } from "./gateway.ts";
 
 export interface OthersWanted {
   /** How many workers each gateway has. */
@@ -33,15 +22,10 @@ interface Surroundings extends GatewaySurroundings {
   readonly others: OtherServer[];
 }
 
-interface GatewaySurroundings {
-  readonly providerPort: number;
-  readonly newFolder: () => string;
-}
-
 export async function startOthers({ workers, before, peersIn }: OthersWanted, around: Surroundings): Promise<void> {
   const { providerPort, newFolder, others } = around;
   for (const count of workers) others.push(await startWorkers(count, around));
-  if (before !== null) others.push(await startBefore(before, around));
+  if (before !== null) others.push(await startGateway({ name: "before", checkout: before }, around));
   for (const [name, peer] of peersIn === null ? [] : PEERS) {
     const file = peer.find(peersIn ?? []);
     if (file === null) {
@@ -53,64 +37,6 @@ export async function startOthers({ workers, before, peersIn }: OthersWanted, ar
     const address = { port, providerPort };
     const command = { file: peer.run ?? file, args: peer.args({ file, folder, ...address }), cwd: folder, port };
     others.push(await started(name, command, { port, key: "bench", headers: peer.headers?.(address) ?? {} }));
-  }
-}
-
-/** On a SQLite file, unless there is the address of a PostgreSQL. */
-export async function startWorkers(
-  count: number,
-  around: GatewaySurroundings,
-  database?: string,
-): Promise<WorkersServer> {
-  const program = fileURLToPath(new URL("../servers/command.js", import.meta.url));
-  const env: Readonly<Record<string, string>> = database === undefined ? {} : { DATABASE_URL: database };
-  const gateway = { name: `gateway, ${count} workers`, program, options: { workers: count }, env };
-  return { ...(await startGateway(gateway, around)), workers: count };
-}
-
-/** In one process, as ours is. By its environment: older versions have no `server.workers`. */
-function startBefore(checkout: string, around: GatewaySurroundings): Promise<WorkersServer> {
-  const program = join(checkout, "bin/switchyard.mjs");
-  return startGateway({ name: "before", program, options: {}, env: { SWITCHYARD_WORKERS: "1" } }, around);
-}
-
-interface Gateway {
-  readonly name: string;
-  readonly program: string;
-  /** Of its `server` section. */
-  readonly options: { readonly workers?: number };
-  readonly env: Readonly<Record<string, string>>;
-}
-
-async function startGateway(
-  { name, program, options, env }: Gateway,
-  { providerPort, newFolder }: GatewaySurroundings,
-): Promise<WorkersServer> {
-  const port = await freePort();
-  const folder = newFolder();
-  writeBenchConfig(folder, providerPort, { port, ...options });
-  const args = ["--max-semi-space-size=32", program, "serve"];
-  const server = await started(name, { file: process.execPath, args, cwd: folder, port, env }, { port, key: null });
-  const post = async (path: string, body: object): Promise<Record<string, string>> => {
-    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" };
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify(body),
-    });
-    return (await response.json()) as Record<string, string>;
-  };
-  await post("/api/credits/topups", { amountUsd: "100000" });
-  const newKey = async (): Promise<string> => (await post("/api/keys", { name: "bench" })).key as string;
-  return { ...server, target: { port, key: await newKey() }, newKey };
-}
-
-async function started(name: string, command: Command, target: Server["target"]): Promise<OtherServer> {
-  try {
-    const { process, stop } = await startCommand(command);
-    return { name, target, process, stop };
-  } catch (error) {
-    throw new Error(`${name}: ${(error as Error).message}`);
   }
 }
 

@@ -90,7 +90,7 @@ function untilReady(child: ChildProcess, program: string): Promise<unknown> {
 }
 
 /** Calls may overlap; each is answered by its id. */
-function createAsk<W extends Work>(child: ChildProcess, program: string): Child<W>["ask"] {
+export function createAsk<W extends Work>(child: ChildProcess, program: string): Child<W>["ask"] {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
   child.on("exit", () => {

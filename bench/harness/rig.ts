@@ -5,7 +5,8 @@ import type { LoadWork } from "../clients/load.ts";
 import type { GatewayReady, GatewayWork } from "../servers/gateway.ts";
 import type { ProviderWork } from "../servers/provider.ts";
 import type { ServerWork } from "./child.ts";
-import { NO_OTHERS, type OtherServer, type OthersWanted, startOthers } from "./others.ts";
+import { type OtherServer, startGateway } from "./gateway.ts";
+import { NO_OTHERS, type OthersWanted, startOthers } from "./others.ts";
 import { type Child, openProcesses } from "./processes.ts";
 import type { Server } from "./server.ts";
 
@@ -14,12 +15,12 @@ export interface Rig {
   readonly provider: Child<ProviderWork>;
   readonly direct: Server;
   readonly proxy: Server;
-  readonly gateway: Server<GatewayWork>;
+  readonly gateway: Server;
   /** The same process, called by clients of the Responses API. */
-  readonly responses: Server<GatewayWork>;
+  readonly responses: Server;
   /** The gateway without ledger and request log. */
-  readonly withoutLedger: Server<GatewayWork>;
-  /** Gateways with several workers, and peers: those of them that were asked for and are there. */
+  readonly withoutLedger: Server;
+  /** Gateways with several workers, another version, and peers: those of them that were asked for and are there. */
   readonly others: readonly OtherServer[];
   /** A fresh rig with the same servers. */
   again(): Promise<Rig>;
@@ -29,18 +30,20 @@ export interface Rig {
 /** Everything is stopped again when one of them cannot start. */
 export async function startRig(wanted: OthersWanted = NO_OTHERS): Promise<Rig> {
   const processes = openProcesses();
-  const others: OtherServer[] = [];
+  const commanded: OtherServer[] = [];
   const close = async (): Promise<void> => {
-    await Promise.all([...others.map(({ stop }) => stop()), processes.close()]);
+    await Promise.all([...commanded.map(({ stop }) => stop()), processes.close()]);
   };
   try {
     const provider = await processes.start<ProviderWork>("servers/provider");
     const providerPort = provider.ready as number;
-    await startOthers(wanted, { providerPort, newFolder: processes.folder, others });
-    const [load, proxy, gateway, withoutLedger] = await Promise.all([
+    const around = { providerPort, newFolder: processes.folder };
+    const gateway = await startGateway({ name: "gateway" }, around);
+    commanded.push(gateway);
+    await startOthers(wanted, { ...around, others: commanded });
+    const [load, proxy, withoutLedger] = await Promise.all([
       processes.start<LoadWork>("clients/load"),
       processes.start<ServerWork>("servers/proxy", { providerPort }),
-      processes.start<GatewayWork>("servers/gateway", { folder: processes.folder(), providerPort }),
       processes.start<GatewayWork>("servers/gateway", {
         folder: processes.folder(),
         providerPort,
@@ -52,14 +55,14 @@ export async function startRig(wanted: OthersWanted = NO_OTHERS): Promise<Rig> {
       provider,
       direct: { name: "direct", target: { port: providerPort, key: null }, process: provider },
       proxy: { name: "bare proxy", target: { port: proxy.ready as number, key: null }, process: proxy },
-      gateway: { name: "gateway", target: gateway.ready as GatewayReady, process: gateway },
+      gateway,
       responses: {
         name: "gateway, Responses",
-        target: { ...(gateway.ready as GatewayReady), path: "/v1/responses" },
-        process: gateway,
+        target: { ...gateway.target, path: "/v1/responses" },
+        process: gateway.process,
       },
       withoutLedger: { name: "without ledger", target: withoutLedger.ready as GatewayReady, process: withoutLedger },
-      others,
+      others: commanded.filter((server) => server !== gateway),
       again: () => startRig(wanted),
       close,
     };

@@ -4,11 +4,11 @@ import type { Target } from "../clients/connection.ts";
 import type { ServerWork } from "./child.ts";
 import type { Child } from "./processes.ts";
 
-export interface Server<W extends ServerWork = ServerWork> {
+export interface Server {
   /** Its row in the tables. */
   readonly name: string;
   readonly target: Target;
-  readonly process: Child<W>;
+  readonly process: Child<ServerWork>;
   /** How many processes serve, where there are several: each compiles its code for itself. */
   readonly workers?: number;
 }

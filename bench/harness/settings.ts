@@ -11,15 +11,9 @@ export const ADMIN_TOKEN = "bench-admin";
 /** Every provider in the built-in chains that speaks chat-completions. */
 const PROVIDERS = ["openai", "google", "deepseek", "mistral", "groq", "zai", "openrouter"];
 
-/** What goes into the `server` section beside what all have. */
-interface ServerOptions {
-  readonly port: number;
-  readonly workers?: number;
-}
-
 /** Writes a configuration file into `folder`. */
-export function writeBenchConfig(folder: string, providerPort: number, options: ServerOptions): void {
-  const server = { host: "127.0.0.1", drainSeconds: 0, adminToken: ADMIN_TOKEN, ...options };
+export function writeBenchConfig(folder: string, providerPort: number, port: number): void {
+  const server = { host: "127.0.0.1", drainSeconds: 0, adminToken: ADMIN_TOKEN, port };
   const baseUrl = `http://127.0.0.1:${providerPort}/v1`;
   const yaml = [
     `server: ${JSON.stringify(server)}`,
@@ -33,7 +27,7 @@ export function writeBenchConfig(folder: string, providerPort: number, options: 
 
 /** Writes a configuration file into `folder` and loads it. */
 export function benchSettings(folder: string, providerPort: number, database?: string): Settings {
-  writeBenchConfig(folder, providerPort, { port: 0 });
+  writeBenchConfig(folder, providerPort, 0);
   const loaded = load({ flags: {}, env: database === undefined ? {} : { DATABASE_URL: database }, cwd: folder });
   if (!loaded.ok) throw new Error(loaded.problems.map(({ place, message }) => `${place}: ${message}`).join("\n"));
   return loaded.settings;

@@ -1,9 +1,6 @@
-// The gateway as in production, with log and metrics, on a fresh SQLite file with one key. Or one of several gateways on
-// a shared database.
+// The gateway inside a process of the benchmarks, for what its command does not offer: another ledger, or times measured
+// in the server. With log and metrics, on a fresh SQLite file with one key, or one of several on a shared database.
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import { Session } from "node:inspector/promises";
-import { dirname } from "node:path";
 import { start } from "../../src/app/app.ts";
 import type { Ledger } from "../../src/billing/ledger.ts";
 import { createLog } from "../../src/telemetry/log.ts";
@@ -21,9 +18,6 @@ export interface GatewayReady {
 export type GatewayWork = ServerWork & {
   /** Another key of the same account. */
   createKey(name: string): Promise<string>;
-  startProfile(input: null): Promise<void>;
-  /** Writes the profile since `startProfile` to this file. */
-  saveProfile(file: string): Promise<void>;
 } & ResponseTimesWork;
 
 interface Argument {
@@ -49,7 +43,7 @@ const key = argument.key ?? app.firstKey;
 if (key === null) throw new Error("the fresh store has no first key");
 if (app.firstKey !== null && argument.isWithoutLedger !== true) await topUp();
 const ready: GatewayReady = { port: Number(new URL(app.url).port), key };
-const work: GatewayWork = { ...SERVER_WORK, createKey, ...createProfiler(), ...createResponseTimes() };
+const work: GatewayWork = { ...SERVER_WORK, createKey, ...createResponseTimes() };
 answerParent(ready, work);
 
 /** Enough credits for any run. */
@@ -93,22 +87,4 @@ function freeLedger(): Ledger {
 function silentRecorder(): Recorder {
   const nothing = (): void => undefined;
   return { newId: String, add: nothing, flush: async () => undefined, start: nothing, stop: async () => undefined };
-}
-
-/** V8's own profiler, through the inspector. */
-function createProfiler(): Pick<GatewayWork, "startProfile" | "saveProfile"> {
-  const session = new Session();
-  return {
-    async startProfile() {
-      session.connect();
-      await session.post("Profiler.enable");
-      await session.post("Profiler.start");
-    },
-    async saveProfile(file) {
-      const { profile } = await session.post("Profiler.stop");
-      session.disconnect();
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, JSON.stringify(profile));
-    },
-  };
 }
