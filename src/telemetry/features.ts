@@ -39,9 +39,10 @@ function countRoles(messages: readonly ChatMessage[]): object {
   let userChars = 0;
   let otherChars = 0;
   let attachments = 0;
+  const slices = slicesFor(messages.length);
   for (let at = Math.max(0, messages.length - MESSAGES_MAX); at < messages.length; at++) {
     const { role, tool_calls: calls } = messages[at] as ChatMessage;
-    const { chars, others } = sizeOf(messages[at] as ChatMessage);
+    const { chars, others } = sizeOf(messages[at] as ChatMessage, slices);
     attachments += others;
     toolCalls += calls?.length ?? 0;
     if (role === "user") {
@@ -55,16 +56,16 @@ function countRoles(messages: readonly ChatMessage[]): object {
 }
 
 /** Characters of text, and how many parts are something else. */
-function sizeOf(message: ChatMessage): { readonly chars: number; readonly others: number } {
+function sizeOf(message: ChatMessage, slices: number): { readonly chars: number; readonly others: number } {
   const { [UNDECODED]: isUndecoded, [UNREAD]: unread } = message;
-  if (unread !== undefined) return { chars: charsInUnread(unread), others: 0 };
+  if (unread !== undefined) return { chars: charsInUnread(unread, slices), others: 0 };
   const { content } = message;
   const charsIn = isUndecoded === true ? charsInBytes : charsInText;
-  if (typeof content === "string") return { chars: charsIn(content), others: 0 };
+  if (typeof content === "string") return { chars: charsIn(content, slices), others: 0 };
   let chars = 0;
   let others = 0;
   for (const { text } of (content ?? []) as readonly ContentPart[]) {
-    if (typeof text === "string") chars += charsIn(text);
+    if (typeof text === "string") chars += charsIn(text, slices);
     else others += 1;
   }
   return { chars, others };
@@ -74,42 +75,57 @@ function charsInText({ length }: string): number {
   return length;
 }
 
-/** So many bytes in so many places are looked at: enough for a number that is only learnt from. */
+/**
+ * So many bytes in so many places of a text are looked at: enough for a number that is only learnt from. Characters of any
+ * size fill 24 bytes evenly.
+ */
 const SLICES = 8;
-const SLICE_BYTES = 32;
+const SLICE_BYTES = 24;
+/** Of all messages together: in the sum of many texts, the errors of each weigh less. */
+const SLICES_MAX = 96;
+
+function slicesFor(messages: number): number {
+  return Math.max(2, Math.min(SLICES, Math.floor(SLICES_MAX / messages)));
+}
 
 /** By a sample: characters that take several bytes go on in bytes from 80 to BF. */
-function charsInBytes(text: string): number {
-  return charsBySample(text.length, (from, to) => {
-    let begun = 0;
-    for (let at = from; at < to; at++) if ((text.charCodeAt(at) & 0xc0) !== 0x80) begun += 1;
-    return begun;
-  });
+function charsInBytes(text: string, slices: number): number {
+  return charsBySample({ text, length: text.length, begins: beginsInText, slices });
+}
+
+function beginsInText(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xc0) !== 0x80;
 }
 
 const BACKSLASH = 0x5c;
 
 /** Without its quotes. */
-function charsInUnread({ bytes, start, end }: UnreadText): number {
-  return charsBySample(end - start - 2, (from, to) => {
-    let begun = 0;
-    for (let at = start + 1 + from; at < start + 1 + to; at++) {
-      const byte = bytes[at] as number;
-      // An escape is one character, which its second byte counts.
-      if (byte !== BACKSLASH && (byte & 0xc0) !== 0x80) begun += 1;
-    }
-    return begun;
-  });
+function charsInUnread(text: UnreadText, slices: number): number {
+  return charsBySample({ text, length: text.end - text.start - 2, begins: beginsInBody, slices });
 }
 
-function charsBySample(length: number, charsIn: (from: number, to: number) => number): number {
-  const stride = Math.max(SLICE_BYTES, Math.floor(length / SLICES));
+function beginsInBody({ bytes, start }: UnreadText, at: number): boolean {
+  const byte = bytes[start + 1 + at] as number;
+  // An escape is one character, which its second byte counts.
+  return byte !== BACKSLASH && (byte & 0xc0) !== 0x80;
+}
+
+interface Sampled<Text> {
+  readonly text: Text;
+  readonly length: number;
+  readonly slices: number;
+  /** Whether a character begins there. */
+  begins(text: Text, at: number): boolean;
+}
+
+function charsBySample<Text>({ text, length, slices, begins }: Sampled<Text>): number {
+  const stride = Math.max(SLICE_BYTES, Math.floor(length / slices));
   let looked = 0;
   let begun = 0;
   for (let from = 0; from < length; from += stride) {
     const to = Math.min(length, from + SLICE_BYTES);
     looked += to - from;
-    begun += charsIn(from, to);
+    for (let at = from; at < to; at++) if (begins(text, at)) begun += 1;
   }
   return looked === 0 ? 0 : Math.round((length * begun) / looked);
 }

@@ -1,7 +1,7 @@
 // Features are numbers about the shape of a request, and nothing else.
 
 import { expect, it } from "vitest";
-import type { ChatRequest } from "../../../src/core/chat.ts";
+import { type ChatRequest, UNDECODED, UNREAD } from "../../../src/core/chat.ts";
 import { NO_CONSTRAINTS, NO_CONTROLS } from "../../../src/core/decision.ts";
 import { decide } from "../../../src/routing/decide.ts";
 import { featuresOf } from "../../../src/telemetry/features.ts";
@@ -35,6 +35,29 @@ it("counts messages, turns, characters and attachments", () => {
     otherChars: 5,
     attachments: 1,
   });
+});
+
+const LANGUAGES: readonly [string, string, number][] = [
+  ["English", "The committee met on Tuesday and went through the figures. ", 0],
+  ["Russian", "Комитет", 0],
+  ["Japanese", "会議の議事録は明日までに共有します。", 0],
+  ["emoji", "🙂", 0],
+  ["German", "Über die Kosten für Größe und Qualität wird nächste Woche gesprochen. ", 0.08],
+];
+
+it.each(LANGUAGES)("tells the characters of %s from their bytes", (_name, sentence, tolerance) => {
+  const text = sentence.repeat(60);
+  const bytes = Buffer.from(JSON.stringify(text));
+  const undecoded = {
+    role: "system" as const,
+    content: Buffer.from(text).toString("latin1"),
+    [UNDECODED]: true as const,
+  };
+  const unread = { role: "user" as const, [UNREAD]: { bytes, start: 0, end: bytes.length } };
+  const counted = featuresOf({ ...CHAT, messages: [undecoded, unread] }, null) as Record<string, number>;
+  for (const chars of [counted.systemChars, counted.userChars]) {
+    expect(Math.abs((chars ?? 0) / [...text].length - 1)).toBeLessThanOrEqual(tolerance);
+  }
 });
 
 it("takes along what routing measured, as numbers by name", () => {
