@@ -103,7 +103,7 @@ type BodyRead = (error: Error | null, bytes?: Buffer) => void;
 /** Into one piece of memory: collecting the chunks would need twice as much. */
 function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyRead): void {
   const declared = declaredLength(request);
-  let bytes = Buffer.allocUnsafe(declared ?? firstStepBytes);
+  let bytes: Buffer = EMPTY;
   let length = 0;
   let isRead = false;
   const makeRoom = (needed: number): void => {
@@ -118,8 +118,11 @@ function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyR
   const onData = (chunk: Buffer): void => {
     if (isRead) return;
     try {
+      // Most bodies are one chunk, which Node has copied for its reader alone.
+      if (length === 0 && chunk.length === declared) bytes = chunk;
+      else if (bytes === EMPTY) bytes = Buffer.allocUnsafe(declared ?? firstStepBytes);
       if (length + chunk.length > bytes.length) makeRoom(length + chunk.length);
-      length += chunk.copy(bytes, length);
+      length += bytes === chunk ? chunk.length : chunk.copy(bytes, length);
     } catch (error) {
       finish(error as Error);
     }
