@@ -21,7 +21,7 @@ const TIMED = [
     "test/e2e/cli.test.ts",
     "test/e2e/openai.test.ts",
   ],
-  ...["test/unit/formats/wire/json-source.test.ts", "test/unit/routing/classifier/weights.test.ts"],
+  ...["test/unit/formats/scan/scan.test.ts", "test/unit/routing/classifier/weights.test.ts"],
 ];
 
 await runScript(async () => {

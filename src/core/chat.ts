@@ -147,26 +147,12 @@ const PARSED_WHEN_READ: PropertyDescriptor & ThisType<{ readonly [UNREAD]: Unrea
   },
 };
 
-/** A text as JSON has it, quotes included. One that JSON does not allow stays as it came: its provider refuses it. */
+/** A text as JSON has it, quotes included. One that JSON does not allow stays as it is. */
 export function parseLiteral(literal: string): string {
   try {
     return JSON.parse(literal) as string;
   } catch {
     return literal.slice(1, -1);
-  }
-}
-
-/** Whether a text that was left in the body is no JSON. Takes as long as parsing all of them. */
-export function hasBrokenText(messages: readonly ChatMessage[]): boolean {
-  return messages.some((message) => isUnread(message) && !isLiteral(message[UNREAD]));
-}
-
-function isLiteral({ bytes, start, end }: UnreadText): boolean {
-  try {
-    JSON.parse(bytes.toString("latin1", start, end));
-    return true;
-  } catch {
-    return false;
   }
 }
 

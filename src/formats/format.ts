@@ -7,11 +7,11 @@ import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
+import type { JsonSource } from "./scan/scan.ts";
 import type { UndecodedPart } from "./wire/body-fields.ts";
 import type { BytePieces } from "./wire/byte-pieces.ts";
 import type { OwnTexts } from "./wire/event-pattern.ts";
 import type { JsonObject } from "./wire/fields.ts";
-import type { JsonSource } from "./wire/json-source.ts";
 import type { RateLimitHeaders } from "./wire/retry-after.ts";
 import type { SseReader } from "./wire/sse.ts";
 

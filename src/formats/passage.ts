@@ -1,7 +1,7 @@
 // Joins a client's format with a provider's. When both are the same, the original bytes are sent; otherwise the request
 // is converted through the internal shape. Only this file decides which.
 
-import { hasBrokenText, isUndecoded } from "../core/chat.ts";
+import { isUndecoded } from "../core/chat.ts";
 import type { FormatName, HostedModel } from "../core/model.ts";
 import { writeEndpointRequest } from "./endpoints/write-request.ts";
 import type {
@@ -17,7 +17,7 @@ import type {
   StreamWriter,
   WholeResponse,
 } from "./format.ts";
-import { notJson, parseBody } from "./wire/json-source.ts";
+import { parseBody } from "./wire/json-source.ts";
 
 /** A request with the format it came in. */
 export interface Spoken {
@@ -43,7 +43,6 @@ export function writeProviderRequest(
   if (isSame(format, provider.name)) {
     return provider.passRequest({ request, model, outputCap, refusedFields, cacheHelp });
   }
-  if (hasBrokenText(request.chat.messages)) throw notJson();
   const chat = format.toChat(provider.writesUndecoded === true ? request : decoded(format, request), model);
   const written = provider.writeRequest({ request: chat, model, outputCap, refusedFields, cacheHelp });
   return chat.conversions.length === 0

@@ -4,6 +4,7 @@
 import { type ChatRequest, isUndecoded, markUndecoded, OUTPUT_TOKENS_MAX, type Tool } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
+import type { JsonSource } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
 import { Conversion } from "../wire/conversion.ts";
 import {
@@ -18,7 +19,6 @@ import {
   readNumber,
   readObject,
 } from "../wire/fields.ts";
-import type { JsonSource } from "../wire/json-source.ts";
 import { onceForKnown } from "../wire/known-lists.ts";
 import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
 import { convertTurns } from "./to-chat/messages.ts";

@@ -2,9 +2,10 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { ResponseReading, WholeResponse } from "../format.ts";
+import type { JsonSource } from "../scan/scan.ts";
 import { unreadable } from "../wire/faults.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { type JsonSource, parseResponse } from "../wire/json-source.ts";
+import { parseResponse } from "../wire/json-source.ts";
 import { ANTHROPIC, detailOf, finishReasonFor } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
 import { readAnthropicUsage } from "./usage.ts";

@@ -4,8 +4,9 @@
 import type { GatewayError } from "../../core/errors.ts";
 import { splitContent } from "../content.ts";
 import type { ChatChunk, NativeEvent, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
+import { rawValue } from "../scan/scan.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { rawValue, scanText } from "../wire/json-source.ts";
+import { scanText } from "../wire/json-source.ts";
 import { createObjectScanner, type ObjectScanner } from "../wire/object-scanner.ts";
 import { detailsIn } from "../wire/reasoning-details.ts";
 import { spliceFields } from "../wire/splice.ts";

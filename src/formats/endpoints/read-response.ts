@@ -6,9 +6,10 @@ import type { FormatName } from "../../core/model.ts";
 import type { ResponseReading } from "../format.ts";
 import { readFault } from "../openai-chat/errors.ts";
 import { readUsage } from "../openai-chat/usage.ts";
+import { type JsonSource, rawValue } from "../scan/scan.ts";
 import { unreadable } from "../wire/faults.ts";
 import { isObject } from "../wire/fields.ts";
-import { type JsonSource, parseObject, rawValue, scanText } from "../wire/json-source.ts";
+import { parseObject, scanText } from "../wire/json-source.ts";
 
 const EMPTY_LIST = /^\[\s*\]$/;
 /** The longest empty list that is recognised as one. */

@@ -3,8 +3,9 @@
 
 import { promptTokens } from "../../core/chat.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
+import { rawValue } from "../scan/scan.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { parseObject, rawValue } from "../wire/json-source.ts";
+import { parseObject } from "../wire/json-source.ts";
 import { spliceFields } from "../wire/splice.ts";
 
 /** The model is named only where the provider names one. */

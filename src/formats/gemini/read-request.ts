@@ -3,10 +3,10 @@
 
 import type { ChatRequest } from "../../core/chat.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
+import type { JsonSource } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
 import { Conversion } from "../wire/conversion.ts";
 import { invalid, isObject, type JsonObject } from "../wire/fields.ts";
-import type { JsonSource } from "../wire/json-source.ts";
 import { GEMINI } from "./shape.ts";
 import { convertContents } from "./to-chat/messages.ts";
 import { camelFields, type GeminiRequest, parsePrompt, parseRequest } from "./to-chat/parse.ts";

@@ -1,14 +1,14 @@
 // A chat-completions request for a provider of the same format: the client's own bytes. Only those top-level fields
 // change that must, for instance because of the dialect of the model's host.
 
-import { type ChatMessage, hasBrokenText, isUndecoded, type ToolCall, textIn } from "../../core/chat.ts";
+import { type ChatMessage, isUndecoded, type ToolCall, textIn } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
+import { rawValue } from "../scan/scan.ts";
 import { isControlField } from "../service/controls.ts";
 import { CACHE_KEY, cacheKeyFor } from "../wire/cache-key.ts";
 import { ESSENTIAL_FIELDS } from "../wire/conversion.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { notJson, rawValue } from "../wire/json-source.ts";
 import { spliceBody, writeJson } from "../wire/splice.ts";
 import { toolIdFor } from "../wire/tool-calls.ts";
 import { adaptHistory, hasHistoryRules } from "./history.ts";
@@ -116,7 +116,6 @@ function adaptMessages(messages: readonly ChatMessage[], dialect: Dialect): Buff
     return result;
   });
   if (!isChanged) return null;
-  if (hasBrokenText(messages)) throw notJson();
   return writeJson(adapted, messages.some(isUndecoded));
 }
 

@@ -2,8 +2,8 @@
 // usage, fields that hosts leave out, and the added `service` object.
 
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
+import type { JsonSource } from "../scan/scan.ts";
 import { isObject } from "../wire/fields.ts";
-import type { JsonSource } from "../wire/json-source.ts";
 import { sourceOf, spliceFields } from "../wire/splice.ts";
 import { clientToolId, withTextArguments } from "../wire/tool-calls.ts";
 import { hasMessage, normalFinish } from "./read-response.ts";

@@ -12,8 +12,9 @@ import type {
   StreamWriter,
   WholeResponse,
 } from "../format.ts";
+import { rawValue } from "../scan/scan.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { parseObject, rawValue, scanText } from "../wire/json-source.ts";
+import { parseObject, scanText } from "../wire/json-source.ts";
 import { spliceFields } from "../wire/splice.ts";
 import { errorText, streamErrorCode } from "./errors.ts";
 import { ownFields } from "./response-object.ts";

@@ -4,6 +4,7 @@
 import { type ChatRequest, isUndecoded, markUndecoded, OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
+import type { JsonSource } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
 import { Conversion } from "../wire/conversion.ts";
 import {
@@ -20,7 +21,6 @@ import {
   readObject,
   readString,
 } from "../wire/fields.ts";
-import type { JsonSource } from "../wire/json-source.ts";
 import { itemType, RESPONSES } from "./items.ts";
 import { convertInput, type Prompt } from "./to-chat/messages.ts";
 import { readBuiltInNeeds, readGivenTools, routedTools } from "./to-chat/tools.ts";

@@ -3,8 +3,9 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { ResponseContext, ServiceObject } from "../format.ts";
+import { rawValue } from "../scan/scan.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { decodeText, rawValue } from "../wire/json-source.ts";
+import { decodeText } from "../wire/json-source.ts";
 import { joined } from "../wire/splice.ts";
 import { writeResponsesUsage } from "./usage.ts";
 

@@ -4,12 +4,12 @@
 import { isUndecoded } from "../../core/chat.ts";
 import type { HostedModel } from "../../core/model.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
+import { rawValue } from "../scan/scan.ts";
 import { isControlField } from "../service/controls.ts";
 import { CACHE_KEY, cacheKeyFor } from "../wire/cache-key.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
 import { isEffort, nearestEffort } from "../wire/effort.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
-import { rawValue } from "../wire/json-source.ts";
 import { detailsOf, isSealed } from "../wire/reasoning-details.ts";
 import { spliceBody, writeJson } from "../wire/splice.ts";
 import { REASONING_HISTORY } from "./faults.ts";

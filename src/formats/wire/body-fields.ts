@@ -4,16 +4,9 @@
 
 import { isAscii, isUtf8 } from "node:buffer";
 import { UNDECODED, type UnreadText, withUnread } from "../../core/chat.ts";
+import { isPlainName, type JsonField, type LongText, type ScannedObject } from "../scan/scan.ts";
 import { isObject, type JsonObject } from "./fields.ts";
-import {
-  decodeText,
-  isLongText,
-  isPlain,
-  type JsonField,
-  parseJson,
-  parseText,
-  type ScannedObject,
-} from "./json-source.ts";
+import { decodeText, parseJson, parseText } from "./json-source.ts";
 import { knownList } from "./known-lists.ts";
 
 /** What of a body may stay undecoded. */
@@ -29,7 +22,7 @@ export interface UndecodedPart {
 const LONG_BYTES = 4 * 1024;
 const FIELDS_MAX = 256;
 /** In a shorter body, parsing all texts takes no longer than leaving some. */
-const UNREAD_BODY_BYTES = 112 * 1024;
+const UNREAD_BODY_BYTES = 16 * 1024;
 const TOOL_FIELDS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
 /**
@@ -42,23 +35,22 @@ export function parseFields(
   unreadFromBytes = UNREAD_BODY_BYTES,
 ): JsonObject | null {
   const { bytes, fields } = scanned.source;
-  const isPlainBody = isAscii(bytes);
-  if ((isPlainBody ? bytes.length < LONG_BYTES : !isUtf8(bytes)) || fields.length > FIELDS_MAX) return null;
-  if (!isPlainBody && !fields.every(({ name }) => isPlain(name))) return null;
+  if ((scanned.isAscii ? bytes.length < LONG_BYTES : !isUtf8(bytes)) || fields.length > FIELDS_MAX) return null;
+  if (!scanned.isAscii && !fields.every(({ name }) => isPlainName(name))) return null;
   const values = fields.map((field) => {
     const hasLeft = field.name === part.messages && bytes.length >= unreadFromBytes;
     return { ...field, ...readValue(scanned, field, hasLeft ? scanned.longTexts : []) };
   });
   const parts = [...part.fields].flatMap((part) => values.findLast(({ name }) => name === part) ?? []);
-  const isUndecoded = !isPlainBody && !parts.every(({ source }) => isAscii(source));
+  const isUndecoded = !scanned.isAscii && !parts.every(({ source }) => isAscii(source));
   // Also in a field that is ASCII: all of the part is written again as bytes.
-  if (isUndecoded && parts.some(({ text }) => hasEscapedCharacters(text))) return null;
+  if (isUndecoded && scanned.isEscaped && parts.some(({ text }) => hasEscapedCharacters(text()))) return null;
   // The frame has every name, so an assignment to `__proto__` means nothing else.
   const body = parseText(frameOf(scanned)) as Record<string, unknown> & { [UNDECODED]?: true };
   // Of a repeated field the last value stays, as in JSON.parse.
   for (const { name, source, text, unread } of values) {
     const parse = (): unknown => {
-      const value = parseJson(part.fields.has(name) || isAscii(source) ? text : decodeText(source));
+      const value = parseJson(part.fields.has(name) || isAscii(source) ? text() : decodeText(source));
       if (unread.length === 0) return value;
       return Array.isArray(value) ? value.map((message) => withText(unread, message)) : parseJson(decodeText(source));
     };
@@ -71,49 +63,46 @@ export function parseFields(
 /** A field's value: its bytes, and the text that is parsed, without the texts that stay unread. */
 interface Value {
   readonly source: Buffer;
-  readonly text: string;
+  text(): string;
   readonly unread: readonly UnreadText[];
 }
 
 /** Stands for a literal in what is parsed. Nobody who writes a body can know it. */
 const MARK = `${crypto.randomUUID()}:`;
-/** What stands before the text of a message. */
-const CONTENT_NAME = /[{,\s]"content"\s{0,8}:\s{0,8}$/;
-const CONTENT_NAME_CHARS = 32;
-const LINE_BREAK = 0x0a;
-const TAB = 0x09;
-const CODE_ESCAPE = Buffer.from("\\u");
 
 /** `longTexts`: those that may stay unread. */
-function readValue({ source, text }: ScannedObject, field: JsonField, longTexts: ScannedObject["longTexts"]): Value {
+function readValue({ source: { bytes } }: ScannedObject, field: JsonField, longTexts: readonly LongText[]): Value {
   const { valueStart, end } = field;
-  const unread: UnreadText[] = [];
-  let parsed = "";
+  const left = longTexts.filter((text) => text.start > valueStart && text.end < end && isUnreadContent(bytes, text));
+  return {
+    source: bytes.subarray(valueStart, end),
+    text: () => withMarks(bytes, field, left),
+    unread: left.map((text) => ({ bytes, start: text.start, end: text.end })),
+  };
+}
+
+/** Other names may be those of parts, or of something that we do not know. */
+const CONTENT = '"content"';
+
+function isUnreadContent(bytes: Buffer, { nameStart, isPlain }: LongText): boolean {
+  return isPlain && nameStart >= 0 && bytes.toString("latin1", nameStart, nameStart + CONTENT.length) === CONTENT;
+}
+
+/** One character for each byte. */
+function withMarks(bytes: Buffer, { valueStart, end }: JsonField, left: readonly LongText[]): string {
+  let text = "";
   let from = valueStart;
-  for (const place of longTexts) {
-    if (place.start < valueStart || place.end > end) continue;
-    if (!CONTENT_NAME.test(text.slice(Math.max(0, place.start - CONTENT_NAME_CHARS), place.start))) continue;
-    const left = { bytes: source.bytes, start: place.start, end: place.end };
-    if (!isPlainText(left)) continue;
-    parsed += `${text.slice(from, place.start)}"${MARK}${unread.length}"`;
-    unread.push(left);
+  for (const [index, place] of left.entries()) {
+    text += `${bytes.toString("latin1", from, place.start)}"${MARK}${index}"`;
     from = place.end;
   }
-  return { source: source.bytes.subarray(valueStart, end), text: parsed + text.slice(from, end), unread };
+  return text + bytes.toString("latin1", from, end);
 }
 
-/** Whether a text of such a body stays unread. */
-export function mayStayUnread(text: UnreadText): boolean {
-  return text.bytes.length >= UNREAD_BODY_BYTES && isLongText(text.start, text.end) && isPlainText(text);
-}
-
-/**
- * Escapes of characters are for JSON.parse, and so are breaks of lines and tabs, which it refuses. Other mistakes in a text
- * are found when the text is written again, or when a provider has refused it: looking for them costs as much as parsing.
- */
-function isPlainText({ bytes, start, end }: UnreadText): boolean {
-  const text = bytes.subarray(start, end);
-  return !text.includes(LINE_BREAK) && !text.includes(TAB) && !text.includes(CODE_ESCAPE);
+/** The text at this place, where it would stay unread in a body of this length; null where it would not. */
+export function unreadAt({ source: { bytes }, longTexts }: ScannedObject, start: number): UnreadText | null {
+  const text = bytes.length < UNREAD_BODY_BYTES ? undefined : longTexts.find((text) => text.start === start);
+  return text?.isPlain === true ? { bytes, start, end: text.end } : null;
 }
 
 /** The message with the text that its mark stands for. */
@@ -124,14 +113,14 @@ function withText(unread: readonly UnreadText[], message: unknown): unknown {
 }
 
 /** The body with null for every value: it is JSON exactly if the body is and its values are. */
-function frameOf({ source: { bytes, fields }, text }: ScannedObject): string {
+function frameOf({ source: { bytes, fields } }: ScannedObject): string {
   let frame = "";
   let from = 0;
   for (const { valueStart, end } of fields) {
-    frame += `${text.slice(from, valueStart)}null`;
+    frame += `${bytes.toString("latin1", from, valueStart)}null`;
     from = end;
   }
-  return frame + text.slice(from, bytes.length);
+  return frame + bytes.toString("latin1", from);
 }
 
 /** Escapes such as \u00e9 mean one character, and could not be told from bytes; \u0009 means a byte as well. */

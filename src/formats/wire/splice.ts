@@ -1,9 +1,9 @@
 // JSON objects put together from bytes: a few fields are changed, the rest stays as it was written.
 
 import { isAscii } from "node:buffer";
+import type { JsonField, JsonSource } from "../scan/scan.ts";
 import { BytePieces } from "./byte-pieces.ts";
 import type { JsonObject } from "./fields.ts";
-import type { JsonField, JsonSource } from "./json-source.ts";
 
 /** A field's new JSON text, or null to leave the field out. */
 type FieldChanges = ReadonlyMap<string, string | Buffer | null>;

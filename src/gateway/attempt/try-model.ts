@@ -1,7 +1,6 @@
 // One attempt on one model: send the request, read the beginning of the reply, and return a response or a failure.
 // A stream counts as answered only from its first content on; until then the call can still fall back.
 
-import { hasBrokenText } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import type {
@@ -15,7 +14,6 @@ import type {
 } from "../../formats/format.ts";
 import { readProviderResponse, writeProviderRequest } from "../../formats/passage.ts";
 import { faultOf } from "../../formats/wire/faults.ts";
-import { notJson } from "../../formats/wire/json-source.ts";
 import { readRetryAfterMs } from "../../formats/wire/retry-after.ts";
 import type { SseReader } from "../../formats/wire/sse.ts";
 import { type Redact, withoutControls } from "../../providers/redact.ts";
@@ -83,10 +81,7 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const reply = await transport.send(attempted.keyId === undefined ? sent : { ...sent, keyId: attempted.keyId });
   const terms = { newEvents: isStream ? newEvents : null, nowMs: services.now(), client: call.format };
   const read = readReply(reply, format, terms);
-  const result = read instanceof Promise ? await read : read;
-  // A host that refuses, or breaks at, what is no JSON is not at fault.
-  const isNoJson = !result.ok && hasBrokenText(call.request.chat.messages);
-  return tried(isNoJson ? failed(asUnconvertible(notJson())) : result, written, redact);
+  return tried(read instanceof Promise ? await read : read, written, redact);
 }
 
 const NONE: Pick<ProviderRequest, "droppedFields"> = { droppedFields: [] };

@@ -6,15 +6,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } fr
 import { GatewayError } from "../../core/errors.ts";
 import { UnderWay, type UnderWayPlace } from "../../core/requests/under-way.ts";
 import type { CallFormat } from "../../formats/format.ts";
+import type { JsonSource, ScannedObject } from "../../formats/scan/scan.ts";
 import { parseFields } from "../../formats/wire/body-fields.ts";
-import {
-  decodeBody,
-  type JsonSource,
-  type ParsedBody,
-  parseText,
-  type ScannedObject,
-  scanBody,
-} from "../../formats/wire/json-source.ts";
+import { decodeBody, type ParsedBody, parseText, scanBody } from "../../formats/wire/json-source.ts";
 import type { Caller } from "../../gateway/call.ts";
 import type { BodyBudget, BodyCharge } from "../overload/body-budget.ts";
 import { OVERLOAD_POLICY } from "../overload/policy.ts";

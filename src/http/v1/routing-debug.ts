@@ -18,8 +18,9 @@ import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/f
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { readChatRequest } from "../../formats/openai-chat/read-request.ts";
 import type { Spoken } from "../../formats/passage.ts";
+import type { ScannedObject } from "../../formats/scan/scan.ts";
 import { isControlField, readControls } from "../../formats/service/controls.ts";
-import { mayStayUnread, parseFields } from "../../formats/wire/body-fields.ts";
+import { parseFields, unreadAt } from "../../formats/wire/body-fields.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readString } from "../../formats/wire/fields.ts";
 import { type ParsedBody, scanBody } from "../../formats/wire/json-source.ts";
 import { route } from "../../gateway/complete.ts";
@@ -59,19 +60,20 @@ function readUndecoded(format: ClientFormat, { source, body: sent }: ParsedBody)
   const fields = new Set([...part.fields, "system_prompt"]);
   // Beside messages it is not read.
   if ((sent.messages ?? sent.input ?? null) === null) fields.add("prompt");
-  const body = parseFields(scanBody(source.bytes), { ...part, fields, allows: () => true });
+  const scanned = scanBody(source.bytes);
+  const body = parseFields(scanned, { ...part, fields, allows: () => true });
   if (body === null || part.allows?.(asFormat(format, body)) === false) return null;
   const { messages } = readDebug(format, { source, body }, {}).request.chat;
-  return part.messages === undefined ? messages : messages.map((message) => leftInBody(message, { source, body }));
+  return part.messages === undefined ? messages : messages.map((message) => leftInBody(message, scanned, body));
 }
 
 /** A long text of the question is left where it stands, as that of a message would be. */
-function leftInBody(message: ChatMessage, { source, body }: ParsedBody): ChatMessage {
+function leftInBody(message: ChatMessage, scanned: ScannedObject, body: JsonObject): ChatMessage {
   if (isUnread(message)) return message;
-  const field = source.fields.findLast(({ name }) => QUESTION_TEXTS.has(name) && body[name] === message.content);
-  if (field === undefined) return message;
-  const text = { bytes: source.bytes, start: field.valueStart, end: field.end };
-  return mayStayUnread(text) ? withUnread(message, text) : message;
+  const { fields } = scanned.source;
+  const field = fields.findLast(({ name }) => QUESTION_TEXTS.has(name) && body[name] === message.content);
+  const text = field === undefined ? null : unreadAt(scanned, field.valueStart);
+  return text === null ? message : withUnread(message, text);
 }
 
 const QUESTION_TEXTS: ReadonlySet<string> = new Set(["prompt", "system_prompt"]);

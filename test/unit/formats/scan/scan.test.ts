@@ -1,14 +1,9 @@
 // Splicing fields of an object in its bytes means the same as changing the parsed object.
 
 import { describe, expect, it } from "vitest";
+import { type JsonSource, rawValue, type ScanLimits, scanObject } from "../../../../src/formats/scan/scan.ts";
 import { BytePieces } from "../../../../src/formats/wire/byte-pieces.ts";
-import {
-  type JsonSource,
-  rawValue,
-  type ScanLimits,
-  scanObject,
-  scanText,
-} from "../../../../src/formats/wire/json-source.ts";
+import { scanText } from "../../../../src/formats/wire/json-source.ts";
 import { sourceOf, spliceBody, spliceFields } from "../../../../src/formats/wire/splice.ts";
 import { fc } from "../../../support/property.ts";
 import { promisedMs } from "../../../support/random.ts";
@@ -44,7 +39,7 @@ function escaped(key: string): string {
 }
 
 /** A body is read in pieces of so many bytes. */
-const PIECE_BYTES = 112 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 describe("scanObject", () => {
   it("finds the same fields wherever a piece of the body ends", () => {
@@ -139,6 +134,15 @@ describe("scanObject", () => {
         expect(() => scanObject(Buffer.from(text), 5)).not.toThrow();
       }),
     );
+  });
+
+  it("has room for as many finds as a piece can have", () => {
+    const many = `{${'"":1,'.repeat(40_000)}"b":1}`;
+    expect(scan(many).fields.at(-1)).toMatchObject({ name: "b" });
+    expect(scan(many).fields).toHaveLength(40_001);
+    for (const wrong of [":,", '"":,', '"",', '":', "[],"]) {
+      expect(() => scanObject(Buffer.from(`{${wrong.repeat(70_000)}}`), 5)).not.toThrow();
+    }
   });
 
   it("takes a string of a million quotes in its stride", () => {

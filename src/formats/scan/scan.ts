@@ -1,0 +1,143 @@
+// JSON objects as bytes: finds the top-level fields, so that a few can be changed without parsing and writing the rest.
+// It also limits depth and size, which must happen before JSON.parse. The bytes are read by a scanner in WebAssembly, piece
+// by piece in the same memory: a text made of them would take longer to get than to scan.
+
+import { SCANNER_CODE } from "./scanner-code.ts";
+
+/** Where a field stands in the bytes: its name, its value, its end. */
+export interface JsonField {
+  readonly name: string;
+  readonly start: number;
+  readonly valueStart: number;
+  readonly end: number;
+}
+
+/** The bytes as they came, and the places of the top-level fields. */
+export interface JsonSource {
+  readonly bytes: Buffer;
+  readonly fields: readonly JsonField[];
+  /** How many objects, arrays and elements of them there are. */
+  readonly values: number;
+}
+
+/** A long text of the object itself, or of an object in one of its lists. */
+export interface LongText {
+  readonly start: number;
+  /** Quotes included, as in `start`. */
+  readonly end: number;
+  /** Where the name stands that it belongs to; -1 for none. */
+  readonly nameStart: number;
+  /** Whether all of it is allowed in JSON, and no character is written as an escape such as \u00e9. */
+  readonly isPlain: boolean;
+}
+
+export interface ScannedObject {
+  readonly source: JsonSource;
+  readonly longTexts: readonly LongText[];
+  /** Whether all bytes are ASCII. */
+  readonly isAscii: boolean;
+  /** Whether there are escapes such as \u00e9. */
+  readonly isEscaped: boolean;
+}
+
+export type Scan =
+  | (ScannedObject & { readonly state: "object" })
+  | { readonly state: "too-deep" | "too-many" | "too-bare" | "not-object" };
+
+/** How much may be in it before it is refused unparsed. */
+export interface ScanLimits {
+  /** Objects, arrays and their elements. */
+  readonly values: number;
+  /** Bytes outside of texts and names: they are looked at one by one. */
+  readonly bareBytes: number;
+}
+
+const NO_LIMITS: ScanLimits = { values: 0xffff_ffff, bareBytes: 0xffff_ffff };
+
+/** Shorter ones are parsed faster than left out. By hand. */
+const LONG_TEXT_BYTES = 1024;
+
+interface Scanner {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  begin(maxDepth: number, maxValues: number, maxBareBytes: number, maxShortBytes: number): void;
+  scan(length: number, place: number): number;
+}
+
+/** As far as it is used here. */
+declare const WebAssembly: {
+  readonly Module: new (code: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+};
+
+// The memory of the scanner, as it is laid out there.
+const PIECE_AT = 16;
+const PIECE_BYTES = 65_536;
+const FINDS_AT = 65_600;
+const NUMBERS_OF_FIND = 5;
+const NOT_ASCII = 1;
+const ESCAPED = 2;
+const ENDED = 1;
+const REFUSALS = ["too-deep", "too-many", "too-bare"] as const;
+
+const module = new WebAssembly.Module(Buffer.from(SCANNER_CODE, "base64"));
+const scanner = new WebAssembly.Instance(module).exports as Scanner;
+const piece = new Uint8Array(scanner.memory.buffer, PIECE_AT, PIECE_BYTES);
+const finds = new Int32Array(scanner.memory.buffer, FINDS_AT);
+/** How many finds, how many values, flags, and whether it is an object. */
+const summary = new Int32Array(scanner.memory.buffer, 0, 4);
+
+/** Finds the top-level fields. Says nothing about validity: what it finds holds for bytes that JSON.parse accepts. */
+export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits = NO_LIMITS): Scan {
+  const fields: JsonField[] = [];
+  const longTexts: LongText[] = [];
+  scanner.begin(maxDepth, limits.values, limits.bareBytes, LONG_TEXT_BYTES - 1);
+  let from = 0;
+  let state = 0;
+  do {
+    const length = bytes.copy(piece, 0, from, from + PIECE_BYTES);
+    state = scanner.scan(length, from);
+    if (state > ENDED) return { state: REFUSALS[state - 2] as "too-deep" };
+    readFinds(bytes, fields, longTexts);
+    from += PIECE_BYTES;
+  } while (from < bytes.length && state !== ENDED);
+  const [, values = 0, flags = 0, isObject] = summary;
+  if (isObject !== 1) return { state: "not-object" };
+  const source = { bytes, fields, values };
+  return { state: "object", source, longTexts, isAscii: (flags & NOT_ASCII) === 0, isEscaped: (flags & ESCAPED) !== 0 };
+}
+
+function readFinds(bytes: Buffer, fields: JsonField[], longTexts: LongText[]): void {
+  const end = (summary[0] as number) * NUMBERS_OF_FIND;
+  for (let at = 0; at < end; at += NUMBERS_OF_FIND) {
+    const start = finds[at + 1] as number;
+    const second = finds[at + 2] as number;
+    const third = finds[at + 3] as number;
+    const fourth = finds[at + 4] as number;
+    if (finds[at] === 0) fields.push({ name: keyName(bytes, start, second), start, valueStart: third, end: fourth });
+    else longTexts.push({ start, end: second, nameStart: third, isPlain: fourth === 0 });
+  }
+}
+
+/** A field's value as it was written: spellings such as 1e3 or integers beyond 2^53 survive in it. */
+export function rawValue(source: JsonSource, name: string): Buffer | null {
+  const field = source.fields.findLast((candidate) => candidate.name === name);
+  return field === undefined ? null : source.bytes.subarray(field.valueStart, field.end);
+}
+
+function keyName(bytes: Buffer, start: number, end: number): string {
+  const raw = bytes.toString("latin1", start + 1, end - 1);
+  // An escaped or non-ASCII name has to be read as JSON: "\u0073ervice_tier" is service_tier.
+  return isPlainName(raw) ? raw : readEscapedName(bytes.toString("utf8", start, end));
+}
+
+export function isPlainName(raw: string): boolean {
+  return /^[\x20-\x5b\x5d-\x7e]*$/.test(raw);
+}
+
+function readEscapedName(quoted: string): string {
+  try {
+    return JSON.parse(quoted) as string;
+  } catch {
+    return quoted;
+  }
+}
