@@ -44,7 +44,9 @@ export async function openRecords(
   const recorder = createRecorder({
     store,
     log,
-    onWritten: tail.tell,
+    onWritten(batch) {
+      if (tail.isWatched()) tail.tell(batch.records());
+    },
     onDrop: metrics.recordsDropped,
     onDepth: metrics.recordsWaiting,
     onAway: () => metrics.storeError("records"),

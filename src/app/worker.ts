@@ -162,6 +162,7 @@ export function shareTail(tail: Tail, worker: WorkerPlace | null): Tail {
   let watchedUntilMs = 0;
   let timer: NodeJS.Timeout | null = null;
   const announce = (): void => link.publish(LOG_WATCHED, null);
+  const isWatchedElsewhere = (): boolean => performance.now() < watchedUntilMs;
   link.on(LOG_WATCHED, () => {
     watchedUntilMs = performance.now() + WATCHED_MS;
   });
@@ -172,9 +173,10 @@ export function shareTail(tail: Tail, worker: WorkerPlace | null): Tail {
   };
   return {
     count: tail.count,
+    isWatched: () => tail.isWatched() || isWatchedElsewhere(),
     tell(records) {
       tail.tell(records);
-      if (performance.now() < watchedUntilMs) link.publish(REQUESTS_WRITTEN, records.map(withoutPreview));
+      if (isWatchedElsewhere()) link.publish(REQUESTS_WRITTEN, records.map(withoutPreview));
     },
     watch(watcher) {
       const end = tail.watch(watcher);

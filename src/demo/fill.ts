@@ -151,7 +151,9 @@ async function writeRecords(db: Db, demo: DemoPlan, catalog: Catalog): Promise<D
     await writing;
     onProgress(written);
     written += full.length;
-    writing = store.write(full.map(store.flatten));
+    const records = store.newBatch();
+    records.add(full.map(store.flatten));
+    writing = store.write(records);
     // A failure is reported when the next batch awaits it; until then it must not end the process.
     writing.catch(() => {});
   };

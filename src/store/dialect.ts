@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Db, SqlValue, Statement } from "../core/db.ts";
-import { createPacker, type PackedTable, type RowValue } from "./sqlite/packed-rows.ts";
+import { createPacker, type PackedInsert, type PackedTable, type RowValue, UTF8 } from "./sqlite/packed-rows.ts";
 
 /** The database's own clock, in milliseconds. */
 export function clockSql(kind: Db["kind"]): string {
@@ -73,6 +73,8 @@ export interface InsertShape<Item> {
 /** Makes INSERT statements for any number of items. Their text is always the same, so it is prepared once. */
 export interface BulkInsert<Item> {
   statement(items: readonly Item[]): Statement;
+  /** The same, to be kept for a while: it needs little memory, and the items can be let go. */
+  pack(items: readonly Item[]): PackedInsert;
   /** The same for long lists: requests that are being served get their turn in between. */
   statementInSlices(items: readonly Item[]): Promise<Statement>;
 }
@@ -94,10 +96,16 @@ export function bulkInsert<Item>(kind: Db["kind"], shape: InsertShape<Item>): Bu
     const sql = insertRowSql(shape);
     const pack = createPacker(tableOf(shape));
     const toRows = (items: readonly Item[]) => items.map((item) => rowOf(item, values));
-    const toStatement = (rows: readonly (readonly RowValue[])[]) => pack(rows) ?? { sql, rows: rows.map(decoded) };
+    const packAll = (given: readonly (readonly RowValue[])[]): PackedInsert => {
+      const packed = pack(given);
+      if (packed !== null) return packed;
+      const rows = given.map(decoded);
+      return { statement: { sql, rows }, rows: () => rows };
+    };
     return {
-      statement: (items) => toStatement(toRows(items)),
-      statementInSlices: async (items) => toStatement((await inSlices(items, toRows)).flat()),
+      statement: (items) => packAll(toRows(items)).statement,
+      pack: (items) => packAll(toRows(items)),
+      statementInSlices: async (items) => packAll((await inSlices(items, toRows)).flat()).statement,
     };
   }
   const sql = insertFromJsonSql(shape);
@@ -105,6 +113,10 @@ export function bulkInsert<Item>(kind: Db["kind"], shape: InsertShape<Item>): Bu
     JSON.stringify(items.map((item) => values.map((of) => plainValue(of(item)))));
   return {
     statement: (items) => ({ sql, params: [toJson(items)] }),
+    pack(items) {
+      const json = toJson(items);
+      return { statement: { sql, params: [json] }, rows: () => JSON.parse(json) as readonly (readonly SqlValue[])[] };
+    },
     async statementInSlices(items) {
       const parts = await inSlices(items, (slice) => toJson(slice).slice(1, -1));
       return { sql, params: [`[${parts.join(",")}]`] };
@@ -126,8 +138,6 @@ function decoded(row: readonly RowValue[]): readonly SqlValue[] {
 function decodedValue(value: RowValue): SqlValue {
   return value instanceof Uint8Array ? UTF8.decode(value) : value;
 }
-
-const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** SQLite only: as `createPacker` takes it. */
 function tableOf<Item>({ table, columns, clockColumn, onConflict = "" }: InsertShape<Item>): PackedTable {

@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { Log } from "../core/log.ts";
 import { type RequestRecord, recordIdAt } from "../core/requests/records.ts";
-import type { RecordStore, WaitingRecord } from "../core/requests/waiting.ts";
+import type { RecordBatch, RecordStore, WaitingRecord } from "../core/requests/waiting.ts";
 import { StoreUnavailable, UniqueViolation } from "../core/store-errors.ts";
 
 /** `content-full`: the record was kept, its prompt and answer were not. */
@@ -19,7 +19,7 @@ export interface RecorderOptions {
   /** Told of each write that the store was not there for. */
   readonly onAway?: () => void;
   /** Told of what can be read from now on. */
-  readonly onWritten?: (records: readonly WaitingRecord[]) => void;
+  readonly onWritten?: (batch: RecordBatch) => void;
   readonly queueMax?: number;
   readonly batchMax?: number;
   /** Batches under way at once: while the store works on one, the next is prepared. */
@@ -46,20 +46,26 @@ export function createRecorder(options: RecorderOptions): Recorder {
   return new BatchingRecorder(options);
 }
 
-/** Records that are written together. */
-interface RecordBatch {
-  readonly records: readonly WaitingRecord[];
+/** A batch that was begun. */
+interface BegunBatch {
+  readonly records: RecordBatch;
   /** How many were taken before them. */
   readonly from: number;
 }
 
+/** So many records wait as objects: the garbage collector copies those. To add more at a time would delay requests. */
+const LATEST_MAX = 50;
+
 class BatchingRecorder implements Recorder {
   readonly #options: Required<RecorderOptions>;
   readonly #newId = createIdMaker();
-  #queue: WaitingRecord[] = [];
+  /** Records that are in no batch yet. */
+  #latest: WaitingRecord[] = [];
+  /** Oldest first. Only the last one still has room. */
+  #batches: RecordBatch[] = [];
   /** Batches that were begun, oldest first; one that may have been written already is only ever tried again as it is. */
-  #begun: RecordBatch[] = [];
-  readonly #underWay = new Set<RecordBatch>();
+  #begun: BegunBatch[] = [];
+  readonly #underWay = new Set<BegunBatch>();
   #contentLength = 0;
   /** How many were ever taken. */
   #taken = 0;
@@ -96,9 +102,11 @@ class BatchingRecorder implements Recorder {
     }
     const waiting = this.#flatten(this.#withinContentRoom(record));
     if (waiting === null) return;
-    this.#queue.push(waiting);
+    this.#latest.push(waiting);
     this.#taken += 1;
-    if (this.#queue.length >= batchMax && performance.now() >= this.#awayUntilMs) this.#write();
+    if (this.#latest.length < Math.min(LATEST_MAX, batchMax)) return;
+    this.#gatherLatest();
+    if (this.#queued() >= batchMax && performance.now() >= this.#awayUntilMs) this.#write();
   }
 
   flush(): Promise<void> {
@@ -139,7 +147,37 @@ class BatchingRecorder implements Recorder {
   }
 
   #waiting(): number {
-    return this.#begun.reduce((sum, { records }) => sum + records.length, this.#queue.length);
+    return this.#begun.reduce((sum, { records }) => sum + records.count, this.#queued());
+  }
+
+  /** Those that no write was begun for. */
+  #queued(): number {
+    return this.#batches.reduce((sum, { count }) => sum + count, this.#latest.length);
+  }
+
+  #gatherLatest(): void {
+    const latest = this.#latest;
+    if (latest.length === 0) return;
+    this.#latest = [];
+    const last = this.#batches.at(-1);
+    if (last !== undefined && last.count + latest.length <= this.#options.batchMax) this.#addTo(last, latest);
+    else this.#batches.push(this.#addTo(this.#options.store.newBatch(), latest));
+  }
+
+  /** All but those that cannot be written. */
+  #addTo(batch: RecordBatch, records: readonly WaitingRecord[]): RecordBatch {
+    try {
+      batch.add(records);
+    } catch (error) {
+      const [first, ...others] = records;
+      if (others.length > 0) {
+        for (const half of halves(records)) this.#addTo(batch, half);
+      } else if (first !== undefined) {
+        this.#contentLength -= contentLength(first);
+        this.#reject(first.summary.requestId, error);
+      }
+    }
+    return batch;
   }
 
   /** Null for a record that cannot be written. */
@@ -167,14 +205,14 @@ class BatchingRecorder implements Recorder {
   /** More than one writer only for whole batches: what comes in meanwhile is better written together. */
   #write(): void {
     const { writesMax, batchMax } = this.#options;
-    if (this.#writers === 0 || (this.#writers < writesMax && this.#queue.length >= batchMax)) void this.#writeAll();
+    if (this.#writers === 0 || (this.#writers < writesMax && this.#queued() >= batchMax)) void this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
     this.#writers += 1;
     try {
       for (let batch = this.#next(); batch !== null && (await this.#writeOne(batch)); batch = this.#next()) {
-        this.#wake(this.#begun[0]?.from ?? this.#taken - this.#queue.length);
+        this.#wake(this.#begun[0]?.from ?? this.#taken - this.#queued());
       }
     } finally {
       this.#writers -= 1;
@@ -184,18 +222,20 @@ class BatchingRecorder implements Recorder {
     this.#options.onDepth(this.#waiting());
   }
 
-  #next(): RecordBatch | null {
+  #next(): BegunBatch | null {
     const again = this.#begun.find((batch) => !this.#underWay.has(batch));
-    if (again !== undefined || this.#queue.length === 0) return again ?? null;
-    const { batchMax } = this.#options;
-    const batch = { records: this.#queue.slice(0, batchMax), from: this.#taken - this.#queue.length };
-    this.#queue = this.#queue.slice(batchMax);
+    if (again !== undefined) return again;
+    if (this.#batches.length <= 1) this.#gatherLatest();
+    const from = this.#taken - this.#queued();
+    const records = this.#batches.shift();
+    if (records === undefined) return null;
+    const batch = { records, from };
     this.#begun.push(batch);
     return batch;
   }
 
   /** False when the store is away. */
-  async #writeOne(batch: RecordBatch): Promise<boolean> {
+  async #writeOne(batch: BegunBatch): Promise<boolean> {
     this.#underWay.add(batch);
     try {
       await this.#options.store.write(batch.records);
@@ -219,26 +259,29 @@ class BatchingRecorder implements Recorder {
     return true;
   }
 
-  #written(batch: RecordBatch): void {
+  #written(batch: BegunBatch): void {
     this.#done(batch);
     this.#options.onWritten(batch.records);
+    batch.records.free();
   }
 
-  #done(batch: RecordBatch): void {
+  #done(batch: BegunBatch): void {
     this.#begun = this.#begun.filter((each) => each !== batch);
-    for (const record of batch.records) this.#contentLength -= contentLength(record);
+    for (const content of batch.records.contents) this.#contentLength -= contentLength({ content });
   }
 
   /** One record that the store rejects must not take the others with it. */
-  #split(batch: RecordBatch, error: unknown): void {
-    const { records, from } = batch;
+  #split(batch: BegunBatch, error: unknown): void {
+    const { from } = batch;
+    const records = batch.records.records();
     if (records.length > 1) {
-      const middle = Math.ceil(records.length / 2);
-      const halves = [
-        { records: records.slice(0, middle), from },
-        { records: records.slice(middle), from: from + middle },
+      const [first, second] = halves(records);
+      const { newBatch } = this.#options.store;
+      const split = [
+        { records: this.#addTo(newBatch(), first), from },
+        { records: this.#addTo(newBatch(), second), from: from + first.length },
       ];
-      this.#begun.splice(this.#begun.indexOf(batch), 1, ...halves);
+      this.#begun.splice(this.#begun.indexOf(batch), 1, ...split);
       return;
     }
     this.#done(batch);
@@ -250,6 +293,11 @@ class BatchingRecorder implements Recorder {
     const fields = { event: "records.rejected", err: error, requestId } as const;
     this.#options.log.error(fields, "database rejected a request record");
   }
+}
+
+function halves<Item>(items: readonly Item[]): readonly [readonly Item[], readonly Item[]] {
+  const middle = Math.ceil(items.length / 2);
+  return [items.slice(0, middle), items.slice(middle)];
 }
 
 /** Only what the operator chose to keep takes room. */

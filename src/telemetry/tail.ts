@@ -23,6 +23,8 @@ export interface Tail {
   watch(watcher: Watcher): () => void;
   /** How many watch now. */
   count(): number;
+  /** Whether it needs to be told: somebody watches, perhaps in another process. */
+  isWatched(): boolean;
   close(): void;
 }
 
@@ -90,6 +92,7 @@ export function createTail({ requests, isShared, now, log, everyMs = EVERY_MS }:
       };
     },
     count: () => watchers.size,
+    isWatched: () => watchers.size > 0,
     close() {
       watchers.clear();
       end();

@@ -1,4 +1,5 @@
-// Records on their way into the store. Each waits as few flat values, because a garbage collector copies whatever waits.
+// Records on their way into the store. Each waits as few flat values, and soon as bytes of a batch, because a garbage
+// collector copies whatever else waits.
 
 import type { RequestSummary } from "./log.ts";
 import {
@@ -22,11 +23,25 @@ export interface WaitingRecord {
   readonly content: NewContent | null;
 }
 
-export interface RecordStore {
+/** Records that are written together. It keeps them as they are written, in little memory. */
+export interface RecordBatch {
+  readonly count: number;
+  /** Of those that have some. */
+  readonly contents: readonly NewContent[];
+  /** Either all or, where it throws, none of them. Some together take less room than one by one. */
+  add(records: readonly WaitingRecord[]): void;
+  /** Reads them again, for the few who need that. */
+  records(): readonly WaitingRecord[];
+  /** Gives the memory back at once. The batch must not be used any more. */
+  free(): void;
+}
+
+export interface RecordStore<Batch extends RecordBatch = RecordBatch> {
   /** To be called soon after the request is over. */
   flatten(record: RequestRecord): WaitingRecord;
+  newBatch(): Batch;
   /** All or nothing. A batch that was written before, though its answer was lost, is `UniqueViolation`. */
-  write(records: readonly WaitingRecord[]): Promise<void>;
+  write(batch: Batch): Promise<void>;
   /** Deletes the oldest records from before that time, at most so many; returns how many. */
   deleteBefore(atMs: number, most: number): Promise<number>;
 }

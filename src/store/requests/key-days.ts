@@ -37,7 +37,8 @@ export const KEY_DAYS: InsertShape<WrittenDay> = {
 
 /** The part of a rollup that is summed here. */
 interface RollupPart {
-  readonly record: { readonly accountId: string; readonly summary: { readonly keyId: string } };
+  readonly accountId: string;
+  readonly summary: { readonly keyId: string };
   readonly span: string;
   readonly startMs: number;
   readonly counts: { readonly requests: number; readonly errors: number };
@@ -48,9 +49,8 @@ interface RollupPart {
 /** From the rollups by day, which are fewer than the records. */
 export function keyDaysOf(rollups: Iterable<RollupPart>): ReadonlyMap<string, WrittenDay> {
   const days = new Map<string, WrittenDay>();
-  for (const { record, span, startMs, counts, charge, baseline } of rollups) {
+  for (const { accountId, summary, span, startMs, counts, charge, baseline } of rollups) {
     if (span !== "day") continue;
-    const { accountId, summary } = record;
     const { keyId } = summary;
     const { requests, errors } = counts;
     const name = `${accountId}\n${keyId}\n${startMs}`;

@@ -144,7 +144,8 @@ async function rowsOf(db: Db, condition: string, params: readonly SqlValue[]): P
   return rows.length === 0 ? null : rows;
 }
 
-function toSummary(row: SqlRow): RequestSummary {
+/** Reads a row of the log. */
+export function toSummary(row: SqlRow): RequestSummary {
   return {
     id: String(row.id),
     requestId: String(row.request_id),

@@ -74,22 +74,21 @@ function fadedSql(name: string): string {
   return `(${sum(name)}) / (CASE WHEN ${sum("calls")} > ${CALLS_KEPT} THEN 2 ELSE 1 END)`;
 }
 
-export function tallyToolCalls(records: readonly WaitingRecord[]): ReadonlyMap<string, ToolCallTally> {
-  const tallies = new Map<string, ToolCallTally>();
-  for (const { accountId, toolCalls, summary } of records) {
-    const { model, toolScenario } = summary;
-    if (toolCalls === null || toolCalls.calls === 0 || model === null || toolScenario === null) continue;
-    const name = `${accountId}\n${model}\n${toolScenario}`;
-    const before = tallies.get(name);
-    tallies.set(name, {
-      accountId,
-      model,
-      scenario: toolScenario as ToolScenario,
-      calls: toolCalls.calls + (before?.calls ?? 0),
-      parsed: toolCalls.parsed + (before?.parsed ?? 0),
-      known: toolCalls.known + (before?.known ?? 0),
-      valid: toolCalls.valid + (before?.valid ?? 0),
-    });
-  }
-  return tallies;
+export function tallyToolCalls(
+  tallies: Map<string, ToolCallTally>,
+  { accountId, toolCalls, summary }: WaitingRecord,
+): void {
+  const { model, toolScenario } = summary;
+  if (toolCalls === null || toolCalls.calls === 0 || model === null || toolScenario === null) return;
+  const name = `${accountId}\n${model}\n${toolScenario}`;
+  const before = tallies.get(name);
+  tallies.set(name, {
+    accountId,
+    model,
+    scenario: toolScenario as ToolScenario,
+    calls: toolCalls.calls + (before?.calls ?? 0),
+    parsed: toolCalls.parsed + (before?.parsed ?? 0),
+    known: toolCalls.known + (before?.known ?? 0),
+    valid: toolCalls.valid + (before?.valid ?? 0),
+  });
 }

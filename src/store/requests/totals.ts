@@ -5,7 +5,7 @@ import type { Db, Statement } from "../../core/db.ts";
 import type { NanoUsd } from "../../core/money.ts";
 import { bucketOf, costStep, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../../core/requests/buckets.ts";
 import type { RequestSummary } from "../../core/requests/log.ts";
-import { type AnsweredAt, answeredAtOf, tokensOf } from "../../core/requests/records.ts";
+import { type AnsweredAt, answeredAtOf, type ToolCallTally, tokensOf } from "../../core/requests/records.ts";
 import type { WaitingRecord } from "../../core/requests/waiting.ts";
 import { type BulkInsert, bulkInsert, flag, type InsertColumn, type InsertShape, integer, text } from "../dialect.ts";
 import { KEY_DAYS, keyDaysOf } from "./key-days.ts";
@@ -21,8 +21,27 @@ type SpanName = keyof typeof SPAN_MS;
 /** Rollups of all keys together, whose number does not grow with the keys. */
 export const ALL_KEYS = { hour: "all-hour", day: "all-day" } as const;
 
+/** What the records of a batch add to, by hour. */
+export interface Totals {
+  readonly rollups: Map<string, Rollup>;
+  readonly counters: Map<string, RequestCounter>;
+  readonly toolCalls: Map<string, ToolCallTally>;
+  readonly failures: Map<string, ProviderFailures>;
+}
+
+export function newTotals(): Totals {
+  return { rollups: new Map(), counters: new Map(), toolCalls: new Map(), failures: new Map() };
+}
+
+export function addToTotals({ rollups, counters, toolCalls, failures }: Totals, record: WaitingRecord): void {
+  addRecord(rollupAt(rollups, record, "hour"), record);
+  count(counters, counterOf(record));
+  tallyToolCalls(toolCalls, record);
+  countFailures(failures, record);
+}
+
 /** The statements for a batch; none where it adds nothing. */
-export type TotalsWriter = (records: readonly WaitingRecord[]) => readonly Statement[];
+export type TotalsWriter = (totals: Totals) => readonly Statement[];
 
 /** In this order on every process, so that none waits for another in a circle. */
 export function createTotalsWriter(kind: Db["kind"]): TotalsWriter {
@@ -31,13 +50,13 @@ export function createTotalsWriter(kind: Db["kind"]): TotalsWriter {
   const toolCalls = bulkInsert(kind, TOOL_CALLS);
   const failures = bulkInsert(kind, FAILURES);
   const keyDays = bulkInsert(kind, KEY_DAYS);
-  return (records) => {
-    const sums = rollupsOf(records);
+  return (totals) => {
+    const sums = allRollups(totals.rollups);
     return [
       ...insertAll(rollups, sums),
-      ...insertAll(counts, countersOf(records)),
-      ...insertAll(toolCalls, tallyToolCalls(records)),
-      ...insertAll(failures, failuresOf(records)),
+      ...insertAll(counts, allCounters(totals.counters)),
+      ...insertAll(toolCalls, totals.toolCalls),
+      ...insertAll(failures, totals.failures),
       ...insertAll(keyDays, keyDaysOf(sums.values())),
     ];
   };
@@ -51,8 +70,9 @@ function insertAll<Item>(insert: BulkInsert<Item>, groups: ReadonlyMap<string, I
 
 /** All requests of one combination in one hour or day. */
 interface Group {
-  /** The first of them: what the group is kept apart by is the same in all. */
-  readonly record: WaitingRecord;
+  readonly accountId: string;
+  /** Of the first of them: what the group is kept apart by is the same in all. */
+  readonly summary: RequestSummary;
   readonly span: SpanName | (typeof ALL_KEYS)[SpanName];
   readonly startMs: number;
 }
@@ -64,13 +84,13 @@ function startOf(atMs: number, span: SpanName): number {
 
 /** Columns that two tables are both kept apart by. */
 const GROUP_COLUMNS = {
-  account_id: text(({ record }: Group) => record.accountId),
+  account_id: text(({ accountId }: Group) => accountId),
   span: text(({ span }: Group) => span),
   start_at: integer(({ startMs }: Group) => startMs),
-  model: text(({ record }: Group) => record.summary.model ?? ""),
-  tier: text(({ record }: Group) => record.summary.tier ?? ""),
-  key_id: text(({ record }: Group) => record.summary.keyId),
-  status: integer(({ record }: Group) => record.summary.status),
+  model: text(({ summary }: Group) => summary.model ?? ""),
+  tier: text(({ summary }: Group) => summary.tier ?? ""),
+  key_id: text(({ summary }: Group) => summary.keyId),
+  status: integer(({ summary }: Group) => summary.status),
 } as const;
 
 /** The plain sums of a rollup; the names are columns. */
@@ -155,24 +175,22 @@ function columnsOf<Name extends string, Item>(
 }
 
 /** The others are summed from the hours of the keys, which are fewer than the records. */
-function rollupsOf(records: readonly WaitingRecord[]): ReadonlyMap<string, Rollup> {
-  const rollups = new Map<string, Rollup>();
-  for (const record of records) addRecord(rollupAt(rollups, record, "hour"), record);
-  for (const hour of [...rollups.values()]) {
-    addRollup(rollupAt(rollups, hour.record, "day"), hour);
-    addRollup(rollupAt(rollups, hour.record, "hour", ALL_KEYS.hour), hour);
-    addRollup(rollupAt(rollups, hour.record, "day", ALL_KEYS.day), hour);
+function allRollups(hours: ReadonlyMap<string, Rollup>): ReadonlyMap<string, Rollup> {
+  const rollups = new Map(hours);
+  for (const hour of hours.values()) {
+    addRollup(rollupAt(rollups, hour, "day"), hour);
+    addRollup(rollupAt(rollups, hour, "hour", ALL_KEYS.hour), hour);
+    addRollup(rollupAt(rollups, hour, "day", ALL_KEYS.day), hour);
   }
   return rollups;
 }
 
 function rollupAt(
   rollups: Map<string, Rollup>,
-  record: WaitingRecord,
+  { accountId, summary }: Pick<Group, "accountId" | "summary">,
   length: SpanName,
   span: Group["span"] = length,
 ): Rollup {
-  const { accountId, summary } = record;
   const { model, tier, status, atMs } = summary;
   const keyId = span === length ? summary.keyId : "";
   const startMs = startOf(atMs, length);
@@ -180,7 +198,8 @@ function rollupAt(
   const known = rollups.get(name);
   if (known !== undefined) return known;
   const made: Rollup = {
-    record,
+    accountId,
+    summary,
     span,
     startMs,
     keyId,
@@ -252,19 +271,19 @@ interface RequestCounter extends Group {
 const COUNTER_TEXTS = {
   key_id: GROUP_COLUMNS.key_id,
   model: GROUP_COLUMNS.model,
-  category: text(({ record }: Group) => record.summary.category ?? ""),
+  category: text(({ summary }: Group) => summary.category ?? ""),
   tier: GROUP_COLUMNS.tier,
-  profile: text(({ record }: Group) => record.summary.profile ?? ""),
-  provider: text(({ record }: Group) => record.summary.provider ?? ""),
-  profile_id: text(({ record }: Group) => record.summary.profileId ?? ""),
+  profile: text(({ summary }: Group) => summary.profile ?? ""),
+  provider: text(({ summary }: Group) => summary.provider ?? ""),
+  profile_id: text(({ summary }: Group) => summary.profileId ?? ""),
 } as const;
 
 const COUNTER_NUMBERS = {
   status: GROUP_COLUMNS.status,
-  cost_step: integer(({ record }: Group) => costStep(record.summary.charge)),
-  is_adjusted: flag(({ record }: Group) => record.summary.isAdjusted),
-  is_fallback: flag(({ record }: Group) => record.summary.isFallback),
-  is_error: flag(({ record }: Group) => record.summary.isError),
+  cost_step: integer(({ summary }: Group) => costStep(summary.charge)),
+  is_adjusted: flag(({ summary }: Group) => summary.isAdjusted),
+  is_fallback: flag(({ summary }: Group) => summary.isFallback),
+  is_error: flag(({ summary }: Group) => summary.isError),
 } as const;
 
 const COUNTER_SUMS = ["requests", "charge", "baseline", "tokens"] as const;
@@ -286,17 +305,19 @@ const COUNTERS: InsertShape<RequestCounter> = {
 const TEXT_VALUES = Object.values(COUNTER_TEXTS).map(({ of }) => of);
 const NUMBER_VALUES = Object.values(COUNTER_NUMBERS).map(({ of }) => of);
 
+function count(counters: Map<string, RequestCounter>, counter: RequestCounter): void {
+  const name = counterName(counter);
+  const known = counters.get(name);
+  if (known === undefined) counters.set(name, counter);
+  else addCounter(known, counter);
+}
+
 /** Days are summed from the hours, which are fewer than the records. */
-function countersOf(records: readonly WaitingRecord[]): ReadonlyMap<string, RequestCounter> {
-  const counters = new Map<string, RequestCounter>();
-  const count = (counter: RequestCounter): void => {
-    const name = counterName(counter);
-    const known = counters.get(name);
-    if (known === undefined) counters.set(name, counter);
-    else addCounter(known, counter);
-  };
-  for (const record of records) count(counterOf(record));
-  for (const hour of [...counters.values()]) count({ ...hour, span: "day", startMs: startOf(hour.startMs, "day") });
+function allCounters(hours: ReadonlyMap<string, RequestCounter>): ReadonlyMap<string, RequestCounter> {
+  const counters = new Map(hours);
+  for (const hour of hours.values()) {
+    count(counters, { ...hour, span: "day", startMs: startOf(hour.startMs, "day") });
+  }
   return counters;
 }
 
@@ -304,13 +325,13 @@ function countersOf(records: readonly WaitingRecord[]): ReadonlyMap<string, Requ
 function counterName(group: Group): string {
   const texts = TEXT_VALUES.map((of) => of(group)).join("\n");
   const numbers = NUMBER_VALUES.map((of) => of(group)).join("\n");
-  return `${group.record.accountId}\n${group.span}\n${texts}\n${group.startMs}\n${numbers}`;
+  return `${group.accountId}\n${group.span}\n${texts}\n${group.startMs}\n${numbers}`;
 }
 
-function counterOf(record: WaitingRecord): RequestCounter {
-  const { summary } = record;
+function counterOf({ accountId, summary }: WaitingRecord): RequestCounter {
   return {
-    record,
+    accountId,
+    summary,
     span: "hour",
     startMs: startOf(summary.atMs, "hour"),
     requests: 1,
@@ -352,20 +373,15 @@ const FAILURES: InsertShape<ProviderFailures> = {
     DO UPDATE SET requests = request_failures.requests + excluded.requests`,
 };
 
-function failuresOf(records: readonly WaitingRecord[]): ReadonlyMap<string, ProviderFailures> {
-  const failures = new Map<string, ProviderFailures>();
-  for (const record of records) {
-    const { accountId, summary } = record;
-    const { keyId, atMs, failedProviders } = summary;
-    for (const provider of failedProviders) {
-      for (const span of ["hour", "day"] as const) {
-        const startMs = startOf(atMs, span);
-        const name = `${accountId}\n${span}\n${startMs}\n${keyId}\n${provider}`;
-        const known = failures.get(name);
-        if (known === undefined) failures.set(name, { record, span, startMs, provider, requests: 1 });
-        else known.requests += 1;
-      }
+function countFailures(failures: Map<string, ProviderFailures>, { accountId, summary }: WaitingRecord): void {
+  const { keyId, atMs, failedProviders } = summary;
+  for (const provider of failedProviders) {
+    for (const span of ["hour", "day"] as const) {
+      const startMs = startOf(atMs, span);
+      const name = `${accountId}\n${span}\n${startMs}\n${keyId}\n${provider}`;
+      const known = failures.get(name);
+      if (known === undefined) failures.set(name, { accountId, summary, span, startMs, provider, requests: 1 });
+      else known.requests += 1;
     }
   }
-  return failures;
 }

@@ -1,6 +1,6 @@
 // Writes request records: rows of the log with their details, and what they add to the totals, in one transaction.
 
-import type { Db, Statement } from "../../core/db.ts";
+import type { Db, SqlValue, Statement } from "../../core/db.ts";
 import {
   type NewContent,
   NO_TAGS,
@@ -9,18 +9,32 @@ import {
   type Tags,
   tokensOf,
 } from "../../core/requests/records.ts";
-import { type RecordStore, summaryOf, type WaitingRecord } from "../../core/requests/waiting.ts";
-import { bulkInsert, encodedText, flag, freeText, type InsertShape, integer, text, withoutNul } from "../dialect.ts";
-import { toDetail } from "./detail.ts";
-import { createTotalsWriter, SPAN_MS } from "./totals.ts";
+import { type RecordBatch, type RecordStore, summaryOf, type WaitingRecord } from "../../core/requests/waiting.ts";
+import {
+  type BulkInsert,
+  bulkInsert,
+  encodedText,
+  flag,
+  freeText,
+  type InsertShape,
+  integer,
+  text,
+  withoutNul,
+} from "../dialect.ts";
+import { freePacked } from "../sqlite/packed-rows.ts";
+import { readDetail, toDetail } from "./detail.ts";
+import { toSummary } from "./requests.ts";
+import { addToTotals, createTotalsWriter, newTotals, SPAN_MS, type Totals } from "./totals.ts";
 import { createWordsWriter, wordsDeletion } from "./write-words.ts";
 
-export function createRecordStore(db: Db): RecordStore {
-  const requests = bulkInsert(db.kind, REQUESTS);
-  const details = bulkInsert(db.kind, DETAILS);
+export function createRecordStore(db: Db): RecordStore<PackedBatch> {
+  const inserts = {
+    requests: bulkInsert(db.kind, REQUESTS),
+    details: bulkInsert(db.kind, DETAILS),
+    tags: bulkInsert(db.kind, TAGS),
+  };
   const contents = bulkInsert(db.kind, CONTENTS);
   const words = createWordsWriter(db.kind);
-  const tags = bulkInsert(db.kind, TAGS);
   const totals = createTotalsWriter(db.kind);
   return {
     flatten: (record) => ({
@@ -31,16 +45,13 @@ export function createRecordStore(db: Db): RecordStore {
       toolCalls: record.toolCalls,
       content: record.content,
     }),
-    async write(records) {
-      const kept = records.flatMap(contentOf);
-      const tagged = records.flatMap(tagsOf);
-      // Side by side, so that they need half as many turns of a busy event loop.
-      const rows = [requests.statementInSlices(records), details.statementInSlices(records)];
+    newBatch: () => newBatch(inserts),
+    async write(batch) {
+      const kept = batch.contents;
       const statements: Statement[] = [
-        ...(await Promise.all(rows)),
+        ...batch.statements,
         ...(kept.length === 0 ? [] : [await contents.statementInSlices(kept), ...(await words(kept))]),
-        ...(tagged.length === 0 ? [] : [await tags.statementInSlices(tagged)]),
-        ...totals(records),
+        ...totals(batch.totals),
       ];
       await db.batch(statements, { isBackground: true });
     },
@@ -62,6 +73,47 @@ export function createRecordStore(db: Db): RecordStore {
       ]);
       return oldest.length;
     },
+  };
+}
+
+interface PackedBatch extends RecordBatch {
+  readonly contents: readonly KeptContent[];
+  readonly statements: readonly Statement[];
+  readonly totals: Totals;
+}
+
+interface RecordInserts {
+  readonly requests: BulkInsert<WaitingRecord>;
+  readonly details: BulkInsert<WaitingRecord>;
+  readonly tags: BulkInsert<KeptTag>;
+}
+
+function newBatch({ requests, details, tags }: RecordInserts): PackedBatch {
+  const contents: KeptContent[] = [];
+  const statements: Statement[] = [];
+  const totals = newTotals();
+  const parts: (() => readonly WaitingRecord[])[] = [];
+  let count = 0;
+  return {
+    contents,
+    statements,
+    totals,
+    get count() {
+      return count;
+    },
+    add(records) {
+      const tagged = records.flatMap(tagsOf);
+      const kept = records.flatMap(contentOf);
+      const [rows, detailRows] = [requests.pack(records), details.pack(records)];
+      const tagRows = tagged.length === 0 ? [] : [tags.statement(tagged)];
+      statements.push(rows.statement, detailRows.statement, ...tagRows);
+      contents.push(...kept);
+      for (const record of records) addToTotals(totals, record);
+      parts.push(() => readRecords(rows.rows(), detailRows.rows(), kept));
+      count += records.length;
+    },
+    records: () => parts.flatMap((read) => read()),
+    free: () => freePacked(statements),
   };
 }
 
@@ -131,6 +183,29 @@ const DETAILS: InsertShape<WaitingRecord> = {
     detail_json: encodedText(({ detail }) => detail),
   },
 };
+
+const REQUEST_COLUMNS = Object.keys(REQUESTS.columns);
+
+type ReadRows = readonly (readonly SqlValue[])[];
+
+/** All but the content is in the rows of the log. */
+function readRecords(rows: ReadRows, detailRows: ReadRows, kept: readonly KeptContent[]): readonly WaitingRecord[] {
+  const contents = new Map(kept.map(({ id, atMs, ...content }) => [id, content]));
+  return rows.map((values, index) => {
+    const row = Object.fromEntries(REQUEST_COLUMNS.map((column, at) => [column, values[at] ?? null]));
+    const summary = toSummary(row);
+    const detail = String(detailRows[index]?.[1]);
+    const { attempts, toolCalls } = readDetail(detail, summary);
+    return {
+      accountId: String(row.account_id),
+      summary,
+      detail: Buffer.from(detail),
+      overheadMs: overheadMsOf({ attempts, firstContentMs: summary.firstContentMs }),
+      toolCalls,
+      content: contents.get(summary.id) ?? null,
+    };
+  });
+}
 
 /** Prompt and response of a request, where the operator chose to keep them. */
 interface KeptContent extends NewContent {

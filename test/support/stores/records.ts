@@ -10,10 +10,20 @@ import { TIERS } from "../../../src/core/tiers.ts";
 import { createRecordStore as createFlatStore } from "../../../src/store/requests/write.ts";
 import type { WrittenRecord } from "../../../src/telemetry/tail.ts";
 
+/** So many at a time are added to a batch, as the recorder does. */
+const PART = 50;
+
 /** The store of request records, for whole ones. */
 export function createRecordStore(db: Db) {
-  const { flatten, write, deleteBefore } = createFlatStore(db);
-  return { deleteBefore, write: (records: readonly RequestRecord[]) => write(records.map(flatten)) };
+  const { flatten, newBatch, write, deleteBefore } = createFlatStore(db);
+  return {
+    deleteBefore,
+    async write(records: readonly RequestRecord[]) {
+      const batch = newBatch();
+      for (let at = 0; at < records.length; at += PART) batch.add(records.slice(at, at + PART).map(flatten));
+      await write(batch);
+    },
+  };
 }
 
 /** As the live log is told of it. */

@@ -26,3 +26,25 @@ test("keeps alive nothing of what the request was made of", () => {
   // The record itself, its summary, the detail's bytes, the tokens, and what is shared where there are none.
   expect(reached.size).toBeLessThanOrEqual(6);
 });
+
+test("a batch that was written gives its memory back, and harms no other", () => {
+  const store = createRecordStore(db);
+  const fill = () => {
+    const batch = store.newBatch();
+    batch.add(Array.from({ length: 50 }, () => store.flatten(makeRecord())));
+    return batch;
+  };
+  const bytesOf = ({ statements }: ReturnType<typeof fill>) =>
+    statements
+      .flatMap(({ packed }) => packed?.values ?? [])
+      .reduce<number>((sum, value) => sum + (value instanceof Uint8Array ? value.length : 0), 0);
+  const [written, waiting] = [fill(), fill()];
+  const records = waiting.records();
+  const bytes = bytesOf(waiting);
+  expect(bytes).toBeGreaterThan(20_000);
+  written.free();
+  // A few small parts share their memory with other buffers.
+  expect(bytesOf(written)).toBeLessThan(bytes / 3);
+  expect(bytesOf(waiting)).toBe(bytes);
+  expect(waiting.records()).toEqual(records);
+});

@@ -38,6 +38,11 @@ function asRead(rows: readonly Packed[]): readonly (readonly SqlValue[])[] {
   return rows.map(({ id, label, amount }) => [id, label, amount === null ? null : BigInt(amount)]);
 }
 
+/** Numbers alike, whichever kind they are. */
+function whole(row: readonly SqlValue[]): readonly SqlValue[] {
+  return row.map((value) => (typeof value === "number" ? BigInt(value) : value));
+}
+
 /** Ten rows, so that they are packed. */
 function tenOf(row: (id: number) => Omit<Packed, "id">): readonly Packed[] {
   return Array.from({ length: 10 }, (_, id) => ({ id, ...row(id) }));
@@ -58,7 +63,9 @@ describe("a batch of many rows", () => {
     ["the largest and the smallest number", (id) => ({ label: "", amount: id % 2 === 0 ? LARGEST : -LARGEST - 1n })],
   ])("keeps %s", async (_, row) => {
     const rows = tenOf(row);
-    expect(INSERT.statement(rows)).toHaveProperty("packed");
+    const packed = INSERT.pack(rows);
+    expect(packed.statement).toHaveProperty("packed");
+    expect(packed.rows().map(whole)).toEqual(asRead(rows).map(whole));
     expect(await writeAndRead(rows)).toEqual(asRead(rows));
   });
 
@@ -88,6 +95,8 @@ describe("a batch of many rows", () => {
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {
         const written = given.map((row, id) => ({ id, ...row }));
+        const packed = INSERT.pack(written);
+        expect(packed.rows().map(whole)).toEqual(asRead(written).map(whole));
         expect(await writeAndRead(written)).toEqual(asRead(written));
       }),
     );
@@ -100,6 +109,19 @@ describe("a batch of many rows", () => {
     for (const rows of [few, long, uneven]) expect(INSERT.statement(rows)).not.toHaveProperty("packed");
     expect(await writeAndRead(few)).toEqual(asRead(few));
     expect(await writeAndRead(long)).toEqual(asRead(long));
+  });
+
+  test("keeps its form where a later one is simpler, so that few statements are prepared", async () => {
+    const insert = bulkInsert<Packed>("sqlite", {
+      table: "packed",
+      columns: { id: integer((row) => row.id), label: text((row) => row.label), amount: integer((row) => row.amount) },
+    });
+    const sqlOf = (row: (id: number) => Omit<Packed, "id">) => insert.statement(tenOf(row)).sql;
+    const simple = sqlOf(() => ({ label: "same", amount: 1 }));
+    const varied = sqlOf((id) => ({ label: "x".repeat(70 * id), amount: id === 1 ? null : id }));
+    expect(varied).not.toBe(simple);
+    expect(sqlOf(() => ({ label: "same", amount: 1 }))).toBe(varied);
+    expect(sqlOf((id) => ({ label: `${id}`, amount: id }))).toBe(varied);
   });
 
   test("fails as a whole where one row is there already", async () => {

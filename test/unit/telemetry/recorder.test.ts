@@ -3,7 +3,12 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Log } from "../../../src/core/log.ts";
 import type { RequestRecord } from "../../../src/core/requests/records.ts";
-import { type RecordStore, summaryOf, type WaitingRecord } from "../../../src/core/requests/waiting.ts";
+import {
+  type RecordBatch,
+  type RecordStore,
+  summaryOf,
+  type WaitingRecord,
+} from "../../../src/core/requests/waiting.ts";
 import { StoreUnavailable, UniqueViolation } from "../../../src/core/store-errors.ts";
 import { createRecorder, type RecorderOptions } from "../../../src/telemetry/recorder.ts";
 import { makeRecord, NOON } from "../../support/stores/records.ts";
@@ -12,6 +17,28 @@ import { makeRecord, NOON } from "../../support/stores/records.ts";
 function flatten(record: RequestRecord): WaitingRecord {
   const { accountId, content, toolCalls } = record;
   return { accountId, summary: summaryOf(record), detail: new Uint8Array(), overheadMs: null, toolCalls, content };
+}
+
+/** A batch that keeps its records as they are, but for those that it does not take. */
+function newBatch(refused: ReadonlySet<string> = new Set()): RecordBatch & { isFreed: boolean } {
+  const kept: WaitingRecord[] = [];
+  return {
+    isFreed: false,
+    get count() {
+      return kept.length;
+    },
+    get contents() {
+      return kept.flatMap(({ content }) => (content === null ? [] : [content]));
+    },
+    add(records) {
+      if (records.some(({ summary }) => refused.has(summary.id))) throw new TypeError("no row");
+      kept.push(...records);
+    },
+    records: () => [...kept],
+    free() {
+      this.isFreed = true;
+    },
+  };
 }
 
 function idsOf(batch: readonly WaitingRecord[]): readonly string[] {
@@ -26,10 +53,11 @@ function setUp(options: Partial<RecorderOptions> = {}) {
   const state = { fail: null as ((batch: readonly WaitingRecord[]) => Error | null) | null };
   const store: RecordStore = {
     flatten,
+    newBatch: () => newBatch(),
     async write(batch) {
-      const failure = state.fail?.(batch) ?? null;
+      const failure = state.fail?.(batch.records()) ?? null;
       if (failure !== null) throw failure;
-      batches.push(batch);
+      batches.push(batch.records());
     },
     deleteBefore: async () => 0,
   };
@@ -71,8 +99,9 @@ describe("batches", () => {
     const written: (readonly WaitingRecord[])[] = [];
     const store: RecordStore = {
       flatten,
+      newBatch: () => newBatch(),
       async write(batch) {
-        written.push(batch);
+        written.push(batch.records());
         // As under steady traffic: each write finds the next record waiting.
         if (written.length < 50) recorder.add(makeRecord());
         await new Promise((resolve) => setImmediate(resolve));
@@ -92,6 +121,7 @@ describe("batches", () => {
     const ends: (() => void)[] = [];
     const store: RecordStore = {
       flatten,
+      newBatch: () => newBatch(),
       write: () => new Promise((resolve) => void ends.push(resolve)),
       deleteBefore: async () => 0,
     };
@@ -115,6 +145,7 @@ describe("batches", () => {
     const ends: (() => void)[] = [];
     const store: RecordStore = {
       flatten,
+      newBatch: () => newBatch(),
       write: () => new Promise((resolve) => void ends.push(resolve)),
       deleteBefore: async () => 0,
     };
@@ -269,7 +300,8 @@ it("a record that cannot be made flat is dropped, and neither fails its request 
       if (record === bad) throw new TypeError("no text");
       return flatten(record);
     },
-    write: async (batch) => void written.push(...batch),
+    newBatch: () => newBatch(),
+    write: async (batch) => void written.push(...batch.records()),
     deleteBefore: async () => 0,
   };
   const error = vi.fn<Log["error"]>();
@@ -281,6 +313,77 @@ it("a record that cannot be made flat is dropped, and neither fails its request 
   const fields = { event: "records.rejected", err: new TypeError("no text"), requestId: bad.requestId };
   expect(error.mock.calls).toEqual([[fields, "database rejected a request record"]]);
   expect(written.map(({ summary, content }) => [summary.id, content])).toEqual([[good.id, content]]);
+});
+
+it("a record that cannot be added to a batch is dropped, takes no other with it, and takes up no room", async () => {
+  const content = { request: "12345", isRequestCut: false, answer: "", isAnswerCut: false, prompt: "", preview: "" };
+  const all = [makeRecord(), makeRecord({ content }), makeRecord(), makeRecord()];
+  const bad = all[1] as RequestRecord;
+  const written: WaitingRecord[] = [];
+  const store: RecordStore = {
+    flatten,
+    newBatch: () => newBatch(new Set([bad.id])),
+    write: async (batch) => void written.push(...batch.records()),
+    deleteBefore: async () => 0,
+  };
+  const error = vi.fn<Log["error"]>();
+  const { recorder, dropped } = setUp({ store, log: { ...SILENT, error }, contentMax: 5 });
+  for (const record of all) recorder.add(record);
+  await recorder.flush();
+  const late = makeRecord({ content });
+  recorder.add(late);
+  await recorder.flush();
+  expect(idsOf(written)).toEqual([...all.filter((record) => record !== bad), late].map(({ id }) => id));
+  expect(written.at(-1)?.content).toEqual(content);
+  expect(dropped).toEqual([["refused", 1]]);
+  expect(error.mock.calls[0]?.[0]).toMatchObject({ event: "records.rejected", requestId: bad.requestId });
+});
+
+it("a batch gives its memory back once it is written and was shown, not while it may be tried again", async () => {
+  const made: ReturnType<typeof newBatch>[] = [];
+  let isAway = true;
+  const store: RecordStore = {
+    flatten,
+    newBatch() {
+      const batch = newBatch();
+      made.push(batch);
+      return batch;
+    },
+    async write() {
+      if (isAway) throw new StoreUnavailable(new Error("away"));
+    },
+    deleteBefore: async () => 0,
+  };
+  const shown: boolean[] = [];
+  const onWritten: RecorderOptions["onWritten"] = (batch) => void shown.push((batch as (typeof made)[number]).isFreed);
+  const { recorder } = setUp({ store, onWritten });
+  recorder.add(makeRecord());
+  await recorder.flush();
+  expect(made.map(({ isFreed }) => isFreed)).toEqual([false]);
+  isAway = false;
+  await recorder.flush();
+  expect([made.map(({ isFreed }) => isFreed), shown]).toEqual([[true], [false]]);
+});
+
+it("few records wait as objects, also before a batch is full", () => {
+  const sizes: number[] = [];
+  const store: RecordStore = {
+    flatten,
+    newBatch() {
+      const batch = newBatch();
+      const add = batch.add.bind(batch);
+      batch.add = (some) => {
+        sizes.push(some.length);
+        add(some);
+      };
+      return batch;
+    },
+    write: () => new Promise(() => {}),
+    deleteBefore: async () => 0,
+  };
+  const { recorder } = setUp({ store });
+  for (const record of records(120)) recorder.add(record);
+  expect(sizes).toEqual([50, 50]);
 });
 
 it("stop writes what waits, also what was added in the same turn", async () => {
