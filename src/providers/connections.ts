@@ -18,8 +18,10 @@ type Options = Omit<Pool.Options, "connect"> & { readonly connect: buildConnecto
 
 export function openConnections(origin: string, { connect, ...options }: Options): Connections {
   const connector = buildConnector(connect);
+  // Parsed once, not for each connection.
+  const url = new URL(origin);
   return {
-    reused: new ReusedConnections(() => new ReusedClient(origin, options, connector)),
+    reused: new ReusedConnections(() => new ReusedClient(url, options, connector)),
     // Without pipelining, undici closes a connection after its request.
     fresh: new Pool(origin, { ...options, connect: connector, pipelining: 0 }),
   };
@@ -101,8 +103,8 @@ class ReusedClient extends Client {
   socket: Socket | null = null;
   isFree = false;
 
-  constructor(origin: string, options: Client.Options, connector: buildConnector.connector) {
-    super(origin, {
+  constructor(url: URL, options: Client.Options, connector: buildConnector.connector) {
+    super(url, {
       ...options,
       connect: (target, done) =>
         connector(target, (...result) => {

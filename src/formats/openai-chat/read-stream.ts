@@ -9,7 +9,7 @@ import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { ChunkPatterns } from "./chunk-patterns.ts";
 import { readFault } from "./errors.ts";
 import { readOpenaiResponse } from "./read-response.ts";
-import { createChoiceNormaliser, withoutUsage } from "./stream-choices.ts";
+import { ChoiceNormaliser, withoutUsage } from "./stream-choices.ts";
 import { readUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
@@ -20,7 +20,7 @@ export function createOpenaiStreamReader(events: SseReader): StreamReader {
 
 class OpenaiStreamReader implements StreamReader {
   readonly #events: SseReader;
-  readonly #choices = createChoiceNormaliser();
+  readonly #choices = new ChoiceNormaliser();
   readonly #patterns = new ChunkPatterns();
   /** Of an answer that is no stream, what has come of it. */
   #whole: WholeBytes | null = null;

@@ -23,75 +23,68 @@ interface ChoicesRead {
   readonly isError: boolean;
 }
 
-export interface ChoiceNormaliser {
-  read(choices: readonly unknown[]): ChoicesRead;
-  /** The output of a chunk that brings nothing else. */
-  add(text: string): void;
-  /** A choice of a chunk that has been read, as it would be read again; nothing is counted. */
-  complete(choice: JsonObject): JsonObject;
-  readonly hasContent: boolean;
-  readonly isFinished: boolean;
-  readonly outputTokens: number;
-  readonly toolCallIds: readonly string[];
-}
-
 /** Text of any kind: it is output, and it is billed. */
 export const CONTENT_FIELDS = ["content", "refusal", "reasoning_content", "reasoning"] as const;
 
-export function createChoiceNormaliser(): ChoiceNormaliser {
-  const states = new Map<number, ChoiceState>();
-  const output = new OutputMeter();
-  let hasContent = false;
+/** A class, not an object of closures with getters: V8 keeps each of those in its slow form, and every chunk reads them. */
+export class ChoiceNormaliser {
+  readonly #states = new Map<number, ChoiceState>();
+  readonly #output = new OutputMeter();
+  #hasContent = false;
 
-  function complete(choice: JsonObject, position = 0): CompleteChoice {
+  get hasContent(): boolean {
+    return this.#hasContent;
+  }
+
+  get isFinished(): boolean {
+    for (const state of this.#states.values()) if (!state.isFinished) return false;
+    return this.#states.size > 0;
+  }
+
+  get toolCallIds(): readonly string[] {
+    return [...this.#states.values()].flatMap((state) => state.toolCallIds);
+  }
+
+  get outputTokens(): number {
+    return this.#output.tokens;
+  }
+
+  read(rawChoices: readonly unknown[]): ChoicesRead {
+    const hadContent = this.#hasContent;
+    const deltasBefore = this.#output.deltas;
+    const choices = rawChoices.filter(isObject).map((choice, position) => this.#readChoice(choice, position));
+    return {
+      choices,
+      hasContent: this.#output.deltas > deltasBefore || (this.#hasContent && !hadContent),
+      isFinish: choices.some((choice) => choice.finish_reason !== null),
+      isError: choices.some((choice) => choice.finish_reason === "error"),
+    };
+  }
+
+  /** The output of a chunk that brings nothing else. */
+  add(text: string): void {
+    this.#output.add(text);
+    this.#hasContent ||= text !== "";
+  }
+
+  /** A choice of a chunk that has been read, as it would be read again; nothing is counted. */
+  complete(choice: JsonObject, position = 0): CompleteChoice {
     const index = Number.isInteger(choice.index) ? (choice.index as number) : position;
-    const state = states.get(index) ?? { toolCallIds: [], hasRole: false, isFinished: false };
-    states.set(index, state);
+    const state = this.#states.get(index) ?? { toolCallIds: [], hasRole: false, isFinished: false };
+    this.#states.set(index, state);
     const delta = completeDelta(isObject(choice.delta) ? choice.delta : {}, state);
     const finish = normalFinish(choice.finish_reason ?? null, state.toolCallIds.length > 0);
     state.isFinished ||= finish !== null;
     return { ...choice, index, delta, finish_reason: finish };
   }
 
-  function readChoice(choice: JsonObject, position: number): CompleteChoice {
-    const completed = complete(choice, position);
+  #readChoice(choice: JsonObject, position: number): CompleteChoice {
+    const completed = this.complete(choice, position);
     const text = deltaText(completed.delta);
-    output.add(text);
-    hasContent ||= text !== "" || isObject(completed.delta.audio) || completed.finish_reason === FILTERED;
+    this.#output.add(text);
+    this.#hasContent ||= text !== "" || isObject(completed.delta.audio) || completed.finish_reason === FILTERED;
     return completed;
   }
-
-  return {
-    complete,
-    add(text) {
-      output.add(text);
-      hasContent ||= text !== "";
-    },
-    read(rawChoices) {
-      const hadContent = hasContent;
-      const deltasBefore = output.deltas;
-      const choices = rawChoices.filter(isObject).map(readChoice);
-      return {
-        choices,
-        hasContent: output.deltas > deltasBefore || (hasContent && !hadContent),
-        isFinish: choices.some((choice) => choice.finish_reason !== null),
-        isError: choices.some((choice) => choice.finish_reason === "error"),
-      };
-    },
-    get hasContent() {
-      return hasContent;
-    },
-    get isFinished() {
-      for (const state of states.values()) if (!state.isFinished) return false;
-      return states.size > 0;
-    },
-    get toolCallIds() {
-      return [...states.values()].flatMap((state) => state.toolCallIds);
-    },
-    get outputTokens() {
-      return output.tokens;
-    },
-  };
 }
 
 function completeDelta(delta: JsonObject, state: ChoiceState): JsonObject {

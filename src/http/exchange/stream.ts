@@ -50,12 +50,12 @@ export async function sendStream(reply: FastifyReply, stream: StreamText, stallM
 /** If the head cannot be written, nobody will read the text. Its source is told, so that it releases what it holds. */
 async function writeHead(reply: FastifyReply, { contentType = EVENT_STREAM, relay }: StreamText): Promise<void> {
   try {
-    reply.raw.writeHead(200, {
-      ...(reply.getHeaders() as Record<string, string>),
-      "content-type": contentType,
-      "cache-control": "no-cache, no-transform",
-      "x-accel-buffering": "no",
-    });
+    // A copy of the reply's headers already, so none is made again.
+    const headers = reply.getHeaders() as Record<string, string>;
+    headers["content-type"] = contentType;
+    headers["cache-control"] = "no-cache, no-transform";
+    headers["x-accel-buffering"] = "no";
+    reply.raw.writeHead(200, headers);
   } catch (error) {
     await relay(unwritable(error)).catch(() => undefined);
     throw error;
