@@ -229,7 +229,7 @@ describe("spliceFields", () => {
   });
 
   it("ends a request body with a short piece, whatever was changed", () => {
-    const source = scan(`{"model":"x","long":${JSON.stringify("é".repeat(150_000))}}`);
+    const source = scan(`{"model":"x","long":${JSON.stringify("é".repeat(70_000))}}`);
     for (const long of [JSON.stringify("é".repeat(20_000)), Buffer.from(JSON.stringify("é".repeat(20_000)))]) {
       const body = spliceBody(source, new Map([["new", long]])) as BytePieces;
       expect(body.pieces.at(-1)?.toString()).toBe("}");
