@@ -83,8 +83,8 @@ const module = new WebAssembly.Module(Buffer.from(SCANNER_CODE, "base64"));
 const scanner = new WebAssembly.Instance(module).exports as Scanner;
 const piece = new Uint8Array(scanner.memory.buffer, PIECE_AT, PIECE_BYTES);
 const finds = new Int32Array(scanner.memory.buffer, FINDS_AT);
-/** How many finds, how many values, flags, and whether it is an object. */
 const summary = new Int32Array(scanner.memory.buffer, 0, 4);
+const [FINDS, VALUES, FLAGS, IS_OBJECT] = [0, 1, 2, 3];
 
 /** Finds the top-level fields. Says nothing about validity: what it finds holds for bytes that JSON.parse accepts. */
 export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits = NO_LIMITS): Scan {
@@ -100,14 +100,14 @@ export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits =
     readFinds(bytes, fields, longTexts);
     from += PIECE_BYTES;
   } while (from < bytes.length && state !== ENDED);
-  const [, values = 0, flags = 0, isObject] = summary;
-  if (isObject !== 1) return { state: "not-object" };
-  const source = { bytes, fields, values };
+  if (summary[IS_OBJECT] !== 1) return { state: "not-object" };
+  const flags = summary[FLAGS] as number;
+  const source = { bytes, fields, values: summary[VALUES] as number };
   return { state: "object", source, longTexts, isAscii: (flags & NOT_ASCII) === 0, isEscaped: (flags & ESCAPED) !== 0 };
 }
 
 function readFinds(bytes: Buffer, fields: JsonField[], longTexts: LongText[]): void {
-  const end = (summary[0] as number) * NUMBERS_OF_FIND;
+  const end = (summary[FINDS] as number) * NUMBERS_OF_FIND;
   for (let at = 0; at < end; at += NUMBERS_OF_FIND) {
     const start = finds[at + 1] as number;
     const second = finds[at + 2] as number;
