@@ -7,11 +7,15 @@ import { join } from "node:path";
 import compiler from "wabt";
 
 const FOLDER = "src/formats/scan";
+const SIMD_LINE = / *;; simd\n[\s\S]*?;; end\n|.*;; simd\n/g;
 
 export async function render(/** @type {string} */ root) {
   const { parseWat } = await compiler();
-  const module = parseWat("scanner.wat", readFileSync(join(root, FOLDER, "scanner.wat"), "utf8"), { simd: true });
-  const code = Buffer.from(module.toBinary({}).buffer).toString("base64");
-  const text = `// Written by \`npm run docs\` from scanner.wat.\n\nexport const SCANNER_CODE =\n  "${code}";\n`;
+  const source = readFileSync(join(root, FOLDER, "scanner.wat"), "utf8");
+  const compiled = (/** @type {string} */ text) =>
+    Buffer.from(parseWat("scanner.wat", text, { simd: true }).toBinary({}).buffer).toString("base64");
+  const codes = { SCANNER_CODE: compiled(source), CODE_WITHOUT_SIMD: compiled(source.replace(SIMD_LINE, "")) };
+  const lines = Object.entries(codes).map(([name, code]) => `export const ${name} =\n  "${code}";\n`);
+  const text = ["// Written by `npm run docs` from scanner.wat.\n", ...lines].join("\n");
   return [{ path: `${FOLDER}/scanner-code.ts`, text }];
 }

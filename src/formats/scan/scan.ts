@@ -2,7 +2,7 @@
 // It also limits depth and size, which must happen before JSON.parse. The bytes are read by a scanner in WebAssembly, piece
 // by piece in the same memory: a text made of them would take longer to get than to scan.
 
-import { SCANNER_CODE } from "./scanner-code.ts";
+import { CODE_WITHOUT_SIMD, SCANNER_CODE } from "./scanner-code.ts";
 
 /** Where a field stands in the bytes: its name, its value, its end. */
 export interface JsonField {
@@ -65,6 +65,7 @@ interface Scanner {
 
 /** As far as it is used here. */
 declare const WebAssembly: {
+  validate(code: Uint8Array): boolean;
   readonly Module: new (code: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
 };
@@ -79,7 +80,9 @@ const ESCAPED = 2;
 const ENDED = 1;
 const REFUSALS = ["too-deep", "too-many", "too-bare"] as const;
 
-const module = new WebAssembly.Module(Buffer.from(SCANNER_CODE, "base64"));
+const code = Buffer.from(SCANNER_CODE, "base64");
+const isKnown = WebAssembly.validate(code);
+const module = new WebAssembly.Module(isKnown ? code : Buffer.from(CODE_WITHOUT_SIMD, "base64"));
 const scanner = new WebAssembly.Instance(module).exports as Scanner;
 const piece = new Uint8Array(scanner.memory.buffer, PIECE_AT, PIECE_BYTES);
 const finds = new Int32Array(scanner.memory.buffer, FINDS_AT);

@@ -1,6 +1,6 @@
 ;; Finds the top-level fields and the long texts of a JSON object in its bytes, without checking that it is one. A body is
 ;; given in pieces, one after the other; the state between two of them is in the globals. `npm run docs` compiles this into
-;; scanner-code.ts.
+;; scanner-code.ts, and once more without the lines marked as simd, which old processors do not know.
 (module
   ;; At 0 four numbers for the reader, at 16 the piece, then the finds: each has five numbers.
   (memory (export "memory") 7)
@@ -74,7 +74,8 @@
   (func $scan_piece (param $at i32) (param $end i32) (param $shift i32) (result i32)
     (local $byte i32) (local $place i32)
     ;; Texts are read 16 bytes at a time, so beyond the end; spaces mean nothing there.
-    (v128.store (local.get $end) (i8x16.splat (i32.const 0x20)))
+    (i64.store offset=0 (local.get $end) (i64.const 0x2020202020202020))
+    (i64.store offset=8 (local.get $end) (i64.const 0x2020202020202020))
     (if (i32.ge_u (local.get $at) (local.get $end)) (then (return (i32.const 0))))
     (if (i32.eq (global.get $mode) (global.get $ESCAPE))
       (then
@@ -150,10 +151,14 @@
 
   ;; From within a text. Returns where it goes on outside of it, or the piece's end.
   (func $read_text (param $at i32) (param $end i32) (param $shift i32) (result i32)
-    (local $bytes v128) (local $special i32) (local $byte i32) (local $high i32)
+    (local $byte i32) (local $high i32) (local $lowest i32)
+    (local $bytes v128) (local $special i32) ;; simd
+    ;; A text that is broken already is only looked through for its end.
+    (local.set $lowest (select (i32.const 0) (i32.const 0x20) (i32.and (global.get $text_flags) (i32.const 2))))
     (block $left
       (loop $next
         (br_if $left (i32.ge_u (local.get $at) (local.get $end)))
+        ;; simd
         (local.set $bytes (v128.load (local.get $at)))
         (local.set $high (i32.or (local.get $high) (i8x16.bitmask (local.get $bytes))))
         ;; A quote, a backslash, or a byte that JSON does not allow in a text.
@@ -162,20 +167,24 @@
             (v128.or
               (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
               (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c))))
-            (i8x16.lt_u (local.get $bytes) (i8x16.splat (i32.const 0x20))))))
+            (i8x16.lt_u (local.get $bytes) (i8x16.splat (local.get $lowest))))))
         (if (i32.eqz (local.get $special))
           (then
             (local.set $at (i32.add (local.get $at) (i32.const 16)))
             (br $next)))
         (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $special))))
+        ;; end
         (local.set $byte (i32.load8_u (local.get $at)))
+        (local.set $high (i32.or (local.get $high) (i32.and (local.get $byte) (i32.const 0x80))))
         (if (i32.eq (local.get $byte) (i32.const 0x22))
           (then (call $end_text (i32.add (local.get $at) (local.get $shift)))))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
         (br_if $left (i32.eq (local.get $byte) (i32.const 0x22)))
         (if (i32.ne (local.get $byte) (i32.const 0x5c))
           (then
+            (br_if $next (i32.ge_u (local.get $byte) (local.get $lowest)))
             (call $note_broken)
+            (local.set $lowest (i32.const 0))
             (br $next)))
         (if (i32.ge_u (local.get $at) (local.get $end))
           (then

@@ -21,8 +21,8 @@ export interface UndecodedPart {
 /** A shorter body, and one with more fields, is parsed faster in one piece. By hand. */
 const LONG_BYTES = 4 * 1024;
 const FIELDS_MAX = 256;
-/** In a shorter body, parsing all texts takes no longer than leaving some. */
-const UNREAD_BODY_BYTES = 16 * 1024;
+/** Of a shorter history, parsing all texts takes no longer than leaving some. By hand. */
+export const UNREAD_HISTORY_BYTES = 16 * 1024;
 const TOOL_FIELDS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
 /**
@@ -32,13 +32,13 @@ const TOOL_FIELDS: ReadonlySet<string> = new Set(["tools", "functions"]);
 export function parseFields(
   scanned: ScannedObject,
   part: UndecodedPart,
-  unreadFromBytes = UNREAD_BODY_BYTES,
+  unreadFromBytes = UNREAD_HISTORY_BYTES,
 ): JsonObject | null {
   const { bytes, fields } = scanned.source;
   if ((scanned.isAscii ? bytes.length < LONG_BYTES : !isUtf8(bytes)) || fields.length > FIELDS_MAX) return null;
   if (!scanned.isAscii && !fields.every(({ name }) => isPlainName(name))) return null;
   const values = fields.map((field) => {
-    const hasLeft = field.name === part.messages && bytes.length >= unreadFromBytes;
+    const hasLeft = field.name === part.messages && field.end - field.valueStart >= unreadFromBytes;
     return { ...field, ...readValue(scanned, field, hasLeft ? scanned.longTexts : []) };
   });
   const parts = [...part.fields].flatMap((part) => values.findLast(({ name }) => name === part) ?? []);
@@ -99,9 +99,9 @@ function withMarks(bytes: Buffer, { valueStart, end }: JsonField, left: readonly
   return text + bytes.toString("latin1", from, end);
 }
 
-/** The text at this place, where it would stay unread in a body of this length; null where it would not. */
+/** The text at this place where it would stay unread in a long history; null where it would not. */
 export function unreadAt({ source: { bytes }, longTexts }: ScannedObject, start: number): UnreadText | null {
-  const text = bytes.length < UNREAD_BODY_BYTES ? undefined : longTexts.find((text) => text.start === start);
+  const text = longTexts.find((text) => text.start === start);
   return text?.isPlain === true ? { bytes, start, end: text.end } : null;
 }
 

@@ -18,9 +18,9 @@ import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/f
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { readChatRequest } from "../../formats/openai-chat/read-request.ts";
 import type { Spoken } from "../../formats/passage.ts";
-import type { ScannedObject } from "../../formats/scan/scan.ts";
+import type { JsonField, ScannedObject } from "../../formats/scan/scan.ts";
 import { isControlField, readControls } from "../../formats/service/controls.ts";
-import { parseFields, unreadAt } from "../../formats/wire/body-fields.ts";
+import { parseFields, UNREAD_HISTORY_BYTES, unreadAt } from "../../formats/wire/body-fields.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readString } from "../../formats/wire/fields.ts";
 import { type ParsedBody, scanBody } from "../../formats/wire/json-source.ts";
 import { route } from "../../gateway/complete.ts";
@@ -64,19 +64,20 @@ function readUndecoded(format: ClientFormat, { source, body: sent }: ParsedBody)
   const body = parseFields(scanned, { ...part, fields, allows: () => true });
   if (body === null || part.allows?.(asFormat(format, body)) === false) return null;
   const { messages } = readDebug(format, { source, body }, {}).request.chat;
-  return part.messages === undefined ? messages : messages.map((message) => leftInBody(message, scanned, body));
+  const asked = scanned.source.fields.filter(({ name }) => fields.has(name));
+  const historyBytes = asked.reduce((sum, { valueStart, end }) => sum + end - valueStart, 0);
+  if (part.messages === undefined || historyBytes < UNREAD_HISTORY_BYTES) return messages;
+  return messages.map((message) => {
+    const field = asked.findLast(({ name }) => !isUnread(message) && body[name] === message.content);
+    return field === undefined ? message : leftInBody(message, scanned, field);
+  });
 }
 
 /** A long text of the question is left where it stands, as that of a message would be. */
-function leftInBody(message: ChatMessage, scanned: ScannedObject, body: JsonObject): ChatMessage {
-  if (isUnread(message)) return message;
-  const { fields } = scanned.source;
-  const field = fields.findLast(({ name }) => QUESTION_TEXTS.has(name) && body[name] === message.content);
-  const text = field === undefined ? null : unreadAt(scanned, field.valueStart);
+function leftInBody(message: ChatMessage, scanned: ScannedObject, { valueStart }: JsonField): ChatMessage {
+  const text = unreadAt(scanned, valueStart);
   return text === null ? message : withUnread(message, text);
 }
-
-const QUESTION_TEXTS: ReadonlySet<string> = new Set(["prompt", "system_prompt"]);
 
 function asLive(request: ClientRequest, messages: readonly ChatMessage[] | null): ClientRequest {
   return messages === null ? request : { ...request, chat: { ...request.chat, messages } };

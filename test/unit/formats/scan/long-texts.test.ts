@@ -1,7 +1,7 @@
 // Long texts that a scan finds: where they stand, whose they are, and whether they can be left unparsed.
 
 import { isAscii as isAsciiText } from "node:buffer";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type ScannedObject, scanObject } from "../../../../src/formats/scan/scan.ts";
 import { fc } from "../../../support/property.ts";
 
@@ -55,6 +55,34 @@ describe("a long text", () => {
     expect([found(1_022), found(1_023)]).toEqual([0, 1]);
   });
 });
+
+describe("a processor without SIMD", () => {
+  it("gets a scanner that finds the same", async () => {
+    vi.resetModules();
+    vi.stubGlobal("WebAssembly", { ...nativeScanner(), validate: () => false });
+    const other = await import("../../../../src/formats/scan/scan.ts");
+    vi.unstubAllGlobals();
+    const pieces = fc.array(fc.constantFrom(...ALLOWED, ...BROKEN, ...ESCAPES, '"', "\\", "{", "}", "[", ",", ":"));
+    const long = fc.constantFrom("", "x".repeat(1_100), "é".repeat(700), "y".repeat(64 * 1024));
+    fc.assert(
+      fc.property(pieces, long, pieces, (head, middle, tail) => {
+        const bytes = Buffer.from(`{"a":[{"content":"${head.join("")}${middle}${tail.join("")}"}],"b":"é"}`);
+        expect(other.scanObject(bytes, 20)).toEqual(scanObject(bytes, 20));
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+interface NativeScanner {
+  readonly Module: unknown;
+  readonly Instance: unknown;
+}
+
+function nativeScanner(): NativeScanner {
+  const { Module, Instance } = (globalThis as unknown as { WebAssembly: NativeScanner }).WebAssembly;
+  return { Module, Instance };
+}
 
 function isJson(literal: string): boolean {
   try {

@@ -152,6 +152,19 @@ describe("scanObject", () => {
     // Each quote looked at again from the start would take hours.
     expect(performance.now() - startedAt).toBeLessThan(promisedMs(1_000));
   });
+
+  it("looks through bytes that no text may have as fast as through others", () => {
+    const timeOf = (filling: string): number => {
+      const bytes = Buffer.from(`{"a":"${filling.repeat(8 * 1024 * 1024)}"}`);
+      const times = Array.from({ length: 5 }, () => {
+        const startedAt = performance.now();
+        scanObject(bytes, 5);
+        return performance.now() - startedAt;
+      });
+      return Math.min(...times);
+    };
+    expect(timeOf("\u0001")).toBeLessThan(8 * timeOf("x"));
+  });
 });
 
 describe("sourceOf", () => {
