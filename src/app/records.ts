@@ -45,7 +45,7 @@ export async function openRecords(
     store,
     log,
     onWritten(batch) {
-      if (tail.isWatched()) tail.tell(batch.records());
+      if (tail.isWatched()) tail.tell(batch.written());
     },
     onDrop: metrics.recordsDropped,
     onDepth: metrics.recordsWaiting,

@@ -6,6 +6,7 @@ import type { Db } from "../core/db.ts";
 import type { CallWindows, Taken } from "../core/processes/call-window.ts";
 import type { WorkerLink } from "../core/processes/link.ts";
 import { type ClientPlaces, createPlaces, type Places, placesOver } from "../core/processes/places.ts";
+import type { WrittenRecord } from "../core/requests/waiting.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
 import { createGauges, type Gauges, residentBytes } from "../http/overload/pressure.ts";
 import { openDb } from "../store/db.ts";
@@ -13,7 +14,7 @@ import { logPathOf } from "../store/sqlite/log-file.ts";
 import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer } from "../store/sqlite/thread.ts";
 import { type MetricReadings, type Metrics, sumMetrics } from "../telemetry/metrics.ts";
-import type { Tail, WrittenRecord } from "../telemetry/tail.ts";
+import type { Tail } from "../telemetry/tail.ts";
 
 /** What the primary process serves to each worker. */
 export const WORKER_SERVICES = {

@@ -160,6 +160,10 @@ export const LOG_EVENTS = {
   // Records and traces
   "records.delayed": { level: "warn", meaning: "Request records wait because the database does not answer." },
   "records.rejected": { level: "error", meaning: "The database rejected a request record. It is lost." },
+  "records.unshown": {
+    level: "error",
+    meaning: "Request records were written, but the live log could not show them.",
+  },
   "records.lost": {
     level: "error",
     meaning: "Request records are lost: the database was away when the process stopped.",

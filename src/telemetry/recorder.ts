@@ -239,7 +239,6 @@ class BatchingRecorder implements Recorder {
     this.#underWay.add(batch);
     try {
       await this.#options.store.write(batch.records);
-      this.#written(batch);
     } catch (error) {
       if (error instanceof StoreUnavailable) {
         this.#awayUntilMs = performance.now() + this.#options.retryMs;
@@ -251,17 +250,24 @@ class BatchingRecorder implements Recorder {
         return false;
       }
       // Its ids are there: it was written, only the answer was lost.
-      if (error instanceof UniqueViolation) this.#written(batch);
-      else this.#split(batch, error);
+      if (!(error instanceof UniqueViolation)) {
+        this.#split(batch, error);
+        return true;
+      }
     } finally {
       this.#underWay.delete(batch);
     }
+    this.#written(batch);
     return true;
   }
 
   #written(batch: BegunBatch): void {
     this.#done(batch);
-    this.#options.onWritten(batch.records);
+    try {
+      this.#options.onWritten(batch.records);
+    } catch (error) {
+      this.#options.log.error({ event: "records.unshown", err: error }, "live log misses request records");
+    }
     batch.records.free();
   }
 

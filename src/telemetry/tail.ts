@@ -3,7 +3,7 @@
 
 import type { Log } from "../core/log.ts";
 import type { RequestLog, RequestSummary } from "../core/requests/log.ts";
-import type { WaitingRecord } from "../core/requests/waiting.ts";
+import type { WrittenRecord } from "../core/requests/waiting.ts";
 
 interface Watcher {
   readonly accountId: string;
@@ -12,9 +12,6 @@ interface Watcher {
   /** Another process has written requests of the account. */
   onOthers(): void;
 }
-
-/** As much of it as is shown. */
-export type WrittenRecord = Pick<WaitingRecord, "accountId" | "summary">;
 
 /** The live log: the recorder tells it, watchers receive it. */
 export interface Tail {

@@ -43,6 +43,7 @@ await describeStores("batches of request records", ({ url }) => {
     const plain = (records: readonly WaitingRecord[]) =>
       records.map((record) => ({ ...record, detail: Buffer.from(record.detail).toString() }));
     expect(plain(batch.records())).toEqual(plain(flat));
+    expect(batch.written()).toEqual(flat.map(({ accountId, summary }) => ({ accountId, summary })));
     await store.write(batch);
     expect(plain(batch.records())).toEqual(plain(flat));
     batch.free();

@@ -23,6 +23,9 @@ export interface WaitingRecord {
   readonly content: NewContent | null;
 }
 
+/** As much of it as the live log shows. */
+export type WrittenRecord = Pick<WaitingRecord, "accountId" | "summary">;
+
 /** Records that are written together. It keeps them as they are written, in little memory. */
 export interface RecordBatch {
   readonly count: number;
@@ -32,6 +35,8 @@ export interface RecordBatch {
   add(records: readonly WaitingRecord[]): void;
   /** Reads them again, for the few who need that. */
   records(): readonly WaitingRecord[];
+  /** The same without their details, in a third of the time. */
+  written(): readonly WrittenRecord[];
   /** Gives the memory back at once. The batch must not be used any more. */
   free(): void;
 }

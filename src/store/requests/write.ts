@@ -9,7 +9,13 @@ import {
   type Tags,
   tokensOf,
 } from "../../core/requests/records.ts";
-import { type RecordBatch, type RecordStore, summaryOf, type WaitingRecord } from "../../core/requests/waiting.ts";
+import {
+  type RecordBatch,
+  type RecordStore,
+  summaryOf,
+  type WaitingRecord,
+  type WrittenRecord,
+} from "../../core/requests/waiting.ts";
 import {
   type BulkInsert,
   bulkInsert,
@@ -88,11 +94,13 @@ interface RecordInserts {
   readonly tags: BulkInsert<KeptTag>;
 }
 
+type BatchPart = Pick<RecordBatch, "records" | "written">;
+
 function newBatch({ requests, details, tags }: RecordInserts): PackedBatch {
   const contents: KeptContent[] = [];
   const statements: Statement[] = [];
   const totals = newTotals();
-  const parts: (() => readonly WaitingRecord[])[] = [];
+  const parts: BatchPart[] = [];
   let count = 0;
   return {
     contents,
@@ -109,10 +117,14 @@ function newBatch({ requests, details, tags }: RecordInserts): PackedBatch {
       statements.push(rows.statement, detailRows.statement, ...tagRows);
       contents.push(...kept);
       for (const record of records) addToTotals(totals, record);
-      parts.push(() => readRecords(rows.rows(), detailRows.rows(), kept));
+      parts.push({
+        written: () => rows.rows().map(readWritten),
+        records: () => readRecords(rows.rows().map(readWritten), detailRows.rows(), kept),
+      });
       count += records.length;
     },
-    records: () => parts.flatMap((read) => read()),
+    records: () => parts.flatMap((part) => part.records()),
+    written: () => parts.flatMap((part) => part.written()),
     free: () => freePacked(statements),
   };
 }
@@ -188,16 +200,23 @@ const REQUEST_COLUMNS = Object.keys(REQUESTS.columns);
 
 type ReadRows = readonly (readonly SqlValue[])[];
 
+function readWritten(values: readonly SqlValue[]): WrittenRecord {
+  const row = Object.fromEntries(REQUEST_COLUMNS.map((column, at) => [column, values[at] ?? null]));
+  return { accountId: String(row.account_id), summary: toSummary(row) };
+}
+
 /** All but the content is in the rows of the log. */
-function readRecords(rows: ReadRows, detailRows: ReadRows, kept: readonly KeptContent[]): readonly WaitingRecord[] {
+function readRecords(
+  written: readonly WrittenRecord[],
+  detailRows: ReadRows,
+  kept: readonly KeptContent[],
+): readonly WaitingRecord[] {
   const contents = new Map(kept.map(({ id, atMs, ...content }) => [id, content]));
-  return rows.map((values, index) => {
-    const row = Object.fromEntries(REQUEST_COLUMNS.map((column, at) => [column, values[at] ?? null]));
-    const summary = toSummary(row);
+  return written.map(({ accountId, summary }, index) => {
     const detail = String(detailRows[index]?.[1]);
     const { attempts, toolCalls } = readDetail(detail, summary);
     return {
-      accountId: String(row.account_id),
+      accountId,
       summary,
       detail: Buffer.from(detail),
       overheadMs: overheadMsOf({ attempts, firstContentMs: summary.firstContentMs }),

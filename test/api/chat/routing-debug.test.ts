@@ -224,6 +224,16 @@ describe("the same input", () => {
     );
   });
 
+  it("gets the same estimate whatever else the body has", async () => {
+    for (const lines of [150, 250, 290, 300, 330, 400]) {
+      const content = Array.from({ length: lines }, (_, at) => `line ${at}: "größer"\t{ return cache.get(key${at}); }`);
+      const messages = [{ role: "user", content: content.join("\n") }];
+      const { costEstimate } = await debug({ prompt: "x", messages });
+      expect((await debug({ prompt: content.join("\n"), messages })).costEstimate).toBe(costEstimate);
+      expect((await debug({ prompt: "x", messages, user: "u".repeat(200) })).costEstimate).toBe(costEstimate);
+    }
+  });
+
   it("gets the chain that is then tried, in that order", async () => {
     provider.on("*", fails(501));
     await fc.assert(

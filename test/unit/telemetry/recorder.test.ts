@@ -35,6 +35,7 @@ function newBatch(refused: ReadonlySet<string> = new Set()): RecordBatch & { isF
       kept.push(...records);
     },
     records: () => [...kept],
+    written: () => [...kept],
     free() {
       this.isFreed = true;
     },
@@ -363,6 +364,30 @@ it("a batch gives its memory back once it is written and was shown, not while it
   isAway = false;
   await recorder.flush();
   expect([made.map(({ isFreed }) => isFreed), shown]).toEqual([[true], [false]]);
+});
+
+it("loses nothing where the live log cannot be told", async () => {
+  const error = vi.fn();
+  let tries = 0;
+  const onWritten = (): void => {
+    tries += 1;
+    if (tries === 1) throw new Error("no listener");
+  };
+  const made = setUp({ log: { ...SILENT, error }, onWritten, batchMax: 2, writesMax: 2 });
+  let isAway = true;
+  // The second batch waits while the first is shown.
+  made.state.fail = (batch) => {
+    const isSecond = batch[0]?.summary.id === "rec_3";
+    if (!isSecond || !isAway) return null;
+    isAway = false;
+    return new StoreUnavailable(new Error("away"));
+  };
+  for (let at = 1; at <= 4; at++) made.recorder.add(makeRecord({ id: `rec_${at}` }));
+  await made.recorder.flush();
+  await made.recorder.flush();
+  expect(made.batches.flatMap(idsOf).sort()).toEqual(["rec_1", "rec_2", "rec_3", "rec_4"]);
+  expect(made.dropped).toEqual([]);
+  expect(error.mock.calls).toEqual([[expect.objectContaining({ event: "records.unshown" }), expect.any(String)]]);
 });
 
 it("few records wait as objects, also before a batch is full", () => {
