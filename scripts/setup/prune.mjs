@@ -1,7 +1,7 @@
 // @ts-check
-// Runs after a production install and removes what it cannot use: the SQLite driver brings its C sources and binaries for
-// every platform, 26 MB beside the one that is loaded. A development install is left as npm made it. In a checkout,
-// whose .npmrc lets no script run, the image calls it with --production.
+// Runs after a production install and removes what it cannot use: the SQLite driver brings its C sources, source maps and
+// binaries for every platform, 26 MB beside the one that is loaded. A development install is left as npm made it. In a
+// checkout, whose .npmrc lets no script run, the image calls it with --production.
 
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -21,7 +21,8 @@ export function prune(/** @type {string} */ folder, target = `${process.platform
   const binaries = join(folder, "prebuilds");
   if (!existsSync(join(binaries, target))) return;
   const others = readdirSync(binaries).filter((name) => name !== target);
-  for (const name of [...others.map((other) => join("prebuilds", other)), "src"]) {
+  const maps = ["dist/index.cjs.map", "dist/index.mjs.map"];
+  for (const name of [...others.map((other) => join("prebuilds", other)), "src", ...maps]) {
     rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
