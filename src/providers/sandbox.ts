@@ -4,7 +4,6 @@
 import type { CancelSignal } from "../core/cancellation.ts";
 import { type ChatMessage, contentText } from "../core/chat.ts";
 import { isObject, type JsonObject } from "../formats/wire/fields.ts";
-import { parseObject } from "../formats/wire/json-source.ts";
 import { newestAsk } from "../routing/ask.ts";
 import { estimateTokens } from "../routing/cost.ts";
 import { SANDBOX_ENDPOINTS } from "./sandbox-endpoints.ts";
@@ -27,8 +26,7 @@ export function createSandbox(): Transport {
 }
 
 function answer(request: TransportRequest): Reply {
-  const body = parseObject(request.body.toString("utf8"));
-  if (body === null) return { ...replyWith("application/json", ["{}"], request), status: 400 } as Reply;
+  const body = JSON.parse(request.body.toString("utf8")) as JsonObject;
   const endpoint = SANDBOX_ENDPOINTS.get(request.path);
   if (endpoint !== undefined) return replyWith("application/json", [JSON.stringify(endpoint(body))], request);
   const completion = complete(body);

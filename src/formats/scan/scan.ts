@@ -81,8 +81,8 @@ const ENDED = 1;
 const REFUSALS = ["too-deep", "too-many", "too-bare"] as const;
 
 const code = Buffer.from(SCANNER_CODE, "base64");
-const isKnown = WebAssembly.validate(code);
-const module = new WebAssembly.Module(isKnown ? code : Buffer.from(CODE_WITHOUT_SIMD, "base64"));
+const hasSimd = WebAssembly.validate(code);
+const module = new WebAssembly.Module(hasSimd ? code : Buffer.from(CODE_WITHOUT_SIMD, "base64"));
 const scanner = new WebAssembly.Instance(module).exports as Scanner;
 const piece = new Uint8Array(scanner.memory.buffer, PIECE_AT, PIECE_BYTES);
 const finds = new Int32Array(scanner.memory.buffer, FINDS_AT);
