@@ -52,11 +52,24 @@ const catalog = makeCatalog({
 const SHORT = 250_000;
 const LONG = 8 * SHORT;
 
-/** The best of three, after a warm-up: a collection of garbage in one of them does not count. */
 function decidingMs(messages: readonly ChatMessage[]): number {
   const question = makeQuestion({ chat: { messages, tools: [makeTool({ name: "search" })] } });
-  const times = [0, 1, 2].map(() => cpuMs(() => decide(question, catalog)));
-  return Math.min(...times);
+  return cpuMs(() => decide(question, catalog));
+}
+
+/** The best times of many rounds: collections of a large heap last over several. What is not linear is slow in all. */
+const ROUNDS = 30;
+
+/** For eight times the text: linear is eight times as long, quadratic sixty-four. */
+function expectLinear(short: readonly ChatMessage[], long: readonly ChatMessage[]): void {
+  let [shortMs, longMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const isLinear = (): boolean => longMs < 24 * Math.max(shortMs, 2);
+  decidingMs(short);
+  for (let round = 0; round < ROUNDS && (round < 3 || !isLinear()); round++) {
+    shortMs = Math.min(shortMs, decidingMs(short));
+    longMs = Math.min(longMs, decidingMs(long));
+  }
+  expect(longMs).toBeLessThan(24 * Math.max(shortMs, 2));
 }
 
 const filled = (unit: string, length: number): string => unit.repeat(Math.ceil(length / unit.length));
@@ -64,11 +77,7 @@ const filled = (unit: string, length: number): string => unit.repeat(Math.ceil(l
 describe("deciding about", () => {
   it.each(Object.entries(HURTFUL))("megabytes of %s is linear", (_name, unit) => {
     const told = (length: number): ChatMessage[] => [{ role: "user", content: filled(unit, length) }];
-    decidingMs(told(SHORT));
-    const short = decidingMs(told(SHORT));
-    const long = decidingMs(told(LONG));
-    // Eight times the text: linear is eight, quadratic sixty-four.
-    expect(long).toBeLessThan(24 * Math.max(short, 2));
+    expectLinear(told(SHORT), told(LONG));
   });
 
   it.each(["user", "assistant", "system", "tool"] as const)("a hundred thousand messages of %s is linear", (role) => {
@@ -76,10 +85,7 @@ describe("deciding about", () => {
       ...Array.from({ length: count }, () => ({ role, content: "yes, do it" }) as ChatMessage),
       { role: "user", content: "yes" },
     ];
-    decidingMs(told(10_000));
-    const short = decidingMs(told(10_000));
-    const long = decidingMs(told(80_000));
-    expect(long).toBeLessThan(24 * Math.max(short, 2));
+    expectLinear(told(10_000), told(80_000));
   });
 
   it("a long query for thousands of documents makes no text of its own", () => {
