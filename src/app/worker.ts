@@ -117,7 +117,7 @@ export async function openWorkerDbs(
   const { database } = settings;
   if (!database.startsWith("sqlite:")) {
     const poolMax = Math.max(POOL_MIN, Math.floor(POOL_MAX / count));
-    const db = await openDb(database, { poolMax, writersMax: 1, onConnectionLost });
+    const db = await openDb(database, { poolMax, onConnectionLost });
     return { db, log: db, reader: db };
   }
   const path = database.slice("sqlite:".length);

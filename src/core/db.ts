@@ -48,7 +48,10 @@ export interface Db extends Queryable {
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** One atomic transaction that needs no answers in between. The way to write: SQLite commits many in one fsync. */
   batch(statements: readonly Statement[], options?: BatchOptions): Promise<Answers>;
-  /** As `batch`, for statements none of which looks at what another one writes: in one message, there and back. */
+  /**
+   * As `batch`, for statements none of which looks at what another one writes: in one message, there and back. What is sent
+   * while others are under way is written after them.
+   */
   batchAtOnce(statements: readonly Statement[]): Promise<void>;
   /**
    * One transaction in two messages: the reads, then the writes that `decide` makes of their answers. For what is run all

@@ -18,8 +18,6 @@ export interface OpenOptions {
   readonly busyTimeoutMs?: number;
   /** PostgreSQL connections of this process. */
   readonly poolMax?: number;
-  /** Of these, more, for what waits for no answers in between. */
-  readonly writersMax?: number;
   /** How long one PostgreSQL statement, and getting a connection, may take. */
   readonly queryTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
@@ -43,7 +41,6 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
     const { openPostgres } = await import("./postgres/postgres.ts");
     return openPostgres(url, {
       poolMax: options.poolMax ?? 10,
-      writersMax: options.writersMax ?? 2,
       queryTimeoutMs: options.queryTimeoutMs ?? 30_000,
       connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
       onConnectionLost: options.onConnectionLost ?? (() => undefined),

@@ -47,6 +47,25 @@ describe.skipIf(database === null)("PostgreSQL outages", () => {
     expect((await db.query("SELECT id FROM kept")).map((row) => row.id)).toEqual([2]);
   });
 
+  test("writes that share a connection fail together when it breaks, and the next ones get another", async () => {
+    const writes = [4, 5, 6].map((id) =>
+      db.batchAtOnce([{ sql: "INSERT INTO kept SELECT $1::bigint FROM pg_sleep(5)", params: [id] }]),
+    );
+    await expect
+      .poll(() =>
+        db.query(
+          "SELECT 1 AS one FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(5)%' AND pid <> pg_backend_pid()",
+        ),
+      )
+      .toHaveLength(1);
+    proxy.cut();
+    for (const write of await Promise.allSettled(writes)) {
+      expect(write).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
+    }
+    await Promise.all([7, 8].map((id) => db.batchAtOnce([{ sql: "INSERT INTO kept VALUES ($1)", params: [id] }])));
+    expect((await db.query("SELECT id FROM kept ORDER BY id")).map((row) => row.id)).toEqual([2, 7, 8]);
+  });
+
   test("idle connections that break are reported, not thrown", async () => {
     await Promise.all([db.query("SELECT 1 AS one"), db.query("SELECT 1 AS one")]);
     const before = lost.length;

@@ -202,6 +202,20 @@ await describeStores("store", ({ url, isShared }) => {
     expect((await db.query("SELECT SUM(amount) AS total FROM things"))[0]!.total).toBe(21);
   });
 
+  test("what is sent together to be written at once is written in that order", async () => {
+    await db.batchAtOnce([put("a", 0)]);
+    const countTo = (amount: number) => ({
+      sql: "UPDATE things SET amount = $1 WHERE id = 'a' AND amount = $2",
+      params: [amount, amount - 1],
+      expectRows: 1,
+    });
+    await Promise.all(Array.from({ length: 40 }, (_, index) => db.batchAtOnce([countTo(index + 1)])));
+    // One that fails takes along those that follow from it, and no others.
+    const ends = await Promise.allSettled([41, 43, 44, 42].map((amount) => db.batchAtOnce([countTo(amount)])));
+    expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "fulfilled"]);
+    expect(await db.query("SELECT amount FROM things")).toMatchObject([{ amount: 42 }]);
+  });
+
   test("enough rows satisfy expectRows", async () => {
     await db.batch([put("a", 1), put("b", 1)]);
     await db.batch([{ sql: "UPDATE things SET amount = 2", expectRows: 2 }]);

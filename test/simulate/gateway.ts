@@ -110,6 +110,33 @@ export async function createGateway(place: GatewayPlace): Promise<SimulatedGatew
     return readFileSync(logFile).subarray(logStart).includes(`"event":"${RECORDS_LOST}"`);
   }
 
+  /** One with a full log cannot say so. */
+  function saysDatabaseAway(): boolean {
+    return logStart === null || readFileSync(logFile).subarray(logStart).includes("database is not available");
+  }
+
+  async function startOnce({ isLogFull = false }: { readonly isLogFull?: boolean } = {}): Promise<void> {
+    const log = openSync(isLogFull ? FULL_DEVICE : logFile, "a");
+    const started = spawn(
+      process.execPath,
+      [`--import=${join(root, "test/simulate/clock.mjs")}`, join(root, "test/support/gateway/serve.mjs")],
+      { cwd: folder, stdio: ["ignore", log, log, "ipc"], env: environment(port, toDatabase?.url ?? null) },
+    );
+    logStart = isLogFull ? null : fstatSync(log).size;
+    closeSync(log);
+    child = started;
+    let isReady = false;
+    started.once("exit", (code, signal) => {
+      if (child !== started) return;
+      child = null;
+      begin();
+      if (isReady) complaints.push(`gateway ${index} ended by itself with ${code ?? signal}`);
+    });
+    await untilReady(url, () => child === started);
+    isReady = true;
+    for (const disturbance of disturbances) disturbance.untilMs = Math.min(disturbance.untilMs, performance.now());
+  }
+
   return {
     index,
     url,
@@ -121,24 +148,15 @@ export async function createGateway(place: GatewayPlace): Promise<SimulatedGatew
     get isRunning() {
       return child !== null;
     },
-    async start({ isLogFull = false } = {}) {
-      const log = openSync(isLogFull ? FULL_DEVICE : logFile, "a");
-      const started = spawn(
-        process.execPath,
-        [`--import=${join(root, "test/simulate/clock.mjs")}`, join(root, "test/support/gateway/serve.mjs")],
-        { cwd: folder, stdio: ["ignore", log, log, "ipc"], env: environment(port, toDatabase?.url ?? null) },
-      );
-      logStart = isLogFull ? null : fstatSync(log).size;
-      closeSync(log);
-      child = started;
-      started.once("exit", (code, signal) => {
-        if (child !== started) return;
-        child = null;
-        begin();
-        complaints.push(`gateway ${index} ended by itself with ${code ?? signal}`);
-      });
-      await untilReady(url, () => child === started);
-      for (const disturbance of disturbances) disturbance.untilMs = Math.min(disturbance.untilMs, performance.now());
+    async start(options) {
+      // A database that is cut off just then ends a start, and a supervisor starts again.
+      for (let triesLeft = databaseUrl === null ? 0 : 2; ; triesLeft -= 1) {
+        try {
+          return await startOnce(options);
+        } catch (error) {
+          if (child !== null || triesLeft === 0 || !saysDatabaseAway()) throw error;
+        }
+      }
     },
     async kill() {
       killedMs = performance.now();

@@ -101,8 +101,8 @@ export async function countProcesses(db: Db): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
-/** While some are written to a SQLite file, the next are prepared. Its thread keeps their order; connections do not. */
-const COMMITS_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 6, postgres: 1 };
+/** While some are written, the next are prepared. A SQLite file's thread keeps their order, and so does a connection. */
+const COMMITS_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 6, postgres: 2 };
 
 /**
  * From memory where that suffices; else under lock. The memory runs ahead of the store: where a commit fails, those that
@@ -144,17 +144,14 @@ function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore[
   }
 
   async function sendOrRead(ops: readonly LedgerOp[], post: Posting, pass: () => void) {
+    const isAlone = db.kind === "postgres" && mustBeAlone(ops);
+    if (isAlone) await Promise.allSettled(sent);
     const sending = send(ops, post);
     if (sending === null) return readAndWrite(ops, post);
     const { outcomes, written } = sending;
     sent.add(written);
-    pass();
-    try {
-      await written;
-      return outcomes;
-    } finally {
-      sent.delete(written);
-    }
+    if (!isAlone) pass();
+    return written.then(() => outcomes).finally(() => sent.delete(written));
   }
 
   return async (ops, post) => {
@@ -190,6 +187,14 @@ function createTurns(): <T>(work: (pass: () => void) => Promise<T>) => Promise<T
 interface SentBatch {
   readonly outcomes: readonly LedgerOutcome[];
   readonly written: Promise<unknown>;
+}
+
+/**
+ * On PostgreSQL. Several wallets are written over another connection. A hold that was sent behind something slow could be
+ * written after it was given up and released; a charge could not, as its retry changes the wallet.
+ */
+function mustBeAlone(ops: readonly LedgerOp[]): boolean {
+  return ops.some(({ kind, accountId }) => kind === "hold" || accountId !== ops[0]?.accountId);
 }
 
 /** Whether the operation changed something, so that a wrong memory would have been noticed. */

@@ -56,7 +56,8 @@ export class LedgerMemory {
   learn(state: LedgerState, { wallets, newHolds, resolvedHolds, keySpends, leases }: LedgerChanges): void {
     if (this.#wallets.size + this.#keySpends.size > REMEMBERED_MAX) this.forget();
     if (state.wallets !== this.#wallets) {
-      for (const wallet of state.wallets.values()) this.#forgetEnded(wallet);
+      // Where another process has written, whatever else is remembered of the account may be out of date too.
+      if ([...state.wallets.values()].some((wallet) => this.#isNews(wallet))) this.forget();
       copy(state.wallets, this.#wallets);
     }
     if (state.keySpends !== this.#keySpends) copy(state.keySpends, this.#keySpends);
@@ -81,11 +82,9 @@ export class LedgerMemory {
     this.#readsLeft = this.#readsAfterConflict;
   }
 
-  /** Another process that ends leases begins an epoch. What was read may say nothing of them, so they are read again. */
-  #forgetEnded({ accountId, epoch }: Wallet): void {
-    const known = this.#wallets.get(accountId);
-    if (known === undefined || known.epoch === epoch) return;
-    for (const [name, lease] of this.#leases) if (lease.accountId === accountId) this.#leases.delete(name);
+  #isNews(wallet: Wallet): boolean {
+    const known = this.#wallets.get(wallet.accountId);
+    return known !== undefined && WALLET_FIELDS.some((field) => known[field] !== wallet[field]);
   }
 
   #knows(op: LedgerOp): boolean {
@@ -108,6 +107,8 @@ export class LedgerMemory {
     return !isMetered && this.#keySpends.has(keyId);
   }
 }
+
+const WALLET_FIELDS = ["posted", "held", "leased", "epoch", "sequence", "hash"] as const;
 
 /** Moves are never remembered: each happens once, and its id must be looked up. */
 const NO_MOVES: ReadonlyMap<string, Transaction> = new Map();

@@ -2,7 +2,7 @@
 // number of rows.
 
 import type { Db, SqlValue, Statement } from "../../core/db.ts";
-import type { Charge, Hold, LedgerChanges, LedgerState, Transaction, Wallet } from "../../core/ledger.ts";
+import type { Charge, CreditLease, Hold, LedgerChanges, LedgerState, Transaction, Wallet } from "../../core/ledger.ts";
 import type { Price } from "../../core/money.ts";
 import {
   type BulkInsert,
@@ -29,6 +29,7 @@ export type LedgerWriter = (posted: Posted) => readonly Statement[];
 /** `owner` is the process that takes the holds. */
 export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWriter {
   const holds = bulkInsert(kind, holdShape(owner));
+  const leases = bulkInsert(kind, LEASES);
   const transactions = bulkInsert(kind, TRANSACTIONS);
   const entries = bulkInsert(kind, ENTRIES);
   const actors = bulkInsert(kind, ACTORS);
@@ -38,7 +39,11 @@ export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWrite
     ...resolveStatements(kind, changes.resolvedHolds),
     ...insertAll(holds, changes.newHolds),
     ...spendStatements(changes, state),
-    ...leaseStatements(changes),
+    ...endStatements(changes.leases.filter(isOver)),
+    ...insertAll(
+      leases,
+      changes.leases.filter((lease) => !isOver(lease)),
+    ),
     ...insertAll(transactions, changes.transactions),
     ...insertAll(entries, entriesOf(changes.transactions)),
     ...insertAll(actors, changes.transactions.filter(isByHand)),
@@ -110,8 +115,15 @@ function holdShape(owner: string): InsertShape<Hold> {
 function spendStatements({ keySpends }: LedgerChanges, state: LedgerState): readonly Statement[] {
   return keySpends.map(({ keyId, spent, held, periodStartMs, spentBefore }) => {
     // Only where a period began: one that was begun by hand meanwhile, which no wallet tells of, must stay.
-    const isBegun = periodStartMs !== (state.keySpends.get(keyId)?.periodStartMs ?? 0);
-    return { sql: SPEND, params: [keyId, spent, held, ...(isBegun ? [periodStartMs, spentBefore] : [null, null])] };
+    const before = state.keySpends.get(keyId);
+    const isBegun = periodStartMs !== (before?.periodStartMs ?? 0);
+    const begun = isBegun ? [periodStartMs, spentBefore] : [null, null];
+    // A wallet may be what it was although another process changed this meanwhile: one hold for another.
+    return {
+      sql: SPEND,
+      params: [keyId, spent, held, ...begun, before?.spent ?? 0n, before?.held ?? 0n],
+      expectRows: 1,
+    };
   });
 }
 
@@ -120,19 +132,30 @@ const SPEND = `INSERT INTO key_spends (key_id, spent, held, period_start, spent_
   VALUES ($1, $2, $3, COALESCE(CAST($4 AS BIGINT), 0), COALESCE(CAST($5 AS BIGINT), 0))
   ON CONFLICT (key_id) DO UPDATE SET spent = excluded.spent, held = excluded.held,
   period_start = COALESCE(CAST($4 AS BIGINT), key_spends.period_start),
-  spent_before = COALESCE(CAST($5 AS BIGINT), key_spends.spent_before)`;
+  spent_before = COALESCE(CAST($5 AS BIGINT), key_spends.spent_before)
+  WHERE key_spends.spent = $6 AND key_spends.held = $7`;
 
 /** Every change of a lease changes its wallet too, whose compare-and-set guards it. */
-function leaseStatements({ leases }: LedgerChanges): readonly Statement[] {
-  return leases.map(({ owner, accountId, amount }) =>
-    amount === 0n
-      ? { sql: "DELETE FROM leases WHERE owner = $1 AND account_id = $2", params: [owner, accountId] }
-      : { sql: LEASE, params: [owner, accountId, amount] },
-  );
+const LEASES: InsertShape<CreditLease> = {
+  table: "leases",
+  columns: {
+    owner: text((lease) => lease.owner),
+    account_id: text((lease) => lease.accountId),
+    amount: integer((lease) => lease.amount),
+  },
+  onConflict: "ON CONFLICT (owner, account_id) DO UPDATE SET amount = excluded.amount",
+};
+
+function isOver({ amount }: CreditLease): boolean {
+  return amount === 0n;
 }
 
-const LEASE = `INSERT INTO leases (owner, account_id, amount) VALUES ($1, $2, $3)
-  ON CONFLICT (owner, account_id) DO UPDATE SET amount = excluded.amount`;
+function endStatements(leases: readonly CreditLease[]): readonly Statement[] {
+  return leases.map(({ owner, accountId }) => ({
+    sql: "DELETE FROM leases WHERE owner = $1 AND account_id = $2",
+    params: [owner, accountId],
+  }));
+}
 
 /** Append-only: triggers of the database reject every change of these rows. */
 const TRANSACTIONS: InsertShape<Transaction> = {

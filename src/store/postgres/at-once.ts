@@ -17,7 +17,7 @@ export function createAtOnce(): (statements: readonly Statement[]) => AtOnce {
   const texts = new Map<string, Combined>();
   let textCount = 0;
   const textFor = (statements: readonly Statement[]): Combined => {
-    const key = statements.map(({ sql }) => sql).join(";");
+    const key = statements.map(({ sql, expectRows = 0 }) => `${sql};${expectRows > 0}`).join();
     const known = texts.get(key);
     if (known !== undefined) return known;
     textCount += 1;
@@ -30,7 +30,7 @@ export function createAtOnce(): (statements: readonly Statement[]) => AtOnce {
   return (statements) => {
     const values: SqlValue[] = [];
     for (const { params = [] } of statements) values.push(...params);
-    for (const { expectRows = 0 } of statements) values.push(expectRows);
+    for (const { expectRows = 0 } of statements) if (expectRows > 0) values.push(expectRows);
     return { ...textFor(statements), values };
   };
 }
@@ -55,19 +55,23 @@ export function rejectionOf(
 /** What the statement below fails with: which part, and how many rows it affected. */
 const REJECTED = /rejected (\d+) (\d+)/;
 
-/** Each write becomes a CTE. Their row counts are compared with what was expected. */
+/** Each write becomes a CTE. The rows of those that must affect some are counted. */
 function combine(statements: readonly Statement[]): string {
   let place = 0;
+  const counted = statements.flatMap(({ expectRows = 0 }, index) => (expectRows > 0 ? [index] : []));
   const parts = statements.map(({ sql, params = [] }, index) => {
     const first = place;
     place += params.length;
-    return `s${index} AS (${sql.replace(/\$(\d+)/g, (_, own) => `$${first + Number(own)}`)} RETURNING 1)`;
+    const own = sql.replace(/\$(\d+)/g, (_, number) => `$${first + Number(number)}`);
+    return `s${index} AS (${own}${counted.includes(index) ? " RETURNING 1" : ""})`;
   });
-  const counts = statements.map((_, index) => `(SELECT COUNT(*) FROM s${index}) AS c${index}`);
+  const counts = counted.map((index) => `(SELECT COUNT(*) FROM s${index}) AS c${index}`);
   // PostgreSQL has no function that fails; text that is no number does, and brings along which statement it was.
-  const checks = statements.map(
-    (_, index) =>
-      `WHEN c${index} < CAST($${place + index + 1} AS BIGINT) THEN CAST('rejected ${index} ' || c${index} AS BIGINT)`,
+  const checks = counted.map(
+    (index, own) =>
+      `WHEN c${index} < CAST($${place + own + 1} AS BIGINT) THEN CAST('rejected ${index} ' || c${index} AS BIGINT)`,
   );
-  return `WITH ${parts.join(", ")} SELECT CASE ${checks.join(" ")} ELSE 0 END AS rejected FROM (SELECT ${counts.join(", ")}) AS counts`;
+  const all = `WITH ${parts.join(", ")}`;
+  if (counted.length === 0) return `${all} SELECT 0 AS rejected`;
+  return `${all} SELECT CASE ${checks.join(" ")} ELSE 0 END AS rejected FROM (SELECT ${counts.join(", ")}) AS counts`;
 }

@@ -10,8 +10,6 @@ import { type AtOnce, createAtOnce, rejectionOf } from "./at-once.ts";
 /** Pool and timeouts. */
 export interface PostgresOptions {
   readonly poolMax: number;
-  /** Connections of their own, so that a page that reads much never delays a hold. */
-  readonly writersMax: number;
   readonly queryTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly onConnectionLost: (error: Error) => void;
@@ -20,8 +18,11 @@ export interface PostgresOptions {
 /** Fails at once when the server cannot be reached: a wrong address should show at the start. */
 export async function openPostgres(url: string, options: PostgresOptions): Promise<Db> {
   const pool = openPool(url, options);
-  const writers = openPool(url, { ...options, poolMax: options.writersMax });
-  writers.on("connect", (client) => client.query(NO_SCANS).catch(options.onConnectionLost));
+  // A connection of its own, so that a page that reads much never delays a hold.
+  const writer = openPool(url, { ...options, poolMax: 1 });
+  writer.on("connect", (client) => client.query(NO_SCANS).catch(options.onConnectionLost));
+  const inOrder = createShared(writer);
+  const lent: Lend = (work) => withConnection(pool, work);
   const named = createNames();
   const atOnce = createAtOnce();
   let ending: Promise<void> | null = null;
@@ -30,18 +31,18 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
     kind: "postgres",
     query: (sql, params = []) => guarded(async () => (await pool.query<SqlRow>(sql, [...params])).rows),
     batch: async (statements, { isBackground = false } = {}) =>
-      statements.length === 0 ? [] : runBatch(pool, statements.map(named), isBackground ? BEGIN_BACKGROUND : BEGIN),
+      statements.length === 0 ? [] : runBatch(lent, statements.map(named), isBackground ? BEGIN_BACKGROUND : BEGIN),
     batchAtOnce: (statements) => {
       const combined = atOnce(statements);
-      return retried(writers, (loan) => runAtOnce(loan, combined, statements));
+      return retried(inOrder, (loan) => runAtOnce(loan, combined, statements));
     },
     transaction: <T>(work: (tx: Queryable) => Promise<T>) =>
-      withConnection(pool, (loan) => inTransaction(loan, (query) => work({ query }))),
-    readThenWrite: (reads, decide) => retried(pool, (loan) => exchange(loan, { reads, decide, named })),
+      lent((loan) => inTransaction(loan, (query) => work({ query }))),
+    readThenWrite: (reads, decide) => retried(lent, (loan) => exchange(loan, { reads, decide, named })),
     problems: () => db.query("SELECT 1 AS one").then(() => []),
     migrate: () => migrate(db),
     close: () => {
-      ending ??= Promise.all([pool.end(), writers.end()]).then(() => undefined);
+      ending ??= Promise.all([pool.end(), writer.end()]).then(() => undefined);
       return ending;
     },
   };
@@ -82,8 +83,8 @@ async function runAtOnce({ client }: Loan, combined: AtOnce, statements: readonl
 /** A deadlock or a serialization failure undid everything, so trying again is safe. */
 const TRIES = 4;
 
-const runBatch = (pool: pg.Pool, statements: readonly NamedStatement[], beginning: string): Promise<Answers> =>
-  retried(pool, (loan) =>
+const runBatch = (lent: Lend, statements: readonly NamedStatement[], beginning: string): Promise<Answers> =>
+  retried(lent, (loan) =>
     undoneOnFailure(loan, async () => {
       // Where rows are counted, too few must still undo the rest. Else the end is sent along: the server undoes everything
       // if a statement failed, and no row stays locked until a busy process has read the answers.
@@ -95,10 +96,10 @@ const runBatch = (pool: pg.Pool, statements: readonly NamedStatement[], beginnin
   );
 
 /** What lost against others was undone as a whole, so it can simply be run again. */
-async function retried<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Promise<T> {
+async function retried<T>(lent: Lend, work: (loan: Loan) => Promise<T>): Promise<T> {
   for (let tryNumber = 1; ; tryNumber += 1) {
     try {
-      return await withConnection(pool, work);
+      return await lent(work);
     } catch (error) {
       const isLost = error instanceof pg.DatabaseError && (error.code === "40P01" || error.code === "40001");
       if (!isLost || tryNumber === TRIES) throw error;
@@ -216,21 +217,74 @@ interface Loan {
   isBroken: boolean;
 }
 
+/** Lends a connection for some work. */
+type Lend = <T>(work: (loan: Loan) => Promise<T>) => Promise<T>;
+
 async function withConnection<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>): Promise<T> {
+  const { loan, end } = await lend(pool);
+  try {
+    return await noting(loan, work);
+  } finally {
+    end();
+  }
+}
+
+/** One connection for all who write at the same time: the server keeps the order in which they sent. */
+function createShared(pool: pg.Pool): Lend {
+  let shared: Shared | null = null;
+  return async (work) => {
+    shared ??= { lent: lend(pool), users: 0 };
+    const own = shared;
+    own.users += 1;
+    try {
+      const { loan } = await own.lent;
+      return await noting(loan, work);
+    } catch (error) {
+      // The next write gets another one.
+      if (error instanceof StoreUnavailable && shared === own) shared = null;
+      throw error;
+    } finally {
+      own.users -= 1;
+      if (own.users === 0) {
+        if (shared === own) shared = null;
+        own.lent.then(({ end }) => end()).catch(() => undefined);
+      }
+    }
+  };
+}
+
+interface Shared {
+  readonly lent: Promise<OpenLoan>;
+  users: number;
+}
+
+interface OpenLoan {
+  readonly loan: Loan;
+  end(): void;
+}
+
+async function lend(pool: pg.Pool): Promise<OpenLoan> {
   const loan: Loan = { client: await guarded(() => pool.connect()), isBroken: false };
   // While a connection is lent out its errors come here, not to the pool; the statement under way rejects as well.
   const onError = (): void => {
     loan.isBroken = true;
   };
   loan.client.on("error", onError);
+  return {
+    loan,
+    end() {
+      loan.client.off("error", onError);
+      loan.client.release(loan.isBroken);
+    },
+  };
+}
+
+async function noting<T>(loan: Loan, work: (loan: Loan) => Promise<T>): Promise<T> {
   try {
     return await work(loan);
   } catch (error) {
     if (error instanceof StoreUnavailable) loan.isBroken = true;
     throw error;
-  } finally {
-    loan.client.off("error", onError);
-    loan.client.release(loan.isBroken);
   }
 }
 
