@@ -8,6 +8,7 @@ import { type Dispatcher, errors } from "undici";
 import { hostKind } from "../config/network.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Provider } from "../core/model.ts";
+import { writeBegins, writeEnded } from "../core/requests/body-memory.ts";
 import { BytePieces, inOnePiece } from "../formats/wire/byte-pieces.ts";
 import { type PathOf, pathsOf } from "./addresses.ts";
 import type { Auth, AuthHeaders } from "./auth/schemes.ts";
@@ -192,6 +193,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     this.#timer = new AttemptTimer(connection.provider.timeouts, request, (error) => this.#abort(error));
     this.#body = new ByteQueue(this);
     this.#signal.addEventListener("abort", this.#onClientGone);
+    for (const piece of piecesOf(sent)) writeBegins(piece);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -297,12 +299,23 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     dispatch(this.#connection.connections.fresh, this.#sent, this);
   }
 
+  #over(): void {
+    this.#connection.inFlight -= 1;
+    // On another connection, or with something left to write, its memory may still be read.
+    if (this.#socket?.writableLength === 0) for (const piece of piecesOf(this.#sent)) writeEnded(piece);
+  }
+
   #finish(): void {
-    if (!this.#isOver) this.#connection.inFlight -= 1;
+    if (!this.#isOver) this.#over();
     this.#isOver = true;
     this.#timer.stop();
     this.#signal.removeEventListener("abort", this.#onClientGone);
   }
+}
+
+function piecesOf({ body }: Sent): readonly Buffer[] {
+  if (Array.isArray(body)) return body as readonly Buffer[];
+  return Buffer.isBuffer(body) ? [body] : [];
 }
 
 /** One for all: clients leave by the thousand, and where it was made says nothing. */

@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
+import { freeMemory } from "../../core/requests/body-memory.ts";
 import { UnderWay, type UnderWayPlace } from "../../core/requests/under-way.ts";
 import type { CallFormat } from "../../formats/format.ts";
 import type { JsonSource, ScannedObject } from "../../formats/scan/scan.ts";
@@ -38,6 +39,11 @@ const SPEED_MIN_BYTES_PER_MS = 1;
 /** Empty for a request without a body. */
 export function bodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : EMPTY;
+}
+
+/** When nobody reads it any more, nor anything that was made of it. */
+export function freeBody(request: FastifyRequest): void {
+  freeMemory(bodyOf(request));
 }
 
 /** `undecoded`: what the reader decodes itself, as far as it needs it. At once for all but long bodies. */
@@ -116,7 +122,11 @@ function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyR
       if (length === 0 && chunk.length === declared) bytes = chunk;
       else if (bytes === EMPTY) bytes = Buffer.allocUnsafe(declared ?? firstStepBytes);
       if (length + chunk.length > bytes.length) makeRoom(length + chunk.length);
-      length += bytes === chunk ? chunk.length : chunk.copy(bytes, length);
+      if (bytes === chunk) length = chunk.length;
+      else {
+        length += chunk.copy(bytes, length);
+        freeMemory(chunk);
+      }
     } catch (error) {
       finish(error as Error);
     }

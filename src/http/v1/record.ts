@@ -16,6 +16,7 @@ import type { AnsweredRequest } from "../../gateway/shadow/sampler.ts";
 import { failureReason, type RequestMetric } from "../../telemetry/request-metrics.ts";
 import { readTraceparent, type TraceContext } from "../../telemetry/trace-context.ts";
 import type { CallContext } from "../context.ts";
+import { freeBody } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { routeOf } from "../exchange/request-format.ts";
 import { queueWaitMsOf } from "../overload/admission.ts";
@@ -74,6 +75,7 @@ export class RequestRecording implements CallObserver {
   #errorMessage: string | null = null;
   #report: CallReport = NO_REPORT;
   #isCallOpen = false;
+  #isBodyRead = false;
   #closing: Closing | null = null;
   #isWritten = false;
   /** Set when a second model is asked as well, once the client has its answer. */
@@ -111,9 +113,10 @@ export class RequestRecording implements CallObserver {
     this.#isCallOpen = true;
   }
 
-  /** The call is settled, and its response sent or given up. */
-  callOver(): void {
+  /** The call is settled, and its response sent or given up. `isBodyRead`: nothing that goes on reads the body. */
+  callOver(isBodyRead = false): void {
     this.#isCallOpen = false;
+    this.#isBodyRead = isBodyRead;
     if (this.#closing !== null) this.#write(this.#closing);
   }
 
@@ -190,6 +193,7 @@ export class RequestRecording implements CallObserver {
     if (recorded !== null) records.recorder.add(recorded);
     this.#writeSpans(closing);
     if (recorded !== null && this.#compared !== null) this.#offer(recorded, this.#compared);
+    if (this.#isBodyRead && this.#compared === null) freeBody(this.#request);
   }
 
   #offer(record: RequestRecord, compared: Pick<AnsweredRequest, "rule" | "format">): void {

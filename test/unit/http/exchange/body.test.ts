@@ -64,6 +64,29 @@ test("a body of unknown length is read with the end of its stream", async () => 
   expect(await answerOn(socket)).toEqual({ body: '{"a":1}', isStreamOver: true });
 });
 
+test("the parts of a long body are freed when they are copied, and it is whole", async () => {
+  const parts: Buffer[] = [];
+  const server = fastify();
+  server.decorateRequest("caller", null);
+  handleBodies(server, budget, GRACE_MS);
+  server.addHook("preParsing", (_request, _reply, payload, done) => {
+    payload.on("data", (part: Buffer) => parts.push(part));
+    done();
+  });
+  server.post("/", (request) => ({
+    isWhole: bodyOf(request).equals(long),
+    freed: parts.map(({ length }) => length === 0),
+  }));
+  const long = Buffer.from(JSON.stringify({ text: "ab".repeat(100_000) }));
+  const url = await server.listen({ host: "127.0.0.1", port: 0 });
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(url, { method: "POST", headers, body: long });
+  const { isWhole, freed } = (await answer.json()) as { isWhole: boolean; freed: boolean[] };
+  await server.close();
+  expect(isWhole).toBe(true);
+  expect(freed).toContain(true);
+});
+
 test("a body without bytes is read as well", async () => {
   expect((await answerOn(open("content-length: 0"))).body).toBe("");
 });

@@ -3,7 +3,7 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { CallReport } from "../../../../src/core/call-report.ts";
 import { createPlaces } from "../../../../src/core/processes/places.ts";
 import type { ClientRequest } from "../../../../src/formats/format.ts";
@@ -33,7 +33,7 @@ function queued(waitedMs: number): IncomingMessage {
   return request;
 }
 
-function begin(message: IncomingMessage = {} as IncomingMessage) {
+function begin(message: IncomingMessage = {} as IncomingMessage, body: Buffer | null = null) {
   const raw = Object.assign(new EventEmitter(), { headersSent: false, statusCode: 200 });
   const request = {
     id: "req_1",
@@ -43,6 +43,7 @@ function begin(message: IncomingMessage = {} as IncomingMessage) {
     raw: message,
     routeOptions: {},
     caller: null,
+    body,
   };
   const log = { info: vi.fn() };
   const metrics = { begin: vi.fn(), end: vi.fn() };
@@ -113,6 +114,43 @@ test("a call that fails without a report is written all the same", async () => {
   await close();
   recording.callOver();
   expect(writes).toHaveBeenCalledTimes(1);
+});
+
+describe("the body", () => {
+  const FINISHED = reportOf(NO_FACTS, { event: "finished", isCutting: false });
+  const longBody = (): Buffer => Buffer.alloc(64 * 1024, "a");
+
+  test("is freed once the record is written", async () => {
+    const body = longBody();
+    const { recording, close } = begin(undefined, body);
+    recording.callStarted(REQUEST);
+    recording.ended(FINISHED);
+    recording.callOver(true);
+    expect(body.length).toBeGreaterThan(0);
+    await close();
+    expect(body.length).toBe(0);
+  });
+
+  test.each<[string, (recording: RequestRecording) => void]>([
+    ["the call goes on", () => undefined],
+    ["what goes on may read it", (recording) => recording.callOver()],
+    [
+      "a second model is asked the same",
+      (recording) => {
+        recording.compare({} as Parameters<RequestRecording["compare"]>[0]);
+        recording.callOver(true);
+      },
+    ],
+  ])("stays where %s", async (_case, end) => {
+    const body = longBody();
+    const { recording, close, writes } = begin(undefined, body);
+    recording.callStarted(REQUEST);
+    recording.ended(FINISHED);
+    end(recording);
+    await close();
+    expect(writes).toHaveBeenCalledTimes(1);
+    expect(body.length).toBeGreaterThan(0);
+  });
 });
 
 test("the place in the queue is left as soon as the credits are reserved", () => {
