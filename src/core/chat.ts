@@ -30,8 +30,8 @@ export interface ToolCall {
 export const UNDECODED: unique symbol = Symbol("undecoded");
 
 /**
- * On a message whose long text was left in the body. `content` is there as ever, but parses the text when it is read; who
- * looks at every message of a history looks at this instead.
+ * On a message, or a part of one, whose long text was left in the body. The field is there as ever, but parses the text
+ * when it is read; who looks at every message of a history looks at this instead.
  */
 export const UNREAD: unique symbol = Symbol("unread");
 const READ: unique symbol = Symbol("read");
@@ -41,6 +41,10 @@ export interface UnreadText {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
+  /** The field that it is the value of: `content` of a message in the internal shape. */
+  readonly name: string;
+  /** Whether JSON.stringify would write it as it stands. */
+  readonly isUsual: boolean;
 }
 
 export interface ChatMessage {
@@ -125,12 +129,31 @@ export function isUnread(message: ChatMessage): message is UnreadMessage {
   return message[UNREAD] !== undefined;
 }
 
-/** The message with its text left in the body, in the place of `content`. */
+/** The text that was left in the body, where it is the value of this field. */
+export function unreadIn(value: object, name: string): UnreadText | null {
+  const text = (value as Pick<ChatMessage, typeof UNREAD>)[UNREAD];
+  return text?.name === name ? text : null;
+}
+
+/** The text in the body that the object would be written with; null where it has none, or not any more. */
+export function writtenLiteral(value: object): UnreadText | null {
+  const text = (value as Pick<ChatMessage, typeof UNREAD>)[UNREAD];
+  if (text?.isUsual !== true) return null;
+  // A copy of the object has a text of its own.
+  return Object.getOwnPropertyDescriptor(value, text.name)?.get === PARSED_WHEN_READ.get ? text : null;
+}
+
+/** The message with a text in the body as its content. */
+export function withUnreadContent<Message extends ChatMessage>(message: Message, text: UnreadText): Message {
+  return withUnread(message, { ...text, name: "content" });
+}
+
+/** The object with a text that was left in the body. */
 export function withUnread<Message extends object>(message: Message, text: UnreadText): Message {
   // A copy, and one getter for all: changing a property into a getter makes an object slow and large.
   const made: Record<string, unknown> & Pick<ChatMessage, typeof UNDECODED | typeof UNREAD> = {};
   for (const name in message) {
-    if (name === "content") Object.defineProperty(made, name, PARSED_WHEN_READ);
+    if (name === text.name) Object.defineProperty(made, name, PARSED_WHEN_READ);
     else if (name === "__proto__") Object.defineProperty(made, name, { value: message[name], enumerable: true });
     else made[name] = message[name];
   }

@@ -1,5 +1,6 @@
 // Types of the Messages format: turns that consist of content blocks. Both directions of the codec use them.
 
+import { type UnreadText, unreadIn, withUnread } from "../../core/chat.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
 import type { ReasoningDetail } from "../wire/reasoning-details.ts";
@@ -21,6 +22,19 @@ export interface Turn {
 /** A text stands for one block of text. */
 export function blocksOf(content: Turn["content"]): readonly Block[] {
   return typeof content === "string" ? [textBlock(content)] : content;
+}
+
+/** The blocks of a turn, or of a result. A text that was left in the body stays there. */
+export function blocksIn(turn: Turn | Block): readonly Block[] {
+  const text = unreadIn(turn, "content");
+  if (text === null) return blocksOf(turn.content as Turn["content"]);
+  return [withUnread(textBlock(""), { ...text, name: "text" })];
+}
+
+/** The text in the body that is all of these blocks; null where there is more, or another text. */
+export function onlyUnread(blocks: readonly Block[]): UnreadText | null {
+  const [first] = blocks;
+  return blocks.length === 1 && first?.type === "text" ? unreadIn(first, "text") : null;
 }
 
 export function textBlock(text: string): Block {

@@ -23,7 +23,11 @@ export const anthropicMessages: Format = {
     requestIdHeader: "request-id",
     isSentBy: (headers) => headers["anthropic-version"] !== undefined,
   },
-  undecoded: { fields: new Set(["messages", "system"]), allows: hasPlainNames },
+  undecoded: {
+    fields: new Set(["messages", "system"]),
+    unread: { list: "messages", names: [["content"], ["text", "content"], ["text"]] },
+    allows: hasPlainNames,
+  },
   readRequest: readAnthropicRequest,
   toChat: writeChatBody,
   mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),

@@ -1,6 +1,7 @@
 // Adapts earlier turns to one Claude model. A conversation that used several vendors contains unsigned thinking and ids
 // of other shapes. A model may also support fewer forms of turns than the client does.
 
+import { unreadIn } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
 import type { Outgoing } from "../format.ts";
 import { CONTINUE } from "../wire/chat-turns.ts";
@@ -23,11 +24,13 @@ export function adaptTurns(turns: readonly Turn[], outgoing: OutgoingTurns, conv
   const stripsThinking = refusedFields.includes(THINKING_HISTORY);
   const rules = { dialect: model.dialect, stripsThinking, conversion };
   let isChanged = false;
-  const adapted = turns.flatMap((turn, index) => {
-    const result = adaptTurn(turn, isSystemFit(turns, index), rules);
+  const adapted: Turn[] = [];
+  for (const [index, turn] of turns.entries()) {
+    const result =
+      turn.role === "system" ? adaptSystem(turn, isSystemFit(turns, index), rules) : adaptTurn(turn, rules);
     isChanged ||= result !== turn;
-    return result === null ? [] : [result];
-  });
+    if (result !== null) adapted.push(result);
+  }
   const last = adapted.at(-1);
   if (last?.role === "assistant" && !takesPrefill(outgoing)) {
     conversion.note("added a user turn: the model does not continue a begun answer");
@@ -65,15 +68,15 @@ function isSystemFit(turns: readonly Turn[], index: number): boolean {
   return turns[index - 1]?.role === "user" && (next === undefined || next.role === "assistant");
 }
 
-function adaptTurn(turn: Turn, isFit: boolean, rules: Rules): Turn | null {
-  if (turn.role === "system") return adaptSystem(turn, isFit, rules);
-  if (typeof turn.content === "string") return turn;
+function adaptTurn(turn: Turn, rules: Rules): Turn | null {
+  if (unreadIn(turn, "content") !== null || typeof turn.content === "string") return turn;
   let isChanged = false;
-  const blocks = turn.content.flatMap((block) => {
+  const blocks: Block[] = [];
+  for (const block of turn.content) {
     const result = adaptBlock(block, rules);
     isChanged ||= result !== block;
-    return result === null ? [] : [result];
-  });
+    if (result !== null) blocks.push(result);
+  }
   if (!isChanged) return turn;
   return blocks.length === 0 ? null : { ...turn, content: blocks };
 }

@@ -1,7 +1,14 @@
 // Reads a client's Messages request: checks what the gateway reads and nothing else, gives routing its chat-completions
 // view, and keeps the original for providers that speak the same format.
 
-import { type ChatRequest, isUndecoded, markUndecoded, OUTPUT_TOKENS_MAX, type Tool } from "../../core/chat.ts";
+import {
+  type ChatRequest,
+  isUndecoded,
+  markUndecoded,
+  OUTPUT_TOKENS_MAX,
+  type Tool,
+  unreadIn,
+} from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
 import type { JsonSource } from "../scan/scan.ts";
@@ -86,7 +93,7 @@ function readPrompt(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> &
 export function hasPlainNames({ messages }: JsonObject): boolean {
   if (!Array.isArray(messages)) return false;
   return messages.every((turn) => {
-    const content = isObject(turn) ? turn.content : null;
+    const content = isObject(turn) && unreadIn(turn, "content") === null ? turn.content : null;
     return (
       !Array.isArray(content) ||
       content.every((block) => isObject(block) && BLOCK_NAMES.every((name) => isAscii(block[name])))
@@ -142,6 +149,7 @@ function checkMessage(message: unknown, index: number): void {
   if (!ROLES.has(message.role)) {
     throw unprocessable(`${place}.role`, `${place}.role must be one of ${MESSAGE_ROLES.join(", ")}.`);
   }
+  if (unreadIn(message, "content") !== null) return;
   const content = message.content;
   if (typeof content === "string") return;
   if (!Array.isArray(content)) {
@@ -162,12 +170,13 @@ function checkBlock(block: unknown, place: string): void {
     throw unprocessable(place, `${place} must be an object with a 'type'.`);
   }
   for (const name of BLOCK_FIELDS.get(block.type) ?? []) {
-    if (typeof block[name] !== "string") throw unprocessable(`${place}.${name}`, `${place}.${name} must be a string.`);
+    if (unreadIn(block, name) === null && typeof block[name] !== "string")
+      throw unprocessable(`${place}.${name}`, `${place}.${name} must be a string.`);
   }
   if ((block.type === "image" || block.type === "document") && !isObject(block.source)) {
     throw unprocessable(`${place}.source`, `${place}.source must be an object.`);
   }
-  if (block.type === "tool_result") checkResult(block as Block, place);
+  if (block.type === "tool_result" && unreadIn(block, "content") === null) checkResult(block as Block, place);
 }
 
 function checkResult({ content }: Block, place: string): void {

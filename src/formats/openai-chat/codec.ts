@@ -26,7 +26,7 @@ export const openaiChat: Format = {
     controls: readControls(body),
     chat: readChatRequest(body),
   }),
-  undecoded: { fields: new Set(["messages"]), messages: "messages" },
+  undecoded: { fields: new Set(["messages"]), unread: { list: "messages", names: [["content"]] } },
   toChat: ({ body, source, chat }) => ({ body, source, chat, conversions: [] }),
   mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),
   writeResponse: writeOpenaiResponse,

@@ -5,7 +5,7 @@ import { writeOpenaiError } from "../openai-chat/errors.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { RESPONSES } from "./items.ts";
 import { passResponsesResponse, passResponsesStream } from "./pass-through.ts";
-import { isPlainConversation, readResponsesRequest, withPrompt } from "./read-request.ts";
+import { isPlainConversation, isStateless, readResponsesRequest, withPrompt } from "./read-request.ts";
 import { responseWriter } from "./response-object.ts";
 import { writeChatBody } from "./to-chat/request.ts";
 import { writeResponsesResponse } from "./write-response.ts";
@@ -21,7 +21,12 @@ export const responsesClient: ClientFormat = {
     // Such clients have no header of their own, but no other format has this field.
     isSentBy: (_headers, body) => body?.input !== undefined && body.messages === undefined,
   },
-  undecoded: { fields: new Set(["instructions", "input"]), allows: isPlainConversation },
+  undecoded: {
+    fields: new Set(["instructions", "input"]),
+    unread: { list: "input", names: [["content", "output"], ["text"]] },
+    allowsSource: isStateless,
+    allows: isPlainConversation,
+  },
   readRequest: readResponsesRequest,
   toChat: writeChatBody,
   mayCacheLong: () => false,

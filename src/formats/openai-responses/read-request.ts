@@ -1,10 +1,10 @@
 // Reads a client's Responses request: checks what the gateway reads and nothing else, gives routing its chat-completions
 // view, and keeps the original for providers that speak the same format.
 
-import { type ChatRequest, isUndecoded, markUndecoded, OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
+import { type ChatRequest, isUndecoded, markUndecoded, OUTPUT_TOKENS_MAX, unreadIn } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
-import type { JsonSource } from "../scan/scan.ts";
+import { type JsonSource, rawValue } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
 import { Conversion } from "../wire/conversion.ts";
 import {
@@ -63,10 +63,16 @@ const PASSED_ON: ReadonlySet<string> = new Set([
   ...["function_call_output", "custom_tool_call_output"],
 ]);
 
-/** Whether only routing and the provider read the input: nothing of it is stored, added to or looked up. */
-export function isPlainConversation(body: JsonObject): boolean {
-  const { store, input, previous_response_id: previousId, conversation } = body;
-  if (store !== false || !Array.isArray(input) || (previousId ?? conversation ?? null) !== null) return false;
+/** Whether nothing of the input is stored or added to. */
+export function isStateless(source: JsonSource): boolean {
+  const isNull = (name: string): boolean => (rawValue(source, name) ?? "null").toString() === "null";
+  const store = rawValue(source, "store")?.toString();
+  return store === "false" && isNull("previous_response_id") && isNull("conversation");
+}
+
+/** Whether only routing and the provider read the input: nothing of it is looked up. */
+export function isPlainConversation({ input }: JsonObject): boolean {
+  if (!Array.isArray(input)) return false;
   // Names are compared with those of the tools, which are decoded.
   return input.every(
     (item) => isObject(item) && PASSED_ON.has(itemType(item)) && isAscii(item.name) && isAscii(item.namespace),
@@ -129,15 +135,18 @@ function checkItem(item: unknown, index: number): void {
     if (typeof item[name] !== "string") throw invalid(`${place}.${name}`, `${place}.${name} must be a string.`);
   }
   if (type === "message") checkMessage(item, place);
-  else if (type.endsWith("call_output") && ITEM_FIELDS.has(type)) checkContent(item.output, `${place}.output`);
+  else if (type.endsWith("call_output") && ITEM_FIELDS.has(type)) checkContent(item, "output", place);
 }
 
-function checkMessage({ role, content }: JsonObject, place: string): void {
-  if (!ROLES.has(role)) throw invalid(`${place}.role`, `${place}.role must be one of ${INPUT_ROLES.join(", ")}.`);
-  checkContent(content, `${place}.content`);
+function checkMessage(item: JsonObject, place: string): void {
+  if (!ROLES.has(item.role)) throw invalid(`${place}.role`, `${place}.role must be one of ${INPUT_ROLES.join(", ")}.`);
+  checkContent(item, "content", place);
 }
 
-function checkContent(content: unknown, place: string): void {
+function checkContent(item: JsonObject, name: "content" | "output", itemPlace: string): void {
+  if (unreadIn(item, name) !== null) return;
+  const content = item[name];
+  const place = `${itemPlace}.${name}`;
   if (typeof content === "string") return;
   if (!Array.isArray(content)) throw invalid(place, `${place} must be a string or an array of parts.`);
   for (const [index, part] of content.entries()) {
@@ -146,7 +155,7 @@ function checkContent(content: unknown, place: string): void {
       throw invalid(partPlace, `${partPlace} must be an object with a 'type'.`);
     }
     const isText = part.type === "input_text" || part.type === "output_text";
-    if (isText && typeof part.text !== "string") {
+    if (isText && unreadIn(part, "text") === null && typeof part.text !== "string") {
       throw invalid(`${partPlace}.text`, `${partPlace}.text must be a string.`);
     }
   }

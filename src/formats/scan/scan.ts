@@ -20,8 +20,8 @@ export interface JsonSource {
   readonly values: number;
 }
 
-/** A long text of the object itself, or of an object in one of its lists. */
-export interface LongText {
+/** A long text of the object itself, of an object in one of its lists, or in a list of that one, at most three lists deep. */
+interface LongText {
   readonly start: number;
   /** Quotes included, as in `start`. */
   readonly end: number;
@@ -29,6 +29,8 @@ export interface LongText {
   readonly nameStart: number;
   /** Whether all of it is allowed in JSON, and no character is written as an escape such as \u00e9. */
   readonly isPlain: boolean;
+  /** Whether JSON.stringify would write it like this, which never writes \/. */
+  readonly isUsual: boolean;
 }
 
 export interface ScannedObject {
@@ -77,6 +79,7 @@ const FINDS_AT = 65_600;
 const NUMBERS_OF_FIND = 5;
 const NOT_ASCII = 1;
 const ESCAPED = 2;
+const ESCAPED_OR_BROKEN = 3;
 const ENDED = 1;
 const REFUSALS = ["too-deep", "too-many", "too-bare"] as const;
 
@@ -117,7 +120,10 @@ function readFinds(bytes: Buffer, fields: JsonField[], longTexts: LongText[]): v
     const third = finds[at + 3] as number;
     const fourth = finds[at + 4] as number;
     if (finds[at] === 0) fields.push({ name: keyName(bytes, start, second), start, valueStart: third, end: fourth });
-    else longTexts.push({ start, end: second, nameStart: third, isPlain: fourth === 0 });
+    else {
+      const isPlain = (fourth & ESCAPED_OR_BROKEN) === 0;
+      longTexts.push({ start, end: second, nameStart: third, isPlain, isUsual: fourth === 0 });
+    }
   }
 }
 

@@ -33,7 +33,7 @@
   (global $awaits_value (mut i32) (i32.const 0))
   ;; The last byte that is no space.
   (global $solid (mut i32) (i32.const 0))
-  ;; The text that came last: 1 for escapes such as \u00e9, 2 for what JSON does not allow in a text.
+  ;; The text that came last: 1 for escapes such as \u00e9, 2 for what JSON does not allow in a text, 4 for \/.
   (global $text_start (mut i32) (i32.const 0))
   (global $text_flags (mut i32) (i32.const 0))
   ;; Where the name of the value stands; -1 outside of objects.
@@ -209,7 +209,10 @@
         (global.set $flags (i32.or (global.get $flags) (i32.const 2)))
         (return)))
     (if (i32.eq (local.get $byte) (i32.const 0x72)) (then (return))) ;; r
-    (if (i32.eq (local.get $byte) (i32.const 0x2f)) (then (return))) ;; /
+    (if (i32.eq (local.get $byte) (i32.const 0x2f)) ;; /
+      (then
+        (global.set $text_flags (i32.or (global.get $text_flags) (i32.const 4)))
+        (return)))
     (if (i32.eq (local.get $byte) (i32.const 0x62)) (then (return))) ;; b
     (if (i32.eq (local.get $byte) (i32.const 0x66)) (then (return))) ;; f
     (call $note_broken))
@@ -224,10 +227,10 @@
         (global.set $key_start (global.get $text_start))
         (global.set $key_end (i32.add (local.get $place) (i32.const 1))))
       (else
-        ;; Of the object itself, and of objects in a list that it has.
+        ;; Of the object itself, of objects in a list that it has, and so on: at depth 1, 3, 5 and 7.
         (if (i32.and
               (i32.gt_u (i32.sub (local.get $place) (global.get $text_start)) (global.get $max_short))
-              (i32.or (i32.eq (global.get $depth) (i32.const 1)) (i32.eq (global.get $depth) (i32.const 3))))
+              (i32.and (i32.and (global.get $depth) (i32.const 1)) (i32.lt_s (global.get $depth) (i32.const 8))))
           (then (call $find
             (i32.const 1)
             (global.get $text_start)

@@ -4,7 +4,7 @@
 
 import { isAscii, isUtf8 } from "node:buffer";
 import { UNDECODED, type UnreadText, withUnread } from "../../core/chat.ts";
-import { isPlainName, type JsonField, type LongText, type ScannedObject } from "../scan/scan.ts";
+import { isPlainName, type JsonField, type JsonSource, type ScannedObject } from "../scan/scan.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 import { decodeText, parseJson, parseText } from "./json-source.ts";
 import { knownList } from "./known-lists.ts";
@@ -12,10 +12,19 @@ import { knownList } from "./known-lists.ts";
 /** What of a body may stay undecoded. */
 export interface UndecodedPart {
   readonly fields: ReadonlySet<string>;
-  /** One of the fields: a list of messages whose long texts stay unparsed. Absent for none. */
-  readonly messages?: string;
+  /** Whose long texts stay unparsed; absent for none. */
+  readonly unread?: UnreadPart;
+  /** Whether a body may be read so, by what is known before anything is parsed; absent where all may. */
+  allowsSource?(source: JsonSource): boolean;
   /** Whether a body can be read so; absent where all can. */
   allows?(body: JsonObject): boolean;
+}
+
+/** One of the fields: a list of messages. */
+interface UnreadPart {
+  readonly list: string;
+  /** What texts and lists of its entries are called, then those of the entries of such lists, and so on. */
+  readonly names: readonly (readonly string[])[];
 }
 
 /** A shorter body, and one with more fields, is parsed faster in one piece. By hand. */
@@ -37,59 +46,88 @@ export function parseFields(
   const { bytes, fields } = scanned.source;
   if ((scanned.isAscii ? bytes.length < LONG_BYTES : !isUtf8(bytes)) || fields.length > FIELDS_MAX) return null;
   if (!scanned.isAscii && !fields.every(({ name }) => isPlainName(name))) return null;
+  const isAllowed = part.allowsSource?.(scanned.source) !== false;
   const values = fields.map((field) => {
-    const hasLeft = field.name === part.messages && field.end - field.valueStart >= unreadFromBytes;
-    return { ...field, ...readValue(scanned, field, hasLeft ? scanned.longTexts : []) };
+    const isLong = field.name === part.unread?.list && field.end - field.valueStart >= unreadFromBytes;
+    const left = isLong && isAllowed ? textsToLeave(scanned, field, part.unread.names) : NONE;
+    return { field, left, source: bytes.subarray(field.valueStart, field.end) };
   });
-  const parts = [...part.fields].flatMap((part) => values.findLast(({ name }) => name === part) ?? []);
+  const parts = [...part.fields].flatMap((part) => values.findLast(({ field }) => field.name === part) ?? []);
   const isUndecoded = !scanned.isAscii && !parts.every(({ source }) => isAscii(source));
+  if (isUndecoded && !isAllowed) return null;
   // Also in a field that is ASCII: all of the part is written again as bytes.
-  if (isUndecoded && scanned.isEscaped && parts.some(({ text }) => hasEscapedCharacters(text()))) return null;
+  if (
+    isUndecoded &&
+    scanned.isEscaped &&
+    parts.some(({ field, left }) => hasEscapedCharacters(withMarks(bytes, field, left)))
+  )
+    return null;
   // The frame has every name, so an assignment to `__proto__` means nothing else.
   const body = parseText(frameOf(scanned)) as Record<string, unknown> & { [UNDECODED]?: true };
   // Of a repeated field the last value stays, as in JSON.parse.
-  for (const { name, source, text, unread } of values) {
+  for (const { field, left, source } of values) {
+    const { name } = field;
     const parse = (): unknown => {
-      const value = parseJson(part.fields.has(name) || isAscii(source) ? text() : decodeText(source));
-      if (unread.length === 0) return value;
-      return Array.isArray(value) ? value.map((message) => withText(unread, message)) : parseJson(decodeText(source));
+      if (left.length > 0) return parseAround(bytes, field, { left, names: part.unread?.names ?? [] });
+      return parseJson(part.fields.has(name) || isAscii(source) ? source.toString("latin1") : decodeText(source));
     };
     body[name] = TOOL_FIELDS.has(name) ? knownList(source, parse) : parse();
   }
   if (isUndecoded) body[UNDECODED] = true;
-  return isUndecoded && part.allows?.(body) === false ? null : body;
+  const isWhole = !isUndecoded && values.every(({ left }) => left.length === 0);
+  if (isWhole || part.allows?.(body) !== false) return body;
+  // What is ASCII means the same decoded, so that only its long texts have to be read.
+  return isUndecoded ? null : parseFields(scanned, part, Number.POSITIVE_INFINITY);
 }
 
-/** A field's value: its bytes, and the text that is parsed, without the texts that stay unread. */
-interface Value {
-  readonly source: Buffer;
-  text(): string;
-  readonly unread: readonly UnreadText[];
+const NONE: readonly UnreadText[] = [];
+
+/** Texts of other names belong to something that we do not know. */
+function textsToLeave(
+  { source: { bytes }, longTexts }: ScannedObject,
+  { valueStart, end: valueEnd }: JsonField,
+  names: UnreadPart["names"],
+): readonly UnreadText[] {
+  const known = [...new Set(names.flat())];
+  return longTexts.flatMap(({ start, end, nameStart, isPlain, isUsual }) => {
+    if (!isPlain || nameStart < valueStart || end > valueEnd) return [];
+    const name = known.find(
+      (name) => bytes.toString("latin1", nameStart + 1, nameStart + name.length + 2) === `${name}"`,
+    );
+    return name === undefined ? [] : [{ bytes, start, end, name, isUsual }];
+  });
 }
 
 /** Stands for a literal in what is parsed. Nobody who writes a body can know it. */
 const MARK = `${crypto.randomUUID()}:`;
 
-/** `longTexts`: those that may stay unread. */
-function readValue({ source: { bytes } }: ScannedObject, field: JsonField, longTexts: readonly LongText[]): Value {
-  const { valueStart, end } = field;
-  const left = longTexts.filter((text) => text.start > valueStart && text.end < end && isUnreadContent(bytes, text));
-  return {
-    source: bytes.subarray(valueStart, end),
-    text: () => withMarks(bytes, field, left),
-    unread: left.map((text) => ({ bytes, start: text.start, end: text.end })),
-  };
+interface LeftTexts extends Pick<UnreadPart, "names"> {
+  readonly left: readonly UnreadText[];
 }
 
-/** Other names may be those of parts, or of something that we do not know. */
-const CONTENT = '"content"';
-
-function isUnreadContent(bytes: Buffer, { nameStart, isPlain }: LongText): boolean {
-  return isPlain && nameStart >= 0 && bytes.toString("latin1", nameStart, nameStart + CONTENT.length) === CONTENT;
+/** A list without its long texts, which are put where their marks stand. Those with a mark elsewhere are parsed with it. */
+function parseAround(bytes: Buffer, field: JsonField, { left, names }: LeftTexts): unknown {
+  const placed = new Set<UnreadText>();
+  const place = (entry: unknown, level: number): unknown => {
+    if (!isObject(entry)) return entry;
+    let text: UnreadText | undefined;
+    for (const name of names[level] ?? []) {
+      const value = entry[name];
+      if (Array.isArray(value)) for (const [at, inner] of value.entries()) value[at] = place(inner, level + 1);
+      else if (typeof value === "string" && value.startsWith(MARK)) text = left[Number(value.slice(MARK.length))];
+    }
+    if (text === undefined) return entry;
+    placed.add(text);
+    return withUnread(entry, text);
+  };
+  const value = parseJson(withMarks(bytes, field, left));
+  const list = Array.isArray(value) ? value.map((entry) => place(entry, 0)) : value;
+  if (placed.size === left.length) return list;
+  return parseAround(bytes, field, { left: left.filter((text) => placed.has(text)), names });
 }
 
 /** One character for each byte. */
-function withMarks(bytes: Buffer, { valueStart, end }: JsonField, left: readonly LongText[]): string {
+function withMarks(bytes: Buffer, { valueStart, end }: JsonField, left: readonly UnreadText[]): string {
   let text = "";
   let from = valueStart;
   for (const [index, place] of left.entries()) {
@@ -102,14 +140,7 @@ function withMarks(bytes: Buffer, { valueStart, end }: JsonField, left: readonly
 /** The text at this place where it would stay unread in a long history; null where it would not. */
 export function unreadAt({ source: { bytes }, longTexts }: ScannedObject, start: number): UnreadText | null {
   const text = longTexts.find((text) => text.start === start);
-  return text?.isPlain === true ? { bytes, start, end: text.end } : null;
-}
-
-/** The message with the text that its mark stands for. */
-function withText(unread: readonly UnreadText[], message: unknown): unknown {
-  if (!isObject(message) || typeof message.content !== "string" || !message.content.startsWith(MARK)) return message;
-  const text = unread[Number(message.content.slice(MARK.length))];
-  return text === undefined ? message : withUnread(message, text);
+  return text?.isPlain === true ? { bytes, start, end: text.end, name: "content", isUsual: text.isUsual } : null;
 }
 
 /** The body with null for every value: it is JSON exactly if the body is and its values are. */

@@ -1,9 +1,10 @@
 // JSON objects put together from bytes: a few fields are changed, the rest stays as it was written.
 
 import { isAscii } from "node:buffer";
+import { writtenLiteral } from "../../core/chat.ts";
 import type { JsonField, JsonSource } from "../scan/scan.ts";
 import { BytePieces } from "./byte-pieces.ts";
-import type { JsonObject } from "./fields.ts";
+import { isObject, type JsonObject } from "./fields.ts";
 
 /** A field's new JSON text, or null to leave the field out. */
 type FieldChanges = ReadonlyMap<string, string | Buffer | null>;
@@ -109,31 +110,33 @@ function lastPlaces(fields: readonly JsonField[]): (name: string) => number {
 type Piece = string | Buffer;
 
 /** Into one piece of memory, each part once. */
-export function joined(pieces: readonly Piece[]): Buffer {
+export function joined(pieces: readonly Piece[], encoding: "utf8" | "latin1" = "utf8"): Buffer {
   let length = 0;
-  for (const piece of pieces) length += lengthOf(piece);
+  for (const piece of pieces) length += lengthOf(piece, encoding);
   const whole = Buffer.allocUnsafe(length);
   let at = 0;
-  for (const piece of pieces) at += typeof piece === "string" ? whole.write(piece, at) : piece.copy(whole, at);
+  for (const piece of pieces) {
+    at += typeof piece === "string" ? whole.write(piece, at, encoding) : piece.copy(whole, at);
+  }
   return whole;
 }
 
-function lengthOf(piece: Piece): number {
-  return typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
+function lengthOf(piece: Piece, encoding: "utf8" | "latin1" = "utf8"): number {
+  return typeof piece === "string" ? Buffer.byteLength(piece, encoding) : piece.length;
 }
 
 /**
  * An object of ours as bytes, to be spliced like any other. Field by field, so that nothing has to be looked for again.
- * `undecoded` names the field whose texts are not decoded.
+ * `isUndecoded`: the texts of its messages are not decoded.
  */
-export function sourceOf(object: JsonObject, undecoded: string | null = null): JsonSource {
+export function sourceOf(object: JsonObject, isUndecoded = false): JsonSource {
   const fields: JsonField[] = [];
   const pieces: Piece[] = [];
   let at = 0;
   for (const [name, value] of Object.entries(object)) {
     if (value === undefined) continue;
     const key = `${at === 0 ? "{" : ","}${JSON.stringify(name)}:`;
-    const piece = name === undecoded ? writeJson(value, true) : JSON.stringify(value);
+    const piece = name === "messages" ? writeJson(value, isUndecoded) : JSON.stringify(value);
     // Behind the brace or comma that stands before it.
     const start = at + 1;
     const valueStart = at + lengthOf(key);
@@ -147,5 +150,46 @@ export function sourceOf(object: JsonObject, undecoded: string | null = null): J
 
 /** As bytes: in an undecoded text each character is a byte already, and JSON.stringify leaves such characters alone. */
 export function writeJson(value: unknown, isUndecoded: boolean): Buffer {
-  return Buffer.from(JSON.stringify(value), isUndecoded ? "latin1" : "utf8");
+  const encoding = isUndecoded ? "latin1" : "utf8";
+  const pieces = Array.isArray(value) ? listPieces(value) : [];
+  return pieces.length === 0 ? Buffer.from(JSON.stringify(value), encoding) : joined(pieces, encoding);
+}
+
+/** A list with the texts that were left in a body as they stand there; none where it has no such text. */
+function listPieces(list: readonly unknown[]): readonly Piece[] {
+  const pieces: Piece[] = [];
+  const literals = list.map((entry) => (isObject(entry) ? writtenLiteral(entry) : null));
+  if (literals.every((left) => left === null)) return pieces;
+  let text = "[";
+  for (const [index, entry] of list.entries()) {
+    if (index > 0) text += ",";
+    const left = literals[index] ?? null;
+    if (left === null) text += JSON.stringify(entry);
+    else {
+      const { before, after } = around(entry as JsonObject, left.name);
+      pieces.push(text + before, left.bytes.subarray(left.start, left.end));
+      text = after;
+    }
+  }
+  pieces.push(`${text}]`);
+  return pieces;
+}
+
+/** What JSON.stringify writes before and after the value of a field. */
+function around(object: JsonObject, name: string): { readonly before: string; readonly after: string } {
+  let before = "{";
+  let after = "";
+  let isBefore = true;
+  for (const field of Object.keys(object)) {
+    if (field === name) {
+      before += `${JSON.stringify(field)}:`;
+      isBefore = false;
+      continue;
+    }
+    const json = JSON.stringify(object[field]);
+    if (json === undefined) continue;
+    if (isBefore) before += `${JSON.stringify(field)}:${json},`;
+    else after += `,${JSON.stringify(field)}:${json}`;
+  }
+  return { before, after: `${after}}` };
 }

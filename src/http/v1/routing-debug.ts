@@ -56,7 +56,7 @@ export function registerDebug(
 /** The messages as a live request would have them: not decoded, where its format leaves them so. Null where it does not. */
 function readUndecoded(format: ClientFormat, { source, body: sent }: ParsedBody): readonly ChatMessage[] | null {
   const { undecoded: part } = format;
-  if (part === undefined) return null;
+  if (part === undefined || part.allowsSource?.(source) === false) return null;
   const fields = new Set([...part.fields, "system_prompt"]);
   // Beside messages it is not read.
   if ((sent.messages ?? sent.input ?? null) === null) fields.add("prompt");
@@ -64,13 +64,21 @@ function readUndecoded(format: ClientFormat, { source, body: sent }: ParsedBody)
   const body = parseFields(scanned, { ...part, fields, allows: () => true });
   if (body === null || part.allows?.(asFormat(format, body)) === false) return null;
   const { messages } = readDebug(format, { source, body }, {}).request.chat;
-  const asked = scanned.source.fields.filter(({ name }) => fields.has(name));
+  const asked = scanned.source.fields.filter(({ name }) => fields.has(name) && isMessages(name, format, body));
   const historyBytes = asked.reduce((sum, { valueStart, end }) => sum + end - valueStart, 0);
-  if (part.messages === undefined || historyBytes < UNREAD_HISTORY_BYTES) return messages;
+  if (historyBytes < UNREAD_HISTORY_BYTES) return messages;
   return messages.map((message) => {
     const field = asked.findLast(({ name }) => !isUnread(message) && body[name] === message.content);
     return field === undefined ? message : leftInBody(message, scanned, field);
   });
+}
+
+/** Whether a live request would have it among its messages. Other formats have instructions in a field of their own. */
+function isMessages(name: string, format: ClientFormat, body: JsonObject): boolean {
+  const { undecoded: part, withPrompt } = format;
+  const list = part?.unread?.list;
+  if (withPrompt === undefined || name === list) return list !== undefined;
+  return name === "prompt" && list !== undefined && Array.isArray(asFormat(format, body)[list]);
 }
 
 /** A long text of the question is left where it stands, as that of a message would be. */

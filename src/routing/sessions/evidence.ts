@@ -1,11 +1,12 @@
 // Evidence that a conversation is going wrong, found in its messages alone: calls that are made again, results that fail,
 // a human who says so, an answer that is empty or cut off. Each piece raises the tier by one. Behaviour 5.22.
 
-import { type ChatMessage, contentText, messageText, type ToolCall } from "../../core/chat.ts";
+import { type ChatMessage, contentText, isUnread, messageText, type ToolCall, UNREAD } from "../../core/chat.ts";
 import type { EscalationPolicy, SessionTurn } from "../../core/session.ts";
 import { type Ask, askBefore } from "../ask.ts";
 import { isComplaint } from "./complaint.ts";
-import { isFailure } from "./failure.ts";
+import { FAILURE_CHARS, isFailure } from "./failure.ts";
+import { unreadEnds } from "./prefix.ts";
 
 /** By how many tiers a request is raised, why, and for which task. */
 export interface Escalation {
@@ -86,7 +87,7 @@ function hasAnswer(messages: readonly ChatMessage[], from: number, to: number): 
 interface CallWithResult {
   readonly name: string;
   readonly args: string;
-  readonly result: string;
+  readonly result: ChatMessage;
   readonly isFailed: boolean;
 }
 
@@ -96,11 +97,11 @@ const CALLS_READ = 12;
 /** The newest first. Calls without a result yet are none. */
 function recentCalls(messages: readonly ChatMessage[], after: number): readonly CallWithResult[] {
   const calls: CallWithResult[] = [];
-  const results = new Map<string, string>();
+  const results = new Map<string, ChatMessage>();
   for (let index = messages.length - 1; index > after && calls.length < CALLS_READ; index--) {
     const message = messages[index] as ChatMessage;
     if (message.role === "tool" && typeof message.tool_call_id === "string") {
-      results.set(message.tool_call_id, contentText(message.content));
+      results.set(message.tool_call_id, message);
     } else if (message.role === "assistant") {
       // Some clients send null.
       for (const call of message.tool_calls ?? []) {
@@ -112,10 +113,16 @@ function recentCalls(messages: readonly ChatMessage[], after: number): readonly 
   return calls;
 }
 
-function madeCall({ id, function: made }: ToolCall, results: ReadonlyMap<string, string>): CallWithResult | null {
+function madeCall({ id, function: made }: ToolCall, results: ReadonlyMap<string, ChatMessage>): CallWithResult | null {
   const result = id === undefined ? undefined : results.get(id);
   if (result === undefined) return null;
-  return { name: made?.name ?? "", args: made?.arguments ?? "", result, isFailed: isFailure(result) };
+  return { name: made?.name ?? "", args: made?.arguments ?? "", result, isFailed: isFailure(endsOf(result)) };
+}
+
+/** As much of a result as tells whether it failed. */
+function endsOf(message: ChatMessage): string {
+  const ends = isUnread(message) ? unreadEnds(message[UNREAD], FAILURE_CHARS) : null;
+  return ends ?? contentText(message.content);
 }
 
 interface Thresholds {
@@ -137,7 +144,7 @@ function hasRepeat(calls: readonly CallWithResult[], within: number): boolean {
   return calls.some((call, place) =>
     calls.slice(place + 1, place + 1 + within).some((earlier) => {
       const isSame = call.name === earlier.name && call.args === earlier.args;
-      return isSame && (call.isFailed || call.result === earlier.result);
+      return isSame && (call.isFailed || contentText(call.result.content) === contentText(earlier.result.content));
     }),
   );
 }

@@ -147,25 +147,24 @@ function mixSample(
 
 /** A text with the ends of the content, or of its last part. Of a text that nobody has read yet no more is read. */
 function endsOf(message: ChatMessage): string {
-  if (isUnread(message)) return unreadEnds(message[UNREAD]) ?? message.content;
+  if (isUnread(message)) return unreadEnds(message[UNREAD], END_BYTES) ?? message.content;
   if (typeof message.content === "string") return message.content;
   // Only a part of type `text` is sure to have one.
   const text: unknown = partsOf(message).at(-1)?.text;
   return typeof text === "string" ? text : "";
 }
 
-/** Long enough for the ends, whatever escapes are in them. */
-const UNREAD_END_BYTES = 64;
-
-/** Null where escapes stand too close to each other. */
-function unreadEnds({ bytes, start, end }: UnreadText): string | null {
-  const head = bytes.toString("latin1", start + 1, start + 1 + UNREAD_END_BYTES);
-  const tail = bytes.toString("latin1", end - 1 - UNREAD_END_BYTES, end - 1);
+/** A text with at least so many characters of both ends. Null where escapes stand too close to each other. */
+export function unreadEnds({ bytes, start, end }: UnreadText, count: number): string | null {
+  // Long enough whatever escapes are in them.
+  const length = 2 * count + 40;
+  const head = bytes.toString("latin1", start + 1, start + 1 + length);
+  const tail = bytes.toString("latin1", end - 1 - length, end - 1);
   if (!head.includes("\\") && !tail.includes("\\")) return head + tail;
   // No escape is cut after two bytes that are not of one.
   const cut = /^.*[^\\]{2}/s.exec(head)?.[0] ?? "";
   const rest = tail.replace(/^.*?[^\\]{2}/s, "");
-  const isEnough = cut.length > 2 * END_BYTES && rest.length > 2 * END_BYTES;
+  const isEnough = cut.length > 2 * count && rest.length > 2 * count;
   return isEnough ? parseLiteral(`"${cut}${rest}"`) : null;
 }
 

@@ -53,7 +53,8 @@ it.each(LANGUAGES)("tells the characters of %s from their bytes", (_name, senten
     content: Buffer.from(text).toString("latin1"),
     [UNDECODED]: true as const,
   };
-  const unread = { role: "user" as const, [UNREAD]: { bytes, start: 0, end: bytes.length } };
+  const left = { bytes, start: 0, end: bytes.length, name: "content", isUsual: true };
+  const unread = { role: "user" as const, [UNREAD]: left };
   const counted = featuresOf({ ...CHAT, messages: [undecoded, unread] }, null) as Record<string, number>;
   for (const chars of [counted.systemChars, counted.userChars]) {
     expect(Math.abs((chars ?? 0) / [...text].length - 1)).toBeLessThanOrEqual(tolerance);

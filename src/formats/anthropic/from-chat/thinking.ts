@@ -4,7 +4,7 @@ import type { Effort, HostedModel } from "../../../core/model.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { budgetForEffort, effortForBudget, isEffort, nearestEffort } from "../../wire/effort.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
-import { blocksOf, isThinking, type Turn } from "../blocks.ts";
+import { blocksIn, isThinking, type Turn } from "../blocks.ts";
 
 /** The least budget the API accepts. */
 const BUDGET_MIN = 1024;
@@ -99,9 +99,9 @@ function withBudget(wanted: number, maxTokens: number): JsonObject | null {
 /** Inside a tool loop a budget is refused when the turn that called the tool has no thinking to show for it. */
 function lacksThinking(turns: readonly Turn[]): boolean {
   const lastAssistant = turns.findLastIndex((turn) => turn.role === "assistant");
-  const answer = turns.slice(lastAssistant + 1).flatMap((turn) => blocksOf(turn.content));
+  const answer = turns.slice(lastAssistant + 1).flatMap(blocksIn);
   const asked = turns[lastAssistant];
   if (asked === undefined || !answer.some((block) => block.type === "tool_result")) return false;
-  const first = blocksOf(asked.content)[0];
+  const first = blocksIn(asked)[0];
   return first !== undefined && !isThinking(first);
 }

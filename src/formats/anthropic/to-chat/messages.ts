@@ -1,12 +1,12 @@
 // The turns of a Messages request as chat-completions messages. Everything that both formats can express is kept.
 
-import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
+import { type ChatMessage, type ContentPart, type ToolCall, unreadIn, withUnreadContent } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
-import { type Block, blocksOf, cacheMark, isThinking, type Turn } from "../blocks.ts";
+import { type Block, blocksIn, blocksOf, cacheMark, isThinking, onlyUnread, type Turn } from "../blocks.ts";
 
 /** The instructions, and the conversation after them. */
 export interface Prompt {
@@ -50,9 +50,9 @@ function groupsOf(turns: readonly Turn[]): readonly TurnGroup[] {
       if (last === undefined) found.push({ assistant: null, replies: [turn] });
       else last.replies.push(turn);
     } else if (last !== undefined && last.assistant !== null && last.replies.length === 0) {
-      last.assistant.push(...blocksOf(turn.content));
+      last.assistant.push(...blocksIn(turn));
     } else {
-      found.push({ assistant: [...blocksOf(turn.content)], replies: [] });
+      found.push({ assistant: [...blocksIn(turn)], replies: [] });
     }
   }
   return found;
@@ -66,18 +66,24 @@ function convertSystem(system: Turn["content"], options: TurnOptions): readonly 
 
 function convertAssistant(blocks: readonly Block[], options: TurnOptions): ChatMessage | null {
   const calls = blocks.filter((block) => block.type === "tool_use").map(convertCall);
-  const content = assistantText(blocks);
+  const unread = onlyUnread(blocks.filter(hasText));
+  const content = unread === null ? assistantText(blocks) : "";
   const reasoning = options.keepsReasoning ? thinkingText(blocks) : "";
   const details = options.keepsDetails ? blocks.flatMap((block) => openBlock(block) ?? []) : [];
   noteDropped(blocks, options);
   if (content === null && calls.length === 0) return null;
-  return {
+  const message: ChatMessage = {
     role: "assistant",
     content,
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
+  return unread === null ? message : withUnreadContent(message, unread);
+}
+
+function hasText(block: Block): boolean {
+  return block.type === "text" && (unreadIn(block, "text") !== null || block.text !== "");
 }
 
 function convertCall({ id, name, input }: Block): ToolCall {
@@ -93,7 +99,7 @@ function assistantText(blocks: readonly Block[]): string | null {
   let text = "";
   let previous: Block | null = null;
   for (const block of blocks) {
-    if (block.type === "text" && block.text !== "") {
+    if (hasText(block)) {
       const isContinued = text === "" || previous?.type === "text";
       text += isContinued ? String(block.text) : `\n\n${String(block.text)}`;
     }
@@ -147,7 +153,7 @@ function convertReplies(
 function latestResults(replies: readonly Turn[]): ReadonlyMap<string, Block> {
   const results = new Map<string, Block>();
   for (const turn of replies) {
-    for (const block of blocksOf(turn.content)) {
+    for (const block of blocksIn(turn)) {
       if (block.type === "tool_result") results.set(String(block.tool_use_id), block);
     }
   }
@@ -163,6 +169,10 @@ function convertResult(id: string, block: Block | undefined, options: PartOption
   if (block === undefined) {
     options.conversion.note("added an empty result for a tool call that had none");
     return { message: { role: "tool", tool_call_id: id, content: NO_RESULT }, attachments: [] };
+  }
+  const unread = block.is_error === true ? null : onlyUnread(contentOf(block));
+  if (unread !== null) {
+    return { message: withUnreadContent({ role: "tool", tool_call_id: id, content: "" }, unread), attachments: [] };
   }
   const { text, attachments } = readResult(block, options);
   return {
@@ -199,9 +209,10 @@ function readResult(block: Block, options: PartOptions): { text: string; attachm
   return { text: block.is_error === true ? asError(text) : text, attachments };
 }
 
-function contentOf({ content }: Block): readonly Block[] {
-  if (content === undefined || content === null || content === "") return [];
-  return blocksOf(content as Turn["content"]);
+function contentOf(block: Block): readonly Block[] {
+  if (unreadIn(block, "content") !== null) return blocksIn(block);
+  const { content } = block;
+  return content === undefined || content === null || content === "" ? [] : blocksOf(content as Turn["content"]);
 }
 
 // Chat-completions has no field for a failed call.
@@ -210,12 +221,19 @@ function asError(text: string): string {
 }
 
 function convertTurn(turn: Turn, known: ReadonlySet<string>, options: PartOptions): readonly ChatMessage[] {
-  const parts = blocksOf(turn.content).flatMap((block) => {
+  const blocks = blocksIn(turn);
+  const unread = hasMark(blocks, options) ? null : onlyUnread(blocks);
+  if (unread !== null) return [withUnreadContent({ role: turn.role, content: "" }, unread)];
+  const parts = blocks.flatMap((block) => {
     if (block.type !== "tool_result") return convertBlock(block, options);
     return known.has(String(block.tool_use_id)) ? [] : orphan(block, options);
   });
   if (parts.length === 0) return [];
   return [{ role: turn.role, content: joinParts(parts, "\n\n") }];
+}
+
+function hasMark([block]: readonly Block[], { keepsCacheControl }: PartOptions): boolean {
+  return keepsCacheControl && block !== undefined && cacheMark(block).cache_control !== undefined;
 }
 
 /** A result whose call is not in the history any more: hosts refuse it as a tool message. */

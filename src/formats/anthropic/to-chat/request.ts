@@ -1,7 +1,7 @@
 // A Messages request as a chat-completions body for one model. What both formats have is converted, and the rest is
 // dropped with a reason.
 
-import { isUndecoded, markUndecoded } from "../../../core/chat.ts";
+import { isUndecoded, markUndecoded, unreadIn } from "../../../core/chat.ts";
 import type { Effort, HostedModel } from "../../../core/model.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
@@ -51,9 +51,8 @@ export function writeChatBody({ body, chat }: ClientRequest, model: HostedModel)
   }
   if (!keepsCacheControl && chat.messages.length > 0) noteCacheControl(body, conversion);
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
-  const isPassedOn = isUndecoded(body);
-  if (isPassedOn) markUndecoded(messages);
-  const source = sourceOf(converted, isPassedOn ? "messages" : null);
+  if (isUndecoded(body)) markUndecoded(messages);
+  const source = sourceOf(converted, isUndecoded(body));
   return { body: converted, source, chat: { ...chat, messages }, conversions: conversion.notes };
 }
 
@@ -113,7 +112,8 @@ const MARK_DEPTH_MAX = 4;
 function hasField(value: unknown, name: string, depth: number): boolean {
   if (Array.isArray(value)) return value.some((item) => hasField(item, name, depth + 1));
   if (!isObject(value) || depth > MARK_DEPTH_MAX) return false;
-  return value[name] !== undefined || hasField(value.content, name, depth + 1);
+  if (value[name] !== undefined) return true;
+  return unreadIn(value, "content") === null && hasField(value.content, name, depth + 1);
 }
 
 function isSet(value: unknown): boolean {

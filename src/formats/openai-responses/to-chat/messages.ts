@@ -1,7 +1,14 @@
 // The input of a Responses request as chat-completions messages. Items of one turn of the model become one assistant
 // message: reasoning, text and parallel calls together, followed by the results of the calls.
 
-import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
+import {
+  type ChatMessage,
+  type ContentPart,
+  type ToolCall,
+  type UnreadText,
+  unreadIn,
+  withUnreadContent,
+} from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
@@ -97,7 +104,7 @@ function pairResults(items: readonly JsonObject[]): PairedResults {
 
 /** What the model said in one go. */
 class ModelTurn {
-  readonly #texts: string[] = [];
+  readonly #texts: JsonObject[] = [];
   readonly #thoughts: string[] = [];
   readonly #details: ReasoningDetail[] = [];
   readonly #calls: JsonObject[] = [];
@@ -107,32 +114,29 @@ class ModelTurn {
   }
 
   add(item: JsonObject, type: string): void {
-    if (type === "message") this.#addText(item.content);
+    if (type === "message") this.#texts.push(item);
     else if (type === "reasoning") this.#addReasoning(item);
     else this.#calls.push(item);
   }
 
   /** The assistant message, the results of its calls, and what the results show besides text. */
   messages(results: PairedResults, conversion: Conversion): readonly ChatMessage[] {
-    const said = this.#texts.length === 0 ? null : this.#texts.join("\n\n");
-    if (said === null && this.#calls.length === 0) return [];
-    const message: Record<string, unknown> = { role: "assistant", content: said };
-    if (this.#thoughts.length > 0) message.reasoning_content = this.#thoughts.join("\n\n");
-    if (this.#details.length > 0) message.reasoning_details = this.#details;
-    if (this.#calls.length === 0) return [message as unknown as ChatMessage];
-    message.tool_calls = this.#calls.map(convertCall);
+    const [first] = this.#texts;
+    const unread = first === undefined || this.#texts.length > 1 ? null : unreadText(first, "content");
+    const said = unread === null ? this.#texts.map(modelText).filter((text) => text !== "") : [""];
+    if (said.length === 0 && this.#calls.length === 0) return [];
+    const made: Record<string, unknown> = { role: "assistant", content: said.length === 0 ? null : said.join("\n\n") };
+    if (this.#thoughts.length > 0) made.reasoning_content = this.#thoughts.join("\n\n");
+    if (this.#details.length > 0) made.reasoning_details = this.#details;
+    if (this.#calls.length > 0) made.tool_calls = this.#calls.map(convertCall);
+    const message = made as unknown as ChatMessage;
     return [
-      message as unknown as ChatMessage,
+      unread === null ? message : withUnreadContent(message, unread),
       ...convertResults(
         this.#calls.map((call) => ({ id: String(call.call_id), result: results.of.get(call) })),
         conversion,
       ),
     ];
-  }
-
-  #addText(content: unknown): void {
-    const text = typeof content === "string" ? content : modelTexts(content);
-    if (text !== "") this.#texts.push(text);
   }
 
   #addReasoning({ content, summary, encrypted_content: encrypted }: JsonObject): void {
@@ -145,8 +149,17 @@ class ModelTurn {
   }
 }
 
+/** The text in the body that is all that an item says; null where there is more, or another text. */
+function unreadText(item: JsonObject, name: "content" | "output"): UnreadText | null {
+  const text = unreadIn(item, name);
+  if (text !== null) return text;
+  const parts = item[name];
+  return Array.isArray(parts) && parts.length === 1 && isObject(parts[0]) ? unreadIn(parts[0], "text") : null;
+}
+
 /** The text of an answer in several parts is one text. A refusal is what the model said. */
-function modelTexts(content: unknown): string {
+function modelText({ content }: JsonObject): string {
+  if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content.map((part) => (isObject(part) ? String(part.text ?? part.refusal ?? "") : "")).join("");
 }
@@ -176,6 +189,8 @@ function convertResults(calls: readonly AnsweredCall[], conversion: Conversion):
       conversion.note("added an empty result for a tool call that had none");
       return { role: "tool", tool_call_id: id, content: NO_RESULT };
     }
+    const unread = unreadText(result, "output");
+    if (unread !== null) return withUnreadContent({ role: "tool", tool_call_id: id, content: "" }, unread);
     const { text, parts } = readResult(result, conversion);
     if (parts.length > 0) attachments.push(shownBy(id), ...parts);
     return { role: "tool", tool_call_id: id, content: text };
@@ -212,10 +227,13 @@ function orphan(item: JsonObject, conversion: Conversion): ChatMessage {
   return { role: "user", content: parts.length === 0 ? said : [{ type: "text", text: said }, ...parts] };
 }
 
-function convertMessage({ role, content }: JsonObject, conversion: Conversion): ChatMessage | null {
-  if (typeof content === "string") return { role: role as ChatMessage["role"], content };
-  const parts = convertParts(content, conversion);
-  return parts.length === 0 ? null : { role: role as ChatMessage["role"], content: joinParts(parts) };
+function convertMessage(item: JsonObject, conversion: Conversion): ChatMessage | null {
+  const role = item.role as ChatMessage["role"];
+  const unread = unreadText(item, "content");
+  if (unread !== null) return withUnreadContent({ role, content: "" }, unread);
+  if (typeof item.content === "string") return { role, content: item.content };
+  const parts = convertParts(item.content, conversion);
+  return parts.length === 0 ? null : { role, content: joinParts(parts) };
 }
 
 /** Plain text as a string, which every host takes; anything else as parts. */

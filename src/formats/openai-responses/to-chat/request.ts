@@ -47,7 +47,7 @@ export function writeChatBody(request: ClientRequest, model: HostedModel): ChatB
   const written = messages === chat.messages ? chat : { ...chat, messages };
   return {
     body: converted,
-    source: sourceOf(converted, messages.some(isUndecoded) ? "messages" : null),
+    source: sourceOf(converted, messages.some(isUndecoded)),
     chat: written,
     conversions: conversion.notes,
   };

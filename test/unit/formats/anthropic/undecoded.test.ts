@@ -1,8 +1,8 @@
 // A Messages request whose turns are left undecoded means the same as one that is decoded as a whole: the same asks for
 // routing, and the same bytes for every provider.
 
-import { describe, expect, it } from "vitest";
-import { isUndecoded } from "../../../../src/core/chat.ts";
+import { describe, expect, it, vi } from "vitest";
+import { hasImages, isUndecoded, isUnread } from "../../../../src/core/chat.ts";
 import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
 import type { ClientRequest, Outgoing, ProviderFormat } from "../../../../src/formats/format.ts";
 import { gemini } from "../../../../src/formats/gemini/codec.ts";
@@ -11,9 +11,15 @@ import { openaiResponses } from "../../../../src/formats/openai-responses/codec.
 import { writeProviderRequest } from "../../../../src/formats/passage.ts";
 import { parseFields, type UndecodedPart } from "../../../../src/formats/wire/body-fields.ts";
 import { parseBody, scanBody } from "../../../../src/formats/wire/json-source.ts";
+import { hashText } from "../../../../src/gateway/sessions/texts.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
+import { estimateInputTokens } from "../../../../src/routing/cost.ts";
+import { findEscalation } from "../../../../src/routing/sessions/evidence.ts";
+import { hashEnd, readOpening } from "../../../../src/routing/sessions/prefix.ts";
+import { featuresOf } from "../../../../src/telemetry/features.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { escapedJson } from "../../../support/formats/escaped.ts";
+import { oddText as text } from "../../../support/formats/odd-texts.ts";
 import { fc } from "../../../support/property.ts";
 
 const PROVIDERS = [openaiChat, openaiResponses, anthropicMessages, gemini];
@@ -25,8 +31,6 @@ const MODELS = [
 ];
 const PART = anthropicMessages.undecoded as UndecodedPart;
 
-const PIECES = ["a", "word ", "é", "größer", "日本", "😀", "à", "\u0085", "ÿ", '"', "\\", "\n", "\\u00e9"] as const;
-const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 5 }).map((pieces) => pieces.join(""));
 const id = fc.constantFrom("toolu_1", "toolu_2", "call.3", "ümlaut");
 const result = fc
   .tuple(
@@ -50,6 +54,9 @@ const block = fc.oneof(
     .tuple(id, text)
     .map(([called, path]) => ({ type: "tool_use", id: called, name: "read", input: { path, größe: 1 } })),
   result,
+  // Nobody knows such a block, or such fields.
+  fc.tuple(text, text).map(([said, content]) => ({ type: "text", text: said, content })),
+  fc.tuple(text, text).map(([said, content]) => ({ type: "note", text: said, inner: { inner: { text: content } } })),
 );
 const turn = fc.record({
   role: fc.constantFrom("user", "assistant", "system"),
@@ -95,15 +102,21 @@ function sentTo(provider: ProviderFormat, request: ClientRequest, terms: Omit<Ou
 describe("a body whose turns are not decoded", () => {
   it("means the same to routing and to every provider", () => {
     let undecodedCount = 0;
+    let unreadCount = 0;
     fc.assert(
-      fc.property(body, fc.constantFrom(0, 2), fc.constantFrom(0, 0, 0.4, 0.7), (given, indent, share) => {
-        const bytes = Buffer.from(escapedJson(given, { indent, share }));
+      fc.property(body, fc.constantFrom(0, 2), fc.constantFrom(0, 0, 0, 0.4, 0.7), (given, indent, share) => {
+        const json = escapedJson(given, { indent, share });
+        const bytes = Buffer.from(indent === 0 ? json : json.replaceAll("/", "\\/"));
         const scanned = scanBody(bytes);
-        const part = parseFields(scanned, PART);
+        const part = parseFields(scanned, PART, 0);
         if (part === null) return;
         if (isUndecoded(part)) undecodedCount += 1;
         const undecoded = anthropicMessages.readRequest(scanned.source, part, { headers: {} });
         const decoded = readWhole(bytes);
+        unreadCount += undecoded.chat.messages.filter(isUnread).length;
+        expect(readOpening(undecoded.chat.messages, hashText)).toEqual(readOpening(decoded.chat.messages, hashText));
+        if (decoded.chat.messages.length > 0)
+          expect(hashEnd(undecoded.chat.messages, hashText)).toBe(hashEnd(decoded.chat.messages, hashText));
         expect(newestAsk(undecoded.chat.messages)).toEqual(newestAsk(decoded.chat.messages));
         expect(undecoded.chat.tools).toEqual(decoded.chat.tools);
         for (const model of MODELS) {
@@ -116,6 +129,59 @@ describe("a body whose turns are not decoded", () => {
       { numRuns: 300 },
     );
     expect(undecodedCount).toBeGreaterThan(50);
+    expect(unreadCount).toBeGreaterThan(50);
+  });
+
+  it("parses no long text of a history to measure it, or to send it on", () => {
+    const long = (at: number) => `${at} é "größer"\n`.repeat(400);
+    const turns = Array.from({ length: 4 }, (_, at) => [
+      { role: "assistant", content: [{ type: "tool_use", id: `toolu_${at}`, name: "read", input: {} }] },
+      {
+        role: "user",
+        content: [
+          {
+            type: "tool_result",
+            tool_use_id: `toolu_${at}`,
+            content: at % 2 === 0 ? long(at) : [{ type: "text", text: long(at) }],
+          },
+        ],
+      },
+    ]).flat();
+    const messages = [
+      { role: "user", content: "Fix it" },
+      { role: "assistant", content: [{ type: "text", text: long(8) }] },
+      { role: "user", content: "Not like that" },
+      ...turns,
+      { role: "assistant", content: long(9) },
+      { role: "assistant", content: [{ type: "tool_use", id: "toolu_9", name: "read", input: {} }] },
+      { role: "user", content: [{ type: "text", text: "Hi" }] },
+    ];
+    const scanned = scanBody(Buffer.from(JSON.stringify({ max_tokens: 100, messages })));
+    const parse = vi.spyOn(JSON, "parse");
+    try {
+      const request = anthropicMessages.readRequest(scanned.source, parseFields(scanned, PART) ?? {}, { headers: {} });
+      const { messages: view } = request.chat;
+      estimateInputTokens(request.chat);
+      featuresOf(request.chat, null);
+      hasImages(view);
+      findEscalation({ messages: view, ask: newestAsk(view), policy: "eager", isFollowUp: true, last: null });
+      for (const provider of [anthropicMessages, openaiChat])
+        sentTo(provider, request, { model: makeModel(), refusedFields: [] });
+      expect(view.filter(isUnread)).toHaveLength(6);
+      expect(parse.mock.calls.filter(([source]) => source.length > 1_500)).toEqual([]);
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  it("refuses a mistake in a long text", () => {
+    for (const wrong of ["a\\xb", "a\u0001b", "a\\u12", "é\\8", "a\nb"]) {
+      const block = `{"type":"text","text":"${wrong.padEnd(8_000, "x")}"}`;
+      for (const content of [`[${block}]`, `[{"type":"tool_result","tool_use_id":"1","content":[${block}]}]`]) {
+        const scanned = scanBody(Buffer.from(`{"max_tokens":1,"messages":[{"role":"user","content":${content}}]}`));
+        expect(() => parseFields(scanned, PART, 0)).toThrow("not valid JSON");
+      }
+    }
   });
 
   it("is decoded as a whole where a name or an id is not plain", () => {

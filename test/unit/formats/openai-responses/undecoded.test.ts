@@ -1,8 +1,8 @@
 // A Responses request whose input is left undecoded means the same as one that is decoded as a whole: the same messages
 // for routing, the same bytes for every provider, and the same answer.
 
-import { describe, expect, it } from "vitest";
-import { isUndecoded } from "../../../../src/core/chat.ts";
+import { describe, expect, it, vi } from "vitest";
+import { isUndecoded, isUnread } from "../../../../src/core/chat.ts";
 import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
 import type { ClientRequest, Outgoing, ProviderFormat } from "../../../../src/formats/format.ts";
 import { gemini } from "../../../../src/formats/gemini/codec.ts";
@@ -14,8 +14,12 @@ import { parseFields } from "../../../../src/formats/wire/body-fields.ts";
 import { isObject, type JsonObject } from "../../../../src/formats/wire/fields.ts";
 import { parseBody, scanBody } from "../../../../src/formats/wire/json-source.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
+import { estimateInputTokens } from "../../../../src/routing/cost.ts";
+import { findEscalation } from "../../../../src/routing/sessions/evidence.ts";
+import { featuresOf } from "../../../../src/telemetry/features.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { escapedJson } from "../../../support/formats/escaped.ts";
+import { oddText as text } from "../../../support/formats/odd-texts.ts";
 import { fc } from "../../../support/property.ts";
 
 const PROVIDERS = [openaiChat, openaiResponses, anthropicMessages, gemini];
@@ -25,22 +29,6 @@ const MODELS = [
   makeModel({ dialect: { ...dialect, toolIds: "safe-40", reasoningHistory: "keep", hasDeveloperRole: false } }),
 ];
 
-const PIECES = [
-  "a",
-  "word ",
-  "é",
-  "größer",
-  "日本",
-  "😀",
-  "\u2028",
-  "\u0080",
-  "ÿ",
-  '"',
-  "\\",
-  "\n",
-  "\\u00e9",
-] as const;
-const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 5 }).map((pieces) => pieces.join(""));
 const callId = fc.constantFrom("call_1", "call_2", "ümlaut");
 const parts = fc.array(
   fc.oneof(
@@ -91,7 +79,7 @@ function readWhole(bytes: Buffer): ClientRequest {
 
 function readPart(bytes: Buffer): ClientRequest | null {
   const scanned = scanBody(bytes);
-  const part = openaiResponses.undecoded === undefined ? null : parseFields(scanned, openaiResponses.undecoded);
+  const part = openaiResponses.undecoded === undefined ? null : parseFields(scanned, openaiResponses.undecoded, 0);
   return part === null ? null : openaiResponses.readRequest(scanned.source, part, { headers: {} });
 }
 
@@ -124,17 +112,50 @@ function expectSame(decoded: ClientRequest, undecoded: ClientRequest): void {
 describe("a body whose input is not decoded", () => {
   it("means the same to routing, to every provider and in the answer", () => {
     let undecodedCount = 0;
+    let unreadCount = 0;
     fc.assert(
-      fc.property(body, fc.constantFrom(0, 2), fc.constantFrom(0, 0, 0.4, 0.7), (given, indent, share) => {
-        const bytes = Buffer.from(escapedJson(given, { indent, share }));
+      fc.property(body, fc.constantFrom(0, 2), fc.constantFrom(0, 0, 0, 0.4, 0.7), (given, indent, share) => {
+        const json = escapedJson(given, { indent, share });
+        const bytes = Buffer.from(indent === 0 ? json : json.replaceAll("/", "\\/"));
         const undecoded = readPart(bytes);
         if (undecoded === null) return;
         if (isUndecoded(undecoded.body)) undecodedCount += 1;
+        unreadCount += undecoded.chat.messages.filter(isUnread).length;
         expectSame(readWhole(bytes), undecoded);
       }),
       { numRuns: 600 },
     );
     expect(undecodedCount).toBeGreaterThan(50);
+    expect(unreadCount).toBeGreaterThan(15);
+  });
+
+  it("parses no long text of a history to measure it, or to send it on", () => {
+    const long = (at: number) => `${at} é "größer"\n`.repeat(400);
+    const input = [
+      { type: "message", role: "user", content: [{ type: "input_text", text: "Fix it" }] },
+      { type: "message", role: "assistant", content: [{ type: "output_text", text: long(1) }] },
+      { type: "message", role: "user", content: "Not like that" },
+      { type: "function_call", call_id: "call_1", name: "read", arguments: "{}" },
+      { type: "function_call_output", call_id: "call_1", output: long(2) },
+      { type: "function_call", call_id: "call_2", name: "read", arguments: "{}" },
+      { type: "function_call_output", call_id: "call_2", output: [{ type: "input_text", text: long(3) }] },
+      { type: "message", role: "developer", content: long(4) },
+      { type: "message", role: "user", content: "Hi" },
+    ];
+    const parse = vi.spyOn(JSON, "parse");
+    try {
+      const request = readPart(Buffer.from(JSON.stringify({ store: false, input }))) as ClientRequest;
+      const { messages } = request.chat;
+      estimateInputTokens(request.chat);
+      featuresOf(request.chat, null);
+      findEscalation({ messages, ask: newestAsk(messages), policy: "eager", isFollowUp: true, last: null });
+      sentTo(openaiResponses, request, { model: makeModel(), refusedFields: [] });
+      sentTo(openaiChat, request, { model: makeModel(), refusedFields: [] });
+      expect(messages.filter(isUnread)).toHaveLength(4);
+      expect(parse.mock.calls.filter(([source]) => source.length > 1_500)).toEqual([]);
+    } finally {
+      parse.mockRestore();
+    }
   });
 
   it.each([
@@ -152,5 +173,25 @@ describe("a body whose input is not decoded", () => {
       openaiResponses.undecoded === undefined ? null : parseFields(scanBody(bytes), openaiResponses.undecoded);
     expect(part).toBeNull();
     expect(isObject(parseBody(bytes).body)).toBe(true);
+  });
+
+  it("does not parse known tools again in a body whose texts must all be read", () => {
+    const tools = [{ type: "function", name: "look", description: "x".repeat(2_000), parameters: {} }];
+    const item = (type: string) => ({
+      type,
+      role: "user",
+      content: [{ type: "input_text", text: "y".repeat(20_000) }],
+    });
+    for (const body of [
+      { input: [item("message")], tools },
+      { store: false, input: [item("message"), { type: "web_search_call", id: "ws_1", status: "completed" }], tools },
+    ]) {
+      const [, second, third] = [1, 2, 3].map(() => {
+        const scanned = scanBody(Buffer.from(JSON.stringify({ model: "auto", ...body })));
+        return parseFields(scanned, openaiResponses.undecoded!);
+      });
+      expect(third?.tools).toEqual(tools);
+      expect(third?.tools).toBe(second?.tools);
+    }
   });
 });

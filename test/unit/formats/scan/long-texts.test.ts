@@ -31,6 +31,7 @@ describe("a long text", () => {
         expect(source.bytes.toString("utf8", found?.start, found?.end)).toBe(literal);
         expect(source.bytes.toString("utf8", found?.nameStart).startsWith('"content":')).toBe(true);
         expect(found?.isPlain).toBe(isJson(literal) && !ESCAPES.includes(wrong));
+        expect(found?.isUsual).toBe(isJson(literal) && JSON.stringify(JSON.parse(literal)) === literal);
         expect(isAscii).toBe(isAsciiText(Buffer.from(text)));
         expect(isEscaped).toBe(ESCAPES.includes(wrong));
       }),
@@ -48,6 +49,9 @@ describe("a long text", () => {
     expect(nameOf(`{"list":[{"x":1,"abc" : ${long}},{"xyz":${long}}]}`)).toEqual(['"abc"', '"xyz"']);
     expect(nameOf(`{"list":[["abc",${long}]]}`)).toEqual([null]);
     expect(nameOf(`{"list":[{"abc":[${long}]}],"text":"short"}`)).toEqual([]);
+    expect(nameOf(`{"list":[{"abc":[{"def":${long}}]}]}`)).toEqual(['"def"']);
+    expect(nameOf(`{"list":[{"abc":[{"def":[{"ghi":${long}}],"jkl":{"mno":${long}}}]}]}`)).toEqual(['"ghi"']);
+    expect(nameOf(`{"a":[{"b":[{"c":[{"d":[{"e":${long}}]}]}]}]}`)).toEqual([]);
   });
 
   it("is longer than 1,024 bytes with its quotes", () => {

@@ -1,7 +1,7 @@
 // Evidence that a conversation goes wrong: what raises the tier, by how much, and what only looks like it.
 
 import { describe, expect, it } from "vitest";
-import type { ChatMessage } from "../../../../src/core/chat.ts";
+import { type ChatMessage, withUnread } from "../../../../src/core/chat.ts";
 import type { EscalationPolicy, SessionTurn } from "../../../../src/core/session.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
 import { isComplaint } from "../../../../src/routing/sessions/complaint.ts";
@@ -55,6 +55,29 @@ describe("in the calls", () => {
     ["one file whose edits fail", editing, "the same edit failing again"],
   ])("%s raises by one", (_name, steps, because) => {
     expect(evidence([ask, ...steps])).toMatchObject({ tiers: 1, because: [because] });
+  });
+
+  it("is found in results that were left in the body", () => {
+    const left = (message: ChatMessage): ChatMessage => {
+      if (message.role !== "tool") return message;
+      const bytes = Buffer.from(JSON.stringify(message.content));
+      return withUnread(message, { bytes, start: 0, end: bytes.length, name: "content", isUsual: true });
+    };
+    const lines = 'more "lines"\n'.repeat(100);
+    const because = (endings: readonly string[], begin = "") =>
+      evidence([
+        ask,
+        ...endings.flatMap((ending) => step("run", { command: "npm test" }, begin + lines + ending)).map(left),
+      ]).because;
+    expect(because(["1", "2", "3"])).toEqual([]);
+    expect(because(["1", "1", "3"])).toEqual(["the same tool call again"]);
+    expect(because(["exit code: 1", "exit code: 2", "3"])).toEqual(["the same tool call again"]);
+    expect(because(["1", "2", "3"], '\n\n"\nError: ')).toEqual([]);
+    expect(because(["1", "2", "3"], "\n\n\nError: ")).toEqual([
+      "the same tool call again",
+      "3 failed tool results in a row",
+    ]);
+    expect(because(["\n".repeat(900)], "\n".repeat(900))).toEqual([]);
   });
 
   it("pieces add up to two at most", () => {

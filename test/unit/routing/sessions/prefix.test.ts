@@ -46,7 +46,8 @@ const undecoded = (given: ChatMessage): ChatMessage => ({
 const unread = (given: ChatMessage): ChatMessage => {
   const bytes = Buffer.from(JSON.stringify(given.content));
   const { content: _, ...others } = undecoded(given);
-  const message = withUnread({ content: "", ...others }, { bytes, start: 0, end: bytes.length });
+  const text = { bytes, start: 0, end: bytes.length, name: "content", isUsual: true };
+  const message = withUnread({ content: "", ...others }, text);
   return Object.assign(message, { [UNDECODED]: true }) as ChatMessage;
 };
 
@@ -96,7 +97,8 @@ describe("the hashes of a prompt", () => {
 
   it("are taken of the ends as they came where these are no JSON", () => {
     const bytes = Buffer.from(`"\\x${"a".repeat(2_000)}\\"`);
-    const wrong = withUnread({ role: "tool", content: "" }, { bytes, start: 0, end: bytes.length }) as ChatMessage;
+    const text = { bytes, start: 0, end: bytes.length, name: "content", isUsual: false };
+    const wrong = withUnread({ role: "tool", content: "" }, text) as ChatMessage;
     expect(hashes([wrong])).toEqual(hashes([{ ...wrong, content: bytes.toString().slice(1, -1) }]));
   });
 
