@@ -33,9 +33,9 @@ export interface Keys {
   create(wanted: NewKey): Promise<MadeKey>;
   /**
    * A value for keys that are known; a promise only when the database has to be asked. Rejects when it cannot be asked.
-   * Without `mayAsk`, a key that is not in memory is unknown.
+   * Where `mayAsk` says no, a key that is not in memory is unknown.
    */
-  verify(text: string, mayAsk?: boolean): Verification | Promise<Verification>;
+  verify(text: string, mayAsk?: () => boolean): Verification | Promise<Verification>;
   list(accountId: string, page: Page, search?: KeySearch): Promise<readonly KeyRecord[]>;
   /** How many keys a search finds. */
   count(accountId: string, search?: KeySearch): Promise<number>;
@@ -94,12 +94,12 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       directory.putKey(key);
       return { key, text };
     },
-    verify: (text, mayAsk = true) => {
+    verify: (text, mayAsk = () => true) => {
       if (!isKeyShaped(text)) return UNKNOWN;
       const hash = hashKeyText(text);
       const key = find(directory, hash);
       if (key !== undefined) return judge(key);
-      return !mayAsk || unknownKeys.has(hash) ? UNKNOWN : lookUp(hash);
+      return !mayAsk() || unknownKeys.has(hash) ? UNKNOWN : lookUp(hash);
     },
     list: async (accountId, page, search) => (await store.list(accountId, page, now(), search)).map(lastUsed.overlay),
     count: (accountId, search) => store.count(accountId, now(), search),

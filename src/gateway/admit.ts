@@ -26,21 +26,21 @@ export interface Credentials {
   readonly authorization: string | undefined;
   /** The `x-api-key` header, where the path takes it. */
   readonly apiKey: string | undefined;
-  /** The client's network address. */
-  readonly address: string;
+  /** The client's network address. To learn it takes a system call, and a known key needs none. */
+  readonly address: () => string;
 }
 
 export function admit(credentials: Credentials, services: AdmissionServices): Admitted | Promise<Admitted> {
-  const { address } = credentials;
   const keyText = keyTextOf(credentials);
-  const waitSeconds = services.wrongKeys.waitSeconds(address);
+  const waitSeconds = (): number => services.wrongKeys.waitSeconds(credentials.address());
   // Keys in memory are admitted all the same, since others may share the address. The rest are not looked up at all.
-  const verification = keyText === null ? UNKNOWN : services.keys.verify(keyText, waitSeconds === 0);
+  const verification = keyText === null ? UNKNOWN : services.keys.verify(keyText, () => waitSeconds() === 0);
   const judge = (verified: Verification): Admitted | Promise<Admitted> => {
     if (verified.state !== "unknown") return admitVerified(verified, services);
-    if (waitSeconds > 0) throw tooManyWrongKeys(waitSeconds);
+    const seconds = waitSeconds();
+    if (seconds > 0) throw tooManyWrongKeys(seconds);
     if (!isGiven(credentials)) throw missingKey();
-    services.wrongKeys.note(address);
+    services.wrongKeys.note(credentials.address());
     throw wrongKey();
   };
   return verification instanceof Promise ? verification.then(judge) : judge(verification);

@@ -34,7 +34,8 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     facts = { decision, reservation, attempted };
     if (!attempted.result.ok) throw attempted.result.error;
     observer.answered();
-    const response = await answer({ call, reservation, attempted, answered: attempted.result }, services);
+    const answered = answer({ call, reservation, attempted, answered: attempted.result }, services);
+    const response = answered instanceof Promise ? await answered : answered;
     observer.ready();
     return response;
   } catch (error) {

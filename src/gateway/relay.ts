@@ -37,6 +37,8 @@ export interface TextSink {
   readonly isOpen: boolean;
   /** Null when there is room for more. Otherwise resolves when there is again, or when the reader has gone. */
   write(text: string): Promise<void> | null;
+  /** The last text, which may be empty. */
+  end(text: string): void;
 }
 
 /** Resolves when the stream is over and settled, however it ended. Rejects only when the sink cannot be written to. */
@@ -57,16 +59,16 @@ export async function relay(task: RelayTask, sink: TextSink): Promise<void> {
     const isCutting = task.isCutting();
     event = eventOf(stream, isCutting);
     if (event === "finished") {
-      await writeTo(sink, await task.onFinish(progress()));
+      endWith(sink, await task.onFinish(progress()));
     } else if (event === "stream-broken") {
       const { fault } = reader.progress;
       await task.onBreak(fault?.message ?? body.failure?.message ?? "the provider closed the stream");
-      await writeTo(sink, writer.fail(isCutting ? shuttingDown() : brokenStream()));
+      endWith(sink, writer.fail(isCutting ? shuttingDown() : brokenStream()));
     }
   } catch (error) {
     event = "our-fault";
     await task.onFault(error);
-    await writeTo(sink, writer.fail(new GatewayError("internal", "Internal error; the answer is incomplete.")));
+    endWith(sink, writer.fail(new GatewayError("internal", "Internal error; the answer is incomplete.")));
   } finally {
     try {
       if (event === null) await readOn(stream);
@@ -78,8 +80,8 @@ export async function relay(task: RelayTask, sink: TextSink): Promise<void> {
   }
 }
 
-async function writeTo(sink: TextSink, text: string): Promise<void> {
-  if (sink.isOpen && text !== "") await sink.write(text);
+function endWith(sink: TextSink, text: string): void {
+  if (sink.isOpen) sink.end(text);
 }
 
 interface Passing {

@@ -88,7 +88,10 @@ class ReusedConnections {
     if (client.stats.pending === 0) this.#clients.delete(client);
   }
 
-  /** A client that was just given a request connects again for it. */
+  /**
+   * A client that was just given a request connects again for it. One whose request was given up does so too, and is then
+   * free: the next request need not wait until it is connected.
+   */
   #disconnected(client: ReusedClient): void {
     client.socket = null;
     if (!client.isFree) return;

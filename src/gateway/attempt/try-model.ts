@@ -228,7 +228,8 @@ async function openStream(body: ReplyBody, reader: StreamReader): Promise<ReplyR
   const head: ChatChunk[] = [];
   let isAtEnd = false;
   while (!isAtEnd && !reader.progress.hasContent) {
-    const bytes = await body.read();
+    const next = body.read();
+    const bytes = next instanceof Promise ? await next : next;
     isAtEnd = bytes === null;
     const chunks = bytes === null ? reader.end() : reader.push(bytes);
     if (chunks.length > 0) body.eventSeen();

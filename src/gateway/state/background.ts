@@ -101,5 +101,6 @@ function sinkOf(feed: EventFeed | null): TextSink {
       feed?.push(text);
       return null;
     },
+    end: (text) => feed?.push(text),
   };
 }

@@ -13,7 +13,7 @@ const EVENT_STREAM = "text/event-stream; charset=utf-8";
 interface StreamText {
   /** Server-sent events when left out. */
   readonly contentType?: string;
-  /** Writes the text to a sink, and resolves when it is over. */
+  /** Writes the text to a sink, which it may end with its last piece, and resolves when it is over. */
   readonly relay: (sink: TextSink) => Promise<void>;
   readonly ping: string;
 }
@@ -31,12 +31,21 @@ export function relayPieces(pieces: AsyncIterable<string>): StreamText["relay"] 
 
 export async function sendStream(reply: FastifyReply, stream: StreamText, stallMs: number): Promise<void> {
   const response = reply.raw;
-  await writeHead(reply, stream);
+  try {
+    writeHead(reply, stream);
+  } catch (error) {
+    // Nobody will read the text. Its source is told, so that it releases what it holds.
+    await stream.relay(unwritable(error)).catch(() => undefined);
+    throw error;
+  }
   reply.hijack();
   const sink = new ResponseSink(response, stream.ping, stallMs);
   try {
-    await stream.relay(sink);
-    response.end();
+    const relayed = stream.relay(sink);
+    // A first piece that was there has gone out by now, and has not waited for the timer.
+    sink.watchSilence();
+    await relayed;
+    sink.end("");
     cutWhenUnread(response, stallMs);
   } catch (error) {
     // A clean end would look like a complete response.
@@ -47,28 +56,20 @@ export async function sendStream(reply: FastifyReply, stream: StreamText, stallM
   }
 }
 
-/** If the head cannot be written, nobody will read the text. Its source is told, so that it releases what it holds. */
-async function writeHead(reply: FastifyReply, { contentType = EVENT_STREAM, relay }: StreamText): Promise<void> {
-  try {
-    // A copy of the reply's headers already, so none is made again.
-    const headers = reply.getHeaders() as Record<string, string>;
-    headers["content-type"] = contentType;
-    headers["cache-control"] = "no-cache, no-transform";
-    headers["x-accel-buffering"] = "no";
-    reply.raw.writeHead(200, headers);
-  } catch (error) {
-    await relay(unwritable(error)).catch(() => undefined);
-    throw error;
-  }
+function writeHead(reply: FastifyReply, { contentType = EVENT_STREAM }: StreamText): void {
+  // A copy of the reply's headers already, so none is made again.
+  const headers = reply.getHeaders() as Record<string, string>;
+  headers["content-type"] = contentType;
+  headers["cache-control"] = "no-cache, no-transform";
+  headers["x-accel-buffering"] = "no";
+  reply.raw.writeHead(200, headers);
 }
 
 function unwritable(error: unknown): TextSink {
-  return {
-    isOpen: true,
-    write() {
-      throw error;
-    },
+  const fail = (): never => {
+    throw error;
   };
+  return { isOpen: true, write: fail, end: fail };
 }
 
 class ResponseSink implements TextSink {
@@ -78,7 +79,7 @@ class ResponseSink implements TextSink {
   #isFull = false;
   #hasBegun = false;
   #writtenAtMs = performance.now();
-  #silence = setTimeout(() => this.#look(), SILENCE_MS);
+  #silence: NodeJS.Timeout | undefined;
 
   constructor(response: ServerResponse, ping: string, stallMs: number) {
     this.#response = response;
@@ -101,6 +102,19 @@ class ResponseSink implements TextSink {
     });
   }
 
+  end(text: string): void {
+    const response = this.#response;
+    if (response.writableEnded) return;
+    // The last text and the end are one write: Node uncorks the socket at the end.
+    response.socket?.cork();
+    if (text !== "") this.#put(text);
+    response.end();
+  }
+
+  watchSilence(): void {
+    this.#silence = setTimeout(() => this.#look(), SILENCE_MS);
+  }
+
   close(): void {
     clearTimeout(this.#silence);
   }
@@ -110,7 +124,11 @@ class ResponseSink implements TextSink {
     const { socket, chunkedEncoding } = this.#response;
     if (socket === null || !chunkedEncoding || !this.#hasBegun) {
       this.#hasBegun = true;
-      return this.#response.write(text);
+      // Node would write head and text at the end of the turn. This way they go out before anything else is done.
+      socket?.cork();
+      const hasRoom = this.#response.write(text);
+      socket?.uncork();
+      return hasRoom;
     }
     const length = Buffer.byteLength(text);
     const isAscii = length === text.length;

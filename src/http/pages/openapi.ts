@@ -1,4 +1,4 @@
-// GET /openapi.json: the contract as OpenAPI 3.1, written once from the operations and their schemas.
+// GET /openapi.json: the contract as OpenAPI 3.1, written from the operations and their schemas when it is first asked for.
 
 import type { FastifyInstance } from "fastify";
 import type { TSchema } from "typebox";
@@ -73,8 +73,11 @@ export const OPERATIONS: readonly Operation[] = [
 ];
 
 export function registerOpenapi(server: FastifyInstance): void {
-  const document = JSON.stringify(openapiDocument());
-  server.get("/openapi.json", (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
+  let document: string | null = null;
+  server.get("/openapi.json", (_request, reply) => {
+    document ??= JSON.stringify(openapiDocument());
+    return reply.type("application/json; charset=utf-8").send(document);
+  });
 }
 
 export function openapiDocument(): OpenapiDocument {
@@ -154,9 +157,11 @@ function writeContent(content: Content, schemas: Schemas): object {
 function writeSchema(schema: TSchema, schemas: Schemas): object {
   const { $id: name, ...keywords } = schema as Readonly<Record<string, unknown>>;
   if (typeof name !== "string") return writeKeywords(schema, keywords, schemas);
-  // The place is taken first: the order is that of the first mention.
-  if (!schemas.has(name)) schemas.set(name, {});
-  schemas.set(name, writeKeywords(schema, keywords, schemas));
+  if (!schemas.has(name)) {
+    // The place is taken first: the order is that of the first mention.
+    schemas.set(name, {});
+    schemas.set(name, writeKeywords(schema, keywords, schemas));
+  }
   return { $ref: `#/components/schemas/${name}` };
 }
 

@@ -65,7 +65,7 @@ function createCallCounter(context: KeyAdmissionContext): AdmitRequest {
     const { authorization } = request.headers;
     const keyHeader = request.clientFormat?.habits.keyHeader ?? null;
     const apiKey = keyHeader === null ? undefined : [request.headers[keyHeader]].flat()[0];
-    const admitted = admit({ authorization, apiKey, address: request.ip }, services);
+    const admitted = admit({ authorization, apiKey, address: () => request.ip }, services);
     if (admitted instanceof Promise) return admitted.then((known) => noteAdmitted(request, reply, known));
     noteAdmitted(request, reply, admitted);
     return undefined;

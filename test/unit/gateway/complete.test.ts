@@ -87,7 +87,7 @@ test("a client that is charged for disconnecting is reported as such, though the
   });
   const response = await done;
   if (response.kind !== "stream") throw new Error("a stream was asked for");
-  await response.relay({ isOpen: false, write: () => null });
+  await response.relay({ isOpen: false, write: () => null, end: () => undefined });
   expect(ledger.settle).toHaveBeenCalledTimes(1);
   expect(ledger.release).not.toHaveBeenCalled();
   expect(reports.map(({ ending, cost }) => [ending, cost === null])).toEqual([["client-gone", false]]);

@@ -60,6 +60,9 @@ async function readAll(relayTo: (sink: TextSink) => Promise<void>, goesAt = "nev
       this.isOpen = !text.includes(goesAt);
       return null;
     },
+    end(text: string) {
+      this.all += text;
+    },
   };
   await relayTo(sink);
   return sink.all;
@@ -105,7 +108,7 @@ test("a provider that breaks off is named with its reason to us, not to the clie
 
 test("an answer whose reader has gone before the first piece still ends", async () => {
   const { relayTo, called, body } = begin([hello, finished], () => "");
-  await relayTo({ isOpen: false, write: () => expect.unreachable() });
+  await relayTo({ isOpen: false, write: () => expect.unreachable(), end: () => expect.unreachable() });
   expect(called()).toEqual(["disconnect"]);
   expect(body.cancel).toHaveBeenCalled();
 });
@@ -116,6 +119,9 @@ test("an answer that cannot be written is a fault of ours", async () => {
   const written = relayTo({
     isOpen: true,
     write() {
+      throw fault;
+    },
+    end() {
       throw fault;
     },
   });
@@ -138,6 +144,9 @@ test("nothing is read from the provider while the reader is full", async () => {
     write(text) {
       all += text;
       return read.mock.calls.length === 1 ? isFull : null;
+    },
+    end(text) {
+      all += text;
     },
   });
   await vi.waitFor(() => expect(all).toContain("Hello"));

@@ -117,6 +117,22 @@ describe("connections that are kept", () => {
     await answerAll(second);
   });
 
+  it("are open again for the next requests when some were given up", async () => {
+    const { server, sendAll, answerAll, asked } = await openProvider();
+    let opened = 0;
+    server.on("connection", () => {
+      opened += 1;
+    });
+    const given = await sendAll(3);
+    for (const exchange of given) exchange.abort();
+    for (const { end } of given) expect(await end).toBe("aborted");
+    asked.length = 0;
+    await expect.poll(() => opened, { interval: 1 }).toBe(6);
+    await turns();
+    await answerAll(await sendAll(3));
+    expect(opened).toBe(6);
+  });
+
   it("are forgotten when the provider closes them while they are idle", async () => {
     const { server, sendAll, answerAll } = await openProvider();
     const first = await sendAll(2);

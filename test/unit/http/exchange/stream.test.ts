@@ -1,6 +1,9 @@
 // A stream onto a socket: paced by it, kept alive in silence, and never ended as if it were complete when it is not.
 
 import { EventEmitter } from "node:events";
+import { createServer, get } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 import type { FastifyReply } from "fastify";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { TextSink } from "../../../../src/gateway/relay.ts";
@@ -16,6 +19,8 @@ class FakeSocket extends EventEmitter {
   /** What the kernel has not taken yet. */
   readonly _handle = { writeQueueSize: 0 };
   readonly write: (text: string) => boolean;
+  readonly cork = vi.fn();
+  readonly uncork = vi.fn();
 
   constructor(write: (text: string) => boolean) {
     super();
@@ -26,7 +31,7 @@ class FakeSocket extends EventEmitter {
 class FakeResponse extends EventEmitter {
   readonly written: string[] = [];
   destroyed = false;
-  isEnded = false;
+  writableEnded = false;
   writableNeedDrain = false;
   writableFinished = false;
   headers: Record<string, string> = {};
@@ -41,7 +46,7 @@ class FakeResponse extends EventEmitter {
     return !this.writableNeedDrain;
   }
   end(): void {
-    this.isEnded = true;
+    this.writableEnded = true;
     queueMicrotask(() => this.emit("close"));
   }
   destroy(): void {
@@ -65,7 +70,7 @@ test("sends every piece, with the headers of the reply", async () => {
   const { response, sent } = send(words(3));
   await sent;
   expect(response.written).toEqual(["0", "1", "2"]);
-  expect(response.isEnded).toBe(true);
+  expect(response.writableEnded).toBe(true);
   expect(response.headers).toMatchObject({
     "x-request-id": "req_1",
     "content-type": "text/event-stream; charset=utf-8",
@@ -184,7 +189,10 @@ test("a source that throws breaks the connection off instead of ending it", asyn
   }
   const { response, sent } = send(source());
   await expect(sent).rejects.toThrow("fault");
-  expect({ destroyed: response.destroyed, isEnded: response.isEnded }).toEqual({ destroyed: true, isEnded: false });
+  expect({ destroyed: response.destroyed, isEnded: response.writableEnded }).toEqual({
+    destroyed: true,
+    isEnded: false,
+  });
   expect(vi.getTimerCount()).toBe(0);
 });
 
@@ -221,4 +229,33 @@ test("a chunk is one write, in bytes and not in characters", async () => {
     ["9\r\ndata: 2\n\n\r\n", "latin1"],
     ["11\r\ndata: é世🙂\n\n\r\n", "utf8"],
   ]);
+});
+
+test("the head goes out with the first piece at once, and the end with the last", async () => {
+  vi.useRealTimers();
+  const writes: number[] = [];
+  const relay = async (sink: TextSink): Promise<void> => {
+    void sink.write("data: 1\n\n");
+    writes.push(written.mock.calls.length + single.mock.calls.length);
+    await new Promise((resolve) => setImmediate(resolve));
+    sink.end("data: é\n\n");
+    writes.push(written.mock.calls.length + single.mock.calls.length);
+  };
+  let written = vi.fn();
+  let single = vi.fn();
+  const server = createServer((_request, response) => {
+    const { socket } = response as unknown as { socket: { _writev: () => void; _write: () => void } };
+    written = vi.spyOn(socket, "_writev");
+    single = vi.spyOn(socket, "_write");
+    const reply = { raw: response, hijack: () => undefined, getHeaders: () => ({}) } as unknown as FastifyReply;
+    void sendStream(reply, { relay, ping: PING }, STALL_MS);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const text = await new Promise<string>((resolve, reject) => {
+    get({ port, host: "127.0.0.1", agent: false }, (response) => textOf(response).then(resolve, reject));
+  });
+  server.close();
+  expect(text).toBe("data: 1\n\ndata: é\n\n");
+  expect(writes).toEqual([1, 2]);
 });
