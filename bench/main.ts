@@ -53,10 +53,10 @@ interface Plan {
   readonly overload: OverloadPlan;
 }
 
-/** A few minutes in all; the figures in docs/operate/performance.md come from it. */
+/** About eight minutes in all; the figures in docs/operate/performance.md come from it. */
 const FULL: Plan = {
-  requests: { rounds: 5, warmUpMs: 6_000, roundMs: 1_000 },
-  latency: { rounds: 3, warmUpMs: 6_000, roundMs: 2_000 },
+  requests: { rounds: 5, warmUpMs: 10_000, roundMs: 1_000 },
+  latency: { rounds: 3, warmUpMs: 10_000, roundMs: 2_000 },
   stream: { warmUpRounds: 300, rounds: 3, chunks: 60, openStreams: 1_000 },
   classify: { forMs: 800 },
   ledger: { warmUpMs: 5_000, forMs: 3_000, concurrent: 64 },

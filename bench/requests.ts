@@ -2,7 +2,7 @@
 // a busy moment of the machine affects all of them; the median round counts. Small bodies come first, because large ones
 // leave a grown heap behind.
 
-import { bodyOf, responsesBodyOf, SIZES, type Size } from "./clients/bodies.ts";
+import { bodyOf, messagesBodyOf, responsesBodyOf, SIZES, type Size } from "./clients/bodies.ts";
 import type { Rig } from "./harness/rig.ts";
 import type { Server } from "./harness/server.ts";
 import { showRange, showRatios, type Table } from "./harness/table.ts";
@@ -30,7 +30,9 @@ export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Tab
   const cases: readonly Case[] = [
     newCase(rig.direct, "small"),
     ...SIZES.flatMap((size) =>
-      [rig.proxy, rig.withoutLedger, rig.gateway, rig.responses, ...rig.others].map((server) => newCase(server, size)),
+      [rig.proxy, rig.withoutLedger, rig.gateway, rig.responses, rig.messages, ...rig.others].map((server) =>
+        newCase(server, size),
+      ),
     ),
   ];
   for (const size of SIZES) {
@@ -49,7 +51,7 @@ export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Tab
         return showRatios(one.cpuUs, cpuUs);
       };
       const ratio = one.server !== rig.direct && one.server !== rig.proxy ? against(rig.proxy) : "";
-      const ofChat = one.server === rig.responses ? against(rig.gateway) : "";
+      const ofChat = one.server === rig.responses || one.server === rig.messages ? against(rig.gateway) : "";
       return [one.server.name, one.size, showRange(one.perSecond), showRange(one.cpuUs), ratio, ofChat];
     }),
     notes: [
@@ -88,5 +90,6 @@ async function runRound({ load }: Rig, { server, size }: Case, forMs: number) {
 }
 
 function bodyFor({ target }: Server, size: Size): object {
-  return target.path === undefined ? bodyOf(size) : responsesBodyOf(size);
+  if (target.path === undefined) return bodyOf(size);
+  return target.path === "/v1/messages" ? messagesBodyOf(size) : responsesBodyOf(size);
 }

@@ -128,34 +128,37 @@ async function readRound({ load }: Rig, server: Server, connections: number) {
   return { ...times, cpuUs: after.cpuUs - before.cpuUs };
 }
 
-/** Servers take turns here too. The memory per stream is a difference, so each server is warmed up first. */
+/** Servers take turns here too. */
 async function measureOpen(rig: Rig, servers: readonly Server[], openStreams: number): Promise<Table> {
   await rig.provider.ask("pace", { chunks: OPEN_CHUNKS, everyMs: OPEN_EVERY_MS });
   // Provider and load are fresh too, and the first server would wait for them.
   await openAndClose(rig, rig.direct, openStreams);
-  const all: { readonly server: Server; readonly before: Resources; readonly opened: Opened[] }[] = [];
+  const all: { readonly server: Server; readonly opened: Opened[]; memory: HeldMemory | null }[] = [];
   for (const server of servers) {
-    // The first streams load code and grow the heap once; they are not what a further stream costs.
+    // The first streams load code once; they are not what a further stream costs.
     await openAndClose(rig, server, Math.ceil(openStreams / 5));
-    all.push({ server, before: await memoryOf(server), opened: [] });
+    all.push({ server, opened: [], memory: null });
   }
   for (let time = 0; time < OPENINGS; time++) {
     for (const { server, opened } of all) opened.push(await openAndClose(rig, server, openStreams));
   }
+  // Last: where V8 is made to collect, it drops compiled code, and the next streams wait for it.
+  for (const one of all) one.memory = await measureMemory(rig, one.server, openStreams);
   return {
     title: `stream: ${openStreams} opened at once`,
     columns: ["", "all open after s", "CPU ms/stream", "live KiB/stream", "RSS before MiB", "RSS open MiB"],
-    rows: all.map(({ server, before, opened }) => {
+    rows: all.map(({ server, opened, memory }) => {
       const mb = (bytes: number) => show(bytes / 1024 ** 2);
       const [first, last] = [opened[0], opened.at(-1)] as [Opened, Opened];
+      const { before, open } = memory as HeldMemory;
       const both = (read: (opening: Opened) => number) => `${show(read(first))} / ${show(read(last))}`;
       return [
         server.name,
         both(({ seconds }) => seconds),
         both(({ cpuUs }) => cpuUs / openStreams / 1000),
-        show((first.memory.liveBytes - before.liveBytes) / 1024 / openStreams),
+        show((open.liveBytes - before.liveBytes) / 1024 / openStreams),
         mb(before.rssBytes),
-        mb(first.memory.rssBytes),
+        mb(open.rssBytes),
       ];
     }),
     notes: [
@@ -169,20 +172,39 @@ async function measureOpen(rig: Rig, servers: readonly Server[], openStreams: nu
 interface Opened {
   readonly seconds: number;
   readonly cpuUs: number;
-  /** While the streams are open. */
-  readonly memory: Resources;
 }
 
-async function openAndClose({ load }: Rig, server: Server, count: number): Promise<Opened> {
+/** Without open streams, and with them. */
+interface HeldMemory {
+  readonly before: Resources;
+  readonly open: Resources;
+}
+
+async function openAndClose(rig: Rig, server: Server, count: number): Promise<Opened> {
   const before = await server.process.ask("resources", null);
   const startedAt = performance.now();
-  await load.ask("openStreams", { target: server.target, body: bodyOf("small", true), connections: count });
+  await openStreamsOf(rig, server, count);
   const seconds = (performance.now() - startedAt) / 1000;
   const { cpuUs } = await server.process.ask("resources", null);
-  const memory = await memoryOf(server);
+  await closeStreams(rig);
+  return { seconds, cpuUs: cpuUs - before.cpuUs };
+}
+
+async function measureMemory(rig: Rig, server: Server, count: number): Promise<HeldMemory> {
+  const before = await memoryOf(server);
+  await openStreamsOf(rig, server, count);
+  const open = await memoryOf(server);
+  await closeStreams(rig);
+  return { before, open };
+}
+
+function openStreamsOf({ load }: Rig, { target }: Server, connections: number): Promise<unknown> {
+  return load.ask("openStreams", { target, body: bodyOf("small", true), connections });
+}
+
+async function closeStreams({ load }: Rig): Promise<void> {
   await load.ask("closeStreams", null);
   await pause(CLOSING_MS);
-  return { seconds, cpuUs: cpuUs - before.cpuUs, memory };
 }
 
 /** After a collection, so that only live memory counts. */

@@ -28,9 +28,35 @@ export function responsesBodyOf(size: Size): object {
   };
 }
 
+/** The same request as a client of the Messages API sends it: all content in blocks. */
+export function messagesBodyOf(size: Size): object {
+  const { messages, tools = [], max_tokens: cap = 1024, ...rest } = bodyOf(size) as ChatBody;
+  const instructions = messages.find(({ role }) => role === "system")?.content ?? null;
+  return {
+    ...rest,
+    max_tokens: cap,
+    ...(instructions === null ? {} : { system: [textBlock(instructions)] }),
+    messages: messages.filter(({ role }) => role !== "system").map(turn),
+    tools: tools.map(({ function: { parameters, ...named } }) => ({ ...named, input_schema: parameters })),
+  };
+}
+
+function turn({ role, content, tool_call_id: id, tool_calls: calls = [] }: ChatMessage): object {
+  const texts = content === null ? [] : [textBlock(content)];
+  if (role === "tool") return { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: texts }] };
+  const uses = calls.map((call) => {
+    return { type: "tool_use", id: call.id, name: call.function.name, input: JSON.parse(call.function.arguments) };
+  });
+  return { role, content: [...texts, ...uses] };
+}
+
+function textBlock(text: string): object {
+  return { type: "text", text };
+}
+
 interface ChatBody {
   readonly messages: readonly ChatMessage[];
-  readonly tools?: readonly { readonly function: object }[];
+  readonly tools?: readonly { readonly function: { readonly parameters: object } }[];
   readonly max_tokens?: number;
 }
 
@@ -38,7 +64,10 @@ interface ChatMessage {
   readonly role: string;
   readonly content: string | null;
   readonly tool_call_id?: string;
-  readonly tool_calls?: readonly { readonly id: string; readonly function: object }[];
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly function: { readonly name: string; readonly arguments: string };
+  }[];
 }
 
 function inputItems({ role, content, tool_call_id: id, tool_calls: calls = [] }: ChatMessage): readonly object[] {

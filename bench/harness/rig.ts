@@ -18,6 +18,8 @@ export interface Rig {
   readonly gateway: Server;
   /** The same process, called by clients of the Responses API. */
   readonly responses: Server;
+  /** The same process, called by clients of the Messages API. */
+  readonly messages: Server;
   /** The gateway without ledger and request log. */
   readonly withoutLedger: Server;
   /** Gateways with several workers, another version, and peers: those of them that were asked for and are there. */
@@ -59,6 +61,11 @@ export async function startRig(wanted: OthersWanted = NO_OTHERS): Promise<Rig> {
       responses: {
         name: "gateway, Responses",
         target: { ...gateway.target, path: "/v1/responses" },
+        process: gateway.process,
+      },
+      messages: {
+        name: "gateway, Messages",
+        target: { ...gateway.target, path: "/v1/messages" },
         process: gateway.process,
       },
       withoutLedger: { name: "without ledger", target: withoutLedger.ready as GatewayReady, process: withoutLedger },
