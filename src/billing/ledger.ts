@@ -105,7 +105,8 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (amount !== null) return { state: "held", amount };
       return recalling<HoldOutcome>(toHoldOp(op)).catch((error: unknown) => {
         // The commit may have gone through although its outcome was lost.
-        if (error instanceof StoreUnavailable) recovery.releaseLater({ holdId: op.id, accountId: op.accountId });
+        const { id: holdId, accountId, keyId } = op;
+        if (error instanceof StoreUnavailable) recovery.releaseLater({ holdId, accountId, keyId });
         throw error;
       });
     },

@@ -246,6 +246,7 @@ function grantTransaction({ holdId, accountId, paid }: Charge) {
 /** Releasing twice does no harm: the second finds the hold resolved. */
 function release(draft: Draft, op: VoidOp): VoidOutcome {
   const held = draft.hold(op.holdId);
+  if (held === undefined && op.keyId !== undefined) return bar(draft, op, op.keyId);
   if (held?.state !== "open") return { state: "already-resolved" };
   assert(held.accountId === op.accountId, "a hold is resolved under the account it was taken for");
   const wallet = draft.wallet(held.accountId);
@@ -253,6 +254,13 @@ function release(draft: Draft, op: VoidOp): VoidOutcome {
   draft.resolveHold(held, op.isExpiry ? "expired" : "voided");
   if (op.isExpiry) draft.beginEpoch(op.accountId);
   countSpend(draft, held, { freed: held.amount, paid: 0n, periodStartMs: 0 });
+  return { state: "voided" };
+}
+
+/** A hold that was sent and given up may still arrive. It finds its id in use, which undoes it. */
+function bar(draft: Draft, { holdId: id, accountId }: VoidOp, keyId: string): VoidOutcome {
+  const ended = { state: "voided", isLimited: false, isMetered: false } as const;
+  if (draft.hasWallet(accountId)) draft.addHold({ id, accountId, keyId, amount: 0n, ...ended });
   return { state: "voided" };
 }
 

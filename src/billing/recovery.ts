@@ -10,8 +10,8 @@ import { isGone } from "./owner.ts";
 const NEVER_MS = 2_000_000_000;
 
 export interface Recovery {
-  /** Releases a hold with the next retry, for when the store is away now. */
-  releaseLater(hold: HeldBy): void;
+  /** Releases a hold with the next retry, for when the store is away now and nobody knows whether it was taken. */
+  releaseLater(hold: HeldBy & { readonly keyId: string }): void;
   /** Releases a hold. Never rejects: what fails is retried. */
   release(hold: HeldBy): Promise<void>;
   /** Tries everything that is still open. */
@@ -54,7 +54,7 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
   }
 
   return {
-    releaseLater: note,
+    releaseLater: ({ keyId, ...hold }) => releases.set(hold.holdId, { ...note(hold), keyId }),
     async release(hold) {
       await finishReleases([note(hold)]);
     },

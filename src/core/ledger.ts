@@ -137,6 +137,8 @@ export interface VoidOp {
   readonly holdId: string;
   readonly accountId: string;
   readonly isExpiry: boolean;
+  /** Its key, where nobody knows whether it was taken: what is still on its way to the store must not take it later. */
+  readonly keyId?: string;
 }
 
 /** Money in from outside (positive) or a correction (either sign). The id makes it happen once. */

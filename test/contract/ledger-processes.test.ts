@@ -1,6 +1,11 @@
 // Several processes on one PostgreSQL ledger: what one remembers may be out of date, and what it gave up may still be sent.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createLedger } from "../../src/billing/ledger.ts";
+import { createOutbox } from "../../src/billing/outbox.ts";
 import { post } from "../../src/billing/post.ts";
 import { verifyLedger } from "../../src/billing/verify.ts";
 import type { Db } from "../../src/core/db.ts";
@@ -9,6 +14,8 @@ import { StoreUnavailable } from "../../src/core/store-errors.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createLedgerAudit } from "../../src/store/ledger/audit.ts";
 import { createLedgerStore } from "../../src/store/ledger/ledger.ts";
+import { SILENT_LOG } from "../../src/telemetry/log.ts";
+import { startTcpProxy } from "../support/network/tcp-proxy.ts";
 import { hold, release, settle, topUp } from "../support/stores/ledger.ts";
 import { createTestDatabase } from "../support/stores/postgres.ts";
 
@@ -78,6 +85,30 @@ describe.skipIf(database === null)("processes on one ledger", () => {
     expect(await problems()).toEqual([]);
   });
 
+  test("a batch that is tried again keeps its place: a hold is written before its release", async () => {
+    await theirs(hold(idOf("h0"), 1_000n, { accountId }));
+    await mine(topUp(idOf("t2"), 1n, accountId));
+    const [[held], [released]] = await Promise.all([
+      theirs(hold(idOf("h1"), 1_000n, { accountId })),
+      // Together with one that nobody remembers, so that it has to be read.
+      theirs(release(idOf("h1"), { accountId }), release(idOf("never"), { accountId })),
+    ]);
+    expect([held, released]).toMatchObject([{ state: "held" }, { state: "voided" }]);
+    expect(await db.query("SELECT held FROM wallets WHERE account_id = $1", [accountId])).toEqual([{ held: 1_000 }]);
+    expect(await problems()).toEqual([]);
+  });
+
+  test("a charge that is tried again is written before the lease that was asked for after it", async () => {
+    const lease: LedgerOp = { kind: "lease", owner: "mine", accountId, atLeast: 1n, epoch: null };
+    const reserved = { owner: "mine", keyId: "key", amount: 1_000n, isMetered: false, isFresh: true };
+    await mine(lease);
+    await theirs(topUp(idOf("t2"), 1n, accountId));
+    const [, [leased]] = await Promise.all([mine({ ...settle(idOf("h1"), 500), accountId, reserved }), mine(lease)]);
+    const [row] = await db.query("SELECT amount FROM leases WHERE account_id = $1", [accountId]);
+    expect(leased).toMatchObject({ state: "leased", amount: BigInt(row!.amount as number) });
+    expect(await problems()).toEqual([]);
+  });
+
   test("a hold that timed out behind another and was released is not written afterwards", async () => {
     const second = await newAccount();
     await theirs(topUp(`t${second}`, 1_000_000n, second));
@@ -116,4 +147,43 @@ describe.skipIf(database === null)("processes on one ledger", () => {
     expect(await db.query(isOpen, [second])).toEqual(open);
     expect(await problems()).toEqual([]);
   });
+
+  test("a hold that the network delivers after it was given up and released is not written", async () => {
+    const proxy = await startTcpProxy(database!.url);
+    const behind = await openDb(proxy.url, { queryTimeoutMs: 500 });
+    const folder = mkdtempSync(join(tmpdir(), "switchyard-late-"));
+    const outbox = createOutbox({ folder, name: "late", log: SILENT_LOG });
+    const store = createLedgerStore(behind, "late");
+    const ledger = createLedger({ store, owner: "late", outbox, log: SILENT_LOG, ownerSilentMs: 60_000 });
+    await ledger.start();
+    const wanted = (id: string) => ledger.hold(limited(id));
+    await wanted("first");
+    // From memory, over the connection that the next one shares.
+    await wanted("second");
+    let delivered = (): void => undefined;
+    const isDelivered = new Promise<void>((resolve) => {
+      delivered = resolve;
+    });
+    proxy.harm({}, { delayMs: LATE_MS });
+    // Its release names it too, and says nothing of an open one.
+    proxy.listen((bytes) => bytes.includes(idOf("given-up")) && bytes.includes(`"open"`) && delivered());
+    await expect(wanted("given-up")).rejects.toBeInstanceOf(StoreUnavailable);
+    proxy.harm({});
+    await isDelivered;
+    await ledger.stop();
+    await behind.close();
+    // The server has done by then what was delivered.
+    await expect.poll(() => proxy.open).toBe(0);
+    await proxy.close();
+    rmSync(folder, { recursive: true });
+    const isOpen = "SELECT id FROM holds WHERE account_id = $1 AND state = 'open'";
+    expect(await db.query(`${isOpen} ORDER BY id`, [accountId])).toEqual([
+      { id: idOf("first") },
+      { id: idOf("second") },
+    ]);
+    expect(await problems()).toEqual([]);
+  });
 });
+
+/** Longer than a release takes to be tried again. */
+const LATE_MS = 5_000;

@@ -65,12 +65,15 @@ const LOST = { status: null, text: "", isWhole: false };
 const SECOND = { requestId: "sim-1-1-1" };
 const UNCOUNTED: ProviderCall = { ...CALL, usage: null, kind: "no usage" };
 const NOTHING = {};
+const EMPTY: ProviderCall = { ...CALL, number: 5, kind: "empty answer", text: "" };
+const EMPTY_BEFORE: ProviderCall = { ...EMPTY, number: 4, model: "beta", usage: { ...USAGE, output: 0 } };
 
 test.each<[string, Case]>([
   ["an answer at its price", {}],
   ["an answer without usage at the price it shows", { calls: [UNCOUNTED], charges: { "sim-1-1-0": shownPrice() } }],
   ["an answer that was repeated", { plan: KEYED, tries: [sent({}), sent(SECOND)] }],
   ["a reply that was lost and repeated", { plan: KEYED, tries: [sent(LOST, { isDisturbed: true }), sent(SECOND)] }],
+  ["an empty answer after another model's", { tries: [sent({ text: answer("") })], calls: [EMPTY_BEFORE, EMPTY] }],
   ["a kill before the booking", { tries: [sent(LOST, { isDisturbed: true })], charges: NOTHING }],
   ["a refusal", { tries: [sent({ status: 503, text: error("sim-1-1-0") })], charges: NOTHING }],
   ["a client that left before anything came", { tries: [sent({ ...LOST, hasLeft: true })], charges: NOTHING }],

@@ -176,9 +176,12 @@ function withoutComments(text: string): string {
   return text.replaceAll(/^:.*\n\n/gm, "");
 }
 
-/** The number at the beginning of an answer names the call; an answer without text is one that was planned so. */
+/**
+ * The number at the beginning of an answer names the call. One without text was planned so. Where it has no output tokens
+ * either, the gateway has tried another model, so the last one counts.
+ */
 function answeredBy(content: string, providerCalls: readonly ProviderCall[]): ProviderCall | undefined {
-  if (content === "") return providerCalls.find(({ kind }) => kind === "empty answer");
+  if (content === "") return providerCalls.findLast(({ kind }) => kind === "empty answer");
   const number = Number(/^<c(\d+)>/.exec(content)?.[1] ?? -1);
   return providerCalls.find((call) => call.number === number);
 }

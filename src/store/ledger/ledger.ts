@@ -106,16 +106,59 @@ const COMMITS_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 6, postgres:
 
 /**
  * From memory where that suffices; else under lock. The memory runs ahead of the store: where a commit fails, those that
- * were made from it are rejected by their wallets. A batch that was rejected is read and posted again.
+ * were made from it are rejected by their wallets. A batch that was rejected is read and posted again, in its place.
  */
 function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore["commit"] {
-  const write = createLedgerWriter(db.kind, owner);
-  /** What was sent and is not answered yet. */
+  const { send, readAndWrite } = createWays(db, owner, memory);
+  /** What was sent and is not over yet. What was rejected is over once it was tried again. */
   const sent = new Set<Promise<unknown>>();
+  let rejected = 0;
   const inTurn = createTurns();
 
+  /** Outcomes are told in the order of the batches, so what comes later waits: a lease must be as it was told last. */
+  function tryAgain(error: unknown, again: () => Promise<readonly LedgerOutcome[]>) {
+    if (!(error instanceof BatchRejected)) throw error;
+    memory.readFirst();
+    rejected += 1;
+    return again().finally(() => {
+      rejected -= 1;
+    });
+  }
+
+  async function sendOrRead(ops: readonly LedgerOp[], post: Posting, pass: () => void) {
+    const read = async (earlier: Iterable<Promise<unknown>>) => {
+      await Promise.allSettled(earlier);
+      return readAndWrite(ops, post);
+    };
+    const isAlone = db.kind === "postgres" && mustBeAlone(ops);
+    if (isAlone || rejected > 0) await Promise.allSettled(sent);
+    const sending = send(ops, post);
+    if (sending === null) return read(sent).catch((error) => tryAgain(error, () => read(sent)));
+    const earlier = [...sent];
+    const ended = sending.written.then(
+      () => sending.outcomes,
+      (error) => tryAgain(error, () => read(earlier)),
+    );
+    const over = ended.finally(() => sent.delete(over));
+    sent.add(over);
+    if (!isAlone) pass();
+    return over;
+  }
+
+  return (ops, post) =>
+    inTurn((pass) => sendOrRead(ops, post, pass)).catch((error) => {
+      memory.forget();
+      throw error;
+    });
+}
+
+/** The two ways to commit a batch. */
+function createWays(db: Db, owner: string, memory: LedgerMemory) {
+  const write = createLedgerWriter(db.kind, owner);
+  return { send, readAndWrite };
+
   /** Null when it has to be read first; then nothing was sent. */
-  function send(ops: readonly LedgerOp[], post: Posting): SentBatch | null {
+  function send(ops: readonly LedgerOp[], post: Posting) {
     const state = memory.recall(ops);
     if (state === null) return null;
     const { outcomes, changes } = post(state, ops);
@@ -126,12 +169,11 @@ function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore[
     if (statements.length === 0) return null;
     memory.learn(state, changes);
     // A batch locks wallets in one order. At once, two processes could lock several of them crosswise.
-    const written = changes.wallets.length <= 1 ? db.batchAtOnce(statements) : db.batch(statements);
+    const written: Promise<unknown> = changes.wallets.length <= 1 ? db.batchAtOnce(statements) : db.batch(statements);
     return { outcomes, written };
   }
 
-  async function readAndWrite(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[]> {
-    await Promise.allSettled(sent);
+  async function readAndWrite(ops: readonly LedgerOp[], post: Posting) {
     const reads = readsFor(db.kind, ops);
     const { outcomes, changes, state } = await db.readThenWrite(Object.values(reads), (answers) => {
       const found = Object.fromEntries(Object.keys(reads).map((name, index) => [name, answers[index] ?? []]));
@@ -142,28 +184,6 @@ function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore[
     memory.learn(state, changes);
     return outcomes;
   }
-
-  async function sendOrRead(ops: readonly LedgerOp[], post: Posting, pass: () => void) {
-    const isAlone = db.kind === "postgres" && mustBeAlone(ops);
-    if (isAlone) await Promise.allSettled(sent);
-    const sending = send(ops, post);
-    if (sending === null) return readAndWrite(ops, post);
-    const { outcomes, written } = sending;
-    sent.add(written);
-    if (!isAlone) pass();
-    return written.then(() => outcomes).finally(() => sent.delete(written));
-  }
-
-  return async (ops, post) => {
-    try {
-      return await inTurn((pass) => sendOrRead(ops, post, pass));
-    } catch (error) {
-      memory.forget();
-      if (!(error instanceof BatchRejected)) throw error;
-      memory.readFirst();
-      return inTurn(() => readAndWrite(ops, post));
-    }
-  };
 }
 
 /** Batches are posted one after the other; each says when the next may begin. */
@@ -182,11 +202,6 @@ function createTurns(): <T>(work: (pass: () => void) => Promise<T>) => Promise<T
       pass();
     }
   };
-}
-
-interface SentBatch {
-  readonly outcomes: readonly LedgerOutcome[];
-  readonly written: Promise<unknown>;
 }
 
 /**
