@@ -74,6 +74,22 @@ describe.skipIf(database === null)("PostgreSQL outages", () => {
     expect((await db.query("SELECT 1 AS one"))[0]!.one).toBe(1);
   });
 
+  test("a lock that the server does not wait for any longer is unavailable, not a mistake in the statement", async () => {
+    const url = new URL(database!.url);
+    url.searchParams.set("options", "-c lock_timeout=20");
+    const impatient = await openDb(url.href);
+    const write = { sql: "UPDATE kept SET id = id", expectRows: 1 };
+    const writes = await db.transaction(async (tx) => {
+      await tx.query("SELECT 1 AS one FROM kept FOR UPDATE");
+      return Promise.allSettled([impatient.batchAtOnce([write]), impatient.batch([write])]);
+    });
+    for (const end of writes) {
+      expect(end).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
+    }
+    await impatient.batchAtOnce([write]);
+    await impatient.close();
+  });
+
   test("an address where nobody listens is unavailable at once", async () => {
     await expect(openDb("postgres://nobody:x@127.0.0.1:1/none")).rejects.toBeInstanceOf(StoreUnavailable);
   });

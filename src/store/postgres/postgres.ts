@@ -297,8 +297,11 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Classes: connection (08P01 is a mistake of ours), resources (also disk full), operator intervention, system error, authorisation; and read-only. */
-const UNAVAILABLE_STATES = /^(08(?!P01)|53|57|58|28|3D|25006)/;
+/**
+ * Classes: connection (08P01 is a mistake of ours), resources (also disk full), operator intervention, system error,
+ * authorisation; and read-only, and a lock that was waited for in vain.
+ */
+const UNAVAILABLE_STATES = /^(08(?!P01)|53|57|58|28|3D|25006|55P03)/;
 
 /** What an error means to the caller: a duplicate, a database that is away, or a mistake of ours. */
 function toError(error: unknown, statementIndex: number): unknown {
