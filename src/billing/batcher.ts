@@ -20,7 +20,7 @@ interface QueuedOp {
 }
 
 export interface Batcher {
-  /** Rejects with StoreUnavailable where the store is away or hangs; then the outcome is unknown. */
+  /** Rejects with StoreUnavailable where the store is away or hangs. The outcome is unknown then, unless it was never sent. */
   submit(op: LedgerOp): Promise<LedgerOutcome>;
   /** Resolves when nothing is queued or under way. */
   idle(): Promise<void>;
@@ -67,10 +67,12 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
     hanging = null;
   }
 
-  /** What was sent may still be committed; what was not is dropped. All callers learn that the outcome is unknown. */
+  /** What was sent may still be committed, so that its outcome is unknown. What was not is dropped. */
   function giveUp(batch: readonly QueuedOp[]): void {
-    hanging = new StoreUnavailable(new Error(`the store has not answered for ${COMMIT_TIMEOUT_MS} ms`));
-    for (const { reject } of [...batch, ...waiting]) reject(hanging);
+    const cause = new Error(`the store has not answered for ${COMMIT_TIMEOUT_MS} ms`);
+    hanging = new StoreUnavailable(cause, { isUnsent: true });
+    for (const { reject } of batch) reject(new StoreUnavailable(cause));
+    for (const { reject } of waiting) reject(hanging);
     waiting = [];
     onUnavailable();
   }

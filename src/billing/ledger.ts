@@ -104,9 +104,9 @@ export function createLedger(options: LedgerOptions): Ledger {
       const amount = leases.take(op);
       if (amount !== null) return { state: "held", amount };
       return recalling<HoldOutcome>(toHoldOp(op)).catch((error: unknown) => {
-        // The commit may have gone through although its outcome was lost.
+        // The commit may have gone through although its outcome was lost. In an outage most were never sent.
         const { id: holdId, accountId, keyId } = op;
-        if (error instanceof StoreUnavailable) recovery.releaseLater({ holdId, accountId, keyId });
+        if (error instanceof StoreUnavailable && !error.isUnsent) recovery.releaseLater({ holdId, accountId, keyId });
         throw error;
       });
     },

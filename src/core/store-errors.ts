@@ -2,15 +2,18 @@
 
 import { GatewayError } from "./errors.ts";
 
-/** The database cannot be reached, is full or is read-only. Whether a write under way was committed is unknown. */
+/** The database cannot be reached, is full or is read-only. Whether a write was committed is unknown, unless it was never sent. */
 export class StoreUnavailable extends GatewayError {
-  constructor(cause: unknown) {
+  readonly isUnsent: boolean;
+
+  constructor(cause: unknown, { isUnsent = false } = {}) {
     super("unavailable", "The service's database is not available at the moment. Try again shortly.", {
       code: "database_unavailable",
       retryAfterSeconds: 1,
       cause,
     });
     this.name = "StoreUnavailable";
+    this.isUnsent = isUnsent;
   }
 }
 

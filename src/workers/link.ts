@@ -20,6 +20,7 @@ const FAILURE = 2;
 interface LinkFailure {
   readonly message: string;
   readonly isUnavailable: boolean;
+  readonly isUnsent: boolean;
 }
 
 interface LinkWaiter {
@@ -131,12 +132,13 @@ function gone(): StoreUnavailable {
 }
 
 function toFailure(error: Error): LinkFailure {
-  return { message: error.message, isUnavailable: error instanceof StoreUnavailable };
+  const isUnavailable = error instanceof StoreUnavailable;
+  return { message: error.message, isUnavailable, isUnsent: isUnavailable && error.isUnsent };
 }
 
-function toError({ message, isUnavailable }: LinkFailure): Error {
+function toError({ message, isUnavailable, isUnsent }: LinkFailure): Error {
   const error = new Error(message);
-  return isUnavailable ? new StoreUnavailable(error) : error;
+  return isUnavailable ? new StoreUnavailable(error, { isUnsent }) : error;
 }
 
 /** Before each frame: its length without this, and what it holds. */

@@ -31,6 +31,7 @@ describe.skipIf(database === null)("PostgreSQL outages", () => {
     await expect(db.query("SELECT 1 AS one")).rejects.toBeInstanceOf(StoreUnavailable);
     await expect(db.batch([{ sql: "INSERT INTO kept VALUES (1)" }])).rejects.toBeInstanceOf(StoreUnavailable);
     await expect(db.transaction((tx) => tx.query("SELECT 1 AS one"))).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(db.batchAtOnce([{ sql: "INSERT INTO kept VALUES (1)" }])).rejects.toMatchObject({ isUnsent: true });
     await proxy.comeBack();
     await db.batch([{ sql: "INSERT INTO kept VALUES (2)" }]);
     expect((await db.query("SELECT id FROM kept")).map((row) => row.id)).toEqual([2]);
@@ -61,6 +62,7 @@ describe.skipIf(database === null)("PostgreSQL outages", () => {
     proxy.cut();
     for (const write of await Promise.allSettled(writes)) {
       expect(write).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
+      expect(write).toMatchObject({ reason: { isUnsent: false } });
     }
     await Promise.all([7, 8].map((id) => db.batchAtOnce([{ sql: "INSERT INTO kept VALUES ($1)", params: [id] }])));
     expect((await db.query("SELECT id FROM kept ORDER BY id")).map((row) => row.id)).toEqual([2, 7, 8]);

@@ -264,7 +264,7 @@ interface OpenLoan {
 }
 
 async function lend(pool: pg.Pool): Promise<OpenLoan> {
-  const loan: Loan = { client: await guarded(() => pool.connect()), isBroken: false };
+  const loan: Loan = { client: await pool.connect().catch(notConnected), isBroken: false };
   // While a connection is lent out its errors come here, not to the pool; the statement under way rejects as well.
   const onError = (): void => {
     loan.isBroken = true;
@@ -277,6 +277,11 @@ async function lend(pool: pg.Pool): Promise<OpenLoan> {
       loan.client.release(loan.isBroken);
     },
   };
+}
+
+function notConnected(cause: unknown): never {
+  const error = toError(cause, 0);
+  throw error instanceof StoreUnavailable ? new StoreUnavailable(cause, { isUnsent: true }) : error;
 }
 
 async function noting<T>(loan: Loan, work: (loan: Loan) => Promise<T>): Promise<T> {

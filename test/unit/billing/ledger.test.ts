@@ -71,6 +71,18 @@ afterEach(async () => {
 const untilRetried = (): Promise<unknown> => vi.advanceTimersByTimeAsync(1_000);
 const wallet = () => memory.wallets.get("a");
 
+test.each([
+  ["was never sent is not released, or each request of an outage would be", true, undefined],
+  ["may have been sent is released, and cannot be taken afterwards", false, "voided"],
+])("a hold that %s", async (_what, isUnsent, state) => {
+  const error = new StoreUnavailable(new Error("away"), { isUnsent });
+  fault = (op) => (op.kind === "hold" ? error : null);
+  await expect(ledger.hold(hold("h", 10n))).rejects.toBe(error);
+  await untilRetried();
+  await ledger.stop();
+  expect(memory.holds.get("h")?.state).toBe(state);
+});
+
 test("a hold whose commit was lost on the way back is released, and the request refused", async () => {
   fault = (op, moment) => (op.kind === "hold" && moment === "after" ? AWAY : null);
   await expect(ledger.hold(hold("h", 10n))).rejects.toBe(AWAY);
@@ -194,6 +206,7 @@ test("a store that hangs: requests are refused in time, answers go on, and all i
     await vi.advanceTimersByTimeAsync(10_000);
     const [held, settled, released] = await asked;
     expect(held).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
+    await expect(hung.hold(hold("later", 20n))).rejects.toMatchObject({ isUnsent: true });
     expect(settled).toMatchObject({ status: "fulfilled", value: { state: "deferred" } });
     expect(released).toMatchObject({ status: "fulfilled" });
     goOn();

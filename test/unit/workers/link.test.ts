@@ -20,8 +20,11 @@ test("a call is answered, money stays exact, and a failure keeps its words", asy
   const { near, far, end } = linked();
   far.serve("double", (payload) => (payload as bigint) * 2n);
   far.serve("fail", () => Promise.reject(new StoreUnavailable(new Error("no disk"))));
+  far.serve("refuse", () => Promise.reject(new StoreUnavailable(new Error("no disk"), { isUnsent: true })));
   expect(await near.call("double", 2n ** 62n)).toBe(2n ** 63n);
   await expect(near.call("fail", null)).rejects.toBeInstanceOf(StoreUnavailable);
+  await expect(near.call("fail", null)).rejects.toMatchObject({ isUnsent: false });
+  await expect(near.call("refuse", null)).rejects.toMatchObject({ isUnsent: true });
   end();
 });
 
