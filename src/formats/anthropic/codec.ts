@@ -30,7 +30,7 @@ export const anthropicMessages: Format = {
   },
   readRequest: readAnthropicRequest,
   toChat: writeChatBody,
-  mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),
+  mayCacheLong: ({ source }) => mentionsHourCache(source),
   writeResponse: writeAnthropicResponse,
   passResponse: passAnthropicResponse,
   streamWriter: createAnthropicStreamWriter,

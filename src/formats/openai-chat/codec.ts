@@ -28,7 +28,7 @@ export const openaiChat: Format = {
   }),
   undecoded: { fields: new Set(["messages"]), unread: { list: "messages", names: [["content"]] } },
   toChat: ({ body, source, chat }) => ({ body, source, chat, conversions: [] }),
-  mayCacheLong: ({ source }) => mentionsHourCache(source.bytes),
+  mayCacheLong: ({ source }) => mentionsHourCache(source),
   writeResponse: writeOpenaiResponse,
   passResponse: passOpenaiResponse,
   streamWriter: createOpenaiStreamWriter,

@@ -18,6 +18,8 @@ export interface JsonSource {
   readonly fields: readonly JsonField[];
   /** How many objects, arrays and elements of them there are. */
   readonly values: number;
+  /** Whether "1h" stands in it, with its quotes; absent where nobody has looked. */
+  readonly hasHour?: boolean;
 }
 
 /** A long text of the object itself, of an object in one of its lists, or in a list of that one, at most three lists deep. */
@@ -63,6 +65,7 @@ interface Scanner {
   readonly memory: { readonly buffer: ArrayBuffer };
   begin(maxDepth: number, maxValues: number, maxBareBytes: number, maxShortBytes: number): void;
   scan(length: number, place: number): number;
+  skip(values: number, textBytes: number, flags: number, end: number): void;
 }
 
 /** As far as it is used here. */
@@ -73,14 +76,17 @@ declare const WebAssembly: {
 };
 
 // The memory of the scanner, as it is laid out there.
-const PIECE_AT = 16;
+const PIECE_AT = 32;
 const PIECE_BYTES = 65_536;
-const FINDS_AT = 65_600;
+const FINDS_AT = 65_616;
 const NUMBERS_OF_FIND = 5;
 const NOT_ASCII = 1;
 const ESCAPED = 2;
+const HOUR = 4;
+const HOUR_TEXT = '"1h"';
 const ESCAPED_OR_BROKEN = 3;
 const ENDED = 1;
+const TOOLS_BEGIN = 5;
 const REFUSALS = ["too-deep", "too-many", "too-bare"] as const;
 
 const code = Buffer.from(SCANNER_CODE, "base64");
@@ -89,28 +95,84 @@ const module = new WebAssembly.Module(hasSimd ? code : Buffer.from(CODE_WITHOUT_
 const scanner = new WebAssembly.Instance(module).exports as Scanner;
 const piece = new Uint8Array(scanner.memory.buffer, PIECE_AT, PIECE_BYTES);
 const finds = new Int32Array(scanner.memory.buffer, FINDS_AT);
-const summary = new Int32Array(scanner.memory.buffer, 0, 4);
-const [FINDS, VALUES, FLAGS, IS_OBJECT] = [0, 1, 2, 3];
+const summary = new Int32Array(scanner.memory.buffer, 0, 6);
+const [FINDS, VALUES, FLAGS, IS_OBJECT, TEXT_BYTES, LIST] = [0, 1, 2, 3, 4, 5];
 
-/** Finds the top-level fields. Says nothing about validity: what it finds holds for bytes that JSON.parse accepts. */
-export function scanObject(bytes: Buffer, maxDepth: number, limits: ScanLimits = NO_LIMITS): Scan {
+/** A list that was scanned before, and what was found in it. */
+export interface ScannedList {
+  readonly bytes: Buffer;
+  readonly values: number;
+  readonly textBytes: number;
+  readonly flags: number;
+}
+
+/** The list that these bytes have at this place, if it is known. */
+export type FindList = (bytes: Buffer, at: number) => ScannedList | null;
+
+/**
+ * Finds the top-level fields. Says nothing about validity: what it finds holds for bytes that JSON.parse accepts. `find` is
+ * asked about the list of tools; long texts in one that it knows are not found.
+ */
+export function scanObject(
+  bytes: Buffer,
+  maxDepth: number,
+  limits: ScanLimits = NO_LIMITS,
+  find: FindList = () => null,
+): Scan {
   const fields: JsonField[] = [];
   const longTexts: LongText[] = [];
   scanner.begin(maxDepth, limits.values, limits.bareBytes, LONG_TEXT_BYTES - 1);
   let from = 0;
   let state = 0;
+  let isHourCut = false;
   do {
     const length = bytes.copy(piece, 0, from, from + PIECE_BYTES);
     state = scanner.scan(length, from);
-    if (state > ENDED) return { state: REFUSALS[state - 2] as "too-deep" };
+    if (state > ENDED && state < TOOLS_BEGIN) return { state: REFUSALS[state - 2] as "too-deep" };
     readFinds(bytes, fields, longTexts);
+    if (state === TOOLS_BEGIN) {
+      from = skipKnown(bytes, limits, find);
+      continue;
+    }
     from += PIECE_BYTES;
-  } while (from < bytes.length && state !== ENDED);
+    // The scanner cannot see what stands half in one piece and half in the next.
+    if (from < bytes.length) isHourCut ||= bytes.toString("latin1", from - 3, from + 3).includes(HOUR_TEXT);
+    // What was left out is in the summary of the next piece, if only of an empty one.
+  } while (state === TOOLS_BEGIN || (from < bytes.length && state !== ENDED));
   if (summary[IS_OBJECT] !== 1) return { state: "not-object" };
   const flags = summary[FLAGS] as number;
-  const source = { bytes, fields, values: summary[VALUES] as number };
+  const hasHour = isHourCut || (flags & HOUR) !== 0;
+  const source = { bytes, fields, values: summary[VALUES] as number, hasHour };
   return { state: "object", source, longTexts, isAscii: (flags & NOT_ASCII) === 0, isEscaped: (flags & ESCAPED) !== 0 };
 }
+
+/** Where to go on: behind a list that is known, else at its beginning. One that exceeds a limit is scanned to tell which. */
+function skipKnown(bytes: Buffer, limits: ScanLimits, find: FindList): number {
+  const at = summary[LIST] as number;
+  const list = find(bytes, at);
+  if (list === null) return at;
+  const end = at + list.bytes.length;
+  const bareBytes = end - (summary[TEXT_BYTES] as number) - list.textBytes;
+  if ((summary[VALUES] as number) + list.values > limits.values || bareBytes > limits.bareBytes) return at;
+  scanner.skip(list.values, list.textBytes, list.flags, end);
+  return end;
+}
+
+/** What the scanner finds in the bytes of a list. Its depth was limited when it came. */
+export function scanList(bytes: Buffer): ScannedList {
+  scanObject(Buffer.concat([LIST_FIELD, bytes, OBJECT_END]), 0x7fff_ffff);
+  const flags = summary[FLAGS] as number;
+  return {
+    bytes,
+    values: (summary[VALUES] as number) - 1,
+    textBytes: (summary[TEXT_BYTES] as number) - LIST_NAME_BYTES,
+    flags,
+  };
+}
+
+const LIST_FIELD = Buffer.from('{"tools":');
+const LIST_NAME_BYTES = '"tools'.length;
+const OBJECT_END = Buffer.from("}");
 
 function readFinds(bytes: Buffer, fields: JsonField[], longTexts: LongText[]): void {
   const end = (summary[FINDS] as number) * NUMBERS_OF_FIND;

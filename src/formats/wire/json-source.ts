@@ -5,6 +5,7 @@ import { isUtf8, transcode } from "node:buffer";
 import { GatewayError } from "../../core/errors.ts";
 import { type JsonSource, type ScannedObject, scanObject } from "../scan/scan.ts";
 import { isObject, type JsonObject } from "./fields.ts";
+import { knownListAt } from "./known-lists.ts";
 
 /** Of what providers send, and of what we wrote ourselves. */
 const RESPONSE_DEPTH_MAX = 200;
@@ -52,7 +53,7 @@ export function parseBody(bytes: Buffer): ParsedBody {
 /** Where the fields stand; throws what can be said before anything is parsed. */
 export function scanBody(given: Buffer): ScannedObject {
   const bytes = withoutMark(given);
-  const scan = scanObject(bytes, DEPTH_MAX, LIMITS);
+  const scan = scanObject(bytes, DEPTH_MAX, LIMITS, knownListAt);
   if (scan.state === "object") return scan;
   if (scan.state === "too-deep") {
     throw new GatewayError("badRequest", `The body is nested deeper than ${DEPTH_MAX} levels.`, { code: "too_deep" });

@@ -1,8 +1,11 @@
 // Lists of tools that came before. An agent sends the same ones with every turn, and they are often most of what has to be
 // parsed. A list that equals an earlier one byte for byte is that list, frozen, so that no request can change another's.
 
+import { type ScannedList, scanList } from "../scan/scan.ts";
+
 interface KnownList {
   readonly bytes: Buffer;
+  readonly scanned: ScannedList;
   readonly list: unknown;
   readonly takenUp: number;
 }
@@ -37,6 +40,17 @@ export function knownList(bytes: Buffer, parse: () => unknown): unknown {
   return list;
 }
 
+const LIST_END = "]".charCodeAt(0);
+
+/** The known list that stands at this place. A list says itself where it ends, so it is no longer one than that. */
+export function knownListAt(bytes: Buffer, at: number): ScannedList | null {
+  for (const known of lists) {
+    const end = at + known.bytes.length;
+    if (bytes[end - 1] === LIST_END && known.bytes.compare(bytes, at, end) === 0) return known.scanned;
+  }
+  return null;
+}
+
 /** FNV-1a over its length and some of its bytes. Where two look alike, the second is kept at once. */
 function sightOf(bytes: Buffer): number {
   const stride = bytes.length / LOOKED_AT;
@@ -60,7 +74,8 @@ function hasCome(sight: number): boolean {
 function keep(bytes: Buffer, list: unknown): void {
   const takenUp = bytes.length + freeze(list) * VALUE_BYTES;
   // A copy: a part of the body would keep all of it.
-  lists.unshift({ bytes: Buffer.from(bytes), list, takenUp });
+  const copy = Buffer.from(bytes);
+  lists.unshift({ bytes: copy, scanned: scanList(copy), list, takenUp });
   totalBytes += takenUp;
   while (totalBytes > TOTAL_BYTES_MAX || lists.length > LISTS_MAX) totalBytes -= lists.pop()?.takenUp ?? 0;
 }

@@ -122,6 +122,30 @@ describe("scanObject", () => {
     expect(stateOf(spaced, { values: 5, bareBytes: 400 })).toBe("too-bare");
   });
 
+  it('tells whether "1h" stands anywhere, also where a piece of the body ends within it', () => {
+    const entry = fc.constantFrom(
+      "1h",
+      "h",
+      "1",
+      '"1h',
+      '1h"',
+      "\\1h",
+      "1h\n",
+      "x1h",
+      "x".repeat(40),
+      { ttl: "1h" },
+      [1],
+    );
+    const padding = fc.oneof(fc.constant(0), fc.integer({ min: PIECE_BYTES - 60, max: PIECE_BYTES }));
+    fc.assert(
+      fc.property(padding, fc.array(entry, { maxLength: 4 }), (length, entries) => {
+        const text = JSON.stringify({ pad: "x".repeat(length), entries });
+        expect(scan(text).hasHour).toBe(text.includes('"1h"'));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   it("never fails and always ends, whatever the bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {

@@ -1,7 +1,8 @@
 // A list of tools that came before is the same value again, which nobody can change, and only so many are kept.
 
-import { describe, expect, it } from "vitest";
-import { knownList, onceForKnown } from "../../../../src/formats/wire/known-lists.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Scan, scanObject } from "../../../../src/formats/scan/scan.ts";
+import { knownList, knownListAt, onceForKnown } from "../../../../src/formats/wire/known-lists.ts";
 
 function listBytes(name: string, length = 4_000): Buffer {
   return Buffer.from(JSON.stringify([{ name, description: "d".repeat(length), parameters: { type: "object" } }]));
@@ -93,5 +94,56 @@ describe("a list of tools", () => {
     const list = readTwice(listBytes("read")).list as readonly unknown[];
     expect([count(list), count(list), reads]).toEqual([1, 1, 1]);
     expect([count([1, 2]), count([1, 2]), reads]).toEqual([2, 2, 3]);
+  });
+});
+
+describe("a body with a known list", () => {
+  const text = 'Größe é "1h" \\';
+  const tool = { name: "é", ttl: "1h", description: text.repeat(30) };
+  const tools = Buffer.from(JSON.stringify([tool, tool, tool, [1, { a: [] }]]).replaceAll("é", "\\u00e9"));
+  beforeEach(() => {
+    readTwice(tools);
+  });
+
+  const scanned = (body: string, find?: typeof knownListAt, values = 100): Scan =>
+    scanObject(Buffer.from(body), 20, { values, bareBytes: 400 }, find);
+
+  it.each([
+    ["at its end", `{"a":"b","tools":${tools}}`],
+    ["at its beginning", `{"tools" : ${tools} , "messages":[{"content":"x"}],"n":1}`],
+    ["twice", `{"tools":${tools},"a":{},"tools":${tools}\n}`],
+    ["behind a long text", `{"a":${JSON.stringify("é".repeat(50_000))},"tools":${tools},"b":2}`],
+    ["under another name", `{"texts":${tools},"x":[]}`],
+    ["within another list", `{"tools":[1,${tools}]}`],
+    ["with one more byte", `{"tools":${tools}]}`],
+    ["cut off behind it", `{"tools":${tools}`],
+    ["cut off within it", `{"tools":${tools.toString().slice(0, -1)}`],
+  ])("is scanned as any other: %s", (_name, body) => {
+    expect(scanned(body, knownListAt)).toEqual(scanned(body));
+  });
+
+  it("is not looked through again", () => {
+    const found: (number | undefined)[] = [];
+    const body = `{"a":[1],"tools":${tools},"toolX":[2],"b":[3]}`;
+    const { state } = scanned(
+      body,
+      (bytes, at) => {
+        const list = knownListAt(bytes, at);
+        found.push(list?.bytes.length);
+        return list === null ? null : { ...list, values: 0 };
+      },
+      // Too few for what is in the list.
+      9,
+    );
+    expect([state, found]).toEqual(["object", [tools.length, undefined]]);
+  });
+
+  it("has the same limits", () => {
+    const body = `{"a":[1],"tools":${tools},"b":[2]}`;
+    const states = [...Array(40).keys()].map((values) => scanned(body, knownListAt, values).state);
+    expect(states).toEqual([...Array(40).keys()].map((values) => scanned(body, undefined, values).state));
+    expect(new Set(states)).toEqual(new Set(["too-many", "object"]));
+    const spaced = `{"a":[${" ".repeat(395)}],"tools":${tools}}`;
+    expect(scanned(spaced, knownListAt).state).toBe("too-bare");
   });
 });
