@@ -3,7 +3,7 @@
 import type { ErrorKind, GatewayError } from "../../core/errors.ts";
 import type { ProviderFault } from "../format.ts";
 import { faultOf, plainFault } from "../wire/faults.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { parseObject } from "../wire/json-source.ts";
 
 /** Where the type of an error is not that of the chat-completions shape. Behaviour 4. */
@@ -45,11 +45,11 @@ export function readAnthropicError(bytes: Buffer): ProviderFault {
 /** The same error in a body or in an event of a stream. */
 export function readAnthropicFault(body: JsonObject): ProviderFault {
   const error = isObject(body.error) ? body.error : body;
-  const message = typeof body.error === "string" ? body.error : String(error.message ?? "");
+  const message = typeof body.error === "string" ? body.error : toText(error.message ?? "");
   const refused = error.type === "invalid_request_error" ? refusedPart(message) : null;
   if (refused !== null) return faultOf(message, "unsupported_parameter", refused);
   const code = isObject(error.details) ? error.details.error_code : null;
-  return faultOf(message, String(code ?? error.type ?? ""));
+  return faultOf(message, toText(code ?? error.type ?? ""));
 }
 
 // The format names the refused field in the message only.

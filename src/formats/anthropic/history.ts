@@ -6,7 +6,7 @@ import type { Dialect } from "../../core/model.ts";
 import type { Outgoing } from "../format.ts";
 import { CONTINUE } from "../wire/chat-turns.ts";
 import type { Conversion } from "../wire/conversion.ts";
-import { isObject } from "../wire/fields.ts";
+import { isObject, toText } from "../wire/fields.ts";
 import { isSealed } from "../wire/reasoning-details.ts";
 import { toolIdFor } from "../wire/tool-calls.ts";
 import { reminder } from "../wire/tool-results.ts";
@@ -52,7 +52,7 @@ function trimmed(turn: Turn): Turn {
   const blocks = blocksOf(turn.content);
   const last = blocks.at(-1);
   if (last?.type !== "text") return turn;
-  return { ...turn, content: [...blocks.slice(0, -1), { ...last, text: String(last.text).trimEnd() }] };
+  return { ...turn, content: [...blocks.slice(0, -1), { ...last, text: toText(last.text).trimEnd() }] };
 }
 
 /** What the model, and its last rejection, ask of earlier turns. */
@@ -87,7 +87,7 @@ function adaptSystem(turn: Turn, isFit: boolean, { dialect, conversion }: Rules)
   if (takes === undefined || (takes && isFit)) return turn;
   conversion.note("turned a system message among the messages into a reminder: the model takes none there");
   const texts = blocksOf(turn.content).filter((block) => block.type === "text");
-  return { role: "user", content: texts.map((block) => textBlock(reminder(String(block.text)))) };
+  return { role: "user", content: texts.map((block) => textBlock(reminder(toText(block.text)))) };
 }
 
 function adaptBlock(block: Block, { stripsThinking, conversion }: Rules): Block | null {
@@ -108,6 +108,6 @@ function isForeign({ type, signature, data }: Block): boolean {
 const SAFE_ID = /^[A-Za-z0-9_-]+$/;
 
 function withSafeId(block: Block, name: "id" | "tool_use_id"): Block {
-  const id = String(block[name]);
+  const id = toText(block[name]);
   return SAFE_ID.test(id) ? block : { ...block, [name]: toolIdFor(id, "safe-40") };
 }

@@ -25,6 +25,7 @@ import {
   readInteger,
   readNumber,
   readObject,
+  toText,
 } from "../wire/fields.ts";
 import { onceForKnown } from "../wire/known-lists.ts";
 import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
@@ -121,7 +122,7 @@ function readTool(tool: unknown, index: number): Tool {
   const isServerTool = typeof type === "string" && type !== "custom";
   if (typeof name !== "string" && !isServerTool) throw invalid(`${place}.name`, `${place}.name must be a string.`);
   return {
-    name: typeof name === "string" ? name : String(type),
+    name: typeof name === "string" ? name : toText(type),
     description: typeof description === "string" ? description : "",
     parameters: isObject(schema) ? schema : null,
   };

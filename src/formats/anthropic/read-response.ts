@@ -4,7 +4,7 @@ import type { Usage } from "../../core/chat.ts";
 import type { ResponseReading, WholeResponse } from "../format.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { unreadable } from "../wire/faults.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { parseResponse } from "../wire/json-source.ts";
 import { ANTHROPIC, detailOf, finishReasonFor } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
@@ -56,9 +56,9 @@ class AnthropicResponse implements WholeResponse {
 function outputOf(block: unknown): string {
   if (!isObject(block)) return "";
   const { type, text, thinking, name, input } = block;
-  if (type === "text") return String(text ?? "");
-  if (type === "thinking") return String(thinking ?? "");
-  return type === "tool_use" ? `${String(name)}${JSON.stringify(input ?? {})}` : JSON.stringify(block);
+  if (type === "text") return toText(text ?? "");
+  if (type === "thinking") return toText(thinking ?? "");
+  return type === "tool_use" ? `${toText(name)}${JSON.stringify(input ?? {})}` : JSON.stringify(block);
 }
 
 function writeCompletion(message: JsonObject, usage: Usage | null): JsonObject {
@@ -103,7 +103,7 @@ function isToolUse(block: unknown): block is JsonObject {
 function textOf(blocks: readonly JsonObject[], type: "text" | "thinking"): string {
   return blocks
     .filter((block) => block.type === type)
-    .map((block) => String(block[type] ?? ""))
+    .map((block) => toText(block[type] ?? ""))
     .join("");
 }
 

@@ -4,7 +4,7 @@
 import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { unreadableStream } from "../wire/faults.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { OutputMeter } from "../wire/output-meter.ts";
 import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { ANTHROPIC, detailOf, finishReasonFor, isThinking } from "./blocks.ts";
@@ -156,9 +156,9 @@ class AnthropicStreamReader implements StreamReader {
     }
     if (block.type !== "tool_use") return null;
     const whole = isObject(block.input) && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : "";
-    const tool = { index: this.#tools.size, id: String(block.id), hasArguments: whole !== "" };
+    const tool = { index: this.#tools.size, id: toText(block.id), hasArguments: whole !== "" };
     this.#tools.set(index, tool);
-    const name = String(block.name);
+    const name = toText(block.name);
     this.#output.add(name + whole);
     const call = { index: tool.index, id: block.id, type: "function", function: { name, arguments: whole } };
     return { delta: { tool_calls: [call] } };

@@ -5,7 +5,7 @@ import type { GatewayError } from "../../core/errors.ts";
 import { splitContent } from "../content.ts";
 import type { ChatChunk, NativeEvent, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
 import { rawValue } from "../scan/scan.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { scanText } from "../wire/json-source.ts";
 import { createObjectScanner, type ObjectScanner } from "../wire/object-scanner.ts";
 import { detailsIn } from "../wire/reasoning-details.ts";
@@ -220,8 +220,8 @@ export class BlockWriter {
     }
     const isThinking = block.type === "thinking";
     const segment = this.#push(newSegment(isThinking ? "thinking" : "redacted_thinking", -1));
-    segment.signature = String(isThinking ? block.signature : block.data);
-    if (isThinking) segment.pending = String(block.thinking);
+    segment.signature = toText(isThinking ? block.signature : block.data);
+    if (isThinking) segment.pending = toText(block.thinking);
   }
 
   addTool({ index, id, name, text }: ToolDelta): void {

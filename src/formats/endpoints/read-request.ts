@@ -6,7 +6,7 @@ import { NO_CONTROLS } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { ClientRequest, InputBatch } from "../format.ts";
 import type { JsonSource } from "../scan/scan.ts";
-import { isObject, isTexts, type JsonObject, readChoice, readInteger, readString } from "../wire/fields.ts";
+import { isObject, isTexts, type JsonObject, readChoice, readInteger, readString, toText } from "../wire/fields.ts";
 
 export const ENCODINGS = ["float", "base64"] as const;
 /** Far above any model. */
@@ -53,7 +53,7 @@ export function readModerationRequest(source: JsonSource, body: JsonObject): Cli
   if (!Array.isArray(parts) || parts.length === 0 || !(isTexts(parts) || parts.every(isPart))) {
     throw wrongInput("input", "text, an array of texts or an array of parts, and not empty");
   }
-  const texts = parts.map((part) => (typeof part === "string" ? part : String(part.text ?? "")));
+  const texts = parts.map((part) => (typeof part === "string" ? part : toText(part.text ?? "")));
   return named("moderations", { source, body, texts, batch: { bytes: source.bytes.length, tokenIds: 0 } });
 }
 

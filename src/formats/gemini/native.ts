@@ -4,7 +4,7 @@
 import type { Outgoing } from "../format.ts";
 import type { Conversion } from "../wire/conversion.ts";
 import { budgetForEffort, isEffort, nearestEffort } from "../wire/effort.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { isSealed } from "../wire/reasoning-details.ts";
 import { outputCap, SAME_FIELDS } from "./from-chat/config.ts";
 import { CONFIG, PENALTIES, SIGNATURES } from "./read-error.ts";
@@ -56,7 +56,7 @@ function adaptThinking(
     conversion.note(`dropped '${CONFIG}thinkingConfig': it does not think`);
     return;
   }
-  const level = String(thinking.thinkingLevel).toLowerCase();
+  const level = toText(thinking.thinkingLevel).toLowerCase();
   if (dialect.thinking !== "budget" || !isEffort(level)) return;
   const { thinkingLevel: _, ...rest } = thinking;
   const thinkingBudget = budgetForEffort(nearestEffort(level, dialect) ?? level);

@@ -1,7 +1,7 @@
 // Candidates of a Gemini response, whole or in pieces, in the internal shape. Thoughts become `reasoning_content`,
 // signatures `reasoning_details`, and calls get an id where Google sends none.
 
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import type { ReasoningDetail } from "../wire/reasoning-details.ts";
 import { hashText } from "../wire/tool-calls.ts";
 import { GEMINI, type Part, partsOf } from "./shape.ts";
@@ -91,7 +91,7 @@ export class CandidateReader {
     const id = typeof given === "string" && given !== "" ? given : madeUpId(responseId, index);
     this.toolCallIds.push(id);
     const isSigned = typeof signature === "string" && signature !== "";
-    const call = { name: String(name), arguments: JSON.stringify(args ?? {}) };
+    const call = { name: toText(name), arguments: JSON.stringify(args ?? {}) };
     pieces.output += call.name + call.arguments;
     pieces.calls.push({
       index,
@@ -133,7 +133,7 @@ class Pieces {
   /** Chat-completions has no place for images of its own; hosts that have them put them here. */
   addImage({ mimeType, data }: JsonObject): void {
     this.output += "[image]";
-    this.#images.push({ type: "image_url", image_url: { url: `data:${String(mimeType)};base64,${String(data)}` } });
+    this.#images.push({ type: "image_url", image_url: { url: `data:${toText(mimeType)};base64,${toText(data)}` } });
   }
 
   message(): JsonObject {

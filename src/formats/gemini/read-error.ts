@@ -2,7 +2,7 @@
 
 import type { ProviderFault } from "../format.ts";
 import { faultOf, plainFault } from "../wire/faults.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { readDelayMs } from "../wire/retry-after.ts";
 import { camelName } from "./to-chat/parse.ts";
 
@@ -27,10 +27,10 @@ export function readGeminiError(bytes: Buffer): ProviderFault {
 /** The same error in a body or in an event of a stream. */
 export function readGeminiFault(body: JsonObject): ProviderFault {
   const error = isObject(body.error) ? body.error : body;
-  const message = typeof body.error === "string" ? body.error : String(error.message ?? "");
+  const message = typeof body.error === "string" ? body.error : toText(error.message ?? "");
   const details = Array.isArray(error.details) ? error.details.filter(isObject) : [];
   const reason = details.find(isErrorInfo)?.reason;
-  const status = String(error.status ?? error.code ?? "");
+  const status = toText(error.status ?? error.code ?? "");
   const refused = status === "INVALID_ARGUMENT" ? refusedPart(message) : null;
   const fault =
     refused === null
@@ -40,7 +40,7 @@ export function readGeminiFault(body: JsonObject): ProviderFault {
     ...fault,
     // Its words for every limit of requests are those with which others ask for money.
     isUnpaid: UNPAID.test(message),
-    isGatewayRefused: GATEWAY_REFUSED.test(`${String(reason)} ${message}`),
+    isGatewayRefused: GATEWAY_REFUSED.test(`${toText(reason)} ${message}`),
     retryAfterMs: waitIn(details) ?? readDelayMs(RETRY_IN.exec(message)?.[1] ?? ""),
   };
 }
@@ -51,11 +51,11 @@ const GATEWAY_REFUSED = /API_KEY_INVALID|API key (?:not valid|expired)|location 
 const RETRY_IN = /retry in (\d+(?:\.\d+)?(?:ms|s))/i;
 
 function isErrorInfo({ "@type": type }: JsonObject): boolean {
-  return String(type).endsWith("google.rpc.ErrorInfo");
+  return toText(type).endsWith("google.rpc.ErrorInfo");
 }
 
 function waitIn(details: readonly JsonObject[]): number | null {
-  const info = details.find(({ "@type": type }) => String(type).endsWith("google.rpc.RetryInfo"));
+  const info = details.find(({ "@type": type }) => toText(type).endsWith("google.rpc.RetryInfo"));
   return typeof info?.retryDelay === "string" ? readDelayMs(info.retryDelay) : null;
 }
 

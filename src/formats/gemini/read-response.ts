@@ -4,7 +4,7 @@ import type { Usage } from "../../core/chat.ts";
 import type { ResponseReading, WholeResponse } from "../format.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { unreadable } from "../wire/faults.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { parseResponse } from "../wire/json-source.ts";
 import { blockedPrompt, type CandidateEnd, CandidateReader, isBroken } from "./read-candidates.ts";
 import { readGeminiFault } from "./read-error.ts";
@@ -19,7 +19,7 @@ export function readGeminiResponse(bytes: Buffer): ResponseReading {
   if (isObject(body.error)) return { ok: false, fault: readGeminiFault(body) };
   const candidates = candidatesOf(body);
   if (candidates.some(({ finishReason }) => isBroken(finishReason))) {
-    return unreadable(`the provider ended the answer with ${String(candidates[0]?.finishReason)}`);
+    return unreadable(`the provider ended the answer with ${toText(candidates[0]?.finishReason)}`);
   }
   const response = new GeminiResponse(body, source, candidates);
   if (response.choices.length === 0) return unreadable("the answer has no candidates");

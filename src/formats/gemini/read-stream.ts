@@ -4,7 +4,7 @@
 import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { faultOf, unreadableStream } from "../wire/faults.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { OutputMeter } from "../wire/output-meter.ts";
 import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { blockedPrompt, type CandidateEnd, CandidateReader, isBroken } from "./read-candidates.ts";
@@ -83,7 +83,7 @@ class GeminiStreamReader implements StreamReader {
     const candidates = candidatesOf(json);
     const broken = candidates.find(({ finishReason }) => isBroken(finishReason));
     if (broken !== undefined) {
-      this.#fault = faultOf(`the provider ended the stream with ${String(broken.finishReason)}`, "stream_error");
+      this.#fault = faultOf(`the provider ended the stream with ${toText(broken.finishReason)}`, "stream_error");
       return null;
     }
     const deltasBefore = this.#output.deltas;

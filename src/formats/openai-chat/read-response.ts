@@ -2,7 +2,7 @@
 
 import type { ResponseReading } from "../format.ts";
 import { unreadable } from "../wire/faults.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { parseResponse } from "../wire/json-source.ts";
 import { readFault } from "./errors.ts";
 import { readUsage } from "./usage.ts";
@@ -58,7 +58,7 @@ function choiceText({ message }: Choice): string {
   if (Array.isArray(content) && content.length > 0) text += JSON.stringify(content);
   if (Array.isArray(calls) && calls.length > 0) text += JSON.stringify(calls);
   if (isObject(call)) text += JSON.stringify(call);
-  if (isObject(audio)) text += String(audio.transcript ?? "audio");
+  if (isObject(audio)) text += toText(audio.transcript ?? "audio");
   return text;
 }
 

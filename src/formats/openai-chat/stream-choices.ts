@@ -1,7 +1,7 @@
 // The choices of stream chunks, with what hosts leave out filled in: role on the first delta, and index, id and type
 // of tool calls. Keeps count of which choices have content and which have finished.
 
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { OutputMeter } from "../wire/output-meter.ts";
 import { withTextArguments } from "../wire/tool-calls.ts";
 import { FILTERED, normalFinish } from "./read-response.ts";
@@ -141,7 +141,7 @@ export function deltaText(delta: JsonObject): string {
 function toolCallText(call: unknown): string {
   if (!isObject(call)) return "";
   if (isObject(call.function)) return functionText(call.function);
-  return isObject(call.custom) ? ` ${String(call.custom.input ?? "")}` : "";
+  return isObject(call.custom) ? ` ${toText(call.custom.input ?? "")}` : "";
 }
 
 function functionText({ name, arguments: text }: JsonObject): string {

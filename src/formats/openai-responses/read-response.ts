@@ -4,7 +4,7 @@ import type { Usage } from "../../core/chat.ts";
 import type { ResponseReading, WholeResponse } from "../format.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { unreadable } from "../wire/faults.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { parseResponse } from "../wire/json-source.ts";
 import { failureOf, readResponsesFault } from "./faults.ts";
 import { RESPONSES } from "./items.ts";
@@ -28,7 +28,7 @@ export function readResponsesResponse(bytes: Buffer): ResponseReading {
   if (parsed === null) return unreadable("the answer is not a JSON object");
   const { body, source } = parsed;
   if (body.status === "failed" || body.status === "cancelled") {
-    return { ok: false, fault: failureOf(body, String(body.status)) };
+    return { ok: false, fault: failureOf(body, toText(body.status)) };
   }
   if (isObject(body.error) || typeof body.error === "string") return { ok: false, fault: readResponsesFault(body) };
   if (!Array.isArray(body.output)) return unreadable("the answer has no output");
@@ -73,7 +73,7 @@ class ResponsesResponse implements WholeResponse {
 function outputOf(item: Item): string {
   if (item.type === "message") return partText(item, "text") + partText(item, "refusal");
   if (item.type === "reasoning") return reasoningText(item);
-  return isCall(item) ? `${String(item.name)}${callText(item)}` : String(item.type);
+  return isCall(item) ? `${toText(item.name)}${callText(item)}` : toText(item.type);
 }
 
 function writeCompletion(body: JsonObject, items: readonly Item[], usage: Usage | null): JsonObject {

@@ -4,7 +4,7 @@
 import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { unreadableStream } from "../wire/faults.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../wire/fields.ts";
 import { OutputMeter } from "../wire/output-meter.ts";
 import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { failureOf, readResponsesFault } from "./faults.ts";
@@ -224,7 +224,7 @@ class ItemReader {
     this.isBetweenItems = false;
     if (isCall(item)) return this.#openCall(item, state);
     // A tool that the provider runs is part of the answer: no other model takes over from here.
-    if (item.type !== "message" && item.type !== "reasoning") this.#output.add(String(item.type));
+    if (item.type !== "message" && item.type !== "reasoning") this.#output.add(toText(item.type));
     return null;
   }
 
@@ -348,7 +348,7 @@ function merged(one: JsonObject, other: JsonObject): JsonObject {
   const all: Record<string, unknown> = { ...one };
   for (const [name, value] of Object.entries(other)) {
     const before = all[name];
-    if (typeof before === "string") all[name] = before + String(value);
+    if (typeof before === "string") all[name] = before + toText(value);
     else all[name] = Array.isArray(before) ? [...before, ...(value as readonly unknown[])] : value;
   }
   return all;

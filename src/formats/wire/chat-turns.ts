@@ -2,7 +2,7 @@
 
 import type { ChatMessage } from "../../core/chat.ts";
 import type { Conversion } from "./conversion.ts";
-import { isObject, type JsonObject } from "./fields.ts";
+import { isObject, type JsonObject, toText } from "./fields.ts";
 
 /** The first turn must be a user's; this one says nothing that a model could answer. */
 export const OPENING = "(The conversation begins with the next message.)";
@@ -34,8 +34,8 @@ export function isInstruction({ role }: ChatMessage): boolean {
 
 /** What a result answers: the id of the call, or for the deprecated `function` role the name. */
 export function resultKey({ role, tool_call_id: id, name }: ChatMessage): string | null {
-  if (role === "tool") return String(id ?? "");
-  return role === "function" ? `function:${name ?? ""}` : null;
+  if (role === "tool") return toText(id ?? "");
+  return role === "function" ? `function:${toText(name ?? "")}` : null;
 }
 
 /** A call as a message makes it: `key` is what its result names. */
@@ -48,16 +48,16 @@ export interface AssistantCall {
 
 export function readCalls(message: ChatMessage): readonly AssistantCall[] {
   const calls = (message.tool_calls ?? []).map((call) => {
-    const id = call.id ?? "";
+    const id = toText(call.id ?? "");
     const custom = (call as JsonObject).custom;
     if (!isObject(custom))
       return { key: id, id, name: call.function?.name ?? "", text: call.function?.arguments ?? "" };
-    return { key: id, id, name: String(custom.name), text: JSON.stringify({ input: custom.input }) };
+    return { key: id, id, name: toText(custom.name), text: JSON.stringify({ input: custom.input }) };
   });
   const old = (message as unknown as JsonObject).function_call;
   if (!isObject(old)) return calls;
-  const name = String(old.name);
-  return [...calls, { key: `function:${name}`, id: "", name, text: String(old.arguments ?? "") }];
+  const name = toText(old.name);
+  return [...calls, { key: `function:${name}`, id: "", name, text: toText(old.arguments ?? "") }];
 }
 
 /** The arguments of a call as an object. */

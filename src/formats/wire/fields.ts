@@ -72,6 +72,11 @@ export function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((text) => typeof text === "string");
 }
 
+/** As String(), of what came from outside: that throws for an object with a `toString` of its own. */
+export function toText(value: unknown): string {
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+}
+
 /** Cache entries for an hour are asked for by this value, wherever it stands; text that quotes it costs a larger hold. */
 export function mentionsHourCache({ bytes, hasHour }: JsonSource): boolean {
   // A quote is in every line of code: without it the search is five times as fast.

@@ -6,7 +6,7 @@ import type { Outgoing, RequestBody } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isEffort, nearestEffort } from "../../wire/effort.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import { closedSchema } from "../../wire/json-schema.ts";
 import { hashText } from "../../wire/tool-calls.ts";
 import { type Block, blocksOf, type Turn, textBlock } from "../blocks.ts";
@@ -188,7 +188,7 @@ function writeTool(tool: JsonObject, conversion: Conversion): JsonObject | null 
   }
   const { name, description, parameters, strict } = isObject(tool.function) ? tool.function : tool;
   if (typeof name !== "string") {
-    conversion.note(`dropped a tool '${String(tool.type)}': only its own provider runs it`);
+    conversion.note(`dropped a tool '${toText(tool.type)}': only its own provider runs it`);
     return null;
   }
   return {
@@ -228,7 +228,7 @@ function toolsOfHistory(turns: readonly Turn[], conversion: Conversion): JsonObj
   const names = new Set<string>();
   for (const turn of turns) {
     if (typeof turn.content === "string") continue;
-    for (const block of blocksOf(turn.content)) if (block.type === "tool_use") names.add(String(block.name));
+    for (const block of blocksOf(turn.content)) if (block.type === "tool_use") names.add(toText(block.name));
   }
   if (names.size === 0) return {};
   conversion.note("listed the tools that were called earlier, without leave to call them");

@@ -13,7 +13,7 @@ import {
   resultKey,
 } from "../../wire/chat-turns.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import { detailsOf } from "../../wire/reasoning-details.ts";
 import { toolIdFor } from "../../wire/tool-calls.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
@@ -124,11 +124,11 @@ function orphan(message: ChatMessage, options: TurnsOptions): readonly Block[] {
   options.conversion.note("turned a tool result without its call into text");
   const content = resultContent(message, options);
   const blocks = typeof content === "string" ? [textBlock(content)] : content;
-  return blocks.map((block) => (block.type === "text" ? textBlock(orphanedResult(String(block.text))) : block));
+  return blocks.map((block) => (block.type === "text" ? textBlock(orphanedResult(toText(block.text))) : block));
 }
 
 function asReminder(block: Block): Block {
-  return { ...block, text: reminder(String(block.text)) };
+  return { ...block, text: reminder(toText(block.text)) };
 }
 
 // Assistant messages as the blocks of one turn: first what was thought, then what was said, then the tool calls.
@@ -182,7 +182,7 @@ function writeTexts({ content, ...message }: ChatMessage): readonly Block[] {
   const parts: readonly ContentPart[] = Array.isArray(content) ? content : [];
   const said = typeof content === "string" ? [textBlock(content)] : parts.map(writeText);
   const all = typeof refusal === "string" ? [...said, textBlock(refusal)] : said;
-  return all.filter((block) => String(block.text).trim() !== "");
+  return all.filter((block) => toText(block.text).trim() !== "");
 }
 
 function writeText(part: ContentPart): Block {
@@ -205,7 +205,7 @@ function convert(part: ContentPart, conversion: Conversion): readonly Block[] {
     case "text":
       return (part.text ?? "").trim() === "" ? [] : [textBlock(part.text ?? "")];
     case "refusal":
-      return [textBlock(String(part.refusal ?? ""))];
+      return [textBlock(toText(part.refusal ?? ""))];
     case "image_url":
       return writeImage(part.image_url as JsonObject, conversion);
     case "file":
@@ -220,7 +220,7 @@ function convert(part: ContentPart, conversion: Conversion): readonly Block[] {
 }
 
 function writeImage({ url }: JsonObject, conversion: Conversion): readonly Block[] {
-  const address = String(url);
+  const address = toText(url);
   if (!address.startsWith("data:")) return [{ type: "image", source: { type: "url", url: address } }];
   const inline = readDataUrl(address);
   const mediaType = (inline?.mediaType ?? "").replace("image/jpg", "image/jpeg");

@@ -2,7 +2,7 @@
 
 import { type ChatMessage, type ContentPart, type ToolCall, unreadIn, withUnreadContent } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
@@ -59,7 +59,7 @@ function groupsOf(turns: readonly Turn[]): readonly TurnGroup[] {
 }
 
 function convertSystem(system: Turn["content"], options: TurnOptions): readonly ChatMessage[] {
-  const blocks = blocksOf(system).filter((block) => !String(block.text).startsWith(BILLING_HEADER));
+  const blocks = blocksOf(system).filter((block) => !toText(block.text).startsWith(BILLING_HEADER));
   const parts = blocks.flatMap((block) => convertBlock(block, options));
   return parts.length === 0 ? [] : [{ role: "system", content: joinParts(parts, "\n\n") }];
 }
@@ -88,9 +88,9 @@ function hasText(block: Block): boolean {
 
 function convertCall({ id, name, input }: Block): ToolCall {
   return {
-    id: String(id),
+    id: toText(id),
     type: "function",
-    function: { name: shortToolName(String(name)), arguments: JSON.stringify(input ?? {}) },
+    function: { name: shortToolName(toText(name)), arguments: JSON.stringify(input ?? {}) },
   };
 }
 
@@ -101,7 +101,7 @@ function assistantText(blocks: readonly Block[]): string | null {
   for (const block of blocks) {
     if (hasText(block)) {
       const isContinued = text === "" || previous?.type === "text";
-      text += isContinued ? String(block.text) : `\n\n${String(block.text)}`;
+      text += isContinued ? toText(block.text) : `\n\n${toText(block.text)}`;
     }
     previous = block;
   }
@@ -154,7 +154,7 @@ function latestResults(replies: readonly Turn[]): ReadonlyMap<string, Block> {
   const results = new Map<string, Block>();
   for (const turn of replies) {
     for (const block of blocksIn(turn)) {
-      if (block.type === "tool_result") results.set(String(block.tool_use_id), block);
+      if (block.type === "tool_result") results.set(toText(block.tool_use_id), block);
     }
   }
   return results;
@@ -190,7 +190,7 @@ function readResult(block: Block, options: PartOptions): { text: string; attachm
   const attachments: ContentPart[] = [];
   for (const inner of contentOf(block)) {
     if (inner.type === "tool_reference") {
-      texts.push(`Tool ${String(inner.tool_name)} loaded.`);
+      texts.push(`Tool ${toText(inner.tool_name)} loaded.`);
       continue;
     }
     for (const part of convertBlock(inner, { ...options, keepsCacheControl: false })) {
@@ -226,7 +226,7 @@ function convertTurn(turn: Turn, known: ReadonlySet<string>, options: PartOption
   if (unread !== null) return [withUnreadContent({ role: turn.role, content: "" }, unread)];
   const parts = blocks.flatMap((block) => {
     if (block.type !== "tool_result") return convertBlock(block, options);
-    return known.has(String(block.tool_use_id)) ? [] : orphan(block, options);
+    return known.has(toText(block.tool_use_id)) ? [] : orphan(block, options);
   });
   if (parts.length === 0) return [];
   return [{ role: turn.role, content: joinParts(parts, "\n\n") }];
@@ -263,7 +263,7 @@ function convertBlock(block: Block, options: PartOptions): readonly ContentPart[
   const mark = options.keepsCacheControl ? cacheMark(block) : {};
   switch (block.type) {
     case "text":
-      return block.text === "" ? [] : [{ type: "text", text: String(block.text), ...mark }];
+      return block.text === "" ? [] : [{ type: "text", text: toText(block.text), ...mark }];
     case "image":
       return convertImage(block.source as JsonObject, options).map((part) => ({ ...part, ...mark }));
     case "document":
@@ -283,7 +283,7 @@ function convertImage(source: JsonObject, { conversion }: PartOptions): readonly
   if (source.type === "base64") {
     return [{ type: "image_url", image_url: { url: dataUrl(source.media_type, source.data) } }];
   }
-  if (source.type === "url") return [{ type: "image_url", image_url: { url: String(source.url) } }];
+  if (source.type === "url") return [{ type: "image_url", image_url: { url: toText(source.url) } }];
   conversion.refuse("a file id names a file kept at Anthropic; send the image as base64 or url");
   return [{ type: "image_url", image_url: { url: "" } }];
 }
@@ -294,7 +294,7 @@ function convertDocument(block: Block, options: PartOptions): readonly ContentPa
   const context = typeof block.context === "string" && block.context !== "" ? [textPart(block.context)] : [];
   switch (source.type) {
     case "text":
-      return [...context, textPart(documentText(title, String(source.data ?? "")))];
+      return [...context, textPart(documentText(title, toText(source.data ?? "")))];
     case "content":
       return [...context, ...convertInner(source.content, title, options)];
     case "base64": {
@@ -331,5 +331,5 @@ function documentText(title: string | null, text: string): string {
 }
 
 function dataUrl(mediaType: unknown, data: unknown): string {
-  return `data:${String(mediaType)};base64,${String(data)}`;
+  return `data:${toText(mediaType)};base64,${toText(data)}`;
 }

@@ -1,7 +1,7 @@
 // Tools and tool choice of a Messages request in chat-completions.
 
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
 
 /** The fields `tools`, `tool_choice` and `parallel_tool_calls`, as far as they are needed. */
@@ -20,7 +20,7 @@ export function readServerNeeds(body: JsonObject): readonly string[] {
   const choice = isObject(body.tool_choice) && body.tool_choice.type === "tool" ? body.tool_choice.name : null;
   const isAlone = toolsOf(body).every(isServerTool);
   const needed = serverTools.filter((tool) => isAlone || tool.name === choice);
-  return needed.map((tool) => `the tool '${String(tool.type)}' runs at Anthropic only`);
+  return needed.map((tool) => `the tool '${toText(tool.type)}' runs at Anthropic only`);
 }
 
 function toolsOf({ tools }: JsonObject): readonly JsonObject[] {
@@ -28,7 +28,7 @@ function toolsOf({ tools }: JsonObject): readonly JsonObject[] {
 }
 
 function noteServerTool(tool: JsonObject, conversion: Conversion): void {
-  const type = String(tool.type);
+  const type = toText(tool.type);
   conversion.note(
     isToolSearch(tool)
       ? `dropped the tool '${type}': all tools are sent in full instead`
@@ -45,7 +45,7 @@ function convertTool(tool: JsonObject, conversion: Conversion): JsonObject {
   }
   const known = clientToolFor(tool.type);
   const description = tool.description ?? known?.description;
-  const name = shortToolName(String(tool.name ?? tool.type));
+  const name = shortToolName(toText(tool.name ?? tool.type));
   if (name !== tool.name) conversion.note("shortened tool names: chat-completions takes 64 plain characters");
   return {
     type: "function",
@@ -72,7 +72,7 @@ function convertChoice(choice: unknown): JsonObject {
       return { tool_choice: "none" };
     case "tool":
       return {
-        tool_choice: { type: "function", function: { name: shortToolName(String(choice.name)) } },
+        tool_choice: { type: "function", function: { name: shortToolName(toText(choice.name)) } },
         ...parallel,
       };
     default:

@@ -13,7 +13,7 @@ import {
   resultKey,
 } from "../../wire/chat-turns.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import { parseObject } from "../../wire/json-source.ts";
 import { detailsOf, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
@@ -188,7 +188,7 @@ function resultOf(index: number, calls: readonly OpenCall[], replies: readonly C
 /** Images and files of a result stand beside it, since every model reads them there. */
 function writeResult(message: ChatMessage, call: OpenCall, { conversion }: ContentsOptions): readonly Part[] {
   const parts = writeParts(message.content, conversion);
-  const texts = parts.filter(({ text }) => text !== undefined).map(({ text }) => String(text));
+  const texts = parts.filter(({ text }) => text !== undefined).map(({ text }) => toText(text));
   const others = parts.filter(({ text }) => text === undefined);
   return [functionResponse(call, responseOf(texts.join("\n"))), ...others];
 }
@@ -230,5 +230,5 @@ function writeOthers(
 }
 
 function rewritten(part: Part, write: (text: string) => string): Part {
-  return part.text === undefined ? part : { ...part, text: write(String(part.text)) };
+  return part.text === undefined ? part : { ...part, text: write(toText(part.text)) };
 }

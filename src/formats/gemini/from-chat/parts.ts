@@ -3,7 +3,7 @@
 import type { ContentPart } from "../../../core/chat.ts";
 import { readDataUrl } from "../../wire/chat-turns.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import type { Part } from "../shape.ts";
 
 /** By the end of a file's name, for data and addresses that do not say what they are. */
@@ -60,7 +60,7 @@ function writePart(part: ContentPart, conversion: Conversion): readonly Part[] {
 
 /** As an object or as the bare text, as both are sent. */
 function addressOf(value: unknown): string {
-  return String(isObject(value) ? value.url : value);
+  return toText(isObject(value) ? value.url : value);
 }
 
 function writeMedia(address: string, conversion: Conversion): readonly Part[] {
@@ -72,15 +72,15 @@ function writeMedia(address: string, conversion: Conversion): readonly Part[] {
 }
 
 function writeAudio({ data, format }: JsonObject): readonly Part[] {
-  const name = String(format ?? "wav");
-  return [inlineData(MEDIA_TYPES[name] ?? `audio/${name}`, String(data ?? ""))];
+  const name = toText(format ?? "wav");
+  return [inlineData(MEDIA_TYPES[name] ?? `audio/${name}`, toText(data ?? ""))];
 }
 
 /** A file id is of use only where it is an address, as Google's file ids are. */
 function writeFile({ file_data: data, file_id: id, filename }: JsonObject, conversion: Conversion): readonly Part[] {
   if (typeof data === "string") {
     const known = readDataUrl(data);
-    const mediaType = known?.mediaType || mediaTypeOf(String(filename ?? "")) || "application/pdf";
+    const mediaType = known?.mediaType || mediaTypeOf(toText(filename ?? "")) || "application/pdf";
     return [inlineData(mediaType, known?.base64 ?? data)];
   }
   if (typeof id === "string" && /^(https?|gs):\/\//.test(id)) return [fileData(id)];

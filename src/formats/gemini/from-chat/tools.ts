@@ -1,7 +1,7 @@
 // Tools and tool choice of a chat-completions request in the Gemini format, and the JSON schemas that Google accepts.
 
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 
 /** What the API takes for a function's name. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
@@ -36,7 +36,7 @@ function writeDeclaration(tool: JsonObject, conversion: Conversion): JsonObject 
   }
   const { name, description, parameters } = isObject(tool.function) ? tool.function : tool;
   if (typeof name !== "string") {
-    conversion.note(`dropped a tool '${String(tool.type)}': only its own provider runs it`);
+    conversion.note(`dropped a tool '${toText(tool.type)}': only its own provider runs it`);
     return null;
   }
   if (!NAME.test(name)) conversion.refuse(`the name of a tool must begin with a letter or _, not '${name}'`);

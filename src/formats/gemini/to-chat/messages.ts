@@ -3,7 +3,7 @@
 
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
@@ -58,7 +58,7 @@ function convertModel(parts: readonly Part[], group: number, options: ContentOpt
   const calls = parts.filter((part) => isObject(part.functionCall));
   const content = modelText(parts);
   if (content === "" && calls.length === 0) return null;
-  const thoughts = parts.filter(({ thought }) => thought === true).map(({ text }) => String(text ?? ""));
+  const thoughts = parts.filter(({ thought }) => thought === true).map(({ text }) => toText(text ?? ""));
   const reasoning = options.keepsReasoning ? thoughts.join("") : "";
   const details = options.keepsDetails ? parts.flatMap(detailOf) : [];
   if (thoughts.length > 0 && reasoning === "" && details.length === 0) {
@@ -98,7 +98,7 @@ function convertCall(part: Part, madeUpId: string, { keepsSignatures }: ContentO
   return {
     id: typeof id === "string" && id !== "" ? id : madeUpId,
     type: "function",
-    function: { name: shortToolName(String(name)), arguments: JSON.stringify(args ?? {}) },
+    function: { name: shortToolName(toText(name)), arguments: JSON.stringify(args ?? {}) },
     // As Google's compatible API has it.
     ...(isKept ? { extra_content: { google: { thought_signature: signature } } } : {}),
   };
@@ -143,7 +143,7 @@ function matchResponses(responses: readonly JsonObject[], calls: readonly ToolCa
   const matched = new Map<string, JsonObject>();
   const isOpen = ({ id = "" }: ToolCall): boolean => !matched.has(id);
   for (const response of responses) {
-    const name = shortToolName(String(response.name));
+    const name = shortToolName(toText(response.name));
     const call =
       calls.find((candidate) => candidate.id === response.id) ??
       calls.find((candidate) => isOpen(candidate) && candidate.function?.name === name);

@@ -3,7 +3,7 @@
 
 import type { ContentPart } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import type { Part } from "../shape.ts";
 
 /** Formats of `input_audio` by what stands behind `audio/`. */
@@ -33,13 +33,13 @@ export function convertPart(part: Part, conversion: Conversion): readonly Conten
 
 /** Code that Google ran, and what came out, as a reader would see it; null for any other part. */
 export function codeText({ executableCode: code, codeExecutionResult: result }: Part): string | null {
-  if (isObject(code)) return `\`\`\`${String(code.language ?? "").toLowerCase()}\n${String(code.code ?? "")}\n\`\`\``;
-  return isObject(result) ? `\`\`\`\n${String(result.output ?? "")}\n\`\`\`` : null;
+  if (isObject(code)) return `\`\`\`${toText(code.language ?? "").toLowerCase()}\n${toText(code.code ?? "")}\n\`\`\``;
+  return isObject(result) ? `\`\`\`\n${toText(result.output ?? "")}\n\`\`\`` : null;
 }
 
 function convertData(data: JsonObject, conversion: Conversion): readonly ContentPart[] {
-  const [kind = "", subtype = ""] = String(data.mimeType).toLowerCase().split(/[/;]/);
-  const encoded = String(data.data);
+  const [kind = "", subtype = ""] = toText(data.mimeType).toLowerCase().split(/[/;]/);
+  const encoded = toText(data.data);
   if (kind === "text") return [{ type: "text", text: Buffer.from(encoded, "base64").toString("utf8") }];
   if (kind === "audio") {
     const format = AUDIO_FORMATS[subtype];
@@ -47,7 +47,7 @@ function convertData(data: JsonObject, conversion: Conversion): readonly Content
       conversion.refuse(`audio of the type '${subtype}' is read by Google only; send mp3 or wav`);
     return [{ type: "input_audio", input_audio: { data: encoded, format: format ?? subtype } }];
   }
-  const url = `data:${String(data.mimeType)};base64,${encoded}`;
+  const url = `data:${toText(data.mimeType)};base64,${encoded}`;
   if (kind === "image") return [{ type: "image_url", image_url: { url } }];
   if (kind === "video") conversion.refuse("videos are read by Google only");
   const filename = typeof data.displayName === "string" ? data.displayName : `file.${subtype}`;
@@ -55,8 +55,8 @@ function convertData(data: JsonObject, conversion: Conversion): readonly Content
 }
 
 function convertFile({ fileUri, mimeType }: JsonObject, conversion: Conversion): readonly ContentPart[] {
-  const url = String(fileUri);
-  const isFetched = /^https?:/i.test(url) && !GOOGLE_FILE.test(url) && /^image\//i.test(String(mimeType ?? "image/"));
+  const url = toText(fileUri);
+  const isFetched = /^https?:/i.test(url) && !GOOGLE_FILE.test(url) && /^image\//i.test(toText(mimeType ?? "image/"));
   if (!isFetched) conversion.refuse("a file given by its URI is opened by Google only; send it as inlineData");
   return [{ type: "image_url", image_url: { url } }];
 }

@@ -2,7 +2,7 @@
 
 import type { Tool } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
 import type { GeminiRequest } from "./parse.ts";
 import { toJsonSchema } from "./schema.ts";
@@ -12,7 +12,7 @@ const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 /** The functions that the model may call, as routing and providers know them. */
 export function readFunctions({ tools }: Pick<GeminiRequest, "tools">): readonly Tool[] {
   return declarationsIn(tools).map((declaration) => ({
-    name: String(declaration.name),
+    name: toText(declaration.name),
     description: typeof declaration.description === "string" ? declaration.description : "",
     parameters: parametersOf(declaration),
   }));

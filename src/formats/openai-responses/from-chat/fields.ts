@@ -5,7 +5,7 @@ import type { Outgoing } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isEffort, nearestEffort } from "../../wire/effort.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import { ENCRYPTED_REASONING } from "../items.ts";
 import { itemsIn } from "../output-items.ts";
 
@@ -82,7 +82,7 @@ function writeTool(tool: JsonObject, conversion: Conversion): JsonObject | null 
   if (tool.type === "custom") return writeCustomTool(isObject(tool.custom) ? tool.custom : tool);
   const { name, description, parameters, strict } = isObject(tool.function) ? tool.function : tool;
   if (typeof name !== "string") {
-    conversion.note(`dropped a tool '${String(tool.type)}': only its own provider runs it`);
+    conversion.note(`dropped a tool '${toText(tool.type)}': only its own provider runs it`);
     return null;
   }
   return {

@@ -4,7 +4,7 @@
 import type { ChatMessage, ContentPart } from "../../../core/chat.ts";
 import type { Dialect } from "../../../core/model.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import { detailsOf } from "../../wire/reasoning-details.ts";
 import { toolIdFor } from "../../wire/tool-calls.ts";
 import { RESPONSES } from "../items.ts";
@@ -46,7 +46,7 @@ function writePart(part: ContentPart, conversion: Conversion): readonly Item[] {
     case "text":
       return [{ type: "input_text", text: part.text ?? "" }];
     case "refusal":
-      return [{ type: "input_text", text: String(part.refusal ?? "") }];
+      return [{ type: "input_text", text: toText(part.refusal ?? "") }];
     case "image_url": {
       const { url, detail = "auto" } = part.image_url as JsonObject;
       return [{ type: "input_image", image_url: url, detail }];
@@ -110,13 +110,13 @@ function takesPlainReasoning({ reasoningHistory = "drop" }: Dialect, { tool_call
 function writeCalls(message: ChatMessage, customIds: Set<string>, { toolIds }: Dialect): readonly Item[] {
   const { function_call: deprecated } = message as unknown as JsonObject;
   const calls = (message.tool_calls ?? []).map((call): Item => {
-    const id = toolIdFor(call.id ?? "", toolIds);
+    const id = toolIdFor(toText(call.id ?? ""), toolIds);
     const { custom } = call as JsonObject;
     if (!isObject(custom)) return functionCall(id, call.function ?? {});
     customIds.add(id);
     return { type: "custom_tool_call", call_id: id, name: custom.name, input: custom.input ?? "" };
   });
-  return isObject(deprecated) ? [...calls, functionCall(String(deprecated.name), deprecated)] : calls;
+  return isObject(deprecated) ? [...calls, functionCall(toText(deprecated.name), deprecated)] : calls;
 }
 
 function functionCall(id: string, { name, arguments: text }: JsonObject): Item {
@@ -129,7 +129,7 @@ function writeResult(
   customIds: ReadonlySet<string>,
   { dialect, conversion }: InputOptions,
 ): Item {
-  const id = role === "function" ? (name ?? "") : toolIdFor(given ?? "", dialect.toolIds);
+  const id = role === "function" ? toText(name ?? "") : toolIdFor(toText(given ?? ""), dialect.toolIds);
   const type = customIds.has(id) ? "custom_tool_call_output" : "function_call_output";
   return { type, call_id: id, output: typeof content === "string" ? content : writeParts(content, conversion) };
 }

@@ -2,7 +2,7 @@
 // history goes to the model as plain text, so that any vendor's model can read tool calls it has no tools for.
 
 import type { JsonItem } from "../../../core/responses/stored.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 
 /** Begins what we seal: other vendors' compactions are theirs to read. */
 const OURS = "switchyard.";
@@ -82,17 +82,17 @@ function withoutMiddle(line: string): string {
 
 function lineOf(item: JsonItem): string {
   const { type = "message", role, name } = item;
-  if (type === "message") return `${String(role)}: ${contentText(item.content)}`;
+  if (type === "message") return `${toText(role)}: ${contentText(item.content)}`;
   if (type === "reasoning") return "";
-  if (type === "function_call") return `assistant calls ${String(name)}: ${String(item.arguments)}`;
-  if (type === "custom_tool_call") return `assistant calls ${String(name)}: ${String(item.input)}`;
+  if (type === "function_call") return `assistant calls ${toText(name)}: ${toText(item.arguments)}`;
+  if (type === "custom_tool_call") return `assistant calls ${toText(name)}: ${toText(item.input)}`;
   if (type === "function_call_output" || type === "custom_tool_call_output")
     return `result: ${contentText(item.output)}`;
-  return `${String(type)}: ${JSON.stringify(item)}`;
+  return `${toText(type)}: ${JSON.stringify(item)}`;
 }
 
 function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   const parts = (Array.isArray(content) ? content : []).filter(isObject);
-  return parts.map(({ type, text }) => (typeof text === "string" ? text : `[${String(type)}]`)).join("\n");
+  return parts.map(({ type, text }) => (typeof text === "string" ? text : `[${toText(type)}]`)).join("\n");
 }

@@ -2,12 +2,12 @@
 // after a known event.
 
 import type { JsonItem } from "../../../core/responses/stored.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import { parseObject } from "../../wire/json-source.ts";
 import { visibleItem, visibleResponse } from "./items.ts";
 
 export function eventText(event: JsonObject): string {
-  return `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`;
+  return `event: ${toText(event.type)}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
 /** Without encrypted reasoning. Nearly all text has none and stays as it is. */

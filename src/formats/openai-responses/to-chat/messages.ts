@@ -10,7 +10,7 @@ import {
   withUnreadContent,
 } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
 import { openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
 import { writeInput } from "../custom-input.ts";
@@ -133,7 +133,7 @@ class ModelTurn {
     return [
       unread === null ? message : withUnreadContent(message, unread),
       ...convertResults(
-        this.#calls.map((call) => ({ id: String(call.call_id), result: results.of.get(call) })),
+        this.#calls.map((call) => ({ id: toText(call.call_id), result: results.of.get(call) })),
         conversion,
       ),
     ];
@@ -161,17 +161,17 @@ function unreadText(item: JsonObject, name: "content" | "output"): UnreadText | 
 function modelText({ content }: JsonObject): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map((part) => (isObject(part) ? String(part.text ?? part.refusal ?? "") : "")).join("");
+  return content.map((part) => (isObject(part) ? toText(part.text ?? part.refusal ?? "") : "")).join("");
 }
 
 function convertCall(item: JsonObject): ToolCall {
   const isCustom = item.type === "custom_tool_call";
   return {
-    id: String(item.call_id),
+    id: toText(item.call_id),
     type: "function",
     function: {
-      name: chatToolName(String(item.name), item.namespace),
-      arguments: isCustom ? writeInput(String(item.input)) : String(item.arguments),
+      name: chatToolName(toText(item.name), item.namespace),
+      arguments: isCustom ? writeInput(toText(item.input)) : toText(item.arguments),
     },
   };
 }
@@ -257,9 +257,9 @@ function convertPart(part: JsonObject, conversion: Conversion): ContentPart | nu
     case "input_audio":
       return { type: "input_audio", input_audio: part.input_audio };
     case "refusal":
-      return { type: "text", text: String(part.refusal) };
+      return { type: "text", text: toText(part.refusal) };
     default:
-      conversion.refuse(`a part '${String(part.type)}' can be read only by providers of the Responses API`);
+      conversion.refuse(`a part '${toText(part.type)}' can be read only by providers of the Responses API`);
       return null;
   }
 }

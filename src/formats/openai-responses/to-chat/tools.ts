@@ -3,7 +3,7 @@
 
 import type { Tool } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { invalid, isObject, type JsonObject, readArray } from "../../wire/fields.ts";
+import { invalid, isObject, type JsonObject, readArray, toText } from "../../wire/fields.ts";
 import { INPUT_SCHEMA } from "../custom-input.ts";
 import { chatToolName, itemType } from "../items.ts";
 
@@ -95,7 +95,7 @@ export function routedTools({ callable, builtIn }: GivenTools, needs: readonly s
     parameters: parametersOf(tool),
   }));
   if (needs.length === 0) return tools;
-  return [...tools, ...builtIn.map(({ type }) => ({ name: String(type), description: "", parameters: null }))];
+  return [...tools, ...builtIn.map(({ type }) => ({ name: toText(type), description: "", parameters: null }))];
 }
 
 /** Finds tools for a model; other models are given all tools from the start. */
@@ -114,7 +114,7 @@ export function readBuiltInNeeds({ callable, builtIn }: GivenTools, choice: unkn
 }
 
 function needOf({ type }: JsonObject): string {
-  return `the tool '${String(type)}' is run only by providers of the Responses API`;
+  return `the tool '${toText(type)}' is run only by providers of the Responses API`;
 }
 
 const CALLABLE_CHOICES: ReadonlySet<unknown> = new Set(["function", "custom", "namespace", "allowed_tools"]);
@@ -142,8 +142,8 @@ export function convertTools(body: JsonObject, converted: Record<string, unknown
   for (const { type } of given.builtIn) {
     conversion.note(
       HELPERS.has(type)
-        ? `dropped the tool '${String(type)}': all tools are sent in full instead`
-        : `dropped the tool '${String(type)}': only providers of the Responses API run it`,
+        ? `dropped the tool '${toText(type)}': all tools are sent in full instead`
+        : `dropped the tool '${toText(type)}': only providers of the Responses API run it`,
     );
   }
   const allowed = allowedTools(body.tool_choice);
@@ -177,7 +177,7 @@ function parametersOf({ type, definition }: CallableTool): JsonObject {
 function customDescription({ description, format }: JsonObject): string {
   const said = typeof description === "string" ? description : "";
   if (!isObject(format) || format.type !== "grammar") return said;
-  const grammar = `The input must match this ${String(format.syntax)} grammar:\n${String(format.definition)}`;
+  const grammar = `The input must match this ${toText(format.syntax)} grammar:\n${toText(format.definition)}`;
   return said === "" ? grammar : `${said}\n\n${grammar}`;
 }
 
@@ -186,5 +186,5 @@ function convertChoice(choice: unknown): unknown {
   if (!isObject(choice)) return null;
   if (choice.type === "allowed_tools") return choice.mode === "required" ? "required" : "auto";
   if (choice.type !== "function" && choice.type !== "custom") return null;
-  return { type: "function", function: { name: chatToolName(String(choice.name), choice.namespace) } };
+  return { type: "function", function: { name: chatToolName(toText(choice.name), choice.namespace) } };
 }
