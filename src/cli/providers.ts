@@ -62,7 +62,7 @@ async function findServers(options: DiscoverOptions, settings: Settings, termina
     const version = adds && servers.length > 0 ? await add(servers, versions, catalog()) : null;
     if (isJson) printJson({ data: servers, version }, terminal);
     else terminal.out(servers.length === 0 ? nothingFound(address) : servers.map(describe).join("\n"));
-    if (!isJson) terminal.say(adviceOn(servers, version));
+    if (!isJson) terminal.say(adviceOn(servers, address, version));
     return 0;
   });
 }
@@ -75,11 +75,12 @@ async function add(servers: readonly KnownServer[], versions: Versions, catalog:
   return published.version.number;
 }
 
-function adviceOn(servers: readonly KnownServer[], version: number | null): string {
+function adviceOn(servers: readonly KnownServer[], address: string | null, version: number | null): string {
   if (version !== null)
     return `\nAdded at price zero, as version ${version}. Put them into a chain under tiers:, or with chains set.\n`;
   const isNew = servers.some(({ models }) => models.some(({ model }) => model === null));
-  return isNew ? `\nUse them at price zero: ${command("providers discover --add")}\n` : "";
+  const again = ["providers discover", ...(address === null ? [] : [address]), "--add"].join(" ");
+  return isNew ? `\nUse them at price zero: ${command(again)}\n` : "";
 }
 
 async function search(address: string | null, ownPort: number) {

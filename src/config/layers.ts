@@ -108,6 +108,9 @@ function hasPassword(address: string): boolean {
   return URL.canParse(address) && new URL(address).password !== "";
 }
 
+/** Where our guides keep the key of a client, often in the same shell. */
+const CLIENT_KEY = "SWITCHYARD_KEY";
+
 /** Unknown variables are only a warning, because other programs may use our prefix. */
 export function checkVariables(variables: Variables, report: Report): void {
   const known = optionRows().flatMap((row) => {
@@ -115,7 +118,7 @@ export function checkVariables(variables: Variables, report: Report): void {
     return row.isSecret ? [row.env, `${row.env}_FILE`] : [row.env];
   });
   for (const name of Object.keys(variables)) {
-    if (!name.startsWith("SWITCHYARD_") || known.includes(name)) continue;
+    if (!name.startsWith("SWITCHYARD_") || name === CLIENT_KEY || known.includes(name)) continue;
     const message = "unknown variable, ignored";
     report.warnings.push({ place: `environment ${name}`, message, suggestion: nearest(name, known) });
   }

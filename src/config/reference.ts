@@ -123,7 +123,7 @@ const RUN_TIME = `## Changes at run time
 Providers, models, tiers and routing rules can change while the gateway runs, through \`/api\`, the command line and the dashboard. They have the keys of the file and pass its checks.
 
 \`\`\`bash
-curl -X POST $GATEWAY/api/providers -H "Authorization: Bearer $SWITCHYARD_ADMIN_TOKEN" \\
+curl -X POST http://127.0.0.1:8787/api/providers -H "Authorization: Bearer $SWITCHYARD_ADMIN_TOKEN" \\
   -H "Content-Type: application/json" -d '{"id": "groq", "apiKey": "gsk_…", "note": "Try Groq"}'
 \`\`\`
 

@@ -193,7 +193,8 @@ function findCapableTier({ question, catalog, placement, inputTokens }: ChainInp
     return { tier, models, removed, notes, isWhole: false, hostsOf };
   }
   const offered = [...searchOrder(placement)].flatMap((tier) => catalog.chains[tier]);
-  const message = `No available model has what this request needs: ${describeNeeds(needs, offered)}.`;
+  const within = placement.ceiling === null ? "" : ` up to the ceiling ${placement.ceiling}`;
+  const message = `No available model${within} has what this request needs: ${describeNeeds(needs, offered)}.`;
   throw new GatewayError("badRequest", message, { code: "no_capable_model" });
 }
 

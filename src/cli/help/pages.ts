@@ -328,7 +328,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     examples: ["switchyard backup switchyard-2026-11-15.backup", "switchyard backup nightly.backup --force --json"],
     tables: [flags(["--force", "Replace FILE where it exists"])],
     notes: [
-      "Exit code 0 only when the copy was verified. Configuration, provider keys and the outbox are not in it.",
+      "Exit code 0 only when the copy was verified. The configuration file, environment variables, the secret and the outbox are not in it.",
       "PostgreSQL needs pg_dump and pg_restore on the PATH, in the server's version or newer.",
     ],
   },

@@ -380,8 +380,8 @@ describe("variables and flags", () => {
     expect(warningsOf('baseUrl: "https://api.openai.com/v1"')).toEqual([]);
   });
 
-  it("of ours that nothing reads are a warning", () => {
-    const { warnings } = goodLoad({ env: { SWITCHYARD_ADMIN_TOKN: "x" } });
+  it("of ours that nothing reads are a warning, but for the key that our guides give to clients", () => {
+    const { warnings } = goodLoad({ env: { SWITCHYARD_ADMIN_TOKN: "x", SWITCHYARD_KEY: "sk-sw-x" } });
     expect(warnings).toEqual([
       { place: "environment SWITCHYARD_ADMIN_TOKN", message: expect.any(String), suggestion: "SWITCHYARD_ADMIN_TOKEN" },
     ]);

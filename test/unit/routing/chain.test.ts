@@ -117,6 +117,12 @@ describe("tier moves", () => {
     expect(error.message).not.toContain("tools");
   });
 
+  it("fail with the ceiling under which there is no model", () => {
+    const error = failure(() => route({ COMPLEX: [seeing] }, { controls: { tierCeiling: "NANO" } }));
+    expect(error.details.code).toBe("no_capable_model");
+    expect(error.message).toContain("No available model up to the ceiling NANO");
+  });
+
   it("name all needs when only their combination is missing", () => {
     const chains = { LIGHT: [bare("x", ["tools"]), bare("y", ["vision"])] };
     expect(failure(() => route(chains, { chat: { ...IMAGE, ...TOOLS } })).message).toMatch(/vision, tools together/);
