@@ -12,7 +12,9 @@ export function registerHome(server: FastifyInstance, { services }: Pick<Operato
     ...(isSimulated(services().catalog) ? { providers: "sandbox (simulated answers)" } : {}),
     endpoints: [
       "/v1/chat/completions",
+      "/v1/responses",
       "/v1/messages",
+      "/v1/embeddings",
       "/v1/models",
       "/v1beta/models",
       "/v1/routing/debug",
