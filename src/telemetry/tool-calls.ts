@@ -6,6 +6,7 @@ import type { Log } from "../core/log.ts";
 import type { ToolScenario } from "../core/model.ts";
 import type { ToolCallLog } from "../core/requests/log.ts";
 import type { ToolCallCheck } from "../core/requests/records.ts";
+import { toText } from "../formats/wire/fields.ts";
 import { shortToolName } from "../formats/wire/tool-calls.ts";
 
 /** A tool call as the model wrote it. */
@@ -49,7 +50,7 @@ function parseObject(text: string): ToolArguments | null {
 /** Whether every required argument is there; their types are the client's concern. */
 function hasRequired(given: ToolArguments, { parameters }: Tool): boolean {
   const required = parameters?.required;
-  return !Array.isArray(required) || required.every((name) => Object.hasOwn(given, String(name)));
+  return !Array.isArray(required) || required.every((name) => Object.hasOwn(given, toText(name)));
 }
 
 /** How old the counts may be. */

@@ -24,6 +24,12 @@ describe("a tool call", () => {
     expect(checkToolCalls([{ name, arguments: text }], TOOLS)).toEqual({ calls: 1, ...expected });
   });
 
+  it("of a tool that requires what no argument can be called is not valid", () => {
+    const parameters = { type: "object", required: [{ toString: 1 }] };
+    const tools = [{ name: "odd", description: "", parameters }];
+    expect(checkToolCalls([{ name: "odd", arguments: "{}" }], tools)).toMatchObject({ known: 1, valid: 0 });
+  });
+
   it("may use the shorter name that the provider was given", () => {
     const name = `long.${"x".repeat(80)}`;
     expect(shortToolName(name)).not.toBe(name);
