@@ -92,7 +92,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   };
   let onLost = (): void => undefined;
   const lost = new Promise<void>((resolve) => (onLost = resolve));
-  const supervisor = createSupervisor({ program, args, log, onStart, onEnd, onLost });
+  const supervisor = createSupervisor({ count, program, args, log, onStart, onEnd, onLost });
   const changes = await hearOfChanges(settings.database, () => tellAll(supervisor, ACCESS_CHANGED, null), log);
   const endAnnouncing = announceMemory(() => supervisor.running().map(({ link }) => link));
   const close = async (): Promise<void> => {
@@ -105,7 +105,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   try {
     void supervisor.startFirst().ended.then(() => first.fail("its first worker process ended"));
     const app = await first.app;
-    for (let index = 1; index < count; index += 1) supervisor.startFurther(index);
+    supervisor.startOthers();
     return { ...app, ...stopping(supervisor, () => close().then(store.close)), lost };
   } catch (error) {
     await close();

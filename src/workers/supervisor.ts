@@ -9,6 +9,8 @@ import { createHandover } from "./handover.ts";
 import { createLink, type OpenLink } from "./link.ts";
 
 export interface SupervisorOptions {
+  /** How many workers are started. */
+  readonly count: number;
   /** The program that a worker runs, and its arguments. */
   readonly program: string;
   readonly args: readonly string[];
@@ -34,8 +36,8 @@ export interface WorkerProcess {
 export interface Supervisor {
   /** Starts one worker; another one takes its place when it dies, until everything is stopped. Throws when it cannot. */
   startFirst(): WorkerProcess;
-  /** Starts a further one, as soon as the system has room for it. */
-  startFurther(index: number): void;
+  /** Starts all others, as soon as the system has room for them. */
+  startOthers(): void;
   running(): readonly WorkerProcess[];
   /** Replaces no worker any more. */
   retire(): void;
@@ -54,10 +56,10 @@ const OTHER_BUILD_TEXT =
   "the files of the program were replaced; restart the gateway, as workers that end are not replaced until then";
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const { log, onStart, onEnd, onLost } = options;
+  const { count, log, onStart, onEnd, onLost } = options;
   const running = new Set<WorkerProcess>();
   const delays = createDelays();
-  const handover = createHandover();
+  const handover = createHandover(count);
   let isRetired = false;
   setUpCluster(options);
 
@@ -95,13 +97,16 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     } catch (error) {
       const reason = (error as Error).message;
       log.error({ event: "worker.start_failed", reason }, "a worker process could not be started; trying again");
+      handover.open();
       delays.startLater(index, 0, () => startOrRetry(index, true));
     }
   }
 
   return {
     startFirst: () => start(0, false),
-    startFurther: (index) => startOrRetry(index, false),
+    startOthers() {
+      for (let index = 1; index < count; index += 1) startOrRetry(index, false);
+    },
     running: () => [...running],
     retire() {
       isRetired = true;

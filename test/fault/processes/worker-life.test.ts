@@ -3,6 +3,7 @@
 
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, get } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -302,3 +303,36 @@ test("a stop reaches a worker that has only just been started", async () => {
   const gateway = await startGatewayProcess({ folder: newFolder(), env: { SWITCHYARD_WORKERS: "2" } });
   expect(await gateway.stop()).toBe(0);
 });
+
+test("clients that connect and stay while workers still start are shared out among all", async () => {
+  const gateway = await startGatewayProcess({
+    folder: newFolder(),
+    env: { SWITCHYARD_WORKERS: "3", LOG_LEVEL: "debug" },
+  });
+  const agents = Array.from({ length: 12 }, () => new Agent({ keepAlive: true }));
+  const ask = (agent: Agent): Promise<boolean> => isAnswered(`${gateway.url}/healthz`, agent);
+  expect(await Promise.all(agents.map(ask))).toEqual(Array(12).fill(true));
+  const first = /"event":"worker.started","pid":(\d+),"index":0/.exec(gateway.banner + gateway.output())?.[1];
+  process.kill(Number(first), "SIGSTOP");
+  const answers = agents.map(ask);
+  // Only what the first worker has waits for it.
+  await expect.poll(() => countTrue(answers)).toBeGreaterThanOrEqual(6);
+  process.kill(Number(first), "SIGCONT");
+  expect(await Promise.all(answers)).toEqual(Array(12).fill(true));
+  for (const agent of agents) agent.destroy();
+  expect(await gateway.stop()).toBe(0);
+});
+
+function isAnswered(url: string, agent: Agent): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, (response) => {
+      response.resume().once("end", () => resolve(response.statusCode === 200));
+    }).once("error", reject);
+  });
+}
+
+/** How many have been answered by now. */
+async function countTrue(answers: readonly Promise<boolean>[]): Promise<number> {
+  const open = new Promise<false>((resolve) => setImmediate(resolve, false));
+  return (await Promise.all(answers.map((answer) => Promise.race([answer, open])))).filter(Boolean).length;
+}

@@ -27,7 +27,7 @@ else {
   const onStart = () => void seen.push("started");
   cluster.on("online", () => void seen.push("online"));
   const nothing = () => undefined;
-  const options = { program: process.argv[1], args: [], log, onStart, onEnd: nothing, onLost: nothing };
+  const options = { count: 2, program: process.argv[1], args: [], log, onStart, onEnd: nothing, onLost: nothing };
   const supervisor = createSupervisor(options);
   const files = [];
   const takeAll = () => {
@@ -66,7 +66,7 @@ test("the first worker is not tried again, and Node's list has nothing of it", (
 test("a further worker is tried again until there is room", () => {
   const script = `
     takeAll();
-    supervisor.startFurther(1);
+    supervisor.startOthers();
     while (seen.length < 3) await wait(10);
     const between = listed();
     free();
@@ -80,7 +80,7 @@ test("a further worker is tried again until there is room", () => {
 test("nothing is tried again, or waited for, once everything stops", () => {
   const script = `
     takeAll();
-    supervisor.startFurther(1);
+    supervisor.startOthers();
     while (seen.length < 5) await wait(10);
     supervisor.retire();
     free();

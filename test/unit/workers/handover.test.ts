@@ -1,4 +1,5 @@
-// The end of the last worker is held back until another one listens, but not for ever.
+// Connections wait for all workers at the start, and the end of the last worker is held back until another one listens.
+// Neither is for ever.
 
 import type { ChildProcess } from "node:child_process";
 import { EventEmitter } from "node:events";
@@ -11,10 +12,37 @@ afterEach(() => void vi.useRealTimers());
 /** As much of a worker process as is watched, and the events that Node heard of it. */
 function fakeWorker() {
   const heard: string[] = [];
-  const worker = Object.assign(new EventEmitter(), { connected: true, send: () => true });
+  const sent: number[] = [];
+  const send = ({ seq }: { seq: number }): boolean => sent.push(seq) > 0;
+  const worker = Object.assign(new EventEmitter(), { connected: true, send });
   worker.on("disconnect", () => heard.push("disconnect"));
   worker.on("exit", () => heard.push("exit"));
-  return { heard, worker: worker as unknown as ChildProcess };
+  return { heard, sent, worker: worker as unknown as ChildProcess };
+}
+
+type FakeWorker = ReturnType<typeof fakeWorker>;
+
+/** The workers of a gateway that has started. */
+function openWith(count: number): readonly FakeWorker[] {
+  const handover = createHandover(count);
+  const workers = Array.from({ length: count }, fakeWorker);
+  for (const { worker } of workers) {
+    handover.watch(worker);
+    handover.join(worker);
+  }
+  return workers;
+}
+
+/** As Node does it. */
+function hand(worker: ChildProcess, seq: number) {
+  const connection = { close: vi.fn() };
+  (worker.send as (message: object, connection: object) => boolean)({ act: "newconn", seq }, connection);
+  return connection;
+}
+
+/** Says that it took what it was sent. */
+function takeAll({ worker, sent }: FakeWorker): void {
+  for (const ack of sent) worker.emit("internalMessage", { ack });
 }
 
 function die(worker: ChildProcess): void {
@@ -23,7 +51,7 @@ function die(worker: ChildProcess): void {
 }
 
 test("Node hears of the last worker's end when another one listens", () => {
-  const handover = createHandover();
+  const handover = createHandover(2);
   const [first, second] = [fakeWorker(), fakeWorker()];
   handover.watch(first.worker);
   handover.join(first.worker);
@@ -35,7 +63,7 @@ test("Node hears of the last worker's end when another one listens", () => {
 });
 
 test("connections wait for ten seconds; then the port closes", () => {
-  const handover = createHandover();
+  const handover = createHandover(2);
   const { worker, heard } = fakeWorker();
   handover.watch(worker);
   handover.join(worker);
@@ -47,7 +75,7 @@ test("connections wait for ten seconds; then the port closes", () => {
 });
 
 test("each time all workers are dead, connections wait for ten seconds", () => {
-  const handover = createHandover();
+  const handover = createHandover(2);
   const [first, second] = [fakeWorker(), fakeWorker()];
   for (const { worker } of [first, second]) {
     handover.watch(worker);
@@ -56,4 +84,100 @@ test("each time all workers are dead, connections wait for ten seconds", () => {
     vi.advanceTimersByTime(9_000);
   }
   expect([first.heard.length, second.heard.length]).toEqual([2, 0]);
+});
+
+test("at the start, connections wait until all workers listen", () => {
+  const handover = createHandover(2);
+  const [first, second] = [fakeWorker(), fakeWorker()];
+  for (const { worker } of [first, second]) handover.watch(worker);
+  handover.join(first.worker);
+  hand(first.worker, 1);
+  expect(first.sent).toEqual([]);
+  handover.join(second.worker);
+  hand(second.worker, 2);
+  expect([first.sent, second.sent]).toEqual([[1], [2]]);
+});
+
+test("at the start, connections wait for no worker that has failed", () => {
+  const handover = createHandover(2);
+  const [first, second] = [fakeWorker(), fakeWorker()];
+  for (const { worker } of [first, second]) handover.watch(worker);
+  handover.join(first.worker);
+  hand(first.worker, 1);
+  die(second.worker);
+  expect(first.sent).toEqual([1]);
+});
+
+test("at the start, connections wait for ten seconds at most", () => {
+  const handover = createHandover(2);
+  const { worker, sent } = fakeWorker();
+  handover.watch(worker);
+  handover.join(worker);
+  hand(worker, 1);
+  vi.advanceTimersByTime(9_900);
+  expect(sent).toEqual([]);
+  vi.advanceTimersByTime(200);
+  expect(sent).toEqual([1]);
+});
+
+test("a connection that was not taken by a worker that dies goes to another", () => {
+  const [first, second] = openWith(2) as [FakeWorker, FakeWorker];
+  const connection = hand(first.worker, 1);
+  die(first.worker);
+  expect([first.sent, second.sent]).toEqual([[1], [1]]);
+  expect(connection.close).not.toHaveBeenCalled();
+});
+
+test("a connection that a worker took as it died is not handed over again", () => {
+  const [first, second] = openWith(2) as [FakeWorker, FakeWorker];
+  for (const seq of [1, 2, 3, 4]) hand(first.worker, seq);
+  expect([first.sent, second.sent]).toEqual([[1], [2]]);
+  die(first.worker);
+  // Node reads this only now.
+  first.worker.emit("internalMessage", { ack: 1 });
+  for (const ack of [2, 3, 4]) second.worker.emit("internalMessage", { ack });
+  expect(second.sent).toEqual([2, 3, 4]);
+});
+
+test("connections that wait while all workers are dead are closed with the port", () => {
+  const [{ worker }] = openWith(1) as [FakeWorker];
+  const connections = [hand(worker, 1), hand(worker, 2)];
+  die(worker);
+  connections.push(hand(worker, 3));
+  vi.advanceTimersByTime(10_100);
+  for (const { close } of connections) expect(close).toHaveBeenCalledOnce();
+});
+
+test("a stop at the start hands over what waits", () => {
+  const handover = createHandover(2);
+  const { worker, sent } = fakeWorker();
+  handover.watch(worker);
+  handover.join(worker);
+  hand(worker, 1);
+  handover.retire();
+  expect(sent).toEqual([1]);
+});
+
+test("of many connections at once, a slow worker gets as many as the others", () => {
+  const workers = openWith(4);
+  const [slow, ...others] = workers as [FakeWorker, ...FakeWorker[]];
+  for (let seq = 0; seq < 40; seq += 1) {
+    // Node gives it to any worker that has taken its last one.
+    hand((others[seq % 3] as FakeWorker).worker, seq);
+    others.forEach(takeAll);
+    if (seq % 8 === 7) takeAll(slow);
+  }
+  expect(workers.map(({ sent }) => sent.length)).toEqual([10, 10, 10, 10]);
+});
+
+test("a worker that takes nothing gets half of what is under way, and the others get the rest", () => {
+  const workers = openWith(4);
+  const [stuck, ...others] = workers as [FakeWorker, ...FakeWorker[]];
+  for (let seq = 0; seq < 20; seq += 1) {
+    hand((others[0] as FakeWorker).worker, seq);
+    others.forEach(takeAll);
+  }
+  expect(workers.map(({ sent }) => sent.length)).toEqual([2, 6, 6, 6]);
+  die(stuck.worker);
+  expect(others.flatMap(({ sent }) => sent)).toEqual(expect.arrayContaining(stuck.sent));
 });
