@@ -1,12 +1,10 @@
 // Connections on their way from the primary process to a worker. Node keeps its end of one open until the worker has said
 // that it took it, and forgets it when the worker dies first. Here it goes to another worker then. Node also closes the
-// port when the last worker leaves. Here that one stays listed until another listens, so that connections wait.
-//
-// Clients keep their connections, so each worker should get as many as the others. Node gives the next one to whichever
-// worker is free first: of many that come at once, some got three times as many as others (18 November 2026). Here the one
-// that got the fewest takes it. At the start, connections wait for all workers, or the first would get them all.
+// port when the last worker leaves. Here that one stays listed until another listens, so that connections wait. Which
+// worker gets a connection is Node's choice. When it gets it is chosen here, so that none gets many more than the others.
 
 import type { ChildProcess } from "node:child_process";
+import { createTurns, type Turns } from "./turns.ts";
 
 /** Node's message that hands a connection over; all of it is Node's own business but for the number. */
 interface NewConnection {
@@ -43,6 +41,17 @@ export interface Handover {
   retire(): void;
 }
 
+interface WatchedWorker {
+  /** For the worker and not taken yet. */
+  readonly pending: Map<number, Pending>;
+  /** How many connections it got, compared with the others. */
+  given: number;
+  /** Whether it takes connections. */
+  hasJoined: boolean;
+  /** Of the last worker: what Node is yet to be told about its end. Null while it lives. */
+  held: (() => void)[] | null;
+}
+
 /** How long connections wait for another worker. Then the port closes until there is one. */
 const HELD_MS_MAX = 10_000;
 
@@ -50,9 +59,18 @@ const HELD_MS_MAX = 10_000;
 export function createHandover(count: number): Handover {
   const workers = new Map<ChildProcess, WatchedWorker>();
   const joined = (): readonly WatchedWorker[] => [...workers.values()].filter(({ hasJoined }) => hasJoined);
-  const queue = createQueue(count, joined);
+  const turns = createTurns(count, joined);
+  /** Below zero: Node counts its own upwards. */
+  let lastSeq = 0;
   let isRetired = false;
   let holding: NodeJS.Timeout | undefined;
+
+  function passOn({ message, connection }: Pending): void {
+    const next = [...workers].find(([, { hasJoined }]) => hasJoined);
+    lastSeq -= 1;
+    if (next === undefined) connection.close();
+    else (next[0].send as Send)({ ...message, seq: lastSeq }, connection);
+  }
 
   const isLast = (watched: WatchedWorker): boolean => !isRetired && watched.hasJoined && joined().length === 1;
 
@@ -63,10 +81,9 @@ export function createHandover(count: number): Handover {
 
   return {
     watch(worker) {
-      const send = worker.send.bind(worker) as Send;
-      const watched: WatchedWorker = { send, pending: new Map(), given: 0, hasJoined: false, held: null };
+      const watched: WatchedWorker = { pending: new Map(), given: 0, hasJoined: false, held: null };
       workers.set(worker, watched);
-      redirect(worker, watched, queue);
+      notePending(worker, watched, turns);
       holdEnd(worker, watched, {
         isLast: () => isLast(watched),
         onHold() {
@@ -74,129 +91,50 @@ export function createHandover(count: number): Handover {
         },
         onEnd() {
           workers.delete(worker);
-          queue.takeBack(watched);
+          const untaken = [...watched.pending.values()];
+          watched.pending.clear();
+          untaken.forEach(passOn);
+          turns.noteEnded();
         },
       });
     },
     join(worker) {
       const watched = workers.get(worker);
-      if (watched !== undefined) queue.join(watched);
+      if (watched !== undefined) watched.hasJoined = true;
       release();
+      turns.noteJoined();
     },
-    open: queue.open,
+    open: turns.open,
     retire() {
       isRetired = true;
-      queue.open();
+      turns.open();
       release();
     },
   };
 }
 
-interface WatchedWorker {
-  /** As Node would. */
-  readonly send: Send;
-  /** Sent to the worker and not taken yet. */
-  readonly pending: Map<number, Pending>;
-  /** How many connections it got, and as many as any other had when it joined. */
-  given: number;
-  /** Whether it takes connections. */
-  hasJoined: boolean;
-  /** Of the last worker: what Node is yet to be told about its end. Null while it lives. */
-  held: (() => void)[] | null;
-}
-
-/** Connections in the order in which they came, and who gets the next one. */
-interface ConnectionQueue {
-  add(one: Pending): void;
-  taken(seq: number): void;
-  join(worker: WatchedWorker): void;
-  /** What a worker that ended has not taken goes to others. */
-  takeBack(ended: WatchedWorker): void;
-  open(): void;
-}
-
-/** How long connections wait for the other workers at the start. */
-const STARTING_MS_MAX = 10_000;
-
-function createQueue(count: number, joined: () => readonly WatchedWorker[]): ConnectionQueue {
-  const waiting = new Map<number, Pending>();
-  let isOpen = false;
-  /** Workers that neither listen nor have failed yet. */
-  let starting = count;
-  let deadline: NodeJS.Timeout | undefined;
-
-  /** Node knows a connection by its number, whichever worker replies. */
-  function giveOut(): void {
-    if (!isOpen) return;
-    for (const [seq, one] of waiting) {
-      const next = nextOf(joined());
-      if (next === undefined) return;
-      waiting.delete(seq);
-      next.given += 1;
-      next.pending.set(seq, one);
-      next.send(one.message, one.connection);
-    }
-  }
-
-  function open(): void {
-    clearTimeout(deadline);
-    isOpen = true;
-    giveOut();
-  }
-
-  function noteStart(): void {
-    starting -= 1;
-    if (starting === 0) open();
-  }
-
-  return {
-    add(one) {
-      waiting.set(one.message.seq, one);
-      giveOut();
-    },
-    taken(seq) {
-      // Also one whose worker has ended since.
-      waiting.delete(seq);
-      for (const { pending } of joined()) pending.delete(seq);
-      giveOut();
-    },
-    join(worker) {
-      worker.given = Math.max(0, ...joined().map(({ given }) => given));
-      worker.hasJoined = true;
-      deadline ??= setTimeout(open, STARTING_MS_MAX).unref();
-      noteStart();
-      giveOut();
-    },
-    takeBack({ pending }) {
-      noteStart();
-      for (const [seq, one] of pending) waiting.set(seq, one);
-      if (joined().length > 0) return giveOut();
-      for (const { connection } of waiting.values()) connection.close();
-      waiting.clear();
-    },
-    open,
-  };
-}
-
-/** The one that got the fewest, unless it is slow to take them: half of Node's places are left for the others. */
-function nextOf(joined: readonly WatchedWorker[]): WatchedWorker | undefined {
-  const pendingMax = Math.ceil(joined.length / 2);
-  const ready = joined.filter(({ held, pending }) => held === null && pending.size < pendingMax);
-  const fewest = Math.min(...ready.map(({ given }) => given));
-  return ready.find(({ given }) => given === fewest);
-}
-
-/** Puts what Node sends to this worker into the queue. */
-function redirect(worker: ChildProcess, watched: WatchedWorker, queue: ConnectionQueue): void {
-  const redirected: Send = (message, connection, ...rest) => {
-    if (isNewConnection(message)) queue.add({ message, connection: connection as HandedConnection });
-    else if (watched.held === null) return watched.send(message, connection, ...rest);
+/** Notes what Node sends to the worker until it is taken, and sends it when it is the worker's turn. */
+function notePending(worker: ChildProcess, watched: WatchedWorker, turns: Turns): void {
+  const { pending } = watched;
+  const send = worker.send.bind(worker) as Send;
+  const sendAlive: Send = (...sent) => (watched.held === null ? send(...sent) : true);
+  const noted: Send = (message, connection, ...rest) => {
+    if (!isNewConnection(message)) return sendAlive(message, connection, ...rest);
+    pending.set(message.seq, { message, connection: connection as HandedConnection });
+    turns.wait(watched, () => {
+      if (pending.has(message.seq)) sendAlive(message, connection, ...rest);
+    });
     return true;
   };
-  worker.send = redirected as ChildProcess["send"];
+  worker.send = noted as ChildProcess["send"];
   worker.on("internalMessage" as "message", (reply: unknown) => {
     const { ack } = reply as WorkerReply;
-    if (ack !== undefined) queue.taken(ack);
+    const found = ack === undefined ? undefined : pending.get(ack);
+    if (ack === undefined || found === undefined) return;
+    pending.delete(ack);
+    turns.look();
+    // Our end of what was passed on: taken or not, it is of no more use. Of all others Node takes care.
+    if (ack < 0) found.connection.close();
   });
 }
 
