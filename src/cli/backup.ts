@@ -82,7 +82,8 @@ function isSqlite(database: string): boolean {
 }
 
 function summaryOf({ accounts = 0, ledger_transactions: transactions = 0 }: RowCounts): string {
-  return `${accounts} accounts, ${transactions} ledger transactions`;
+  const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return `${counted(accounts, "account")}, ${counted(transactions, "ledger transaction")}`;
 }
 
 /** Throws unless this version can serve from the database and every amount in it fits. */

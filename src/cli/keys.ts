@@ -15,7 +15,7 @@ import { type CommandStore, withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
-import { findProfile, profilesOf } from "./profiles.ts";
+import { allProfiles, findProfile, profilesOf } from "./profiles.ts";
 
 /** Runs one subcommand on the store. */
 export function keys(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
@@ -71,6 +71,12 @@ async function create({ key, accountId, isJson }: KeyOptionsOf<"create">, contex
   return showMade(made, isJson, context);
 }
 
+async function profileNamesOf(keys: readonly KeyRecord[], { db }: CommandStore): Promise<ReadonlyMap<string, string>> {
+  const accounts = new Set(keys.filter(({ profileId }) => profileId !== null).map(({ accountId }) => accountId));
+  const profiles = await Promise.all([...accounts].map((accountId) => allProfiles(profilesOf(db), accountId)));
+  return new Map(profiles.flat().map(({ id, name }) => [id, name]));
+}
+
 /** A profile by its id or its name. A word that is neither goes on as it is, for the service to reject. */
 async function profileIdOf(named: string | null, accountId: string, { db }: CommandStore): Promise<string | null> {
   if (named === null) return null;
@@ -97,8 +103,8 @@ async function list({ accountId, isJson }: KeyOptionsOf<"list">, context: KeyCon
     printJson({ data: await Promise.all(found.map((key) => keyJson(key, context))) }, terminal);
     return 0;
   }
-  const spents = await store.spending.of(found);
-  const rows = found.map((key) => rowOf(key, spents.get(key.id) ?? null, terminal.now()));
+  const [spents, profiles] = [await store.spending.of(found), await profileNamesOf(found, store)];
+  const rows = found.map((key) => rowOf(key, { spent: spents.get(key.id) ?? null, profiles }, terminal.now()));
   if (found.length > 0) terminal.out(formatTable([HEADINGS, ...rows]));
   else terminal.say(`No keys yet. Create one: ${command("keys create --name NAME")}\n`);
   return 0;
@@ -201,15 +207,21 @@ const HEADINGS = [
   "CREATED",
 ];
 
+interface KeyRow {
+  readonly spent: Spent | null;
+  /** Names by id. */
+  readonly profiles: ReadonlyMap<string, string>;
+}
+
 /** One line of `keys list`. */
-function rowOf(key: KeyRecord, spent: Spent | null, nowMs: number): readonly string[] {
+function rowOf(key: KeyRecord, { spent, profiles }: KeyRow, nowMs: number): readonly string[] {
   return [
     key.id,
     key.name,
     `${key.prefix}…`,
     keyStatus(key, nowMs),
     key.accountId,
-    key.profileId ?? "-",
+    profiles.get(key.profileId ?? "") ?? key.profileId ?? "-",
     String(key.requestsPerMinute ?? "-"),
     spentOf(key, spent),
     minuteOf(key.expiresAtMs),

@@ -47,7 +47,7 @@ export function profilesOf(db: Db): Profiles {
 
 /** A profile by its id, or by its name where only one has it. */
 export async function findProfile(service: Profiles, accountId: string, named: string): Promise<Profile | null> {
-  const all = await allOf(service, accountId);
+  const all = await allProfiles(service, accountId);
   const found = all.filter(({ id, name }) => id === named || name === named);
   if (found.length > 1) throw new UsageError(`${found.length} profiles are named '${named}'. Use an id.`);
   return found[0] ?? null;
@@ -56,7 +56,7 @@ export async function findProfile(service: Profiles, accountId: string, named: s
 /** Profiles are read by pages of this size. */
 const PAGE = 500;
 
-async function allOf(service: Profiles, accountId: string): Promise<readonly Profile[]> {
+export async function allProfiles(service: Profiles, accountId: string): Promise<readonly Profile[]> {
   const all: Profile[] = [];
   for (;;) {
     const page = await service.list(accountId, { limit: PAGE, after: all.at(-1)?.id ?? null });
@@ -97,7 +97,7 @@ async function run(options: ProfileOptions, context: ProfileContext): Promise<nu
 }
 
 async function list({ accountId, isJson }: ProfileOptions, { service, terminal }: ProfileContext): Promise<number> {
-  const all = await allOf(service, accountId);
+  const all = await allProfiles(service, accountId);
   if (isJson) printJson({ data: all.map(writeProfile) }, terminal);
   else if (all.length === 0) terminal.say(`No profiles yet. Create one: ${command("profiles set NAME")}\n`);
   else terminal.out(formatTable([["ID", "NAME", "RULES"], ...all.map((each) => [each.id, each.name, rulesOf(each)])]));

@@ -94,6 +94,7 @@ describe("keys", () => {
     expect((await run(keys, terminal, "keys reset-spend key_none")).code).toBe(1);
     const bound = await run(keys, terminal, `keys set ${made.id} --profile cheap --json`);
     expect(JSON.parse(bound.out)).toMatchObject({ profile: made.profile });
+    expect((await run(keys, terminal, "keys list")).out).toMatch(/ default +cheap +- /);
   });
 
   test("a running server accepts a new key at once and rejects a revoked one within seconds", async () => {
