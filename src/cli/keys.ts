@@ -103,7 +103,7 @@ async function list({ accountId, isJson }: KeyOptionsOf<"list">, context: KeyCon
     printJson({ data: await Promise.all(found.map((key) => keyJson(key, context))) }, terminal);
     return 0;
   }
-  const [spents, profiles] = [await store.spending.of(found), await profileNamesOf(found, store)];
+  const [spents, profiles] = await Promise.all([store.spending.of(found), profileNamesOf(found, store)]);
   const rows = found.map((key) => rowOf(key, { spent: spents.get(key.id) ?? null, profiles }, terminal.now()));
   if (found.length > 0) terminal.out(formatTable([HEADINGS, ...rows]));
   else terminal.say(`No keys yet. Create one: ${command("keys create --name NAME")}\n`);

@@ -4,7 +4,7 @@
 // worker gets a connection is Node's choice. When it gets it is chosen here, so that none gets many more than the others.
 
 import type { ChildProcess } from "node:child_process";
-import { createTurns, type Turns } from "./turns.ts";
+import { createTurns, type TakingWorker, type Turns } from "./turns.ts";
 
 /** Node's message that hands a connection over; all of it is Node's own business but for the number. */
 interface NewConnection {
@@ -41,11 +41,9 @@ export interface Handover {
   retire(): void;
 }
 
-interface WatchedWorker {
+interface WatchedWorker extends TakingWorker {
   /** For the worker and not taken yet. */
   readonly pending: Map<number, Pending>;
-  /** How many connections it got, compared with the others. */
-  given: number;
   /** Whether it takes connections. */
   hasJoined: boolean;
   /** Of the last worker: what Node is yet to be told about its end. Null while it lives. */
