@@ -1,5 +1,5 @@
-// Connections wait for all workers at the start, and the end of the last worker is held back until another one listens.
-// Neither is for ever.
+// Connections wait for workers that start, and the end of the last worker is held back until another one listens. Neither
+// is for ever.
 
 import type { ChildProcess } from "node:child_process";
 import { EventEmitter } from "node:events";
@@ -81,38 +81,38 @@ test("each time all workers are dead, connections wait for ten seconds", () => {
   expect([first.heard.length, second.heard.length]).toEqual([2, 0]);
 });
 
-test("at the start, connections wait until all workers listen", () => {
+/** Two workers at the start, of which one listens: it was handed six connections. */
+function startWith() {
   const handover = createHandover(2);
   const [first, second] = [fakeWorker(), fakeWorker()];
   for (const { worker } of [first, second]) handover.watch(worker);
   handover.join(first.worker);
-  hand(first.worker, 1);
-  expect(first.sent).toEqual([]);
+  for (const seq of [1, 2, 3, 4, 5, 6]) hand(first.worker, seq);
+  return { handover, first, second };
+}
+
+test("at the start, the first worker gets four connections, and the others wait until all workers listen", () => {
+  const { handover, first, second } = startWith();
+  vi.advanceTimersByTime(1_000);
+  expect(first.sent).toEqual([1, 2, 3, 4]);
   handover.join(second.worker);
-  hand(second.worker, 2);
-  expect([first.sent, second.sent]).toEqual([[1], [2]]);
+  expect(first.sent).toEqual([1, 2, 3, 4]);
+  hand(second.worker, 7);
+  expect([first.sent, second.sent]).toEqual([[1, 2, 3, 4, 5], [7]]);
 });
 
 test("at the start, connections wait for no worker that has failed", () => {
-  const handover = createHandover(2);
-  const [first, second] = [fakeWorker(), fakeWorker()];
-  for (const { worker } of [first, second]) handover.watch(worker);
-  handover.join(first.worker);
-  hand(first.worker, 1);
+  const { first, second } = startWith();
   die(second.worker);
-  expect(first.sent).toEqual([1]);
+  expect(first.sent).toHaveLength(6);
 });
 
 test("at the start, connections wait for ten seconds at most", () => {
-  const handover = createHandover(2);
-  const { worker, sent } = fakeWorker();
-  handover.watch(worker);
-  handover.join(worker);
-  hand(worker, 1);
+  const { first } = startWith();
   vi.advanceTimersByTime(9_900);
-  expect(sent).toEqual([]);
+  expect(first.sent).toHaveLength(4);
   vi.advanceTimersByTime(200);
-  expect(sent).toEqual([1]);
+  expect(first.sent).toHaveLength(6);
 });
 
 test("a connection that was not taken by a worker that dies goes to another", () => {
@@ -133,11 +133,7 @@ test("connections that wait while all workers are dead are closed with the port"
 });
 
 test("a stop at the start hands over what waits", () => {
-  const handover = createHandover(2);
-  const { worker, sent } = fakeWorker();
-  handover.watch(worker);
-  handover.join(worker);
-  hand(worker, 1);
+  const { handover, first } = startWith();
   handover.retire();
-  expect(sent).toEqual([1]);
+  expect(first.sent).toHaveLength(6);
 });
