@@ -45,9 +45,13 @@ export function createDrain(context: DrainContext): Drain {
   const { settings, openCalls, log } = context;
   const { lameDuckSeconds, drainSeconds } = settings.server;
   let phase: "starting" | "serving" | "lame-duck" | "closing" = "starting";
+  let isHurried = false;
   let hurry = (): void => undefined;
   const hurried = new Promise<void>((resolve) => {
-    hurry = resolve;
+    hurry = () => {
+      isHurried = true;
+      resolve();
+    };
   });
   return {
     begin() {
@@ -76,10 +80,11 @@ export function createDrain(context: DrainContext): Drain {
       const lingered = isAlone ? within(drainMs, openCalls.idle(), hurried) : Promise.resolve(true);
       const closed = lingered.then(() => closeServer(server));
       if (!(await within(drainMs, closed, hurried))) {
-        log.warn(
-          { event: "shutdown.timed_out" },
-          "shutdown timed out: open requests end with an error and cost nothing",
-        );
+        if (!isHurried)
+          log.warn(
+            { event: "shutdown.timed_out" },
+            "shutdown timed out: open requests end with an error and cost nothing",
+          );
         openCalls.cut();
         if (!(await within(GOODBYE_MS, closed))) server.server.closeAllConnections();
         await closed;

@@ -105,7 +105,8 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   try {
     void supervisor.startFirst().ended.then(() => first.fail("its first worker process ended"));
     const app = await first.app;
-    supervisor.startOthers();
+    // Only when the caller can stop it: to start processes takes a while, and a signal meanwhile would end it at once.
+    setImmediate(supervisor.startOthers);
     return { ...app, ...stopping(supervisor, () => close().then(store.close)), lost };
   } catch (error) {
     await close();

@@ -83,12 +83,14 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
     return FAILED;
   }
   const { app, madeKey } = started;
+  // It serves already, so a signal must not end it at once from here on.
+  const stopped = untilStopped(app, log);
   const found = settings.server.isLocalDiscovered && variant === AS_CONFIGURED ? await foundLines(settings, app) : [];
   const shown = { ...app, firstKey: app.firstKey ?? madeKey, isFirstStart: app.firstKey !== null };
   const readyMs = performance.now() - startedAtMs;
   log.print(banner({ app: shown, settings, workers, readyMs, notes: [...variant.notes, ...found] }));
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
-  const exitCode = await untilStopped(app, log);
+  const exitCode = await stopped;
   log.info({ event: "process.stopped" }, "stopped");
   await log.flush();
   return exitCode;
@@ -173,7 +175,10 @@ function untilStopped(app: App, log: ProcessLog): Promise<number> {
         );
         stop({ isLameDuck: signal === "SIGTERM" }, 0);
       } else if (signal !== first.signal || atMs - first.atMs > SAME_SIGNAL_MS) {
-        log.warn({ event: "process.stopping_now", signal }, "stopping now");
+        log.warn(
+          { event: "process.stopping_now", signal },
+          "stopping now: open requests end with an error and cost nothing",
+        );
         app.hurry();
       }
     };

@@ -105,7 +105,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   return {
     startFirst: () => start(0, false),
     startOthers() {
-      for (let index = 1; index < count; index += 1) startOrRetry(index, false);
+      for (let index = 1; index < count && !isRetired; index += 1) startOrRetry(index, false);
     },
     running: () => [...running],
     retire() {

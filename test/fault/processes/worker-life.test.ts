@@ -258,6 +258,8 @@ describe("on SQLite", () => {
     gateway.signal("SIGINT");
     for (const response of responses) expect(parseStream(await text(response))).toMatchObject({ isDone: false });
     expect(await gateway.exited).toBe(0);
+    expect(gateway.output()).toContain("process.stopping_now");
+    expect(gateway.output()).not.toContain("shutdown.timed_out");
     finish();
     expect(await spentUntilNext(before)).toBe(0n);
   });
