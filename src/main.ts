@@ -35,7 +35,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const name = args.flags.help !== undefined ? "help" : args.flags.version !== undefined ? "version" : args.command;
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) {
-    const meant = nearest(name, Object.keys(COMMANDS));
+    const meant = nearest(name, Object.keys(COMMANDS)) ?? (await onlyCommandWith(name));
     process.stderr.write(
       `There is no command '${name}'.${meant === null ? "" : ` Did you mean '${meant}'?`} See: ${command("help")}\n`,
     );
@@ -43,4 +43,14 @@ export async function main(argv: readonly string[]): Promise<void> {
     return;
   }
   process.exitCode = await (await load())(args);
+}
+
+/** For a subcommand that was written alone, such as `verify`. Null where several commands have it. */
+async function onlyCommandWith(subcommand: string): Promise<string | null> {
+  const { PAGES } = await import("./cli/help/pages.ts");
+  const names = Object.entries(PAGES).flatMap(([name, { tables }]) => {
+    const rows = tables.find(([title]) => title === "Subcommands")?.[1] ?? [];
+    return rows.some(([shown = ""]) => shown.split(" ")[0] === subcommand) ? [`${name} ${subcommand}`] : [];
+  });
+  return names.length === 1 ? (names[0] ?? null) : null;
 }

@@ -7,6 +7,7 @@ import { verifyLedger } from "../billing/verify.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
+import { StoreDamaged } from "../core/store-errors.ts";
 import { backupPostgres, examinePostgres, restorePostgres } from "../store/backup/postgres.ts";
 import { backupSqlite, examineSqlite, type RowCounts, restoreSqlite } from "../store/backup/sqlite.ts";
 import { openDb } from "../store/db.ts";
@@ -56,7 +57,7 @@ export function restore({ words, flags }: Arguments, terminal: Terminal = thisTe
     async run({ file, isConfirmed, isJson }, settings) {
       if (!existsSync(file)) throw new Error(`File not found: ${file}.`);
       const { database } = settings;
-      const rows = isSqlite(database) ? await examineSqlite(file, requireRestorable) : await examinePostgres(file);
+      const rows = isSqlite(database) ? await examineFile(file) : await examinePostgres(file);
       requireTables(rows, file);
       const question = `Replace the database by ${file} (${summaryOf(rows)})? Everything written since is lost.`;
       const exitCode = await exitUnlessConfirmed({ question, command: "restore", isConfirmed }, terminal);
@@ -105,6 +106,17 @@ async function requireKnown(db: Db): Promise<MigrationDifference> {
 async function requireRestorable(db: Db): Promise<void> {
   const { missing } = await requireKnown(db);
   if (missing.length === 0) await requireSound(db);
+}
+
+/** The advice on a damaged database, to restore a backup, is no help with the backup itself. */
+async function examineFile(file: string): Promise<RowCounts> {
+  try {
+    return await examineSqlite(file, requireRestorable);
+  } catch (error) {
+    if (!(error instanceof StoreDamaged)) throw error;
+    const message = `${file} is damaged or is not a Switchyard backup. Nothing was changed`;
+    throw new Error(message, { cause: error.cause });
+  }
 }
 
 function requireTables(rows: RowCounts, file: string): void {

@@ -13,7 +13,7 @@ import {
 } from "../gateway/operate/local-servers.ts";
 import { discover, WrongAddress } from "../providers/local/discover.ts";
 import { withLocal } from "../versions/adoption.ts";
-import type { Versions } from "../versions/versions.ts";
+import type { Published, Versions } from "../versions/versions.ts";
 import type { Arguments } from "./command/arguments.ts";
 import { COMMAND_LINE, type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
 import { isOn, splitFlags } from "./command/flags.ts";
@@ -59,25 +59,27 @@ async function findServers(options: DiscoverOptions, settings: Settings, termina
   const found = await search(address, settings.server.port);
   return withVersions(settings, async (versions, catalog) => {
     const servers = compareFound(found, catalog());
-    const version = adds && servers.length > 0 ? await add(servers, versions, catalog()) : null;
-    if (isJson) printJson({ data: servers, version }, terminal);
+    const added = adds && servers.length > 0 ? await add(servers, versions, catalog()) : null;
+    if (isJson) printJson({ data: servers, version: added?.version.number ?? null }, terminal);
     else terminal.out(servers.length === 0 ? nothingFound(address) : servers.map(describe).join("\n"));
-    if (!isJson) terminal.say(adviceOn(servers, address, version));
+    if (!isJson) terminal.say(added === null ? adviceOn(servers, address) : describeAdded(added));
     return 0;
   });
 }
 
-/** The number of the version that has them. A server that needs a key is left to somebody who has it. */
-async function add(servers: readonly KnownServer[], versions: Versions, catalog: Catalog): Promise<number> {
+/** A server that needs a key is left to somebody who has it. */
+async function add(servers: readonly KnownServer[], versions: Versions, catalog: Catalog): Promise<Published> {
   const open = servers.filter(({ needsKey }) => !needsKey).map((server) => adoptable(server, catalog));
   const change = (document: Overlay): Overlay => open.reduce(withLocal, document);
-  const published = await versions.publish({ author: COMMAND_LINE, note: "Models on this machine", change });
-  return published.version.number;
+  return versions.publish({ author: COMMAND_LINE, note: "Models on this machine", change });
 }
 
-function adviceOn(servers: readonly KnownServer[], address: string | null, version: number | null): string {
-  if (version !== null)
-    return `\nAdded at price zero, as version ${version}. Put them into a chain under tiers:, or with chains set.\n`;
+function describeAdded({ version, changes }: Published): string {
+  if (changes.length === 0) return "\nNothing to add: the configuration has all models that need no key.\n";
+  return `\nAdded at price zero, as version ${version.number}. Put them into a chain under tiers:, or with chains set.\n`;
+}
+
+function adviceOn(servers: readonly KnownServer[], address: string | null): string {
   const isNew = servers.some(({ models }) => models.some(({ model }) => model === null));
   const again = ["providers discover", ...(address === null ? [] : [address]), "--add"].join(" ");
   return isNew ? `\nUse them at price zero: ${command(again)}\n` : "";

@@ -216,7 +216,9 @@ describe("files that cannot serve", () => {
     const path = join(folder, "text.db");
     writeFileSync(path, "this is a letter, not a database, and it is long enough to have a header\n".repeat(20));
     await expect(openDb(`sqlite:${path}`)).rejects.toBeInstanceOf(StoreUnavailable);
-    await expect(openDb(`sqlite:${join(path, "below", "x.db")}`)).rejects.toBeInstanceOf(StoreUnavailable);
+    const below = openDb(`sqlite:${join(path, "below", "x.db")}`);
+    await expect(below).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(below).rejects.toHaveProperty("advice", expect.stringMatching(/text\.db.*Set SWITCHYARD_DATA/));
   });
 
   test("a writer that waits too long for another is told so", async () => {

@@ -123,7 +123,7 @@ describe("keys", () => {
     ["keys list --account nobody", 1, "No account 'nobody'"],
     ["keys create --name x --account nobody", 1, "No account 'nobody'"],
     ["keys create --name x --profile nope", 1, 'no profile "nope"'],
-    ["keys list --database sqlite:/dev/null/x.db", 1, "database is not available"],
+    ["keys list --database sqlite:/dev/null/x.db", 1, "cannot be created"],
     ["keys crate", 2, "Did you mean 'create'?"],
     ["keys list --jsn", 2, "Did you mean '--json'?"],
     ["keys list --port none", 78, "flag --port"],
@@ -226,6 +226,8 @@ describe("the program", () => {
     ["help", 0, /^switchyard .*\n\nExamples\n/, /^$/],
     ["srve", 2, /^$/, /^There is no command 'srve'\. Did you mean 'serve'\?/],
     ["constructor", 2, /^$/, /^There is no command 'constructor'/],
+    ["verify", 2, /^$/, /^There is no command 'verify'\. Did you mean 'ledger verify'\?/],
+    ["list", 2, /^$/, /^There is no command 'list'\. See: /],
     ["serve --port none", 78, /^$/, /^flag --port: [^\n]+\n$/],
     ["keys list --database sqlite::memory:", 0, /^$/, /No keys yet/],
   ])("switchyard %s ends with %i", async (line, code, out, said) => {

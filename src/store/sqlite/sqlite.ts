@@ -129,10 +129,17 @@ function makePlace(address: string): { readonly path: string; readonly isNew: bo
     path = realpathSync(address);
     names = statSync(path).nlink;
   } catch (error) {
-    throw new StoreUnavailable(error);
+    throw new StoreUnusable(noPlace(address, error as Error), error);
   }
   if (names > 1) throw new StoreUnusable(severalNames(path, names));
   return { path, isNew };
+}
+
+function noPlace(address: string, { message }: Error): string {
+  return (
+    `The database ${address} cannot be created (${message}). ` +
+    "Set SWITCHYARD_DATA or DATABASE_URL to a place where this user may write."
+  );
 }
 
 /** SQLite names its log after the file, so each hard link would get a log and a lock of its own. */

@@ -217,8 +217,10 @@ describe("refused", () => {
     const file = `${name.replaceAll(" ", "-")}.backup`;
     spoil(path(file));
     const before = readFileSync(path("switchyard.db"));
-    const { code } = await run(restore, `${file} --yes`, place);
+    const { code, said } = await run(restore, `${file} --yes`, place);
     expect(code).toBe(1);
+    // To restore a backup, the advice on a damaged database, is what was tried.
+    expect(said).toMatch(/^switchyard restore: (?!.*restore FILE).*(is damaged|is not a Switchyard backup)/);
     expect(readFileSync(path("switchyard.db")).equals(before)).toBe(true);
     expect(readdirSync(place.cwd).filter((entry) => /replaced|partial/.test(entry))).toEqual([]);
   });
