@@ -4,9 +4,10 @@
 
 import { auditDependencies, auditLine } from "./setup/audit.mjs";
 import { here } from "./setup/surroundings.mjs";
-import { runScript } from "./setup.mjs";
+import { runScript, setUp } from "./setup.mjs";
 
 await runScript(async () => {
+  await setUp();
   const verdict = await auditDependencies(here());
   console.log(auditLine(verdict));
   process.exitCode = verdict.state === "found" ? 1 : 0;

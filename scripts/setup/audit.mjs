@@ -1,8 +1,10 @@
 // @ts-check
-// Asks the registry whether a package that the gateway is served with has a known hole. A registry that cannot say so is
-// no failure: the answer is then that nothing was checked, and why.
+// Asks the registry whether a package that the gateway is served with has a known hole: a dependency, or one that is joined
+// into the program. A registry that cannot say so is no failure: the answer is then that nothing was checked, and why.
 
+import { join } from "node:path";
 import { npmCommand } from "./dependencies.mjs";
+import { readJson } from "./fingerprint.mjs";
 
 /** @typedef {{ state: "clean" | "skipped" | "found", line: string }} Verdict */
 
@@ -10,14 +12,24 @@ const TIMEOUT_MS = 10_000;
 const SERIOUS = ["high", "critical"];
 
 /**
+ * Of a checkout that is built.
  * @param {Pick<import("./surroundings.mjs").Surroundings, "root" | "run">} surroundings
  * @returns {Promise<Verdict>}
  */
 export async function auditDependencies({ root, run }) {
   const npm = npmCommand();
-  const flags = ["--omit=dev", "--json", "--loglevel=silent", "--fetch-retries=0", `--fetch-timeout=${TIMEOUT_MS}`];
+  const flags = ["--json", "--loglevel=silent", "--fetch-retries=0", `--fetch-timeout=${TIMEOUT_MS}`];
   const { output } = await run(npm.command, [...npm.args, "audit", ...flags], { cwd: root, shell: npm.shell });
-  return judgeAudit(output);
+  return judgeAudit(output, servedPackages(root));
+}
+
+/** @returns {ReadonlySet<string>} */
+function servedPackages(/** @type {string} */ root) {
+  /** @type {Record<string, { dev?: boolean }>} */
+  const locked = readJson(join(root, "package-lock.json")).packages;
+  const installed = Object.keys(locked).filter((path) => path !== "" && !locked[path]?.dev);
+  const joined = readJson(join(root, "dist/program/packages.json"));
+  return new Set([...installed.map((path) => path.split("node_modules/").at(-1) ?? ""), ...Object.keys(joined)]);
 }
 
 const MARKS = { clean: "✓", skipped: "–", found: "✗" };
@@ -26,14 +38,19 @@ export function auditLine(/** @type {Verdict} */ { state, line }) {
   return `${MARKS[state]} audit: ${state === "skipped" ? "skipped, " : ""}${line}`;
 }
 
-/** @returns {Verdict} */
-export function judgeAudit(/** @type {string} */ output) {
+/**
+ * @param {string} output
+ * @param {ReadonlySet<string>} served
+ * @returns {Verdict}
+ */
+export function judgeAudit(output, served) {
   const report = parse(output);
   const vulnerabilities = report?.vulnerabilities;
   if (typeof vulnerabilities !== "object" || vulnerabilities === null) {
     return { state: "skipped", line: `the registry does not say: ${reasonOf(report, output)}` };
   }
-  const entries = /** @type {{ name: string, severity: string }[]} */ (Object.values(vulnerabilities));
+  const named = /** @type {{ name: string, severity: string }[]} */ (Object.values(vulnerabilities));
+  const entries = named.filter(({ name }) => served.has(name));
   const serious = entries.filter(({ severity }) => SERIOUS.includes(severity));
   const names = serious.map(({ name, severity }) => `${name} (${severity})`).join(", ");
   if (serious.length > 0) return { state: "found", line: `known holes in ${names}; npm audit says more` };

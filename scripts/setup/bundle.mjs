@@ -1,28 +1,55 @@
 // @ts-check
 // Joins the compiled program and the packages it always loads into a few files, dist/program/: reading one file is quicker
-// than finding and reading two thousand. A process of its own, started by the build with the folder of the new build.
+// than finding and reading two thousand. What is left out is native, or loaded only where it is configured: package.json
+// names it under dependencies, and all others as development dependencies. A process of its own, started by the build in
+// the root of the checkout, with the folder of the new build.
 
-import { posix, relative, sep } from "node:path";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, posix, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { contentPrint, listFiles } from "./fingerprint.mjs";
 
 /** What is loaded first in a process. The names are those of the compiled files. */
 const ENTRIES = ["main", "cli/serve", "cli/serve-worker"];
-/** Native, or loaded only where it is configured. */
-const LEFT_OUT = [/^node:/, "@photostructure/sqlite", "ioredis", "pg"];
 /** Stands for the way from a chunk to the folder of the build until the chunk's own place is known. */
 const BUILD = "BUILD_FOLDER";
 
 const [folder = ""] = process.argv.slice(2);
+const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
 const bundle = await rolldown({
   input: Object.fromEntries(ENTRIES.map((name) => [name, `${folder}/${name}.js`])),
   platform: "node",
-  external: LEFT_OUT,
+  external: [/^node:/, ...Object.keys(dependencies)],
   transform: { define: { BUILD_HASH: JSON.stringify(contentPrint(folder, listFiles(folder, "."))) } },
   plugins: [{ name: "places", transform: keepPlace, renderChunk: findBuild }],
 });
 const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
-await bundle.write({ dir: `${folder}/program`, chunkFileNames: "[name]-[hash].js", minify });
+const { output } = await bundle.write({ dir: `${folder}/program`, chunkFileNames: "[name]-[hash].js", minify });
+const joined = packagesIn(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])));
+writeFileSync(
+  `${folder}/program/packages.json`,
+  JSON.stringify(Object.fromEntries(joined.map(({ name, version }) => [name, version])), null, 2),
+);
+writeFileSync(`${folder}/program/LICENSES.txt`, joined.map(licenceOf).join(`\n${"-".repeat(80)}\n\n`));
+
+/** @typedef {{ folder: string, name: string, version: string, license: string }} JoinedPackage */
+
+/** @returns {JoinedPackage[]} */
+function packagesIn(/** @type {string[]} */ modules) {
+  const folders = modules.flatMap((id) => /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+/.exec(id)?.[0] ?? []);
+  return [...new Set(folders)].sort().map((path) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
+    return { folder: path, name, version, license };
+  });
+}
+
+/** A package that is passed on comes with its licence. */
+function licenceOf(/** @type {JoinedPackage} */ { folder: path, name, version, license }) {
+  const texts = readdirSync(path).filter((file) => /^(licen[cs]e|notice)/i.test(file));
+  return [`${name} ${version} (${license})`, ...texts.map((file) => readFileSync(join(path, file), "utf8"))].join(
+    "\n\n",
+  );
+}
 
 /** A module finds the files beside it (SQL, data, programs of workers) by its own address, which stays the old one. */
 function keepPlace(/** @type {string} */ code, /** @type {string} */ id) {

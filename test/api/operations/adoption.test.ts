@@ -72,7 +72,7 @@ it("a server's models are added at price zero, served at once, and added once", 
     isRoutable: true,
     context_length: 8192,
   });
-  expect(await run("add")).toContain("version 1.");
+  expect(await run("add")).toContain("Nothing to add");
 });
 
 it("a list's prices are shown, and with --apply charged from then on; the file's stay", async () => {

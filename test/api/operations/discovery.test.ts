@@ -210,18 +210,6 @@ it("the command line lists the same, and takes no wrong address", async () => {
   expect((await run("169.254.169.254")).code).toBe(2);
 });
 
-it("the command line adds what it finds once", async () => {
-  const terminal = recordTerminal();
-  const add = async () => {
-    expect(
-      await providers({ command: "providers", words: ["discover", ollama.address], flags: { add: "true" } }, terminal),
-    ).toBe(0);
-    return terminal.takeSaid();
-  };
-  expect(await add()).toContain("Added at price zero, as version 1.");
-  expect(await add()).toContain("Nothing to add");
-});
-
 it("the doctor names a server that no provider is configured for", async () => {
   const port = Number(new URL(ollama.address).port);
   const servers = LOCAL_SERVERS.filter(({ id }) => id === "ollama").map((server) => ({ ...server, port }));
