@@ -35,7 +35,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const name = args.flags.help !== undefined ? "help" : args.flags.version !== undefined ? "version" : args.command;
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) {
-    const meant = nearest(name, Object.keys(COMMANDS)) ?? (await onlyCommandWith(name));
+    const meant = (await onlyCommandWith(name)) ?? nearest(name, Object.keys(COMMANDS));
     process.stderr.write(
       `There is no command '${name}'.${meant === null ? "" : ` Did you mean '${meant}'?`} See: ${command("help")}\n`,
     );

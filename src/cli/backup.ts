@@ -19,7 +19,7 @@ import type { Arguments } from "./command/arguments.ts";
 import { exitUnlessConfirmed, printJson, runCommand } from "./command/command.ts";
 import { isOn, splitFlags } from "./command/flags.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
-import { UsageError } from "./command/usage.ts";
+import { reasonOf, UsageError } from "./command/usage.ts";
 
 /** Exit 0 only when the copy was read back and its ledger fits. */
 export function backup({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
@@ -114,8 +114,9 @@ async function examineFile(file: string): Promise<RowCounts> {
     return await examineSqlite(file, requireRestorable);
   } catch (error) {
     if (!(error instanceof StoreDamaged)) throw error;
-    const message = `${file} is damaged or is not a Switchyard backup. Nothing was changed`;
-    throw new Error(message, { cause: error.cause });
+    throw new Error(
+      `${file} is damaged or is not a Switchyard backup (${reasonOf(error.cause)}). Nothing was changed.`,
+    );
   }
 }
 

@@ -85,6 +85,8 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const { app, madeKey } = started;
   // It serves already, so a signal must not end it at once from here on.
   const stopped = untilStopped(app, log);
+  // Awaited below. A stop that fails before that is no crash.
+  stopped.catch(() => undefined);
   const found = settings.server.isLocalDiscovered && variant === AS_CONFIGURED ? await foundLines(settings, app) : [];
   const shown = { ...app, firstKey: app.firstKey ?? madeKey, isFirstStart: app.firstKey !== null };
   const readyMs = performance.now() - startedAtMs;

@@ -35,8 +35,8 @@ export interface Handover {
   watch(worker: ChildProcess): void;
   /** The worker takes connections from now on. */
   join(worker: ChildProcess): void;
-  /** Connections need not wait for all workers from now on. */
-  open(): void;
+  /** All workers have been started, and the first one serves: connections are handed over from now on. */
+  begin(): void;
   /** The port closes with the last worker from now on. */
   retire(): void;
 }
@@ -53,11 +53,10 @@ interface WatchedWorker extends TakingWorker {
 /** How long connections wait for another worker. Then the port closes until there is one. */
 const HELD_MS_MAX = 10_000;
 
-/** For so many workers. */
-export function createHandover(count: number): Handover {
+export function createHandover(): Handover {
   const workers = new Map<ChildProcess, WatchedWorker>();
   const joined = (): readonly WatchedWorker[] => [...workers.values()].filter(({ hasJoined }) => hasJoined);
-  const turns = createTurns(count, joined);
+  const turns = createTurns(joined);
   /** Below zero: Node counts its own upwards. */
   let lastSeq = 0;
   let isRetired = false;
@@ -81,6 +80,7 @@ export function createHandover(count: number): Handover {
     watch(worker) {
       const watched: WatchedWorker = { pending: new Map(), given: 0, hasJoined: false, held: null };
       workers.set(worker, watched);
+      turns.expect(watched);
       notePending(worker, watched, turns);
       holdEnd(worker, watched, {
         isLast: () => isLast(watched),
@@ -92,17 +92,18 @@ export function createHandover(count: number): Handover {
           const untaken = [...watched.pending.values()];
           watched.pending.clear();
           untaken.forEach(passOn);
-          turns.noteEnded();
+          turns.noteEnded(watched);
         },
       });
     },
     join(worker) {
       const watched = workers.get(worker);
-      if (watched !== undefined) watched.hasJoined = true;
+      if (watched === undefined) return;
+      watched.hasJoined = true;
       release();
-      turns.noteJoined();
+      turns.noteJoined(watched);
     },
-    open: turns.open,
+    begin: turns.begin,
     retire() {
       isRetired = true;
       turns.open();

@@ -59,7 +59,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { count, log, onStart, onEnd, onLost } = options;
   const running = new Set<WorkerProcess>();
   const delays = createDelays();
-  const handover = createHandover(count);
+  const handover = createHandover();
   let isRetired = false;
   setUpCluster(options);
 
@@ -97,7 +97,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     } catch (error) {
       const reason = (error as Error).message;
       log.error({ event: "worker.start_failed", reason }, "a worker process could not be started; trying again");
-      handover.open();
       delays.startLater(index, 0, () => startOrRetry(index, true));
     }
   }
@@ -106,6 +105,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     startFirst: () => start(0, false),
     startOthers() {
       for (let index = 1; index < count && !isRetired; index += 1) startOrRetry(index, false);
+      handover.begin();
     },
     running: () => [...running],
     retire() {

@@ -8,45 +8,60 @@ export interface TakingWorker {
 }
 
 export interface Turns {
+  /** The worker is being started. Before `begin`, it is one that all wait for. */
+  expect(worker: TakingWorker): void;
+  /** The gateway can be stopped now, so connections may be answered. The other workers have been started. */
+  begin(): void;
   /** Calls `give` when it is the worker's turn. */
   wait(worker: TakingWorker, give: () => void): void;
   /** To be called when a worker may have taken a connection. */
   look(): void;
-  /** A worker takes connections from now on. */
-  noteJoined(): void;
-  /** A worker has ended. */
-  noteEnded(): void;
+  /** The worker takes connections from now on. */
+  noteJoined(worker: TakingWorker): void;
+  noteEnded(worker: TakingWorker): void;
   /** Nobody waits for the start of workers any more. */
   open(): void;
 }
 
 /** How long connections wait for workers that start. */
 const STARTING_MS_MAX = 10_000;
-/** So many connections more than another one, and a worker waits. At the start, the first worker gets as many. */
+/** So many do not wait for them, as somebody may wait for the first answer. */
+const EARLY_MAX = 4;
+/** So many connections more than another one, and a worker waits. */
 const AHEAD_MAX = 4;
 /** How long it waits. One that takes nothing for so long is busy or stuck, and owed nothing later. */
 const LATE_MS_MAX = 20;
 
-/** For so many workers. */
-export function createTurns(count: number, joined: () => readonly TakingWorker[]): Turns {
-  let waiting: { readonly worker: TakingWorker; readonly give: () => void }[] = [];
-  /** Workers that neither listen nor have failed yet: they have got nothing. */
-  let starting = count;
+interface Waiting {
+  readonly worker: TakingWorker;
+  readonly give: () => void;
+}
+
+export function createTurns(joined: () => readonly TakingWorker[]): Turns {
+  let waiting: Waiting[] = [];
+  let hasBegun = false;
+  /** Those of the start that neither listen nor have failed yet. */
+  const starting = new Set<TakingWorker>();
+  let early = 0;
   let start: NodeJS.Timeout | undefined;
   let late: NodeJS.Timeout | undefined;
 
   function look(): void {
+    if (!hasBegun) return;
     clearTimeout(late);
     for (let next = takeNext(); next !== undefined; next = takeNext()) {
+      if (starting.size > 0) early += 1;
       next.worker.given += 1;
       next.give();
     }
-    if (waiting.length > 0 && starting === 0) late = setTimeout(level, LATE_MS_MAX).unref();
+    if (waiting.length > 0 && starting.size === 0) late = setTimeout(level, LATE_MS_MAX).unref();
   }
 
-  function takeNext() {
-    const least = starting > 0 ? 0 : Math.min(...joined().map(({ given }) => given));
-    const next = waiting.find(({ worker }) => worker.given < least + AHEAD_MAX);
+  function takeNext(): Waiting | undefined {
+    const least = Math.min(...joined().map(({ given }) => given));
+    const isDue = ({ worker }: Waiting): boolean =>
+      starting.size > 0 ? early < EARLY_MAX : worker.given < least + AHEAD_MAX;
+    const next = waiting.find(isDue);
     if (next !== undefined) waiting = waiting.filter((each) => each !== next);
     return next;
   }
@@ -58,25 +73,35 @@ export function createTurns(count: number, joined: () => readonly TakingWorker[]
     look();
   }
 
-  function expectLess(workers: number): void {
-    starting = Math.max(0, starting - workers);
-    if (starting === 0) clearTimeout(start);
+  function open(): void {
+    clearTimeout(start);
+    hasBegun = true;
+    starting.clear();
     look();
   }
 
-  const open = (): void => expectLess(count);
   return {
+    expect(worker) {
+      if (!hasBegun) starting.add(worker);
+    },
+    begin() {
+      hasBegun = true;
+      start = setTimeout(open, STARTING_MS_MAX).unref();
+      look();
+    },
     wait(worker, give) {
       waiting.push({ worker, give });
       look();
     },
     look,
-    noteJoined() {
-      if (starting === 0) return level();
-      start ??= setTimeout(open, STARTING_MS_MAX).unref();
-      expectLess(1);
+    noteJoined(worker) {
+      if (starting.delete(worker)) look();
+      else level();
     },
-    noteEnded: () => expectLess(1),
+    noteEnded(worker) {
+      starting.delete(worker);
+      look();
+    },
     open,
   };
 }

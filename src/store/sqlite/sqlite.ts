@@ -1,7 +1,7 @@
 // SQLite behind the Db port. Every call is a message to the thread that owns the connection (worker.mjs), which commits
 // all waiting writes with one fsync. A worker process has no thread; its messages go to that of the primary process.
 
-import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, rmSync, statSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, rmSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Answers, Db, Decided, Queryable, SqlValue, Statement } from "../../core/db.ts";
 import { StoreBehind, StoreInUse, StoreUnavailable, StoreUnusable } from "../../core/store-errors.ts";
@@ -121,24 +121,25 @@ const WRITE = /^\s*(insert|update|delete|with)\b/i;
  */
 function makePlace(address: string): { readonly path: string; readonly isNew: boolean } {
   let path: string;
-  let names: number;
+  let found: Stats;
   let isNew: boolean;
   try {
     mkdirSync(dirname(address), { recursive: true, mode: 0o700 });
     isNew = makeFile(address);
     path = realpathSync(address);
-    names = statSync(path).nlink;
+    found = statSync(path);
   } catch (error) {
     throw new StoreUnusable(noPlace(address, error as Error), error);
   }
-  if (names > 1) throw new StoreUnusable(severalNames(path, names));
+  if (!found.isFile()) throw new StoreUnusable(`${path} is not a file, so it cannot be a database.`);
+  if (found.nlink > 1) throw new StoreUnusable(severalNames(path, found.nlink));
   return { path, isNew };
 }
 
 function noPlace(address: string, { message }: Error): string {
   return (
-    `The database ${address} cannot be created (${message}). ` +
-    "Set SWITCHYARD_DATA or DATABASE_URL to a place where this user may write."
+    `The database ${address} cannot be opened or created (${message}). ` +
+    "Give this user write access there, or set SWITCHYARD_DATA or DATABASE_URL to another place."
   );
 }
 

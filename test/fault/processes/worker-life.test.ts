@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
-import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
+import { type GatewayProcess, launch, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
 import {
   askFresh,
   isRunning,
@@ -19,6 +19,7 @@ import {
   statusesOf,
   type WorkersGateway,
 } from "../../support/gateway/workers.ts";
+import { freePort } from "../../support/network/ports.ts";
 import {
   type Behaviour,
   chunk,
@@ -304,6 +305,19 @@ test("a port in use is reported once, with the exit code of a start that fails",
 test("a stop reaches a worker that has only just been started", async () => {
   const gateway = await startGatewayProcess({ folder: newFolder(), env: { SWITCHYARD_WORKERS: "2" } });
   expect(await gateway.stop()).toBe(0);
+});
+
+test("a signal with the very first answer is followed by a clean stop", async () => {
+  const port = await freePort();
+  const child = launch({ folder: newFolder(), env: { SWITCHYARD_WORKERS: "2", PORT: String(port) } });
+  const isUp = (): Promise<boolean> =>
+    fetch(`http://127.0.0.1:${port}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await expect.poll(isUp, { interval: 5 }).toBe(true);
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
 });
 
 test("clients that connect and stay while workers still start are shared out among all", async () => {

@@ -42,7 +42,7 @@ export interface Spare {
 const PROGRAM = join(import.meta.dirname, "serve.mjs");
 
 export function startGatewayProcess(options: ProcessOptions): Promise<GatewayProcess> {
-  return whenReady(launch(options, []));
+  return whenReady(launch(options));
 }
 
 export function prepareGatewayProcess(options: ProcessOptions): Spare {
@@ -56,7 +56,8 @@ export function prepareGatewayProcess(options: ProcessOptions): Spare {
   };
 }
 
-function launch({ folder, env = {} }: ProcessOptions, words: readonly string[]): ChildProcess {
+/** The process alone, which does not serve yet. */
+export function launch({ folder, env = {} }: ProcessOptions, words: readonly string[] = []): ChildProcess {
   return spawn(process.execPath, [PROGRAM, ...words], {
     cwd: folder,
     stdio: ["pipe", "pipe", "pipe"],

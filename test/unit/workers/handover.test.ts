@@ -24,12 +24,13 @@ type FakeWorker = ReturnType<typeof fakeWorker>;
 
 /** The workers of a gateway that has started. */
 function openWith(count: number): readonly FakeWorker[] {
-  const handover = createHandover(count);
+  const handover = createHandover();
   const workers = Array.from({ length: count }, fakeWorker);
   for (const { worker } of workers) {
     handover.watch(worker);
     handover.join(worker);
   }
+  handover.begin();
   return workers;
 }
 
@@ -46,7 +47,7 @@ function die(worker: ChildProcess): void {
 }
 
 test("Node hears of the last worker's end when another one listens", () => {
-  const handover = createHandover(2);
+  const handover = createHandover();
   const [first, second] = [fakeWorker(), fakeWorker()];
   handover.watch(first.worker);
   handover.join(first.worker);
@@ -58,7 +59,7 @@ test("Node hears of the last worker's end when another one listens", () => {
 });
 
 test("connections wait for ten seconds; then the port closes", () => {
-  const handover = createHandover(2);
+  const handover = createHandover();
   const { worker, heard } = fakeWorker();
   handover.watch(worker);
   handover.join(worker);
@@ -70,7 +71,7 @@ test("connections wait for ten seconds; then the port closes", () => {
 });
 
 test("each time all workers are dead, connections wait for ten seconds", () => {
-  const handover = createHandover(2);
+  const handover = createHandover();
   const [first, second] = [fakeWorker(), fakeWorker()];
   for (const { worker } of [first, second]) {
     handover.watch(worker);
@@ -81,29 +82,47 @@ test("each time all workers are dead, connections wait for ten seconds", () => {
   expect([first.heard.length, second.heard.length]).toEqual([2, 0]);
 });
 
-/** Two workers at the start, of which one listens: it was handed six connections. */
+/** Three workers at the start, of which the first listens: it was handed six connections. */
 function startWith() {
-  const handover = createHandover(2);
-  const [first, second] = [fakeWorker(), fakeWorker()];
-  for (const { worker } of [first, second]) handover.watch(worker);
+  const handover = createHandover();
+  const [first, second, third] = [fakeWorker(), fakeWorker(), fakeWorker()];
+  handover.watch(first.worker);
   handover.join(first.worker);
   for (const seq of [1, 2, 3, 4, 5, 6]) hand(first.worker, seq);
-  return { handover, first, second };
+  // Nobody could stop the gateway cleanly yet.
+  expect(first.sent).toEqual([]);
+  for (const { worker } of [second, third]) handover.watch(worker);
+  handover.begin();
+  return { handover, first, second, third };
 }
 
-test("at the start, the first worker gets four connections, and the others wait until all workers listen", () => {
-  const { handover, first, second } = startWith();
+test("at the start, four connections are handed over at once, and the others when all workers listen", () => {
+  const { handover, first, second, third } = startWith();
   vi.advanceTimersByTime(1_000);
   expect(first.sent).toEqual([1, 2, 3, 4]);
   handover.join(second.worker);
-  expect(first.sent).toEqual([1, 2, 3, 4]);
   hand(second.worker, 7);
-  expect([first.sent, second.sent]).toEqual([[1, 2, 3, 4, 5], [7]]);
+  expect([first.sent, second.sent]).toEqual([[1, 2, 3, 4], []]);
+  handover.join(third.worker);
+  hand(third.worker, 8);
+  expect([first.sent, second.sent, third.sent]).toEqual([[1, 2, 3, 4, 5], [7], [8]]);
+});
+
+test("at the start, a worker that dies and its replacement do not stand for another", () => {
+  const { handover, first, second } = startWith();
+  die(second.worker);
+  const replacement = fakeWorker();
+  handover.watch(replacement.worker);
+  handover.join(replacement.worker);
+  hand(replacement.worker, 7);
+  expect([first.sent, replacement.sent]).toEqual([[1, 2, 3, 4], []]);
 });
 
 test("at the start, connections wait for no worker that has failed", () => {
-  const { first, second } = startWith();
+  const { first, second, third } = startWith();
   die(second.worker);
+  expect(first.sent).toHaveLength(4);
+  die(third.worker);
   expect(first.sent).toHaveLength(6);
 });
 

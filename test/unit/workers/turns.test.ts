@@ -10,8 +10,8 @@ afterEach(() => void vi.useRealTimers());
 function openWith(count: number) {
   const workers = Array.from({ length: count }, () => ({ given: 0 }));
   const got = workers.map(() => 0);
-  const turns = createTurns(count, () => workers);
-  for (const _ of workers) turns.noteJoined();
+  const turns = createTurns(() => workers);
+  turns.begin();
   const hand = (index: number): void =>
     turns.wait(workers[index] as { given: number }, () => {
       got[index] = (got[index] ?? 0) + 1;
@@ -43,9 +43,10 @@ test("it does not wait for a worker that takes nothing, which is owed nothing la
 test("a worker that joins later gets as many as the others from then on", () => {
   const { turns, workers, got, hand } = openWith(1);
   for (let count = 0; count < 100; count += 1) hand(0);
-  workers.push({ given: 0 });
+  const late = { given: 0 };
+  workers.push(late);
   got.push(0);
-  turns.noteJoined();
+  turns.noteJoined(late);
   for (let count = 0; count < 100; count += 1) hand(1);
   expect(got).toEqual([100, 4]);
 });
@@ -53,7 +54,8 @@ test("a worker that joins later gets as many as the others from then on", () => 
 test("a worker that ended is not waited for", () => {
   const { turns, workers, got, hand } = openWith(2);
   for (let count = 0; count < 6; count += 1) hand(0);
+  const [, ended] = workers as [{ given: number }, { given: number }];
   workers.pop();
-  turns.noteEnded();
+  turns.noteEnded(ended);
   expect(got).toEqual([6, 0]);
 });
