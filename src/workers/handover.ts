@@ -4,7 +4,7 @@
 // worker gets a connection is Node's choice. When it gets it is chosen here, so that none gets many more than the others.
 
 import type { ChildProcess } from "node:child_process";
-import { createTurns, type TakingWorker, type Turns } from "./turns.ts";
+import { type TakingWorker, Turns } from "./turns.ts";
 
 /** Node's message that hands a connection over; all of it is Node's own business but for the number. */
 interface NewConnection {
@@ -56,7 +56,7 @@ const HELD_MS_MAX = 10_000;
 export function createHandover(): Handover {
   const workers = new Map<ChildProcess, WatchedWorker>();
   const joined = (): readonly WatchedWorker[] => [...workers.values()].filter(({ hasJoined }) => hasJoined);
-  const turns = createTurns(joined);
+  const turns = new Turns(joined);
   /** Below zero: Node counts its own upwards. */
   let lastSeq = 0;
   let isRetired = false;
@@ -103,7 +103,7 @@ export function createHandover(): Handover {
       release();
       turns.noteJoined(watched);
     },
-    begin: turns.begin,
+    begin: () => turns.begin(),
     retire() {
       isRetired = true;
       turns.open();

@@ -7,22 +7,6 @@ export interface TakingWorker {
   given: number;
 }
 
-export interface Turns {
-  /** The worker is being started. Before `begin`, it is one that all wait for. */
-  expect(worker: TakingWorker): void;
-  /** The gateway can be stopped now, so connections may be answered. The other workers have been started. */
-  begin(): void;
-  /** Calls `give` when it is the worker's turn. */
-  wait(worker: TakingWorker, give: () => void): void;
-  /** To be called when a worker may have taken a connection. */
-  look(): void;
-  /** The worker takes connections from now on. */
-  noteJoined(worker: TakingWorker): void;
-  noteEnded(worker: TakingWorker): void;
-  /** Nobody waits for the start of workers any more. */
-  open(): void;
-}
-
 /** How long connections wait for workers that start. */
 const STARTING_MS_MAX = 10_000;
 /** So many do not wait for them, as somebody may wait for the first answer. */
@@ -37,71 +21,85 @@ interface Waiting {
   readonly give: () => void;
 }
 
-export function createTurns(joined: () => readonly TakingWorker[]): Turns {
-  let waiting: Waiting[] = [];
-  let hasBegun = false;
+export class Turns {
+  readonly #joined: () => readonly TakingWorker[];
+  #waiting: Waiting[] = [];
+  #hasBegun = false;
   /** Those of the start that neither listen nor have failed yet. */
-  const starting = new Set<TakingWorker>();
-  let early = 0;
-  let start: NodeJS.Timeout | undefined;
-  let late: NodeJS.Timeout | undefined;
+  readonly #starting = new Set<TakingWorker>();
+  /** How many connections did not wait for them. */
+  #early = 0;
+  #start: NodeJS.Timeout | undefined;
+  #late: NodeJS.Timeout | undefined;
 
-  function look(): void {
-    if (!hasBegun) return;
-    clearTimeout(late);
-    for (let next = takeNext(); next !== undefined; next = takeNext()) {
-      if (starting.size > 0) early += 1;
+  /** `joined` lists the workers that take connections. */
+  constructor(joined: () => readonly TakingWorker[]) {
+    this.#joined = joined;
+  }
+
+  /** The worker is being started. Before `begin`, it is one that all wait for. */
+  expect(worker: TakingWorker): void {
+    if (!this.#hasBegun) this.#starting.add(worker);
+  }
+
+  /** The gateway can be stopped now, so connections may be answered. The other workers have been started. */
+  begin(): void {
+    this.#hasBegun = true;
+    this.#start = setTimeout(() => this.open(), STARTING_MS_MAX).unref();
+    this.look();
+  }
+
+  /** Nobody waits for the start of workers any more. */
+  open(): void {
+    clearTimeout(this.#start);
+    this.#hasBegun = true;
+    this.#starting.clear();
+    this.look();
+  }
+
+  /** The worker takes connections from now on. */
+  noteJoined(worker: TakingWorker): void {
+    if (this.#starting.delete(worker)) this.look();
+    else this.#level();
+  }
+
+  noteEnded(worker: TakingWorker): void {
+    this.#starting.delete(worker);
+    this.look();
+  }
+
+  /** Calls `give` when it is the worker's turn. */
+  wait(worker: TakingWorker, give: () => void): void {
+    this.#waiting.push({ worker, give });
+    this.look();
+  }
+
+  /** To be called when a worker may have taken a connection. */
+  look(): void {
+    if (!this.#hasBegun) return;
+    clearTimeout(this.#late);
+    for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
+      if (this.#starting.size > 0) this.#early += 1;
       next.worker.given += 1;
       next.give();
     }
-    if (waiting.length > 0 && starting.size === 0) late = setTimeout(level, LATE_MS_MAX).unref();
+    if (this.#waiting.length > 0 && this.#starting.size === 0)
+      this.#late = setTimeout(() => this.#level(), LATE_MS_MAX).unref();
   }
 
-  function takeNext(): Waiting | undefined {
-    const least = Math.min(...joined().map(({ given }) => given));
+  #takeNext(): Waiting | undefined {
+    const least = Math.min(...this.#joined().map(({ given }) => given));
     const isDue = ({ worker }: Waiting): boolean =>
-      starting.size > 0 ? early < EARLY_MAX : worker.given < least + AHEAD_MAX;
-    const next = waiting.find(isDue);
-    if (next !== undefined) waiting = waiting.filter((each) => each !== next);
+      this.#starting.size > 0 ? this.#early < EARLY_MAX : worker.given < least + AHEAD_MAX;
+    const next = this.#waiting.find(isDue);
+    if (next !== undefined) this.#waiting = this.#waiting.filter((each) => each !== next);
     return next;
   }
 
   /** Also for a worker that joins after the start: it gets as many as the others from now on. */
-  function level(): void {
-    const most = Math.max(0, ...joined().map(({ given }) => given));
-    for (const worker of joined()) worker.given = most;
-    look();
+  #level(): void {
+    const most = Math.max(0, ...this.#joined().map(({ given }) => given));
+    for (const worker of this.#joined()) worker.given = most;
+    this.look();
   }
-
-  function open(): void {
-    clearTimeout(start);
-    hasBegun = true;
-    starting.clear();
-    look();
-  }
-
-  return {
-    expect(worker) {
-      if (!hasBegun) starting.add(worker);
-    },
-    begin() {
-      hasBegun = true;
-      start = setTimeout(open, STARTING_MS_MAX).unref();
-      look();
-    },
-    wait(worker, give) {
-      waiting.push({ worker, give });
-      look();
-    },
-    look,
-    noteJoined(worker) {
-      if (starting.delete(worker)) look();
-      else level();
-    },
-    noteEnded(worker) {
-      starting.delete(worker);
-      look();
-    },
-    open,
-  };
 }

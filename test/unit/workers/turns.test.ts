@@ -1,7 +1,7 @@
 // Workers get connections in turn: all of them from the start, and none many more than the others.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createTurns } from "../../../src/workers/turns.ts";
+import { Turns } from "../../../src/workers/turns.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 function openWith(count: number) {
   const workers = Array.from({ length: count }, () => ({ given: 0 }));
   const got = workers.map(() => 0);
-  const turns = createTurns(() => workers);
+  const turns = new Turns(() => workers);
   turns.begin();
   const hand = (index: number): void =>
     turns.wait(workers[index] as { given: number }, () => {
