@@ -20,6 +20,9 @@ export const ERROR_KINDS = {
   unavailable: { status: 503, type: "provider_error" },
 } as const;
 
+/** The code by which agents know that a shorter conversation would be taken. */
+export const TOO_LONG = "context_length_exceeded";
+
 export type ErrorKind = keyof typeof ERROR_KINDS;
 
 export interface ErrorDetails {

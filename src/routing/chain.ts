@@ -3,14 +3,14 @@
 
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
 import type { Candidate, HostChoice, RoutingQuestion, ToolCallsSeen } from "../core/decision.ts";
-import { GatewayError } from "../core/errors.ts";
+import { GatewayError, TOO_LONG } from "../core/errors.ts";
 import type { HostedModel, Model, ToolScenario } from "../core/model.ts";
 import { usdNumber } from "../core/money.ts";
 import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Placement } from "./adjust.ts";
 import { estimateCost } from "./cost.ts";
 import { describeHosts, hostRules, orderHosts, usableHosts } from "./hosts.ts";
-import { ableHosts, areAble, describeNeeds, listNeeds, type Need, reasonAgainst } from "./needs.ts";
+import { ableHosts, areAble, describeNeeds, isOnlyTooLong, listNeeds, type Need, reasonAgainst } from "./needs.ts";
 import { keepSession } from "./sessions/keep.ts";
 import type { Offer } from "./sessions/stay.ts";
 import { rankByToolScore, toolScoreOf } from "./tools/scores.ts";
@@ -192,10 +192,18 @@ function findCapableTier({ question, catalog, placement, inputTokens }: ChainInp
     const notes = [`${placement.tier} has no model with ${describeNeeds(needs, asked)}: moved to ${tier}`];
     return { tier, models, removed, notes, isWhole: false, hostsOf };
   }
+  throw noneCapable({ catalog, placement }, needs);
+}
+
+function noneCapable(
+  { catalog, placement }: Pick<ChainInput, "catalog" | "placement">,
+  needs: readonly Need[],
+): GatewayError {
   const offered = [...searchOrder(placement)].flatMap((tier) => catalog.chains[tier]);
+  const hosts = offered.filter((model) => isRoutable(catalog, model)).flatMap((model) => usableHosts(model, catalog));
   const within = placement.ceiling === null ? "" : ` up to the ceiling ${placement.ceiling}`;
   const message = `No available model${within} has what this request needs: ${describeNeeds(needs, offered)}.`;
-  throw new GatewayError("badRequest", message, { code: "no_capable_model" });
+  return new GatewayError("badRequest", message, { code: isOnlyTooLong(needs, hosts) ? TOO_LONG : "no_capable_model" });
 }
 
 const NONE_REMOVED: Removals = new Map();

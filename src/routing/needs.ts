@@ -143,6 +143,12 @@ export function areAble(needs: readonly Need[], hosts: readonly HostedModel[]): 
   return true;
 }
 
+/** Whether the window is all that is missing, so that one of these hosts would take a shorter conversation. */
+export function isOnlyTooLong(needs: readonly Need[], hosts: readonly HostedModel[]): boolean {
+  const others = needs.filter((need) => !(need instanceof ContextNeed));
+  return hosts.some((host) => firstReason(others, host) === null);
+}
+
 function isMetAnywhere(need: Need, { hosts }: Model): boolean {
   return hosts.some((host) => need.isMetBy(host));
 }

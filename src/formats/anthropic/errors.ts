@@ -1,6 +1,6 @@
 // Errors in the Messages format: writes ours for a client, and reads a provider's as a ProviderFault.
 
-import type { ErrorKind, GatewayError } from "../../core/errors.ts";
+import { type ErrorKind, type GatewayError, TOO_LONG } from "../../core/errors.ts";
 import type { ProviderFault } from "../format.ts";
 import { faultOf, plainFault } from "../wire/faults.ts";
 import { isObject, type JsonObject, toText } from "../wire/fields.ts";
@@ -28,8 +28,12 @@ export function writeAnthropicStreamError(error: GatewayError, requestId: string
 
 function errorBody(type: string, { message, details }: GatewayError, requestId: string): JsonObject {
   const code = details.code === undefined ? {} : { details: { error_code: details.code } };
-  return { type: "error", error: { type, message, ...code }, request_id: requestId };
+  const said = details.code === TOO_LONG && !WORDS.test(message) ? `prompt is too long: ${message}` : message;
+  return { type: "error", error: { type, message: said, ...code }, request_id: requestId };
 }
+
+/** The vendor's own words for it. Agents of this format compact the conversation by them, or ask for less output. */
+const WORDS = /prompt is too long|exceed context limit/i;
 
 /** Parts of a request that are no top-level field of it; named in `refusedFields` they are left out like one. */
 export const THINKING_HISTORY = "messages.thinking";

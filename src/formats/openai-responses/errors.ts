@@ -1,6 +1,6 @@
 // Errors inside a Responses stream. Outside of one the format has OpenAI's usual error body.
 
-import type { ErrorKind, GatewayError } from "../../core/errors.ts";
+import { type ErrorKind, type GatewayError, TOO_LONG } from "../../core/errors.ts";
 
 /** Agents decide by the code whether to try again; what they do not know they repeat. */
 const CODES: Readonly<Partial<Record<ErrorKind, string>>> = {
@@ -8,7 +8,6 @@ const CODES: Readonly<Partial<Record<ErrorKind, string>>> = {
   rateLimited: "rate_limit_exceeded",
   badRequest: "invalid_prompt",
 };
-const TOO_LONG = "context_length_exceeded";
 
 /** The code of a response that failed. */
 export function streamErrorCode({ kind, details }: GatewayError): string {

@@ -1,22 +1,25 @@
 // Provider errors as a ProviderFault. Hosts copy each other's codes and phrases, so one table serves every format.
 
+import { TOO_LONG } from "../../core/errors.ts";
 import type { ProviderFault, ResponseReading } from "../format.ts";
 
 /** Also for faults of ours, whose code says nothing of these. */
 export function faultOf(message: string, code: string, param = ""): ProviderFault {
+  const isTooLong = code === TOO_LONG || SAYS_TOO_LONG.test(message);
   return {
     message,
-    code,
+    // Hosts say it in many words; agents that shorten the conversation then know only this one.
+    code: isTooLong ? TOO_LONG : code,
     param,
-    isTooLong: code === "context_length_exceeded" || TOO_LONG.test(message),
+    isTooLong,
     isUnpaid: code === "insufficient_quota" || UNPAID.test(message),
     isFieldRefused: FIELD_REFUSED.test(code),
     mentionsBilling: BILLING.test(code),
   };
 }
 
-const TOO_LONG =
-  /prompt is too long|maximum context length|context (?:window|limit)|too many tokens|maximum number of tokens/i;
+const SAYS_TOO_LONG =
+  /(?:prompt|input) is too long|context (?:window|limit|length|size)|too many tokens|maximum number of tokens|maximum prompt length|model token limit|reduce the length of the messages/i;
 // Anthropic says with a 400 that the operator has not paid, OpenAI with a 429, and others may do either.
 const UNPAID = /credit balance is too low|billing hard limit|exceeded your current quota/i;
 const FIELD_REFUSED = /unsupported_(parameter|value)|unknown_parameter|extra_forbidden/;

@@ -153,7 +153,7 @@ describe("a need that no model meets", () => {
     const long = { messages: [{ role: "user", content: "word ".repeat(400_000) }] };
     const error = await expectError(await gateway.post("/v1/chat/completions", long), {
       status: 400,
-      code: "no_capable_model",
+      code: "context_length_exceeded",
     });
     expect(error.message).toMatch(/context window/);
   });

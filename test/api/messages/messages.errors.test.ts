@@ -47,6 +47,16 @@ describe("400", () => {
     expect(converted.message).toBe("bad image");
   });
 
+  it("a conversation that is too long, in the words by which agents compact it", async () => {
+    mixed.openai.on("*", fails(400, { message: "At most 8000 tokens.", code: "context_length_exceeded" }));
+    const direct = { model: "alpha", service_profile: "direct" };
+    const refused = await expectMessagesError(await ask(direct), 400, "context_length_exceeded");
+    expect(refused.message).toBe("prompt is too long: At most 8000 tokens.");
+    const messages = [{ role: "user", content: "\u4e00".repeat(320_000) }];
+    const unrouted = await expectMessagesError(await ask({ messages }), 400, "context_length_exceeded");
+    expect(unrouted.message).toMatch(/^prompt is too long: .*context window/);
+  });
+
   it("what no model of this key can do", async () => {
     const content = [{ type: "image", source: { type: "file", file_id: "file_1" } }];
     const body = { model: "alpha", service_profile: "direct", messages: [{ role: "user", content }] };

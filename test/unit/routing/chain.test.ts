@@ -117,6 +117,15 @@ describe("tier moves", () => {
     expect(error.message).not.toContain("tools");
   });
 
+  it("fail with a code of its own when a shorter conversation would be taken", () => {
+    const long = { messages: [{ role: "user" as const, content: "word ".repeat(400_000) }] };
+    const tooLong = failure(() => route({ LIGHT: [bare("x")] }, { chat: long }));
+    expect(tooLong.details.code).toBe("context_length_exceeded");
+    expect(tooLong.message).toContain("a context window of");
+    const blindToo = failure(() => route({ LIGHT: [bare("x")] }, { chat: { ...long, ...TOOLS } }));
+    expect(blindToo.details.code).toBe("no_capable_model");
+  });
+
   it("fail with the ceiling under which there is no model", () => {
     const error = failure(() => route({ COMPLEX: [seeing] }, { controls: { tierCeiling: "NANO" } }));
     expect(error.details.code).toBe("no_capable_model");

@@ -30,10 +30,26 @@ describe("an error of ours", () => {
   });
 });
 
+describe("a conversation that is too long", () => {
+  const said = (message: string): unknown =>
+    writeAnthropicError(new GatewayError("badRequest", message, { code: "context_length_exceeded" }), "r1").error;
+
+  it("is told in the words that agents look for", () => {
+    expect(said("At most 8000 tokens.")).toMatchObject({ message: "prompt is too long: At most 8000 tokens." });
+  });
+
+  it.each([
+    "prompt is too long: 210000 tokens > 200000 maximum",
+    "input length and `max_tokens` exceed context limit: 190000 + 64000 > 200000",
+  ])("%s stays as it is", (message) => {
+    expect(said(message)).toMatchObject({ message });
+  });
+});
+
 describe("a provider's error", () => {
   it.each([
     ["overloaded_error", "Overloaded", "overloaded_error", ""],
-    ["invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", "invalid_request_error", ""],
+    ["invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", "context_length_exceeded", ""],
     [
       "invalid_request_error",
       "messages.1.content.0: Invalid `signature` in `thinking` block",
