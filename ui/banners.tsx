@@ -26,9 +26,9 @@ export function Banners({ isBroke }: { readonly isBroke: boolean }) {
           {isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>{TEXT.addCredits}</a> : TEXT.askForCredits}
         </p>
       )}
-      {refusing.map(({ id, hasKey, credential }) => (
+      {refusing.map(({ id, credential }) => (
         <p key={id} role="alert">
-          {TEXT.keyRefused(id, hasKey, credential?.lastError)} <a href={hrefTo("/providers")}>{TEXT.testTheProvider}</a>
+          {TEXT.refusesRequests(id, credential?.lastError)} <a href={hrefTo("/providers")}>{TEXT.testTheProvider}</a>
         </p>
       ))}
       {session.value?.untrustedProxy != null && (

@@ -8,8 +8,8 @@ export const returnedStatus = (status: number) => `The gateway returned ${status
 export const outOfCredits = "You're out of credits. Requests fail with 402 until you add more.";
 export const addCredits = "Add credits";
 export const askForCredits = "Ask your admin to add credits.";
-export const keyRefused = (provider: string, hasKey: boolean, error: string | null | undefined) =>
-  `${provider} ${hasKey ? "refuses its" : "asks for an"} API key (${error}).`;
+export const refusesRequests = (provider: string, error: string | null | undefined) =>
+  `${provider} refuses requests (${error}).`;
 export const testTheProvider = "Test the provider";
 export const untrustedProxy = (address: string) =>
   `The proxy at ${address} is not trusted, so its clients share one set of limits. Add it to`;

@@ -95,6 +95,7 @@ export interface BreakerOpening {
   /** Its name among those of the provider. */
   readonly name: string;
   readonly openMs: number;
+  readonly error: string;
 }
 
 export function createHealth(input: HealthInput): Health {
@@ -227,13 +228,15 @@ class Watch implements Health {
     });
   }
 
-  follow({ provider, name, openMs }: BreakerOpening): void {
+  follow({ provider, name, openMs, error }: BreakerOpening): void {
     const host = this.#hosts.get(provider);
     if (host === undefined) return;
     const ofModels = host.models.flatMap(({ model, lanes }) => [model, ...lanes.map(({ limit }) => limit)]);
     const watched = [host.provider, ...host.credentials.values(), ...ofModels].find((one) => one.name === name);
     if (watched === undefined) return;
     watched.breaker.rest(Math.min(openMs, REST_MS_MAX));
+    watched.lastError = error;
+    watched.lastErrorAtMs = this.#pulse.now();
     this.#isWell = false;
     this.#hasChanged = true;
   }
@@ -308,7 +311,7 @@ class Watch implements Health {
     const event = "breaker.opened" as const;
     const fields = { event, scope, provider: host.id, model, failures: breaker.failuresInRow, openMs, error };
     this.#input.log.warn(fields, `${name} is cooling down after failures`);
-    this.#input.onOpened?.({ scope, provider: host.id, model, name, openMs });
+    this.#input.onOpened?.({ scope, provider: host.id, model, name, openMs, error });
   }
 
   /** Works out which models are cooling down, and when that changes by the clock alone. */

@@ -20,7 +20,7 @@ describe.runIf(hasBrowser)("a key that the provider rejects", () => {
     const { page, troubles } = await visit("/models?model=alpha");
     const notice = page.getByText(/^API key of lab: 3 consecutive failures/);
     await notice.waitFor();
-    expect(await notice.textContent()).toMatch(/retry in \d+ \w+; last error .*: status 401\.$/);
+    expect(await notice.textContent()).toMatch(/retry in \d+ \w+; last error .*: API key refused, status 401\.$/);
     const sheet = page.getByRole("region", { name: "Model alpha" });
     await sheet.getByText(/consecutive failures, since .*, retry in .*status 401/).waitFor();
     await expect.poll(() => page.getByText("Cooling down", { exact: true }).count()).toBeGreaterThanOrEqual(3);

@@ -52,6 +52,23 @@ describe.skipIf(!hasBrowser)("a provider that fails", () => {
   });
 });
 
+describe.skipIf(!hasBrowser)("a provider without credit", () => {
+  const { gateway, visit } = startDashboard({ yaml: labYaml((lab as FakeProvider)?.url ?? "http://127.0.0.1:1") });
+
+  test("says so, in the response, the banner and on its tile", async () => {
+    lab?.on("*", fails(402));
+    for (let sent = 0; sent < 3; sent += 1) {
+      const answer = await gateway().post("/v1/chat/completions", HELLO);
+      const { message } = await expectError(answer, { status: 503 });
+      expect(message).toContain("lab returned 402 (the gateway's account there is out of credit).");
+    }
+    const { page } = await visit("/providers");
+    const alert = page.getByRole("alert").filter({ hasText: "lab refuses requests" });
+    await alert.filter({ hasText: "(API credit used up, status 402)." }).waitFor();
+    await page.getByRole("heading", { name: /^lab/ }).getByText("API credit used up", { exact: true }).waitFor();
+  });
+});
+
 describe.skipIf(!hasBrowser)("a provider without a key that answers 401", () => {
   const yaml = labYaml((lab as FakeProvider)?.url ?? "http://127.0.0.1:1").replace("apiKey: lab-secret, ", "");
   const { gateway, visit } = startDashboard({ yaml });
@@ -65,7 +82,7 @@ describe.skipIf(!hasBrowser)("a provider without a key that answers 401", () => 
       expect(message).toContain("lab returned 401 (it asks for an API key).");
     }
     const { page } = await visit("/providers");
-    await page.getByRole("alert").filter({ hasText: "lab asks for an API key (status 401)." }).waitFor();
-    await page.getByRole("heading", { name: /^lab/ }).getByText("Asks for a key").waitFor();
+    await page.getByRole("alert").filter({ hasText: "lab refuses requests (API key missing, status 401)." }).waitFor();
+    await page.getByRole("heading", { name: /^lab/ }).getByText("API key missing", { exact: true }).waitFor();
   });
 });

@@ -4,7 +4,7 @@ import { command } from "../../config/package.ts";
 import type { AttemptReport } from "../../core/call-report.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Tier } from "../../core/tiers.ts";
-import { type Failure, judge } from "./verdict.ts";
+import { type Failure, isUnpaid, judge } from "./verdict.ts";
 
 const RETRY_SECONDS_MIN = 1;
 const RETRY_SECONDS_MAX = 60;
@@ -69,7 +69,9 @@ function lastError({ attempts, failures, isKeyless }: WalkedChain): string {
   return `Last error: ${provider} ${failure.kind === "status" ? `returned ${failure.status}` : WHAT_HAPPENED[failure.kind]}.`;
 }
 
-function refusalOf({ kind, status, fault }: Failure, isKeyless: boolean): string | undefined {
+function refusalOf(failure: Failure, isKeyless: boolean): string | undefined {
+  const { kind, status, fault } = failure;
+  if (isUnpaid(failure) && judge(failure).blame === "operator") return "the gateway's account there is out of credit";
   if (isKeyless && (status === 401 || status === 403)) return "it asks for an API key";
   if (fault?.isGatewayRefused === true) return "it refused the gateway's API key or region";
   return kind === "status" ? REFUSALS[status ?? 0] : undefined;
@@ -78,7 +80,6 @@ function refusalOf({ kind, status, fault }: Failure, isKeyless: boolean): string
 /** A provider's statuses that only the operator can do something about. */
 const REFUSALS: Readonly<Record<number, string>> = {
   401: "it refused the gateway's API key",
-  402: "the gateway's account there is out of credit",
   403: "the gateway's API key may not do this",
   404: "it does not know the model or the address",
 };

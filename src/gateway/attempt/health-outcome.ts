@@ -2,12 +2,15 @@
 // disconnects say nothing.
 
 import type { Outcome } from "../../providers/health.ts";
-import type { Failure, Verdict } from "./verdict.ts";
+import { type Failure, isUnpaid, type Verdict } from "./verdict.ts";
 
-export function troubleOf(failure: Failure, { blame }: Verdict): Outcome {
+export function troubleOf(failure: Failure, { blame }: Verdict, isKeyless = false): Outcome {
   if (blame === "client") return "dropped";
   const trouble = { waitMs: failure.retryAfterMs, error: describe(failure) };
-  if (blame === "operator") return { kind: failure.status === 404 ? "refused-model" : "refused-key", ...trouble };
+  if (blame === "operator") {
+    if (failure.status === 404) return { kind: "refused-model", ...trouble };
+    return { kind: "refused-key", ...trouble, error: `${refusalOf(failure, isKeyless)}, ${trouble.error}` };
+  }
   if (failure.status === 429) return { kind: "limited", ...trouble };
   return { kind: failure.kind === "connect" ? "unreachable" : "failing", ...trouble };
 }
@@ -20,6 +23,12 @@ export function isOfKey(failure: Failure, verdict: Verdict): boolean {
 
 /** Of a stream that had begun; the rest of it never came. */
 export const BROKEN_STREAM: Outcome = { kind: "failing", waitMs: null, error: "the stream was interrupted" };
+
+/** The dashboard shows these words as they are, so they have no comma. */
+function refusalOf(failure: Failure, isKeyless: boolean): string {
+  if (isUnpaid(failure)) return "API credit used up";
+  return isKeyless ? "API key missing" : "API key refused";
+}
 
 /** Without the provider's own words, which may repeat our key or the prompt, and without addresses. */
 function describe({ kind, status, message, fault }: Failure): string {

@@ -1,6 +1,7 @@
 // One try of one model, with its measurements: times, span, attempt report, log line and the model's health.
 
 import type { AttemptReport } from "../../core/call-report.ts";
+import { hasKey } from "../../core/model.ts";
 import type { Outcome } from "../../providers/health.ts";
 import { newSpanId } from "../../telemetry/trace-context.ts";
 import type { Call } from "../call.ts";
@@ -47,7 +48,7 @@ export async function recordedTry(
       return { tried, verdict: null, ticket, report };
     }
     const verdict = judge(tried.failure);
-    outcome = troubleOf(tried.failure, verdict);
+    outcome = troubleOf(tried.failure, verdict, !hasKey(services.registry.connection(model.provider).provider));
     logFailure(call, { tried, verdict, ticket, report }, services);
     return { tried, verdict, ticket, report };
   } finally {

@@ -74,6 +74,11 @@ function judgeStatus(failure: Failure): Verdict {
   return PROVIDER_FAULT;
 }
 
+/** Of a failure that is the operator's: the provider wants money first. */
+export function isUnpaid({ status, fault }: Failure): boolean {
+  return status === 402 || fault?.isUnpaid === true;
+}
+
 function judgeRejection(fault: ProviderFault | null): Verdict {
   if (fault?.isUnpaid === true || fault?.isGatewayRefused === true) return OPERATOR_FAULT;
   return fault?.isFieldRefused === true ? REFUSED_FIELD : CLIENT_FAULT;

@@ -195,7 +195,7 @@ describe("several keys", () => {
     };
     const keys = data.find(({ id }) => id === "cheap")?.keys ?? [];
     expect(keys.map(({ state, lastError }) => [state, lastError])).toEqual([
-      ["open", "status 401"],
+      ["open", "API key refused, status 401"],
       ["closed", null],
     ]);
     for (const secret of Object.values(KEYS)) {

@@ -240,7 +240,11 @@ describe.concurrent("case 58: all are open", () => {
 });
 
 describe.concurrent("case 59: the operator's faults", () => {
-  test.for([401, 402, 403])("%i: the key is left alone after three, and what is wrong is shown", async (status) => {
+  test.for([
+    [401, "API key refused"],
+    [402, "API credit used up"],
+    [403, "API key refused"],
+  ] as const)("%i: the key is left alone after three, and what is wrong is shown", async ([status, reason]) => {
     await inWorld({ health: LONG }, async (world) => {
       world.a.on("alpha", fails(status, { message: "your key lab-secret is no good" }));
       for (let round = 0; round < 6; round += 1) expect((await answerOf(world)).model).toBe("beta");
@@ -248,7 +252,7 @@ describe.concurrent("case 59: the operator's faults", () => {
       const { health, credential, models } = await providerOf(world, "lab-a");
       expect(health.state).toBe("closed");
       for (const state of [credential, models[0]!]) {
-        expect(state).toMatchObject({ state: "open", lastError: `status ${status}` });
+        expect(state).toMatchObject({ state: "open", lastError: `${reason}, status ${status}` });
         expect(Date.parse(state.nextTryAt!)).toBeGreaterThan(Date.parse(state.since));
       }
       expect(await metric(world, "breaker_state", 'scope="credential",provider="lab-a",model=""')).toBe(2);
@@ -267,7 +271,11 @@ describe.concurrent("case 59: the operator's faults", () => {
       expect(decision).toMatchObject({
         model: "beta",
         filteredChain: ["beta", "alpha"],
-        resting: { alpha: expect.stringMatching(/^the key of lab-a rests until \S+Z after failures \(status 401\)$/) },
+        resting: {
+          alpha: expect.stringMatching(
+            /^the key of lab-a rests until \S+Z after failures \(API key refused, status 401\)$/,
+          ),
+        },
         reasoning: expect.stringContaining("cooling down after failures, tried last: alpha"),
       });
       const seen = await world.exchange();

@@ -242,7 +242,10 @@ test("an opening is logged and told once, with what happened; so is each failed 
   see("a1", trouble("failing"));
   expect(warnings).toHaveLength(2);
   expect(opened).toEqual(
-    Array(2).fill({ scope: "model", provider: "a", model: "a1", name: "model a1", openMs: expect.any(Number) }),
+    Array(2).fill({
+      ...{ scope: "model", provider: "a", model: "a1", name: "model a1" },
+      ...{ openMs: expect.any(Number), error: "failing in words" },
+    }),
   );
 });
 
@@ -321,12 +324,14 @@ describe("another catalogue", () => {
   });
 });
 
-test("what another process saw fail is tried last here too, for as long", () => {
+test("what another process saw fail is tried last here too, for as long and with its reason", () => {
   const { clock, health } = make();
-  const opening = { scope: "model", provider: "a", model: "a1", name: "model a1", openMs: 5_000 } as const;
+  const place = { scope: "model", provider: "a", model: "a1", name: "model a1" } as const;
+  const opening = { ...place, openMs: 5_000, error: "API credit used up, status 402" };
   health.follow(opening);
   health.follow({ ...opening, provider: "nowhere" });
-  expect(health.resting().has("a1")).toBe(true);
+  expect(health.resting().get("a1")).toContain("(API credit used up, status 402)");
+  expect(health.stateOf("a1")).toMatchObject({ lastError: opening.error, lastErrorAtMs: clock.nowMs });
   expect(health.admit("a1")).toBe(0);
   clock.nowMs += 5_001;
   expect(health.resting().has("a1")).toBe(false);

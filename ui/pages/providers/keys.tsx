@@ -54,15 +54,21 @@ export function KeyList({ provider }: { readonly provider: Provider }) {
           <p key={index} class="faint">
             <code>{nameOf(key)}</code> {rows.length > 1 && `× ${weight} `}
             {typeof key !== "string" && TEXT.setByWhen(key.setBy, ago(key.setAt))}{" "}
-            {isDown(health) && (
-              <span class="status bad" title={health?.lastError ?? ""}>
-                {TEXT.keyRefused}
-              </span>
-            )}
+            {isDown(health) && <Refusal health={health} />}
           </p>
         );
       })}
     </>
+  );
+}
+
+/** Why requests with a key are refused. What follows the comma is the status. */
+export function Refusal({ health }: { readonly health: HealthState | null | undefined }) {
+  const error = health?.lastError ?? "";
+  return (
+    <span class="status bad" title={error}>
+      {error.split(",")[0]}
+    </span>
   );
 }
 

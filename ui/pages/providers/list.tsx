@@ -12,7 +12,7 @@ import { Connect } from "../../parts/connect.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo } from "../../router.ts";
 import type { Explore, List, Model, Provider, Vendor } from "../../types.ts";
-import { isDown, KeyList, Keys } from "./keys.tsx";
+import { isDown, KeyList, Keys, Refusal } from "./keys.tsx";
 import { LocalServers } from "./local.tsx";
 import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
@@ -140,14 +140,14 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
   );
 }
 
-/** One word; the rest is the tooltip. */
+/** A few words; the rest is the tooltip. */
 function State({ provider }: { readonly provider: Provider }) {
-  const { health, credential, hasKey } = provider;
-  const refused = isDown(credential);
-  if (refused || isDown(health)) {
+  const { health, credential } = provider;
+  if (isDown(credential)) return <Refusal health={credential} />;
+  if (isDown(health)) {
     return (
-      <span class="status bad" title={(refused ? credential : health)?.lastError ?? ""}>
-        {refused ? (hasKey ? TEXT.keyRefused : TEXT.asksForKey) : TEXT.coolingDown}
+      <span class="status bad" title={health?.lastError ?? ""}>
+        {TEXT.coolingDown}
       </span>
     );
   }

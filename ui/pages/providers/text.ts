@@ -16,8 +16,6 @@ export const removeNamed = (name: string) => `Remove ${name}`;
 export const removeHint = "Its models go too. Requests in progress finish. You can undo this in History.";
 export const removed = (name: string) => `${name} removed.`;
 export const cancel = "Cancel";
-export const keyRefused = "Key refused";
-export const asksForKey = "Asks for a key";
 export const coolingDown = "Cooling down";
 export const healthy = "Healthy";
 export const failing = "Failing";

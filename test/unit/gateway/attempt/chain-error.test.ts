@@ -12,6 +12,7 @@ function status(code: number, overrides: Partial<Failure> = {}): Failure {
 const tooLong = status(400, { fault: faultOf("too long", "context_length_exceeded", "messages") });
 const refused = status(400, { fault: faultOf("no top_p", "unsupported_parameter", "top_p") });
 const invalid = status(400, { fault: faultOf("", "") });
+const unpaid = faultOf("You exceeded your current quota", "insufficient_quota");
 const unreadable: Failure = { ...status(200), kind: "unreadable", message: "inner words" };
 
 function chainError(failures: readonly Failure[], walked: Partial<WalkedChain> = {}) {
@@ -98,6 +99,25 @@ test.each([401, 403])("a provider that was called without a key and returned %i 
   const { message, details } = chainError([status(code)], { isKeyless: true });
   expect(message).toContain(`provider-0 returned ${code} (it asks for an API key). Check the provider`);
   expect(details.headers).toEqual({ "x-should-retry": "false" });
+});
+
+test.each([
+  [402, null],
+  [429, unpaid],
+  [400, unpaid],
+])("a provider that returned %i because it is not paid is out of credit, and a retry is no help", (code, fault) => {
+  for (const isKeyless of [false, true]) {
+    const { message, details } = chainError([status(code, { fault })], { isKeyless });
+    expect(message).toContain(`provider-0 returned ${code} (the gateway's account there is out of credit). Check`);
+    expect(details.headers).toEqual({ "x-should-retry": "false" });
+  }
+});
+
+test.each([429, 500])("a %i that may pass invites a retry, whatever its words", (code) => {
+  const fault = code === 429 ? null : unpaid;
+  const { message, details } = chainError([status(code, { fault })]);
+  expect(message).toMatch(new RegExp(`provider-0 returned ${code}\\.$`));
+  expect(details.headers).toBeUndefined();
 });
 
 test("models that were not tried in time are not counted", () => {

@@ -52,11 +52,11 @@ const CASES = (
       (status) => [`${status}`, failure("status", status, { fault }), "failing", `status ${status}`] as const,
     ),
     ["429", failure("status", 429, { fault }), "limited", "status 429"],
-    ["429 without credit", failure("status", 429, { fault: unpaid }), "refused-key", "status 429"],
-    ["400 without credit", failure("status", 400, { fault: unpaid }), "refused-key", "status 400"],
-    ...[401, 402, 403].map(
-      (status) => [`${status}`, failure("status", status, { fault }), "refused-key", `status ${status}`] as const,
-    ),
+    ["429 without credit", failure("status", 429, { fault: unpaid }), "refused-key", "API credit used up, status 429"],
+    ["400 without credit", failure("status", 400, { fault: unpaid }), "refused-key", "API credit used up, status 400"],
+    ["401", failure("status", 401, { fault }), "refused-key", "API key refused, status 401"],
+    ["402", failure("status", 402, { fault }), "refused-key", "API credit used up, status 402"],
+    ["403", failure("status", 403, { fault }), "refused-key", "API key refused, status 403"],
     ["404", failure("status", 404, { fault }), "refused-model", "status 404"],
     ...[400, 413, 422].map((status) => [`${status}`, failure("status", status, { fault }), "dropped"] as const),
     ["the client has gone", failure("client-gone"), "dropped"],
@@ -67,6 +67,14 @@ const CASES = (
 test.each(CASES)("$name", ({ failed, kind, error }) => {
   const outcome = troubleOf(failed, judge(failed));
   expect(outcome).toEqual(error === undefined ? kind : { kind, waitMs: null, error });
+});
+
+test.each([
+  [401, "API key missing, status 401"],
+  [402, "API credit used up, status 402"],
+])("%i to a call without a key", (status, error) => {
+  const failed = failure("status", status);
+  expect(troubleOf(failed, judge(failed), true)).toMatchObject({ kind: "refused-key", error });
 });
 
 test("the wait the provider asked for goes along", () => {
