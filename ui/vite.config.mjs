@@ -5,6 +5,7 @@
 import { fileURLToPath } from "node:url";
 import { minify } from "terser";
 import { defineConfig } from "vite";
+import { withLicences } from "../scripts/setup/licences.mjs";
 
 // Tests build it too, and their NODE_ENV would bring the development variants of the libraries along.
 process.env.NODE_ENV = "production";
@@ -65,7 +66,7 @@ export default defineConfig({
   base: "/",
   clearScreen: false,
   logLevel: "warn",
-  plugins: [ORDERED_PAGES, PLAIN_IMPORT, MINIFIED_TWICE],
+  plugins: [ORDERED_PAGES, PLAIN_IMPORT, MINIFIED_TWICE, withLicences()],
   // Calls of `h` are a sixtieth smaller, compressed, than those of the newer runtime.
   oxc: {
     jsx: { runtime: "classic", pragma: "h", pragmaFrag: "Fragment" },

@@ -4,7 +4,8 @@
 
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
-import { writeExtras } from "./extras.mjs";
+import { withLicences } from "../../scripts/setup/licences.mjs";
+import { SWAGGER, writeExtras } from "./extras.mjs";
 import { CODE_THEME, classesForColors } from "./highlight.mjs";
 import { unlinkOutside } from "./links.mjs";
 import { SECTIONS } from "./navigation.mjs";
@@ -32,7 +33,10 @@ export default defineConfig({
   },
   transformHtml: (html) => html.replace(INLINE, ""),
   buildEnd: ({ outDir, srcDir, pages }) => writeExtras({ outDir, srcDir, pages }),
-  vite: { build: { assetsInlineLimit: 0, reportCompressedSize: false, modulePreload: { polyfill: false } } },
+  vite: {
+    build: { assetsInlineLimit: 0, reportCompressedSize: false, modulePreload: { polyfill: false } },
+    plugins: [withLicences([SWAGGER])],
+  },
   themeConfig: {
     logo: "/favicon.svg",
     nav: SECTIONS.map(({ text, items }) => ({

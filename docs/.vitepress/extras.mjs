@@ -7,12 +7,15 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { SECTIONS } from "./navigation.mjs";
 
-const swagger = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+export const SWAGGER = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 
 /** @param {{ outDir: string, srcDir: string, pages: readonly string[] }} site */
 export function writeExtras({ outDir, srcDir, pages }) {
-  cpSync(join(swagger, "swagger-ui-bundle.js"), join(outDir, "swagger-ui-bundle.js"));
-  const style = readFileSync(join(swagger, "swagger-ui.css"), "utf8");
+  // The first line of the script refers to its licences by this name.
+  for (const file of ["swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt"]) {
+    cpSync(join(SWAGGER, file), join(outDir, file));
+  }
+  const style = readFileSync(join(SWAGGER, "swagger-ui.css"), "utf8");
   writeFileSync(join(outDir, "swagger-ui.css"), style.replaceAll("html.dark-mode", "html.dark"));
   for (const page of pages) {
     mkdirSync(dirname(join(outDir, page)), { recursive: true });

@@ -13,7 +13,7 @@ import { buildUi, uiInputsOf } from "./ui.mjs";
 const STAMP = ".stamp.json";
 /** At the depth of dist/ itself, since source maps hold relative paths; .gitignore knows the name. */
 const TEMPORARY = ".dist-";
-const SETTINGS = ["package.json", "tsconfig.json", "scripts/setup/bundle.mjs"];
+const SETTINGS = ["package.json", "tsconfig.json", "scripts/setup/bundle.mjs", "scripts/setup/licences.mjs"];
 
 export async function ensureBuild(/** @type {Surroundings} */ surroundings) {
   const { root, progress } = surroundings;

@@ -4,10 +4,11 @@
 // names it under dependencies, and all others as development dependencies. A process of its own, started by the build in
 // the root of the checkout, with the folder of the new build.
 
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, posix, relative, sep } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { posix, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { contentPrint, listFiles } from "./fingerprint.mjs";
+import { packagesIn, writeLicences } from "./licences.mjs";
 
 /** What is loaded first in a process. The names are those of the compiled files. */
 const ENTRIES = ["main", "cli/serve", "cli/serve-worker"];
@@ -30,26 +31,7 @@ writeFileSync(
   `${folder}/program/packages.json`,
   JSON.stringify(Object.fromEntries(joined.map(({ name, version }) => [name, version])), null, 2),
 );
-writeFileSync(`${folder}/program/LICENSES.txt`, joined.map(licenceOf).join(`\n${"-".repeat(80)}\n\n`));
-
-/** @typedef {{ folder: string, name: string, version: string, license: string }} JoinedPackage */
-
-/** @returns {JoinedPackage[]} */
-function packagesIn(/** @type {string[]} */ modules) {
-  const folders = modules.flatMap((id) => /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+/.exec(id)?.[0] ?? []);
-  return [...new Set(folders)].sort().map((path) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
-    return { folder: path, name, version, license };
-  });
-}
-
-/** A package that is passed on comes with its licence. */
-function licenceOf(/** @type {JoinedPackage} */ { folder: path, name, version, license }) {
-  const texts = readdirSync(path).filter((file) => /^(licen[cs]e|notice)/i.test(file));
-  return [`${name} ${version} (${license})`, ...texts.map((file) => readFileSync(join(path, file), "utf8"))].join(
-    "\n\n",
-  );
-}
+writeFileSync(`${folder}/program/LICENSES.txt`, writeLicences(joined));
 
 /** A module finds the files beside it (SQL, data, programs of workers) by its own address, which stays the old one. */
 function keepPlace(/** @type {string} */ code, /** @type {string} */ id) {

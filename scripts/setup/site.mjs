@@ -52,13 +52,13 @@ export function carrySite(/** @type {string} */ root, /** @type {string} */ outD
 
 /** Is dist/docs the site of these pages? A package or a checkout without pages has nothing to build. */
 export function isSiteBuilt(/** @type {string} */ root) {
-  const inputs = inputsOf(root);
-  return inputs.length === 1 || isFresh({ root, stamp: join(root, STAMP), inputs });
+  const hasPages = listFiles(root, "docs").length > 0;
+  return !hasPages || isFresh({ root, stamp: join(root, STAMP), inputs: inputsOf(root) });
 }
 
 /** The version of the generator is part of the site, and the lock file names it. */
 function inputsOf(/** @type {string} */ root) {
-  return ["package-lock.json", ...listFiles(root, "docs")];
+  return ["package-lock.json", "scripts/setup/licences.mjs", ...listFiles(root, "docs")];
 }
 
 async function buildSite(/** @type {Surroundings} */ { root, run }) {

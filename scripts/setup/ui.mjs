@@ -25,7 +25,7 @@ export async function buildUi({ root, run }, outDir) {
   // A checkout may come without the dashboard, as those made by tests do.
   if (inputs.length === 0) return;
   const shared = [...listFiles(root, "src/core"), ...listFiles(root, "src/http/pages")];
-  const content = contentPrint(root, ["package-lock.json", ...inputs, ...shared]);
+  const content = contentPrint(root, ["package-lock.json", "scripts/setup/licences.mjs", ...inputs, ...shared]);
   const old = join(root, "dist");
   if (readJson(join(old, STAMP))?.content === content) {
     cpSync(join(old, "ui"), join(outDir, "ui"), { recursive: true });

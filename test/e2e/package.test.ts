@@ -56,9 +56,9 @@ test("holds the program, the dashboard and the documentation, and nothing else",
   for (const path of [
     "bin/switchyard.mjs",
     "dist/program/main.js",
-    "dist/program/LICENSES.txt",
     "dist/ui/index.html",
     "dist/docs/index.html",
+    "dist/docs/swagger-ui-bundle.js.LICENSE.txt",
     "LICENSE",
   ]) {
     expect(paths).toContain(path);
@@ -66,6 +66,20 @@ test("holds the program, the dashboard and the documentation, and nothing else",
   const allowed = /^(bin|dist|scripts\/setup)\/|^(scripts\/setup\.mjs|package\.json|README\.md|LICENSE)$/;
   expect(paths.filter((path) => !allowed.test(path) || /\.(ts|tsx|map)$|\.stamp\.json$/.test(path))).toEqual([]);
   expect(packed.size).toBeLessThan(8 * MB);
+});
+
+test.each([
+  ["program", ["fastify", "undici", "pino", "yaml"]],
+  ["ui", ["preact"]],
+  ["docs", ["vitepress", "@vue/runtime-core", "@vueuse/core", "minisearch", "swagger-ui-dist"]],
+])("holds the licences of what is joined into dist/%s", (part, packages) => {
+  const path = `dist/${part}/LICENSES.txt`;
+  expect(packed.files.map((file) => file.path)).toContain(path);
+  const licences = readFileSync(join(ROOT, path), "utf8").split(`\n${"-".repeat(80)}\n\n`);
+  for (const name of packages) {
+    const licence = licences.find((text) => text.startsWith(`${name} `));
+    expect(licence, name).toMatch(/ \((MIT|ISC|Apache-2\.0)\)\n[\s\S]*(Permission|TERMS AND CONDITIONS)/);
+  }
 });
 
 test("installs into less than 30 MB", ({ skip }) => {

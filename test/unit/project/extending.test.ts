@@ -19,7 +19,7 @@ beforeAll(() => {
   // Below the repository, so that the copy finds node_modules; .cache is ignored by git.
   mkdirSync(join(ROOT, ".cache"), { recursive: true });
   copy = mkdtempSync(join(ROOT, ".cache", "extending-"));
-  for (const path of ["src", "ui", "package.json", "tsconfig.json"])
+  for (const path of ["src", "ui", "scripts/setup", "package.json", "tsconfig.json"])
     cpSync(join(ROOT, path), join(copy, path), { recursive: true });
 });
 
