@@ -84,13 +84,18 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   }
   const { app, madeKey } = started;
   // It serves already, so a signal must not end it at once from here on.
-  const stopped = untilStopped(app, log);
+  let isStopping = false;
+  const stopped = untilStopped(app, log, () => {
+    isStopping = true;
+  });
   // Awaited below. A stop that fails before that is no crash.
   stopped.catch(() => undefined);
   const found = settings.server.isLocalDiscovered && variant === AS_CONFIGURED ? await foundLines(settings, app) : [];
   const shown = { ...app, firstKey: app.firstKey ?? madeKey, isFirstStart: app.firstKey !== null };
   const readyMs = performance.now() - startedAtMs;
-  log.print(banner({ app: shown, settings, workers, readyMs, notes: [...variant.notes, ...found] }));
+  const screen = banner({ app: shown, settings, workers, readyMs, notes: [...variant.notes, ...found] });
+  // Nobody needs it once the gateway stops, but a new key is shown here and nowhere else.
+  if (!isStopping || shown.firstKey !== null) log.print(screen);
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
   const exitCode = await stopped;
   log.info({ event: "process.stopped" }, "stopped");
@@ -161,10 +166,11 @@ const SAME_SIGNAL_MS = 250;
  * Resolves with the exit code when everything is closed. Only SIGTERM comes from a load balancer, so only it is followed
  * by a lame-duck time. A second signal means now: open requests are cut off, but finished ones are still charged.
  */
-function untilStopped(app: App, log: ProcessLog): Promise<number> {
+function untilStopped(app: App, log: ProcessLog, onStopping: () => void): Promise<number> {
   return new Promise((resolve, reject) => {
     let first: { readonly signal: string; readonly atMs: number } | null = null;
     const stop = (options: StopOptions, exitCode: number): void => {
+      onStopping();
       app.stop(options).then(() => resolve(exitCode), reject);
     };
     const onSignal = (signal: string): void => {

@@ -4,15 +4,17 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { connect } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
+import { LOCAL_SERVERS } from "../../../src/providers/local/servers.ts";
 import { HELLO } from "../../support/gateway/gateway.ts";
-import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
+import { type GatewayProcess, launch, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
+import { freePort } from "../../support/network/ports.ts";
 import { chunk, type FakeProvider, startFakeProvider, streams, USAGE } from "../../support/providers/fake-provider.ts";
 import { variants } from "../../support/random.ts";
 import { bankYaml, decimal, owed, PRICES } from "../../support/stores/money.ts";
@@ -41,9 +43,14 @@ interface Running {
   readonly postedBefore: bigint;
 }
 
-async function run(env: Readonly<Record<string, string>>): Promise<Running> {
+function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-signals-"));
   folders.push(folder);
+  return folder;
+}
+
+async function run(env: Readonly<Record<string, string>>): Promise<Running> {
+  const folder = newFolder();
   writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url, { chain: ["alpha"] }));
   const gateway = await startGatewayProcess({ folder, env });
   await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
@@ -187,3 +194,44 @@ test.each(["SIGINT", "SIGHUP"] as const)("%s alone drains without a lame-duck ti
   expect(await running.gateway.exited).toBe(0);
   expect(await spentAfterRestart(running)).toBe(2n * COST);
 });
+
+test("a signal while local servers are looked for leaves out the first screen, but never a new key", async ({
+  skip,
+}) => {
+  const silent = await silentLocalServer();
+  skip(silent === null, "the usual ports of local servers are in use");
+  const folder = newFolder();
+  const stoppedEarly = async (): Promise<string> => {
+    const port = String(await freePort());
+    const child = launch({ folder, env: { SWITCHYARD_DISCOVER_LOCAL: "true", LOG_LEVEL: "info", PORT: port } });
+    const said = text(child.stdout as NodeJS.ReadableStream);
+    // Programs of other tests may look there too.
+    silent?.on("connection", async (socket) => {
+      socket.on("error", () => undefined);
+      if (!(await isRefused(`http://127.0.0.1:${port}`))) child.kill("SIGTERM");
+    });
+    expect(await once(child, "exit")).toEqual([0, null]);
+    silent?.removeAllListeners("connection");
+    return said;
+  };
+  try {
+    expect(await stoppedEarly()).toMatch(/API key +sk-service-/);
+    const [, afterSignal] = (await stoppedEarly()).split("process.stopping");
+    expect(afterSignal).toContain("process.stopped");
+    expect(afterSignal).not.toContain("Base URL");
+  } finally {
+    silent?.close();
+  }
+});
+
+/** Takes connections and answers nothing, so that the search lasts as long as it may. */
+async function silentLocalServer(): Promise<Server | null> {
+  for (const { port } of LOCAL_SERVERS) {
+    const server = createServer();
+    const isListening = new Promise((resolve) => {
+      server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true));
+    });
+    if (await isListening) return server;
+  }
+  return null;
+}
