@@ -50,7 +50,8 @@ export function createInvitations({ store, users, passwords, now = Date.now }: I
   const find = async (token: string, kind: Invitation["kind"]): Promise<Invitation> => {
     const hash = hashToken(token);
     const invitation = hash === null ? null : await store.byHash(hash);
-    if (invitation?.kind !== kind || (invitation.expiresAtMs ?? Number.POSITIVE_INFINITY) <= now()) throw invalidLink();
+    const isValid = invitation?.kind === kind && (invitation.expiresAtMs ?? Number.POSITIVE_INFINITY) > now();
+    if (!isValid) throw kind === "setup" ? wrongSetUpLink() : invalidLink();
     return invitation;
   };
   const redeem = async (invitation: Invitation, email: string, password: string): Promise<User> => {
@@ -69,8 +70,8 @@ export function createInvitations({ store, users, passwords, now = Date.now }: I
       return (await issue({ ...wanted, invitedBy: "", expiresAtMs: null })).token;
     },
     setUp: async ({ token, email, password }) => {
-      const invitation = await find(token, "setup");
       if (await users.hasOperator()) throw invalidLink();
+      const invitation = await find(token, "setup");
       return redeem(invitation, readEmail(email), password);
     },
     invite: async (wanted) => {
@@ -109,6 +110,13 @@ function taken(): GatewayError {
     code: "email_taken",
     param: "email",
   });
+}
+
+/** While nobody is admin, set-up links stay valid: a wrong one is mistyped, cut off or from elsewhere. */
+function wrongSetUpLink(): GatewayError {
+  const message =
+    "This is not the set-up link of this gateway. Open the whole link that it printed when it started, or restart it to print a new one.";
+  return new GatewayError("badRequest", message, { code: "wrong_setup_link", param: "token" });
 }
 
 /** The same error whether a link never existed, was used or has expired, so that nobody learns which. */

@@ -51,3 +51,17 @@ describe.skipIf(!hasBrowser)("a new gateway", () => {
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   });
 });
+
+describe.skipIf(!hasBrowser)("a mistyped set-up link", () => {
+  const { gateway, visit } = startDashboard();
+
+  test("is named as that, with the way to the right one and none to sign in", async () => {
+    const link = gateway().setupLink ?? "";
+    const { page } = await visit(link.slice(gateway().url.length, -1), { isSignedIn: false });
+    await page.getByLabel("E-mail").fill(EMAIL);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.getByText("This is not the set-up link of this gateway.").waitFor();
+    expect(await page.getByRole("link", { name: "Sign in" }).count()).toBe(0);
+  });
+});

@@ -60,6 +60,13 @@ describe("before anybody has signed in", () => {
 });
 
 describe("the set-up link", () => {
+  it("says what is wrong with a mistyped token, and where the right one is", async () => {
+    const body = { token: setupTokenOf(gateway).slice(0, -1), email: EMAIL, password: PASSWORD };
+    const answer = await visit(gateway).call("POST", "/api/setup", body);
+    const { message } = await expectError(answer, { status: 400, code: "wrong_setup_link", param: "token" });
+    expect(message).toMatch(/^This is not the set-up link of this gateway\. .* printed when it started, or restart it/);
+  });
+
   it("makes the first operator, signs them in, and works once", async () => {
     const token = setupTokenOf(gateway);
     const body = { token, email: " Operator@Example.com ", password: PASSWORD };
