@@ -2,7 +2,7 @@
 // names. The gateway therefore needs no field names of any format.
 
 import type { ChatChunk, WholeResponse } from "./format.ts";
-import { isObject, type JsonObject } from "./wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, textOrEmpty } from "./wire/fields.ts";
 
 /** Told piece by piece what a response says. A call-back instead of a list, so that a chunk costs nothing to read. */
 export interface ContentListener {
@@ -66,10 +66,6 @@ export function readModelAndFinishes({ model, choices }: JsonObject): { model: u
   return { model, finishes: objectsIn(choices).map((choice) => choice.finish_reason) };
 }
 
-function objectsIn(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
 /** What a message or a piece of one says, by kind. Empty texts where it says nothing. */
 interface SaidParts {
   readonly reasoning: string;
@@ -80,20 +76,16 @@ interface SaidParts {
 /** Some hosts put reasoning into the content, as a part of its own. */
 export function splitContent(said: JsonObject): SaidParts {
   const { content } = said;
-  const reasoning = asText(said.reasoning_content) || asText(said.reasoning);
-  const refusal = asText(said.refusal);
-  if (!Array.isArray(content)) return { reasoning, text: asText(content), refusal };
+  const reasoning = textOrEmpty(said.reasoning_content) || textOrEmpty(said.reasoning);
+  const refusal = textOrEmpty(said.refusal);
+  if (!Array.isArray(content)) return { reasoning, text: textOrEmpty(content), refusal };
   const parts = content.filter(isObject);
   const thought = parts.map(({ thinking }) =>
-    Array.isArray(thinking) ? objectsIn(thinking).map(textOf).join("") : asText(thinking),
+    Array.isArray(thinking) ? objectsIn(thinking).map(textOf).join("") : textOrEmpty(thinking),
   );
   return { reasoning: reasoning + thought.join(""), text: parts.map(textOf).join(""), refusal };
 }
 
 function textOf({ text }: JsonObject): string {
-  return asText(text);
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return textOrEmpty(text);
 }

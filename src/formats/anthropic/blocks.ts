@@ -2,7 +2,7 @@
 
 import { type UnreadText, unreadIn, withUnread } from "../../core/chat.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, textOrEmpty } from "../wire/fields.ts";
 import type { ReasoningDetail } from "../wire/reasoning-details.ts";
 
 /** The name in the registry; passage and native events compare it. */
@@ -52,7 +52,7 @@ export function detailOf({ type, thinking, signature, data }: JsonObject): Reaso
     return { type: "reasoning.encrypted", format: ANTHROPIC, data };
   }
   if (type !== "thinking" || typeof signature !== "string" || signature === "") return null;
-  return { type: "reasoning.text", format: ANTHROPIC, text: typeof thinking === "string" ? thinking : "", signature };
+  return { type: "reasoning.text", format: ANTHROPIC, text: textOrEmpty(thinking), signature };
 }
 
 /** The block that an entry of this format was made from. */

@@ -25,6 +25,7 @@ import {
   readInteger,
   readNumber,
   readObject,
+  textOrEmpty,
   toText,
 } from "../wire/fields.ts";
 import { onceForKnown } from "../wire/known-lists.ts";
@@ -123,7 +124,7 @@ function readTool(tool: unknown, index: number): Tool {
   if (typeof name !== "string" && !isServerTool) throw invalid(`${place}.name`, `${place}.name must be a string.`);
   return {
     name: typeof name === "string" ? name : toText(type),
-    description: typeof description === "string" ? description : "",
+    description: textOrEmpty(description),
     parameters: isObject(schema) ? schema : null,
   };
 }

@@ -4,7 +4,7 @@ import type { Usage } from "../../core/chat.ts";
 import type { ResponseReading, WholeResponse } from "../format.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { unreadable } from "../wire/faults.ts";
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
+import { isObject, type JsonObject, textOrEmpty, toText } from "../wire/fields.ts";
 import { parseResponse } from "../wire/json-source.ts";
 import { ANTHROPIC, detailOf, finishReasonFor } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
@@ -49,7 +49,7 @@ class AnthropicResponse implements WholeResponse {
 
   toolCallIds(): readonly string[] {
     const calls = (this.#message.content as readonly unknown[]).filter(isToolUse);
-    return calls.map(({ id }) => (typeof id === "string" ? id : ""));
+    return calls.map(({ id }) => textOrEmpty(id));
   }
 }
 

@@ -4,7 +4,7 @@
 import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { unreadableStream } from "../wire/faults.ts";
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
+import { isObject, type JsonObject, textOrEmpty, toText } from "../wire/fields.ts";
 import { OutputMeter } from "../wire/output-meter.ts";
 import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { ANTHROPIC, detailOf, finishReasonFor, isThinking } from "./blocks.ts";
@@ -151,7 +151,7 @@ class AnthropicStreamReader implements StreamReader {
   #readBlockStart(index: unknown, block: JsonObject): JsonObject | null {
     if (block.type === "text") return this.#say("content", block.text);
     if (isThinking(block)) {
-      this.#thought = { type: block.type, data: block.data, thinking: "", signature: textOf(block.signature) };
+      this.#thought = { type: block.type, data: block.data, thinking: "", signature: textOrEmpty(block.signature) };
       return this.#think(block.thinking);
     }
     if (block.type !== "tool_use") return null;
@@ -177,12 +177,12 @@ class AnthropicStreamReader implements StreamReader {
   }
 
   #think(text: unknown): JsonObject | null {
-    if (this.#thought !== null) this.#thought.thinking += textOf(text);
+    if (this.#thought !== null) this.#thought.thinking += textOrEmpty(text);
     return this.#say("reasoning_content", text);
   }
 
   #sign(signature: unknown): null {
-    if (this.#thought !== null) this.#thought.signature += textOf(signature);
+    if (this.#thought !== null) this.#thought.signature += textOrEmpty(signature);
     return null;
   }
 
@@ -221,10 +221,6 @@ class AnthropicStreamReader implements StreamReader {
     this.#output.add(text);
     return { delta: { [field]: text } };
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 function argumentsOf({ index }: ToolBlock, text: string): JsonObject {

@@ -4,7 +4,7 @@
 import type { Usage } from "../../core/chat.ts";
 import { splitContent } from "../content.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, textOrEmpty } from "../wire/fields.ts";
 import { detailsIn, isSealed, type ReasoningDetail, sealDetail } from "../wire/reasoning-details.ts";
 import { spliceFields } from "../wire/splice.ts";
 import { clientToolId, toolNameRestorer } from "../wire/tool-calls.ts";
@@ -82,14 +82,14 @@ function callsOf({ tool_calls: calls, function_call: call }: JsonObject): readon
 function thoughtBlocks(message: JsonObject): readonly Block[] {
   const { reasoning } = splitContent(message);
   const signed = detailsIn(message).map(signedBlock);
-  if (reasoning === "" || signed.some(({ thinking }) => asText(thinking) !== "")) return signed;
+  if (reasoning === "" || signed.some(({ thinking }) => textOrEmpty(thinking) !== "")) return signed;
   const seal = sealOf(signed[0]);
   return [{ type: "thinking", thinking: reasoning, signature: seal }, ...(seal === "" ? signed : signed.slice(1))];
 }
 
 /** What may sign a thought whose text came before it. Data of Anthropic's is a block of its own. */
 export function sealOf({ signature, data }: JsonObject = {}): string {
-  return asText(signature) || (isSealed(data) ? data : "");
+  return textOrEmpty(signature) || (isSealed(data) ? data : "");
 }
 
 /** An entry as a client of this format keeps it; what Anthropic did not sign is sealed, so that it is told apart. */
@@ -116,8 +116,8 @@ function toolBlock(call: JsonObject, { index, context, restoreName }: ToolBlockI
   const called = isObject(call.function) ? call.function : {};
   return {
     type: "tool_use",
-    id: clientToolId(asText(call.id), index, context),
-    name: restoreName(asText(called.name)),
+    id: clientToolId(textOrEmpty(call.id), index, context),
+    name: restoreName(textOrEmpty(called.name)),
     input: parseInput(called.arguments),
   };
 }
@@ -126,13 +126,9 @@ function toolBlock(call: JsonObject, { index, context, restoreName }: ToolBlockI
 function parseInput(text: unknown): JsonObject {
   if (isObject(text)) return text;
   try {
-    const value: unknown = JSON.parse(asText(text));
+    const value: unknown = JSON.parse(textOrEmpty(text));
     return isObject(value) ? value : {};
   } catch {
     return {};
   }
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -5,7 +5,7 @@ import { nameRestorer } from "../anthropic/write-response.ts";
 import { splitContent } from "../content.ts";
 import type { ResponseContext } from "../format.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, textOrEmpty } from "../wire/fields.ts";
 import { detailsIn, type ReasoningDetail, sealDetail } from "../wire/reasoning-details.ts";
 import { clientToolId } from "../wire/tool-calls.ts";
 import { GEMINI, type Part } from "./shape.ts";
@@ -86,9 +86,9 @@ export class CandidateWriter {
     const called = isObject(call.function) ? call.function : {};
     const gathered = this.#calls.get(index) ?? { id: "", name: "", text: "", signature: null };
     this.#calls.set(index, gathered);
-    gathered.id ||= textOf(call.id);
-    gathered.name ||= textOf(called.name);
-    gathered.text += isObject(called.arguments) ? JSON.stringify(called.arguments) : textOf(called.arguments);
+    gathered.id ||= textOrEmpty(call.id);
+    gathered.name ||= textOrEmpty(called.name);
+    gathered.text += isObject(called.arguments) ? JSON.stringify(called.arguments) : textOrEmpty(called.arguments);
     gathered.signature ??= googleSignature(call);
   }
 
@@ -128,16 +128,12 @@ function parseArguments(text: string): JsonObject | null {
   }
 }
 
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
 /** The field `logprobsResult`, where the provider sent log probabilities. */
 export function logprobsOf({ logprobs }: JsonObject): JsonObject {
-  const tokens = isObject(logprobs) && Array.isArray(logprobs.content) ? logprobs.content.filter(isObject) : [];
+  const tokens = isObject(logprobs) ? objectsIn(logprobs.content) : [];
   if (tokens.length === 0) return {};
   const topCandidates = tokens.map(({ top_logprobs: top }) => ({
-    candidates: Array.isArray(top) ? top.filter(isObject).map(writeLogprob) : [],
+    candidates: objectsIn(top).map(writeLogprob),
   }));
   return { logprobsResult: { topCandidates, chosenCandidates: tokens.map(writeLogprob) } };
 }

@@ -2,7 +2,7 @@
 
 import type { ProviderFault } from "../format.ts";
 import { faultOf, plainFault } from "../wire/faults.ts";
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../wire/fields.ts";
 import { readDelayMs } from "../wire/retry-after.ts";
 import { camelName } from "./to-chat/parse.ts";
 
@@ -28,7 +28,7 @@ export function readGeminiError(bytes: Buffer): ProviderFault {
 export function readGeminiFault(body: JsonObject): ProviderFault {
   const error = isObject(body.error) ? body.error : body;
   const message = typeof body.error === "string" ? body.error : toText(error.message ?? "");
-  const details = Array.isArray(error.details) ? error.details.filter(isObject) : [];
+  const details = objectsIn(error.details);
   const reason = details.find(isErrorInfo)?.reason;
   const status = toText(error.status ?? error.code ?? "");
   const refused = status === "INVALID_ARGUMENT" ? refusedPart(message) : null;

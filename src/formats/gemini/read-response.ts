@@ -4,7 +4,7 @@ import type { Usage } from "../../core/chat.ts";
 import type { ResponseReading, WholeResponse } from "../format.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { unreadable } from "../wire/faults.ts";
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../wire/fields.ts";
 import { parseResponse } from "../wire/json-source.ts";
 import { blockedPrompt, type CandidateEnd, CandidateReader, isBroken } from "./read-candidates.ts";
 import { readGeminiFault } from "./read-error.ts";
@@ -27,7 +27,7 @@ export function readGeminiResponse(bytes: Buffer): ResponseReading {
 }
 
 export function candidatesOf({ candidates }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(candidates) ? candidates.filter(isObject) : [];
+  return objectsIn(candidates);
 }
 
 interface ReadChoice {

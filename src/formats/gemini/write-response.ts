@@ -2,7 +2,7 @@
 
 import { promptTokens, type Usage } from "../../core/chat.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn } from "../wire/fields.ts";
 import { spliceFields } from "../wire/splice.ts";
 import { CandidateWriter, logprobsOf, rulesFor } from "./candidates.ts";
 import type { Part } from "./shape.ts";
@@ -28,7 +28,7 @@ export function writeGeminiResponse(
   { service, usage }: ResponseAdditions,
 ): Buffer {
   const rules = rulesFor(context);
-  const choices = Array.isArray(completion.choices) ? completion.choices.filter(isObject) : [];
+  const choices = objectsIn(completion.choices);
   const candidates = choices.map((choice, index) => {
     const candidate = new CandidateWriter(rules);
     const parts = [...candidate.add(isObject(choice.message) ? choice.message : {}), ...candidate.rest()];

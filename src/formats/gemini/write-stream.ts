@@ -3,7 +3,7 @@
 
 import type { GatewayError } from "../../core/errors.ts";
 import type { ChatChunk, ResponseContext, ServiceObject, StreamOptions, StreamWriter } from "../format.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn } from "../wire/fields.ts";
 import { scanText } from "../wire/json-source.ts";
 import { spliceFields } from "../wire/splice.ts";
 import { CandidateWriter, logprobsOf, rulesFor } from "./candidates.ts";
@@ -73,8 +73,7 @@ export function createGeminiStreamWriter(context: ResponseContext, { service }: 
     write(chunks: readonly ChatChunk[]) {
       let text = "";
       for (const { json } of chunks) {
-        const choices = Array.isArray(json.choices) ? json.choices.filter(isObject) : [];
-        const written = choices.flatMap(writeDelta);
+        const written = objectsIn(json.choices).flatMap(writeDelta);
         if (written.length === 0) continue;
         text += frames.write(JSON.stringify({ candidates: written, ...names, ...(isFirst ? { service } : {}) }));
         isFirst = false;

@@ -3,7 +3,7 @@
 import type { GatewayError } from "../../core/errors.ts";
 import type { ProviderFault } from "../format.ts";
 import { faultOf, plainFault } from "../wire/faults.ts";
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
+import { isObject, type JsonObject, textOrEmpty, toText } from "../wire/fields.ts";
 import { parseObject } from "../wire/json-source.ts";
 
 /** An error sent instead of a response, or as an event of a stream. */
@@ -30,6 +30,6 @@ export function readOpenaiError(bytes: Buffer): ProviderFault {
 export function readFault(body: JsonObject): ProviderFault {
   const error = isObject(body.error) ? body.error : body;
   const message = typeof body.error === "string" ? body.error : error.message;
-  const param = typeof error.param === "string" ? error.param : "";
-  return faultOf(typeof message === "string" ? message : "", toText(error.code ?? error.type ?? ""), param);
+  const param = textOrEmpty(error.param);
+  return faultOf(textOrEmpty(message), toText(error.code ?? error.type ?? ""), param);
 }

@@ -23,6 +23,7 @@ import {
   readInteger,
   readNumber,
   readObject,
+  textOrEmpty,
 } from "../wire/fields.ts";
 import { onceForKnown } from "../wire/known-lists.ts";
 
@@ -139,14 +140,10 @@ function readTool(tool: unknown, place: string): Tool {
   const inner = [tool.function, tool.custom].find(isObject) ?? tool;
   const parameters = inner.parameters;
   return {
-    name: asText(inner.name) || asText(tool.type),
-    description: asText(inner.description),
+    name: textOrEmpty(inner.name) || textOrEmpty(tool.type),
+    description: textOrEmpty(inner.description),
     parameters: isObject(parameters) ? parameters : null,
   };
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 function wrongAt(place: string, what: string): GatewayError {

@@ -12,7 +12,7 @@ import type {
 } from "../format.ts";
 import { writeOpenaiError } from "../openai-chat/errors.ts";
 import { writeUsage } from "../openai-chat/usage.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, textOrEmpty } from "../wire/fields.ts";
 import { echoOf } from "./read-request.ts";
 
 type TextChunk = Record<string, unknown>;
@@ -23,7 +23,7 @@ export function writeCompletion(
   { service, usage }: ResponseAdditions,
 ): Buffer {
   const echo = echoIn(context);
-  const choices = choicesOf(completion).map((choice, position) => {
+  const choices = objectsIn(completion.choices).map((choice, position) => {
     const { index = position, message, finish_reason: finish } = choice;
     return textChoice(index, echo + textOf(message), finish ?? "stop");
   });
@@ -66,7 +66,7 @@ export function createCompletionStreamWriter(context: ResponseContext, options: 
     write(chunks: readonly ChatChunk[]) {
       let text = "";
       for (const { json, isFinish } of chunks) {
-        const choices = choicesOf(json)
+        const choices = objectsIn(json.choices)
           .map(pieceOf)
           .filter((piece) => piece !== null);
         if (choices.length === 0) continue;
@@ -105,14 +105,10 @@ function textChoice(index: unknown, text: string, finish: unknown): TextChunk {
   return { text, index, logprobs: null, finish_reason: reason };
 }
 
-function choicesOf({ choices }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(choices) ? choices.filter(isObject) : [];
-}
-
 /** A refusal is text as well: there is no other place for it. */
 function textOf(said: unknown): string {
   if (!isObject(said)) return "";
-  const refusal = typeof said.refusal === "string" ? said.refusal : "";
+  const refusal = textOrEmpty(said.refusal);
   return contentText(said.content as ChatMessage["content"]) + refusal;
 }
 

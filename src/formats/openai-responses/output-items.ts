@@ -1,19 +1,15 @@
 // The items that an answer in the Responses format consists of, as the readers of whole answers and of streams take them.
 
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { type JsonObject, objectsIn, textOrEmpty } from "../wire/fields.ts";
 import type { ReasoningDetail } from "../wire/reasoning-details.ts";
 import { RESPONSES } from "./items.ts";
 
 /** A message, a tool call, a result, a thought. Messages of a request may leave out the type. */
 export type Item = JsonObject;
 
-export function itemsIn(list: unknown): readonly Item[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
-}
-
 /** What a model thought, in words: a summary where the vendor gives no more, else the reasoning itself. */
 export function reasoningText({ summary, content }: Item): string {
-  const parts = itemsIn(summary).length > 0 ? itemsIn(summary) : itemsIn(content);
+  const parts = objectsIn(summary).length > 0 ? objectsIn(summary) : objectsIn(content);
   return parts.flatMap(({ text }) => (typeof text === "string" && text !== "" ? [text] : [])).join(PARAGRAPH);
 }
 
@@ -23,7 +19,7 @@ export const PARAGRAPH = "\n\n";
 /** The texts or refusals of a message item, in one. */
 export function partText({ content }: Item, name: "text" | "refusal"): string {
   let all = "";
-  for (const part of itemsIn(content)) if (typeof part[name] === "string") all += part[name];
+  for (const part of objectsIn(content)) if (typeof part[name] === "string") all += part[name];
   return all;
 }
 
@@ -33,13 +29,12 @@ export function isCall({ type }: Item): boolean {
 }
 
 export function callId({ call_id: id }: Item): string {
-  return typeof id === "string" ? id : "";
+  return textOrEmpty(id);
 }
 
 /** The arguments of a function, or the free text of a custom tool. */
 export function callText({ type, arguments: text, input }: Item): string {
-  const written = type === "custom_tool_call" ? input : text;
-  return typeof written === "string" ? written : "";
+  return textOrEmpty(type === "custom_tool_call" ? input : text);
 }
 
 /** In the internal shape. */

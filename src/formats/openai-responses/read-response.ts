@@ -4,7 +4,7 @@ import type { Usage } from "../../core/chat.ts";
 import type { ResponseReading, WholeResponse } from "../format.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { unreadable } from "../wire/faults.ts";
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../wire/fields.ts";
 import { parseResponse } from "../wire/json-source.ts";
 import { failureOf, readResponsesFault } from "./faults.ts";
 import { RESPONSES } from "./items.ts";
@@ -14,7 +14,6 @@ import {
   detailOf,
   type Item,
   isCall,
-  itemsIn,
   PARAGRAPH,
   partText,
   reasoningText,
@@ -53,7 +52,7 @@ class ResponsesResponse implements WholeResponse {
 
   constructor(body: JsonObject, source: JsonSource) {
     this.#body = body;
-    this.#items = itemsIn(body.output);
+    this.#items = objectsIn(body.output);
     this.native = { format: RESPONSES, source };
     this.usage = readResponsesUsage(body.usage);
     this.outputText = this.#items.map(outputOf).join("");
@@ -84,7 +83,7 @@ function writeCompletion(body: JsonObject, items: readonly Item[], usage: Usage 
   const reasoning = joined(thoughts.map(reasoningText));
   const details = thoughts.flatMap((item) => detailOf(item) ?? []).map((detail, index) => ({ ...detail, index }));
   const calls = items.filter(isCall).map(writeCall);
-  const logprobs = messages.flatMap(({ content }) => itemsIn(content)).flatMap((part) => itemsIn(part.logprobs));
+  const logprobs = messages.flatMap(({ content }) => objectsIn(content)).flatMap((part) => objectsIn(part.logprobs));
   return {
     id: body.id,
     object: "chat.completion",

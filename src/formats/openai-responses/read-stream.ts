@@ -4,22 +4,12 @@
 import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
 import { unreadableStream } from "../wire/faults.ts";
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../wire/fields.ts";
 import { OutputMeter } from "../wire/output-meter.ts";
 import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
 import { failureOf, readResponsesFault } from "./faults.ts";
 import { RESPONSES } from "./items.ts";
-import {
-  callId,
-  callText,
-  detailOf,
-  type Item,
-  isCall,
-  itemsIn,
-  PARAGRAPH,
-  partText,
-  reasoningText,
-} from "./output-items.ts";
+import { callId, callText, detailOf, type Item, isCall, PARAGRAPH, partText, reasoningText } from "./output-items.ts";
 import { finishReasonFor } from "./read-response.ts";
 import { readResponsesUsage } from "./usage.ts";
 
@@ -195,7 +185,7 @@ class ItemReader {
 
   /** What the whole response has and no event has brought. */
   readRest(output: unknown): JsonObject {
-    const deltas = itemsIn(output).map((item, index) => this.#finish({ output_index: index, item }));
+    const deltas = objectsIn(output).map((item, index) => this.#finish({ output_index: index, item }));
     return deltas.reduce<JsonObject>((all, delta) => merged(all, delta ?? {}), {});
   }
 
@@ -256,7 +246,7 @@ class ItemReader {
 
   #text(json: JsonObject): JsonObject | null {
     const delta = this.#say(json.delta, this.#stateOf(json));
-    const logprobs = itemsIn(json.logprobs);
+    const logprobs = objectsIn(json.logprobs);
     if (delta === null) return null;
     return logprobs.length === 0 ? { delta } : { delta, logprobs: { content: logprobs, refusal: null } };
   }

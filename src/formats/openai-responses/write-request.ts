@@ -9,14 +9,14 @@ import { isControlField } from "../service/controls.ts";
 import { CACHE_KEY, cacheKeyFor } from "../wire/cache-key.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
 import { isEffort, nearestEffort } from "../wire/effort.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn } from "../wire/fields.ts";
 import { detailsOf, isSealed } from "../wire/reasoning-details.ts";
 import { spliceBody, writeJson } from "../wire/splice.ts";
 import { REASONING_HISTORY } from "./faults.ts";
 import { outputCap, writeFields } from "./from-chat/fields.ts";
 import { writeInput } from "./from-chat/input.ts";
 import { ENCRYPTED_REASONING, RESPONSES, wantsEncrypted } from "./items.ts";
-import { type Item, itemsIn } from "./output-items.ts";
+import type { Item } from "./output-items.ts";
 
 const PATH = "/responses";
 
@@ -161,7 +161,7 @@ const WRITTEN_BY_US: ReadonlySet<string> = new Set(["include", "store", "reasoni
 export function mayLeaveOut(field: string, { body, chat, isNative }: SentRequest): boolean {
   if (field === REASONING_HISTORY) {
     return isNative
-      ? itemsIn(body.input).some(isReasoning)
+      ? objectsIn(body.input).some(isReasoning)
       : chat.messages.some((message) => detailsOf(RESPONSES, message).length > 0);
   }
   const [name = "", inner] = field.split(".", 2);

@@ -5,7 +5,7 @@ import type { Usage } from "../../core/chat.ts";
 import { splitContent } from "../content.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject, textOrEmpty } from "../wire/fields.ts";
 import { detailsIn, sealDetail } from "../wire/reasoning-details.ts";
 import { readInput } from "./custom-input.ts";
 import {
@@ -93,9 +93,9 @@ function callWriters(message: JsonObject, context: ResponseContext): readonly Wr
   const naming = callNaming(context);
   return callsOf(message).map((call, index) => {
     const called = isObject(call.function) ? call.function : {};
-    const tool = naming.toolOf(asText(called.name));
-    const text = isObject(called.arguments) ? JSON.stringify(called.arguments) : asText(called.arguments);
-    const callId = naming.idOf(asText(call.id), index);
+    const tool = naming.toolOf(textOrEmpty(called.name));
+    const text = isObject(called.arguments) ? JSON.stringify(called.arguments) : textOrEmpty(called.arguments);
+    const callId = naming.idOf(textOrEmpty(call.id), index);
     const isCustom = tool.type === "custom";
     const written = JSON.stringify(isCustom ? readInput(text) : text);
     return (id, status) => callItem({ id: id(isCustom ? "ctc" : "fc"), callId, tool }, status, written);
@@ -110,8 +110,4 @@ function firstChoice({ choices }: JsonObject): JsonObject {
 function callsOf({ tool_calls: calls, function_call: call }: JsonObject): readonly JsonObject[] {
   if (Array.isArray(calls)) return calls.filter(isObject);
   return isObject(call) ? [{ id: "", function: call }] : [];
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -72,6 +72,16 @@ export function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((text) => typeof text === "string");
 }
 
+/** The objects of a list. What is no list has none. */
+export function objectsIn(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Empty where it is no text. */
+export function textOrEmpty(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
 /** As String(), of what came from outside: that throws for an object with a `toString` of its own. */
 export function toText(value: unknown): string {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);

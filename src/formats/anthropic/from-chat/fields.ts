@@ -6,7 +6,7 @@ import type { Outgoing, RequestBody } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isEffort, nearestEffort } from "../../wire/effort.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
 import { closedSchema } from "../../wire/json-schema.ts";
 import { hashText } from "../../wire/tool-calls.ts";
 import { type Block, blocksOf, type Turn, textBlock } from "../blocks.ts";
@@ -165,7 +165,7 @@ interface ToolsInput {
 /** The fields `tools` and `tool_choice`, as far as they are needed. */
 function writeToolFields({ request, turns }: ToolsInput, conversion: Conversion): JsonObject {
   const { body } = request;
-  const given = [...listOf(body.tools), ...listOf(body.functions)];
+  const given = [...objectsIn(body.tools), ...objectsIn(body.functions)];
   const choice = body.tool_choice ?? body.function_call;
   const allowed = allowedNames(choice);
   const tools = given
@@ -174,10 +174,6 @@ function writeToolFields({ request, turns }: ToolsInput, conversion: Conversion)
   if (tools.length === 0) return toolsOfHistory(turns, conversion);
   const written = writeChoice(choice, body.parallel_tool_calls === false);
   return { tools, ...(written === null ? {} : { tool_choice: written }) };
-}
-
-function listOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** Nested or flat, as both are sent. */
@@ -202,7 +198,7 @@ function writeTool(tool: JsonObject, conversion: Conversion): JsonObject | null 
 function allowedNames(choice: unknown): readonly unknown[] | null {
   if (!isObject(choice) || choice.type !== "allowed_tools") return null;
   const allowed = isObject(choice.allowed_tools) ? choice.allowed_tools : choice;
-  return listOf(allowed.tools).map(nameOf);
+  return objectsIn(allowed.tools).map(nameOf);
 }
 
 function nameOf(tool: JsonObject): unknown {

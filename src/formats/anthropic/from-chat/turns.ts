@@ -13,7 +13,7 @@ import {
   resultKey,
 } from "../../wire/chat-turns.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
+import { isObject, type JsonObject, textOrEmpty, toText } from "../../wire/fields.ts";
 import { detailsOf } from "../../wire/reasoning-details.ts";
 import { toolIdFor } from "../../wire/tool-calls.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
@@ -186,7 +186,7 @@ function writeTexts({ content, ...message }: ChatMessage): readonly Block[] {
 }
 
 function writeText(part: ContentPart): Block {
-  const text = part.text ?? (typeof part.refusal === "string" ? part.refusal : "");
+  const text = part.text ?? textOrEmpty(part.refusal);
   return { ...textBlock(text), ...cacheMark(part) };
 }
 

@@ -2,7 +2,7 @@
 
 import { type ChatMessage, type ContentPart, type ToolCall, unreadIn, withUnreadContent } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
+import { type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
 import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
@@ -312,13 +312,13 @@ function convertDocument(block: Block, options: PartOptions): readonly ContentPa
 
 function convertInner(content: unknown, title: string | null, options: PartOptions): readonly ContentPart[] {
   if (typeof content === "string") return [textPart(documentText(title, content))];
-  const blocks = Array.isArray(content) ? content.filter(isObject) : [];
+  const blocks = objectsIn(content);
   const parts = blocks.flatMap((block) => convertBlock(block as Block, options));
   return title === null ? parts : [textPart(`${title}:`), ...parts];
 }
 
 function searchResultText({ title, source, content }: Block): string {
-  const blocks = Array.isArray(content) ? content.filter(isObject) : [];
+  const blocks = objectsIn(content);
   return [title, source, ...blocks.map((block) => block.text)].filter((text) => typeof text === "string").join("\n");
 }
 

@@ -1,7 +1,7 @@
 // Tools and tool choice of a Messages request in chat-completions.
 
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
 
 /** The fields `tools`, `tool_choice` and `parallel_tool_calls`, as far as they are needed. */
@@ -24,7 +24,7 @@ export function readServerNeeds(body: JsonObject): readonly string[] {
 }
 
 function toolsOf({ tools }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(tools) ? tools.filter(isObject) : [];
+  return objectsIn(tools);
 }
 
 function noteServerTool(tool: JsonObject, conversion: Conversion): void {

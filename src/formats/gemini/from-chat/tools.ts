@@ -1,7 +1,7 @@
 // Tools and tool choice of a chat-completions request in the Gemini format, and the JSON schemas that Google accepts.
 
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
 
 /** What the API takes for a function's name. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
@@ -10,7 +10,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
 export function writeTools(body: JsonObject, conversion: Conversion): JsonObject {
   const choice = body.tool_choice ?? body.function_call;
   const allowed = allowedNames(choice);
-  const functionDeclarations = [...listOf(body.tools), ...listOf(body.functions)]
+  const functionDeclarations = [...objectsIn(body.tools), ...objectsIn(body.functions)]
     .map((tool) => writeDeclaration(tool, conversion))
     .filter((tool) => tool !== null && (allowed === null || allowed.includes(tool.name)));
   if (functionDeclarations.length === 0) return {};
@@ -22,10 +22,6 @@ export function writeTools(body: JsonObject, conversion: Conversion): JsonObject
     tools: [{ functionDeclarations }],
     ...(config === null ? {} : { toolConfig: { functionCallingConfig: config } }),
   };
-}
-
-function listOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** Nested or flat, as both are sent. */
@@ -58,7 +54,7 @@ function takesNothing(parameters: unknown): boolean {
 
 function allowedNames(choice: unknown): readonly unknown[] | null {
   if (!isObject(choice) || choice.type !== "allowed_tools") return null;
-  return listOf(allowedIn(choice).tools).map(nameOf);
+  return objectsIn(allowedIn(choice).tools).map(nameOf);
 }
 
 function allowedIn(choice: JsonObject): JsonObject {

@@ -3,7 +3,7 @@
 
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
+import { isObject, type JsonObject, textOrEmpty, toText } from "../../wire/fields.ts";
 import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
@@ -81,7 +81,7 @@ function convertModel(parts: readonly Part[], group: number, options: ContentOpt
 function modelText(parts: readonly Part[]): string {
   return parts
     .filter(({ thought }) => thought !== true)
-    .map((part) => codeText(part) ?? (typeof part.text === "string" ? part.text : ""))
+    .map((part) => codeText(part) ?? textOrEmpty(part.text))
     .join("");
 }
 

@@ -2,7 +2,7 @@
 
 import type { Tool } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, textOrEmpty, toText } from "../../wire/fields.ts";
 import { shortToolName } from "../../wire/tool-calls.ts";
 import type { GeminiRequest } from "./parse.ts";
 import { toJsonSchema } from "./schema.ts";
@@ -13,7 +13,7 @@ const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 export function readFunctions({ tools }: Pick<GeminiRequest, "tools">): readonly Tool[] {
   return declarationsIn(tools).map((declaration) => ({
     name: toText(declaration.name),
-    description: typeof declaration.description === "string" ? declaration.description : "",
+    description: textOrEmpty(declaration.description),
     parameters: parametersOf(declaration),
   }));
 }
@@ -30,7 +30,7 @@ export function readToolNeeds({ tools }: Pick<GeminiRequest, "tools">): readonly
 }
 
 function declarationsIn(tools: readonly JsonObject[]): readonly JsonObject[] {
-  return tools.flatMap(({ functionDeclarations: list }) => (Array.isArray(list) ? list.filter(isObject) : []));
+  return tools.flatMap(({ functionDeclarations: list }) => objectsIn(list));
 }
 
 function builtInNames(tools: readonly JsonObject[]): readonly string[] {

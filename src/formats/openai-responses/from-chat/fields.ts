@@ -5,9 +5,8 @@ import type { Outgoing } from "../../format.ts";
 import { isControlField } from "../../service/controls.ts";
 import type { Conversion } from "../../wire/conversion.ts";
 import { isEffort, nearestEffort } from "../../wire/effort.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
 import { ENCRYPTED_REASONING } from "../items.ts";
-import { itemsIn } from "../output-items.ts";
 
 /** The same in both formats. */
 const SHARED = [
@@ -70,7 +69,7 @@ export function outputCap(asked: unknown, { model, outputCap: covered }: Outgoin
 }
 
 function writeTools(body: JsonObject, conversion: Conversion): JsonObject {
-  const given = [...itemsIn(body.tools), ...itemsIn(body.functions)];
+  const given = [...objectsIn(body.tools), ...objectsIn(body.functions)];
   const tools = given.map((tool) => writeTool(tool, conversion)).filter((tool) => tool !== null);
   if (tools.length === 0) return {};
   const choice = writeChoice(body.tool_choice ?? body.function_call);
@@ -110,7 +109,7 @@ function writeChoice(choice: unknown): unknown {
   if (!isObject(choice)) return choice ?? undefined;
   if (choice.type === "allowed_tools") {
     const { mode, tools } = isObject(choice.allowed_tools) ? choice.allowed_tools : choice;
-    return { type: "allowed_tools", mode, tools: itemsIn(tools).map(toolReference) };
+    return { type: "allowed_tools", mode, tools: objectsIn(tools).map(toolReference) };
   }
   return toolReference(choice);
 }

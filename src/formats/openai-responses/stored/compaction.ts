@@ -2,7 +2,7 @@
 // history goes to the model as plain text, so that any vendor's model can read tool calls it has no tools for.
 
 import type { JsonItem } from "../../../core/responses/stored.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
+import { type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
 
 /** Begins what we seal: other vendors' compactions are theirs to read. */
 const OURS = "switchyard.";
@@ -93,6 +93,6 @@ function lineOf(item: JsonItem): string {
 
 function contentText(content: unknown): string {
   if (typeof content === "string") return content;
-  const parts = (Array.isArray(content) ? content : []).filter(isObject);
+  const parts = objectsIn(content);
   return parts.map(({ type, text }) => (typeof text === "string" ? text : `[${toText(type)}]`)).join("\n");
 }

@@ -2,7 +2,7 @@
 // see of them.
 
 import type { JsonItem } from "../../../core/responses/stored.ts";
-import { isObject } from "../../wire/fields.ts";
+import { objectsIn } from "../../wire/fields.ts";
 import { itemType } from "../items.ts";
 
 /** How ids begin, by the type of the item. */
@@ -21,7 +21,7 @@ const ID = /^[\x21-\x7e]{1,256}$/;
 /** A text stands for one message of the user. What is no item is left to the reader of the request, which refuses it. */
 export function inputItems(input: unknown): readonly JsonItem[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
-  return Array.isArray(input) ? input.filter(isObject) : [];
+  return objectsIn(input);
 }
 
 /** As lists show them: with type, id and content parts. `stem` makes the ids unique. */
@@ -53,7 +53,7 @@ export function referencedId(item: JsonItem): string | null {
 }
 
 export function outputItems({ output }: JsonItem): readonly JsonItem[] {
-  return Array.isArray(output) ? output.filter(isObject) : [];
+  return objectsIn(output);
 }
 
 /** Without encrypted reasoning, which is stored for later turns whether the client asked for it or not. */

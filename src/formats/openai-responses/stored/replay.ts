@@ -1,7 +1,7 @@
 // The stream of a response that is over: the same events as a live one has, with each text in one delta.
 
 import type { JsonItem } from "../../../core/responses/stored.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn } from "../../wire/fields.ts";
 import { eventText, lastNumber } from "./events.ts";
 import { outputItems } from "./items.ts";
 
@@ -74,18 +74,14 @@ type Place = JsonObject;
 
 function contentEvents(item: JsonItem, place: Place): readonly JsonObject[] {
   if (item.type === "message")
-    return partsOf(item.content).flatMap((part, index) => partEvents(part, { ...place, content_index: index }));
+    return objectsIn(item.content).flatMap((part, index) => partEvents(part, { ...place, content_index: index }));
   if (item.type === "reasoning")
-    return partsOf(item.summary).flatMap((part, index) => summaryEvents(part, { ...place, summary_index: index }));
+    return objectsIn(item.summary).flatMap((part, index) => summaryEvents(part, { ...place, summary_index: index }));
   if (item.type === "function_call")
     return textEvents("response.function_call_arguments", "arguments", item.arguments, { ...place, name: item.name });
   if (item.type === "custom_tool_call")
     return textEvents("response.custom_tool_call_input", "input", item.input, place);
   return [];
-}
-
-function partsOf(parts: unknown): readonly JsonObject[] {
-  return Array.isArray(parts) ? parts.filter(isObject) : [];
 }
 
 function partEvents(part: JsonObject, place: Place): readonly JsonObject[] {

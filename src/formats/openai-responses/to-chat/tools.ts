@@ -3,7 +3,7 @@
 
 import type { Tool } from "../../../core/chat.ts";
 import type { Conversion } from "../../wire/conversion.ts";
-import { invalid, isObject, type JsonObject, readArray, toText } from "../../wire/fields.ts";
+import { invalid, isObject, type JsonObject, objectsIn, readArray, textOrEmpty, toText } from "../../wire/fields.ts";
 import { INPUT_SCHEMA } from "../custom-input.ts";
 import { chatToolName, itemType } from "../items.ts";
 
@@ -91,7 +91,7 @@ function onceByName(tools: readonly CallableTool[]): readonly CallableTool[] {
 export function routedTools({ callable, builtIn }: GivenTools, needs: readonly string[]): readonly Tool[] {
   const tools: Tool[] = callable.map((tool) => ({
     name: tool.chatName,
-    description: typeof tool.definition.description === "string" ? tool.definition.description : "",
+    description: textOrEmpty(tool.definition.description),
     parameters: parametersOf(tool),
   }));
   if (needs.length === 0) return tools;
@@ -126,7 +126,7 @@ function isBuiltInChoice({ type }: JsonObject): boolean {
 /** The tools that `allowed_tools` leaves; null when all are. */
 function allowedTools(choice: unknown): readonly JsonObject[] | null {
   if (!isObject(choice) || choice.type !== "allowed_tools") return null;
-  return Array.isArray(choice.tools) ? choice.tools.filter(isObject) : [];
+  return objectsIn(choice.tools);
 }
 
 function isAllowed({ type, name, namespace }: CallableTool, allowed: readonly JsonObject[]): boolean {
@@ -175,7 +175,7 @@ function parametersOf({ type, definition }: CallableTool): JsonObject {
 
 /** Other models know no grammars, so they are told of it in words. */
 function customDescription({ description, format }: JsonObject): string {
-  const said = typeof description === "string" ? description : "";
+  const said = textOrEmpty(description);
   if (!isObject(format) || format.type !== "grammar") return said;
   const grammar = `The input must match this ${toText(format.syntax)} grammar:\n${toText(format.definition)}`;
   return said === "" ? grammar : `${said}\n\n${grammar}`;
