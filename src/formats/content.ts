@@ -1,5 +1,5 @@
 // Reads the content of a response or a chunk in the internal shape: texts, tool calls, finish reasons and the model it
-// names. The gateway therefore needs no field names of any format.
+// names. The gateway therefore needs no field names of any format, and writers of other formats share what they read.
 
 import type { ChatChunk, WholeResponse } from "./format.ts";
 import { isObject, type JsonObject, objectsIn, textOrEmpty } from "./wire/fields.ts";
@@ -88,4 +88,49 @@ export function splitContent(said: JsonObject): SaidParts {
 
 function textOf({ text }: JsonObject): string {
   return textOrEmpty(text);
+}
+
+/** The only choice of a whole response that formats without choices can show. */
+export function firstChoice({ choices }: JsonObject): JsonObject {
+  const first: unknown = Array.isArray(choices) ? choices[0] : null;
+  return isObject(first) ? first : {};
+}
+
+/** The same of a chunk, whose choices come in any order; null where it adds nothing to it. */
+export function firstDelta({ choices }: JsonObject): JsonObject | null {
+  const all: readonly unknown[] = Array.isArray(choices) ? choices : [];
+  const first = all.find((choice) => isObject(choice) && (choice.index ?? 0) === 0);
+  return isObject(first) ? first : null;
+}
+
+/** The tool calls of a message or a piece of one. Older models make one `function_call`, which has no id. */
+export function callsOf({ tool_calls: calls, function_call: call }: JsonObject): readonly JsonObject[] {
+  if (Array.isArray(calls)) return calls.filter(isObject);
+  return isObject(call) ? [{ id: "", function: call }] : [];
+}
+
+/** What a chunk adds to the tool call with this index. */
+export interface CallDelta {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  /** Of its arguments. */
+  readonly text: string;
+}
+
+const NO_DELTAS: readonly CallDelta[] = [];
+
+export function callDeltas({ tool_calls: calls, function_call: call }: JsonObject): readonly CallDelta[] {
+  if (calls === undefined && call === undefined) return NO_DELTAS;
+  const given = objectsIn(calls);
+  const all = isObject(call) ? [...given, { index: 0, function: call }] : given;
+  return all.map((piece: JsonObject, position) => {
+    const called = isObject(piece.function) ? piece.function : {};
+    return {
+      index: typeof piece.index === "number" ? piece.index : position,
+      id: textOrEmpty(piece.id),
+      name: textOrEmpty(called.name),
+      text: textOrEmpty(called.arguments),
+    };
+  });
 }

@@ -2,7 +2,7 @@
 // into thinking, then text, then tool calls in order.
 
 import type { Usage } from "../../core/chat.ts";
-import { splitContent } from "../content.ts";
+import { callsOf, firstChoice, splitContent } from "../content.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject, type JsonObject, textOrEmpty } from "../wire/fields.ts";
 import { detailsIn, isSealed, type ReasoningDetail, sealDetail } from "../wire/reasoning-details.ts";
@@ -66,16 +66,6 @@ export function messageHead({ requestId, modelId }: ResponseContext): JsonObject
 /** Tool names that were shortened for a chat provider, as the client wrote them. */
 export function nameRestorer({ request }: ResponseContext): (name: string) => string {
   return toolNameRestorer((request?.chat.tools ?? []).map((tool) => tool.name));
-}
-
-function firstChoice({ choices }: JsonObject): JsonObject {
-  const first: unknown = Array.isArray(choices) ? choices[0] : null;
-  return isObject(first) ? first : {};
-}
-
-function callsOf({ tool_calls: calls, function_call: call }: JsonObject): readonly JsonObject[] {
-  if (Array.isArray(calls)) return calls.filter(isObject);
-  return isObject(call) ? [{ id: "", function: call }] : [];
 }
 
 /** Signed where the provider signed. The text comes with the signatures, or beside them. */

@@ -2,7 +2,7 @@
 // is sent only when usage is known and settled. Behaviour 6.
 
 import type { GatewayError } from "../../core/errors.ts";
-import { splitContent } from "../content.ts";
+import { type CallDelta, callDeltas, firstDelta, splitContent } from "../content.ts";
 import type { ChatChunk, NativeEvent, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
 import { rawValue } from "../scan/scan.ts";
 import { isObject, type JsonObject, toText } from "../wire/fields.ts";
@@ -43,7 +43,7 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
     blocks.addSigned(delta);
     if (text + refusal !== "") blocks.addText("text", text + refusal);
     hasRefusal ||= refusal !== "";
-    for (const call of callsOf(delta)) blocks.addTool(call);
+    for (const call of callDeltas(delta)) blocks.addTool(call);
     finish = choice.finish_reason ?? finish;
   }
 
@@ -54,7 +54,7 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
       if (chunks.length === 0) return "";
       let events = start();
       for (const { json } of chunks) {
-        const choice = firstChoice(json);
+        const choice = firstDelta(json);
         if (choice === null) continue;
         read(choice);
         events += blocks.take(false);
@@ -77,26 +77,6 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
 
 const EMPTY_USAGE = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
 const UNFINISHED = { content: [], stop_reason: null, stop_sequence: null, stop_details: null, container: null };
-
-function firstChoice({ choices }: JsonObject): JsonObject | null {
-  const all: readonly unknown[] = Array.isArray(choices) ? choices : [];
-  const first = all.find((choice) => isObject(choice) && (choice.index ?? 0) === 0);
-  return isObject(first) ? first : null;
-}
-
-function callsOf({ tool_calls: calls, function_call: call }: JsonObject) {
-  const given = Array.isArray(calls) ? calls.filter(isObject) : [];
-  const all = isObject(call) ? [...given, { index: 0, id: "", function: call }] : given;
-  return all.map((item: JsonObject, position) => {
-    const called = isObject(item.function) ? item.function : {};
-    return {
-      index: typeof item.index === "number" ? item.index : position,
-      id: typeof item.id === "string" ? item.id : "",
-      name: typeof called.name === "string" ? called.name : "",
-      text: typeof called.arguments === "string" ? called.arguments : "",
-    };
-  });
-}
 
 function failure(error: GatewayError, { requestId }: ResponseContext): string {
   return writeAnthropicEvent({ ...writeAnthropicStreamError(error, requestId), type: "error" });
@@ -153,14 +133,6 @@ export function passAnthropicStream(context: ResponseContext, { service }: Strea
 
 // Chat deltas as content blocks, one after another: whatever order text, reasoning and the arguments of several tool calls
 // come in, blocks never overlap and their indexes have no holes. Only the foremost block streams; the others wait.
-
-/** A piece of a tool call, as chat-completions streams it. */
-interface ToolDelta {
-  readonly index: number;
-  readonly id: string;
-  readonly name: string;
-  readonly text: string;
-}
 
 /** A block on its way: what has come of it and is not sent yet. */
 interface Segment {
@@ -224,7 +196,7 @@ export class BlockWriter {
     if (isThinking) segment.pending = toText(block.thinking);
   }
 
-  addTool({ index, id, name, text }: ToolDelta): void {
+  addTool({ index, id, name, text }: CallDelta): void {
     const known = this.#tools.get(index);
     // A block that was closed cannot be taken up again; what comes after complete arguments is nothing but space.
     if (known !== undefined && !this.#queue.includes(known)) return;

@@ -2,7 +2,7 @@
 // this format take them whole.
 
 import { nameRestorer } from "../anthropic/write-response.ts";
-import { splitContent } from "../content.ts";
+import { callsOf, splitContent } from "../content.ts";
 import type { ResponseContext } from "../format.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject, objectsIn, textOrEmpty } from "../wire/fields.ts";
@@ -53,7 +53,7 @@ export class CandidateWriter {
     const text = spoken + refusal;
     this.#signatures.push(...detailsIn(said).map(signatureOf));
     this.#hasRefusal ||= refusal !== "";
-    for (const [position, call] of callsIn(said).entries()) this.#gather(call, position);
+    for (const [position, call] of callsOf(said).entries()) this.#gather(call, position);
     return [
       ...(reasoning === "" || !this.#rules.showsThoughts ? [] : [{ text: reasoning, thought: true }]),
       ...(text === "" ? [] : [this.#signed({ text }, null)]),
@@ -110,11 +110,6 @@ function signatureOf(detail: ReasoningDetail): string {
 function googleSignature({ extra_content: extra }: JsonObject): string | null {
   const google = isObject(extra) && isObject(extra.google) ? extra.google : {};
   return typeof google.thought_signature === "string" ? google.thought_signature : null;
-}
-
-function callsIn({ tool_calls: calls, function_call: call }: JsonObject): readonly JsonObject[] {
-  if (Array.isArray(calls)) return calls.filter(isObject);
-  return isObject(call) ? [{ index: 0, function: call }] : [];
 }
 
 /** Null for arguments that no client could use, such as those cut off by the output cap. */

@@ -1,6 +1,7 @@
 // Chat deltas as output items, one after another: whatever order text, reasoning and the arguments of several tool calls
 // come in, an item is opened before its deltas and closed before the next. Only the foremost item streams.
 
+import type { CallDelta } from "../content.ts";
 import { createObjectScanner, type ObjectScanner } from "../wire/object-scanner.ts";
 import { createInputDecoder, type InputDecoder } from "./custom-input.ts";
 import {
@@ -24,14 +25,6 @@ export class EventWriter {
     this.#sequence += 1;
     return `event: ${type}\ndata: {"type":"${type}","sequence_number":${number},${fields}}\n\n`;
   }
-}
-
-/** A piece of a tool call, as chat-completions streams it. */
-interface CallDelta {
-  readonly index: number;
-  readonly id: string;
-  readonly name: string;
-  readonly text: string;
 }
 
 type TextKind = "reasoning" | "message" | "refusal";

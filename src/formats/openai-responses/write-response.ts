@@ -2,7 +2,7 @@
 // calls in order.
 
 import type { Usage } from "../../core/chat.ts";
-import { splitContent } from "../content.ts";
+import { callsOf, firstChoice, splitContent } from "../content.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject, textOrEmpty } from "../wire/fields.ts";
@@ -100,14 +100,4 @@ function callWriters(message: JsonObject, context: ResponseContext): readonly Wr
     const written = JSON.stringify(isCustom ? readInput(text) : text);
     return (id, status) => callItem({ id: id(isCustom ? "ctc" : "fc"), callId, tool }, status, written);
   });
-}
-
-function firstChoice({ choices }: JsonObject): JsonObject {
-  const first: unknown = Array.isArray(choices) ? choices[0] : null;
-  return isObject(first) ? first : {};
-}
-
-function callsOf({ tool_calls: calls, function_call: call }: JsonObject): readonly JsonObject[] {
-  if (Array.isArray(calls)) return calls.filter(isObject);
-  return isObject(call) ? [{ id: "", function: call }] : [];
 }

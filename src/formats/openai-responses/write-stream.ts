@@ -1,7 +1,7 @@
 // Writes a Responses stream for a client from chat chunks. The last event carries the whole response, so it is sent only
 // when usage is known and settled. Behaviour 6.
 
-import { splitContent } from "../content.ts";
+import { callDeltas, firstDelta, splitContent } from "../content.ts";
 import type { ChatChunk, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject } from "../wire/fields.ts";
@@ -41,7 +41,7 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
     }
     if (text !== "") items.addText("message", text, logprobsOf(choice));
     if (refusal !== "") items.addText("refusal", refusal);
-    for (const call of callsOf(delta)) items.addCall(call);
+    for (const call of callDeltas(delta)) items.addCall(call);
     finish = choice.finish_reason ?? finish;
   }
 
@@ -51,7 +51,7 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
       if (chunks.length === 0) return "";
       let text = start();
       for (const { json } of chunks) {
-        const choice = firstChoice(json);
+        const choice = firstDelta(json);
         if (choice === null) continue;
         read(choice);
         text += items.take();
@@ -76,26 +76,3 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
     },
   };
 }
-
-function firstChoice({ choices }: JsonObject): JsonObject | null {
-  const all: readonly unknown[] = Array.isArray(choices) ? choices : [];
-  const first = all.find((choice) => isObject(choice) && (choice.index ?? 0) === 0);
-  return isObject(first) ? first : null;
-}
-
-function callsOf({ tool_calls: calls, function_call: call }: JsonObject) {
-  if (calls === undefined && call === undefined) return NO_CALLS;
-  const given = Array.isArray(calls) ? calls.filter(isObject) : [];
-  const all = isObject(call) ? [...given, { index: 0, id: "", function: call }] : given;
-  return all.map((item: JsonObject, position) => {
-    const called = isObject(item.function) ? item.function : {};
-    return {
-      index: typeof item.index === "number" ? item.index : position,
-      id: typeof item.id === "string" ? item.id : "",
-      name: typeof called.name === "string" ? called.name : "",
-      text: typeof called.arguments === "string" ? called.arguments : "",
-    };
-  });
-}
-
-const NO_CALLS: readonly never[] = [];
