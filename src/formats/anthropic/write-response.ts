@@ -39,7 +39,7 @@ function writeMessage(completion: JsonObject, context: ResponseContext, usage: U
   const choice = firstChoice(completion);
   const message = isObject(choice.message) ? choice.message : {};
   const calls = callsOf(message);
-  const restoreName = nameRestorer(context);
+  const restoreName = toolNameRestorer(context.request?.chat.tools);
   const blocks: readonly Block[] = [
     ...thoughtBlocks(message),
     ...textBlocks(message),
@@ -61,11 +61,6 @@ function writeMessage(completion: JsonObject, context: ResponseContext, usage: U
 export function messageHead({ requestId, modelId }: ResponseContext): JsonObject {
   const id = requestId.replace(/[^A-Za-z0-9_-]/g, "");
   return { id: id.startsWith("msg_") ? id : `msg_${id}`, type: "message", role: "assistant", model: modelId };
-}
-
-/** Tool names that were shortened for a chat provider, as the client wrote them. */
-export function nameRestorer({ request }: ResponseContext): (name: string) => string {
-  return toolNameRestorer((request?.chat.tools ?? []).map((tool) => tool.name));
 }
 
 /** Signed where the provider signed. The text comes with the signatures, or beside them. */

@@ -10,18 +10,18 @@ import { scanText } from "../wire/json-source.ts";
 import { createObjectScanner, type ObjectScanner } from "../wire/object-scanner.ts";
 import { detailsIn } from "../wire/reasoning-details.ts";
 import { spliceFields } from "../wire/splice.ts";
-import { clientToolId } from "../wire/tool-calls.ts";
+import { clientToolId, toolNameRestorer } from "../wire/tool-calls.ts";
 import { type Block, stopReasonFor } from "./blocks.ts";
 import { writeAnthropicStreamError } from "./errors.ts";
 import { writeAnthropicUsage } from "./usage.ts";
-import { messageHead, nameRestorer, sealOf, signedBlock } from "./write-response.ts";
+import { messageHead, sealOf, signedBlock } from "./write-response.ts";
 
 /** The vendor's own event for silence; clients skip it. */
 const PING = writeAnthropicEvent({ type: "ping" });
 
 /** From chat chunks. Blocks are opened and closed in order, whatever order the deltas have. */
 export function createAnthropicStreamWriter(context: ResponseContext, { service }: StreamOptions): StreamWriter {
-  const restoreName = nameRestorer(context);
+  const restoreName = toolNameRestorer(context.request?.chat.tools);
   const blocks = new BlockWriter({ idOf: (id, index) => clientToolId(id, index, context), nameOf: restoreName });
   let hasStarted = false;
   let hasRefusal = false;

@@ -1,13 +1,12 @@
 // Chat choices as Gemini's candidates, whole or piece by piece. Text goes out at once. Calls are gathered, since clients of
 // this format take them whole.
 
-import { nameRestorer } from "../anthropic/write-response.ts";
 import { callsOf, splitContent } from "../content.ts";
 import type { ResponseContext } from "../format.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { isObject, type JsonObject, objectsIn, textOrEmpty } from "../wire/fields.ts";
 import { detailsIn, type ReasoningDetail, sealDetail } from "../wire/reasoning-details.ts";
-import { clientToolId } from "../wire/tool-calls.ts";
+import { clientToolId, toolNameRestorer } from "../wire/tool-calls.ts";
 import { GEMINI, type Part } from "./shape.ts";
 import { wantsThoughts } from "./to-chat/parse.ts";
 
@@ -31,7 +30,7 @@ export function rulesFor(context: ResponseContext): CandidateRules {
   return {
     context,
     showsThoughts: request !== undefined && wantsThoughts(request.body),
-    restoreName: nameRestorer(context),
+    restoreName: toolNameRestorer(context.request?.chat.tools),
   };
 }
 

@@ -1,6 +1,7 @@
 // Makes tool-call ids valid for a host. The new id depends only on the old one, so a call and its result in a later
 // request still match.
 
+import type { Tool } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 
@@ -58,10 +59,10 @@ export function shortToolName(name: string): string {
   return `${safe.slice(0, NAME_LENGTH_MAX - HASH_LENGTH - 1)}_${hashText(name, HASH_LENGTH)}`;
 }
 
-/** Gives the name the client knows for the one the provider used. */
-export function toolNameRestorer(names: Iterable<string>): (name: string) => string {
+/** Gives the name the client knows, among the tools it offered, for the one the provider used. */
+export function toolNameRestorer(tools: readonly Pick<Tool, "name">[] = []): (name: string) => string {
   const originals = new Map<string, string>();
-  for (const name of names) {
+  for (const { name } of tools) {
     const short = shortToolName(name);
     if (short !== name) originals.set(short, name);
   }
