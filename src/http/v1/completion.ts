@@ -69,7 +69,8 @@ export async function answerRequest(
     if (sending !== null) await sending;
   } finally {
     // A stored response may keep parts of its request for a while.
-    recording.callOver(exchange.state === undefined && change === null);
+    const mayFreeBody = exchange.state === undefined && change === null;
+    recording.callOver(mayFreeBody);
     done();
   }
 }

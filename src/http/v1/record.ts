@@ -75,7 +75,7 @@ export class RequestRecording implements CallObserver {
   #errorMessage: string | null = null;
   #report: CallReport = NO_REPORT;
   #isCallOpen = false;
-  #isBodyRead = false;
+  #mayFreeBody = false;
   #closing: Closing | null = null;
   #isWritten = false;
   /** Set when a second model is asked as well, once the client has its answer. */
@@ -101,8 +101,8 @@ export class RequestRecording implements CallObserver {
     });
   }
 
-  /** The whole body is here; the request holds a place in the queue until its credits are reserved. */
-  bodyRead(leaveQueue: () => void = () => undefined): void {
+  /** The whole body is here. The request holds its place in the queue, if it has one, until its credits are reserved. */
+  bodyRead(leaveQueue: (() => void) | null = null): void {
     this.#times.bodyReadAt = performance.now();
     this.#leaveQueue = leaveQueue;
   }
@@ -113,10 +113,10 @@ export class RequestRecording implements CallObserver {
     this.#isCallOpen = true;
   }
 
-  /** The call is settled, and its response sent or given up. `isBodyRead`: nothing that goes on reads the body. */
-  callOver(isBodyRead = false): void {
+  /** The call is settled, and its response sent or given up. `mayFreeBody`: nothing that goes on reads the body. */
+  callOver(mayFreeBody = false): void {
     this.#isCallOpen = false;
-    this.#isBodyRead = isBodyRead;
+    this.#mayFreeBody = mayFreeBody;
     if (this.#closing !== null) this.#write(this.#closing);
   }
 
@@ -193,7 +193,7 @@ export class RequestRecording implements CallObserver {
     if (recorded !== null) records.recorder.add(recorded);
     this.#writeSpans(closing);
     if (recorded !== null && this.#compared !== null) this.#offer(recorded, this.#compared);
-    if (this.#isBodyRead && this.#compared === null) freeBody(this.#request);
+    if (this.#mayFreeBody && this.#compared === null) freeBody(this.#request);
   }
 
   #offer(record: RequestRecord, compared: Pick<AnsweredRequest, "rule" | "format">): void {
