@@ -3,7 +3,6 @@
 import type { AttemptReport } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
-import type { StoredAnswer } from "../core/ledger.ts";
 import type { WholeResponse } from "../formats/format.ts";
 import { createClientStream, writeClientResponse } from "../formats/passage.ts";
 import { type ServiceOutcome, serviceHeaders, writeService } from "../formats/service/service-object.ts";
@@ -74,7 +73,9 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
   };
   const written = writeClientResponse(call.format, whole, { context: responseContext(ready, services), additions });
   const kept = call.state === null ? written : awaitedLater(call.state.keepWhole(written));
-  const stored = call.idempotencyId === null ? null : storedAnswer(call, JSON_TYPE, (await kept).toString("utf8"));
+  const { idempotencyId } = call;
+  const stored =
+    idempotencyId === null ? null : { idempotencyId, contentType: JSON_TYPE, text: (await kept).toString("utf8") };
   const settlement = await book(delivered, assessment, stored, services);
   noteTurn(ready, usage, whole.toolCallIds(), services);
   reporter(ready, capture)({ event: "finished", isCutting: false, settlement });
@@ -114,7 +115,8 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const assessment = assess(delivered, services);
       const written = writer.end(writeService(decision, assessment), assessment.usage);
       const kept = call.state === null ? written : awaitedLater(call.state.keepClosing(written));
-      const stored = call.idempotencyId === null ? null : storedAnswer(call, contentType, textSoFar + (await kept));
+      const { idempotencyId } = call;
+      const stored = idempotencyId === null ? null : { idempotencyId, contentType, text: textSoFar + (await kept) };
       const settlement = await book(delivered, assessment, stored, services);
       // Not before: all other workers are told of it, and the charge would wait behind that.
       noteTurn(ready, usage, stream.reader.toolCallIds(), services);
@@ -214,10 +216,6 @@ function noteTurn(
 
 async function forget({ idempotencyId }: Call, { idempotency }: Services): Promise<void> {
   if (idempotencyId !== null) await idempotency.forget(idempotencyId);
-}
-
-function storedAnswer({ idempotencyId }: Call, contentType: string, text: string): StoredAnswer | null {
-  return idempotencyId === null ? null : { idempotencyId, contentType, text };
 }
 
 function responseContext({ call, answered, reservation }: Ready, services: Services) {
