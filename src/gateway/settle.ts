@@ -4,7 +4,7 @@
 import { inputTokensPossible } from "../billing/estimate.ts";
 import { estimatedUsage, exceeds, type Metered, meter, priceFor, type TokenCounts } from "../billing/meter.ts";
 import { promptTokens, type Usage, type UsageProblemReason } from "../core/chat.ts";
-import type { StoredAnswer, ChargedUsage as UsageRecord } from "../core/ledger.ts";
+import type { ChargedUsage, StoredAnswer } from "../core/ledger.ts";
 import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type Price, type TokenBuckets } from "../core/money.ts";
 import type { CostRecord } from "../core/requests/records.ts";
@@ -26,7 +26,7 @@ export interface Delivered {
   readonly outputTokens: number;
   /** Usage that was reported counts the whole answer, not what had come of it at some moment. */
   readonly isCounted: boolean;
-  readonly outcome: UsageRecord["outcome"];
+  readonly outcome: ChargedUsage["outcome"];
 }
 
 /** What a response comes to, before it is booked. */
@@ -34,7 +34,7 @@ export interface Assessment extends ServiceOutcome {
   /** Token counts as the client sees them. */
   readonly usage: Usage;
   readonly charge: NanoUsd;
-  readonly record: UsageRecord;
+  readonly record: ChargedUsage;
 }
 
 export function assess(delivered: Delivered, { catalog, usageProblem }: Services): Assessment {
