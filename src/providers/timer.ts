@@ -12,7 +12,6 @@ const EARLY_MS = 1;
 export class AttemptTimeout extends Error {
   constructor(what: string, ms: number) {
     super(`${what} within ${ms} ms`);
-    this.name = "AttemptTimeout";
   }
 }
 
@@ -46,7 +45,7 @@ export class AttemptTimer {
 
   headersSeen(): void {
     if (!this.#isStream) this.#isBegun = true;
-    this.#silentSinceMs = performance.now();
+    this.resume();
   }
 
   bytesSeen(): void {
@@ -60,6 +59,11 @@ export class AttemptTimer {
 
   suspend(): void {
     this.#silentSinceMs = NEVER;
+  }
+
+  /** Silence counts again, from now on. */
+  resume(): void {
+    this.#silentSinceMs = performance.now();
   }
 
   /** Nothing more is wanted of the provider; it gets a moment to end by itself. */

@@ -16,7 +16,7 @@ import { sendSigned } from "./auth/signing.ts";
 import { ByteQueue, type ByteSource } from "./byte-queue.ts";
 import { type Connections, openConnections, type Sent } from "./connections.ts";
 import { guardedLookup } from "./lookup.ts";
-import { AttemptTimer } from "./timer.ts";
+import { AttemptTimeout, AttemptTimer } from "./timer.ts";
 import type { Reply, Transport, TransportRequest } from "./transport.ts";
 
 /** Shorter than providers keep idle connections, so that we close first. */
@@ -128,9 +128,9 @@ function signingOf(
   };
 }
 
-function dispatch(connections: Connections["reused" | "fresh"], sent: Sent, exchange: Exchange): void {
+function dispatch(pool: Connections["reused" | "fresh"], sent: Sent, exchange: Exchange): void {
   try {
-    connections.dispatch(sent, exchange);
+    pool.dispatch(sent, exchange);
   } catch (error) {
     exchange.fail(error as Error);
   }
@@ -236,7 +236,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   }
 
   resume(): void {
-    this.#timer.headersSeen();
+    this.#timer.resume();
     this.#controller?.resume();
   }
 
@@ -324,7 +324,7 @@ const CLIENT_GONE = new Error("the client has gone");
 function failureKind(error: Error & { code?: string }): TransportFailureKind {
   if (error === CLIENT_GONE) return "client-gone";
   if (error instanceof errors.ConnectTimeoutError) return "connect";
-  if (error.name === "AttemptTimeout") return "timeout";
+  if (error instanceof AttemptTimeout) return "timeout";
   return CONNECT_CODES.has(error.code ?? "") ? "connect" : "broken";
 }
 

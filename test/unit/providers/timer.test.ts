@@ -64,6 +64,18 @@ test("while the reader is slow there is no silence, but the whole is still bound
   expect(fired).toEqual(["the provider did not finish within 1000 ms"]);
 });
 
+test("once the reader goes on, silence counts from then", () => {
+  const { timer, fired } = start(false);
+  timer.headersSeen();
+  timer.suspend();
+  vi.advanceTimersByTime(500);
+  timer.resume();
+  vi.advanceTimersByTime(199);
+  expect(fired).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(fired).toEqual(["the provider sent nothing more within 200 ms"]);
+});
+
 test("released, the provider has a second to end", () => {
   const { timer, fired } = start(true);
   timer.headersSeen();
