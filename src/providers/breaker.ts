@@ -32,7 +32,9 @@ const JITTER = 0.2;
 export class Breaker {
   readonly #rules: BreakerRules;
   readonly #pulse: Pulse;
-  readonly #tally: Tally;
+  /** Those that count towards the share. */
+  readonly #calls: Tally;
+  readonly #failures: Tally;
   #failuresInRow = 0;
   #isOpen = false;
   #changedAtMs: number;
@@ -47,7 +49,8 @@ export class Breaker {
   constructor(rules: BreakerRules, pulse: Pulse) {
     this.#rules = rules;
     this.#pulse = pulse;
-    this.#tally = new Tally(rules.windowMs);
+    this.#calls = new Tally(rules.windowMs);
+    this.#failures = new Tally(rules.windowMs);
     this.#changedAtMs = pulse.now();
   }
 
@@ -99,7 +102,7 @@ export class Breaker {
     if (ticket <= this.#openedAfterTicket) return;
     if (this.#isOpen) this.#close();
     this.#failuresInRow = 0;
-    this.#tally.add(this.#pulse.now(), false);
+    this.#calls.add(this.#pulse.now());
   }
 
   /** Opens at this many failures in a row; `isRated` failures count towards the share as well. */
@@ -110,7 +113,7 @@ export class Breaker {
     // A last try while it is open tells nothing new.
     if (this.#isOpen && !wasProbe) return;
     this.#failuresInRow += 1;
-    if (isRated) this.#tally.add(this.#pulse.now(), true);
+    if (isRated) this.#rateFailure();
     if (this.#isOpen || this.#failuresInRow >= opensAt || (isRated && this.#isShareReached())) this.#open();
   }
 
@@ -128,10 +131,16 @@ export class Breaker {
     this.#restedAfterTicket = this.#pulse.lastTicket;
   }
 
+  #rateFailure(): void {
+    const nowMs = this.#pulse.now();
+    this.#calls.add(nowMs);
+    this.#failures.add(nowMs);
+  }
+
   #isShareReached(): boolean {
     const nowMs = this.#pulse.now();
-    const calls = this.#tally.calls(nowMs);
-    return calls >= this.#rules.callsMin && this.#tally.marks(nowMs) >= this.#rules.failureShare * calls;
+    const calls = this.#calls.count(nowMs);
+    return calls >= this.#rules.callsMin && this.#failures.count(nowMs) >= this.#rules.failureShare * calls;
   }
 
   // One that has just closed and opens again was not well: it goes on from the open time it had.
@@ -152,7 +161,8 @@ export class Breaker {
     this.#probe = 0;
     this.#changedAtMs = this.#pulse.now();
     this.#failuresInRow = 0;
-    this.#tally.clear();
+    this.#calls.clear();
+    this.#failures.clear();
   }
 }
 

@@ -1,45 +1,33 @@
-// Calls of the last seconds and how many of them were marked (failed, or repeated), in a ring of slots. Counting is
-// constant work and allocates nothing.
+// How many of something there were in the last seconds, in a ring of slots. Counting is constant work and allocates
+// nothing.
 
-/** Old calls are forgotten a tenth of the window at a time. */
+/** What is old is forgotten a tenth of the window at a time. */
 const SLOTS = 10;
 
 export class Tally {
   readonly #slotMs: number;
-  readonly #calls = new Uint32Array(SLOTS);
-  readonly #marks = new Uint32Array(SLOTS);
+  readonly #counts = new Uint32Array(SLOTS);
   #newest = 0;
-  #callsInAll = 0;
-  #marksInAll = 0;
+  #sum = 0;
 
   constructor(windowMs: number) {
     this.#slotMs = windowMs / SLOTS;
   }
 
-  add(nowMs: number, isMarked: boolean): void {
+  add(nowMs: number): void {
     const place = this.#turnTo(nowMs) % SLOTS;
-    this.#calls[place] = (this.#calls[place] as number) + 1;
-    this.#callsInAll += 1;
-    if (!isMarked) return;
-    this.#marks[place] = (this.#marks[place] as number) + 1;
-    this.#marksInAll += 1;
+    this.#counts[place] = (this.#counts[place] as number) + 1;
+    this.#sum += 1;
   }
 
-  calls(nowMs: number): number {
+  count(nowMs: number): number {
     this.#turnTo(nowMs);
-    return this.#callsInAll;
-  }
-
-  marks(nowMs: number): number {
-    this.#turnTo(nowMs);
-    return this.#marksInAll;
+    return this.#sum;
   }
 
   clear(): void {
-    this.#calls.fill(0);
-    this.#marks.fill(0);
-    this.#callsInAll = 0;
-    this.#marksInAll = 0;
+    this.#counts.fill(0);
+    this.#sum = 0;
   }
 
   /** Forgets the slots that time has passed; a clock that goes back stays in the newest. */
@@ -48,10 +36,8 @@ export class Tally {
     const passed = Math.min(slot - this.#newest, SLOTS);
     for (let step = 1; step <= passed; step += 1) {
       const place = (slot - passed + step) % SLOTS;
-      this.#callsInAll -= this.#calls[place] as number;
-      this.#marksInAll -= this.#marks[place] as number;
-      this.#calls[place] = 0;
-      this.#marks[place] = 0;
+      this.#sum -= this.#counts[place] as number;
+      this.#counts[place] = 0;
     }
     if (passed > 0) this.#newest = slot;
     return this.#newest;
@@ -77,14 +63,14 @@ export class RetryBudget {
   }
 
   noteCall(): void {
-    this.#calls.add(this.#now(), false);
+    this.#calls.add(this.#now());
   }
 
   /** Whether one more is allowed; it is then counted. */
   take(): boolean {
     const nowMs = this.#now();
-    if (this.#retries.calls(nowMs) >= FLOOR + SHARE * this.#calls.calls(nowMs)) return false;
-    this.#retries.add(nowMs, true);
+    if (this.#retries.count(nowMs) >= FLOOR + SHARE * this.#calls.count(nowMs)) return false;
+    this.#retries.add(nowMs);
     return true;
   }
 }
