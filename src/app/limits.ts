@@ -6,7 +6,7 @@ import { createSharedCounter, type SharedCounter } from "../accounts/limits/shar
 import { createSharedLimits } from "../accounts/limits/shared-per-minute.ts";
 import { createSharedSignInLimiter, createSignInLimiter, type SignInLimiter } from "../accounts/limits/sign-ins.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Db } from "../core/db.ts";
+import { type Db, sqlitePathOf } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { CallWindows } from "../core/processes/call-window.ts";
 import type { ReadyCheck } from "../http/context.ts";
@@ -83,7 +83,7 @@ function redisCheck(counter: SharedCounter): ReadyCheck {
 
 /** PostgreSQL gets connections of its own: a wait for a lock must not hold up a hold. */
 export async function openWindows({ redis, database }: LimitsContext["settings"], log: Log): Promise<CallWindows> {
-  if (database.startsWith("sqlite:")) {
+  if (sqlitePathOf(database) !== null) {
     if (redis !== null) warnOfRedis(log);
     return createMemoryWindows();
   }

@@ -6,7 +6,7 @@ import { batchesOf } from "../billing/ledger.ts";
 import { newOwner } from "../billing/owner.ts";
 import { serveLedger } from "../billing/remote-batcher.ts";
 import type { FileText, Settings } from "../config/settings.ts";
-import type { Db } from "../core/db.ts";
+import { type Db, sqlitePathOf } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { Wish } from "../core/processes/call-window.ts";
 import { createPlaceKeeper } from "../core/processes/places.ts";
@@ -205,10 +205,8 @@ interface Store {
 }
 
 async function openStore(settings: Settings, log: Log): Promise<Store> {
-  const { database } = settings;
-  return database.startsWith("sqlite:")
-    ? openSqliteStore(database.slice("sqlite:".length), log)
-    : openPostgresStore(database, log);
+  const path = sqlitePathOf(settings.database);
+  return path === null ? openPostgresStore(settings.database, log) : openSqliteStore(path, log);
 }
 
 /** As long as one process has it open, no other gateway does: what was held before has no owner left. */

@@ -2,7 +2,7 @@
 // process. One that has no such place is the whole gateway.
 
 import type { Settings } from "../config/settings.ts";
-import type { Db } from "../core/db.ts";
+import { type Db, sqlitePathOf } from "../core/db.ts";
 import type { CallWindows, Taken } from "../core/processes/call-window.ts";
 import type { WorkerLink } from "../core/processes/link.ts";
 import { type ClientPlaces, createPlaces, type Places, placesOver } from "../core/processes/places.ts";
@@ -115,12 +115,12 @@ export async function openWorkerDbs(
   onConnectionLost: (error: Error) => void,
 ): Promise<WorkerDbs> {
   const { database } = settings;
-  if (!database.startsWith("sqlite:")) {
+  const path = sqlitePathOf(database);
+  if (path === null) {
     const poolMax = Math.max(POOL_MIN, Math.floor(POOL_MAX / count));
     const db = await openDb(database, { poolMax, onConnectionLost });
     return { db, log: db, reader: db };
   }
-  const path = database.slice("sqlite:".length);
   const over = (service: string, file: string): Db =>
     sqliteOver(
       channelOver((call) => link.call(service, call, QUERY_MS) as Promise<ForwardedAnswer>, file),

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { verifyLedger } from "../billing/verify.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Db } from "../core/db.ts";
+import { type Db, sqlitePathOf } from "../core/db.ts";
 import { StoreDamaged } from "../core/store-errors.ts";
 import { backupPostgres, examinePostgres, restorePostgres } from "../store/backup/postgres.ts";
 import { backupSqlite, examineSqlite, type RowCounts, restoreSqlite } from "../store/backup/sqlite.ts";
@@ -79,7 +79,7 @@ function fileOf([word, stray]: readonly string[], { cwd }: Terminal): string {
 }
 
 function isSqlite(database: string): boolean {
-  return database.startsWith("sqlite:");
+  return sqlitePathOf(database) !== null;
 }
 
 function summaryOf({ accounts = 0, ledger_transactions: transactions = 0 }: RowCounts): string {
@@ -155,7 +155,7 @@ interface RestoreRequest {
 
 async function restoreFile({ file, rows, settings, nowMs }: RestoreRequest): Promise<string | null> {
   const { database } = settings;
-  const path = database.slice("sqlite:".length);
+  const path = sqlitePathOf(database) as string;
   if (resolve(file) === path) throw new UsageError("The backup and the database are the same file.");
   // A database that cannot be read is the very reason to restore one.
   const before = existsSync(path) ? await openDb(database, { isReadOnly: true }).then(countAndClose, () => 0) : 0;

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { command } from "../config/package.ts";
 import type { Db } from "../core/db.ts";
-import { openDb } from "../store/db.ts";
+import { fileOf, openDb } from "../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../store/migrate.ts";
 import type { Arguments } from "./command/arguments.ts";
 import { parseSubcommand, printJson, runCommand } from "./command/command.ts";
@@ -42,8 +42,8 @@ async function withDb<T>(database: string, work: (db: Db) => Promise<T>): Promis
 
 /** A SQLite file that does not exist yet. */
 function isAbsentFile(database: string): boolean {
-  const file = database.startsWith("sqlite:") ? database.slice("sqlite:".length) : null;
-  return file !== null && file !== ":memory:" && !existsSync(file);
+  const file = fileOf(database);
+  return file !== null && !existsSync(file);
 }
 
 /** Asks for a row first: a database that cannot be reached must fail, not count as an empty one. */

@@ -11,6 +11,7 @@ import { readBuiltin } from "../catalog/builtin.ts";
 import { readMachine } from "../config/machine.ts";
 import { command } from "../config/package.ts";
 import type { FileText, Settings } from "../config/settings.ts";
+import { sqlitePathOf } from "../core/db.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
 import { workersFor } from "../workers/count.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
@@ -255,8 +256,9 @@ function creditsLine({ credit, isFirstStart }: BannerInput["app"]): string {
 
 /** A file is shown relative to the working folder. A network address may hold a password and is not shown. */
 function storeName(database: string): string {
-  if (!database.startsWith("sqlite:")) return "postgres";
-  const path = relative(process.cwd(), database.slice("sqlite:".length));
+  const file = sqlitePathOf(database);
+  if (file === null) return "postgres";
+  const path = relative(process.cwd(), file);
   return path.startsWith("..") ? database : `sqlite:./${path}`;
 }
 

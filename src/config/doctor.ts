@@ -4,6 +4,7 @@ import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
 import { type Catalog, unreachableBecause } from "../catalog/catalog.ts";
 import type { ProviderRow } from "../catalog/rows.ts";
+import { sqlitePathOf } from "../core/db.ts";
 import { TIERS } from "../core/tiers.ts";
 import { type Variables, variableValue } from "./environment.ts";
 import type { Problem } from "./report.ts";
@@ -129,8 +130,7 @@ function addressChecks({ host, publicUrl, trustedProxies }: Settings["server"]):
 
 /** Names the kind only: an address may hold a password. */
 function databaseCheck({ database }: Settings): Check {
-  if (database.startsWith("sqlite:")) {
-    return { state: "ok", what: `Database: SQLite at ${database.slice("sqlite:".length)}, one process`, fix: null };
-  }
-  return { state: "ok", what: "Database: PostgreSQL", fix: null };
+  const path = sqlitePathOf(database);
+  const what = path === null ? "Database: PostgreSQL" : `Database: SQLite at ${path}, one process`;
+  return { state: "ok", what, fix: null };
 }

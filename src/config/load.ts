@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { type Builtin, readBuiltin } from "../catalog/builtin.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { PROVIDER_KINDS } from "../catalog/provider-kinds.ts";
+import { sqlitePathOf } from "../core/db.ts";
 import type { ProviderKind } from "../core/model.ts";
 import { parseLocated } from "./document.ts";
 import { type Base, createConfiguration, settle } from "./effective.ts";
@@ -133,8 +134,9 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
   const dataDir = resolve(cwd, store.data);
   const database =
     store.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(store.database, cwd);
-  const lameDuckSeconds = server.lameDuckSeconds ?? (database.startsWith("sqlite:") ? 0 : LAME_DUCK_SECONDS);
-  const workers = server.workers ?? (database.startsWith("sqlite:") ? "auto" : 1);
+  const isSqlite = sqlitePathOf(database) !== null;
+  const lameDuckSeconds = server.lameDuckSeconds ?? (isSqlite ? 0 : LAME_DUCK_SECONDS);
+  const workers = server.workers ?? (isSqlite ? "auto" : 1);
   return {
     server: { ...server, lameDuckSeconds, workers },
     ...{ database, dataDir, redis: store.redis, secret: store.secret },

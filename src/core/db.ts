@@ -1,5 +1,12 @@
 // The database port: one portable SQL text that runs on SQLite and on PostgreSQL.
 
+const SQLITE = "sqlite:";
+
+/** The path in an address such as `sqlite:/data/switchyard.db`, also `:memory:`; null for PostgreSQL. */
+export function sqlitePathOf(database: string): string | null {
+  return database.startsWith(SQLITE) ? database.slice(SQLITE.length) : null;
+}
+
 /**
  * Integers come back as `number` while they are safe integers, and as `bigint` beyond, on both databases alike.
  * Read money with `BigInt(value)`, and a time or a count with `Number(value)`.

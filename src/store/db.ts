@@ -1,6 +1,6 @@
 // Opens the database that an address names.
 
-import type { Db } from "../core/db.ts";
+import { type Db, sqlitePathOf } from "../core/db.ts";
 import { withLogAt } from "./sqlite/log-file.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
 
@@ -27,8 +27,9 @@ export interface OpenOptions {
 
 /** `sqlite:/absolute/path`, `sqlite::memory:` or `postgres://…`. */
 export async function openDb(url: string, options: OpenOptions = {}): Promise<Db> {
-  if (url.startsWith("sqlite:")) {
-    return openSqlite(url.slice("sqlite:".length), {
+  const path = sqlitePathOf(url);
+  if (path !== null) {
+    return openSqlite(path, {
       exclusive: options.exclusive ?? false,
       busyTimeoutMs: options.busyTimeoutMs ?? 5_000,
       acceptsLoss: options.acceptsLoss ?? false,
@@ -51,7 +52,8 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
 
 /** The path of a SQLite file; null for a database in memory or on a server, which has its request log within. */
 export function fileOf(url: string): string | null {
-  return url.startsWith("sqlite:") && url !== "sqlite::memory:" ? url.slice("sqlite:".length) : null;
+  const path = sqlitePathOf(url);
+  return path === ":memory:" ? null : path;
 }
 
 /** Runs `work` with the request log of a database that is open and migrated. */

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Checked, Settings } from "../../config/settings.ts";
-import type { Db } from "../../core/db.ts";
+import { type Db, sqlitePathOf } from "../../core/db.ts";
 import { openDb } from "../../store/db.ts";
 import { compareMigrations } from "../../store/migrate.ts";
 import { createSealer } from "../../store/secret/seal.ts";
@@ -22,8 +22,8 @@ const TIMEOUTS = { connectTimeoutMs: 3_000, queryTimeoutMs: 3_000 };
 /** Without a database, or with one that has no versions, the settings as they are. */
 export async function effective(settings: Settings, terminal: Pick<Terminal, "say">): Promise<Settings> {
   const { database } = settings;
-  const isMissing = database.startsWith("sqlite:") && !existsSync(database.slice("sqlite:".length));
-  if (isMissing) return settings;
+  const path = sqlitePathOf(database);
+  if (path !== null && !existsSync(path)) return settings;
   try {
     const db = await openDb(database, TIMEOUTS);
     try {

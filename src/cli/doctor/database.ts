@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, mkdtempSync, realpathSync, rmdirSync
 import { dirname, join } from "node:path";
 import type { Check } from "../../config/doctor.ts";
 import { command } from "../../config/package.ts";
-import type { Db } from "../../core/db.ts";
+import { type Db, sqlitePathOf } from "../../core/db.ts";
 import { openDb } from "../../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../../store/migrate.ts";
 import { logPathOf } from "../../store/sqlite/log-file.ts";
@@ -25,7 +25,7 @@ export async function databaseCheck(
   database: string,
   inspect: (db: Db) => Promise<readonly Check[]> = async () => [],
 ): Promise<DatabaseChecked> {
-  const file = database.startsWith("sqlite:") ? database.slice("sqlite:".length) : null;
+  const file = sqlitePathOf(database);
   const unusable = file === null ? null : fileCheck(file);
   if (unusable !== null) return { check: unusable, clock: null, further: [] };
   let db: Db | null = null;

@@ -3,6 +3,7 @@
 
 import { Type } from "typebox";
 import { isSimulated } from "../../catalog/catalog.ts";
+import { sqlitePathOf } from "../../core/db.ts";
 import { hasKey } from "../../core/model.ts";
 import { AnyText, Flag, listed, named, nullable, Time } from "../openapi/schema.ts";
 import { isoTime } from "./exchange.ts";
@@ -51,7 +52,7 @@ export const SETTINGS_ROUTES: readonly ApiRoute[] = [
         return {
           version,
           node: process.versions.node,
-          store: database.startsWith("sqlite:") ? "sqlite" : "postgres",
+          store: sqlitePathOf(database) === null ? "postgres" : "sqlite",
           startedAt: isoTime(startedAtMs),
           sandbox: isSimulated(catalog),
           baselineModel: catalog.baseline.id,

@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Db } from "../../core/db.ts";
+import { type Db, sqlitePathOf } from "../../core/db.ts";
 import { StoreDamaged } from "../../core/store-errors.ts";
 import { openDb } from "../db.ts";
 import { copyLogInto, logPathOf, movesOf } from "../sqlite/log-file.ts";
@@ -18,7 +18,7 @@ export type CheckCopy = (db: Db) => Promise<void>;
 
 /** The rows of the copy, which has passed the check. */
 export async function backupSqlite(database: string, target: string, check: CheckCopy): Promise<RowCounts> {
-  const source = fileOf(database);
+  const source = sqlitePathOf(database) as string;
   if (!existsSync(source)) throw new Error(`There is no database at ${source}.`);
   // Renamed over the database, the copy would take its place while a gateway goes on writing to the old file.
   const log = logPathOf(realpathSync(source));
@@ -87,16 +87,17 @@ interface SqliteRestore {
  * behind its witness or missing, which a start refuses.
  */
 export async function restoreSqlite({ database, backup, stamp, finish }: SqliteRestore): Promise<string | null> {
-  mkdirSync(dirname(fileOf(database)), { recursive: true, mode: 0o700 });
-  const target = realPathOf(fileOf(database));
+  const path = sqlitePathOf(database) as string;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const target = realPathOf(path);
   const lock = await lockSqlite(target);
   try {
     const aside = existsSync(target) ? `${target}.replaced-${stamp}` : null;
     await writeWhole(target, async (copy) => {
       await copyInto(copy, await openDb(`sqlite:${backup}`, { isReadOnly: true }));
       // Each -wal goes before its file: it must never be taken for that of the restored one.
-      for (const path of [target, logPathOf(target)]) {
-        moveAside(["-wal", "-shm", ""].map((end) => [`${path}${end}`, `${path}.replaced-${stamp}${end}`]));
+      for (const file of [target, logPathOf(target)]) {
+        moveAside(["-wal", "-shm", ""].map((end) => [`${file}${end}`, `${file}.replaced-${stamp}${end}`]));
       }
     });
     moveAside([[`${target}.witness`, `${target}.replaced-${stamp}.witness`]]);
@@ -110,10 +111,6 @@ export async function restoreSqlite({ database, backup, stamp, finish }: SqliteR
   } finally {
     await lock.close();
   }
-}
-
-function fileOf(database: string): string {
-  return database.slice("sqlite:".length);
 }
 
 /** Of a file that may be missing. */

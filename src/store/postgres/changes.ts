@@ -2,6 +2,7 @@
 // missed while the connection is down, and every reconnect counts as a change.
 
 import type pg from "pg";
+import { sqlitePathOf } from "../../core/db.ts";
 
 /** A subscription that reconnects until it is closed. */
 export interface ChangeListener {
@@ -19,7 +20,7 @@ const NO_CHANGES: ChangeListener = { close: () => Promise.resolve() };
 
 /** A SQLite file has one process, so nobody else changes anything. */
 export async function listenForChanges(database: string, options: ChangesOptions): Promise<ChangeListener> {
-  if (database.startsWith("sqlite:")) return NO_CHANGES;
+  if (sqlitePathOf(database) !== null) return NO_CHANGES;
   // Loaded only where it is used: the client costs a tenth of a second at every start.
   const { default: client } = await import("pg");
   return listen(client.Client, database, options);
