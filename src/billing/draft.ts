@@ -17,7 +17,7 @@ import type {
   Transaction,
   Wallet,
 } from "../core/ledger.ts";
-import { leaseKey } from "../core/ledger.ts";
+import { emptyWallet, leaseKey } from "../core/ledger.ts";
 
 /** The largest balance a wallet may have, and the largest charge: far above any use, far below where 64 bits end. */
 export const BALANCE_MAX = 1_000_000_000n * 1_000_000_000n;
@@ -172,7 +172,8 @@ export function transactionHash(
   return hash("sha256", JSON.stringify(fields));
 }
 
-function amountIn(entries: readonly LedgerEntry[], wanted: LedgerBook): bigint {
+/** Zero where the book has no entry. */
+export function amountIn(entries: readonly LedgerEntry[], wanted: LedgerBook): bigint {
   for (const { book, amount } of entries) if (book === wanted) return amount;
   return 0n;
 }
@@ -211,10 +212,6 @@ function pushCharge(fields: HashedField[], { keyId, usage, charge, paid, absorbe
 /** Neither on hold nor leased. */
 export function availableIn({ posted, held, leased }: Wallet): bigint {
   return posted - held - leased;
-}
-
-function emptyWallet(accountId: string): Wallet {
-  return { accountId, posted: 0n, held: 0n, leased: 0n, epoch: 0, sequence: 0, hash: "" };
 }
 
 function unspent(keyId: string): KeySpend {

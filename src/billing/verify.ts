@@ -3,7 +3,7 @@
 
 import type { AuditedTransaction, Charge, LedgerAudit, LedgerVerdict, Wallet, WalletCheck } from "../core/ledger.ts";
 import { costNano, type NanoUsd } from "../core/money.ts";
-import { availableIn, transactionHash } from "./draft.ts";
+import { amountIn, availableIn, transactionHash } from "./draft.ts";
 
 /** A broken ledger would otherwise fill the log with every row. */
 const PROBLEMS_MAX = 50;
@@ -14,7 +14,7 @@ export async function verifyLedger(audit: LedgerAudit): Promise<LedgerVerdict> {
   let transactions = 0;
   for (const check of checks) {
     transactions += check.wallet.sequence;
-    problems.push(...heldProblems(check), ...(await chainProblems(check.wallet, audit)));
+    problems.push(...walletProblems(check), ...(await chainProblems(check.wallet, audit)));
     if (problems.length >= PROBLEMS_MAX) break;
   }
   problems.push(...(await audit.strays()));
@@ -28,7 +28,7 @@ export async function verifyLedger(audit: LedgerAudit): Promise<LedgerVerdict> {
 }
 
 /** What is on hold must be what the open holds add up to, and what is leased what the leases do. */
-function heldProblems({ wallet, openHolds, leases }: WalletCheck): readonly string[] {
+function walletProblems({ wallet, openHolds, leases }: WalletCheck): readonly string[] {
   const problems: string[] = [];
   if (wallet.held !== openHolds) {
     problems.push(`wallet ${wallet.accountId} says ${wallet.held} on hold, its open holds are ${openHolds}`);
@@ -72,8 +72,8 @@ function linkProblem({ transaction, charge }: AuditedTransaction, previous: Link
   const { sequence, entries, balanceAfter, hash } = transaction;
   if (sequence !== previous.sequence + 1) return `number ${previous.sequence + 1} is missing before it`;
   if (entries.reduce((sum, { amount }) => sum + amount, 0n) !== 0n) return "its entries do not sum to zero";
-  const change = entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
-  if (balanceAfter !== previous.balance + change) return "its balance does not follow from the one before";
+  if (balanceAfter !== previous.balance + amountIn(entries, "wallet"))
+    return "its balance does not follow from the one before";
   return transactionHash(transaction, charge, previous.hash) === hash ? null : "it was changed after it was booked";
 }
 
@@ -84,8 +84,7 @@ function chargeProblem({ transaction, charge, holdState }: AuditedTransaction): 
   if (holdState !== (charge.isReserved ? null : "settled")) return `its hold is ${holdState ?? "missing"}`;
   if (recompute(charge) !== charge.charge) return "its charge is not tokens times price";
   if (charge.paid + charge.absorbed !== charge.charge) return "paid and absorbed do not make up its charge";
-  const paid = transaction.entries.find(({ book }) => book === "wallet")?.amount ?? 0n;
-  return paid === -charge.paid ? null : "its entries do not match its charge";
+  return amountIn(transaction.entries, "wallet") === -charge.paid ? null : "its entries do not match its charge";
 }
 
 /** Null when the tokens or prices are no whole numbers. */

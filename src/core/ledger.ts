@@ -16,6 +16,11 @@ export interface Wallet {
   readonly hash: string;
 }
 
+/** Of an account that never had any money. */
+export function emptyWallet(accountId: string): Wallet {
+  return { accountId, posted: 0n, held: 0n, leased: 0n, epoch: 0, sequence: 0, hash: "" };
+}
+
 /** `expired`: released because the process that took it had died. */
 export type HoldState = "open" | "settled" | "voided" | "expired";
 

@@ -4,6 +4,7 @@
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import {
   type CreditLease,
+  emptyWallet,
   type Hold,
   type HoldState,
   type LedgerOp,
@@ -31,9 +32,7 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
     commit,
     async balance(accountId) {
       const [row] = await db.query(`SELECT ${WALLET} FROM wallets WHERE account_id = $1`, [accountId]);
-      return row === undefined
-        ? { accountId, posted: 0n, held: 0n, leased: 0n, epoch: 0, sequence: 0, hash: "" }
-        : toWallet(row);
+      return row === undefined ? emptyWallet(accountId) : toWallet(row);
     },
     async epochs() {
       const rows = await db.query(
