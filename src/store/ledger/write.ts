@@ -3,7 +3,7 @@
 
 import type { Db, SqlValue, Statement } from "../../core/db.ts";
 import type { Charge, CreditLease, Hold, LedgerChanges, LedgerState, Transaction, Wallet } from "../../core/ledger.ts";
-import type { Price } from "../../core/money.ts";
+import { createPriceWriter } from "../../core/money.ts";
 import {
   type BulkInsert,
   bulkInsert,
@@ -215,7 +215,7 @@ function isByHand({ actor }: Transaction): boolean {
 
 /** Charges with everything needed to compute them again. */
 function chargeShape(): InsertShape<Charge> {
-  const priceText = createPriceTexts();
+  const writePrice = createPriceWriter();
   return {
     table: "charges",
     columns: {
@@ -230,7 +230,7 @@ function chargeShape(): InsertShape<Charge> {
       cache_write_tokens: integer(({ usage }) => usage.buckets.cacheWrite),
       output_tokens: integer(({ usage }) => usage.buckets.output),
       is_estimated: flag(({ usage }) => usage.isEstimated),
-      price_json: text(({ usage }) => priceText(usage.price)),
+      price_json: text(({ usage }) => writePrice(usage.price)),
       markup_ppm: integer(({ usage }) => usage.markupPpm),
       outcome: text(({ usage }) => usage.outcome),
       charge: integer((charge) => charge.charge),
@@ -239,18 +239,6 @@ function chargeShape(): InsertShape<Charge> {
       is_reserved: flag((charge) => charge.isReserved),
     },
     clockColumn: "created_at",
-  };
-}
-
-/** Prices as JSON. Remembered, because the same few prices come again and again. */
-function createPriceTexts(): (price: Price) => string {
-  const texts = new WeakMap<Price, string>();
-  return (price) => {
-    const known = texts.get(price);
-    if (known !== undefined) return known;
-    const made = JSON.stringify(price);
-    texts.set(price, made);
-    return made;
   };
 }
 
