@@ -11,7 +11,7 @@ import type { Log } from "../core/log.ts";
 import type { CallWindows } from "../core/processes/call-window.ts";
 import type { ReadyCheck } from "../http/context.ts";
 import { openDb } from "../store/db.ts";
-import { countProcesses } from "../store/ledger/ledger.ts";
+import { countProcesses } from "../store/ledger/processes.ts";
 import { createCallWindows } from "../store/rate-windows/database.ts";
 import { createMemoryWindows } from "../store/rate-windows/memory.ts";
 import { openRedisWindows } from "../store/rate-windows/redis.ts";

@@ -12,8 +12,8 @@ import { backupPostgres, examinePostgres, restorePostgres } from "../store/backu
 import { backupSqlite, examineSqlite, type RowCounts, restoreSqlite } from "../store/backup/sqlite.ts";
 import { openDb } from "../store/db.ts";
 import { createLedgerAudit } from "../store/ledger/audit.ts";
-import { countProcesses } from "../store/ledger/ledger.ts";
 import { recordLoss } from "../store/ledger/losses.ts";
+import { countProcesses } from "../store/ledger/processes.ts";
 import { compareMigrations, type MigrationDifference } from "../store/migrate.ts";
 import type { Arguments } from "./command/arguments.ts";
 import { exitUnlessConfirmed, printJson, runCommand } from "./command/command.ts";

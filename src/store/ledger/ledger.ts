@@ -20,6 +20,7 @@ import { BatchRejected } from "../../core/store-errors.ts";
 import { clockSql, forUpdateSql, inListSql, listValue } from "../dialect.ts";
 import { KEY_SPEND, toKeySpend } from "./key-spends.ts";
 import { LedgerMemory } from "./memory.ts";
+import { forgetProcess } from "./processes.ts";
 import { createLedgerWriter } from "./write.ts";
 
 /** `owner` names this run of this process: a restart is another owner. */
@@ -78,26 +79,6 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
       await db.query(`DELETE FROM processes WHERE id = $1 AND ${HOLDS_NOTHING}`, [owner]);
     },
   };
-}
-
-/** A process says that it lives every few seconds (`beat`); after so long without a sign it does not count as alive. */
-const ALIVE_MS = 15_000;
-
-/** A process that is known to have ended. What it holds is an orphan at once. */
-export async function forgetProcess(db: Db, owner: string): Promise<void> {
-  await db.query("DELETE FROM processes WHERE id = $1", [owner]);
-}
-
-/** For the one process that owns a SQLite file, before any other uses it. */
-export async function forgetProcesses(db: Db): Promise<void> {
-  await db.query("DELETE FROM processes");
-}
-
-/** How many processes share this database now. */
-export async function countProcesses(db: Db): Promise<number> {
-  const sql = `SELECT COUNT(*) AS count FROM processes WHERE seen_at > ${clockSql(db.kind)} - $1`;
-  const [row] = await db.query(sql, [ALIVE_MS]);
-  return Number(row?.count ?? 0);
 }
 
 /** While some are written, the next are prepared. A SQLite file's thread keeps their order, and so does a connection. */
