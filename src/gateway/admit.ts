@@ -24,7 +24,7 @@ const BEARER = /^Bearer +(\S+) *$/i;
 
 export interface Credentials {
   readonly authorization: string | undefined;
-  /** The `x-api-key` header, where the path takes it. */
+  /** The format's own header for keys, such as `x-api-key`, where it has one. */
   readonly apiKey: string | undefined;
   /** The client's network address. To learn it takes a system call, and a known key needs none. */
   readonly address: () => string;

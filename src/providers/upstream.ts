@@ -318,7 +318,7 @@ function piecesOf({ body }: Sent): readonly Buffer[] {
   return Buffer.isBuffer(body) ? [body] : [];
 }
 
-/** One for all: clients leave by the thousand, and where it was made says nothing. */
+/** Made once: clients leave by the thousand, and its stack trace says nothing. */
 const CLIENT_GONE = new Error("the client has gone");
 
 function failureKind(error: Error & { code?: string }): TransportFailureKind {

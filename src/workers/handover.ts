@@ -1,18 +1,18 @@
-// Connections on their way from the primary process to a worker. Node keeps its end of one open until the worker has said
-// that it took it, and forgets it when the worker dies first. Here it goes to another worker then. Node also closes the
-// port when the last worker leaves. Here that one stays listed until another listens, so that connections wait. Which
-// worker gets a connection is Node's choice. When it gets it is chosen here, so that none gets many more than the others.
+// Hands connections from the primary process to workers, and changes two things that Node's cluster module does. Node
+// loses a connection whose worker dies before it takes it: here another worker gets it. Node closes the port when the
+// last worker ends: here connections wait until another worker listens. Node chooses the worker of a connection, and
+// `Turns` decides when it gets it, so that no worker gets many more than the others.
 
 import type { ChildProcess } from "node:child_process";
 import { type TakingWorker, Turns } from "./turns.ts";
 
-/** Node's message that hands a connection over; all of it is Node's own business but for the number. */
+/** Node's message that hands a connection over. Only its number matters here. */
 interface NewConnection {
   readonly act: "newconn";
   readonly seq: number;
 }
 
-/** What Node says when it was taken, or was not because the worker closes. */
+/** Acknowledges the connection with this number, taken or refused because the worker is closing. */
 interface WorkerReply {
   readonly ack?: number;
 }
@@ -46,7 +46,7 @@ interface WatchedWorker extends TakingWorker {
   readonly pending: Map<number, Pending>;
   /** Whether it takes connections. */
   hasJoined: boolean;
-  /** Of the last worker: what Node is yet to be told about its end. Null while it lives. */
+  /** The end of the last worker, as far as Node has not been told of it. Null while the worker lives. */
   held: (() => void)[] | null;
 }
 
@@ -131,8 +131,8 @@ function notePending(worker: ChildProcess, watched: WatchedWorker, turns: Turns)
     const found = ack === undefined ? undefined : pending.get(ack);
     if (ack === undefined || found === undefined) return;
     pending.delete(ack);
-    turns.look();
-    // Our end of what was passed on: taken or not, it is of no more use. Of all others Node takes care.
+    turns.handOut();
+    // Nobody needs our end of a connection that was passed on. Node closes its end of all others.
     if (ack < 0) found.connection.close();
   });
 }
@@ -144,7 +144,7 @@ interface EndOptions {
   onEnd(): void;
 }
 
-/** Node hears of the end of the last worker only when that is released. */
+/** Holds back the events that tell Node of the last worker's end, until they are released. */
 function holdEnd(worker: ChildProcess, watched: WatchedWorker, { isLast, onHold, onEnd }: EndOptions): void {
   const emit = worker.emit.bind(worker) as Emit;
   const setConnected = (connected: boolean): void => void Object.assign(worker, { connected });
@@ -159,7 +159,7 @@ function holdEnd(worker: ChildProcess, watched: WatchedWorker, { isLast, onHold,
       tell(event, values);
       return true;
     }
-    // Node may still send it a connection, which is then pending as well. It sends none to a process that is not connected.
+    // Node sends connections only to a process that is connected. What it sends from now on is pending, and passed on later.
     setConnected(true);
     if (watched.held === null) onHold();
     watched.held ??= [];

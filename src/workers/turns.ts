@@ -1,6 +1,6 @@
-// When a worker gets the next connection. Clients keep their connections, so one that gets many serves many for good. Of
-// those that come at once, Node gives each to whichever worker is free first: some got three times as many as others
-// (18 November 2026). Here a worker that is ahead waits for the others, and at the start for those that do not listen yet.
+// Decides when a worker gets its next connection. Clients keep connections open, so a worker that gets many stays busier
+// than the others. Node gives each one to the worker that is free first: of many at once, some workers got three times as
+// many as others (18 November 2026). So a worker that is ahead waits, at the start also for workers that do not listen yet.
 
 export interface TakingWorker {
   /** How many connections it got, compared with the others. */
@@ -9,11 +9,11 @@ export interface TakingWorker {
 
 /** How long connections wait for workers that start. */
 const STARTING_MS_MAX = 10_000;
-/** So many do not wait for them, as somebody may wait for the first answer. */
+/** So many connections do not wait for them, so that the first answer comes soon. */
 const EARLY_MAX = 4;
-/** So many connections more than another one, and a worker waits. */
+/** A worker waits when it got so many connections more than another one. */
 const AHEAD_MAX = 4;
-/** How long it waits. One that takes nothing for so long is busy or stuck, and owed nothing later. */
+/** How long it waits. A worker that takes none for so long is busy or stuck, and does not make up for it later. */
 const LATE_MS_MAX = 20;
 
 interface Waiting {
@@ -29,8 +29,8 @@ export class Turns {
   readonly #starting = new Set<TakingWorker>();
   /** How many connections did not wait for them. */
   #early = 0;
-  #start: NodeJS.Timeout | undefined;
-  #late: NodeJS.Timeout | undefined;
+  #startTimer: NodeJS.Timeout | undefined;
+  #lateTimer: NodeJS.Timeout | undefined;
 
   /** `joined` lists the workers that take connections. */
   constructor(joined: () => readonly TakingWorker[]) {
@@ -42,49 +42,49 @@ export class Turns {
     if (!this.#hasBegun) this.#starting.add(worker);
   }
 
-  /** The gateway can be stopped now, so connections may be answered. The other workers have been started. */
+  /** Connections are handed out from now on: the gateway can be stopped, and the other workers have been started. */
   begin(): void {
     this.#hasBegun = true;
-    this.#start = setTimeout(() => this.open(), STARTING_MS_MAX).unref();
-    this.look();
+    this.#startTimer = setTimeout(() => this.open(), STARTING_MS_MAX).unref();
+    this.handOut();
   }
 
   /** Nobody waits for the start of workers any more. */
   open(): void {
-    clearTimeout(this.#start);
+    clearTimeout(this.#startTimer);
     this.#hasBegun = true;
     this.#starting.clear();
-    this.look();
+    this.handOut();
   }
 
   /** The worker takes connections from now on. */
   noteJoined(worker: TakingWorker): void {
-    if (this.#starting.delete(worker)) this.look();
+    if (this.#starting.delete(worker)) this.handOut();
     else this.#level();
   }
 
   noteEnded(worker: TakingWorker): void {
     this.#starting.delete(worker);
-    this.look();
+    this.handOut();
   }
 
   /** Calls `give` when it is the worker's turn. */
   wait(worker: TakingWorker, give: () => void): void {
     this.#waiting.push({ worker, give });
-    this.look();
+    this.handOut();
   }
 
-  /** To be called when a worker may have taken a connection. */
-  look(): void {
+  /** Hands out every connection that is due. To be called whenever that may have changed. */
+  handOut(): void {
     if (!this.#hasBegun) return;
-    clearTimeout(this.#late);
+    clearTimeout(this.#lateTimer);
     for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
       if (this.#starting.size > 0) this.#early += 1;
       next.worker.given += 1;
       next.give();
     }
     if (this.#waiting.length > 0 && this.#starting.size === 0)
-      this.#late = setTimeout(() => this.#level(), LATE_MS_MAX).unref();
+      this.#lateTimer = setTimeout(() => this.#level(), LATE_MS_MAX).unref();
   }
 
   #takeNext(): Waiting | undefined {
@@ -96,10 +96,10 @@ export class Turns {
     return next;
   }
 
-  /** Also for a worker that joins after the start: it gets as many as the others from now on. */
+  /** All count as equal again, so a worker that was late or joined late gets its share and no more. */
   #level(): void {
     const most = Math.max(0, ...this.#joined().map(({ given }) => given));
     for (const worker of this.#joined()) worker.given = most;
-    this.look();
+    this.handOut();
   }
 }

@@ -53,7 +53,7 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
   });
   server.on("clientError", (error, socket) => {
     const { _httpMessage: written, [NEWEST_RESPONSE]: newest } = socket as AnsweredSocket;
-    // Another response would stand in the middle of one, or be taken for that to the next request.
+    // Another response would end up inside the one being written, or be read as that to the next request.
     const isInside = written?.headersSent === true && !written.writableEnded;
     const isSecond = newest?.headersSent === true && !newest.req.complete;
     if (isInside || isSecond) socket.destroy();
@@ -63,7 +63,7 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
   return server;
 }
 
-/** On the socket: from a WeakMap, young collections would take it, and the whole request with it, for alive. */
+/** Kept on the socket: a WeakMap would keep it, and the whole request, alive through young garbage collections. */
 const NEWEST_RESPONSE = Symbol("newestResponse");
 
 interface AnsweredSocket extends Duplex {
@@ -73,8 +73,8 @@ interface AnsweredSocket extends Duplex {
 }
 
 /**
- * Not by Node's own limit: a worker that refuses a connection gets it again from the primary process, without an end where
- * all are full. Returns the connections that the primary has not decided on: their requests wait.
+ * Node's own limit does not serve here: the primary process hands a refused connection out again, without end where all
+ * workers are full. Returns the connections that the primary has not decided on: their requests wait.
  */
 function limitConnections(server: Server, { places, metrics }: AdmissionContext): WeakMap<Socket, Promise<void>> {
   const undecided = new WeakMap<Socket, Promise<void>>();
