@@ -45,6 +45,8 @@ export interface Controls {
   /** The conversation that the request belongs to, as its client names it. */
   readonly session: string | null;
   readonly escalate: EscalationPolicy | null;
+  /** Fields that look like controls and are none, as a typo makes them. Absent where there are none. */
+  readonly unknown?: readonly string[];
 }
 
 export const NO_CONTROLS: Controls = {

@@ -2,7 +2,7 @@
 // catalogue give the same decision.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Decision, RoutingQuestion } from "../core/decision.ts";
+import type { Controls, Decision, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { DecidedSession, SessionView } from "../core/session.ts";
@@ -49,7 +49,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     model: model.id,
     category: classification.category,
     method: profile === "auto" ? classification.method : profile,
-    reasoning: explain(classification, question, [...moves, ...chain.notes]),
+    reasoning: explain(classification, question, [...moves, ...chain.notes, ...unknownNotes(controls)]),
     costEstimate: estimate.cost,
     baselineCost: estimate.baselineCost,
     savings: estimate.savings,
@@ -143,6 +143,11 @@ function explain(
   const opening = openingOf(question);
   const isAll = opening.length === 0 && notes.length === 0;
   return isAll ? classified : [...opening, classified, ...notes].join("; ");
+}
+
+/** A misspelled control is dropped like every unknown one, so here is where its client can see that. */
+function unknownNotes({ unknown = [] }: Controls): readonly string[] {
+  return unknown.length === 0 ? unknown : [`unknown fields ignored: ${unknown.join(", ")}`];
 }
 
 // The score is named for the record even where it did not decide.

@@ -7,6 +7,14 @@ import { TIERS } from "../../core/tiers.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../wire/fields.ts";
 
 const CONTROL_PREFIX = "service_";
+const CONTROL_FIELDS: ReadonlySet<string> = new Set([
+  ...["service_profile", "service_tier", "service_tier_floor", "service_tier_ceiling", "service_max_cost"],
+  ...["service_bfcl_min", "service_code_quality", "service_chat_quality", "service_host_order", "service_session"],
+  "service_escalate",
+]);
+/** A name that a typo makes. Others may be anything and are not shown. */
+const PLAIN_NAME = /^\w{1,40}$/;
+const UNKNOWN_MAX = 5;
 /** Above 100 no model qualifies, and the filter is set aside like any other that leaves none. */
 export const SCORE_MAX = 1_000_000;
 /** No request costs more; a larger number is a mistake. */
@@ -27,7 +35,7 @@ export function readControls(body: JsonObject): Controls {
   if (profile === "direct" && (model === null || model === "" || model === "auto")) {
     throw invalid("model", "The profile 'direct' needs a model id in 'model'; GET /v1/models lists them.");
   }
-  return {
+  const controls: Controls = {
     profile,
     model,
     forcedTier: profile === "tier" ? readForcedTier(body) : null,
@@ -41,6 +49,17 @@ export function readControls(body: JsonObject): Controls {
     session: readSession(body),
     escalate: readChoice(body, "service_escalate", ESCALATIONS),
   };
+  for (const name in body) {
+    if (isControlField(name) && !CONTROL_FIELDS.has(name)) return { ...controls, unknown: unknownIn(body) };
+  }
+  return controls;
+}
+
+function unknownIn(body: JsonObject): readonly string[] {
+  const isUnknown = (name: string): boolean => isControlField(name) && !CONTROL_FIELDS.has(name);
+  return Object.keys(body)
+    .filter((name) => isUnknown(name) && PLAIN_NAME.test(name))
+    .slice(0, UNKNOWN_MAX);
 }
 
 function readSession(body: JsonObject): string | null {

@@ -124,7 +124,8 @@ function readSession(stored: StoredSession, { session: id, sessionState }: Reque
 /** Without the name of the session, which is the client's own text. */
 function controlsOf({ controls }: Decision): Controls | null {
   if (controls === undefined || !asksForSomething(controls)) return null;
-  return controls.session === null ? controls : { ...controls, session: null };
+  const { unknown: _, ...asked } = controls;
+  return { ...asked, session: null };
 }
 
 /** Whether the request set any routing control; most set none. */

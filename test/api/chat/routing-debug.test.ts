@@ -108,6 +108,16 @@ describe("the answer", () => {
     expect(decision.historyFloor).not.toBeNull();
   });
 
+  it("names a misspelled control, and a live request is answered without it", async () => {
+    const misspelled = { service_teir_floor: "COMPLEX" };
+    const plain = await debug({ prompt: "Hi" });
+    const { reasoning, tier } = await debug({ prompt: "Hi", ...misspelled });
+    expect(tier).toBe(plain.tier);
+    expect(reasoning).toBe(`${plain.reasoning}; unknown fields ignored: service_teir_floor`);
+    const live = { messages: [{ role: "user", content: "Hi" }], ...misspelled };
+    expect((await gateway.post("/v1/chat/completions", live)).status).toBe(200);
+  });
+
   it("takes `profile` and every control", async () => {
     expect(await debug({ prompt: "Hi", profile: "tier", service_tier: "LIGHT" })).toMatchObject({
       tier: "LIGHT",

@@ -15,6 +15,15 @@ describe("readControls", () => {
     expect(readControls({})).toEqual(NO_CONTROLS);
   });
 
+  it("names unknown fields, a few of them and none that is no plain name", () => {
+    const { unknown, ...rest } = readControls({ service_teir_floor: "LIGHT", "service_a b": 1, services: 1, stop: 1 });
+    expect(unknown).toEqual(["service_teir_floor"]);
+    expect(rest).toEqual(NO_CONTROLS);
+    const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`service_${index}`, 1]));
+    expect(readControls(many).unknown).toHaveLength(5);
+    expect(readControls({ [`service_${"x".repeat(99)}`]: 1 }).unknown).toEqual([]);
+  });
+
   it("reads every field", () => {
     expect(
       readControls({
