@@ -12,8 +12,8 @@ export interface SecretSealer {
   open(sealed: string, about: string): Promise<string>;
 }
 
-/** Sent to a provider whose key cannot be opened, so that it refuses instead of the sandbox answering. */
-const UNREADABLE = "unreadable-key";
+/** Sent to a provider with the id of a key that cannot be opened: it refuses, instead of the sandbox answering. */
+const UNREADABLE = "unreadable-key-";
 /** Of a shorter secret, four characters would be too much. */
 const SHOWN_LENGTH_MIN = 12;
 
@@ -60,7 +60,8 @@ export async function openDocument(
   const unreadable = work.filter((_, index) => texts[index] === null).map(({ provider }) => provider);
   const opened = eachSecret(document, (value, _, place) => {
     if (!isSealed(value)) return value;
-    const key = texts.shift() ?? UNREADABLE;
+    // Two of one provider must differ: a key that is listed twice would make the whole version unusable.
+    const key = texts.shift() ?? `${UNREADABLE}${secretId(value)}`;
     // Health and log name one of several keys as the dashboard and the commands do.
     return place.startsWith("apiKeys.") ? { key, id: secretId(value) } : key;
   });

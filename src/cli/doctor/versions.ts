@@ -1,20 +1,29 @@
-// The check of the run-time configuration: which version is in use, and why not the newest.
+// The checks of the run-time configuration: which version is in use, why not the newest, and which keys cannot be read.
 
 import type { Check } from "../../config/doctor.ts";
 import { command } from "../../config/package.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Db } from "../../core/db.ts";
+import { SECRET_FILE } from "../../store/secret/secret.ts";
 import { versionsOf } from "../command/effective.ts";
 
 /** None where nothing was changed at run time. Never makes the secret, which a check must not. */
 export async function versionChecks(db: Db, settings: Settings): Promise<readonly Check[]> {
-  const versions = versionsOf(db, settings, { isReadOnly: true });
+  const unreadable = new Set<string>();
+  const versions = versionsOf(db, settings, {
+    isReadOnly: true,
+    onNews(news) {
+      if (news.kind === "keyUnreadable") unreadable.add(news.provider);
+    },
+  });
   await versions.start();
   versions.stop();
   const { number: newest } = versions.newest();
   const { number: serving, problems } = versions.serving();
   if (newest === 0) return [];
-  if (serving === newest) return [{ state: "ok", what: `Run-time configuration: version ${newest}`, fix: null }];
+  const sealed = [...unreadable].map(sealedCheck);
+  if (serving === newest)
+    return [{ state: "ok", what: `Run-time configuration: version ${newest}`, fix: null }, ...sealed];
   const why = problems.map(({ place, message }) => `${place}: ${message}`).join("; ");
   const what = `Run-time configuration: version ${newest} cannot be used, version ${serving} serves (${why})`;
   return [
@@ -23,5 +32,15 @@ export async function versionChecks(db: Db, settings: Settings): Promise<readonl
       what,
       fix: `Publish a version that passes, or go back: ${command(`versions rollback ${serving}`)}`,
     },
+    ...sealed,
   ];
+}
+
+/** As after a restore on another machine. The provider refuses what is sent instead, which alone would mislead. */
+function sealedCheck(provider: string): Check {
+  return {
+    state: "fail",
+    what: `${provider}: its stored key was encrypted with another secret`,
+    fix: `Start with the SWITCHYARD_SECRET or ${SECRET_FILE} of the gateway that stored it, or enter the key again`,
+  };
 }

@@ -83,6 +83,14 @@ describe("with a provider, a model and a chain that were added at run time", () 
   test("a wrong secret does not hide the rest of the configuration", async () => {
     const env = { SWITCHYARD_SECRET: "another-secret", DATABASE_URL: gateway.database };
     expect((await run(["models", "list"], { env })).out).toContain("beta");
+    // Keys that cannot be read are not taken for one key that is listed twice.
+    const another: Partial<Terminal> = { readInput: async () => "other-secret-2" };
+    expect((await run(["providers", "add-key", "other", "--key-from", "-"], another)).code).toBe(0);
+    const { code, out } = await run(["doctor"], { env });
+    expect(code).toBe(1);
+    expect(out).toContain("✓ Run-time configuration: version 4");
+    expect(out).toContain("✗ other: its stored key was encrypted with another secret");
+    expect((await run(["doctor"])).out).not.toContain("another secret");
   });
 });
 
