@@ -332,6 +332,6 @@ export function reasonOf({ name, breaker, lastError }: Watched): string {
   const { state } = breaker;
   if (state === "half-open") return `${name} is being probed after failures${because}`;
   const until = new Date(breaker.admitsAtMs).toISOString();
-  if (state === "resting") return `${name} rests until ${until}, as the provider asked${because}`;
-  return `${name} rests until ${until} after failures${because}`;
+  if (state === "resting") return `${name} is cooling down until ${until}, as the provider asked${because}`;
+  return `${name} is cooling down until ${until} after failures${because}`;
 }

@@ -166,11 +166,12 @@ function allFailed(walk: ChainWalk, { health, now, registry }: Services): Unansw
     .map(({ model }) => health.stateOf(model.route).nextTryAtMs ?? Number.POSITIVE_INFINITY);
   const soonestMs = Math.min(...dueAtMs);
   const { attempts, failures } = walk;
-  const { tier, chain, isNamed } = walk.reservation.decision;
+  const { tier, chain, isNamed, profile } = walk.reservation.decision;
   const waitMs = Number.isFinite(soonestMs) ? Math.max(0, soonestMs - now()) : null;
   const last = walk.tried.at(-1);
   const isKeyless = last !== undefined && !hasKey(registry.connection(last.provider).provider);
-  const error = chainError({ tier: isNamed ? null : tier, chain, attempts, failures, isKeyless, waitMs });
+  const isFixed = isNamed || profile === "direct";
+  const error = chainError({ tier: isFixed ? null : tier, chain, attempts, failures, isKeyless, waitMs });
   return { ok: false, error, event: "error", accepted: null };
 }
 

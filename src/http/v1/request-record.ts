@@ -94,7 +94,10 @@ function toAttempt(attempt: AttemptReport, startedAtMs: number, keepsWords: bool
 const MESSAGE_CHARS_MAX = 1_000;
 
 /** The message repeats the provider's words, so the same rule holds for both. That of a 404 repeats the client's. */
-function keptMessage({ errorMessage, status, report, keepsContent }: FinishedRequest): string | null {
+function keptMessage(finished: FinishedRequest): string | null {
+  const { errorMessage, errorCode, status, report, keepsContent } = finished;
+  // The router's own: it names capabilities and numbers only. A provider may use the same code.
+  if (errorCode === "no_capable_model" && report.attempts.length === 0) return errorMessage;
   if (errorMessage === null || (status === 404 && !keepsContent)) return null;
   const mayTell = [status, ...report.attempts.map((attempt) => attempt.status)].every(
     (each) => loggedReason({ status: each, reason: "" }, keepsContent) !== null,

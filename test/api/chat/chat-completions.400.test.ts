@@ -1,6 +1,6 @@
 // Known fields of a wrong type or range, and routing controls that count and are not valid. Behaviour 4.3, 4.5.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { type FakeProvider, startFakeProvider } from "../../support/providers/fake-provider.ts";
@@ -156,5 +156,7 @@ describe("a need that no model meets", () => {
       code: "context_length_exceeded",
     });
     expect(error.message).toMatch(/context window/);
+    const logged = async () => (await gateway.api("GET", `/api/requests/${error.request_id}`)).json();
+    await vi.waitFor(async () => expect(await logged()).toMatchObject({ errorMessage: error.message }), 30_000);
   });
 });

@@ -243,8 +243,9 @@ describe("503", () => {
     }
   });
 
-  it("comes for a stream that breaks before it began", async () => {
+  it("comes for a stream that breaks before it began, and names the model that the request fixed", async () => {
     mixed.anthropic.on("*", sends(200, "not events"));
-    await expectMessagesError(await ask({ model: "claude", service_profile: "direct", stream: true }), 503);
+    const answer = await ask({ model: "claude", service_profile: "direct", stream: true });
+    expect((await expectMessagesError(answer, 503)).message).toMatch(/^The model claude failed\. Last error: /);
   });
 });

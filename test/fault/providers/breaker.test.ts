@@ -273,7 +273,7 @@ describe.concurrent("case 59: the operator's faults", () => {
         filteredChain: ["beta", "alpha"],
         resting: {
           alpha: expect.stringMatching(
-            /^the key of lab-a rests until \S+Z after failures \(API key refused, status 401\)$/,
+            /^the key of lab-a is cooling down until \S+Z after failures \(API key refused, status 401\)$/,
           ),
         },
         reasoning: expect.stringContaining("cooling down after failures, tried last: alpha"),

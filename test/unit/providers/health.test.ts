@@ -264,7 +264,7 @@ test("the overview shows each breaker for itself, the state of a model what hold
   expect(b).toMatchObject({ id: "b", provider: { state: "closed" }, credential: { state: "closed" } });
   expect(health.stateOf("a2")).toMatchObject({ isResting: true, ...held });
   expect(health.resting().get("a2")).toBe(
-    "the key of a rests until 1970-01-01T00:16:45.000Z after failures (refused-key in words)",
+    "the key of a is cooling down until 1970-01-01T00:16:45.000Z after failures (refused-key in words)",
   );
 });
 
