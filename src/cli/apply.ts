@@ -97,7 +97,7 @@ async function replayed(
 function printReplay(result: ReplayResult, isJson: boolean, terminal: Terminal): void {
   const { requests, changed, up, down, refused, costBeforeUsd, costAfterUsd } = result;
   const words =
-    `Last ${requests} requests: ${changed} would change (${up} to a higher tier, ${down} to a lower one, ${refused} refused).\n` +
+    `Last ${requests} ${requests === 1 ? "request" : "requests"}: ${changed} would change (${up} to a higher tier, ${down} to a lower one, ${refused} refused).\n` +
     `$${costBeforeUsd} charged, $${costAfterUsd} with these changes. Nothing was published.\n`;
   if (isJson) printJson(result, terminal);
   else terminal.out(words);

@@ -221,7 +221,8 @@ function rowOf(key: KeyRecord, { spent, profiles }: KeyRow, nowMs: number): read
     `${key.prefix}…`,
     keyStatus(key, nowMs),
     key.accountId,
-    profiles.get(key.profileId ?? "") ?? key.profileId ?? "-",
+    // A key whose profile was deleted is active, and refused all the same.
+    profiles.get(key.profileId ?? "") ?? (key.profileId === null ? "-" : `${key.profileId} (deleted: it gets 401)`),
     String(key.requestsPerMinute ?? "-"),
     spentOf(key, spent),
     minuteOf(key.expiresAtMs),

@@ -95,8 +95,10 @@ async function search(address: string | null, ownPort: number) {
 }
 
 function nothingFound(address: string | null): string {
-  const where = address === null ? "on this machine at the usual ports" : `at ${address}`;
-  return `No model server answers ${where}. Name an address: ${command("providers discover HOST:PORT")}\n`;
+  const kinds = "No Ollama, LM Studio, llama.cpp or vLLM answers";
+  if (address === null)
+    return `${kinds} on this machine at the usual ports. Name an address: ${command("providers discover HOST:PORT")}\n`;
+  return `${kinds} at ${address}. Connect another server on the Providers page, or: ${command("help providers")}\n`;
 }
 
 const HEADINGS = ["MODEL", "CONTEXT", "CAN", "IN THE CATALOGUE AS"];

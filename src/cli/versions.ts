@@ -82,13 +82,18 @@ async function list(isJson: boolean, service: Versions, terminal: Terminal): Pro
     String(number),
     at,
     author,
-    changes[0] ?? "-",
+    inShort(changes),
     note,
   ]);
   if (isJson) printJson({ data: described }, terminal);
   else if (rows.length === 0) terminal.say("Nothing was changed at run time yet.\n");
   else terminal.out(formatTable([["VERSION", "TIME", "AUTHOR", "CHANGE", "NOTE"], ...cells]));
   return 0;
+}
+
+/** A version may change a hundred prices, and the row is one line. */
+function inShort([first = "-", ...more]: readonly string[]): string {
+  return more.length === 0 ? first : `${first}, and ${more.length} more`;
 }
 
 /** As the file would have it, or as JSON. */

@@ -95,6 +95,9 @@ describe("keys", () => {
     const bound = await run(keys, terminal, `keys set ${made.id} --profile cheap --json`);
     expect(JSON.parse(bound.out)).toMatchObject({ profile: made.profile });
     expect((await run(keys, terminal, "keys list")).out).toMatch(/ default +cheap +- /);
+    await run(profiles, terminal, "profiles delete cheap --yes");
+    const { out } = await run(keys, terminal, "keys list");
+    expect(out).toContain(` active  default  ${made.profile} (deleted: it gets 401) `);
   });
 
   test("a running server accepts a new key at once and rejects a revoked one within seconds", async () => {

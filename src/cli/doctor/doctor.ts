@@ -13,7 +13,7 @@ import { type Terminal, thisTerminal } from "../command/terminal.ts";
 import { explainFailure, FAILED, UsageError } from "../command/usage.ts";
 import { clockChecks, providerClocks } from "./clock.ts";
 import { databaseCheck, dataCheck } from "./database.ts";
-import { diskCheck, portCheck, redisCheck, uiCheck } from "./machine.ts";
+import { diskCheck, isServing, portCheck, redisCheck, uiCheck } from "./machine.ts";
 import { askProviders, listingCheck, listProviders, localChecks } from "./providers.ts";
 import { versionChecks } from "./versions.ts";
 
@@ -48,7 +48,7 @@ const QUIET = { say: () => undefined };
 function summaryOf(checks: readonly Check[]): string {
   const { failed, warned } = countStates(checks);
   const warnings = warned === 0 ? "" : `, ${warned} ${warned === 1 ? "warning" : "warnings"}`;
-  if (failed === 0) return `Ready${warnings}. Start it: ${command("serve")}`;
+  if (failed === 0) return `Ready${warnings}.${checks.some(isServing) ? "" : ` Start it: ${command("serve")}`}`;
   return `${failed} ${failed === 1 ? "problem" : "problems"}${warnings}.`;
 }
 

@@ -68,6 +68,12 @@ export async function redisCheck(url: string | null, timeoutMs = TIMEOUT_MS): Pr
   }
 }
 
+const RUNNING = "Switchyard is already running";
+
+export function isServing({ what }: Check): boolean {
+  return what.endsWith(RUNNING);
+}
+
 /** Is the port free, or is it ours already? */
 export async function portCheck({ host, port }: Pick<Settings["server"], "host" | "port">): Promise<Check> {
   if (port === 0) return { state: "ok", what: "Port: any free one", fix: null };
@@ -78,7 +84,7 @@ export async function portCheck({ host, port }: Pick<Settings["server"], "host" 
     return { state: "fail", what, fix: "Set HOST to an address of this machine and PORT to a port above 1023" };
   }
   if (await isSwitchyard(host, port)) {
-    return { state: "ok", what: `Port ${port}: Switchyard is already running`, fix: null };
+    return { state: "ok", what: `Port ${port}: ${RUNNING}`, fix: null };
   }
   const what = `Port ${port} on ${host} is in use by another program`;
   return { state: "fail", what, fix: "Stop that program, or set PORT to another port" };

@@ -91,7 +91,7 @@ function saidBy({ fault }: Failure, provider: Provider): string {
   const words = withoutSecrets(fault?.message ?? "", provider)
     .trim()
     .slice(0, SAID_MAX);
-  return words === "" ? "" : ` It says: ${words}`;
+  return words === "" ? "" : ` It says: ${words}${/[.!?…]$/.test(words) ? "" : "."}`;
 }
 
 function newKey(provider: Provider): string {
@@ -99,7 +99,7 @@ function newKey(provider: Provider): string {
   const builtin = readBuiltin().providers.find((row) => row.id === id && row.baseUrl === baseUrl);
   const places = [builtin?.keyVariable, `providers.${id}.apiKey`].filter((place) => place != null).join(" or ");
   return hasKey(provider)
-    ? `Replace the key in ${places} and restart the gateway. If it was set on the Providers page, replace it there.`
+    ? `Replace the key where it was set: on the Providers page, or in ${places}, which needs a restart.`
     : `Enter its key on the Providers page of the dashboard. Or set ${places} and restart the gateway.`;
 }
 

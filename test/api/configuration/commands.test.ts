@@ -78,6 +78,9 @@ describe("with a provider, a model and a chain that were added at run time", () 
     expect(checks).toContainEqual(expect.objectContaining({ what: "SIMPLE: beta" }));
     expect(checks.find(({ what }) => /^other: .* lists 1 models/.test(what))).toMatchObject({ state: "ok" });
     expect(checks).toContainEqual(expect.objectContaining({ what: "Run-time configuration: version 3" }));
+    const env = { ...SECRET, DATABASE_URL: gateway.database, PORT: new URL(gateway.url).port };
+    // What runs already need not be started.
+    expect((await run(["doctor"], { env })).said).toMatch(/^\nReady(, \d+ warnings?)?\.\n$/);
   });
 
   test("a wrong secret does not hide the rest of the configuration", async () => {
@@ -231,6 +234,7 @@ describe("`versions`", () => {
     expect(applied.said).toMatch(
       /^Version \d+: .*added model delta; tiers\.SIMPLE: .*routing\.markup: not set → 1\.1\.\n$/,
     );
+    expect((await run(["versions", "list"])).out.split("\n")[1]).toMatch(/ added model delta, and 2 more +dearer$/);
     expect((await run(["models", "list", "--tier", "SIMPLE"])).out).toMatch(/^delta +lab +SIMPLE +4 +12/m);
     const undone = await run(["versions", "apply", "-"], typing("routing: { markup: null }"));
     expect(undone.said).toContain("routing.markup: 1.1 → not set");

@@ -129,7 +129,7 @@ describe("a provider that does not", () => {
       draft: { kind: "openai", baseUrl: lab.url },
     });
     expect(await answer.json()).toMatchObject({
-      problem: "own asks for a key (401). It says: Unauthorized",
+      problem: "own asks for a key (401). It says: Unauthorized.",
       fix: "Enter its key on the Providers page of the dashboard. Or set providers.own.apiKey and restart the gateway.",
     });
   });

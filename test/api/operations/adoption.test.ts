@@ -8,7 +8,7 @@ import { models } from "../../../src/cli/models.ts";
 import { providers } from "../../../src/cli/providers.ts";
 import { startGateway } from "../../support/gateway/gateway.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";
-import { sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
+import { fails, sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
 import { startFakeOllama, startFakeVllm } from "../../support/providers/local-servers.ts";
 
 const MESSAGES = [{ role: "user", content: "What is the capital of France?" }];
@@ -73,6 +73,17 @@ it("a server's models are added at price zero, served at once, and added once", 
     context_length: 8192,
   });
   expect(await run("add")).toContain("Nothing to add");
+});
+
+it("an address without a known server is not asked for again, as it may be any other server", async () => {
+  const other = await startFakeProvider(fails(404));
+  onTestFinished(() => other.close());
+  const address = new URL(other.url).host;
+  const terminal = recordTerminal();
+  expect(await providers({ command: "providers", words: ["discover", address], flags: {} }, terminal)).toBe(0);
+  const said = terminal.takeOut();
+  expect(said).toContain(`No Ollama, LM Studio, llama.cpp or vLLM answers at ${address}. Connect another server`);
+  expect(said).not.toContain("Name an address");
 });
 
 it("a list's prices are shown, and with --apply charged from then on; the file's stay", async () => {

@@ -108,7 +108,7 @@ describe("a provider's list", () => {
       {
         state: "fail",
         what: "lab refuses the key (401). It says: Incorrect API key provided: •••",
-        fix: "Replace the key in providers.lab.apiKey and restart the gateway. If it was set on the Providers page, replace it there.",
+        fix: "Replace the key where it was set: on the Providers page, or in providers.lab.apiKey, which needs a restart.",
       },
     ],
     [
