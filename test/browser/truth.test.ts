@@ -31,6 +31,26 @@ describe.skipIf(!hasBrowser)("the truth on screen", () => {
     ];
   });
 
+  test("an axis of small amounts shows them whole", async () => {
+    const { page, troubles } = await visit("/explore");
+    await page.locator(".axes text").first().waitFor();
+    const labels = await page.evaluate(() =>
+      [...document.querySelectorAll(".axes text[text-anchor=end]")].map((label) => {
+        const svg = label.closest("svg") as SVGElement;
+        const plot = svg.closest(".plot") as Element;
+        const { left } = plot.getBoundingClientRect();
+        const isFree = getComputedStyle(svg).overflow === "visible" && getComputedStyle(plot).overflow === "clip";
+        const marginPx = isFree ? Number.parseFloat(getComputedStyle(plot).overflowClipMargin) : 0;
+        return { text: label.textContent, isWhole: label.getBoundingClientRect().left >= left - marginPx };
+      }),
+    );
+    expect(labels.map(({ text = "" }) => text?.length ?? 0).sort((a, b) => b - a)[0]).toBeGreaterThanOrEqual(
+      "$0.0005".length,
+    );
+    expect(labels.filter(({ isWhole }) => !isWhole)).toEqual([]);
+    expect(troubles).toEqual([]);
+  });
+
   test("every call that fails alone is said on its page, with Retry, and is well after it", async () => {
     const { page, troubles } = await visit("/settings");
     const unsaid: string[] = [];
