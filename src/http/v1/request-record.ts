@@ -1,6 +1,7 @@
 // A finished request as the request log stores it. It copies only small values, so that the body can be freed.
 
 import type { AttemptReport, CallReport, CapturedResponse } from "../../core/call-report.ts";
+import { TOO_LONG } from "../../core/errors.ts";
 import type { AttemptRecord, NewContent, RequestRecord } from "../../core/requests/records.ts";
 import type { ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import { loggedReason } from "../../gateway/attempt/verdict.ts";
@@ -96,8 +97,9 @@ const MESSAGE_CHARS_MAX = 1_000;
 /** The message repeats the provider's words, so the same rule holds for both. That of a 404 repeats the client's. */
 function keptMessage(finished: FinishedRequest): string | null {
   const { errorMessage, errorCode, status, report, keepsContent } = finished;
-  // The router's own: it names capabilities and numbers only. A provider may use the same code.
-  if (errorCode === "no_capable_model" && report.attempts.length === 0) return errorMessage;
+  // The router's own names capabilities and numbers only. A provider may use the same codes.
+  const isOwn = (errorCode === "no_capable_model" || errorCode === TOO_LONG) && report.attempts.length === 0;
+  if (isOwn) return errorMessage;
   if (errorMessage === null || (status === 404 && !keepsContent)) return null;
   const mayTell = [status, ...report.attempts.map((attempt) => attempt.status)].every(
     (each) => loggedReason({ status: each, reason: "" }, keepsContent) !== null,

@@ -1,6 +1,6 @@
 // A key with a profile: its saved constraints bind every request made with it. Behaviour 3.6, 5.2.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 
@@ -138,5 +138,7 @@ describe("a profile's", () => {
       code: "no_capable_model",
     });
     expect(error.message).toContain("vision");
+    const logged = async () => (await gateway.api("GET", `/api/requests/${error.request_id}`)).json();
+    await vi.waitFor(async () => expect(await logged()).toMatchObject({ errorMessage: error.message }), 30_000);
   });
 });
