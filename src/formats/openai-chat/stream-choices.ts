@@ -9,6 +9,8 @@ import { FILTERED, normalFinish } from "./read-response.ts";
 /** What one choice has begun with, and whether it has ended. */
 interface ChoiceState {
   readonly toolCallIds: string[];
+  /** Which call the host means by an index of its own: some begin at 1, or leave some out. */
+  readonly places: Map<number, number>;
   hasRole: boolean;
   isFinished: boolean;
 }
@@ -70,7 +72,7 @@ export class ChoiceNormaliser {
   /** A choice of a chunk that has been read, as it would be read again; nothing is counted. */
   complete(choice: JsonObject, position = 0): CompleteChoice {
     const index = Number.isInteger(choice.index) ? (choice.index as number) : position;
-    const state = this.#states.get(index) ?? { toolCallIds: [], hasRole: false, isFinished: false };
+    const state = this.#states.get(index) ?? { toolCallIds: [], places: new Map(), hasRole: false, isFinished: false };
     this.#states.set(index, state);
     const delta = completeDelta(isObject(choice.delta) ? choice.delta : {}, state);
     const finish = normalFinish(choice.finish_reason ?? null, state.toolCallIds.length > 0);
@@ -95,25 +97,30 @@ function completeDelta(delta: JsonObject, state: ChoiceState): JsonObject {
   return {
     ...role,
     ...delta,
-    tool_calls: calls.filter(isObject).map((call) => completeToolCall(withTextArguments(call), state.toolCallIds)),
+    tool_calls: calls.filter(isObject).map((call) => completeToolCall(withTextArguments(call), state)),
   };
 }
 
 /** A host may leave out the index (then the id tells, or the order), the id or the type. */
-function completeToolCall(call: JsonObject, ids: string[]): JsonObject {
+function completeToolCall(call: JsonObject, state: ChoiceState): JsonObject {
+  const ids = state.toolCallIds;
   const given = typeof call.id === "string" ? call.id : "";
-  const index = Number.isInteger(call.index) ? ownIndex(call, given, ids) : indexById(call, given, ids);
+  const index = Number.isInteger(call.index) ? ownIndex(call, given, state) : indexById(call, given, ids);
   if (ids[index] !== undefined) return { ...call, index };
   const id = given === "" ? `call_${index}` : given;
   ids[index] = id;
   return { ...call, index, id, type: call.type ?? "function" };
 }
 
-// Two whole calls under one index occur: the second, with an id and a name of its own, gets an index of its own.
-function ownIndex(call: JsonObject, id: string, ids: readonly string[]): number {
-  const index = call.index as number;
-  const isSecondCall = ids[index] !== undefined && id !== "" && id !== ids[index] && hasName(call);
-  return isSecondCall ? indexById(call, id, ids) : index;
+// Clients build a list from the indexes, so these have no holes. Two calls under one index occur: the second, with an id
+// and a name of its own, gets an index of its own.
+function ownIndex(call: JsonObject, id: string, { toolCallIds: ids, places }: ChoiceState): number {
+  const place = call.index as number;
+  const known = places.get(place);
+  const isOther = known !== undefined && id !== "" && id !== ids[known] && (hasName(call) || ids.includes(id));
+  const index = known === undefined ? ids.length : isOther ? indexById(call, id, ids) : known;
+  places.set(place, index);
+  return index;
 }
 
 function hasName(call: JsonObject): boolean {

@@ -5,7 +5,7 @@ import type { ResponseAdditions, ResponseContext, WholeResponse } from "../forma
 import type { JsonSource } from "../scan/scan.ts";
 import { isObject } from "../wire/fields.ts";
 import { sourceOf, spliceFields } from "../wire/splice.ts";
-import { clientToolId, withTextArguments } from "../wire/tool-calls.ts";
+import { uniqueToolId, withTextArguments } from "../wire/tool-calls.ts";
 import { hasMessage, normalFinish } from "./read-response.ts";
 import { writeUsage } from "./usage.ts";
 
@@ -82,16 +82,13 @@ function completeChoices(choices: readonly unknown[], context: ResponseContext):
 
 /** The same calls when each has an id, a type and arguments as text, which clients need to answer them. */
 function completeCalls(calls: unknown, context: ResponseContext): unknown {
-  const isWhole = (call: unknown): boolean =>
-    !isObject(call) ||
-    (typeof call.id === "string" &&
-      call.id !== "" &&
-      typeof call.type === "string" &&
-      withTextArguments(call) === call);
-  if (!Array.isArray(calls) || calls.every(isWhole)) return calls;
-  return calls.map((call: unknown, index) => {
-    if (!isObject(call) || isWhole(call)) return call;
-    const id = typeof call.id === "string" && call.id !== "" ? call.id : clientToolId("", index, context);
-    return { ...withTextArguments(call), id, type: call.type ?? "function" };
+  if (!Array.isArray(calls)) return calls;
+  const completed = calls.map((call: unknown, index) => {
+    if (!isObject(call)) return call;
+    const id = uniqueToolId(typeof call.id === "string" ? call.id : "", index, context);
+    const said = withTextArguments(call);
+    if (said === call && id === call.id && typeof call.type === "string") return call;
+    return { ...said, id, type: call.type ?? "function" };
   });
+  return completed.every((call, index) => call === calls[index]) ? calls : completed;
 }

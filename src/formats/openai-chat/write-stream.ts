@@ -12,6 +12,8 @@ import type {
   StreamWriter,
 } from "../format.ts";
 import { fill, frameOf } from "../wire/event-pattern.ts";
+import { isObject } from "../wire/fields.ts";
+import { uniqueToolId } from "../wire/tool-calls.ts";
 import { writeOpenaiError } from "./errors.ts";
 import { writeUsage } from "./usage.ts";
 
@@ -28,7 +30,7 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
   function complete(json: JsonFields): JsonFields {
     id ??= typeof json.id === "string" && json.id !== "" ? json.id : `chatcmpl-${context.requestId}`;
     created ??= Number.isInteger(json.created) ? json.created : context.createdAtSeconds;
-    const chunk: JsonFields = { ...json, id, object: "chat.completion.chunk", created, model: context.modelId };
+    const chunk: JsonFields = { ...withUniqueIds(json, context), id, object: OBJECT, created, model: context.modelId };
     if (options.wantsUsage) chunk.usage = null;
     if (isFirst) chunk.service = options.service;
     isFirst = false;
@@ -79,6 +81,31 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
   };
 }
 
+/** Calls that came without an id have one that the next answer would repeat. The same chunk when no call begins in it. */
+function withUniqueIds(json: JsonFields, context: ResponseContext): JsonFields {
+  const choices: readonly JsonFields[] = Array.isArray(json.choices) ? json.choices : [];
+  if (!choices.some(({ delta }) => beginsCall(delta))) return json;
+  const completed = choices.map((choice) => {
+    const { delta } = choice;
+    if (!beginsCall(delta)) return choice;
+    const calls = (delta.tool_calls as readonly JsonFields[]).map((call, position) =>
+      isNamed(call) ? { ...call, id: uniqueToolId(call.id, Number(call.index ?? position), context) } : call,
+    );
+    return { ...choice, delta: { ...delta, tool_calls: calls } };
+  });
+  return { ...json, choices: completed };
+}
+
+function beginsCall(delta: unknown): delta is JsonFields {
+  return isObject(delta) && Array.isArray(delta.tool_calls) && delta.tool_calls.some(isNamed);
+}
+
+/** Later parts of a call may have an empty id, which means none. */
+function isNamed(call: unknown): call is JsonFields & { readonly id: string } {
+  return isObject(call) && typeof call.id === "string" && call.id !== "";
+}
+
+const OBJECT = "chat.completion.chunk";
 const DONE = "data: [DONE]\n\n";
 
 /** An event of another format that says nothing in this one. */

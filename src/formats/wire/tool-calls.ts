@@ -26,6 +26,11 @@ export function clientToolId(id: string, index: number, { requestId }: { readonl
   return toolIdFor(MADE_UP_ID.test(id) ? `toolu_${requestId}_${index}` : id, "safe-40");
 }
 
+/** For clients of chat-completions, which take any other id. */
+export function uniqueToolId(id: string, index: number, context: { readonly requestId: string }): string {
+  return MADE_UP_ID.test(id) ? clientToolId(id, index, context) : id;
+}
+
 /** FNV-1a, run on for as many letters as are wanted. Spread, not secrecy, is what counts here. */
 export function hashText(text: string, length: number): string {
   let result = "";

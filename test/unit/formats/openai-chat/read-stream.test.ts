@@ -116,6 +116,31 @@ describe("the reader", () => {
     ]);
   });
 
+  it("numbers calls without holes, whatever indexes the host gives them", () => {
+    const call = (index: number, delta: object) => event(chunk("m", { tool_calls: [{ index, ...delta }] }));
+    const begin = (id: string) => ({ id, function: { name: "f", arguments: "" } });
+    const rest = { function: { arguments: "{}" } };
+    const { chunks } = read(call(1, begin("a")) + call(1, rest) + call(3, begin("b")) + call(1, rest) + call(3, rest));
+    const indexes = chunks.map(
+      ({ json }) => (json.choices as { delta: { tool_calls: { index: number }[] } }[])[0]?.delta.tool_calls[0]?.index,
+    );
+    expect(indexes).toEqual([0, 0, 1, 0, 1]);
+  });
+
+  it("writes ids of their own for calls that came without one, and no others", () => {
+    const call = (index: number, id: string | undefined, name?: string) =>
+      event(chunk("m", { tool_calls: [{ index, id, function: { name, arguments: "{}" } }] }));
+    const text = call(0, "", "f") + call(0, "") + call(1, undefined, "g") + call(2, "own:1", "h") + call(2, "");
+    const idsOf = (requestId: string): unknown => {
+      const writer = createOpenaiStreamWriter({ ...context, requestId }, { service: { n: 1 }, wantsUsage: false });
+      const events = writer.write(read(text).chunks).split("\n\n").slice(0, -1);
+      const deltas = events.map((line) => JSON.parse(line.slice(6)).choices[0].delta);
+      return deltas.map((delta) => delta.tool_calls[0].id);
+    };
+    expect(idsOf("req_1")).toEqual(["toolu_req_1_0", "", "toolu_req_1_1", "own:1", ""]);
+    expect(idsOf("req_2")).toEqual(["toolu_req_2_0", "", "toolu_req_2_1", "own:1", ""]);
+  });
+
   it("makes text of arguments that come as an object", () => {
     const { chunks } = read(
       event(chunk("m", { tool_calls: [{ id: "a", function: { name: "f", arguments: { n: 1 } } }] })),

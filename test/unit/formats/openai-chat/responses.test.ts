@@ -171,6 +171,7 @@ describe("tool calls that lack what clients need", () => {
       { ...called },
       { ...called, id: "", type: "function" },
       { ...called, id: "call_a", type: "function" },
+      { ...called, id: "call_0", type: "function" },
     ];
     const reading = read(answer({ tool_calls: calls }));
     if (!reading.ok) throw new Error(reading.fault.message);
@@ -179,6 +180,7 @@ describe("tool calls that lack what clients need", () => {
       { ...called, id: "toolu_req_1_0", type: "function" },
       { ...called, id: "toolu_req_1_1", type: "function" },
       { ...called, id: "call_a", type: "function" },
+      { ...called, id: "toolu_req_1_3", type: "function" },
     ]);
   });
 });
