@@ -1,6 +1,7 @@
 // Writes a Messages stream for a client, from chat chunks or from the events of a provider of the same format. The end
 // is sent only when usage is known and settled. Behaviour 6.
 
+import type { Usage } from "../../core/chat.ts";
 import type { GatewayError } from "../../core/errors.ts";
 import { type CallDelta, callDeltas, firstDelta, splitContent } from "../content.ts";
 import type { ChatChunk, NativeEvent, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
@@ -87,8 +88,8 @@ function failure(error: GatewayError, { requestId }: ResponseContext): string {
 
 /** From events of a provider of this format. */
 export function passAnthropicStream(context: ResponseContext, { service }: StreamOptions): StreamWriter {
+  let finish: NativeEvent | null = null;
   let held = "";
-  let isEnding = false;
   let hasStop = false;
 
   function text({ event, data }: NativeEvent): string {
@@ -118,17 +119,26 @@ export function passAnthropicStream(context: ResponseContext, { service }: Strea
       let events = "";
       for (const { native, isFinish } of chunks) {
         if (native === undefined) continue;
-        isEnding ||= isFinish;
         hasStop ||= native.event === "message_stop";
-        if (isEnding) held += text(native);
+        if (finish !== null) held += text(native);
+        else if (isFinish) finish = native;
         else events += text(native);
       }
       return events;
     },
-    end() {
-      return hasStop ? held : held + writeAnthropicEvent({ type: "message_stop" });
+    end(_service, usage) {
+      const finishing = finish === null ? "" : text({ ...finish, data: withUsage(finish.data, usage) });
+      return finishing + (hasStop ? held : held + writeAnthropicEvent({ type: "message_stop" }));
     },
   };
+}
+
+/** Clients read the count of the output at the end, and fail where there is none. */
+function withUsage(data: string, usage: Usage): string {
+  const { usage: own } = JSON.parse(data) as JsonObject;
+  const source = isObject(own) && typeof own.output_tokens === "number" ? null : scanText(Buffer.from(data));
+  const changes = new Map([["usage", JSON.stringify(writeAnthropicUsage(usage))]]);
+  return source === null ? data : spliceFields(source, changes).toString("utf8");
 }
 
 // Chat deltas as content blocks, one after another: whatever order text, reasoning and the arguments of several tool calls

@@ -86,6 +86,23 @@ describe("the answer", () => {
     expect(message.usage).toMatchObject({ input_tokens: expect.any(Number), output_tokens: expect.any(Number) });
     expect(message.service).toMatchObject({ usageEstimated: true });
   });
+
+  it.each([undefined, null, {}])("gets the counted end of a stream whose own has the usage %j", async (usage) => {
+    const delta = { stop_reason: "end_turn", stop_sequence: null };
+    const events: object[] = [
+      { type: "message_start", message: { id: "m", content: [], usage: { input_tokens: 10, output_tokens: 1 } } },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "one two" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta, usage },
+      { type: "message_stop" },
+    ];
+    mixed.anthropic.on("*", streamsEvents(events.map((event) => `data: ${JSON.stringify(event)}\n\n`)));
+    const received = await (await post(request(CONTROLS, true))).text();
+    const end = /event: message_delta\ndata: (.*)\n/.exec(received)?.[1] ?? "{}";
+    const counted = { input_tokens: expect.any(Number), output_tokens: 2 };
+    expect(JSON.parse(end)).toMatchObject({ type: "message_delta", delta, usage: counted });
+    expect(received.endsWith('event: message_stop\ndata: {"type":"message_stop"}\n\n')).toBe(true);
+  });
 });
 
 describe("what a model refuses", () => {
