@@ -6,13 +6,14 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { listFiles } from "./fingerprint.mjs";
 
-const COMPRESSED = /\.(?:js|css|html|svg|txt)$/;
+/** What browsers load. Text for agents and licences stay as they are, because few read them. */
+const COMPRESSED = /\.(?:js|css|html|svg)$/;
 const ENCODERS = {
   gz: (/** @type {Buffer} */ content) => gzipSync(content, { level: constants.Z_BEST_COMPRESSION }),
   br: (/** @type {Buffer} */ content) => brotliCompressSync(content),
 };
 
-/** Puts a compressed copy beside each file of text, one for each encoding. */
+/** Puts a compressed copy beside each of these files, one for each encoding. */
 export function compress(/** @type {string} */ folder, /** @type {readonly (keyof typeof ENCODERS)[]} */ encodings) {
   if (!existsSync(folder)) return;
   for (const path of listFiles(folder, ".").filter((name) => COMPRESSED.test(name))) {
