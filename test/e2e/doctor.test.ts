@@ -29,7 +29,13 @@ test("a wrong key", async () => {
   const terminal = recordTerminal();
   writeFileSync(join(terminal.cwd, "switchyard.yaml"), labYaml(`${url}/v1`));
   const { code, out } = await run(terminal);
-  expect(out).toMatch(fault("✗", "lab refuses the key \\(401\\)", "Replace the key in providers.lab.apiKey"));
+  expect(out).toMatch(
+    fault(
+      "✗",
+      "lab refuses the key \\(401\\)",
+      "Replace the key where it was set: on the Providers page, or in providers.lab.apiKey",
+    ),
+  );
   expect(code).toBe(1);
 });
 

@@ -49,7 +49,7 @@ function countTried({ attempts }: WalkedChain): number {
 
 function whatFailed(walked: WalkedChain): string {
   const { tier, chain } = walked;
-  if (tier === null) return `The model ${chain[0]} failed.`;
+  if (tier === null) return "The model that the request names failed.";
   const tried = countTried(walked);
   if (tried < chain.length) return `${tried} of the ${chain.length} models in the ${tier} chain were tried and failed.`;
   return tried === 1
