@@ -63,7 +63,7 @@ test.each(Object.entries(DATABASES))(
   async (_, makeDatabase) => {
     const made = await makeDatabase();
     if (made === null) return console.warn("commands are not run on PostgreSQL: there is none here");
-    const gateway = await startGateway(made.url === undefined ? {} : { database: made.url });
+    const gateway = await startGateway({ database: made.url ?? "file" });
     onTestFinished(async () => {
       await gateway.stop();
       await made.drop?.();

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const listed = sends(200, { object: "list", data: [{ id: "beta" }] });
   lab = await startFakeProvider((exchange) => (exchange.request.raw === "" ? listed : answers("ok"))(exchange));
   yaml = labYaml(lab.url, ["alpha"]).replace(/^ {2}SIMPLE.*$/m, "");
-  gateway = await startGateway({ yaml, env: SECRET });
+  gateway = await startGateway({ yaml, env: SECRET, database: "file" });
 });
 afterAll(async () => {
   await gateway.stop();

@@ -135,8 +135,7 @@ const STORES = [
 describe.each(STORES.filter(([name, url]) => name === "SQLite" || url !== undefined))("on %s", (_name, url) => {
   let gateway: TestGateway;
   beforeAll(async () => {
-    const options = { yaml: labYaml(lab.url, ["alpha"]), env, ...(url === undefined ? {} : { database: url }) };
-    gateway = await startGateway(options);
+    gateway = await startGateway({ yaml: labYaml(lab.url, ["alpha"]), env, database: url ?? "file" });
   });
   afterAll(() => gateway.stop());
 
@@ -258,7 +257,7 @@ test.skipIf(database === null)(
 
 test("a command beside a server on SQLite changes what it serves with, and a start finds it again", async () => {
   const yaml = labYaml(lab.url, ["alpha", "beta"]).replace(/^ {2}SIMPLE.*$/m, "");
-  const gateway = await startGateway({ yaml, env });
+  const gateway = await startGateway({ yaml, env, database: "file" });
   try {
     const terminal = recordTerminal({ env: { ...env, DATABASE_URL: gateway.database } });
     writeFileSync(join(terminal.cwd, "switchyard.yaml"), yaml);

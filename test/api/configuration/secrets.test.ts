@@ -48,11 +48,7 @@ describe.each(STORES)("on %s", (_name, url) => {
     // Its list of models is asked for without a body.
     const listed = sends(200, { object: "list", data: [{ id: "beta" }] });
     lab = await startFakeProvider((exchange) => (exchange.request.raw === "" ? listed : answers("ok"))(exchange));
-    gateway = await startGateway({
-      yaml: labYaml(lab.url, ["alpha"]),
-      env: SECRET,
-      ...(url === undefined ? {} : { database: url }),
-    });
+    gateway = await startGateway({ yaml: labYaml(lab.url, ["alpha"]), env: SECRET, database: url ?? "file" });
   });
   afterAll(async () => {
     await gateway.stop();

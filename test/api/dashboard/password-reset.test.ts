@@ -14,7 +14,7 @@ let operator: Person;
 let ada: Person;
 let adaId: string;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ database: "file" });
   operator = await setUpOperator(gateway);
   ada = await join(gateway, { email: EMAIL });
   const { user } = (await (await ada.call("GET", "/api/session")).json()) as { user: { id: string } };

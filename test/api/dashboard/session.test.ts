@@ -86,7 +86,7 @@ describe("the set-up link", () => {
 describe("with an operator", () => {
   let dashboard: TestGateway;
   beforeAll(async () => {
-    dashboard = await startGateway();
+    dashboard = await startGateway({ database: "file" });
     await setUpOperator(dashboard);
   });
   afterAll(() => dashboard.stop());
@@ -201,7 +201,7 @@ describe("pages of other sites", () => {
   let dashboard: TestGateway;
   let cookie: string | null;
   beforeAll(async () => {
-    dashboard = await startGateway();
+    dashboard = await startGateway({ database: "file" });
     ({ cookie } = await setUpOperator(dashboard));
   });
   afterAll(() => dashboard.stop());

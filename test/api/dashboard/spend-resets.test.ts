@@ -21,7 +21,7 @@ const LIMIT = "0.001";
 
 let bank: Bank;
 beforeAll(async () => {
-  bank = await openBank();
+  bank = await openBank({ database: "file" });
   bank.provider.on("alpha", answers("ok", { usage: { prompt_tokens: 12, completion_tokens: 1, total_tokens: 13 } }));
 });
 afterAll(() => bank.close());

@@ -9,7 +9,7 @@ import { join, PASSWORD, type Person, setUpOperator, signIn, tokenIn, visit } fr
 let gateway: TestGateway;
 let operator: Person;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ database: "file" });
   operator = await setUpOperator(gateway);
 });
 afterAll(() => gateway.stop());

@@ -46,7 +46,10 @@ it("a server's models are added at price zero, served at once, and added once", 
     "qwen3:8b": { capabilities: ["completion", "tools"], parameters: "num_ctx 8192" },
   });
   onTestFinished(() => ollama.close());
-  const gateway = await startGateway({ yaml: yaml("http://127.0.0.1:1/v1", `models:\n${MODEL("beta")}`) });
+  const gateway = await startGateway({
+    yaml: yaml("http://127.0.0.1:1/v1", `models:\n${MODEL("beta")}`),
+    database: "file",
+  });
   onTestFinished(() => gateway.stop());
   const run = async (...flags: string[]): Promise<string> => {
     const terminal = recordTerminal({ env: { DATABASE_URL: gateway.database } });
@@ -90,7 +93,7 @@ it("a list's prices are shown, and with --apply charged from then on; the file's
   const groq = await startFakeProvider();
   onTestFinished(() => groq.close());
   const text = yaml(groq.url, `models:\n${MODEL("beta")}`);
-  const gateway = await startGateway({ yaml: text });
+  const gateway = await startGateway({ yaml: text, database: "file" });
   onTestFinished(() => gateway.stop());
   await gateway.api("POST", "/api/models", { id: "alpha", provider: "groq", price: { input: 1, output: 3 } });
   const run = async (flags: Record<string, string>, list: object): Promise<{ code: number; out: string }> => {

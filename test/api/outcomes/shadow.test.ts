@@ -11,7 +11,7 @@ let provider: FakeProvider;
 let gateway: TestGateway;
 beforeAll(async () => {
   provider = await startFakeProvider();
-  gateway = await startGateway({ yaml: labYaml(provider.url) });
+  gateway = await startGateway({ yaml: labYaml(provider.url), database: "file" });
 });
 beforeEach(() => provider.reset());
 afterAll(async () => {

@@ -14,7 +14,7 @@ let mixed: Mixed;
 let client: OpenAI;
 let stranger: OpenAI;
 beforeAll(async () => {
-  mixed = await startMixed();
+  mixed = await startMixed({ database: "file" });
   const of = (apiKey: string) => new OpenAI({ baseURL: `${mixed.gateway.url}/v1`, apiKey, maxRetries: 0 });
   client = of(mixed.gateway.key);
   const { gateway } = mixed;

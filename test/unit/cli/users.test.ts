@@ -17,7 +17,7 @@ async function run(command: Command, words: readonly string[], terminal = record
 
 describe("users", () => {
   it("lets the only operator back in, beside a running server", async () => {
-    const gateway = await startGateway();
+    const gateway = await startGateway({ database: "file" });
     onTestFinished(() => gateway.stop());
     const session = await setUpOperator(gateway, "ops@example.com");
     const terminal = recordTerminal({ env: { DATABASE_URL: gateway.database } });
