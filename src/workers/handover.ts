@@ -50,9 +50,6 @@ interface WatchedWorker extends TakingWorker {
   held: (() => void)[] | null;
 }
 
-/** How long connections wait for another worker. Then the port closes until there is one. */
-const HELD_MS_MAX = 10_000;
-
 export function createHandover(): Handover {
   const workers = new Map<ChildProcess, WatchedWorker>();
   const joined = (): readonly WatchedWorker[] => [...workers.values()].filter(({ hasJoined }) => hasJoined);
@@ -60,7 +57,6 @@ export function createHandover(): Handover {
   /** Below zero: Node counts its own upwards. */
   let lastSeq = 0;
   let isRetired = false;
-  let holding: NodeJS.Timeout | undefined;
 
   function passOn({ message, connection }: Pending): void {
     const next = [...workers].find(([, { hasJoined }]) => hasJoined);
@@ -72,7 +68,6 @@ export function createHandover(): Handover {
   const isLast = (watched: WatchedWorker): boolean => !isRetired && watched.hasJoined && joined().length === 1;
 
   function release(): void {
-    clearTimeout(holding);
     for (const { held } of [...workers.values()]) for (const tell of held?.splice(0) ?? []) tell();
   }
 
@@ -84,9 +79,6 @@ export function createHandover(): Handover {
       notePending(worker, watched, turns);
       holdEnd(worker, watched, {
         isLast: () => isLast(watched),
-        onHold() {
-          holding = setTimeout(release, HELD_MS_MAX).unref();
-        },
         onEnd() {
           workers.delete(worker);
           const untaken = [...watched.pending.values()];
@@ -139,13 +131,11 @@ function notePending(worker: ChildProcess, watched: WatchedWorker, turns: Turns)
 
 interface EndOptions {
   isLast(): boolean;
-  /** Called once, with the first event that is held. */
-  onHold(): void;
   onEnd(): void;
 }
 
 /** Holds back the events that tell Node of the last worker's end, until they are released. */
-function holdEnd(worker: ChildProcess, watched: WatchedWorker, { isLast, onHold, onEnd }: EndOptions): void {
+function holdEnd(worker: ChildProcess, watched: WatchedWorker, { isLast, onEnd }: EndOptions): void {
   const emit = worker.emit.bind(worker) as Emit;
   const setConnected = (connected: boolean): void => void Object.assign(worker, { connected });
   const tell = (event: string, values: readonly unknown[]): void => {
@@ -161,7 +151,6 @@ function holdEnd(worker: ChildProcess, watched: WatchedWorker, { isLast, onHold,
     }
     // Node sends connections only to a process that is connected. What it sends from now on is pending, and passed on later.
     setConnected(true);
-    if (watched.held === null) onHold();
     watched.held ??= [];
     watched.held.push(() => {
       setConnected(false);

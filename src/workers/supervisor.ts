@@ -1,6 +1,6 @@
 // Worker processes: starts them, replaces those that die, and stops them. The primary process keeps the port and hands
 // connections out in turn, so that a worker that dies takes only its own requests along. When none is left, the port
-// stays open for a while.
+// stays open and connections wait for the next worker.
 
 import cluster, { type Worker } from "node:cluster";
 import type { Duplex } from "node:stream";
@@ -59,6 +59,7 @@ const OTHER_BUILD_TEXT =
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { count, log, onStart, onEnd, onLost } = options;
   const running = new Set<WorkerProcess>();
+  const serving = new Set<WorkerProcess>();
   const delays = createDelays();
   const handover = createHandover();
   let isRetired = false;
@@ -69,19 +70,25 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const child = forkWorker();
     handover.watch(child.process);
     const link = createLink(child.process.stdio[LINK_FD] as Duplex);
-    child.once("listening", () => handover.join(child.process));
     const ended = endOf(child, link);
     const { pid } = child.process;
     const worker: WorkerProcess = { index, pid, link, isReplacement, ended: ended.then(() => undefined) };
     running.add(worker);
+    child.once("listening", () => {
+      serving.add(worker);
+      handover.join(child.process);
+    });
     onStart(worker);
     void ended.then(({ code, signal }) => {
       running.delete(worker);
+      const wasLastServing = serving.delete(worker) && serving.size === 0;
       onEnd(worker);
       if (isRetired) return;
       if (code === OTHER_BUILD) return leaveEmpty();
       log.error({ event: "worker.ended", pid, code, signal }, "a worker process ended; another one takes its place");
-      delays.startLater(index, performance.now() - startedAtMs, () => startOrRetry(index, true));
+      // Connections wait for this one, so its replacement waits for nothing.
+      if (wasLastServing) startOrRetry(index, true);
+      else delays.startLater(index, performance.now() - startedAtMs, () => startOrRetry(index, true));
     });
     return worker;
   }

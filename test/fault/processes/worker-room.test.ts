@@ -1,5 +1,5 @@
-// A system without room for a process, here without a free file descriptor. A worker that cannot be started is tried again
-// until everything stops, and leaves nothing behind.
+// When workers are started again. One that the system has no room for, here without a free file descriptor, is tried again
+// until everything stops, and leaves nothing behind. The last one that served is replaced at once.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,21 +13,28 @@ const SUPERVISOR = join(import.meta.dirname, "../../../dist/workers/supervisor.j
 const folder = mkdtempSync(join(tmpdir(), "switchyard-worker-room-"));
 const program = join(folder, "primary.mjs");
 
-/** A worker that does nothing, and a primary process that takes all file descriptors and follows a script. */
+/** A worker that listens and answers nothing, and a primary process that can take all file descriptors and follows a script. */
 const PRIMARY = `
 import cluster from "node:cluster";
 import { closeSync, openSync } from "node:fs";
+import { createServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { createSupervisor } from "${pathToFileURL(SUPERVISOR).href}";
 
-if (cluster.isWorker) process.on("disconnect", () => process.exit());
-else {
+if (cluster.isWorker) {
+  process.on("disconnect", () => process.exit());
+  createServer().listen(0, "127.0.0.1");
+} else {
   const seen = [];
   const log = { error: ({ event }) => void seen.push(event) };
   const onStart = () => void seen.push("started");
   cluster.on("online", () => void seen.push("online"));
-  const nothing = () => undefined;
-  const options = { count: 2, program: process.argv[1], args: [], log, onStart, onEnd: nothing, onLost: nothing };
+  const onEnd = () => {
+    seen.push("ended");
+    setImmediate(() => seen.push("next turn"));
+  };
+  const onLost = () => undefined;
+  const options = { count: 2, program: process.argv[1], args: [], log, onStart, onEnd, onLost };
   const supervisor = createSupervisor(options);
   const files = [];
   const takeAll = () => {
@@ -37,6 +44,10 @@ else {
   };
   const free = () => files.splice(0).forEach((file) => closeSync(file));
   const listed = () => Object.keys(cluster.workers).length;
+  const stop = () => {
+    supervisor.retire();
+    for (const { pid } of supervisor.running()) process.kill(pid);
+  };
   const print = (value) => console.log(JSON.stringify(value));
   SCRIPT
 }
@@ -72,8 +83,7 @@ test("a further worker is tried again until there is room", () => {
     free();
     while (seen.at(-1) !== "online") await wait(10);
     print([seen.slice(-3), between, listed()]);
-    supervisor.retire();
-    for (const { pid } of supervisor.running()) process.kill(pid);`;
+    stop();`;
   expect(play(script)).toEqual([["worker.start_failed", "started", "online"], 0, 1]);
 });
 
@@ -84,7 +94,22 @@ test("nothing is tried again, or waited for, once everything stops", () => {
     while (seen.length < 5) await wait(10);
     supervisor.retire();
     free();
-    const begunAtMs = performance.now();
-    process.on("exit", () => print([seen.length, performance.now() - begunAtMs < 1_000]));`;
-  expect(play(script)).toEqual([5, true]);
+    const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout");
+    process.on("exit", () => print([seen.length, timers]));`;
+  expect(play(script)).toEqual([5, []]);
+});
+
+test("the last worker that served is replaced at once, however often it dies", () => {
+  const script = `
+    for (let round = 0; round < 4; round += 1) {
+      const listening = new Promise((resolve) => cluster.once("listening", resolve));
+      if (round === 0) supervisor.startFirst();
+      await listening;
+      process.kill(supervisor.running()[0].pid, "SIGKILL");
+    }
+    while (seen.filter((event) => event === "next turn").length < 4) await wait(10);
+    print(seen.filter((event) => event !== "online"));
+    stop();`;
+  const round = ["ended", "worker.ended", "started", "next turn"];
+  expect(play(script)).toEqual(["started", ...round, ...round, ...round, ...round]);
 });
