@@ -188,6 +188,11 @@ export const LOG_EVENTS = {
     level: "error",
     meaning: "Log lines could not be written and are lost. `droppedLines` says how many.",
   },
+  "log.repeated": {
+    level: "warn",
+    meaning:
+      "An event happened more than 100 times in ten seconds. `repeated` names it, and `leftOut` says how many of its lines were not written.",
+  },
   "config.warning": {
     level: "warn",
     meaning: "The configuration has a setting that is probably wrong. `place` says where.",

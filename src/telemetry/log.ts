@@ -3,9 +3,10 @@
 
 import { inspect } from "node:util";
 import type { LogEvent } from "../core/events.ts";
-import type { Log } from "../core/log.ts";
+import type { Log, LogFields } from "../core/log.ts";
 import { isoTime } from "../core/requests/time-text.ts";
 import { createLineOutput, type LineOutput } from "./line-output.ts";
+import { createRepeats } from "./repeats.ts";
 
 /** Fields that are never written, whatever is in them. */
 const SECRETS: ReadonlySet<string> = new Set(["authorization", "apiKey", "key", "token", "password"]);
@@ -26,9 +27,10 @@ export function createLog(level: string, { fd = STANDARD_OUTPUT, isShared = fals
   // Node makes a pipe non-blocking when it opens this stream. Otherwise a write that nobody reads could never be given up.
   if (fd === STANDARD_OUTPUT) process.stdout.on("error", () => undefined);
   const out = createLineOutput({ fd, isShared, reportLoss });
+  const repeats = createRepeats((event, leftOut) => out.write(reportRepeats(event, leftOut)));
   const lowest = LEVELS[level as keyof Log] ?? Number.POSITIVE_INFINITY;
-  const writer = (name: keyof Log) => (fields: LoggedFields, message: string) => {
-    if (LEVELS[name] >= lowest) out.write(lineOf(LEVELS[name], fields, message));
+  const writer = (name: keyof Log) => (fields: LogFields, message: string) => {
+    if (LEVELS[name] >= lowest && repeats.allows(fields.event)) out.write(lineOf(LEVELS[name], fields, message));
   };
   return {
     debug: writer("debug"),
@@ -36,7 +38,10 @@ export function createLog(level: string, { fd = STANDARD_OUTPUT, isShared = fals
     warn: writer("warn"),
     error: writer("error"),
     print: out.write,
-    flush: out.flush,
+    flush() {
+      repeats.close();
+      return out.flush();
+    },
     droppedLines: out.droppedLines,
     problem: out.problem,
   };
@@ -47,6 +52,12 @@ function reportLoss(droppedLines: number): string {
   const event: LogEvent<"error"> = "log.lines_dropped";
   const message = `${droppedLines} log lines could not be written and are lost`;
   return lineOf(LEVELS.error, { event, droppedLines }, message);
+}
+
+/** Written at every level, like the lines that it stands for. */
+function reportRepeats(repeated: LogEvent, leftOut: number): string {
+  const event: LogEvent<"warn"> = "log.repeated";
+  return lineOf(LEVELS.warn, { event, repeated, leftOut }, `${repeated} happened ${leftOut} more times`);
 }
 
 /** Written in one piece: a logger that writes field by field takes half as long again, and four times the memory. */

@@ -51,6 +51,14 @@ describe("createLog", () => {
     ]);
   });
 
+  test("says how many lines of an event it left out, at every level", async () => {
+    const lines = await linesOf((log) => {
+      for (let count = 0; count < 150; count += 1) log.error({ event: "request.failed" }, "failed");
+    }, "error");
+    expect(lines).toHaveLength(101);
+    expect(lines.at(-1)).toMatchObject({ level: 40, event: "log.repeated", repeated: "request.failed", leftOut: 50 });
+  });
+
   test("tells the causes of an error, and goes on where a field cannot be written as JSON", async () => {
     const circle: { self?: object } = {};
     circle.self = circle;
@@ -76,12 +84,12 @@ describe("createLog", () => {
 });
 
 /** What `work` logs, read back from the file it goes to. */
-async function linesOf(work: (log: ProcessLog) => void): Promise<readonly Record<string, unknown>[]> {
+async function linesOf(work: (log: ProcessLog) => void, level = "info"): Promise<readonly Record<string, unknown>[]> {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-log-"));
   const file = join(folder, "log");
   const fd = openSync(file, "w");
   try {
-    const log = createLog("info", { fd });
+    const log = createLog(level, { fd });
     work(log);
     await log.flush();
     return readFileSync(file, "utf8")
