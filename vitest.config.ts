@@ -2,6 +2,7 @@
 
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { ProgressReporter } from "./test/support/run/progress.ts";
 
 /** Limits of waiting cost nothing when things work, and a slow machine needs them. */
 const WAITING = { testTimeout: 180_000, hookTimeout: 240_000, expect: { poll: { timeout: 60_000 } } };
@@ -14,7 +15,8 @@ const MOCKING = ["test/fault/store/sqlite-faults.test.ts", "test/fault/store/out
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/temporary-folder.ts", "test/support/stores/global-postgres.ts"],
+    reporters: [new ProgressReporter()],
+    globalSetup: ["test/support/run/temporary-folder.ts", "test/support/stores/global-postgres.ts"],
     // Many tests wait for timeouts and processes: on two cores, three at once end sooner than two.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [

@@ -16,7 +16,7 @@ import { here, SetupError } from "./setup/surroundings.mjs";
 /** `dev` asks for what tests need beyond what serving needs. */
 export async function setUp({ dev = false } = {}, surroundings = here()) {
   const { root } = surroundings;
-  checkNode(readJson(join(root, "package.json"))?.engines?.node ?? "", process.versions.node);
+  checkNode(wantedNode(root));
   // A package installed from the registry has no sources: it comes built, and npm has installed what it needs.
   if (!existsSync(join(root, "src"))) return;
   await ensureDependencies({ dev: dev || !isBuilt(root) }, surroundings);
@@ -37,7 +37,7 @@ export function ensureSite(surroundings = here()) {
 }
 
 /** Throws unless `version` is at least what `wanted` (">=major.minor") asks for. */
-export function checkNode(/** @type {string} */ wanted, /** @type {string} */ version) {
+export function checkNode(wanted = wantedNode(here().root), version = process.versions.node) {
   const [major = 0, minor = 0] = numbers(wanted.replace(/^\D*/, ""));
   const [haveMajor = 0, haveMinor = 0] = numbers(version);
   if (haveMajor > major || (haveMajor === major && haveMinor >= minor)) return;
@@ -45,6 +45,11 @@ export function checkNode(/** @type {string} */ wanted, /** @type {string} */ ve
     `Switchyard needs Node ${major}.${minor} or newer, and this is Node ${version} (${process.execPath}).\n` +
       "Install a newer one from https://nodejs.org or with a version manager (nvm install), then run the command again.",
   );
+}
+
+/** @returns {string} */
+function wantedNode(/** @type {string} */ root) {
+  return readJson(join(root, "package.json"))?.engines?.node ?? "";
 }
 
 function numbers(/** @type {string} */ version) {

@@ -1,13 +1,13 @@
 // @ts-check
 // npm test: sets up what is missing, then checks style, types and behaviour. With arguments (`npm test -- routing`)
-// only the tests run, and the arguments choose which.
+// only the tests run, and the arguments choose which. Tests that need the build make it themselves.
 
 import { join } from "node:path";
 import { auditDependencies, auditLine } from "./setup/audit.mjs";
 import { seconds } from "./setup/progress.mjs";
 import { run } from "./setup/run.mjs";
 import { here, ROOT } from "./setup/surroundings.mjs";
-import { runScript, setUp } from "./setup.mjs";
+import { checkNode, ensureBuild, ensureDependencies, runScript } from "./setup.mjs";
 
 /**
  * One check: a program, by its path in the repository, and its arguments.
@@ -29,15 +29,15 @@ const SOURCE_CHECKS = [
 ];
 
 await runScript(async () => {
-  await setUp({ dev: true });
+  checkNode();
+  await ensureDependencies();
   const chosen = process.argv.slice(2);
-  const code = chosen.length > 0 ? await runTests(chosen) : (await checkSources()) || (await runTests([]));
-  process.exitCode = code;
+  process.exitCode = chosen.length > 0 ? await runTests(chosen) : (await checkSources()) || (await runTests([]));
 });
 
-/** All read the sources only, so they share the time; the first that fails gives the exit code. */
+/** All read the sources only, so they share the time with the build; the first that fails gives the exit code. */
 async function checkSources() {
-  const [codes] = await Promise.all([Promise.all(SOURCE_CHECKS.map(check)), reportAudit()]);
+  const [codes] = await Promise.all([Promise.all(SOURCE_CHECKS.map(check)), ensureBuild(), reportAudit()]);
   return codes.find((code) => code !== 0) ?? 0;
 }
 

@@ -13,7 +13,7 @@ export interface Mixed {
   close(): Promise<void>;
 }
 
-export interface MixedOptions extends Pick<GatewayOptions, "env" | "creditsUsd"> {
+export interface MixedOptions extends Pick<GatewayOptions, "env" | "creditsUsd" | "database"> {
   readonly tiers?: Readonly<Record<string, readonly string[]>>;
   /** Further models, as lines of the file. */
   readonly models?: readonly string[];

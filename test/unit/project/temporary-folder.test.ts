@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const SETUP = join(ROOT, "test/support/temporary-folder.ts");
+const SETUP = join(ROOT, "test/support/run/temporary-folder.ts");
 // Below the repository, so that the run finds node_modules; .cache is ignored by git.
 mkdirSync(join(ROOT, ".cache"), { recursive: true });
 const project = mkdtempSync(join(ROOT, ".cache", "run-"));

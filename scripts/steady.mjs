@@ -1,0 +1,96 @@
+// @ts-check
+// npm run test:steady: runs the tests again and again, each time in another order, beside busy processes, and reports
+// every failure with the seed that repeats its order. `--runs N` and `--load L` choose how often and how busy; other words
+// choose tests. Exits with 1 when a run failed.
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
+import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
+import { run } from "./setup/run.mjs";
+import { ROOT } from "./setup/surroundings.mjs";
+import { runScript, setUp } from "./setup.mjs";
+
+/** @typedef {{ seed: number, failures: readonly string[], minutes: number, load: number }} Run */
+
+const BUSY = "for (;;);";
+const REPORTS = join(ROOT, ".cache", "steady");
+
+await runScript(async () => {
+  const { values, positionals } = parseArgs({
+    options: {
+      runs: { type: "string", default: "20" },
+      load: { type: "string", default: "2" },
+      seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    },
+    allowPositionals: true,
+  });
+  await setUp({ dev: true });
+  mkdirSync(REPORTS, { recursive: true });
+  const loops = Math.max(0, Number(values.load) - availableParallelism());
+  /** @type {Run[]} */
+  const runs = [];
+  for (let count = 0; count < Number(values.runs); count += 1) {
+    const done = await beside(loops, () => runOnce(Number(values.seed) + count, positionals));
+    runs.push(done);
+    console.log(`${runs.length} of ${values.runs}: ${lineOf(done)}`);
+    for (const failure of done.failures) console.log(`  ${failure}`);
+  }
+  const failed = runs.filter(({ failures }) => failures.length > 0);
+  console.log(`${runs.length - failed.length} passed, ${failed.length} failed`);
+  process.exitCode = failed.length === 0 ? 0 : 1;
+});
+
+function lineOf(/** @type {Run} */ { seed, failures, minutes, load }) {
+  const result = failures.length === 0 ? "passed" : `${failures.length} failed`;
+  return `${result} (seed ${seed}, ${minutes.toFixed(1)} min, load ${load.toFixed(0)})`;
+}
+
+/**
+ * @template T
+ * @param {number} loops
+ * @param {() => Promise<T>} work
+ */
+async function beside(loops, work) {
+  const busy = Array.from({ length: loops }, () => spawn(process.execPath, ["-e", BUSY], { stdio: "ignore" }));
+  const stop = () => busy.forEach((child) => void child.kill("SIGKILL"));
+  process.once("exit", stop);
+  try {
+    return await work();
+  } finally {
+    stop();
+    process.off("exit", stop);
+  }
+}
+
+/**
+ * @param {number} seed
+ * @param {readonly string[]} chosen
+ * @returns {Promise<Run>}
+ */
+async function runOnce(seed, chosen) {
+  const startedAtMs = Date.now();
+  const report = join(REPORTS, `${seed}.json`);
+  rmSync(report, { force: true });
+  const order = ["--sequence.shuffle.files", `--sequence.seed=${seed}`];
+  const args = [join(ROOT, "node_modules/vitest/vitest.mjs"), "run", ...order, ...chosen];
+  const reporters = ["--reporter=json", `--outputFile=${report}`];
+  const { code, output } = await run(process.execPath, [...args, ...reporters], { cwd: ROOT });
+  const failures = existsSync(report) ? failuresOf(report) : [`no report: ${output.slice(-2_000)}`];
+  const unnamed = code !== 0 && failures.length === 0 ? [`exit code ${code}: ${output.slice(-2_000)}`] : [];
+  const minutes = (Date.now() - startedAtMs) / 60_000;
+  return { seed, failures: [...failures, ...unnamed], minutes, load: loadavg()[1] ?? 0 };
+}
+
+function failuresOf(/** @type {string} */ report) {
+  const { testResults } = JSON.parse(readFileSync(report, "utf8"));
+  return testResults.flatMap((/** @type {any} */ file) => {
+    const path = relative(ROOT, file.name);
+    const failed = file.assertionResults.filter((/** @type {any} */ { status }) => status === "failed");
+    if (failed.length === 0) return file.status === "failed" ? [`${path}: ${file.message}`] : [];
+    return failed.map(
+      (/** @type {any} */ { fullName, failureMessages }) => `${path} > ${fullName}: ${failureMessages[0]}`,
+    );
+  });
+}
