@@ -2,7 +2,7 @@
 
 import { isAscii as isAsciiText } from "node:buffer";
 import { describe, expect, it, vi } from "vitest";
-import { type ScannedObject, scanObject } from "../../../../src/formats/scan/scan.ts";
+import { type Scan, type ScannedObject, scanObject } from "../../../../src/formats/scan/scan.ts";
 import { fc } from "../../../support/property.ts";
 
 function scan(text: string): ScannedObject {
@@ -62,21 +62,28 @@ describe("a long text", () => {
 
 describe("a processor without SIMD", () => {
   it("gets a scanner that finds the same", async () => {
-    vi.resetModules();
     vi.stubGlobal("WebAssembly", { ...nativeScanner(), validate: () => false });
-    const other = await import("../../../../src/formats/scan/scan.ts");
+    // A module of its own, for what it finds out when it is loaded.
+    const path = "../../../../src/formats/scan/scan.ts?without-simd";
+    const other: typeof import("../../../../src/formats/scan/scan.ts") = await import(path);
     vi.unstubAllGlobals();
+    expect(other.scanObject).not.toBe(scanObject);
     const pieces = fc.array(fc.constantFrom(...ALLOWED, ...BROKEN, ...ESCAPES, '"', "\\", "{", "}", "[", ",", ":"));
     const long = fc.constantFrom("", "x".repeat(1_100), "é".repeat(700), "y".repeat(64 * 1024));
     fc.assert(
       fc.property(pieces, long, pieces, (head, middle, tail) => {
         const bytes = Buffer.from(`{"a":[{"content":"${head.join("")}${middle}${tail.join("")}"}],"b":"é"}`);
-        expect(other.scanObject(bytes, 20)).toEqual(scanObject(bytes, 20));
+        expect(found(other.scanObject(bytes, 20))).toEqual(found(scanObject(bytes, 20)));
       }),
       { numRuns: 400 },
     );
   });
 });
+
+/** Without the bytes, which are the same and take long to compare. */
+function found(result: Scan): unknown {
+  return result.state === "object" ? { ...result, source: { ...result.source, bytes: null } } : result;
+}
 
 interface NativeScanner {
   readonly Module: unknown;
