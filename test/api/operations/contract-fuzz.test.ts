@@ -52,7 +52,7 @@ const OPERATIONS: readonly Operation[] = Object.entries(paths).flatMap(([path, m
     body: mediaOf(written.requestBody?.content, "application/json"),
   })),
 );
-const RUNS = few(12, 100);
+const RUNS = few(6, 100);
 
 let gateway: TestGateway;
 /** Things that exist, for the parameters of paths. */

@@ -27,14 +27,19 @@ test("migrations add, and take nothing away that the version before them uses", 
   expect(columns.filter((statement) => !/DEFAULT/i.test(statement))).toEqual([]);
 });
 
-test("a migration that fails leaves nothing of itself, and those before it stay", async () => {
+const good = { name: "0001_good", sql: "CREATE TABLE good (id TEXT);" };
+const bad = { name: "0002_bad", sql: "CREATE TABLE half (id TEXT);\nCREATE TABEL other (id TEXT);" };
+const repaired = { ...bad, sql: "CREATE TABLE half (id TEXT);" };
+
+test.each([
+  ["on a new database, nothing is left of any", [], [], ["0001_good", "0002_bad"]],
+  ["later, those before it stay", [good], ["good", "schema_migrations"], ["0002_bad"]],
+])("a migration that fails leaves nothing of itself: %s", async (_, first, left, applied) => {
   const db = await openDb("sqlite::memory:");
-  const good = { name: "0001_good", sql: "CREATE TABLE good (id TEXT);" };
-  const bad = { name: "0002_bad", sql: "CREATE TABLE half (id TEXT);\nCREATE TABEL other (id TEXT);" };
+  await migrate(db, first);
   await expect(migrate(db, [good, bad])).rejects.toThrow(/syntax/);
   const tables = await db.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
-  expect(tables.map((row) => row.name)).toEqual(["good", "schema_migrations"]);
-  const repaired = { ...bad, sql: "CREATE TABLE half (id TEXT);" };
-  expect(await migrate(db, [good, repaired])).toEqual(["0002_bad"]);
+  expect(tables.map((row) => row.name)).toEqual(left);
+  expect(await migrate(db, [good, repaired])).toEqual(applied);
   await db.close();
 });
