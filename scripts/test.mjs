@@ -37,11 +37,14 @@ await runScript(async () => {
 
 /** All read the sources only, so they share the time with the build; the first that fails gives the exit code. */
 async function checkSources() {
-  const [codes] = await Promise.all([Promise.all(SOURCE_CHECKS.map(check)), ensureBuild(), reportAudit()]);
+  const [codes] = await Promise.all([Promise.all(SOURCE_CHECKS.map(check)), ensureBuild().then(reportAudit)]);
   return codes.find((code) => code !== 0) ?? 0;
 }
 
-/** A vulnerability that became known today is no fault of the change being tested, so it is reported and fails nothing. */
+/**
+ * Reads from the build which packages it has joined. A vulnerability that became known today is no fault of the change
+ * being tested, so it is reported and fails nothing.
+ */
 async function reportAudit() {
   console.log(auditLine(await auditDependencies(here())));
 }
