@@ -28,7 +28,7 @@ export default defineConfig({
           pool: "forks",
           // These files share a process and its loaded modules: loading them anew for each file took half the time.
           isolate: false,
-          unstubGlobals: true,
+          setupFiles: ["test/support/run/leave-clean.ts"],
           ...WAITING,
         },
       },

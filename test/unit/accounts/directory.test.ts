@@ -1,12 +1,9 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { createDirectory } from "../../../src/accounts/directory.ts";
 import { createMemoryStores } from "../../support/stores/memory-stores.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 test("polling reads one number, and everything else only when it has moved", async () => {

@@ -29,7 +29,6 @@ const LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const ends: (() => void)[] = [];
 
 afterEach(() => {
-  vi.useRealTimers();
   for (const end of ends.splice(0)) end();
 });
 
@@ -82,10 +81,7 @@ test("the memory of the primary process counts in each worker", async () => {
   const machineBytes = readMachine().memoryBytes;
   vi.spyOn(process.memoryUsage, "rss").mockReturnValue(0.2 * machineBytes);
   expect(gauges.memoryPercent()).toBeCloseTo(80);
-  ends.push(
-    announceMemory(() => [far]),
-    () => vi.restoreAllMocks(),
-  );
+  ends.push(announceMemory(() => [far]));
   // Four workers and the primary, a fifth of the memory each.
   await vi.waitFor(() => expect(gauges.memoryPercent()).toBeCloseTo(100), { timeout: 30_000 });
 });

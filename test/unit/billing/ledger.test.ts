@@ -64,7 +64,6 @@ afterEach(async () => {
   fault = () => null;
   await ledger.stop();
   expect(await problemsOf(memory)).toEqual([]);
-  vi.useRealTimers();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,12 +1,11 @@
 // The timeouts of one attempt, on a clock of our own.
 
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { AttemptTimer } from "../../../src/providers/timer.ts";
 
 const TIMEOUTS = { connectMs: 50, firstByteMs: 100, idleMs: 200, totalMs: 1000, isFirstByteConfigured: true };
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
 
 function start(isStream: boolean, changes: Partial<typeof TIMEOUTS> = {}) {
   const fired: string[] = [];

@@ -1,6 +1,6 @@
 // The recorder: batches, bounds, an absent store, and what is done about records that the store refuses.
 
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Log } from "../../../src/core/log.ts";
 import type { RequestRecord } from "../../../src/core/requests/records.ts";
 import {
@@ -72,8 +72,6 @@ function setUp(options: Partial<RecorderOptions> = {}) {
 }
 
 const records = (count: number): readonly RequestRecord[] => Array.from({ length: count }, () => makeRecord());
-
-afterEach(() => void vi.useRealTimers());
 
 describe("batches", () => {
   it("are written after the interval, all at once", async () => {

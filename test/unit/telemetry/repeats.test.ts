@@ -1,11 +1,10 @@
 // Lines of one event beyond 100 in ten seconds are left out and counted; other events are not affected.
 
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import type { LogEvent } from "../../../src/core/events.ts";
 import { createRepeats } from "../../../src/telemetry/repeats.ts";
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
 
 function counted() {
   const reports: [LogEvent, number][] = [];

@@ -1,12 +1,11 @@
 // The queue of spans: batches one after the other, a bound, and an end that does not wait for ever.
 
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { SILENT_LOG } from "../../../src/telemetry/log.ts";
 import { createSpanQueue, type SpanQueueOptions } from "../../../src/telemetry/span-queue.ts";
 
 function setUp(send: (spans: readonly number[]) => Promise<void>, options: Partial<SpanQueueOptions<number>> = {}) {
   vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   const dropped: [string, number][] = [];
   let sent = 0;
   const queue = createSpanQueue<number>({

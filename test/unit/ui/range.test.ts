@@ -1,14 +1,10 @@
 // Ranges by name: the same address while time goes on, and the gateway's time when they are sent.
 
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 
 vi.stubGlobal("location", { pathname: "/", search: "", hash: "", href: "http://gateway/" });
 const { now, noteServerTime } = await import("../../../ui/clock.ts");
 const { rangeQuery, withTimes } = await import("../../../ui/range.ts");
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 test("a named range is one address, and is sent with whole hours or days that end now", () => {
   vi.useFakeTimers({ now: Date.parse("2026-11-16T07:50:20Z") });

@@ -1,6 +1,6 @@
 // Versions over a store that answers when the test wants: what a process says of its own versions and of others'.
 
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Checked } from "../../../src/config/settings.ts";
 import type { ConfigVersion } from "../../../src/core/overlay.ts";
 import type { VersionNews } from "../../../src/versions/news.ts";
@@ -9,8 +9,6 @@ import { createVersions } from "../../../src/versions/versions.ts";
 const CHECKED = { ok: true, warnings: [] } as unknown as Checked;
 const POLL_MS = 1_000;
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-
-afterEach(() => void vi.useRealTimers());
 
 /** Inserts are stored at once; the caller of `insert` is told when the test lets it. */
 function slowStore() {

@@ -1,12 +1,7 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { OTHER_BUILD, requireSameBuild, STARTED_BY } from "../../../src/workers/build.ts";
 
 const { PRIMARY_BUILD } = STARTED_BY;
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-});
 
 test.each([
   ["the same build", PRIMARY_BUILD, []],

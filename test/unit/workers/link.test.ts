@@ -1,13 +1,9 @@
 // Calls over a link: each ends in an answer, a failure in words, or StoreUnavailable when nobody answers.
 
 import { Duplex, PassThrough } from "node:stream";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
 import { createLink } from "../../../src/workers/link.ts";
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 function linked() {
   const [there, back] = [new PassThrough(), new PassThrough()];

@@ -1,10 +1,9 @@
 // Workers get connections in turn: all of them from the start, and none many more than the others.
 
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { Turns } from "../../../src/workers/turns.ts";
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
 
 /** Workers that listen, and how many connections each was given. */
 function openWith(count: number) {

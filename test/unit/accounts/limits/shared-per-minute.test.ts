@@ -59,7 +59,6 @@ beforeEach(() => {
 afterEach(() => {
   for (const limits of open.splice(0)) limits.stop();
   told.length = 0;
-  vi.useRealTimers();
 });
 
 const admit = async (limits: SharedLimits, limit: number, id = "k"): Promise<Admission> =>

@@ -13,18 +13,14 @@ function openLink(): Pick<WorkerLink, "call" | "serve"> {
 
 test("a place that was left before it was granted stays free", async () => {
   vi.useFakeTimers();
-  try {
-    const link = openLink();
-    createPlaceKeeper()(link, new Promise(() => undefined));
-    const places = placesOver(link, "key", 1);
-    const first = (await places.enter("a")) as Leave;
-    const late = link.call("enter-place", { id: "key:99", name: "key:a", limit: 1 });
-    await link.call("leave-place", "key:99");
-    first();
-    await vi.runAllTimersAsync();
-    expect(await late).toBe(false);
-    expect(await places.enter("a")).not.toBeNull();
-  } finally {
-    vi.useRealTimers();
-  }
+  const link = openLink();
+  createPlaceKeeper()(link, new Promise(() => undefined));
+  const places = placesOver(link, "key", 1);
+  const first = (await places.enter("a")) as Leave;
+  const late = link.call("enter-place", { id: "key:99", name: "key:a", limit: 1 });
+  await link.call("leave-place", "key:99");
+  first();
+  await vi.runAllTimersAsync();
+  expect(await late).toBe(false);
+  expect(await places.enter("a")).not.toBeNull();
 });

@@ -1,12 +1,11 @@
 // The keeper of sessions: it holds a bounded number of turns, and deletes what is over as fast as it comes.
 
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import type { Log } from "../../../../src/core/log.ts";
 import type { SessionTurn } from "../../../../src/core/session.ts";
 import { createSessionKeeper } from "../../../../src/gateway/sessions/keeper.ts";
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
 
 const store = { write: async () => undefined, since: async () => [], deleteBefore: async () => 0 };
 const log = { debug: vi.fn(), warn: vi.fn() } as unknown as Log;

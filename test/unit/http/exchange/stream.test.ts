@@ -5,7 +5,7 @@ import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text as textOf } from "node:stream/consumers";
 import type { FastifyReply } from "fastify";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import type { TextSink } from "../../../../src/gateway/relay.ts";
 import { relayPieces, sendStream } from "../../../../src/http/exchange/stream.ts";
 
@@ -13,7 +13,6 @@ const PING = ": ping\n\n";
 const STALL_MS = 77_000;
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
 
 class FakeSocket extends EventEmitter {
   /** What the kernel has not taken yet. */

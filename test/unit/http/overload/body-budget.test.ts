@@ -1,6 +1,6 @@
 // The budget for bodies in memory: limits of process and key, room for small bodies, order of waiting, and no leaks.
 
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { BodyBudget, type BodyCharge } from "../../../../src/http/overload/body-budget.ts";
 import { OVERLOAD_POLICY } from "../../../../src/http/overload/policy.ts";
 
@@ -14,7 +14,6 @@ beforeEach(() => {
   rejected = [];
   budget = new BodyBudget(40 * MB, (reason) => rejected.push(reason));
 });
-afterEach(() => void vi.useRealTimers());
 
 function take(owner: string | null, bytes: number): BodyCharge {
   const charge = budget.take(owner, bytes);

@@ -20,7 +20,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   pressure.close();
-  vi.useRealTimers();
 });
 
 /** The next tick comes this much after it was due. */

@@ -1,6 +1,6 @@
 // How many requests work at once: few when they slow each other down, many when the database is slow by itself.
 
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { type ConcurrencyLimit, createConcurrencyLimit } from "../../../../src/http/overload/queue.ts";
 
 const TICK_MS = 50;
@@ -21,7 +21,6 @@ beforeEach(() => {
     () => atMs,
   );
 });
-afterEach(() => vi.unstubAllGlobals());
 
 function turn(): void {
   for (const callback of immediates.splice(0)) callback();

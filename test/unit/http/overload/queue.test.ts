@@ -31,8 +31,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   queue.close();
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
 });
 
 /** One more request; its number. */

@@ -1,6 +1,6 @@
 // The clock of overload control: it runs while requests come.
 
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { OVERLOAD_POLICY } from "../../../../src/http/overload/policy.ts";
 import { createPressure } from "../../../../src/http/overload/pressure.ts";
 import { createQueue } from "../../../../src/http/overload/queue.ts";
@@ -10,7 +10,6 @@ const { idleMs } = OVERLOAD_POLICY.admission;
 const EVERY_MS = 50;
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
 
 it("ticks from the first request on, and sleeps when none came for a while", () => {
   const onWake = vi.fn();
