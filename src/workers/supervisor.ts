@@ -57,7 +57,7 @@ const OTHER_BUILD_TEXT =
   "the files of the program were replaced; restart the gateway, as workers that end are not replaced until then";
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const { count, log, onStart, onEnd, onLost } = options;
+  const { count, log, onStart, onEnd } = options;
   const running = new Set<WorkerProcess>();
   const serving = new Set<WorkerProcess>();
   const delays = createDelays();
@@ -67,24 +67,21 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   function start(index: number, isReplacement: boolean): WorkerProcess {
     const startedAtMs = performance.now();
-    const child = forkWorker();
+    const { child, worker, ending } = launch(index, isReplacement);
+    const { pid } = worker;
     handover.watch(child.process);
-    const link = createLink(child.process.stdio[LINK_FD] as Duplex);
-    const ended = endOf(child, link);
-    const { pid } = child.process;
-    const worker: WorkerProcess = { index, pid, link, isReplacement, ended: ended.then(() => undefined) };
     running.add(worker);
     child.once("listening", () => {
       serving.add(worker);
       handover.join(child.process);
     });
     onStart(worker);
-    void ended.then(({ code, signal }) => {
+    void ending.then(({ code, signal }) => {
       running.delete(worker);
       const wasLastServing = serving.delete(worker) && serving.size === 0;
       onEnd(worker);
       if (isRetired) return;
-      if (code === OTHER_BUILD) return leaveEmpty();
+      if (code === OTHER_BUILD) return leaveEmpty(running.size, options);
       log.error({ event: "worker.ended", pid, code, signal }, "a worker process ended; another one takes its place");
       // Connections wait for this one, so its replacement waits for nothing.
       if (wasLastServing) startOrRetry(index, true);
@@ -93,18 +90,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     return worker;
   }
 
-  /** The others go on: to stop them would refuse requests that they can serve. A person chooses when to restart. */
-  function leaveEmpty(): void {
-    log.error({ event: "worker.other_build", left: running.size }, OTHER_BUILD_TEXT);
-    if (running.size === 0) onLost();
-  }
-
   function startOrRetry(index: number, isReplacement: boolean): void {
     try {
       start(index, isReplacement);
     } catch (error) {
-      const reason = (error as Error).message;
-      log.error({ event: "worker.start_failed", reason }, "a worker process could not be started; trying again");
+      const failure = { event: "worker.start_failed", reason: (error as Error).message } as const;
+      log.error(failure, "a worker process could not be started; trying again");
       delays.startLater(index, 0, () => startOrRetry(index, true));
     }
   }
@@ -122,6 +113,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       handover.retire();
     },
   };
+}
+
+/** Lets the other workers go on: to stop them would refuse requests that they can serve. A person restarts the gateway. */
+function leaveEmpty(left: number, { log, onLost }: Pick<SupervisorOptions, "log" | "onLost">): void {
+  log.error({ event: "worker.other_build", left }, OTHER_BUILD_TEXT);
+  if (left === 0) onLost();
 }
 
 interface Delays {
@@ -154,6 +151,20 @@ function setUpCluster({ program, args }: Pick<SupervisorOptions, "program" | "ar
     serialization: "advanced",
     stdio: ["ignore", "inherit", "inherit", "ipc", "pipe"],
   });
+}
+
+interface Launched {
+  readonly child: Worker;
+  readonly worker: WorkerProcess;
+  readonly ending: Promise<WorkerEnding>;
+}
+
+function launch(index: number, isReplacement: boolean): Launched {
+  const child = forkWorker();
+  const link = createLink(child.process.stdio[LINK_FD] as Duplex);
+  const ending = endOf(child, link);
+  const { pid } = child.process;
+  return { child, ending, worker: { index, pid, link, isReplacement, ended: ending.then(() => undefined) } };
 }
 
 /** Throws where the system has no room for a process, such as without a free file descriptor. */
