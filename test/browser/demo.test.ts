@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readArguments } from "../../src/cli/command/arguments.ts";
 import { demo } from "../../src/cli/demo.ts";
 import { recordTerminal } from "../support/gateway/terminal.ts";
-import { hasBrowser, startDashboard } from "./dashboard.ts";
+import { hasBrowser, settled, startDashboard } from "./dashboard.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-demo-"));
 const database = `sqlite:${join(folder, "demo.db")}`;
@@ -24,6 +24,7 @@ describe.skipIf(!hasBrowser)("a demo", () => {
   test("has a month in every tile and chart of the overview", async () => {
     const { page, troubles } = await visit("/?range=30d&live=off");
     await page.locator(".tiles .big").nth(5).waitFor();
+    await settled(page);
     const tiles = Object.fromEntries(
       await Promise.all(
         (await page.locator(".tiles .tile").all()).map(async (tile) => [

@@ -20,10 +20,13 @@ describe.skipIf(!hasBrowser)("the documentation", () => {
     expect(troubles).toEqual([]);
   });
 
-  test.each(["light", "dark"] as const)("has no serious fault for axe, %s", async (colorScheme) => {
-    const { page, troubles } = await visit("/docs/concepts/routing", { isSignedIn: false, colorScheme });
+  test("has no serious fault for axe in either theme", async () => {
+    const { page, troubles } = await visit("/docs/concepts/routing", { isSignedIn: false });
     await page.getByRole("heading", { level: 1 }).waitFor();
-    expect(await faultsOf(page, colorScheme)).toEqual([]);
+    expect(await faultsOf(page, "light")).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.locator("html.dark").waitFor();
+    expect(await faultsOf(page, "dark")).toEqual([]);
     expect(troubles).toEqual([]);
   });
 
@@ -38,7 +41,7 @@ describe.skipIf(!hasBrowser)("the documentation", () => {
     await operation.getByRole("button", { name: "Try it out" }).click();
     await operation.getByRole("button", { name: "Execute" }).click();
     await operation.locator(".live-responses-table .response-col_status", { hasText: "200" }).waitFor();
-    expect(await operation.locator(".live-responses-table").innerText()).toContain('"choices"');
+    await operation.locator(".live-responses-table", { hasText: '"choices"' }).waitFor();
     expect(troubles).toEqual([]);
   });
 });

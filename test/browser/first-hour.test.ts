@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
 import { startBrowser } from "../support/gateway/browser.ts";
 import { type GatewayProcess, whenReady } from "../support/gateway/gateway-process.ts";
@@ -21,10 +21,10 @@ import {
   sends,
   startFakeProvider,
 } from "../support/providers/fake-provider.ts";
+import { settled, show, TEST_MAX_MS, WAIT_MAX_MS, WINDOW } from "./dashboard.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bin/switchyard.mjs");
 const PROVIDER_KEY = "sk-the-real-one";
-const WAIT_MAX_MS = 60_000;
 const runFile = promisify(execFile);
 
 const started = await startBrowser();
@@ -33,6 +33,7 @@ if (missing !== null) console.warn(`The first hour is not walked: ${missing}`);
 
 describe.skipIf(missing !== null)("the first hour", () => {
   let provider: FakeProvider;
+  vi.setConfig({ testTimeout: TEST_MAX_MS, hookTimeout: TEST_MAX_MS });
   beforeAll(async () => {
     await ensureBuild();
     provider = await startFakeProvider();
@@ -59,10 +60,10 @@ describe.skipIf(missing !== null)("the first hour", () => {
       text: expect.stringContaining("Paris"),
     });
     await findInLog(page, home.gateway);
-    await createProfile(page, home.gateway);
+    await createProfile(page);
     await spendEverything(page);
     await expectOutOfCredits(page, home.gateway, key);
-    await topUp(page, home.gateway);
+    await topUp(page);
     expect((await ask(home.gateway, key)).status).toBe(200);
   });
 
@@ -76,7 +77,7 @@ describe.skipIf(missing !== null)("the first hour", () => {
     const page = await setUp(home.gateway);
     await page.getByRole("alert").filter({ hasText: "openai" }).waitFor();
     await page.locator(".checklist .notice.bad", { hasText: "openai" }).waitFor();
-    await openRequest(page, home.gateway, 503);
+    await openRequest(page, 503);
     await page.locator(".sheet .failure", { hasText: "openai" }).waitFor();
     const doctor = await runCommand(home, ["doctor"]);
     expect(doctor.code).toBe(1);
@@ -102,7 +103,7 @@ describe.skipIf(missing !== null)("the first hour", () => {
     expect(pasted.status).toBe(503);
     expect(errorIn(pasted.text).message).toContain("openai could not be reached");
     const page = await setUp(home.gateway);
-    await openRequest(page, home.gateway, 503);
+    await openRequest(page, 503);
     await page.locator(".sheet .failure", { hasText: "openai" }).waitFor();
   });
 
@@ -114,6 +115,7 @@ describe.skipIf(missing !== null)("the first hour", () => {
     const page = await setUp(home.gateway);
     const credits = await callApi(page, "GET", "/api/credits");
     expect(credits).toMatchObject({ billingMode: "metered" });
+    await settled(page);
     expect(await page.getByRole("alert").count()).toBe(0);
     const { data } = (await callApi(page, "GET", "/api/ledger?kind=charge")) as { data: { amountUsd: string }[] };
     expect(data).toHaveLength(1);
@@ -195,7 +197,7 @@ async function runCommand({ folder, env }: Home, words: readonly string[]): Prom
 
 /** Opens the one-time link, chooses a password, and waits for the first page. */
 async function setUp({ setupLink }: GatewayProcess): Promise<Page> {
-  const context = await (started.browser as Browser).newContext({ viewport: { width: 1280, height: 800 } });
+  const context = await (started.browser as Browser).newContext(WINDOW);
   onTestFinished(() => context.close());
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_MAX_MS);
@@ -210,10 +212,10 @@ async function setUp({ setupLink }: GatewayProcess): Promise<Page> {
 /** The checklist: a provider and credits are there, a request is not. */
 async function expectReadyToStart(page: Page): Promise<void> {
   const steps = page.locator(".checklist > ol > li");
-  await steps.first().waitFor();
-  expect(await steps.first().getAttribute("class")).toBe("done");
-  expect(await steps.first().innerText()).not.toMatch(/sandbox|simulated/i);
+  await page.locator(".checklist > ol > li.done:first-child").waitFor();
   await page.locator(".checklist li.done", { hasText: "$5.00" }).waitFor();
+  await settled(page);
+  expect(await steps.first().innerText()).not.toMatch(/sandbox|simulated/i);
   expect(await steps.last().getAttribute("class")).not.toBe("done");
 }
 
@@ -236,8 +238,9 @@ async function createKey(page: Page): Promise<string> {
 
 /** Pastes the program of the checklist, and follows it to the reasons of its request. */
 async function sendFirstRequest(page: Page, key: string): Promise<void> {
-  const command = await page.locator(".checklist textarea").inputValue();
-  expect(command).toContain(key);
+  const program = page.locator(".checklist textarea");
+  await expect.poll(() => program.inputValue()).toContain(key);
+  const command = await program.inputValue();
   const { status, text } = await runPasted(command);
   expect(status, text).toBe(200);
   expect(JSON.parse(text)).toMatchObject({
@@ -251,27 +254,29 @@ async function sendFirstRequest(page: Page, key: string): Promise<void> {
 
 /** The request of the banner's key is the newest row; its sheet shows the decision and the charge. */
 async function findInLog(page: Page, { url }: GatewayProcess): Promise<void> {
+  // Loaded again: a list that is open only counts what came after it.
   await page.goto(`${url}/requests`);
   const rows = page.locator(".requests tbody tr");
   await expect.poll(() => rows.count()).toBe(2);
+  await settled(page);
   const newest = rows.first();
-  expect(await newest.locator("[data-cell=status]").innerText()).toContain("200");
-  expect(await newest.locator("[data-cell=cost]").innerText()).toMatch(/^\$0\.0*[1-9]/);
+  await expect.poll(() => newest.locator("[data-cell=status]").innerText()).toContain("200");
+  await expect.poll(() => newest.locator("[data-cell=cost]").innerText()).toMatch(/^\$0\.0*[1-9]/);
   const model = (await newest.locator("[data-cell=model]").innerText()).trim();
   await newest.click();
   await page.locator(".sheet .decision .ladder .final").waitFor();
-  expect(await page.locator(".sheet .decision b.model").innerText()).toBe(model);
+  await expect.poll(() => page.locator(".sheet .decision b.model").innerText()).toBe(model);
+  await settled(page);
   expect(await page.locator(".sheet .failure").count()).toBe(0);
   await page.locator('.sheet a[href*="entry="]').first().waitFor();
 }
 
 /** Raises the lowest tier; the replay says what that would have done to the two requests. */
-async function createProfile(page: Page, { url }: GatewayProcess): Promise<void> {
-  await page.goto(`${url}/profiles/new`);
+async function createProfile(page: Page): Promise<void> {
+  await show(page, "/profiles/new");
   await page.locator("form.editor input").first().fill("careful");
   await page.locator("form.editor input[type=range]").first().fill("3");
-  await expect.poll(() => page.locator("ul.replay li").count()).toBe(2);
-  expect(await page.locator("ul.replay li").first().innerText()).toContain("STANDARD");
+  await expect.poll(() => page.locator("ul.replay li", { hasText: "STANDARD" }).count()).toBe(2);
   await page.locator("form.editor button[type=submit]").click();
   await page.waitForURL(/\/profiles\/profile_/);
 }
@@ -290,13 +295,13 @@ async function expectOutOfCredits(page: Page, gateway: GatewayProcess, key: stri
   expect(code).toBe("insufficient_credits");
   expect(message).toContain("dashboard under Credits");
   expect(commandIn(message)).toEqual(["credits", "add", "10"]);
-  await openRequest(page, gateway, 402);
+  await openRequest(page, 402);
   await page.locator(".sheet .failure", { hasText: "credits add 10" }).waitFor();
 }
 
 /** By the link of the banner that is on every page. */
-async function topUp(page: Page, { url }: GatewayProcess): Promise<void> {
-  await page.goto(`${url}/`);
+async function topUp(page: Page): Promise<void> {
+  await show(page, "/");
   await page.getByRole("alert").getByRole("link").click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("textbox").first().fill("3");
@@ -306,8 +311,9 @@ async function topUp(page: Page, { url }: GatewayProcess): Promise<void> {
   await page.getByRole("alert").waitFor({ state: "detached" });
 }
 
-async function openRequest(page: Page, { url }: GatewayProcess, status: number): Promise<void> {
-  await page.goto(`${url}/requests?status=${status}`);
+async function openRequest(page: Page, status: number): Promise<void> {
+  await show(page, `/requests?status=${status}`);
+  await settled(page);
   await page.locator(".requests tbody tr").first().click();
 }
 

@@ -3,12 +3,13 @@
 
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { hasBrowser, startDashboard } from "./dashboard.ts";
+import { isLong } from "../support/random.ts";
+import { hasBrowser, settled, startDashboard } from "./dashboard.ts";
 
 /** From the last key to the decision on the page. */
 const LIMIT_MS = 250;
-/** The longest that a bare response takes on a machine quick enough for the limit; a slower one gets more time. */
-const QUICK_MS = 15;
+/** What of it is left for the gateway and for drawing. */
+const WORK_MS = 50;
 /** Other work on the machine may delay any of them; that one is in time shows what the page itself needs. */
 const TRIES_MAX = 40;
 
@@ -19,7 +20,21 @@ const HARD =
 describe.skipIf(!hasBrowser)("the playground", () => {
   const { visit } = startDashboard();
 
-  test(`shows the decision within ${LIMIT_MS} ms of the last key`, async () => {
+  // The clock of the page stands still while gateway and browser work, however busy the machine is.
+  test(`waits for no more than ${LIMIT_MS - WORK_MS} ms after the last key`, async () => {
+    const { page } = await visit("/playground", { prepare: async (opened) => opened.clock.install() });
+    const prompt = page.getByLabel("Prompt", { exact: true });
+    await prompt.fill(EASY);
+    const final = page.locator(".ladder .final");
+    await final.waitFor();
+    const before = (await final.getAttribute("data-tier")) ?? "";
+    await page.clock.pauseAt(Date.now() + 3_600_000);
+    await prompt.fill(HARD);
+    await page.clock.runFor(LIMIT_MS - WORK_MS);
+    await page.locator(`.ladder .final:not([data-tier=${before}])`).waitFor();
+  });
+
+  test.runIf(isLong)(`shows the decision within ${LIMIT_MS} ms of the last key`, async () => {
     const { page } = await visit("/playground");
     const prompt = page.getByLabel("Prompt", { exact: true });
     await prompt.fill(EASY);
@@ -31,8 +46,7 @@ describe.skipIf(!hasBrowser)("the playground", () => {
       taken.push(await page.evaluate<number>("window.decided()"));
     }
     console.info(`From the last key to the decision: ${taken.map((ms) => ms.toFixed(0)).join(", ")} ms`);
-    const answerMs = await page.evaluate<number>(ANSWER_MS);
-    expect(Math.min(...taken)).toBeLessThan(LIMIT_MS + 4 * Math.max(0, answerMs - QUICK_MS));
+    expect(Math.min(...taken)).toBeLessThan(LIMIT_MS);
   });
 
   test("asks once for what is typed in one go", async () => {
@@ -53,11 +67,11 @@ describe.skipIf(!hasBrowser)("the playground", () => {
     await page.getByLabel("Max cost, USD").fill("0.03");
     const out = (shown: Page): Locator => shown.locator(".removed li");
     await out(page).first().waitFor();
+    await settled(page);
     const told = await out(page).allInnerTexts();
     for (const text of told) expect(text).toMatch(/\S+\s.*cost/s);
     const { page: other } = await visit(new URL(page.url()).pathname + new URL(page.url()).hash);
-    await out(other).first().waitFor();
-    expect(await out(other).allInnerTexts()).toEqual(told);
+    await expect.poll(() => out(other).allInnerTexts()).toEqual(told);
     expect(await other.getByLabel("Max cost, USD").inputValue()).toBe("0.03");
   });
 });
@@ -80,23 +94,6 @@ const WATCH = `(() => {
     observer.observe(document.querySelector(".bench-out"), { subtree: true, childList: true, attributes: true });
   }, true);
   window.decided = () => done;
-})()`;
-
-/** The best of many: how long the question itself takes here, from the page and back. */
-const ANSWER_MS = `(async () => {
-  let best = Infinity;
-  for (let tries = 0; tries < 20; tries += 1) {
-    const startedAt = performance.now();
-    const answer = await fetch("/api/playground/decide", {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-switchyard-dashboard": "1" },
-      body: JSON.stringify({ prompt: ${JSON.stringify(HARD)} }),
-    });
-    await answer.json();
-    if (!answer.ok) throw new Error("status " + answer.status);
-    best = Math.min(best, performance.now() - startedAt);
-  }
-  return best;
 })()`;
 
 function typeQuickly(element: HTMLElement | SVGElement, text: string): void {

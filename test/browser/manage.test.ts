@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { EMAIL, hasBrowser, startDashboard } from "./dashboard.ts";
+import { EMAIL, hasBrowser, settled, show, startDashboard } from "./dashboard.ts";
 
 const HELLO_BODY = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
 
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const dialog = list.getByRole("dialog");
     await dialog.getByRole("button", { name: "Reset spend" }).click();
     await dialog.getByText(/^Spent \$0 of \$5\.00, resets in/).waitFor();
-    expect(await dialog.getByRole("button", { name: "Reset spend" }).isDisabled()).toBe(true);
+    await expect.poll(() => dialog.getByRole("button", { name: "Reset spend" }).isDisabled()).toBe(true);
     await dialog.getByLabel("Resets").selectOption("Daily");
     await dialog.getByRole("button", { name: "Save" }).click();
     await list.getByText("“monthly” saved.").waitFor();
@@ -79,24 +79,26 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await page.getByLabel("Description").fill("For <b>batch</b> jobs");
     await page.getByRole("button", { name: "Save profile" }).click();
     await page.getByText("“nightly” saved.").waitFor();
-    await page.goto(`${gateway().url}/profiles`);
+    await show(page, "/profiles");
     const card = page.locator(".cards > li").filter({ hasText: "nightly" });
     await card.getByText("For <b>batch</b> jobs").waitFor();
     await card.getByRole("link", { name: "nightly" }).click();
     await page.getByLabel("Use the model that a client names").check();
-    await page.getByText("named models: ignored → used").waitFor();
+    const used = page.getByText("named models: ignored → used");
+    await used.waitFor();
     await page.getByRole("button", { name: "Save profile" }).click();
-    await page.getByText("“nightly” saved.").waitFor();
-    await page.goto(`${gateway().url}/profiles`);
+    await used.waitFor({ state: "detached" });
+    await show(page, "/profiles");
     await card.getByText("Named models used").waitFor();
     await card.getByRole("link", { name: "nightly" }).click();
     await page.getByLabel("Description").fill("");
-    await page.getByText("description: For <b>batch</b> jobs → none").waitFor();
+    const undescribed = page.getByText("description: For <b>batch</b> jobs → none");
+    await undescribed.waitFor();
     await page.getByRole("button", { name: "Save profile" }).click();
-    await page.getByText("“nightly” saved.").waitFor();
-    await page.goto(`${gateway().url}/profiles`);
+    await undescribed.waitFor({ state: "detached" });
+    await show(page, "/profiles");
     await card.getByText(/edited/).waitFor();
-    expect(await page.getByText("batch").count()).toBe(0);
+    await page.getByText("batch").first().waitFor({ state: "detached" });
     expect(troubles).toEqual([]);
   });
 
@@ -112,7 +114,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await dialog.getByRole("button", { name: "Move keys and delete" }).click();
     await page.getByText("“strict” deleted. 1 key moved.").waitFor();
     expect(await callWith(key)).toBe(200);
-    await page.goto(`${gateway().url}/keys`);
+    await show(page, "/keys");
     await page
       .getByRole("row", { name: /strict caller/ })
       .getByRole("link", { name: "heir" })
@@ -134,7 +136,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
   test("is told no runway after minutes of use, and takes one kind of entry away as a file", async () => {
     const { page, troubles } = await visit("/credits");
     await page.getByText("Too early to tell").waitFor();
-    expect(await page.locator(".balance").getAttribute("title")).toMatch(/USD$/);
+    await expect.poll(() => page.locator(".balance").getAttribute("title")).toMatch(/USD$/);
     await page.getByRole("button", { name: "Top-ups" }).click();
     await page.waitForURL(/kind=topup/);
     const kinds = page.locator(".ledger tbody [data-cell=kind]");
@@ -205,12 +207,12 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const heads = (): Promise<string[]> => table.locator("thead a").allTextContents();
     await expect.poll(heads).toEqual(["gpt-5-nano", "gpt-5-mini"]);
     const input = table.getByRole("row", { name: /^Input/ }).locator("td");
-    expect(await input.allTextContents()).toEqual([
-      expect.stringMatching(/^\$.* best$/),
-      expect.not.stringMatching(/best/),
-    ]);
+    await expect
+      .poll(() => input.allTextContents())
+      .toEqual([expect.stringMatching(/^\$.* best$/), expect.not.stringMatching(/best/)]);
     const scores = table.getByRole("row", { name: /^parallel/ }).locator("td");
-    for (const text of await scores.allTextContents()) expect(text).toMatch(/^\d+\.\d/);
+    const score = expect.stringMatching(/^\d+\.\d/);
+    await expect.poll(() => scores.allTextContents()).toEqual([score, score]);
     for (const id of ["glm-4.6", "gpt-4.1"])
       await page.getByLabel("Add a model to the comparison").selectOption({ label: id });
     await expect.poll(heads).toEqual(["gpt-5-nano", "gpt-5-mini", "glm-4.6", "gpt-4.1"]);
@@ -282,13 +284,14 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await page.getByRole("heading", { level: 1, name: "Credits" }).waitFor();
     // Credits that a new account never had are no alarm.
     await page.getByText("No entries yet").waitFor();
+    await settled(page);
     expect(await page.getByText("You're out of credits").count()).toBe(0);
-    await expect.poll(() => menu.getByRole("link", { name: "Models" }).isVisible()).toBe(false);
+    await menu.getByRole("link", { name: "Models" }).waitFor({ state: "hidden" });
     await menu.getByText("More").press("Enter");
     await menu.getByRole("link", { name: "Documentation" }).waitFor();
     await page.keyboard.press("Escape");
-    await expect.poll(() => menu.getByRole("link", { name: "Documentation" }).isVisible()).toBe(false);
-    await page.goto(new URL("/keys?new=1", gateway().url).href);
+    await menu.getByRole("link", { name: "Documentation" }).waitFor({ state: "hidden" });
+    await show(page, "/keys?new=1");
     await expect
       .poll(() => page.getByLabel("Requests per minute").getAttribute("placeholder"))
       .toBe("Default (600/min)");

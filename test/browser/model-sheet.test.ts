@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TIERS } from "../../src/core/tiers.ts";
 import { completion, sends, startFakeProvider } from "../support/providers/fake-provider.ts";
-import { hasBrowser, startDashboard } from "./dashboard.ts";
+import { hasBrowser, settled, show, startDashboard } from "./dashboard.ts";
 
 const provider = await startFakeProvider();
 afterAll(() => provider.close());
@@ -49,11 +49,10 @@ describe.runIf(hasBrowser)("a model's sheet", () => {
     const light = sheet.getByRole("list", { name: "LIGHT chain" });
     await light.waitFor();
     const rows = sheet.locator(".standing > li");
-    expect(await rows.allTextContents()).toEqual([
-      expect.stringMatching(/^LIGHT *#2 of 2/),
-      expect.stringMatching(/^STANDARD *#1 of 3/),
-    ]);
-    expect(await light.getByRole("listitem").allTextContents()).toEqual(["steady", "careful"]);
+    await expect
+      .poll(() => rows.allTextContents())
+      .toEqual([expect.stringMatching(/^LIGHT *#2 of 2/), expect.stringMatching(/^STANDARD *#1 of 3/)]);
+    await expect.poll(() => light.getByRole("listitem").allTextContents()).toEqual(["steady", "careful"]);
     await light.getByRole("link", { name: "steady" }).click();
     await page.getByRole("region", { name: "Model steady" }).getByText("#1 of 2", { exact: true }).waitFor();
     await page.goBack();
@@ -66,10 +65,11 @@ describe.runIf(hasBrowser)("a model's sheet", () => {
     const sheet = page.getByRole("region", { name: "Model careful" });
     await sheet.getByText(`${BAD_CALLS} calls, 0 valid: score 80.0 → 60.0 (−25%)`).waitFor();
     const single = sheet.locator(".scores > div").filter({ hasText: "single" });
-    expect(await single.locator("dd").textContent()).toMatch(/^60\.0/);
-    expect(await sheet.locator(".scores .lost").count()).toBe(1);
-    await page.goto(`${gateway().url}/models?model=modest`);
+    await expect.poll(() => single.locator("dd").textContent()).toMatch(/^60\.0/);
+    await expect.poll(() => sheet.locator(".scores .lost").count()).toBe(1);
+    await show(page, "/models?model=modest");
     await page.getByRole("region", { name: "Model modest" }).getByText("overall").waitFor();
+    await settled(page);
     expect(await page.locator(".scores .seen").count()).toBe(0);
   });
 });

@@ -40,9 +40,9 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
     await form.getByRole("button", { name: "Test" }).click();
     await form.getByText(/^It listed its models/).waitFor();
     const models = form.getByLabel("Models", { exact: true });
-    expect(await models.inputValue()).toBe("qwen3-8b\nsmall-one");
+    await expect.poll(() => models.inputValue()).toBe("qwen3-8b\nsmall-one");
     expect((await read("/api/configuration")).version).toBe(0);
-    for (const scheme of ["light", "dark"] as const) expect(await faultsOf(page, scheme)).toEqual([]);
+    for (const theme of ["light", "dark"] as const) expect(await faultsOf(page, theme, "#main")).toEqual([]);
     await models.fill("qwen3-8b");
     await form.getByLabel("Output price").fill("0.25");
     await form.getByLabel("vision").check();
@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
     const line = (name: RegExp) =>
       card(name).getByText("No request is routed here until you add its models in Chains.");
     await line(/^beside/).waitFor();
-    expect(await line(/^OpenAI/).count()).toBe(0);
+    await line(/^OpenAI/).waitFor({ state: "detached" });
     await line(/^beside/)
       .getByRole("link")
       .click();
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
     await card(/^beside/)
       .getByRole("link", { name: "1 model" })
       .waitFor();
-    expect(await line(/^beside/).count()).toBe(0);
+    await line(/^beside/).waitFor({ state: "detached" });
     expect(troubles).toEqual([]);
   });
 });

@@ -1,12 +1,11 @@
 // Prices, local servers and hosts in the dashboard: adopting with one press, what a model's hosts look like, and a
 // profile that keeps its order of hosts.
 
-import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { answers, sends, startFakeProvider } from "../support/providers/fake-provider.ts";
 import { startFakeOllama } from "../support/providers/local-servers.ts";
 import { faultsOf } from "./axe.ts";
-import { hasBrowser, startDashboard } from "./dashboard.ts";
+import { beyondWindow, hasBrowser, settled, show, startDashboard } from "./dashboard.ts";
 
 const rowOf = (input: number) => ({
   ...{ litellm_provider: "groq", mode: "chat", input_cost_per_token: input, output_cost_per_token: 3e-6 },
@@ -39,10 +38,6 @@ const TYPED = { input: "0.25", output: "1.5", cacheRead: "0.05" };
 
 const PHONE = { viewport: { width: 390, height: 800 } };
 
-async function isTooWide(page: Page): Promise<boolean> {
-  return (await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")) > 0;
-}
-
 describe.skipIf(!hasBrowser)("in the dashboard", () => {
   const { gateway, visit } = startDashboard({ yaml, env: { SWITCHYARD_PRICES_URL: list?.url ?? "" } });
   const read = async (path: string) => (await gateway().api("GET", path)).json();
@@ -59,7 +54,7 @@ describe.skipIf(!hasBrowser)("in the dashboard", () => {
       .getByRole("row", { name: /^in-file/ })
       .getByText(/^Set by/)
       .waitFor();
-    for (const scheme of ["light", "dark"] as const) expect(await faultsOf(page, scheme)).toEqual([]);
+    for (const theme of ["light", "dark"] as const) expect(await faultsOf(page, theme, "#main")).toEqual([]);
     await row.getByRole("button", { name: "Adopt alpha" }).click();
     await page.getByText("Adopted.").waitFor();
     await expect.poll(() => row.count()).toBe(0);
@@ -121,16 +116,17 @@ describe.skipIf(!hasBrowser)("in the dashboard", () => {
     await dialog.getByRole("button", { name: "Look" }).click();
     const server = dialog.getByRole("region", { name: "Ollama" });
     await server.getByText("8,192 tokens").waitFor();
-    expect(await faultsOf(page, "light")).toEqual([]);
+    expect(await faultsOf(page, "light", "dialog[open]")).toEqual([]);
     await server.getByRole("button", { name: "Use 1 model at $0" }).click();
     await page.getByText("Ollama connected.").waitFor();
     await page.getByRole("heading", { name: /^ollama/ }).waitFor();
-    expect(await isTooWide(page)).toBe(false);
+    expect(await beyondWindow(page)).toBeLessThanOrEqual(0);
     const { data } = await read("/api/models");
     expect(data.find(({ id }: { id: string }) => id === "qwen3:8b")).toMatchObject({ isRoutable: true });
-    await page.goto(`${gateway().url}/providers?tab=prices`);
+    await show(page, "/providers?tab=prices");
     await page.getByText("Prices that differ").first().waitFor();
-    expect(await isTooWide(page)).toBe(false);
+    await settled(page);
+    expect(await beyondWindow(page)).toBeLessThanOrEqual(0);
     expect(troubles).toEqual([]);
   });
 
@@ -146,7 +142,7 @@ describe.skipIf(!hasBrowser)("in the dashboard", () => {
     await cheaper.getByText("Healthy").waitFor();
     await hosts.getByRole("row", { name: /^groq/ }).getByText("$1.05 / $3.15").waitFor();
     await cheaper.getByText(/ms|s$/).first().waitFor();
-    expect(await faultsOf(page, "dark")).toEqual([]);
+    expect(await faultsOf(page, "dark", ".sheet")).toEqual([]);
     expect(troubles).toEqual([]);
   });
 
@@ -162,6 +158,8 @@ describe.skipIf(!hasBrowser)("in the dashboard", () => {
     await page.getByText("host order: fastest → balanced").waitFor();
     await page.getByRole("button", { name: "Save profile" }).click();
     await expect.poll(async () => (await read(`/api/profiles/${id}`)).hostOrder).toBe("balanced");
+    // The page must know it too: until then it would put back what is chosen next.
+    await page.getByText("host order: fastest → balanced").waitFor({ state: "detached" });
     await page.getByLabel("Host order").selectOption("As configured");
     await page.getByRole("button", { name: "Save profile" }).click();
     await expect.poll(async () => (await read(`/api/profiles/${id}`)).hostOrder).toBe(null);

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { expectError } from "../support/errors.ts";
 import { HELLO, labYaml } from "../support/gateway/gateway.ts";
 import { type FakeProvider, fails, startFakeProvider } from "../support/providers/fake-provider.ts";
-import { hasBrowser, startDashboard } from "./dashboard.ts";
+import { hasBrowser, show, startDashboard } from "./dashboard.ts";
 
 const lab = hasBrowser ? await startFakeProvider() : null;
 afterAll(() => lab?.close());
@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)("a provider that fails", () => {
     const panel = page.getByRole("tabpanel");
     await panel.getByText("alpha").first().waitFor();
     await panel.getByText("beta").first().waitFor();
-    await page.goto(`${gateway().url}/models`);
+    await show(page, "/models");
     // Which of them depends on how long ago the last call failed.
     const badges = page.getByRole("row", { name: /alpha/ }).getByText(/^(Cooling down|Testing|\d+ failed)$/);
     await badges.first().waitFor();

@@ -11,7 +11,7 @@ import { openDb } from "../../src/store/db.ts";
 import { HELLO } from "../support/gateway/gateway.ts";
 import { createRecordStore, makeRecord } from "../support/stores/records.ts";
 import { faultsOf } from "./axe.ts";
-import { hasBrowser, startDashboard } from "./dashboard.ts";
+import { beyondWindow, hasBrowser, settled, show, startDashboard } from "./dashboard.ts";
 
 const NOW = Date.now();
 const prompt = { request: "{}", isRequestCut: false, answer: "Mild.", isAnswerCut: false };
@@ -61,8 +61,6 @@ const SIZES = [
   [1024, 768],
   [390, 844],
 ] as const;
-const beyond = (page: Page): Promise<number> =>
-  page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
 
 describe.skipIf(!hasBrowser)("the request log as a tool", () => {
   const { gateway, visit } = startDashboard({ database });
@@ -105,10 +103,11 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
     await page.waitForURL(/q=weather/);
     await expect.poll(() => rows(page).count()).toBe(3);
     await page.locator(".totals b", { hasText: "3 requests" }).waitFor();
-    await page.goto(`${gateway().url}/requests?latencyFrom=2000&user=ada&tag=team%3Dsearch`);
+    await show(page, "/requests?latencyFrom=2000&user=ada&tag=team%3Dsearch");
     await expect.poll(() => ids(page)).toEqual(["turn-3", "turn-2"]);
-    await page.goto(`${gateway().url}/requests`);
+    await show(page, "/requests");
     await expect.poll(() => rows(page).count()).toBe(5);
+    await settled(page);
     await (await gateway().post("/v1/chat/completions", HELLO)).text();
     await page.clock.fastForward(16_000);
     await page.getByRole("button", { name: "1 new request" }).click();
@@ -116,46 +115,49 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
     expect(troubles).toEqual([]);
   });
 
-  test.each(SIZES)("at %i by %i, nothing is cut, and failures say what happened first", async (width, height) => {
-    const { page, troubles } = await visit("/requests", { viewport: { width, height } });
-    await rows(page).first().waitFor();
-    expect(await beyond(page)).toBe(0);
-    if (width >= 1024) {
-      const hidden =
-        "document.querySelector('.table-box').scrollWidth - document.querySelector('.table-box').clientWidth";
-      expect(await page.evaluate<number>(hidden)).toBe(0);
-      expect(
-        await page
-          .locator(".requests thead th")
-          .first()
-          .evaluate((head) => getComputedStyle(head).position),
-      ).toBe("sticky");
-    }
-    expect(await faultsOf(page, "light")).toEqual([]);
-    await page.goto(`${gateway().url}/requests/too-poor`);
+  test("nothing is cut at any width, and failures say what happened first", async () => {
+    const { page, troubles } = await visit("/requests");
     const panel = page.locator(".sheet");
+    const atEachSize = async (look: (width: number, height: number) => Promise<void>): Promise<void> => {
+      await settled(page);
+      for (const [width, height] of SIZES) {
+        await page.setViewportSize({ width, height });
+        expect(await beyondWindow(page), `${page.url()}, ${width}`).toBe(0);
+        await look(width, height);
+      }
+      await page.setViewportSize({ width: 1440, height: 900 });
+    };
+    const fillsWindow = async (_: number, height: number): Promise<void> => {
+      await expect.poll(async () => (await panel.boundingBox())?.y).toBe(0);
+      await expect.poll(async () => (await panel.boundingBox())?.height).toBe(height);
+      const foot = await panel.locator("footer").boundingBox();
+      expect((foot?.y ?? 0) + (foot?.height ?? 0)).toBeLessThanOrEqual(height);
+      expect(await faultsOf(page, "light", ".sheet")).toEqual([]);
+    };
+    await rows(page).first().waitFor();
+    await atEachSize(async (width) => {
+      if (width < 1024) return;
+      expect(await page.evaluate<number>(BEYOND_BOX)).toBe(0);
+      expect(await page.locator(".requests thead th").first().evaluate(positionOf)).toBe("sticky");
+    });
+    await show(page, "/requests/too-poor");
     await panel.getByRole("heading", { name: "What happened" }).waitFor();
     for (const text of ["$0.120000", "$0.010000", "No provider was called."]) await panel.getByText(text).waitFor();
     await panel.getByRole("link", { name: "Add credits" }).waitFor();
+    await atEachSize(fillsWindow);
     expect(await panel.getByText("saved").count()).toBe(0);
-    const box = await panel.boundingBox();
-    expect([box?.y, box?.height]).toEqual([0, height]);
-    const foot = await panel.locator("footer").boundingBox();
-    expect((foot?.y ?? 0) + (foot?.height ?? 0)).toBeLessThanOrEqual(height);
-    expect(await faultsOf(page, "light")).toEqual([]);
-    await page.goto(`${gateway().url}/requests/all-failed`);
+    await show(page, "/requests/all-failed");
     await panel.getByText("Incorrect API key provided").waitFor();
     await panel.getByRole("link", { name: "Test the provider" }).waitFor();
-    expect(await panel.locator(".happened .waterfall li").count()).toBe(1);
-    await page.goto(`${gateway().url}/sessions`);
+    await expect.poll(() => panel.locator(".happened .waterfall li").count()).toBe(1);
+    await show(page, "/sessions");
     await page.getByText("3 turns").click();
     const timeline = panel.getByRole("list", { name: "Turns, oldest first" });
     await timeline.getByText("Switched", { exact: true }).waitFor();
-    expect(await timeline.locator("li").count()).toBe(3);
+    await expect.poll(() => timeline.locator("li").count()).toBe(3);
     await timeline.getByText("mathematics").waitFor();
     await timeline.getByText("Model: alpha → beta, Host: lab → mill").waitFor();
-    expect(await beyond(page)).toBe(0);
-    expect(await faultsOf(page, "light")).toEqual([]);
+    await atEachSize(async () => expect(await faultsOf(page, "light", ".sheet")).toEqual([]));
     expect(troubles).toEqual([]);
   });
 
@@ -200,13 +202,17 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
     await page.keyboard.press("Escape");
     await page.waitForURL(/\/sessions\?range=7d$/);
     await expect.poll(focused).toBe(second);
-    await page.goto(`${gateway().url}/models`);
+    await show(page, "/models");
     await page.locator(".models tbody tr").nth(5).waitFor();
-    for (const key of ["j", "j"]) await page.keyboard.press(key);
-    await page.waitForURL(/model=/);
-    const model = new URL(page.url()).searchParams.get("model");
+    const model = (): string | null => new URL(page.url()).searchParams.get("model");
+    await page.keyboard.press("j");
+    await expect.poll(model).not.toBe(null);
+    const above = model();
+    await page.keyboard.press("j");
+    await expect.poll(model).not.toBe(above);
+    const last = model();
     await page.keyboard.press("Escape");
-    await expect.poll(focused).toBe(model);
+    await expect.poll(focused).toBe(last);
   });
 
   test("what a request saved is one figure in row, decision and cost", async () => {
@@ -235,11 +241,19 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
     await link.focus();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "What happened" }).waitFor();
-    expect(await faultsOf(page, "dark")).toEqual([]);
+    expect(await faultsOf(page, "dark", ".sheet")).toEqual([]);
     await page.keyboard.press("Escape");
     await expect.poll(() => link.evaluate((node) => node === document.activeElement)).toBe(true);
-    await page.goto(`${gateway().url}/sessions/s_trip`);
+    await show(page, "/sessions/s_trip");
     await page.getByText("Switched", { exact: true }).waitFor();
-    expect(await faultsOf(page, "dark")).toEqual([]);
+    expect(await faultsOf(page, "dark", ".sheet")).toEqual([]);
   });
 });
+
+/** How far the table is wider than its box. */
+const BEYOND_BOX =
+  "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.table-box'))";
+
+function positionOf(element: Element): string {
+  return getComputedStyle(element).position;
+}

@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("a program from the dashboard", () => {
     }
     offered.push(texts.TypeScript ?? "", texts.Anthropic ?? "");
     if (python !== undefined) expect(pythonSays(texts.Python ?? "")).toBe("");
-    expect(await page.getByRole("tab", { name: "CLI" }).count()).toBe(1);
+    await page.getByRole("tab", { name: "CLI" }).waitFor();
   });
 
   test("satisfies the compiler, which would notice a wrong one", async () => {

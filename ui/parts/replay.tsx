@@ -47,8 +47,9 @@ export function Replay({ path, draft }: ReplayProps) {
       abort.abort();
     };
   }, [path, question]);
+  const isOld = isStale && replayed !== null;
   return (
-    <section class={isStale && replayed !== null ? "card stale" : "card"} aria-label={TEXT.replay} aria-live="polite">
+    <section class={isOld ? "card stale" : "card"} aria-busy={isOld} aria-label={TEXT.replay} aria-live="polite">
       <h2>{TEXT.replayTitle}</h2>
       <Problem error={error} />
       {replayed === null ? error === null && <Skeleton rows={6} /> : <Outcome replayed={replayed} />}

@@ -16,7 +16,12 @@ interface OutcomeProps {
 /** Read out when it changes, since the focus stays in the prompt. */
 export function Outcome({ title, state, children }: OutcomeProps) {
   return (
-    <section class={state.isStale ? "card stale" : "card"} aria-label={title} aria-live="polite">
+    <section
+      class={state.isStale ? "card stale" : "card"}
+      aria-busy={state.isStale}
+      aria-label={title}
+      aria-live="polite"
+    >
       <h2>{title}</h2>
       <Problem error={state.error} />
       {state.preview === null ? (
