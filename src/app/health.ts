@@ -14,6 +14,7 @@ interface HealthContext {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly worker: WorkerPlace | null;
+  readonly now?: (() => number) | undefined;
 }
 
 /** News: a breaker has opened in one worker. */
@@ -22,12 +23,12 @@ const BREAKER_OPENED = "breaker-opened";
 /** Breakers for every model, provider and credential, shown in the metrics. */
 export function openHealth(
   settings: Pick<Settings, "health">,
-  { current, log, metrics, worker }: HealthContext,
+  { current, log, metrics, worker, now = steadyNow }: HealthContext,
 ): Health {
   const health = createHealth({
     models: watchedRows(current().catalog),
     rules: breakerRules(settings.health),
-    now: steadyNow,
+    now,
     random: Math.random,
     log,
     onOpened(opened) {

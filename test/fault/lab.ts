@@ -2,17 +2,21 @@
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { vi } from "vitest";
-import { TIERS } from "../../src/core/tiers.ts";
+import { TIERS, type Tier } from "../../src/core/tiers.ts";
 import { HELLO, startGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { type FakeProvider, startFakeProvider } from "../support/providers/fake-provider.ts";
 
 export interface LabOptions {
   /** Ids in the order of the chain, with their context windows. */
   readonly models?: Readonly<Record<string, number>>;
+  /** Chains other than all models in their order. */
+  readonly tiers?: Readonly<Partial<Record<Tier, readonly string[]>>>;
   readonly timeouts?: Readonly<Record<string, number>>;
   readonly env?: Record<string, string>;
   /** Models served at another address than the fake provider's. */
   readonly elsewhere?: Readonly<Record<string, string>>;
+  /** Models of the fake provider with timeouts of their own. */
+  readonly timeoutsOf?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** The `health` section of the configuration, and settings of routing and server. */
   readonly health?: Readonly<Record<string, number>>;
   readonly routing?: Readonly<Record<string, number>>;
@@ -83,10 +87,11 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
 }
 
 function writeYaml(url: string, models: Readonly<Record<string, number>>, options: LabOptions): string {
+  const { elsewhere = {}, timeoutsOf = {} } = options;
   const ids = Object.keys(models);
-  const timeouts = pairs({ ...TIMEOUTS, ...options.timeouts });
-  const provider = (id: string, baseUrl: string): string =>
-    `  ${id}: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: { ${timeouts} } }`;
+  const provider = (id: string, baseUrl: string, timeouts: Readonly<Record<string, number>> = {}): string =>
+    `  ${id}: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: { ${pairs({ ...TIMEOUTS, ...options.timeouts, ...timeouts })} } }`;
+  const chain = (tier: Tier): string => (options.tiers?.[tier] ?? ids).join(", ");
   return [
     "catalog: none",
     `server: { ${pairs({ drainSeconds: 5, ...options.server })} }`,
@@ -95,14 +100,15 @@ function writeYaml(url: string, models: Readonly<Record<string, number>>, option
     "limits: { requestsPerMinute: 100000 }",
     "providers:",
     provider("lab", url),
-    ...Object.entries(options.elsewhere ?? {}).map(([id, baseUrl]) => provider(`at-${id}`, baseUrl)),
+    ...Object.entries(elsewhere).map(([id, baseUrl]) => provider(`at-${id}`, baseUrl)),
+    ...Object.entries(timeoutsOf).map(([id, timeouts]) => provider(`lab-${id}`, url, timeouts)),
     "models:",
     ...ids.map((id, index) => {
-      const host = options.elsewhere?.[id] === undefined ? "lab" : `at-${id}`;
+      const host = id in elsewhere ? `at-${id}` : id in timeoutsOf ? `lab-${id}` : "lab";
       return `  - { id: ${id}, provider: ${host}, price: { input: ${index + 1}, output: ${index + 3} }, context: ${models[id]}, maxOutput: 4096, capabilities: [tools, vision, json] }`;
     }),
     "tiers:",
-    ...TIERS.map((tier) => `  ${tier}: [${ids.join(", ")}]`),
+    ...TIERS.map((tier) => `  ${tier}: [${chain(tier)}]`),
     `routing: { ${pairs({ baseline: ids.at(-1) as string, ...options.routing })} }`,
   ].join("\n");
 }
@@ -137,6 +143,17 @@ function openRequest({ url, key }: TestGateway, requestId: string, body: object)
   response.catch(() => undefined);
   request.end(JSON.stringify(body));
   return { response, leave: () => void request.destroy() };
+}
+
+/** The text of a key whose requests have these models only. */
+export async function keyFor({ api }: TestGateway, models: readonly string[]): Promise<string> {
+  const made = async (path: string, body: object): Promise<Record<string, string>> => {
+    const answer = await api("POST", path, body);
+    if (answer.status !== 201) throw new Error(`${path}: ${await answer.text()}`);
+    return (await answer.json()) as Record<string, string>;
+  };
+  const { id } = await made("/api/profiles", { name: models.join(" "), allowedModels: models });
+  return (await made("/api/keys", { name: models.join(" "), profile: id })).key ?? "";
 }
 
 export async function errorOf(response: Response): Promise<{ readonly type: string; readonly code: string }> {

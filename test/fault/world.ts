@@ -2,7 +2,8 @@
 // the providers saw and what the ledger says can be had of each exchange.
 
 import { request as httpRequest } from "node:http";
-import { expect, vi } from "vitest";
+import { afterAll, beforeAll, expect, vi } from "vitest";
+import { TIERS } from "../../src/core/tiers.ts";
 import { HELLO, startGateway, type TestGateway } from "../support/gateway/gateway.ts";
 import { startTcpProxy, type TcpProxy } from "../support/network/tcp-proxy.ts";
 import { type FakeProvider, startFakeProvider, USAGE } from "../support/providers/fake-provider.ts";
@@ -46,20 +47,25 @@ export interface Seen {
 }
 
 export interface WorldOptions {
-  /** Where A is, when it is not the fake provider behind the proxy. */
-  readonly addressOfA?: string;
-  /** Another database than a fresh SQLite file. */
+  /** Models before alpha in the chain, by their addresses. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
+  /** Another database than a fresh one in memory. */
   readonly database?: string;
+  /** Of every provider but B, which is to answer however slow the machine is. */
   readonly timeouts?: Readonly<Record<string, number>>;
+  /** Of B, where it is to be given up as well. */
+  readonly timeoutsOfB?: Readonly<Record<string, number>>;
+  /** A clock for the circuit breakers that the test sets by hand. */
+  readonly breakerNow?: () => number;
   readonly health?: Readonly<Record<string, number>>;
   readonly routing?: Readonly<Record<string, number>>;
   readonly server?: Readonly<Record<string, number>>;
 }
 
-/** Long enough for a healthy provider on a busy machine, short enough to be waited for. */
-export const TIMEOUTS = { connectMs: 1500, firstByteMs: 2000, idleMs: 2000, totalMs: 6000 };
-/** Where a provider that hangs must not be given up by itself. */
-export const PATIENT = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 120_000 };
+/** Never reached: a provider that hangs is not given up by itself. */
+const PATIENT = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 120_000 };
+/** For worlds in which providers fail all the time, and which model is tried is not the question. */
+export const NEVER_OPEN = { failuresInRow: 100_000, callsMin: 100_000 };
 export const COST = { alpha: owed(tokensOf(USAGE), PRICES.alpha), beta: owed(tokensOf(USAGE), PRICES.beta) };
 
 export function tokensOf(usage: { prompt_tokens: number; completion_tokens: number }): {
@@ -73,8 +79,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const [a, b] = await Promise.all([startFakeProvider(), startFakeProvider()]);
   const [toA, toB] = await Promise.all([startTcpProxy(a.url), startTcpProxy(b.url)]);
   const gateway = await startGateway({
-    yaml: yamlOf(options.addressOfA ?? toA.url, toB.url, options),
+    yaml: yamlOf(toA.url, toB.url, options),
     ...(options.database === undefined ? {} : { database: options.database }),
+    ...(options.breakerNow === undefined ? {} : { breakerNow: options.breakerNow }),
   });
   const toClient = await startTcpProxy(gateway.url);
   const readers = new Set<(text: string) => void>();
@@ -96,7 +103,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       }
       a.reset();
       b.reset();
-      for (const model of options.addressOfA === undefined ? ["alpha", "beta"] : ["beta"]) {
+      for (const model of ["alpha", "beta"]) {
         const ask = async (): Promise<void> => {
           const answer = await gateway.post("/v1/chat/completions", { ...HELLO, model, service_profile: "direct" });
           expect(answer.status, await answer.text()).toBe(200);
@@ -114,32 +121,71 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
+/**
+ * Worlds that the tests of a file share, each for one test at a time. One in which a test has failed is not used again.
+ * Each test leaves its world healthy.
+ */
+export function shareWorlds(
+  count: number,
+  options: WorldOptions = {},
+): (work: (world: World) => Promise<void>) => Promise<void> {
+  const free: World[] = [];
+  const waiting: ((world: World) => void)[] = [];
+  const putBack = (world: World): void => {
+    const next = waiting.shift();
+    if (next === undefined) free.push(world);
+    else next(world);
+  };
+  beforeAll(async () => {
+    free.push(...(await Promise.all(Array.from({ length: count }, () => openWorld(options)))));
+  });
+  afterAll(async () => {
+    for (const world of free) await world.close();
+  });
+  return async (work) => {
+    const world = free.pop() ?? (await new Promise<World>((resolve) => waiting.push(resolve)));
+    for (const { requests } of [world.a, world.b]) requests.length = 0;
+    try {
+      await work(world);
+    } catch (error) {
+      await world.close();
+      putBack(await openWorld(options));
+      throw error;
+    }
+    putBack(world);
+  };
+}
+
 /** Everything of a test runs in one process: that it is busy says nothing about the gateway. */
 const LIMITS = { requestsPerMinute: 1_000_000, queueMs: 60_000, eventLoopDelayMs: 60_000 };
 
 function yamlOf(urlOfA: string, urlOfB: string, options: WorldOptions): string {
-  const timeouts = JSON.stringify({ ...TIMEOUTS, ...options.timeouts });
-  const host = (id: string, url: string): string =>
-    `  ${id}: { kind: openai, baseUrl: "${url}", apiKey: lab-secret, timeouts: ${timeouts} }`;
-  const model = (id: "alpha" | "beta", provider: string): string =>
-    `  - { id: ${id}, provider: ${provider}, price: ${JSON.stringify(PRICES[id]).replaceAll('"', "").replaceAll(":", ": ")}, context: 128000, maxOutput: 4096, capabilities: [tools, json] }`;
+  const { elsewhere = {}, timeouts = {}, timeoutsOfB = {} } = options;
+  const host = (id: string, url: string, limits: Readonly<Record<string, number>>): string =>
+    `  ${id}: { kind: openai, baseUrl: "${url}", apiKey: lab-secret, timeouts: ${flow({ ...PATIENT, ...limits })} }`;
+  const model = (id: string, provider: string, price: object): string =>
+    `  - { id: ${id}, provider: ${provider}, price: ${flow(price)}, context: 128000, maxOutput: 4096, capabilities: [tools, json] }`;
+  const chain = [...Object.keys(elsewhere), "alpha", "beta"];
   return [
     "catalog: none",
     `limits: ${flow(LIMITS)}`,
     "providers:",
-    host("lab-a", urlOfA),
-    host("lab-b", urlOfB),
+    ...Object.values(elsewhere).map((url, index) => host(`elsewhere-${index}`, url, timeouts)),
+    host("lab-a", urlOfA, timeouts),
+    host("lab-b", urlOfB, timeoutsOfB),
     "models:",
-    model("alpha", "lab-a"),
-    model("beta", "lab-b"),
-    "tiers: { NANO: [alpha, beta], SIMPLE: [alpha, beta], LIGHT: [alpha, beta], STANDARD: [alpha, beta], COMPLEX: [alpha, beta] }",
+    ...Object.keys(elsewhere).map((id, index) => model(id, `elsewhere-${index}`, PRICES.alpha)),
+    model("alpha", "lab-a", PRICES.alpha),
+    model("beta", "lab-b", PRICES.beta),
+    "tiers:",
+    ...TIERS.map((tier) => `  ${tier}: [${chain.join(", ")}]`),
     `routing: ${flow({ baseline: "beta", ...options.routing })}`,
     `health: ${flow(options.health ?? {})}`,
     `server: ${flow(options.server ?? {})}`,
   ].join("\n");
 }
 
-function flow(values: Readonly<Record<string, number | string>>): string {
+function flow(values: object): string {
   return JSON.stringify(values).replaceAll('"', "").replaceAll(":", ": ");
 }
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { ADMIN_TOKEN, HELLO } from "../../support/gateway/gateway.ts";
 import { openSocket } from "../../support/network/raw-http.ts";
 import { answers, type Behaviour, chunk, delays, event, hangs } from "../../support/providers/fake-provider.ts";
-import { openWorld, PATIENT, type World } from "../world.ts";
+import { openWorld, type World } from "../world.ts";
 
 /** Long enough for all requests to reach the provider before the first of them is given up. */
 const STALL_MS = 4_000;
@@ -16,7 +16,6 @@ let world: World;
 beforeAll(async () => {
   world = await openWorld({
     server: { writeStallMs: STALL_MS, drainSeconds: 1 },
-    timeouts: PATIENT,
   });
 });
 beforeEach(() => world.heal());

@@ -14,7 +14,7 @@ import {
   USAGE,
 } from "../../support/providers/fake-provider.ts";
 import { decimal, PRICES } from "../../support/stores/money.ts";
-import { COST, openWorld, PATIENT, type World } from "../world.ts";
+import { COST, openWorld, type World } from "../world.ts";
 
 /** Longer than this process is busy with itself when it handles the largest answers. */
 const STALL_MS = 1_500;
@@ -27,8 +27,7 @@ const BUFFERED_MAX = 24 * MEGABYTE;
 
 let world: World;
 beforeAll(async () => {
-  const timeouts = PATIENT;
-  world = await openWorld({ server: { writeStallMs: STALL_MS, drainSeconds: 1 }, timeouts });
+  world = await openWorld({ server: { writeStallMs: STALL_MS, drainSeconds: 1 } });
 });
 beforeEach(() => world.heal());
 afterAll(() => world.close());

@@ -1,10 +1,12 @@
 // The fault matrix, first part: what happens before the first content. Every row is played plain and streamed, with a
 // healthy second provider and with a second one just as ill, and judged from three sides: what the client saw, what the
-// providers saw, what was booked. Numbers are those of docs/contribute/testing.md.
+// providers saw, what was booked. Few gateways serve all rows, one after the other: each row leaves its own as it was.
+// Numbers are those of docs/contribute/testing.md.
 
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { TcpProxy } from "../../support/network/tcp-proxy.ts";
 import {
   type Address,
@@ -25,11 +27,20 @@ import {
   sendsRaw,
 } from "../../support/providers/fake-provider.ts";
 import { variants } from "../../support/random.ts";
-import { parseStream } from "../lab.ts";
-import { COST, openWorld, PATIENT, type Seen, type World } from "../world.ts";
+import { keyFor, parseStream } from "../lab.ts";
+import { COST, NEVER_OPEN, openWorld, type Seen, shareWorlds, type World } from "../world.ts";
 
 /** Nothing that a provider or the network said may reach a client. */
 const SECRETS = /lab-secret|scripted|127\.0\.0\.1|ECONN|ENOTFOUND|EAI_|certificate|alpha|beta|\bat .*\.[jt]s:/i;
+
+/** For providers that never answer in time. A busy machine still gets a request to them within it. */
+const SHORT = { firstByteMs: 2_000, idleMs: 2_000, totalMs: 6_000 };
+/** Moved on after each row, so that none has its retries taken by others. */
+let nowMs = Date.now();
+const OPTIONS = { health: NEVER_OPEN, breakerNow: () => nowMs };
+const inWorld = shareWorlds(1, OPTIONS);
+const inWorldOfSilentA = shareWorlds(2, { ...OPTIONS, timeouts: SHORT });
+const inSilentWorld = shareWorlds(2, { ...OPTIONS, timeouts: SHORT, timeoutsOfB: SHORT });
 
 const LENGTH_2 = "content-length: 2\r\n\r\n{}";
 
@@ -133,34 +144,38 @@ const FAULTS: readonly Fault[] = [
   { number: 59, name: "500", provider: fails(500), calls: 2 },
 ];
 
-describe.concurrent.each(FAULTS)("case $number: $name", (fault) => {
+// Silence is waited for in several worlds at the same time.
+describe.each(FAULTS.filter(({ isSilent }) => !isSilent))("case $number: $name", playFault);
+describe.concurrent.each(FAULTS.filter(({ isSilent }) => isSilent))("case $number: $name", playFault);
+
+function playFault(fault: Fault): void {
   const turn = FAULTS.indexOf(fault);
 
   test.for(variants([false, true], turn))("the next provider answers (stream: %s)", async (stream) => {
-    await inWorld(fault.isSilent ? {} : { timeouts: PATIENT }, async (world) => {
+    await (fault.isSilent ? inWorldOfSilentA : inWorld)(async (world) => {
       await cause(fault, world.a, world.toA);
       const received = world.a.nextRequest();
       const spent = await world.bank.spentBy(async () =>
         expectAnswerOf("beta", await world.exchange({ stream }), stream),
       );
       expect(spent, "only the model that answered is charged").toBe(COST.beta);
-      expect({ a: world.a.requests.length, b: world.b.requests.length }).toEqual({ a: fault.calls, b: 1 });
+      await expectCalls(world, { a: fault.calls, b: 1 });
       if (fault.isCutOff) expect(await (await received).closed).toEqual({ wasCut: true });
       await expectRecovery(world);
     });
   });
 
   test.for(variants([true, false], turn))("503 when both fail, and nothing is booked (stream: %s)", async (stream) => {
-    await inWorld(fault.isSilent ? {} : { timeouts: PATIENT }, async (world) => {
+    await (fault.isSilent ? inSilentWorld : inWorld)(async (world) => {
       await cause(fault, world.a, world.toA);
       await cause(fault, world.b, world.toB);
       const spent = await world.bank.spentBy(async () => expect503(await world.exchange({ stream })));
       expect(spent).toBe(0n);
-      expect({ a: world.a.requests.length, b: world.b.requests.length }).toEqual({ a: fault.calls, b: fault.calls });
+      await expectCalls(world, { a: fault.calls, b: fault.calls });
       await expectRecovery(world);
     });
   });
-});
+}
 
 const ADDRESSES: readonly (readonly [string, () => Promise<Address>])[] = [
   ["a closed port", closedPort],
@@ -170,48 +185,62 @@ const ADDRESSES: readonly (readonly [string, () => Promise<Address>])[] = [
   ["a host that does not exist", unknownHost],
 ];
 
-describe.concurrent.each(ADDRESSES)("case 54: %s", (name, open) => {
-  test.for(variants([false, true], name.length))("the next provider answers (stream: %s)", async (stream) => {
-    const address = await open();
-    await inWorld({ addressOfA: address.url }, async (world) => {
-      const startedAtMs = performance.now();
+describe("case 54: an address where nobody is reached", () => {
+  const idOf = (name: string): string => `alpha-${ADDRESSES.findIndex(([each]) => each === name)}`;
+  let addresses: readonly Address[];
+  let world: World;
+  beforeAll(async () => {
+    addresses = await Promise.all(ADDRESSES.map(([, open]) => open()));
+    const elsewhere = Object.fromEntries(ADDRESSES.map(([name], index) => [idOf(name), addresses[index]!.url]));
+    world = await openWorld({ ...OPTIONS, elsewhere, timeouts: { connectMs: 1_500 } });
+  });
+  beforeEach(() => world.heal());
+  afterAll(async () => {
+    await world.close();
+    for (const address of addresses) await address.close();
+  });
+
+  describe.each(ADDRESSES)("%s", (name) => {
+    test.for(variants([false, true], name.length))("the next provider answers (stream: %s)", async (stream) => {
+      const model = idOf(name);
+      const headers = { authorization: `Bearer ${await keyFor(world.gateway, [model, "beta"])}` };
       const spent = await world.bank.spentBy(async () =>
-        expectAnswerOf("beta", await world.exchange({ stream }), stream),
+        expectAnswerOf("beta", await world.exchange({ stream }, { headers }), stream),
       );
-      expect(performance.now() - startedAtMs, "within the timeouts, and not for ever").toBeLessThan(60_000);
       expect(spent).toBe(COST.beta);
-      expect(world.b.requests).toHaveLength(1);
-      const direct = { stream, model: "alpha", service_profile: "direct" };
+      await expectCalls(world, { a: 0, b: 1 });
+      const direct = { stream, model, service_profile: "direct" };
       expect(await world.bank.spentBy(async () => expect503(await world.exchange(direct)))).toBe(0n);
       await expectRecovery(world);
     });
-    await address.close();
   });
 });
 
-describe.concurrent("case 60: what the client did wrong", () => {
+describe("case 60: what the client did wrong", () => {
   test.for([false, true])("400 once, and nobody else is asked (stream: %s)", async (stream) => {
-    await inWorld({ timeouts: PATIENT }, async (world) => {
+    await inWorld(async (world) => {
       world.a.on("*", fails(400, { code: "invalid_value", message: "temperature is out of range" }));
       const spent = await world.bank.spentBy(async () => {
         const seen = await world.exchange({ stream });
         expect(seen.status).toBe(400);
         expect(JSON.parse(seen.text).error).toMatchObject({ type: "invalid_request_error", code: "invalid_value" });
       });
-      expect({ spent, a: world.a.requests.length, b: world.b.requests.length }).toEqual({ spent: 0n, a: 1, b: 0 });
+      expect(spent).toBe(0n);
+      await expectCalls(world, { a: 1, b: 0 });
       await expectRecovery(world);
     });
   });
 });
 
-describe.concurrent("case 62: redirects", () => {
+describe("case 62: redirects", () => {
   test.for([301, 302, 303, 307, 308])("%s is not followed, not even to ourselves", async (status) => {
     let visits = 0;
     const trap = createServer((_request, response) => {
       visits += 1;
       response.end("{}");
     }).listen(0, "127.0.0.1");
-    await inWorld({ timeouts: PATIENT }, async (world) => {
+    await once(trap, "listening");
+    await inWorld(async (world) => {
       const { port } = trap.address() as AddressInfo;
       world.a.once("alpha", sends(status, "", { location: `http://127.0.0.1:${port}/latest/meta-data` }));
       const spent = await world.bank.spentBy(async () => expectAnswerOf("beta", await world.exchange(), false));
@@ -219,25 +248,23 @@ describe.concurrent("case 62: redirects", () => {
       world.b.on("*", sends(status, "", { location: "//169.254.169.254/latest/meta-data" }));
       expect(await world.bank.spentBy(async () => expect503(await world.exchange()))).toBe(0n);
       expect({ spent, visits }).toEqual({ spent: COST.beta, visits: 0 });
-      expect({ a: world.a.requests.length, b: world.b.requests.length }).toEqual({ a: 2, b: 2 });
+      await expectCalls(world, { a: 2, b: 2 });
       await expectRecovery(world);
     });
     await new Promise((resolve) => trap.close(resolve));
   });
 });
 
-async function inWorld(options: Parameters<typeof openWorld>[0], work: (world: World) => Promise<void>): Promise<void> {
-  const world = await openWorld(options);
-  try {
-    await work(world);
-  } finally {
-    await world.close();
-  }
-}
-
 async function cause(fault: Fault, provider: FakeProvider, proxy: TcpProxy): Promise<void> {
+  // Trouble on the line is counted from the first byte of a connection, and one that has idled is tried once more.
+  proxy.cut();
   await fault.line?.(proxy);
   if (fault.provider !== undefined) provider.on("*", fault.provider);
+}
+
+/** A request that was given up may still be on its way through the proxy. */
+async function expectCalls({ a, b }: World, calls: { readonly a: number; readonly b: number }): Promise<void> {
+  await vi.waitFor(() => expect({ a: a.requests.length, b: b.requests.length }).toEqual(calls), { timeout: 60_000 });
 }
 
 function expectAnswerOf(model: "alpha" | "beta", seen: Seen, stream: boolean): void {
@@ -263,6 +290,7 @@ function expect503(seen: Seen): void {
 /** The process is well, and when the trouble is over everything is as it was. */
 async function expectRecovery(world: World): Promise<void> {
   expect((await world.gateway.get("/healthz")).status).toBe(200);
+  nowMs += 60_000;
   await world.heal();
   expect((await world.exchange()).status).toBe(200);
   await world.bank.atRest();

@@ -15,24 +15,27 @@ import {
 import { promisedMs } from "../../support/random.ts";
 import { decimal, PRICES } from "../../support/stores/money.ts";
 import { parseStream } from "../lab.ts";
-import { COST, type ExchangeOptions, openWorld, PATIENT, TIMEOUTS, type World } from "../world.ts";
+import { COST, type ExchangeOptions, NEVER_OPEN, shareWorlds, type World } from "../world.ts";
 
 const role = chunk("alpha", { role: "assistant", content: "" });
 const hello = chunk("alpha", { content: "Hello" });
 const finish = chunk("alpha", {}, "stop");
 const usage = { ...chunk("alpha", {}), choices: [], usage: USAGE };
 
-async function inWorld(work: (world: World) => Promise<void>, timeouts: object = PATIENT): Promise<void> {
-  const world = await openWorld({ timeouts: { ...timeouts } });
-  try {
+const inSharedWorld = shareWorlds(1, { health: NEVER_OPEN });
+/** Nothing comes any more, or nothing but pings. What has begun is given up; B still answers. */
+const inSilentWorld = shareWorlds(2, { health: NEVER_OPEN, timeouts: { idleMs: 2_000 } });
+const inEndlessWorld = shareWorlds(2, { health: NEVER_OPEN, timeouts: { totalMs: 2_000 } });
+
+/** When the work is done, the gateway is well and serves as before. */
+async function inWorld(work: (world: World) => Promise<void>, inShared = inSharedWorld): Promise<void> {
+  await inShared(async (world) => {
     await work(world);
     expect((await world.gateway.get("/healthz")).status).toBe(200);
     await world.heal();
     expect((await world.exchange({ stream: true })).text).toContain("[DONE]");
     await world.bank.atRest();
-  } finally {
-    await world.close();
-  }
+  });
 }
 
 /** Content, then what the row says once the client has read the content. */
@@ -45,6 +48,8 @@ interface Break {
   readonly name: string;
   readonly rest?: readonly (object | string)[];
   readonly ending: NonNullable<StreamScript["ending"]>;
+  /** Only a timeout ends it. */
+  readonly isSilent?: boolean;
   /** Trouble on the line, once the client has read the content. */
   readonly line?: (world: World) => Promise<void> | void;
 }
@@ -52,18 +57,17 @@ interface Break {
 const BREAKS: readonly Break[] = [
   { name: "RST on the line", line: ({ toA }) => toA.cut("reset"), ending: "hang" },
   { name: "the line closed", line: ({ toA }) => toA.cut("close"), ending: "hang" },
-  { name: "silence on the line", line: ({ toA }) => toA.goAway("swallow"), ending: "hang" },
+  { name: "silence on the line", line: ({ toA }) => toA.goAway("swallow"), ending: "hang", isSilent: true },
   { name: "the line closed in the middle of an event", rest: ['data: {"choices":[{"ind'], ending: "cut" },
   { name: "FIN without a finish", ending: "end" },
   { name: "[DONE] without a finish", ending: "done" },
   { name: "an error event", rest: [event({ error: { message: "inner", type: "server_error" } })], ending: "end" },
   { name: "malformed JSON", rest: ["data: {oops\n\n"], ending: "end" },
-  { name: "silence beyond idleMs", ending: "hang" },
+  { name: "silence beyond idleMs", ending: "hang", isSilent: true },
 ];
 
 describe.concurrent("case 67: broken off after the first content", () => {
-  test.for(BREAKS)("$name", async ({ rest = [], ending, line }) => {
-    const isSilent = ending === "hang";
+  test.for(BREAKS)("$name", async ({ rest = [], ending, line, isSilent }) => {
     await inWorld(
       async (world) => {
         world.a.on("alpha", breaksAfterHello(world, rest, ending));
@@ -85,7 +89,7 @@ describe.concurrent("case 67: broken off after the first content", () => {
         await (await received).closed;
         expect({ a: world.a.requests.length, b: world.b.requests.length }).toEqual({ a: 1, b: 0 });
       },
-      isSilent ? TIMEOUTS : PATIENT,
+      isSilent ? inSilentWorld : inSharedWorld,
     );
   });
 });
@@ -114,7 +118,7 @@ describe.concurrent("case 68: the client closes after k chunks", () => {
       expect(spent).toBeGreaterThanOrEqual(outputOnly);
       expect(spent).toBeLessThan(3n * outputOnly + 100n * decimal(PRICES.alpha.input, 3));
       expect({ a: world.a.requests.length, b: world.b.requests.length }).toEqual({ a: 1, b: 0 });
-    }, PATIENT);
+    });
   });
 
   test("all but the usage: what was delivered is charged", async () => {
@@ -123,7 +127,7 @@ describe.concurrent("case 68: the client closes after k chunks", () => {
       const leaveWhen = (text: string): boolean => text.includes("Hello");
       const spent = await world.bank.spentBy(() => world.exchange({ stream: true }, { leaveWhen }));
       expect(spent).toBeGreaterThan(0n);
-    }, PATIENT);
+    });
   });
 });
 
@@ -144,7 +148,7 @@ describe.concurrent("case 69: the client closes before anything came", () => {
       });
       expect(spent).toBe(0n);
       expect({ a: world.a.requests.length, b: world.b.requests.length }).toEqual({ a: 1, b: 0 });
-    }, PATIENT);
+    });
   });
 });
 
@@ -160,37 +164,31 @@ function pings(first: string): Behaviour {
 
 describe.concurrent("case 72: pings only, for longer than the total", () => {
   test("before content: the next provider answers", async () => {
-    await inWorld(
-      async (world) => {
-        world.a.on("alpha", pings(""));
-        const spent = await world.bank.spentBy(async () => {
-          const { text, isDone, events } = parseStream((await world.exchange({ stream: true })).text);
-          expect({ text, isDone, model: events[0]?.model }).toEqual({ text: "ok", isDone: true, model: "beta" });
-        });
-        expect(spent).toBe(COST.beta);
-        expect(await world.a.requests[0]?.closed).toEqual({ wasCut: true });
-      },
-      { ...PATIENT, totalMs: 2_000 },
-    );
+    await inWorld(async (world) => {
+      world.a.on("alpha", pings(""));
+      const spent = await world.bank.spentBy(async () => {
+        const { text, isDone, events } = parseStream((await world.exchange({ stream: true })).text);
+        expect({ text, isDone, model: events[0]?.model }).toEqual({ text: "ok", isDone: true, model: "beta" });
+      });
+      expect(spent).toBe(COST.beta);
+      expect(await world.a.requests[0]?.closed).toEqual({ wasCut: true });
+    }, inEndlessWorld);
   });
 
   test("after content: broken off at the total, and free", async () => {
-    await inWorld(
-      async (world) => {
-        world.a.on("alpha", pings(event(hello)));
-        const spent = await world.bank.spentBy(async () => {
-          const { text, isDone, error } = parseStream((await world.exchange({ stream: true })).text);
-          expect({ text, isDone, code: error?.code }).toEqual({
-            text: "Hello",
-            isDone: false,
-            code: "stream_interrupted",
-          });
+    await inWorld(async (world) => {
+      world.a.on("alpha", pings(event(hello)));
+      const spent = await world.bank.spentBy(async () => {
+        const { text, isDone, error } = parseStream((await world.exchange({ stream: true })).text);
+        expect({ text, isDone, code: error?.code }).toEqual({
+          text: "Hello",
+          isDone: false,
+          code: "stream_interrupted",
         });
-        expect(spent).toBe(0n);
-        expect(await world.a.requests[0]?.closed).toEqual({ wasCut: true });
-      },
-      { ...PATIENT, totalMs: 2_000 },
-    );
+      });
+      expect(spent).toBe(0n);
+      expect(await world.a.requests[0]?.closed).toEqual({ wasCut: true });
+    }, inEndlessWorld);
   });
 });
 

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, connect, type Server } from "node:net";
+import { type AddressInfo, connect, type Server, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
 import { certificate } from "./certificate.ts";
 import { freePort } from "./ports.ts";
@@ -44,16 +44,17 @@ export async function deafPort(): Promise<Address> {
   const worker = new Worker(
     `const { parentPort, workerData } = require("node:worker_threads");
      const server = require("node:net").createServer();
-     server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+     server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => setImmediate(() => {
        parentPort.postMessage(server.address().port);
-       setImmediate(() => { Atomics.wait(workerData, 0, 0); process.exit(); });
-     });`,
+       Atomics.wait(workerData, 0, 0);
+       process.exit();
+     }));`,
     { eval: true, workerData: gate },
   );
   const [port] = (await once(worker, "message")) as [number];
-  await new Promise((resolve) => setTimeout(resolve, 50));
   const fillers = Array.from({ length: 8 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  // On one machine a connection is made, or not, while it is asked for. Sockets ask for it in the next turn.
+  await once(fillers[0] as Socket, "connect");
   return {
     url: `http://127.0.0.1:${port}/v1`,
     async close() {
