@@ -41,6 +41,11 @@ export interface Spare {
 
 const PROGRAM = join(import.meta.dirname, "serve.mjs");
 
+/** For tests that sign in often and look at something else than how hard that is. */
+export const CHEAP_PASSWORDS = {
+  NODE_OPTIONS: `--import=${new URL("cheap-passwords.mjs", import.meta.url).href}`,
+};
+
 export function startGatewayProcess(options: ProcessOptions): Promise<GatewayProcess> {
   return whenReady(launch(options));
 }
