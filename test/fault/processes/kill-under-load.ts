@@ -4,7 +4,7 @@
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "vitest";
-import { isRunning, openFresh, UNTIL_STARTED, type WorkersGateway } from "../../support/gateway/workers.ts";
+import { isRunning, openFresh, PATIENTLY, type WorkersGateway } from "../../support/gateway/workers.ts";
 import { type Behaviour, completion, type FakeProvider, sends } from "../../support/providers/fake-provider.ts";
 import { few, isLong } from "../../support/random.ts";
 import { chargesOf, decimal, owed, PRICES } from "../../support/stores/money.ts";
@@ -31,7 +31,7 @@ export async function killUnderLoad(gateway: WorkersGateway, { key, provider }: 
   await clients.close();
   provider.reset();
   const verdict = async (): Promise<unknown> => (await gateway.api("GET", "/api/ledger/verify")).json();
-  await expect.poll(verdict, UNTIL_STARTED).toMatchObject({ ok: true, openHolds: 0, problems: [] });
+  await expect.poll(verdict, PATIENTLY).toMatchObject({ ok: true, openHolds: 0, problems: [] });
   const charges = (await chargesOf(gateway)).filter(({ id }) => !before.has(id));
   const charged = new Map(charges.map(({ requestId, amountUsd }) => [String(requestId), -decimal(amountUsd, 9)]));
   expect(charged.size).toBe(charges.length);
@@ -67,7 +67,7 @@ function openClients(gateway: WorkersGateway, key: string) {
 async function killBoth(gateway: WorkersGateway, delivered: ReadonlySet<string>): Promise<void> {
   const moreAreDelivered = (): Promise<void> => {
     const so = delivered.size;
-    return expect.poll(() => delivered.size, UNTIL_STARTED).toBeGreaterThan(so + ENOUGH);
+    return expect.poll(() => delivered.size, PATIENTLY).toBeGreaterThan(so + ENOUGH);
   };
   await moreAreDelivered();
   const started = gateway.workers().length;

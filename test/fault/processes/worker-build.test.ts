@@ -5,9 +5,10 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
-import { isRunning, startWorkers, statusesOf, type WorkersGateway } from "../../support/gateway/workers.ts";
+import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
+import { isRunning, PATIENTLY, startWorkers, statusesOf, type WorkersGateway } from "../../support/gateway/workers.ts";
 import {
   completion,
   type FakeProvider,
@@ -17,11 +18,13 @@ import {
 } from "../../support/providers/fake-provider.ts";
 import { bankYaml } from "../../support/stores/money.ts";
 
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
+
 const ROOT = join(import.meta.dirname, "../../..");
 const folder = mkdtempSync(join(tmpdir(), "switchyard-worker-build-"));
 const installed = join(folder, "dist");
 const BUNDLER = join(ROOT, "scripts/setup/bundle.mjs");
-const started: WorkersGateway[] = [];
+const started: GatewayProcess[] = [];
 let provider: FakeProvider;
 
 beforeAll(async () => {
@@ -54,13 +57,14 @@ function installOther(): void {
   expect(status).toBe(0);
 }
 
-async function serve(): Promise<WorkersGateway> {
-  const gateway = await startWorkers({ folder, env: { TEST_BUILD: join(installed, "program") } });
+const env = { TEST_BUILD: join(installed, "program") };
+
+function kept<Started extends GatewayProcess>(gateway: Started): Started {
   started.push(gateway);
   return gateway;
 }
 
-const verdictOf = async (gateway: WorkersGateway): Promise<unknown> =>
+const verdictOf = async (gateway: GatewayProcess): Promise<unknown> =>
   (await gateway.api("GET", "/api/ledger/verify")).json();
 
 function killNewest(gateway: WorkersGateway): void {
@@ -68,7 +72,7 @@ function killNewest(gateway: WorkersGateway): void {
 }
 
 test("a gateway goes on without workers of another build, and ends with the last of its own", async () => {
-  const gateway = await serve();
+  const gateway = kept(await startWorkers({ folder, env }));
   const key = gateway.firstKey ?? "";
   await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
   // The same build once more is no other build.
@@ -78,7 +82,7 @@ test("a gateway goes on without workers of another build, and ends with the last
 
   installOther();
   killNewest(gateway);
-  await expect.poll(gateway.output).toContain('"event":"worker.other_build","left":1');
+  await expect.poll(gateway.output, PATIENTLY).toContain('"event":"worker.other_build","left":1');
   expect(await statusesOf(gateway, { key }, 6)).toEqual(Array(6).fill(200));
   expect(await verdictOf(gateway)).toMatchObject({ ok: true, problems: [] });
   expect(gateway.workers()).toHaveLength(3);
@@ -89,7 +93,7 @@ test("a gateway goes on without workers of another build, and ends with the last
   expect(gateway.output().match(/"event":"process.lost"/g)).toHaveLength(1);
   await expect(fetch(gateway.url)).rejects.toThrow();
 
-  const next = await serve();
+  const next = kept(await startGatewayProcess({ folder, env }));
   expect(await statusesOf(next, { key }, 6)).toEqual(Array(6).fill(200));
   expect(await verdictOf(next)).toMatchObject({ ok: true, openHolds: 0, problems: [] });
   expect(await next.stop()).toBe(0);

@@ -15,9 +15,9 @@ import {
   askFresh,
   isRunning,
   openFresh,
+  PATIENTLY,
   startWorkers,
   statusesOf,
-  UNTIL_STARTED,
   type WorkersGateway,
 } from "../../support/gateway/workers.ts";
 import { freePort } from "../../support/network/ports.ts";
@@ -104,7 +104,7 @@ describe("on SQLite", () => {
   /** What was spent since then, once nothing is held any more. */
   async function spentSince(before: bigint): Promise<bigint> {
     const gateway = await serving();
-    await expect.poll(() => verdictOf(gateway), UNTIL_STARTED).toMatchObject(SOUND);
+    await expect.poll(() => verdictOf(gateway), PATIENTLY).toMatchObject(SOUND);
     return before - (await posted(gateway));
   }
 
@@ -137,7 +137,7 @@ describe("on SQLite", () => {
         open -= 1;
       });
     }
-    await expect.poll(() => open, UNTIL_STARTED).toBe(1);
+    await expect.poll(() => open, PATIENTLY).toBe(1);
     process.kill(stopped, "SIGKILL");
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     await gateway.untilStarted(started.length + 1);
@@ -149,7 +149,7 @@ describe("on SQLite", () => {
       const started = gateway.workers();
       const running = started.filter(isRunning);
       for (const pid of running) process.kill(pid, "SIGKILL");
-      await expect.poll(() => running.filter(isRunning), UNTIL_STARTED).toEqual([]);
+      await expect.poll(() => running.filter(isRunning), PATIENTLY).toEqual([]);
       const asked = Array.from({ length: 12 }, () => askFresh(gateway, { key }));
       expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(12).fill(200));
       await gateway.untilStarted(started.length + 2);
@@ -164,7 +164,7 @@ describe("on SQLite", () => {
     current = null;
     gateway.signal("SIGTERM");
     const readiness = async (): Promise<number> => (await fetch(`${gateway.url}/readyz`)).status;
-    await expect.poll(readiness, UNTIL_STARTED).toBe(503);
+    await expect.poll(readiness, PATIENTLY).toBe(503);
     const late = await openFresh(gateway, { key });
     expect(late.statusCode).toBe(503);
     late.destroy();
@@ -182,7 +182,7 @@ describe("on SQLite", () => {
     const ended = countIn(gateway, "worker.ended");
     current = null;
     for (const pid of gateway.workers().filter(isRunning)) process.kill(pid, "SIGKILL");
-    await expect.poll(() => countIn(gateway, "worker.ended"), UNTIL_STARTED).toBe(ended + 2);
+    await expect.poll(() => countIn(gateway, "worker.ended"), PATIENTLY).toBe(ended + 2);
     gateway.signal("SIGTERM");
     expect(await gateway.exited).toBe(0);
     await expect(fetch(gateway.url)).rejects.toThrow();
@@ -212,7 +212,7 @@ describe("on SQLite", () => {
     for (const response of responses) response.on("error", () => undefined);
     current = null;
     await gateway.kill();
-    await expect.poll(() => gateway.workers().filter(isRunning), UNTIL_STARTED).toEqual([]);
+    await expect.poll(() => gateway.workers().filter(isRunning), PATIENTLY).toEqual([]);
     finish();
     const next = await startGatewayProcess({ folder, env: { SWITCHYARD_WORKERS: "2" } });
     expect(await next.stop()).toBe(0);
@@ -242,7 +242,7 @@ test("a signal with the very first answer is followed by a clean stop", async ()
       ({ ok }) => ok,
       () => false,
     );
-  await expect.poll(isUp, { ...UNTIL_STARTED, interval: 5 }).toBe(true);
+  await expect.poll(isUp, { ...PATIENTLY, interval: 5 }).toBe(true);
   child.kill("SIGTERM");
   expect(await exited).toEqual([0, null]);
 });

@@ -1,18 +1,28 @@
-// Small limits of a gateway with three workers: as many requests and connections at once as are configured, on all of
+// Small limits of a gateway with several workers: as many requests and connections at once as are configured, on all of
 // them together.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { openWaitingRoom } from "../../support/gateway/waiting-room.ts";
-import { type Answer, askFresh, startWorkers, statusesOf, type WorkersGateway } from "../../support/gateway/workers.ts";
+import {
+  type Answer,
+  askFresh,
+  PATIENTLY,
+  startWorkers,
+  statusesOf,
+  type WorkersGateway,
+} from "../../support/gateway/workers.ts";
 import { type FakeProvider, startFakeProvider } from "../../support/providers/fake-provider.ts";
+import { isLong } from "../../support/random.ts";
 import { bankYaml } from "../../support/stores/money.ts";
 
-const WORKERS = 3;
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
+
+const WORKERS = isLong ? 3 : 2;
 const [ALL, PER_KEY, CONNECTIONS] = [5, 4, 40];
 const folder = mkdtempSync(join(tmpdir(), "switchyard-worker-limits-"));
 let provider: FakeProvider;
@@ -48,7 +58,7 @@ afterAll(async () => {
 async function occupy(text: string, count: number): Promise<readonly Promise<Answer>[]> {
   const before = provider.requests.length;
   const running = Array.from({ length: count }, () => askFresh(gateway, { key: text }));
-  await expect.poll(() => provider.requests.length).toBe(before + count);
+  await expect.poll(() => provider.requests.length, PATIENTLY).toBe(before + count);
   return running;
 }
 
@@ -64,14 +74,14 @@ test("one key has exactly its places, and all keys together exactly those of the
   expect((await Promise.all(running)).map(({ status }) => status)).toEqual(Array(ALL).fill(200));
   // A client that never has more than its places is never refused, however quick it is.
   const client = async (): Promise<void> => {
-    for (let count = 0; count < 25; count += 1) expect((await askFresh(gateway, { key })).status).toBe(200);
+    for (let count = 0; count < 10; count += 1) expect((await askFresh(gateway, { key })).status).toBe(200);
   };
   await Promise.all(Array.from({ length: PER_KEY }, client));
 });
 
 test("the places of a client that disconnects, and of a worker that is killed, are free again", async () => {
   const areFree = (): Promise<void> =>
-    expect.poll(() => statusesOf(gateway, { key }, PER_KEY)).toEqual(Array(PER_KEY).fill(200));
+    expect.poll(() => statusesOf(gateway, { key }, PER_KEY), PATIENTLY).toEqual(Array(PER_KEY).fill(200));
   openWaitingRoom(provider, "alpha");
   const asked = { key, patienceMs: 500 };
   const gone = await Promise.allSettled(Array.from({ length: PER_KEY }, () => askFresh(gateway, asked)));
@@ -99,12 +109,12 @@ test("connections beyond the limit are closed instead of being handed to and fro
         closed += 1;
       });
   });
-  await expect.poll(() => closed).toBe(20);
+  await expect.poll(() => closed, PATIENTLY).toBe(20);
   // A request at once on a connection that is not decided on: it waits, and no provider is called for it.
   const before = provider.requests.length;
   const beyond = await Promise.allSettled(Array.from({ length: 4 }, () => askFresh(gateway, { key })));
   expect(beyond.map(({ status }) => status)).toEqual(Array(4).fill("rejected"));
   expect(provider.requests.length).toBe(before);
   for (const socket of sockets) socket.destroy();
-  await expect.poll(async () => (await askFresh(gateway, { key }).catch(() => null))?.status).toBe(200);
+  await expect.poll(async () => (await askFresh(gateway, { key }).catch(() => null))?.status, PATIENTLY).toBe(200);
 });

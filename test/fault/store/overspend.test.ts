@@ -5,16 +5,18 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { HELLO } from "../../support/gateway/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
 import { openWaitingRoom } from "../../support/gateway/waiting-room.ts";
 import { type FakeProvider, startFakeProvider } from "../../support/providers/fake-provider.ts";
-import { createRandom, few, seedOf } from "../../support/random.ts";
+import { createRandom, isLong, seedOf } from "../../support/random.ts";
 import { type Bank, bankYaml, chargesOf, decimal, openBank, owed, PRICES, usd } from "../../support/stores/money.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
 import { startTestRedis } from "../../support/stores/redis.ts";
+
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
 const REQUESTS = 1000;
 const FUNDED = 10;
@@ -123,7 +125,7 @@ describe("on SQLite", () => {
     const watch = setInterval(async () => lows.push((await bank.balance()).available), 50);
     let outcomes: readonly Outcome[] = [];
     const spent = await bank.spentBy(async () => {
-      const all = Array.from({ length: few(400, REQUESTS) }, (_, index) => {
+      const all = Array.from({ length: isLong ? REQUESTS : 200 }, (_, index) => {
         const leaveAfterMs = random.next() < 0.5 ? random.below(500) : null;
         return ask({ url, key, requestId: `leaving-${index}`, leaveAfterMs });
       });
@@ -194,12 +196,12 @@ describe.skipIf(database === null)("on PostgreSQL with three processes", () => {
     expect(await chargesOf(first)).toHaveLength(FUNDED * stormNumber);
   }
 
-  test("ten are answered and 990 refused, to the nano", () => stormFits(1, REQUESTS));
+  test("ten are answered and all others refused, to the nano", () => stormFits(1, isLong ? REQUESTS : 300));
 
   test.skipIf(redis === null)("and so they are while Redis hangs", async () => {
     redis?.pause();
     try {
-      await stormFits(2, few(300, REQUESTS));
+      await stormFits(2, isLong ? REQUESTS : 100);
     } finally {
       redis?.resume();
     }

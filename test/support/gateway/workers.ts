@@ -14,8 +14,8 @@ export interface WorkersGateway extends GatewayProcess {
   untilStarted(count: number): Promise<void>;
 }
 
-/** A process needs a second of a processor to start, of which a busy machine gives it a twentieth. */
-export const UNTIL_STARTED = { timeout: 300_000, interval: 20 };
+/** For polls: a process needs a second of a processor to start, of which a busy machine gives it a twentieth. */
+export const PATIENTLY = { timeout: 300_000, interval: 20 };
 
 /** With two workers where the environment says nothing else. */
 export async function startWorkers({ folder, env = {} }: ProcessOptions): Promise<WorkersGateway> {
@@ -28,7 +28,7 @@ export async function startWorkers({ folder, env = {} }: ProcessOptions): Promis
       (found) => Number(found[1]),
     );
   const untilStarted = (count: number): Promise<void> =>
-    vi.waitFor(() => expect(workers().length).toBeGreaterThanOrEqual(count), UNTIL_STARTED);
+    vi.waitFor(() => expect(workers().length).toBeGreaterThanOrEqual(count), PATIENTLY);
   await untilStarted(Number(env.SWITCHYARD_WORKERS ?? 2));
   return { ...gateway, workers, untilStarted };
 }
