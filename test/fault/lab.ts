@@ -67,7 +67,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     provider,
     gateway,
     ask: (body = {}) => gateway.post("/v1/chat/completions", { ...HELLO, ...body }),
-    line: (requestId) => vi.waitFor(() => findLine(gateway, requestId), { timeout: 60_000, interval: 5 }),
+    line: (requestId) => vi.waitFor(() => findLine(gateway, requestId), { timeout: 300_000, interval: 5 }),
     open: (requestId, body = {}) => openRequest(gateway, requestId, { ...HELLO, ...body }),
     async reset() {
       provider.reset();

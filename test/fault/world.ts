@@ -109,7 +109,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
           expect(answer.status, await answer.text()).toBe(200);
         };
         // A breaker that opened lets one try through now and then.
-        await vi.waitFor(ask, { timeout: 60_000, interval: 100 });
+        await vi.waitFor(ask, { timeout: 300_000, interval: 100 });
       }
       a.requests.length = 0;
       b.requests.length = 0;

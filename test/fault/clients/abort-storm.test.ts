@@ -136,7 +136,7 @@ async function restMs(): Promise<number> {
 const STORES = [{ store: "SQLite" }, ...(database === null ? [] : [{ store: "PostgreSQL", database: database.url }])];
 const STORM = `${ROUNDS} storms of ${AT_ONCE} clients that leave, seed ${SEED}`;
 
-test.each(STORES)(`${STORM}, $store`, { timeout: 180_000 + 90_000 * ROUNDS }, async ({ store, ...where }) => {
+test.each(STORES)(`${STORM}, $store`, { timeout: 300_000 + 90_000 * ROUNDS }, async ({ store, ...where }) => {
   world = await openWorld({ ...OPTIONS, ...where });
   const random = createRandom(SEED);
   const took: number[] = [];

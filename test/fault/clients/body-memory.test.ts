@@ -6,11 +6,13 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders, type Se
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
 import { completion } from "../../support/providers/fake-provider.ts";
 import { bankYaml } from "../../support/stores/money.ts";
+
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
 const MB = 1024 * 1024;
 const HEAP_MB = 320;

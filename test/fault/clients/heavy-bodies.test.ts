@@ -3,11 +3,13 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { GatewayProcess } from "../../support/gateway/gateway-process.ts";
 import { openSocket } from "../../support/network/raw-http.ts";
 import type { FakeProvider } from "../../support/providers/fake-provider.ts";
 import { type BankProcess, startBankProcess } from "../../support/stores/bank-process.ts";
+
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
 const MB = 1024 * 1024;
 /** Several times the largest body that is taken; unpacking or parsing what is refused would need many times more. */

@@ -63,7 +63,7 @@ async function inFlight(): Promise<number> {
 }
 
 async function nothingIsLeft(): Promise<void> {
-  await vi.waitFor(async () => expect(await inFlight()).toBe(0), { timeout: 60_000, interval: 20 });
+  await vi.waitFor(async () => expect(await inFlight()).toBe(0), { timeout: 300_000, interval: 20 });
   await world.bank.atRest();
 }
 
@@ -75,7 +75,7 @@ const DISCONNECTS: readonly { readonly name: string; readonly behaviour: Behavio
 test.each(DISCONNECTS)("a client disconnects with responses to come: $name", async ({ behaviour, stream }) => {
   world.a.on("alpha", behaviour);
   const socket = sendTogether(...Array.from({ length: REQUESTS }, () => ({ stream })));
-  await vi.waitFor(() => expect(world.a.callsTo("alpha")).toBe(REQUESTS), { timeout: 60_000 });
+  await vi.waitFor(() => expect(world.a.callsTo("alpha")).toBe(REQUESTS), { timeout: 300_000 });
   expect((await world.bank.balance()).held).toBeGreaterThan(0n);
   const ends = world.a.requests.map(({ closed }) => closed);
   socket.destroy();
@@ -87,7 +87,7 @@ test("a whole response that is ready before its turn is dropped with the connect
   world.a.once("alpha", hangs, answers("in time"));
   const socket = sendTogether({}, {});
   await vi.waitFor(async () => expect((await world.bank.entries(5)).some(isOf("alpha"))).toBe(true), {
-    timeout: 60_000,
+    timeout: 300_000,
   });
   socket.destroy();
   await nothingIsLeft();
@@ -100,7 +100,7 @@ function isOf(model: string): (line: { kind: string; model: string | null }) => 
 test("a client that reads the first response and not the second is cut off like any other", async () => {
   world.a.once("alpha", delays(300, answers("first")), floods);
   const socket = sendTogether({}, { stream: true });
-  await vi.waitFor(() => expect(world.a.requests.length).toBe(2), { timeout: 60_000 });
+  await vi.waitFor(() => expect(world.a.requests.length).toBe(2), { timeout: 300_000 });
   const closed = (world.a.requests[1] as (typeof world.a.requests)[number]).closed;
   expect(await closed).toEqual({ wasCut: true });
   await nothingIsLeft();
@@ -114,7 +114,7 @@ test("responses arrive in the order of the requests", async () => {
   socket.setEncoding("utf8").on("data", (piece) => {
     text += piece;
   });
-  await vi.waitFor(() => expect(text).toContain("[DONE]"), { timeout: 60_000 });
+  await vi.waitFor(() => expect(text).toContain("[DONE]"), { timeout: 300_000 });
   expect(text.indexOf("first")).toBeGreaterThan(0);
   expect(text.indexOf("second")).toBeGreaterThan(text.indexOf("first"));
   socket.destroy();
@@ -137,8 +137,8 @@ test.each([
   socket.setEncoding("utf8").on("data", (piece) => {
     text += piece;
   });
-  await vi.waitFor(() => expect(text).toContain("begun"), { timeout: 60_000 });
-  await vi.waitFor(() => expect(world.a.callsTo("alpha")).toBe(1 + waiting.length), { timeout: 60_000 });
+  await vi.waitFor(() => expect(text).toContain("begun"), { timeout: 300_000 });
+  await vi.waitFor(() => expect(world.a.callsTo("alpha")).toBe(1 + waiting.length), { timeout: 300_000 });
   socket.write("NONSENSE\r\n\r\n");
   await closed;
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);

@@ -102,7 +102,7 @@ describe("a stream", () => {
       const seen = await world.exchange();
       expect(seen.status).toBe(200);
       await vi.waitFor(async () => expect((await world.bank.balance()).held).toBe(0n), {
-        timeout: 60_000,
+        timeout: 300_000,
         interval: 50,
       });
       for (const { leave } of open) leave();

@@ -171,10 +171,10 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
       return seen.reduce<number>((sum, value) => sum + (value ?? 0), 0);
     };
     // Each is counted at its upper bound while it runs, so three run at once: two in one process, where six more wait.
-    await expect.poll(() => taken("over_budget"), { timeout: 60_000 }).toBe(7);
+    await expect.poll(() => taken("over_budget"), { timeout: 300_000 }).toBe(7);
     expect(provider.callsTo("beta") - before).toBe(3);
     release();
-    await expect.poll(() => taken("compared"), { timeout: 60_000 }).toBe(9);
+    await expect.poll(() => taken("compared"), { timeout: 300_000 }).toBe(9);
     expect(provider.callsTo("beta") - before).toBe(9);
     const { sampling } = (await (await there.api("GET", "/api/outcomes")).json()) as {
       sampling: readonly { spentTodayUsd: string }[];

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { openDb } from "../../../src/store/db.ts";
 import { HELLO } from "../../support/gateway/gateway.ts";
@@ -15,6 +15,8 @@ import { chunk, type FakeProvider, startFakeProvider, streams, USAGE } from "../
 import { isLong } from "../../support/random.ts";
 import { bankYaml, decimal, type LedgerLine, owed, PRICES } from "../../support/stores/money.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
+
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
 const COST = owed({ input: USAGE.prompt_tokens, output: USAGE.completion_tokens }, PRICES.alpha);
 const database = await createTestDatabase();
@@ -158,7 +160,7 @@ describe.skipIf(database === null)("between the response and the ledger", () => 
 
   // Beside other processes a silent one is taken for dead after a minute.
   test.runIf(isLong)("what the killed process had on hold is given back", async () => {
-    await expect.poll(verdict, { timeout: 90_000, interval: 1000 }).toMatchObject({ ok: true, openHolds: 0 });
+    await expect.poll(verdict, { timeout: 300_000, interval: 1000 }).toMatchObject({ ok: true, openHolds: 0 });
     expect(await booked("gap-before")).toBe(0n);
     expect(await booked("gap-after")).toBe(COST);
   });

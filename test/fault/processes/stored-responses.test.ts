@@ -11,7 +11,9 @@ import { answers, type FakeProvider, hangs, startFakeProvider } from "../../supp
 import { bankYaml } from "../../support/stores/money.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
 
-const WAIT = { timeout: 60_000, interval: 100 };
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
+
+const WAIT = { timeout: 300_000, interval: 100 };
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
@@ -74,7 +76,7 @@ test("a killed process loses no stored turn, and what ran in the background has 
   expect(JSON.stringify(provider.requests.at(-1)?.body.messages)).toContain("The first answer.");
   expect((await again.conversations.items.list(conversation.id)).data).toHaveLength(2);
   expect(await heldUsd(after)).toBe("0");
-}, 180_000);
+});
 
 const database = await createTestDatabase();
 

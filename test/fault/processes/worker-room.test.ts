@@ -60,7 +60,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function play(script: string): unknown {
   writeFileSync(program, PRIMARY.replace("SCRIPT", script));
   const limited = ["-c", 'ulimit -n 64; exec "$0" "$1"', process.execPath, program];
-  const { status, stdout, stderr } = spawnSync("sh", limited, { encoding: "utf8", timeout: 60_000 });
+  const { status, stdout, stderr } = spawnSync("sh", limited, { encoding: "utf8", timeout: 300_000 });
   expect([status, stderr]).toEqual([0, ""]);
   return JSON.parse(stdout);
 }

@@ -4,7 +4,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { labYaml } from "../../support/gateway/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
 import { tokenIn, visit } from "../../support/gateway/signed-in.ts";
@@ -16,6 +16,8 @@ import {
   startFakeProvider,
 } from "../../support/providers/fake-provider.ts";
 import { VERSION } from "../../support/providers/messages.ts";
+
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
 const SECRETS = {
   provider: "canary-provider-key-7f3a",
@@ -192,7 +194,7 @@ describe("marked secrets", () => {
   });
 
   it("are nowhere also where prompts are kept, which then are in the database alone", {
-    timeout: 180_000,
+    timeout: 300_000,
   }, async () => {
     const { logs, files, answers, shownOnce } = await harvest(provider, { SWITCHYARD_LOG_CONTENT: "1" });
     const needles = [...Object.values(SECRETS), ...shownOnce];

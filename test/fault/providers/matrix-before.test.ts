@@ -264,7 +264,7 @@ async function cause(fault: Fault, provider: FakeProvider, proxy: TcpProxy): Pro
 
 /** A request that was given up may still be on its way through the proxy. */
 async function expectCalls({ a, b }: World, calls: { readonly a: number; readonly b: number }): Promise<void> {
-  await vi.waitFor(() => expect({ a: a.requests.length, b: b.requests.length }).toEqual(calls), { timeout: 60_000 });
+  await vi.waitFor(() => expect({ a: a.requests.length, b: b.requests.length }).toEqual(calls), { timeout: 300_000 });
 }
 
 function expectAnswerOf(model: "alpha" | "beta", seen: Seen, stream: boolean): void {

@@ -79,7 +79,7 @@ const serve = (url: string, creditsUsd: string | null): Promise<TestGateway> =>
   startGateway({ yaml: labYaml(provider.url, ["alpha"]), database: url, creditsUsd });
 
 describe.each(STORES)("%s", (_, makeStore) => {
-  test("a backup taken during traffic is put back and served from", { timeout: 240_000 }, async ({ skip }) => {
+  test("a backup taken during traffic is put back and served from", { timeout: 300_000 }, async ({ skip }) => {
     const cwd = mkdtempSync(join(root, "store-"));
     const store = await makeStore(cwd);
     if (typeof store === "string") return skip(store);
@@ -140,7 +140,7 @@ describe.each(STORES)("%s", (_, makeStore) => {
 });
 
 test("a copied file is restored with its log, also where there is no data folder yet", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const cwd = mkdtempSync(join(root, "copied-"));
   const gateway = await serve(`sqlite:${join(cwd, "switchyard.db")}`, "10");

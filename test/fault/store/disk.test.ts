@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { HELLO } from "../../support/gateway/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
@@ -18,6 +18,8 @@ import {
   USAGE,
 } from "../../support/providers/fake-provider.ts";
 import { bankYaml, decimal, owed, PRICES } from "../../support/stores/money.ts";
+
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
 const COST = owed({ input: USAGE.prompt_tokens, output: USAGE.completion_tokens }, PRICES.alpha);
 const canLimit = spawnSync("prlimit", ["--version"]).status === 0;
@@ -89,7 +91,7 @@ describe.skipIf(!canLimit)("a disk that takes no more writes", () => {
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
     expect(await readiness()).toContain("[-]database failed: the database takes no writes");
     limitFiles("unlimited");
-    await expect.poll(readiness, { timeout: 30_000 }).toContain("readyz check passed");
+    await expect.poll(readiness, { timeout: 300_000 }).toContain("readyz check passed");
     await expect.poll(async () => (await ask()).status, { interval: 200 }).toBe(200);
     const verdict = async (): Promise<unknown> => (await gateway.api("GET", "/api/ledger/verify")).json();
     await expect.poll(verdict, { interval: 200 }).toMatchObject({ ok: true, openHolds: 0, problems: [] });

@@ -3,12 +3,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { HELLO } from "../../support/gateway/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
 import { type FakeProvider, startFakeProvider, USAGE } from "../../support/providers/fake-provider.ts";
 import { bankYaml, decimal, owed, PRICES } from "../../support/stores/money.ts";
+
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
 const COST = owed({ input: USAGE.prompt_tokens, output: USAGE.completion_tokens }, PRICES.alpha);
 /** As sync-faults.mjs has it. */
@@ -81,9 +83,9 @@ test("a sync that fails loses and doubles nothing: what it was for is booked onc
     expect(statuses).toContain(503);
     return statuses.filter((status) => status === 200).length;
   });
-  await expect.poll(ask, { timeout: 30_000, interval: 200 }).toBe(200);
+  await expect.poll(ask, { timeout: 300_000, interval: 200 }).toBe(200);
   await expect
-    .poll(verdict, { timeout: 30_000, interval: 200 })
+    .poll(verdict, { timeout: 300_000, interval: 200 })
     .toMatchObject({ ok: true, openHolds: 0, problems: [] });
   await expect.poll(async () => before - (await posted())).toBe(BigInt(paid + 1) * COST);
   const last = await posted();

@@ -64,7 +64,7 @@ test("a file that is moved away is missed, and found when it is back", async () 
   await expectRefusal("lost.db");
   renameSync(`${path}.aside`, path);
   // The refused request made it unready as well, until the next trial write.
-  await vi.waitFor(async () => expect((await ready()).status).toBe(200), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(async () => expect((await ready()).status).toBe(200), { timeout: 300_000, interval: 100 });
   expect((await ask()).status).toBe(200);
 });
 

@@ -86,7 +86,7 @@ function behaves(makeFragile: () => Promise<Fragile>): void {
     await fragile.bringBack();
     await expect.poll(async () => (await bank.balance()).held).toBe(0n);
     await bank.atRest();
-    await expect.poll(async () => (await bank.gateway.get("/readyz")).status, { timeout: 30_000 }).toBe(200);
+    await expect.poll(async () => (await bank.gateway.get("/readyz")).status, { timeout: 300_000 }).toBe(200);
     expect(before.posted - (await bank.balance()).posted).toBe(BigInt(paid) * COST);
     expect((await bank.entries(10)).filter(({ kind }) => kind === "charge")).toHaveLength(paid);
     expect((await bank.ask()).status).toBe(200);

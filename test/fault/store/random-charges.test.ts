@@ -194,7 +194,7 @@ async function leave(name: string, plan: Plan, open: ReturnType<Bank["open"]>): 
   open.leave();
 }
 
-test(`${REQUESTS} requests, seed ${SEED}`, { timeout: 180_000 + REQUESTS * 30 }, async () => {
+test(`${REQUESTS} requests, seed ${SEED}`, { timeout: 300_000 + REQUESTS * 30 }, async () => {
   let next = 0;
   const client = async (): Promise<void> => {
     while (next < REQUESTS) {

@@ -85,7 +85,7 @@ test.each([
   const repaired = await ask();
   expect(repaired.status).toBe(200);
   // What was answered while the file was full waits in the outbox for a moment.
-  await vi.waitFor(expectBooksToFit, { timeout: 60_000, interval: 200 });
+  await vi.waitFor(expectBooksToFit, { timeout: 300_000, interval: 200 });
 });
 
 test("a second gateway on the same file is refused with words that help", async () => {

@@ -120,7 +120,7 @@ async function chargeOf(world: World, requestId: string): Promise<bigint> {
 }
 
 test(`${EXCHANGES} exchanges over lines that break, seed ${SEED}`, {
-  timeout: 180_000 + EXCHANGES * 2000,
+  timeout: 300_000 + EXCHANGES * 2000,
 }, async () => {
   const outcomes: string[] = [];
   let next = 0;

@@ -12,7 +12,7 @@ import { scrape } from "../../support/gateway/scrape.ts";
 import { type Collector, refuses, startCollector, staysSilent, takes } from "../../support/network/collector.ts";
 import { answers, type FakeProvider, startFakeProvider } from "../../support/providers/fake-provider.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 900_000 });
 
 let provider: FakeProvider;
 beforeAll(async () => {

@@ -1,11 +1,13 @@
 // Case 94: what clients and providers write is never more than text in a line of the log: no line breaks, no codes that a
 // terminal obeys.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { GatewayProcess } from "../../support/gateway/gateway-process.ts";
 import { sendRaw } from "../../support/network/raw-http.ts";
 import { type FakeProvider, fails } from "../../support/providers/fake-provider.ts";
 import { type BankProcess, startBankProcess } from "../../support/stores/bank-process.ts";
+
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
 const NASTY = 'a\u001b[31mred\u009b0m\u0007\b\r\n{"level":50,"msg":"forged"}\u2028\u0085end';
 

@@ -67,7 +67,7 @@ async function serve(stdout: number | "pipe"): Promise<void> {
       ({ ok }) => ok,
       () => false,
     );
-  await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isReady, { timeout: 300_000 }).toBe(true);
   await operate("/api/credits/topups", { amountUsd: "10" });
   key = ((await (await operate("/api/keys", { name: "test" })).json()) as { key: string }).key;
 }
