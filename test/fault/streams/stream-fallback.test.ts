@@ -32,11 +32,22 @@ const pings: Behaviour = async ({ response }) => {
 };
 
 let lab: Lab;
+/** Where alpha is given up when it is silent. */
+let hasty: Lab;
 beforeAll(async () => {
-  lab = await openLab({ timeouts: { firstByteMs: 1_500, idleMs: 1_500 } });
+  const timeoutsOf = { alpha: { firstByteMs: 2_500, idleMs: 2_500 } };
+  [lab, hasty] = await Promise.all([openLab(), openLab({ timeoutsOf })]);
 });
 beforeEach(() => lab.reset());
-afterAll(() => lab.close());
+afterAll(async () => {
+  await lab.close();
+  await hasty.close();
+});
+
+async function labFor(isSilent: boolean): Promise<Lab> {
+  if (isSilent) await hasty.reset();
+  return isSilent ? hasty : lab;
+}
 
 /** Resolves when the gateway has read a response of this server to its end, so that its connection is free again. */
 function nextEnd(url: string): Promise<void> {
@@ -60,8 +71,6 @@ describe("before the first content the next model takes over", () => {
     ["500", fails(500), /status 500/],
     ["401", fails(401), /status 401/],
     ["a cut before headers", cuts, /closed|hang up|reset/i],
-    ["no headers in time", hangs, /sent no answer within 1500 ms/],
-    ["nothing but comments", pings, /sent no answer within 1500 ms/],
     ["an error body with 200", sends(200, { error: { message: "inner trouble" } }), /inner trouble/],
     ["HTML with 200", sends(200, "<html></html>", { "content-type": "text/html" }), /before it began/],
     ["an empty body", sends(200, ""), /before it began/],
@@ -75,23 +84,32 @@ describe("before the first content the next model takes over", () => {
     ["the role, then [DONE]", script([role], "done"), /before it began/],
     ["the role, then malformed JSON", script([role, malformed]), /JSON/],
     ["the role, then an endless line", script([role, overLong]), /longer than/],
-    ["the role, then silence", script([role]), /sent nothing more within 1500 ms/],
     ["a finish without content or tokens", script([role, finish], "done"), /empty/],
   ];
 
-  test.each(cases)("%s", async (_name, behaviour, reason) => {
-    lab.provider.on("alpha", behaviour);
-    const response = await lab.ask({ stream: true });
+  const silences: typeof cases = [
+    ["no headers in time", hangs, /sent no answer within 2500 ms/],
+    ["nothing but comments", pings, /sent no answer within 2500 ms/],
+    ["the role, then silence", script([role]), /sent nothing more within 2500 ms/],
+  ];
+
+  test.each(cases)("%s", (_name, behaviour, reason) => takesOver(lab, behaviour, reason));
+
+  test.each(silences)("%s", async (_name, behaviour, reason) => takesOver(await labFor(true), behaviour, reason));
+
+  async function takesOver({ provider, ask, line: lineOf }: Lab, behaviour: Behaviour, reason: RegExp): Promise<void> {
+    provider.on("alpha", behaviour);
+    const response = await ask({ stream: true });
     expect(response.status).toBe(200);
     const { text, isDone, error, events } = await readStream(response);
     expect({ text, isDone, error }).toEqual({ text: "ok", isDone: true, error: null });
     expect(events.every(({ model }) => model === "beta")).toBe(true);
     expect(events[0]!.service).toMatchObject({ model: "alpha", fallback: true });
     expect(events.at(-1)!.service).toMatchObject({ model: "alpha", fallback: true });
-    const line = await lab.line(response.headers.get("x-request-id")!);
+    const line = await lineOf(response.headers.get("x-request-id")!);
     expect(line).toMatchObject({ ending: "complete", model: "beta", isFallback: true });
     expect(line.attempts[0]!.reason).toMatch(reason);
-  });
+  }
 
   test("503 as JSON, not as a stream, when no model begins", async () => {
     lab.provider.on("*", script([role, serverError]));
@@ -128,8 +146,9 @@ describe("after the first content the stream is the provider's: an error event, 
   ];
 
   test.each(breaks)("%s", async (_name, rest, ending) => {
-    lab.provider.on("alpha", script([role, hello, ...rest], ending));
-    const response = await lab.ask({ stream: true });
+    const { provider, ask, line: lineOf } = await labFor(ending === "hang");
+    provider.on("alpha", script([role, hello, ...rest], ending));
+    const response = await ask({ stream: true });
     const { text, isDone, error, events } = await readStream(response);
     expect(response.status).toBe(200);
     expect(text).toBe("Hello");
@@ -138,8 +157,8 @@ describe("after the first content the stream is the provider's: an error event, 
     expect(error).toMatchObject({ type: "provider_error", code: "stream_interrupted" });
     expect(error!.message).not.toContain("inner");
     expect(events.flatMap(({ choices }) => choices ?? []).every((choice) => choice.finish_reason === null)).toBe(true);
-    expect(lab.provider.callsTo("beta")).toBe(0);
-    const line = await lab.line(response.headers.get("x-request-id")!);
+    expect(provider.callsTo("beta")).toBe(0);
+    const line = await lineOf(response.headers.get("x-request-id")!);
     expect(line).toMatchObject({ status: 200, ending: "provider-broke", model: "alpha" });
   });
 
@@ -154,8 +173,9 @@ describe("after the first content the stream is the provider's: an error event, 
 });
 
 test.each(["end", "cut", "hang"] as const)("a finish without [DONE] is complete (%s)", async (ending) => {
-  lab.provider.on("alpha", script([role, hello, finish], ending));
-  const { text, isDone, error } = await readStream(await lab.ask({ stream: true }));
+  const { provider, ask } = await labFor(ending === "hang");
+  provider.on("alpha", script([role, hello, finish], ending));
+  const { text, isDone, error } = await readStream(await ask({ stream: true }));
   expect({ text, isDone, error }).toEqual({ text: "Hello", isDone: true, error: null });
 });
 
