@@ -18,7 +18,7 @@ export default defineConfig({
     reporters: [new ProgressReporter()],
     globalSetup: ["test/support/run/temporary-folder.ts", "test/support/stores/global-postgres.ts"],
     // Many tests wait for timeouts and processes: on two cores, three at once end sooner than two.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     projects: [
       {
         test: {
