@@ -10,21 +10,25 @@ const WAITING = { testTimeout: 180_000, hookTimeout: 240_000, expect: { poll: { 
 /** Foreign programs, which `npm run test:clients` fetches and runs. */
 const CLIENTS = process.env.SWITCHYARD_CLIENTS === undefined ? [] : ["test/clients/**/*.test.ts"];
 
-/** They put something else in a module's place, which the other files of a process must not get. */
-const MOCKING = ["test/fault/store/sqlite-faults.test.ts", "test/fault/store/outage.test.ts"];
+const ALONE = [
+  // They put something else in a module's place, which the other files of a process must not get.
+  ...["test/fault/store/sqlite-faults.test.ts", "test/fault/store/outage.test.ts"],
+  // It searches the heap, which other files of a process would make large.
+  "test/fault/streams/stream-stress.test.ts",
+];
 
 export default defineConfig({
   test: {
     reporters: [new ProgressReporter()],
     globalSetup: ["test/support/run/temporary-folder.ts", "test/support/stores/global-postgres.ts"],
-    // Many tests wait for timeouts and processes: on two cores, three at once end sooner than two.
+    // Many tests wait for timeouts and processes: on two cores, four at once end sooner than two.
     maxWorkers: Math.max(4, availableParallelism() - 1),
     projects: [
       {
         test: {
           name: "shared",
           include: ["test/{unit,api,contract,e2e,fault,simulate,browser}/**/*.test.ts", ...CLIENTS],
-          exclude: MOCKING,
+          exclude: ALONE,
           pool: "forks",
           // These files share a process and its loaded modules: loading them anew for each file took half the time.
           isolate: false,
@@ -35,7 +39,7 @@ export default defineConfig({
       {
         test: {
           name: "alone",
-          include: MOCKING,
+          include: ALONE,
           pool: "forks",
           ...WAITING,
         },

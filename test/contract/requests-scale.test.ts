@@ -6,6 +6,7 @@ import type { RequestFilter, UsageQuery } from "../../src/core/requests/log.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";
 import { createUsageLog } from "../../src/store/requests/rollups.ts";
+import { promisedMs } from "../support/random.ts";
 import { createRecordStore, makeRecord, NOON, variedRecord } from "../support/stores/records.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
@@ -14,7 +15,7 @@ const COUNT = 2_000 * SCALE;
 const DAY = 24 * 3_600_000;
 /** A month, however many there are. */
 const STEP_MS = Math.floor((30 * DAY) / COUNT);
-const PAGE_MS = 300;
+const PAGE_MS = promisedMs(300);
 
 await describeStores(`${COUNT} request records`, ({ url }) => {
   let db: Db;

@@ -10,13 +10,14 @@ import { createVersionStore } from "../../../src/store/versions/versions.ts";
 import { HELLO, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";
 import { answers, type FakeProvider, fails, startFakeProvider } from "../../support/providers/fake-provider.ts";
+import { promisedMs } from "../../support/random.ts";
 import { chargesOf, decimal, owed } from "../../support/stores/money.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
 import { everyRow } from "../../support/stores/rows.ts";
 
 const env = { SWITCHYARD_SECRET: "a-secret-for-several-processes" };
 const KEY = "sk-canary-0123456789-WXYZ";
-const FOLLOW_MS = 5_000;
+const FOLLOW_MS = promisedMs(5_000);
 const GENEROUS = { timeout: 60_000, interval: 50 };
 
 const database = await createTestDatabase();

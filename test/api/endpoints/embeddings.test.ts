@@ -195,9 +195,9 @@ describe("the list of models", () => {
 
   it("has chat models unless others are asked for", async () => {
     expect(await idsOf("")).toEqual(["alpha"]);
-    expect(await idsOf("?output_modalities=embeddings")).toEqual(["small", "other"]);
+    expect(await idsOf("?output_modalities=embeddings")).toEqual(["small", "other", "hasty"]);
     expect(await idsOf("?output_modalities=rerank,moderation")).toEqual(["ranker", "judge"]);
-    expect(await idsOf("?output_modalities=all")).toEqual(["alpha", "small", "other", "ranker", "judge"]);
+    expect(await idsOf("?output_modalities=all")).toEqual(["alpha", "small", "other", "hasty", "ranker", "judge"]);
   });
 
   it("names the price and the kind of each", async () => {

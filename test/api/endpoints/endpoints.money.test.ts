@@ -79,11 +79,11 @@ await describeStores("endpoints", ({ url }) => {
     ["a limit", fails(429)],
     ["a cut", cuts],
     ["a cut in the middle", cutsBody],
-    ["silence", hangs],
     ["nothing of use", sends(200, { data: [] })],
-  ])("%s costs nothing", async (_name, behaviour) => {
+    ["silence", hangs, "hasty"],
+  ])("%s costs nothing", async (_name, behaviour, model = "small") => {
     lab.provider.on("*", behaviour);
-    expect(await spentBy(async () => expect((await ask()).ok).toBe(false))).toBe(0n);
+    expect(await spentBy(async () => expect((await ask({ ...BODY, model })).ok).toBe(false))).toBe(0n);
   });
 
   test("at the edge of the balance as many run as it covers, and it never drops below zero", async () => {

@@ -118,8 +118,7 @@ test.each([
     expect((await lab.line(requestId)).attempts.map(({ outcome }) => outcome)).toEqual(["client-gone"]);
   }
   expect(await (await lab.ask()).json()).toMatchObject({ model: "alpha" });
-  // The machine may be busy at one moment, hardly at all six.
-  expect(Math.min(...closedAfterMs), "the call at the provider is cancelled within a second").toBeLessThan(1_000);
+  expect(Math.max(...closedAfterMs), "the call at the provider is cancelled within a second").toBeLessThan(SOON_MS);
 });
 
 test("the log line of a client that stays says complete", async () => {

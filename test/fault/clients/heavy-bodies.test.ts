@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { GatewayProcess } from "../../support/gateway/gateway-process.ts";
 import { openSocket } from "../../support/network/raw-http.ts";
 import type { FakeProvider } from "../../support/providers/fake-provider.ts";
+import { promisedMs } from "../../support/random.ts";
 import { type BankProcess, startBankProcess } from "../../support/stores/bank-process.ts";
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
@@ -15,7 +16,7 @@ const MB = 1024 * 1024;
 /** Several times the largest body that is taken; unpacking or parsing what is refused would need many times more. */
 const GROWTH_MAX = 320 * MB;
 /** Parsing what is refused would hold everybody up for longer even on a quiet machine. */
-const PROBE_MS_MAX = 10_000;
+const PROBE_MS_MAX = promisedMs(10_000);
 
 /** A packed file may have several parts. */
 const BOMB = Buffer.concat(Array<Buffer>(32).fill(gzipSync(Buffer.alloc(32 * MB, 32))));

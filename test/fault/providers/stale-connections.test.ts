@@ -110,7 +110,7 @@ test("a client that leaves while the request is sent again cancels it", async ()
   });
 });
 
-test("thousands of requests to a provider that closes idle connections within 4 ms: all are answered", async () => {
+test("many requests to a provider that closes idle connections within 4 ms: all are answered", async () => {
   const { next } = createRandom(seedOf(6));
   lab.provider.on("alpha", ({ request, response, socket }) => {
     // Without the header that would announce how long the connection lives.
@@ -131,8 +131,8 @@ test("thousands of requests to a provider that closes idle connections within 4 
     }
   };
   // Whether a request meets a connection as it closes is chance, so more are sent until one did.
-  for (let round = 0; round < 20 && (await staleConnections()) === before; round += 1) {
-    left = few(600, 750);
+  for (let round = 0; round < 200 && (await staleConnections()) === before; round += 1) {
+    left = few(60, 750);
     await Promise.all(Array.from({ length: 8 }, client));
   }
   expect(failures).toEqual([]);

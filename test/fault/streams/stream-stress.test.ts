@@ -198,7 +198,7 @@ test("nothing is left behind: no timer, no listener, no body of a stream that is
       expect(after.bodies).toBeLessThanOrEqual(before.bodies);
       expect(after.attemptTimers).toBeLessThanOrEqual(before.attemptTimers);
     },
-    { timeout: 300_000, interval: 250 },
+    { timeout: 300_000, interval: 1_000 },
   );
   process.off("warning", onWarning);
   expect(warnings.filter(({ name }) => name === "MaxListenersExceededWarning")).toEqual([]);

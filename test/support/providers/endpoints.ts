@@ -29,16 +29,21 @@ export async function openEndpointLab(options: GatewayOptions = {}): Promise<End
 function endpointYaml(baseUrl: string): string {
   const model = (id: string, provider: string, input: string, capability: string): string =>
     `  - { id: ${id}, provider: ${provider}, upstream: vendor-${id}, price: { input: ${input}, output: 0 }, context: 64, capabilities: [${capability}] }`;
+  const provider = (id: string, firstByteMs: number): string =>
+    `  ${id}: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: { connectMs: 30000, firstByteMs: ${firstByteMs}, idleMs: 60000, totalMs: 120000 } }`;
   return [
     "catalog: none",
     "limits: { requestsPerMinute: 1000000, eventLoopDelayMs: 60000 }",
     "health: { failuresInRow: 100000, callsMin: 100000 }",
     "providers:",
-    `  lab: { kind: openai, baseUrl: "${baseUrl}", apiKey: lab-secret, timeouts: { connectMs: 5000, firstByteMs: 1500, idleMs: 60000, totalMs: 60000 } }`,
+    provider("lab", 60_000),
+    provider("hasty", 1_500),
     "models:",
     "  - { id: alpha, provider: lab, price: { input: 1.1, output: 4.4 }, context: 128000, capabilities: [tools] }",
     model("small", "lab", EMBEDDING_PRICE.input, "embeddings"),
     model("other", "lab", "0.1", "embeddings"),
+    // Its provider is given up soon.
+    model("hasty", "hasty", EMBEDDING_PRICE.input, "embeddings"),
     model("ranker", "lab", RERANK_PRICE.input, "rerank"),
     model("judge", "lab", "0", "moderation"),
     "tiers:",

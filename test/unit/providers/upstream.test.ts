@@ -31,7 +31,7 @@ async function lengthLeft(provider: "reads" | "answers without reading", inPiece
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 };
+  const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 };
   const row = { id: "p", baseUrl: `http://127.0.0.1:${port}/v1`, timeouts, headers: {} } as unknown as Provider;
   const auth = { form: "fixed" as const, headers: {} };
   transport = createUpstream(row, { auth, streamType: "text/event-stream", onStale: () => undefined });

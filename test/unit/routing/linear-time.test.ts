@@ -6,6 +6,7 @@ import type { ChatMessage } from "../../../src/core/chat.ts";
 import { decide } from "../../../src/routing/decide.ts";
 import { decideNamed } from "../../../src/routing/named.ts";
 import { makeCatalog, makeModel, makeQuestion, makeTool } from "../../support/catalog.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
 
 const HURTFUL: Readonly<Record<string, string>> = {
   "one letter": "a",
@@ -35,14 +36,6 @@ const HURTFUL: Readonly<Record<string, string>> = {
   quotes: "\"'",
   "x and y": "xy".repeat(50),
 };
-
-/** CPU time, so that other work on the machine does not count. */
-function cpuMs(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
 
 const roomy = [makeModel({ context: 1_000_000_000 })];
 const catalog = makeCatalog({

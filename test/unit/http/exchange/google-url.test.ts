@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, it } from "vitest";
 import { normaliseGoogleUrl } from "../../../../src/http/exchange/google-url.ts";
+import { cpuMs } from "../../../support/cpu-time.ts";
 
 function normalised(url: string, headers: IncomingHttpHeaders = {}): { url: string; headers: IncomingHttpHeaders } {
   const request = { url, headers: { ...headers } };
@@ -38,12 +39,13 @@ describe("the path", () => {
   });
 
   it("is read in a time that grows with its length only", () => {
-    const start = performance.now();
-    for (const piece of ["models/", "/v1", "projects/p/", ":generateContent", "%3A"]) {
-      normalised(`/v1beta/${piece.repeat(16_000 / piece.length)}`);
-      normalised(`/v1beta/models/${piece.repeat(16_000 / piece.length)}:generateContent`);
-    }
-    expect(performance.now() - start).toBeLessThan(1_000);
+    const tookMs = cpuMs(() => {
+      for (const piece of ["models/", "/v1", "projects/p/", ":generateContent", "%3A"]) {
+        normalised(`/v1beta/${piece.repeat(16_000 / piece.length)}`);
+        normalised(`/v1beta/models/${piece.repeat(16_000 / piece.length)}:generateContent`);
+      }
+    });
+    expect(tookMs).toBeLessThan(1_000);
   });
 });
 
