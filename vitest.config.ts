@@ -13,8 +13,9 @@ const CLIENTS = process.env.SWITCHYARD_CLIENTS === undefined ? [] : ["test/clien
 const ALONE = [
   // They put something else in a module's place, which the other files of a process must not get.
   ...["test/fault/store/sqlite-faults.test.ts", "test/fault/store/outage.test.ts"],
-  // It searches the heap, which other files of a process would make large.
+  // They measure the heap, which other files of a process would fill.
   "test/fault/streams/stream-stress.test.ts",
+  ...["test/unit/gateway/sessions/sessions.test.ts", "test/unit/http/overload/admission.test.ts"],
 ];
 
 export default defineConfig({
