@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 import { ProgressReporter } from "./test/support/run/progress.ts";
 
 /** Limits of waiting cost nothing when things work, and a slow machine needs them. */
-const WAITING = { testTimeout: 180_000, hookTimeout: 240_000, expect: { poll: { timeout: 60_000 } } };
+const WAITING = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 120_000 } } };
 
 /** Foreign programs, which `npm run test:clients` fetches and runs. */
 const CLIENTS = process.env.SWITCHYARD_CLIENTS === undefined ? [] : ["test/clients/**/*.test.ts"];

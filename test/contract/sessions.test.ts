@@ -64,7 +64,7 @@ await describeStores("turns of sessions", ({ url }) => {
     expect(learned).toEqual([turn("c", atMs)]);
     // While it runs, it hears of what others write.
     await store.write([turn("e", Date.now())]);
-    await vi.waitFor(() => expect(learned.map(({ session }) => session)).toContain("e"), { timeout: 30_000 });
+    await vi.waitFor(() => expect(learned.map(({ session }) => session)).toContain("e"), { timeout: 120_000 });
     await second.stop();
   });
 

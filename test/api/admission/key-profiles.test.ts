@@ -139,6 +139,6 @@ describe("a profile's", () => {
     });
     expect(error.message).toContain("vision");
     const logged = async () => (await gateway.api("GET", `/api/requests/${error.request_id}`)).json();
-    await vi.waitFor(async () => expect(await logged()).toMatchObject({ errorMessage: error.message }), 30_000);
+    await vi.waitFor(async () => expect(await logged()).toMatchObject({ errorMessage: error.message }), 120_000);
   });
 });

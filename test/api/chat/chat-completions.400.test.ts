@@ -157,6 +157,6 @@ describe("a need that no model meets", () => {
     });
     expect(error.message).toMatch(/context window/);
     const logged = async () => (await gateway.api("GET", `/api/requests/${error.request_id}`)).json();
-    await vi.waitFor(async () => expect(await logged()).toMatchObject({ errorMessage: error.message }), 30_000);
+    await vi.waitFor(async () => expect(await logged()).toMatchObject({ errorMessage: error.message }), 120_000);
   });
 });

@@ -143,7 +143,7 @@ async function chargeOf(response: Response): Promise<unknown> {
     const line = gateway.logged.find(({ message, fields }) => message === "request" && fields.requestId === requestId);
     if (line === undefined) throw new Error("not logged yet");
     return (line.fields as Json).chargedUsd;
-  });
+  }, 120_000);
 }
 
 describe.each(PROVIDERS)("a client of it, served by $model", ({ model, fake, speaks, calls, refuses }) => {
@@ -390,6 +390,6 @@ describe("the edge", () => {
     await vi.waitFor(async () => {
       const list = (await (await gateway.api("GET", "/api/requests")).json()) as { requests: Json[] };
       expect(JSON.stringify(list)).toContain(requestId);
-    });
+    }, 120_000);
   });
 });

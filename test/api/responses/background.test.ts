@@ -23,7 +23,7 @@ afterAll(() => mixed.close());
 
 type Create = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 const ALPHA = { model: "alpha", service_profile: "direct" } as Create;
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { timeout: 120_000, interval: 50 };
 
 /** A gate that a scripted provider waits at. */
 function createGate(): { readonly opened: Promise<void>; open(): void } {

@@ -45,7 +45,7 @@ it("is recorded with its path, decision and conversions", async () => {
   const answer = await post(asked, { "x-request-id": "seen-in-the-log" });
   await answer.text();
   const record = async (): Promise<unknown> => (await mixed.gateway.api("GET", "/api/requests/seen-in-the-log")).json();
-  await expect.poll(record, { timeout: 20_000 }).toMatchObject({
+  await expect.poll(record, { timeout: 120_000 }).toMatchObject({
     route: "/v1/responses",
     status: 200,
     attempts: [{ conversions: ["dropped 'truncation': only providers of the Responses API have it"] }],

@@ -137,5 +137,5 @@ test("a commit is answered before its witness is written, and a witness is writt
   expect(thread.witnessed()).toContain('"commits":7,"transactions":0');
   expect(thread.witnessed()).not.toContain('"commits":8');
   thread.release(ALL);
-  await vi.waitFor(() => expect(thread.witnessed()).toContain('"commits":8,"transactions":1'));
+  await vi.waitFor(() => expect(thread.witnessed()).toContain('"commits":8,"transactions":1'), 120_000);
 });

@@ -22,7 +22,7 @@ test("gives SQLite four batches before it commits the first", async () => {
     { settings, log, metrics, now: Date.now, worker: null },
   );
   for (let count = 0; count < 4 * BATCH; count += 1) records.recorder.add(makeRecord());
-  await vi.waitFor(() => expect(ends).toHaveLength(4));
+  await vi.waitFor(() => expect(ends).toHaveLength(4), 120_000);
   for (const end of ends) end();
   await records.close();
   expect(metrics.recordsDropped).not.toHaveBeenCalled();

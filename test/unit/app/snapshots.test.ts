@@ -66,6 +66,6 @@ test("connections are closed when the last request that may use them has ended, 
   await new Promise(setImmediate);
   expect(removed).not.toHaveBeenCalled();
   done();
-  await vi.waitFor(() => expect(removed).toHaveBeenCalledTimes(1));
+  await vi.waitFor(() => expect(removed).toHaveBeenCalledTimes(1), 120_000);
   expect(kept).not.toHaveBeenCalled();
 });

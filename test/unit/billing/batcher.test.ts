@@ -75,7 +75,7 @@ describe("several commits at once", () => {
     expect(commits).toHaveLength(2);
     commits[0]?.end();
     await answered[0];
-    await vi.waitFor(() => expect(commits).toHaveLength(3));
+    await vi.waitFor(() => expect(commits).toHaveLength(3), 120_000);
     expect(commits.map(({ size }) => size)).toEqual([1, 16, 40]);
     for (const { end } of commits) end();
     await Promise.all(answered);

@@ -149,7 +149,7 @@ test("nothing is read from the provider while the reader is full", async () => {
       all += text;
     },
   });
-  await vi.waitFor(() => expect(all).toContain("Hello"));
+  await vi.waitFor(() => expect(all).toContain("Hello"), 120_000);
   await new Promise((resolve) => setImmediate(resolve));
   expect([read.mock.calls.length, called()]).toEqual([1, []]);
   drain();

@@ -25,7 +25,7 @@ import { run } from "../../../scripts/setup/run.mjs";
 import { isSiteBuilt } from "../../../scripts/setup/site.mjs";
 import { checkNode, ensureBuild, ensureDependencies, ensureSite, setUp } from "../../../scripts/setup.mjs";
 
-const WAIT = { timeout: 20_000, interval: 20 };
+const WAIT = { timeout: 120_000, interval: 20 };
 
 let root: string;
 let ran: string[];

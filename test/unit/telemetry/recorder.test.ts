@@ -131,7 +131,7 @@ describe("batches", () => {
     for (const record of records(3)) recorder.add(record);
     expect(ends).toHaveLength(2);
     ends[1]?.();
-    await vi.waitFor(() => expect(ends).toHaveLength(3));
+    await vi.waitFor(() => expect(ends).toHaveLength(3), 120_000);
     ends[2]?.();
     await new Promise((resolve) => setImmediate(resolve));
     expect(isWritten).not.toHaveBeenCalled();

@@ -42,7 +42,7 @@ test("text and other values arrive as they were sent, in that order, however the
   const answers = sent.map((payload) => near.call("echo", payload));
   near.publish("news", { topic: "last" });
   expect(await Promise.all(answers)).toEqual(sent);
-  await vi.waitFor(() => expect(heard).toEqual([...sent, { topic: "last" }]));
+  await vi.waitFor(() => expect(heard).toEqual([...sent, { topic: "last" }]), 120_000);
   for (const pipe of [there, back, cut]) pipe.destroy();
 });
 

@@ -64,9 +64,9 @@ it("a late event loop rejects what a key sends beyond its fair place, and serves
   for (let count = 0; count < 20; count += 1) admission.ask("/v1/models");
   admission.ask("/v1/models", "modest");
   expect([admission.admitted(), admission.shed]).toEqual([32, Array(19).fill("event_loop")]);
-  await vi.waitFor(() => expect(admission.admitted()).toBe(34));
+  await vi.waitFor(() => expect(admission.admitted()).toBe(34), 120_000);
   admission.ask("/v1/models", "modest");
-  await vi.waitFor(() => expect(admission.admitted()).toBe(35));
+  await vi.waitFor(() => expect(admission.admitted()).toBe(35), 120_000);
   expect(admission.shed).toHaveLength(19);
 });
 
