@@ -6,6 +6,7 @@ import { ProgressReporter } from "./test/support/run/progress.ts";
 
 /** Limits of waiting cost nothing when things work, and a slow machine needs them. */
 const WAITING = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 120_000 } } };
+const OPTIONS = { pool: "forks", setupFiles: "test/support/run/leave-clean.ts", ...WAITING } as const;
 
 /** Foreign programs, which `npm run test:clients` fetches and runs. */
 const CLIENTS = process.env.SWITCHYARD_CLIENTS === undefined ? [] : ["test/clients/**/*.test.ts"];
@@ -30,19 +31,16 @@ export default defineConfig({
           name: "shared",
           include: ["test/{unit,api,contract,e2e,fault,simulate,browser}/**/*.test.ts", ...CLIENTS],
           exclude: ALONE,
-          pool: "forks",
           // These files share a process and its loaded modules: loading them anew for each file took half the time.
           isolate: false,
-          setupFiles: ["test/support/run/leave-clean.ts"],
-          ...WAITING,
+          ...OPTIONS,
         },
       },
       {
         test: {
           name: "alone",
           include: ALONE,
-          pool: "forks",
-          ...WAITING,
+          ...OPTIONS,
         },
       },
     ],

@@ -9,7 +9,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { run } from "./setup/run.mjs";
-import { ROOT } from "./setup/surroundings.mjs";
+import { ROOT, SetupError } from "./setup/surroundings.mjs";
 import { runScript, setUp } from "./setup.mjs";
 
 /** @typedef {{ seed: number, failures: readonly string[], minutes: number, load: number }} Run */
@@ -26,21 +26,31 @@ await runScript(async () => {
     },
     allowPositionals: true,
   });
+  const [count, load, seed] = [
+    wholeOf("runs", values.runs),
+    wholeOf("load", values.load),
+    wholeOf("seed", values.seed),
+  ];
   await setUp({ dev: true });
   mkdirSync(REPORTS, { recursive: true });
-  const loops = Math.max(0, Number(values.load) - availableParallelism());
+  const loops = Math.max(0, load - availableParallelism());
   /** @type {Run[]} */
   const runs = [];
-  for (let count = 0; count < Number(values.runs); count += 1) {
-    const done = await beside(loops, () => runOnce(Number(values.seed) + count, positionals));
+  while (runs.length < count) {
+    const done = await beside(loops, () => runOnce(seed + runs.length, positionals));
     runs.push(done);
-    console.log(`${runs.length} of ${values.runs}: ${lineOf(done)}`);
+    console.log(`${runs.length} of ${count}: ${lineOf(done)}`);
     for (const failure of done.failures) console.log(`  ${failure}`);
   }
   const failed = runs.filter(({ failures }) => failures.length > 0);
   console.log(`${runs.length - failed.length} passed, ${failed.length} failed`);
   process.exitCode = failed.length === 0 ? 0 : 1;
 });
+
+function wholeOf(/** @type {string} */ flag, /** @type {string} */ text) {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new SetupError(`--${flag} is a whole number, not '${text}'.`);
+}
 
 function lineOf(/** @type {Run} */ { seed, failures, minutes, load }) {
   const result = failures.length === 0 ? "passed" : `${failures.length} failed`;

@@ -3,9 +3,9 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makeKeyText } from "../../../src/accounts/key.ts";
-import type { LogEvent } from "../../../src/core/events.ts";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { timesLogged } from "../../support/gateway/shared-limits.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/network/tcp-proxy.ts";
 import { promisedMs } from "../../support/random.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
@@ -59,14 +59,12 @@ async function expectMoneyFits(): Promise<void> {
 }
 
 /** How often a gateway found that the store did not answer in time, as it may on a machine that is out of breath. */
-const timesAlone = (): number => timesSaid("rate_limits.sharing_lost");
-const timesSaid = (event: LogEvent): number =>
-  gateways.flatMap(({ logged }) => logged).filter(({ fields }) => fields.event === event).length;
+const timesAlone = (): number => timesLogged(gateways, "rate_limits.sharing_lost");
 
 /** Exact while the store answers, and within twice the limit when it did not. */
 async function expectLimit(work: () => Promise<readonly Reply[]>): Promise<void> {
   const before = timesAlone();
-  const isShared = before === timesSaid("rate_limits.sharing_recovered");
+  const isShared = before === timesLogged(gateways, "rate_limits.sharing_recovered");
   const replies = await work();
   const [letIn, refused] = [countOf(replies, 200), countOf(replies, 429)];
   expect(letIn + refused).toBe(replies.length);

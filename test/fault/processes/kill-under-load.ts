@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import { isRunning, openFresh, PATIENTLY, type WorkersGateway } from "../../support/gateway/workers.ts";
 import { type Behaviour, completion, type FakeProvider, sends } from "../../support/providers/fake-provider.ts";
 import { few, isLong } from "../../support/random.ts";
-import { chargesOf, decimal, owed, PRICES } from "../../support/stores/money.ts";
+import { chargesOf, decimal, owed, PRICES, postedOf } from "../../support/stores/money.ts";
 
 const CLIENTS = isLong ? 16 : 6;
 /** In the usual run clients leave the machine some time to start workers. */
@@ -23,7 +23,7 @@ interface Load {
 
 export async function killUnderLoad(gateway: WorkersGateway, { key, provider }: Load): Promise<void> {
   const before = new Set((await chargesOf(gateway)).map(({ id }) => id));
-  const postedBefore = await posted(gateway);
+  const postedBefore = await postedOf(gateway);
   const sent = new Map<string, bigint>();
   provider.on("alpha", pricedByName(sent));
   const clients = openClients(gateway, key);
@@ -38,7 +38,7 @@ export async function killUnderLoad(gateway: WorkersGateway, { key, provider }: 
   for (const [name, amount] of charged) expect(amount, name).toBe(sent.get(name));
   for (const name of clients.delivered) expect(charged.has(name), name).toBe(true);
   const spent = [...charged.values()].reduce((sum, amount) => sum + amount, 0n);
-  expect(postedBefore - (await posted(gateway))).toBe(spent);
+  expect(postedBefore - (await postedOf(gateway))).toBe(spent);
 }
 
 /** Clients that ask one thing after another, and what they were answered. */
@@ -79,11 +79,6 @@ async function killBoth(gateway: WorkersGateway, delivered: ReadonlySet<string>)
   process.kill(second, "SIGKILL");
   await gateway.untilStarted(started + 2);
   await moreAreDelivered();
-}
-
-async function posted(gateway: WorkersGateway): Promise<bigint> {
-  const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
-  return decimal(postedUsd, 9);
 }
 
 /** The name in the prompt decides what is used. What was sent to its end is noted. */

@@ -19,7 +19,7 @@ import {
   textChunks,
 } from "../../support/providers/fake-provider.ts";
 import { createRandom, few, isLong, seedOf } from "../../support/random.ts";
-import { bankYaml, chargesOf, decimal, owed, PRICES } from "../../support/stores/money.ts";
+import { bankYaml, chargesOf, decimal, owed, PRICES, postedOf } from "../../support/stores/money.ts";
 
 /** As many kills as fit into the time, up to so many; SWITCHYARD_TEST_SCALE=20 for a thousand. */
 const KILLS = few(5, 50);
@@ -183,6 +183,5 @@ async function compare(gateway: GatewayProcess, kills: number): Promise<void> {
     `${kills} kills, ${delivered.size} answers delivered, ${undelivered.length} booked at the moment of a kill`,
   );
   const spent = [...charged.values()].reduce((sum, amount) => sum + amount, 0n);
-  const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
-  expect(decimal(postedUsd, 9)).toBe(decimal(START_USD, 9) - spent);
+  expect(await postedOf(gateway)).toBe(decimal(START_USD, 9) - spent);
 }

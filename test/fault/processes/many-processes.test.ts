@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDb } from "../../../src/store/db.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { scrape } from "../../support/gateway/scrape.ts";
+import { whileShared } from "../../support/gateway/shared-limits.ts";
 import { PASSWORD, setupTokenOf, visit } from "../../support/gateway/signed-in.ts";
 import { type Behaviour, type FakeProvider, sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
 import { promisedMs } from "../../support/random.ts";
-import { bankYaml, decimal, owed, PRICES } from "../../support/stores/money.ts";
+import { bankYaml, decimal, owed, PRICES, postedOf } from "../../support/stores/money.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
 
 const database = await createTestDatabase();
@@ -35,11 +36,6 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
   const ask = (gateway: TestGateway, body: object = {}, headers: Record<string, string> = {}): Promise<Response> =>
     gateway.post("/v1/chat/completions", { ...HELLO, ...body }, { authorization: `Bearer ${key}`, ...headers });
 
-  async function posted(gateway: TestGateway): Promise<bigint> {
-    const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
-    return decimal(postedUsd, 9);
-  }
-
   test("started at once on an empty database, they have one first key between them, good at both", async () => {
     expect([here.key, there.key].filter((text) => text !== "")).toHaveLength(1);
     expect((await ask(here)).status).toBe(200);
@@ -59,9 +55,9 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
   });
 
   test("money added here is spent there", async () => {
-    const before = await posted(there);
+    const before = await postedOf(there);
     await here.api("POST", "/api/credits/topups", { amountUsd: "7" });
-    expect((await posted(there)) - before).toBe(7_000_000_000n);
+    expect((await postedOf(there)) - before).toBe(7_000_000_000n);
   });
 
   test("one Idempotency-Key at both: one answer, one charge", async () => {
@@ -72,19 +68,19 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
       });
     provider.once("alpha", held);
     const received = provider.nextRequest();
-    const before = await posted(here);
+    const before = await postedOf(here);
     const headers = { "idempotency-key": "over-both" };
     const first = ask(here, {}, headers);
     await received;
     expect((await ask(there, {}, headers)).status).toBe(409);
     answer();
     const text = await (await first).text();
-    const charged = before - (await posted(here));
+    const charged = before - (await postedOf(here));
     expect(charged).toBeGreaterThan(0n);
     const again = await ask(there, {}, headers);
     expect([again.status, await again.text()]).toEqual([200, text]);
     expect((await ask(there, { messages: [{ role: "user", content: "other" }] }, headers)).status).toBe(422);
-    expect(before - (await posted(there))).toBe(charged);
+    expect(before - (await postedOf(there))).toBe(charged);
   });
 
   test("a request served here is in the log there", async () => {
@@ -112,10 +108,17 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
   });
 
   test("ten wrong passwords are ten, wherever they are tried", async () => {
-    const wrong = (gateway: TestGateway): Promise<Response> =>
-      visit(gateway).call("POST", "/api/session", { email: "eve@example.com", password: "not the password 1" });
-    const statuses: number[] = [];
-    for (let count = 0; count < 13; count += 1) statuses.push((await wrong(count % 2 === 0 ? here : there)).status);
+    let people = 0;
+    const statuses = await whileShared([here, there], async () => {
+      people += 1;
+      const wrong = { email: `eve${people}@example.com`, password: "not the password 1" };
+      const all: number[] = [];
+      for (let count = 0; count < 13; count += 1) {
+        const gateway = count % 2 === 0 ? here : there;
+        all.push((await visit(gateway).call("POST", "/api/session", wrong)).status);
+      }
+      return all;
+    });
     expect(statuses).toEqual(statuses.map((_, index) => (index < 10 ? 401 : 429)));
   });
 

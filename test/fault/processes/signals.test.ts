@@ -18,7 +18,7 @@ import { freePort } from "../../support/network/ports.ts";
 import { chunk, type FakeProvider, startFakeProvider, streams, USAGE } from "../../support/providers/fake-provider.ts";
 import { variants } from "../../support/random.ts";
 import { postedIn } from "../../support/stores/left-ledger.ts";
-import { bankYaml, decimal, owed, PRICES } from "../../support/stores/money.ts";
+import { bankYaml, owed, PRICES, postedOf } from "../../support/stores/money.ts";
 import { parseStream } from "../lab.ts";
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
@@ -56,12 +56,7 @@ async function run(env: Readonly<Record<string, string>>): Promise<Running> {
   writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url, { chain: ["alpha"] }));
   const gateway = await startGatewayProcess({ folder, env });
   await gateway.api("POST", "/api/credits/topups", { amountUsd: "100" });
-  return { gateway, key: gateway.firstKey ?? "", folder, postedBefore: await posted(gateway) };
-}
-
-async function posted(gateway: GatewayProcess): Promise<bigint> {
-  const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
-  return decimal(postedUsd, 9);
+  return { gateway, key: gateway.firstKey ?? "", folder, postedBefore: await postedOf(gateway) };
 }
 
 /** Streams that have sent their first word and wait; `finish` lets them all go on. */

@@ -24,7 +24,7 @@ import { freePort } from "../../support/network/ports.ts";
 import { chunk, type FakeProvider, startFakeProvider, streams, USAGE } from "../../support/providers/fake-provider.ts";
 import { few, isLong } from "../../support/random.ts";
 import { postedIn } from "../../support/stores/left-ledger.ts";
-import { bankYaml, decimal, owed, PRICES } from "../../support/stores/money.ts";
+import { bankYaml, owed, PRICES, postedOf } from "../../support/stores/money.ts";
 import { parseStream } from "../lab.ts";
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
@@ -48,11 +48,6 @@ function newFolder(): string {
   const folder = mkdtempSync(join(root, "gateway-"));
   writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url, { chain: ["alpha"] }));
   return folder;
-}
-
-async function posted(gateway: GatewayProcess): Promise<bigint> {
-  const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
-  return decimal(postedUsd, 9);
 }
 
 async function verdictOf(gateway: GatewayProcess): Promise<unknown> {
@@ -105,12 +100,12 @@ describe("on SQLite", () => {
   async function spentSince(before: bigint): Promise<bigint> {
     const gateway = await serving();
     await expect.poll(() => verdictOf(gateway), PATIENTLY).toMatchObject(SOUND);
-    return before - (await posted(gateway));
+    return before - (await postedOf(gateway));
   }
 
   test("the holds of a killed worker are released while the other goes on", async () => {
     const gateway = await serving();
-    const before = await posted(gateway);
+    const before = await postedOf(gateway);
     const started = gateway.workers();
     const { finish, responses } = await openStreams(gateway, key, 8);
     process.kill(started.at(-1) ?? 0, "SIGKILL");
@@ -159,7 +154,7 @@ describe("on SQLite", () => {
 
   test("a stop waits for the streams of all workers", async () => {
     const gateway = await serving();
-    const before = await posted(gateway);
+    const before = await postedOf(gateway);
     const { finish, responses } = await openStreams(gateway, key, 8);
     current = null;
     gateway.signal("SIGTERM");
@@ -178,7 +173,7 @@ describe("on SQLite", () => {
 
   test("a stop while all workers are dead closes the port", async () => {
     const gateway = await serving();
-    const before = await posted(gateway);
+    const before = await postedOf(gateway);
     const ended = countIn(gateway, "worker.ended");
     current = null;
     for (const pid of gateway.workers().filter(isRunning)) process.kill(pid, "SIGKILL");
@@ -191,7 +186,7 @@ describe("on SQLite", () => {
 
   test("a second signal cuts the streams of all workers, which then cost nothing", async () => {
     const gateway = await serving();
-    const before = await posted(gateway);
+    const before = await postedOf(gateway);
     const { finish, responses } = await openStreams(gateway, key, 8);
     current = null;
     gateway.signal("SIGTERM");
@@ -207,7 +202,7 @@ describe("on SQLite", () => {
   // The next one has only just started its second worker when it is stopped.
   test("no worker outlives the primary process, and the next start frees what was held, however short", async () => {
     const gateway = await serving();
-    const before = await posted(gateway);
+    const before = await postedOf(gateway);
     const { finish, responses } = await openStreams(gateway, key, 4);
     for (const response of responses) response.on("error", () => undefined);
     current = null;

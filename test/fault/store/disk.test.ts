@@ -17,7 +17,7 @@ import {
   streams,
   USAGE,
 } from "../../support/providers/fake-provider.ts";
-import { bankYaml, decimal, owed, PRICES } from "../../support/stores/money.ts";
+import { bankYaml, owed, PRICES, postedOf } from "../../support/stores/money.ts";
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
@@ -58,17 +58,12 @@ describe.skipIf(!canLimit)("a disk that takes no more writes", () => {
     });
   }
 
-  async function posted(): Promise<bigint> {
-    const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
-    return decimal(postedUsd, 9);
-  }
-
   async function readiness(): Promise<string> {
     return (await fetch(`${gateway.url}/readyz?verbose`)).text();
   }
 
   test("new requests get 503, running streams finish, and all is booked once when it is well again", async () => {
-    const before = await posted();
+    const before = await postedOf(gateway);
     let finish = (): void => undefined;
     const mayFinish = new Promise<void>((resolve) => {
       finish = resolve;
@@ -95,14 +90,14 @@ describe.skipIf(!canLimit)("a disk that takes no more writes", () => {
     await expect.poll(async () => (await ask()).status, { interval: 200 }).toBe(200);
     const verdict = async (): Promise<unknown> => (await gateway.api("GET", "/api/ledger/verify")).json();
     await expect.poll(verdict, { interval: 200 }).toMatchObject({ ok: true, openHolds: 0, problems: [] });
-    expect(before - (await posted())).toBe(BigInt(paid) * COST);
+    expect(before - (await postedOf(gateway))).toBe(BigInt(paid) * COST);
   });
 
   test("it stops cleanly afterwards, and the ledger is the one on the disk", async () => {
-    const last = await posted();
+    const last = await postedOf(gateway);
     expect(await gateway.stop()).toBe(0);
     gateway = await startGatewayProcess({ folder });
-    expect(await posted()).toBe(last);
+    expect(await postedOf(gateway)).toBe(last);
     expect(await (await gateway.api("GET", "/api/ledger/verify")).json()).toMatchObject({ ok: true, openHolds: 0 });
   });
 });

@@ -1,4 +1,4 @@
-// Files share a process, so that what a test puts in the place of clocks, functions, globals or variables ends with it.
+// Ends what a test put in the place of clocks, functions, globals and variables. Tests and most files share a process.
 
 import { afterEach, vi } from "vitest";
 

@@ -64,8 +64,9 @@ export class ProgressReporter extends MinimalReporter {
     clearInterval(this.#timer);
     this.#clear();
     super.onTestRunEnd(modules, errors, reason);
-    this.log(repeats(modules.flatMap((module) => failuresOf(module, this.relative(module.moduleId)))));
-    this.log(closing(modules));
+    const failures = modules.flatMap((module) => failuresOf(module, this.relative(module.moduleId)));
+    this.log(repeats(failures));
+    this.log(closing(modules, failures));
   }
 
   #draw(): void {
@@ -111,13 +112,13 @@ function quoted(name: string): string {
   return `'${pattern.replaceAll("'", "'\\''")}'`;
 }
 
-/** Alone on its line, for programs that read the output. */
-function closing(modules: readonly TestModule[]): string {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
+/** Alone on its line, for programs that read the output. A file that failed outside its tests counts as one of them. */
+function closing(modules: readonly TestModule[], failures: readonly Failure[]): string {
+  const counts = { passed: 0, failed: failures.length, skipped: 0 };
   for (const module of modules)
     for (const test of module.children.allTests()) {
       const { state } = test.result();
-      if (state !== "pending") counts[state] += 1;
+      if (state === "passed" || state === "skipped") counts[state] += 1;
     }
   return `Tests: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`;
 }

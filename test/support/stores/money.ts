@@ -171,6 +171,12 @@ export function bankYaml(baseUrl: string, { markup, chain = ["alpha", "beta"] }:
   ].join("\n");
 }
 
+/** What the account owns, in nano-USD, what is on hold included. */
+export async function postedOf(gateway: Pick<TestGateway, "api">): Promise<bigint> {
+  const { postedUsd } = (await (await gateway.api("GET", "/api/credits")).json()) as { postedUsd: string };
+  return decimal(postedUsd, 9);
+}
+
 /** All charges in the ledger, page by page. */
 export async function chargesOf(gateway: Pick<TestGateway, "api">): Promise<readonly LedgerLine[]> {
   const lines: LedgerLine[] = [];
