@@ -2,7 +2,7 @@
 // names. The gateway therefore needs no field names of any format, and writers of other formats share what they read.
 
 import type { ChatChunk, WholeResponse } from "./format.ts";
-import { isObject, type JsonObject, objectsIn, textOrEmpty } from "./wire/fields.ts";
+import { isObject, type JsonObject, objectsIn, textOrEmpty } from "./json/fields.ts";
 
 /** Told piece by piece what a response says. A call-back instead of a list, so that a chunk costs nothing to read. */
 export interface ContentListener {

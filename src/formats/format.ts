@@ -1,5 +1,5 @@
 // The contract of a wire format. A format is a codec with two ends: clients (read a request, write a response) and
-// providers (write a request, read a response). Between them is one internal shape, chat-completions. `passage.ts`
+// providers (write a request, read a response). Between them is one internal shape, chat-completions. `bridge.ts`
 // joins the ends, and `registry.ts` lists the formats.
 
 import type { Catalog } from "../catalog/catalog.ts";
@@ -7,13 +7,13 @@ import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
+import type { UndecodedPart } from "./json/body-fields.ts";
+import type { BytePieces } from "./json/byte-pieces.ts";
+import type { JsonObject } from "./json/fields.ts";
+import type { RateLimitHeaders } from "./provider/retry-after.ts";
 import type { JsonSource } from "./scan/scan.ts";
-import type { UndecodedPart } from "./wire/body-fields.ts";
-import type { BytePieces } from "./wire/byte-pieces.ts";
-import type { OwnTexts } from "./wire/event-pattern.ts";
-import type { JsonObject } from "./wire/fields.ts";
-import type { RateLimitHeaders } from "./wire/retry-after.ts";
-import type { SseReader } from "./wire/sse.ts";
+import type { OwnTexts } from "./sse/event-pattern.ts";
+import type { SseReader } from "./sse/reader.ts";
 
 /** A codec for both ends. One end alone would serve only half of the pairs. */
 export interface Format extends ClientFormat, ProviderFormat {

@@ -3,10 +3,10 @@
 import type { AttemptReport } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
+import { createClientStream, writeClientResponse } from "../formats/bridge.ts";
 import type { WholeResponse } from "../formats/format.ts";
-import { createClientStream, writeClientResponse } from "../formats/passage.ts";
+import { outputTokensOf } from "../formats/provider/output-meter.ts";
 import { type ServiceOutcome, serviceHeaders, writeService } from "../formats/service/service-object.ts";
-import { outputTokensOf } from "../formats/wire/output-meter.ts";
 import type { Answered, Attempted } from "./attempt/attempt.ts";
 import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
 import type { OpenStream } from "./attempt/try-model.ts";

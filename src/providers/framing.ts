@@ -1,7 +1,7 @@
 // How providers frame their streams: one row for each framing, with the content type to ask for and the reader that cuts
 // bytes into events.
 
-import { createSseReader, type SseReader } from "../formats/wire/sse.ts";
+import { createSseReader, type SseReader } from "../formats/sse/reader.ts";
 
 export interface FramingRow {
   readonly contentType: string;

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type FormatName, formatsOf, type Model, type Provider } from "../core/model.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import { createFormats, type Formats } from "../formats/registry.ts";
-import type { SseReader } from "../formats/wire/sse.ts";
+import type { SseReader } from "../formats/sse/reader.ts";
 import { AUTHS, type Auth, type AuthRows, openAuth } from "./auth/schemes.ts";
 import { FRAMINGS, type FramingRows, framingOf } from "./framing.ts";
 import { createKeyed } from "./keyed.ts";

@@ -2,7 +2,7 @@
 // with. Texts that share words get vectors that are close.
 
 import { createHash } from "node:crypto";
-import { isObject, type JsonObject } from "../formats/wire/fields.ts";
+import { isObject, type JsonObject } from "../formats/json/fields.ts";
 import { estimateTokens } from "../routing/cost.ts";
 
 /** What most embedding models return unless told otherwise. */

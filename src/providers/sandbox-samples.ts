@@ -1,6 +1,6 @@
 // Values for JSON schemas, as far as the sandbox needs to know schemas. The caller says what to put where.
 
-import { isObject, type JsonObject } from "../formats/wire/fields.ts";
+import { isObject, type JsonObject } from "../formats/json/fields.ts";
 
 /** What is put where a schema leaves a choice. `name` is that of the property; empty where there is none. */
 export interface Samples {

@@ -3,8 +3,8 @@
 // no harm wherever they end up.
 
 import { type ChatMessage, contentText } from "../core/chat.ts";
-import { isObject, type JsonObject } from "../formats/wire/fields.ts";
-import { hashText } from "../formats/wire/tool-calls.ts";
+import { isObject, type JsonObject } from "../formats/json/fields.ts";
+import { hashText } from "../formats/tools/calls.ts";
 import { type Samples, sampleOf } from "./sandbox-samples.ts";
 
 /** Made-up arguments carry it. A prompt with it comes from an agent that the sandbox has started. */

@@ -3,7 +3,7 @@
 
 import type { CancelSignal } from "../core/cancellation.ts";
 import { type ChatMessage, contentText } from "../core/chat.ts";
-import { isObject, type JsonObject } from "../formats/wire/fields.ts";
+import { isObject, type JsonObject } from "../formats/json/fields.ts";
 import { newestAsk } from "../routing/ask.ts";
 import { estimateTokens } from "../routing/cost.ts";
 import { SANDBOX_ENDPOINTS } from "./sandbox-endpoints.ts";

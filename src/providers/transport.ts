@@ -2,7 +2,7 @@
 // sandbox both implement it.
 
 import type { CancelSignal } from "../core/cancellation.ts";
-import type { BytePieces } from "../formats/wire/byte-pieces.ts";
+import type { BytePieces } from "../formats/json/byte-pieces.ts";
 
 /** A request without the provider's address and key, which the transport adds. */
 export interface TransportRequest {

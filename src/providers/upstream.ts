@@ -9,7 +9,7 @@ import { hostKind } from "../config/network.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Provider } from "../core/model.ts";
 import { writeBegins, writeEnded } from "../core/requests/body-memory.ts";
-import { BytePieces, inOnePiece } from "../formats/wire/byte-pieces.ts";
+import { BytePieces, inOnePiece } from "../formats/json/byte-pieces.ts";
 import { type PathOf, pathsOf } from "./addresses.ts";
 import type { Auth, AuthHeaders } from "./auth/schemes.ts";
 import { sendSigned } from "./auth/signing.ts";

@@ -6,8 +6,8 @@ import type { Log } from "../core/log.ts";
 import type { ToolScenario } from "../core/model.ts";
 import type { ToolCallLog } from "../core/requests/log.ts";
 import type { ToolCallCheck } from "../core/requests/records.ts";
-import { toText } from "../formats/wire/fields.ts";
-import { shortToolName } from "../formats/wire/tool-calls.ts";
+import { toText } from "../formats/json/fields.ts";
+import { shortToolName } from "../formats/tools/calls.ts";
 
 /** A tool call as the model wrote it. */
 interface MadeCall {

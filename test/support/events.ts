@@ -1,6 +1,6 @@
 // Reading server-sent events of a fetch answer in tests: one at a time, with an end that can be waited for.
 
-import { createSseReader, type SseEvent } from "../../src/formats/wire/sse.ts";
+import { createSseReader, type SseEvent } from "../../src/formats/sse/reader.ts";
 
 export interface EventStream {
   readonly answer: Response;

@@ -1,11 +1,11 @@
 // Types of the Messages format: turns that consist of content blocks. Both directions of the codec use them.
 
 import { type UnreadText, unreadIn, withUnread } from "../../core/chat.ts";
+import type { ReasoningDetail } from "../convert/reasoning-details.ts";
+import { isObject, type JsonObject, textOrEmpty } from "../json/fields.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
-import { isObject, type JsonObject, textOrEmpty } from "../wire/fields.ts";
-import type { ReasoningDetail } from "../wire/reasoning-details.ts";
 
-/** The name in the registry; passage and native events compare it. */
+/** The name in the registry; `bridge.ts` and native events compare it. */
 export const ANTHROPIC = "anthropic";
 
 /** One piece of a turn: text, an image, a tool call, a result, a thought. */

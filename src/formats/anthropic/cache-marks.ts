@@ -2,8 +2,8 @@
 // the field at the top level on the end of the conversation. Three of the four that the format allows.
 
 import type { Outgoing } from "../format.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
 import { rawValue } from "../scan/scan.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
 
 export const CACHE_CONTROL = "cache_control";
 const MARK = { type: "ephemeral" } as const;

@@ -1,8 +1,8 @@
 // The Messages format, for clients and providers.
 
 import type { Format } from "../format.ts";
+import { mentionsHourCache } from "../json/fields.ts";
 import { readListedModels } from "../service/provider-models.ts";
-import { mentionsHourCache } from "../wire/fields.ts";
 import { ANTHROPIC } from "./blocks.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
 import { writeAnthropicModel, writeAnthropicModels } from "./model-list.ts";

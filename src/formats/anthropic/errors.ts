@@ -2,9 +2,9 @@
 
 import { type ErrorKind, type GatewayError, TOO_LONG } from "../../core/errors.ts";
 import type { ProviderFault } from "../format.ts";
-import { faultOf, plainFault } from "../wire/faults.ts";
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
-import { parseObject } from "../wire/json-source.ts";
+import { isObject, type JsonObject, toText } from "../json/fields.ts";
+import { parseObject } from "../json/parse.ts";
+import { faultOf, plainFault } from "../provider/faults.ts";
 
 /** Where the type of an error is not that of the chat-completions shape. Behaviour 4. */
 const TYPES: Readonly<Partial<Record<ErrorKind, string>>> = {

@@ -3,13 +3,13 @@
 
 import { unreadIn } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
+import { CONTINUE } from "../convert/chat-turns.ts";
+import type { Conversion } from "../convert/conversion.ts";
+import { isSealed } from "../convert/reasoning-details.ts";
 import type { Outgoing } from "../format.ts";
-import { CONTINUE } from "../wire/chat-turns.ts";
-import type { Conversion } from "../wire/conversion.ts";
-import { isObject, toText } from "../wire/fields.ts";
-import { isSealed } from "../wire/reasoning-details.ts";
-import { toolIdFor } from "../wire/tool-calls.ts";
-import { reminder } from "../wire/tool-results.ts";
+import { isObject, toText } from "../json/fields.ts";
+import { toolIdFor } from "../tools/calls.ts";
+import { reminder } from "../tools/results.ts";
 import { type Block, blocksOf, isThinking, type Turn, textBlock } from "./blocks.ts";
 import { PREFILL, THINKING_HISTORY } from "./errors.ts";
 

@@ -3,7 +3,7 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
-import type { JsonObject } from "../wire/fields.ts";
+import type { JsonObject } from "../json/fields.ts";
 
 /** The page sizes of the vendor's own API. */
 const PAGE_DEFAULT = 20;

@@ -10,10 +10,8 @@ import {
   unreadIn,
 } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
+import { Conversion } from "../convert/conversion.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
-import type { JsonSource } from "../scan/scan.ts";
-import { readControls } from "../service/controls.ts";
-import { Conversion } from "../wire/conversion.ts";
 import {
   invalid,
   isAscii,
@@ -27,8 +25,10 @@ import {
   readObject,
   textOrEmpty,
   toText,
-} from "../wire/fields.ts";
-import { onceForKnown } from "../wire/known-lists.ts";
+} from "../json/fields.ts";
+import { onceForKnown } from "../json/known-lists.ts";
+import type { JsonSource } from "../scan/scan.ts";
+import { readControls } from "../service/controls.ts";
 import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
 import { convertTurns } from "./to-chat/messages.ts";
 import { readServerNeeds } from "./to-chat/tools.ts";

@@ -2,7 +2,7 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { TokenBuckets } from "../../core/money.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
 
 /** A count above this cannot be true. */
 const TOKENS_MAX = 1e9;

@@ -2,11 +2,11 @@
 // or one converted from chat-completions.
 
 import { isUndecoded } from "../../core/chat.ts";
+import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../convert/conversion.ts";
 import type { ListRequest, Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
+import { spliceBody, writeJson } from "../json/splice.ts";
 import { isControlField } from "../service/controls.ts";
-import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
-import { spliceBody, writeJson } from "../wire/splice.ts";
 import type { Turn } from "./blocks.ts";
 import { CACHE_CONTROL, spliceCacheMarks, withCacheMarks } from "./cache-marks.ts";
 import { BETA_HEADER, PREFILL, THINKING_HISTORY } from "./errors.ts";

@@ -3,11 +3,11 @@
 
 import type { Usage } from "../../core/chat.ts";
 import { callsOf, firstChoice, splitContent } from "../content.ts";
+import { detailsIn, isSealed, type ReasoningDetail, sealDetail } from "../convert/reasoning-details.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
-import { isObject, type JsonObject, textOrEmpty } from "../wire/fields.ts";
-import { detailsIn, isSealed, type ReasoningDetail, sealDetail } from "../wire/reasoning-details.ts";
-import { spliceFields } from "../wire/splice.ts";
-import { clientToolId, toolNameRestorer } from "../wire/tool-calls.ts";
+import { isObject, type JsonObject, textOrEmpty } from "../json/fields.ts";
+import { spliceFields } from "../json/splice.ts";
+import { clientToolId, toolNameRestorer } from "../tools/calls.ts";
 import { ANTHROPIC, type Block, stopReasonFor, textBlock, thinkingBlock } from "./blocks.ts";
 import { writeAnthropicUsage } from "./usage.ts";
 

@@ -5,8 +5,8 @@ import type { ChatRequest } from "../../core/chat.ts";
 import { NO_CONTROLS } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { ClientRequest, InputBatch } from "../format.ts";
+import { isObject, isTexts, type JsonObject, readChoice, readInteger, readString, toText } from "../json/fields.ts";
 import type { JsonSource } from "../scan/scan.ts";
-import { isObject, isTexts, type JsonObject, readChoice, readInteger, readString, toText } from "../wire/fields.ts";
 
 export const ENCODINGS = ["float", "base64"] as const;
 /** Far above any model. */

@@ -4,12 +4,12 @@
 import type { Usage } from "../../core/chat.ts";
 import type { FormatName } from "../../core/model.ts";
 import type { ResponseReading } from "../format.ts";
+import { isObject } from "../json/fields.ts";
+import { parseObject, scanText } from "../json/parse.ts";
 import { readFault } from "../openai-chat/errors.ts";
 import { readUsage } from "../openai-chat/usage.ts";
+import { unreadable } from "../provider/faults.ts";
 import { type JsonSource, rawValue } from "../scan/scan.ts";
-import { unreadable } from "../wire/faults.ts";
-import { isObject } from "../wire/fields.ts";
-import { parseObject, scanText } from "../wire/json-source.ts";
 
 const EMPTY_LIST = /^\[\s*\]$/;
 /** The longest empty list that is recognised as one. */

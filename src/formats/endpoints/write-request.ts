@@ -1,10 +1,10 @@
 // Writes a request to an endpoint other than chat: the client's own bytes with the provider's name of the model.
 
 import type { Endpoint } from "../../core/model.ts";
+import { unconvertible } from "../convert/conversion.ts";
 import type { Outgoing, ProviderFormat, ProviderRequest } from "../format.ts";
+import { spliceBody } from "../json/splice.ts";
 import { isControlField } from "../service/controls.ts";
-import { unconvertible } from "../wire/conversion.ts";
-import { spliceBody } from "../wire/splice.ts";
 
 /** Throws where providers of that format have no such endpoint. */
 export function writeEndpointRequest(

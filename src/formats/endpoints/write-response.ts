@@ -3,10 +3,10 @@
 
 import { promptTokens } from "../../core/chat.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
+import { parseObject } from "../json/parse.ts";
+import { spliceFields } from "../json/splice.ts";
 import { rawValue } from "../scan/scan.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
-import { parseObject } from "../wire/json-source.ts";
-import { spliceFields } from "../wire/splice.ts";
 
 /** The model is named only where the provider names one. */
 export function passNamed({ native: { source } }: WholeResponse, { modelId }: ResponseContext): Buffer {

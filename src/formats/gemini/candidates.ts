@@ -2,11 +2,11 @@
 // this format take them whole.
 
 import { callsOf, splitContent } from "../content.ts";
+import { detailsIn, type ReasoningDetail, sealDetail } from "../convert/reasoning-details.ts";
 import type { ResponseContext } from "../format.ts";
+import { isObject, type JsonObject, objectsIn, textOrEmpty } from "../json/fields.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
-import { isObject, type JsonObject, objectsIn, textOrEmpty } from "../wire/fields.ts";
-import { detailsIn, type ReasoningDetail, sealDetail } from "../wire/reasoning-details.ts";
-import { clientToolId, toolNameRestorer } from "../wire/tool-calls.ts";
+import { clientToolId, toolNameRestorer } from "../tools/calls.ts";
 import { GEMINI, type Part } from "./shape.ts";
 import { wantsThoughts } from "./to-chat/parse.ts";
 

@@ -2,7 +2,7 @@
 
 import type { ClientFormat } from "../format.ts";
 import { writeGeminiModel, writeGeminiModels } from "./model-list.ts";
-import { readCountRequest, readGeminiRequest, withPrompt, writeCount } from "./read-request.ts";
+import { readCountRequest, readGeminiRequest, withPrompt, writeCount } from "./read/request.ts";
 import { GEMINI } from "./shape.ts";
 import { writeChatBody } from "./to-chat/request.ts";
 import { writeGeminiError } from "./write-error.ts";

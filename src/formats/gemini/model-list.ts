@@ -2,7 +2,7 @@
 
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Model } from "../../core/model.ts";
-import { invalid, type JsonObject } from "../wire/fields.ts";
+import { invalid, type JsonObject } from "../json/fields.ts";
 
 /** The page sizes of the vendor's own API. A larger page than the largest is cut to it. */
 const PAGE_DEFAULT = 50;

@@ -1,13 +1,13 @@
 // A Gemini client's own fields, adapted to one Gemini model: the output cap, the form of thinking, and the signatures
 // that it asks for or would refuse. What can go as it is stays as it is.
 
+import type { Conversion } from "../convert/conversion.ts";
+import { budgetForEffort, isEffort, nearestEffort } from "../convert/effort.ts";
+import { isSealed } from "../convert/reasoning-details.ts";
 import type { Outgoing } from "../format.ts";
-import type { Conversion } from "../wire/conversion.ts";
-import { budgetForEffort, isEffort, nearestEffort } from "../wire/effort.ts";
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
-import { isSealed } from "../wire/reasoning-details.ts";
+import { isObject, type JsonObject, toText } from "../json/fields.ts";
 import { outputCap, SAME_FIELDS } from "./from-chat/config.ts";
-import { CONFIG, PENALTIES, SIGNATURES } from "./read-error.ts";
+import { CONFIG, PENALTIES, SIGNATURES } from "./read/error.ts";
 import { FOREIGN_SIGNATURE, type Part, partsOf } from "./shape.ts";
 import { camelFields } from "./to-chat/parse.ts";
 

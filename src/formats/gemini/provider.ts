@@ -1,11 +1,11 @@
 // The provider's end of the Gemini format.
 
 import type { ProviderFormat } from "../format.ts";
+import { parseObject } from "../json/parse.ts";
 import { readListedModels } from "../service/provider-models.ts";
-import { parseObject } from "../wire/json-source.ts";
-import { readGeminiError } from "./read-error.ts";
-import { readGeminiResponse } from "./read-response.ts";
-import { createGeminiStreamReader } from "./read-stream.ts";
+import { readGeminiError } from "./read/error.ts";
+import { readGeminiResponse } from "./read/response.ts";
+import { createGeminiStreamReader } from "./read/stream.ts";
 import { GEMINI } from "./shape.ts";
 import { mayLeaveOut, passGeminiRequest, writeGeminiRequest } from "./write-request.ts";
 

@@ -1,8 +1,8 @@
 // Types and names of the Gemini format: contents that consist of parts. Both ends of the codec use them.
 
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
 
-/** The name in the registry; passage and native events compare it. */
+/** The name in the registry; `bridge.ts` and native events compare it. */
 export const GEMINI = "gemini";
 
 /** One piece of a turn: text, a thought, data, a call or its result. */

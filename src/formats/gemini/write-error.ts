@@ -1,7 +1,7 @@
 // Our errors in Google's shape: `google.rpc.Status` with the details that its clients read. Behaviour 4.
 
 import type { ErrorKind, GatewayError } from "../../core/errors.ts";
-import type { JsonObject } from "../wire/fields.ts";
+import type { JsonObject } from "../json/fields.ts";
 
 const STATUSES: Readonly<Record<ErrorKind, string>> = {
   badRequest: "INVALID_ARGUMENT",

@@ -3,17 +3,17 @@
 
 import type { ChatRequest } from "../../core/chat.ts";
 import type { HostedModel } from "../../core/model.ts";
+import { Conversion, unconvertible } from "../convert/conversion.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
+import { spliceBody } from "../json/splice.ts";
 import { isControlField } from "../service/controls.ts";
-import { Conversion, unconvertible } from "../wire/conversion.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
-import { spliceBody } from "../wire/splice.ts";
 import { writeConfig } from "./from-chat/config.ts";
 import { writeContents } from "./from-chat/contents.ts";
 import { textPart } from "./from-chat/parts.ts";
 import { writeTools } from "./from-chat/tools.ts";
 import { adaptConfig, adaptContents, configNames } from "./native.ts";
-import { CONFIG, INSTRUCTION, SIGNATURES } from "./read-error.ts";
+import { CONFIG, INSTRUCTION, SIGNATURES } from "./read/error.ts";
 import type { GeminiContent, Part } from "./shape.ts";
 import { camelFields, camelName } from "./to-chat/parse.ts";
 

@@ -2,8 +2,8 @@
 
 import { promptTokens, type Usage } from "../../core/chat.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
-import { isObject, type JsonObject, objectsIn } from "../wire/fields.ts";
-import { spliceFields } from "../wire/splice.ts";
+import { isObject, type JsonObject, objectsIn } from "../json/fields.ts";
+import { spliceFields } from "../json/splice.ts";
 import { CandidateWriter, logprobsOf, rulesFor } from "./candidates.ts";
 import type { Part } from "./shape.ts";
 

@@ -3,9 +3,9 @@
 
 import type { GatewayError } from "../../core/errors.ts";
 import type { ChatChunk, ResponseContext, ServiceObject, StreamOptions, StreamWriter } from "../format.ts";
-import { isObject, type JsonObject, objectsIn } from "../wire/fields.ts";
-import { scanText } from "../wire/json-source.ts";
-import { spliceFields } from "../wire/splice.ts";
+import { isObject, type JsonObject, objectsIn } from "../json/fields.ts";
+import { scanText } from "../json/parse.ts";
+import { spliceFields } from "../json/splice.ts";
 import { CandidateWriter, logprobsOf, rulesFor } from "./candidates.ts";
 import type { Part } from "./shape.ts";
 import { writeGeminiError } from "./write-error.ts";

@@ -2,8 +2,8 @@
 // of the output, so nothing else is done for them, and they are parsed only for those who look into them.
 
 import type { ChatChunk, ChunkPattern, RepeatedChunk } from "../format.ts";
-import { type EventPattern, fill, frameOf, patternOf } from "../wire/event-pattern.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
+import { type EventPattern, fill, frameOf, patternOf } from "../sse/event-pattern.ts";
 import { type ChoiceNormaliser, CONTENT_FIELDS, deltaText, withoutUsage } from "./stream-choices.ts";
 
 /** More than a stream has kinds of chunks. Where chunks have nothing in common, looking for it ends here. */

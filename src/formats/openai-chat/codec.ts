@@ -1,10 +1,10 @@
 // The chat-completions format, for clients and providers. Its body is the internal shape, so `toChat` changes nothing.
 
 import type { Format } from "../format.ts";
+import { mentionsHourCache } from "../json/fields.ts";
 import { readControls } from "../service/controls.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { readListedModels } from "../service/provider-models.ts";
-import { mentionsHourCache } from "../wire/fields.ts";
 import { readOpenaiError, writeOpenaiError } from "./errors.ts";
 import { readChatRequest } from "./read-request.ts";
 import { OPENAI_CHAT, readOpenaiResponse } from "./read-response.ts";

@@ -2,9 +2,9 @@
 
 import type { GatewayError } from "../../core/errors.ts";
 import type { ProviderFault } from "../format.ts";
-import { faultOf, plainFault } from "../wire/faults.ts";
-import { isObject, type JsonObject, textOrEmpty, toText } from "../wire/fields.ts";
-import { parseObject } from "../wire/json-source.ts";
+import { isObject, type JsonObject, textOrEmpty, toText } from "../json/fields.ts";
+import { parseObject } from "../json/parse.ts";
+import { faultOf, plainFault } from "../provider/faults.ts";
 
 /** An error sent instead of a response, or as an event of a stream. */
 export function writeOpenaiError(error: GatewayError, requestId: string): JsonObject {

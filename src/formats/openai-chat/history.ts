@@ -3,8 +3,8 @@
 
 import type { ChatMessage, ToolCall } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
-import { isObject } from "../wire/fields.ts";
-import { withoutDetails } from "../wire/reasoning-details.ts";
+import { withoutDetails } from "../convert/reasoning-details.ts";
+import { isObject } from "../json/fields.ts";
 
 /** Names under which hosts leave a model's thoughts in a message. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"] as const;

@@ -24,8 +24,8 @@ import {
   readNumber,
   readObject,
   textOrEmpty,
-} from "../wire/fields.ts";
-import { onceForKnown } from "../wire/known-lists.ts";
+} from "../json/fields.ts";
+import { onceForKnown } from "../json/known-lists.ts";
 
 /** As the vendor documents it; more would multiply the hold. */
 export const CHOICES_MAX = 128;

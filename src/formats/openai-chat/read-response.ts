@@ -1,13 +1,13 @@
 // Reads a whole chat-completions response from a provider's bytes, and maps the finish reasons of all hosts to one set.
 
 import type { ResponseReading } from "../format.ts";
-import { unreadable } from "../wire/faults.ts";
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
-import { parseResponse } from "../wire/json-source.ts";
+import { isObject, type JsonObject, toText } from "../json/fields.ts";
+import { parseResponse } from "../json/parse.ts";
+import { unreadable } from "../provider/faults.ts";
 import { readFault } from "./errors.ts";
 import { readUsage } from "./usage.ts";
 
-/** The name in the registry; passage and native responses compare it. */
+/** The name in the registry; `bridge.ts` and native responses compare it. */
 export const OPENAI_CHAT = "openai-chat";
 
 /** A success without an answer in it counts as a failed attempt. */

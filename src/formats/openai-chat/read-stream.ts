@@ -3,9 +3,9 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
-import { faultOf, unreadableStream } from "../wire/faults.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
-import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
+import { faultOf, unreadableStream } from "../provider/faults.ts";
+import { readEvents, type SseEvent, type SseReader } from "../sse/reader.ts";
 import { ChunkPatterns } from "./chunk-patterns.ts";
 import { readFault } from "./errors.ts";
 import { readOpenaiResponse } from "./read-response.ts";

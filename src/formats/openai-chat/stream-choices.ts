@@ -1,9 +1,9 @@
 // The choices of stream chunks, with what hosts leave out filled in: role on the first delta, and index, id and type
 // of tool calls. Keeps count of which choices have content and which have finished.
 
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
-import { OutputMeter } from "../wire/output-meter.ts";
-import { withTextArguments } from "../wire/tool-calls.ts";
+import { isObject, type JsonObject, toText } from "../json/fields.ts";
+import { OutputMeter } from "../provider/output-meter.ts";
+import { withTextArguments } from "../tools/calls.ts";
 import { FILTERED, normalFinish } from "./read-response.ts";
 
 /** What one choice has begun with, and whether it has ended. */

@@ -2,7 +2,7 @@
 // and written, are counted inside the prompt. Counts that cannot be true are treated as missing.
 
 import type { Usage } from "../../core/chat.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
 
 /** A count above this cannot be true. */
 const TOKENS_MAX = 1e9;

@@ -3,14 +3,14 @@
 
 import { type ChatMessage, isUndecoded, type ToolCall, textIn } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
+import { ESSENTIAL_FIELDS } from "../convert/conversion.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
+import { spliceBody, writeJson } from "../json/splice.ts";
+import { CACHE_KEY, cacheKeyFor } from "../provider/cache-key.ts";
 import { rawValue } from "../scan/scan.ts";
 import { isControlField } from "../service/controls.ts";
-import { CACHE_KEY, cacheKeyFor } from "../wire/cache-key.ts";
-import { ESSENTIAL_FIELDS } from "../wire/conversion.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
-import { spliceBody, writeJson } from "../wire/splice.ts";
-import { toolIdFor } from "../wire/tool-calls.ts";
+import { toolIdFor } from "../tools/calls.ts";
 import { adaptHistory, hasHistoryRules } from "./history.ts";
 
 type Changes = Map<string, string | Buffer | null>;

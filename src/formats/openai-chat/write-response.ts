@@ -2,10 +2,10 @@
 // usage, fields that hosts leave out, and the added `service` object.
 
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
+import { isObject } from "../json/fields.ts";
+import { sourceOf, spliceFields } from "../json/splice.ts";
 import type { JsonSource } from "../scan/scan.ts";
-import { isObject } from "../wire/fields.ts";
-import { sourceOf, spliceFields } from "../wire/splice.ts";
-import { uniqueToolId, withTextArguments } from "../wire/tool-calls.ts";
+import { uniqueToolId, withTextArguments } from "../tools/calls.ts";
 import { hasMessage, normalFinish } from "./read-response.ts";
 import { writeUsage } from "./usage.ts";
 

@@ -11,9 +11,9 @@ import type {
   StreamOptions,
   StreamWriter,
 } from "../format.ts";
-import { fill, frameOf } from "../wire/event-pattern.ts";
-import { isObject } from "../wire/fields.ts";
-import { uniqueToolId } from "../wire/tool-calls.ts";
+import { isObject } from "../json/fields.ts";
+import { fill, frameOf } from "../sse/event-pattern.ts";
+import { uniqueToolId } from "../tools/calls.ts";
 import { writeOpenaiError } from "./errors.ts";
 import { writeUsage } from "./usage.ts";
 

@@ -3,11 +3,11 @@
 
 import { GatewayError } from "../../core/errors.ts";
 import type { ChatBody, ClientRequest } from "../format.ts";
+import { invalid, type JsonObject, readBoolean, readInteger, readString } from "../json/fields.ts";
+import { sourceOf } from "../json/splice.ts";
 import { CHOICES_MAX, readChatRequest } from "../openai-chat/read-request.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
-import { invalid, type JsonObject, readBoolean, readInteger, readString } from "../wire/fields.ts";
-import { sourceOf } from "../wire/splice.ts";
 
 export const OPENAI_COMPLETIONS = "openai-completions";
 

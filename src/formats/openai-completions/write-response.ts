@@ -10,9 +10,9 @@ import type {
   StreamWriter,
   WholeResponse,
 } from "../format.ts";
+import { isObject, type JsonObject, objectsIn, textOrEmpty } from "../json/fields.ts";
 import { writeOpenaiError } from "../openai-chat/errors.ts";
 import { writeUsage } from "../openai-chat/usage.ts";
-import { isObject, type JsonObject, objectsIn, textOrEmpty } from "../wire/fields.ts";
 import { echoOf } from "./read-request.ts";
 
 type TextChunk = Record<string, unknown>;

@@ -1,7 +1,7 @@
 // Custom tools take plain text. Models of other formats call them as functions with one argument, so the text has to be
 // found in JSON: at once in a whole call, and piece by piece in a stream.
 
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
 
 /** The one argument of such a function. */
 const INPUT = "input";

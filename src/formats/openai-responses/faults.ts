@@ -2,10 +2,10 @@
 // reasoning that the provider cannot open is told apart, because the request can do without it.
 
 import type { ProviderFault } from "../format.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
+import { parseObject } from "../json/parse.ts";
 import { readFault } from "../openai-chat/errors.ts";
-import { faultOf, plainFault } from "../wire/faults.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
-import { parseObject } from "../wire/json-source.ts";
+import { faultOf, plainFault } from "../provider/faults.ts";
 
 /** No field of a request, but named in `refusedFields` it is left out like one. */
 export const REASONING_HISTORY = "input.reasoning";

@@ -1,7 +1,7 @@
 // The output items of a response as JSON text, the same in a whole response and at the end of a stream.
 
 import type { ResponseContext } from "../format.ts";
-import { clientToolId } from "../wire/tool-calls.ts";
+import { clientToolId } from "../tools/calls.ts";
 import { chatToolName } from "./items.ts";
 import { type CallableTool, readGivenTools } from "./to-chat/tools.ts";
 

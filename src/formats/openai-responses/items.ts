@@ -1,10 +1,10 @@
 // Names and small readers of the Responses format that both directions of the codec use.
 
 import type { ResponseContext } from "../format.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
-import { shortToolName } from "../wire/tool-calls.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
+import { shortToolName } from "../tools/calls.ts";
 
-/** The name in the registry; passage and native events compare it. */
+/** The name in the registry; `bridge.ts` and native events compare it. */
 export const RESPONSES = "openai-responses";
 
 /** Asks for what a provider has encrypted or signed of its reasoning. */

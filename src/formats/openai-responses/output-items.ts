@@ -1,7 +1,7 @@
 // The items that an answer in the Responses format consists of, as the readers of whole answers and of streams take them.
 
-import { type JsonObject, objectsIn, textOrEmpty } from "../wire/fields.ts";
-import type { ReasoningDetail } from "../wire/reasoning-details.ts";
+import type { ReasoningDetail } from "../convert/reasoning-details.ts";
+import { type JsonObject, objectsIn, textOrEmpty } from "../json/fields.ts";
 import { RESPONSES } from "./items.ts";
 
 /** A message, a tool call, a result, a thought. Messages of a request may leave out the type. */

@@ -12,10 +12,10 @@ import type {
   StreamWriter,
   WholeResponse,
 } from "../format.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
+import { parseObject, scanText } from "../json/parse.ts";
+import { spliceFields } from "../json/splice.ts";
 import { rawValue } from "../scan/scan.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
-import { parseObject, scanText } from "../wire/json-source.ts";
-import { spliceFields } from "../wire/splice.ts";
 import { errorText, streamErrorCode } from "./errors.ts";
 import { ownFields } from "./response-object.ts";
 import { readResponsesUsage, writeResponsesUsage } from "./usage.ts";

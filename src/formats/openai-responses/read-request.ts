@@ -3,10 +3,8 @@
 
 import { type ChatRequest, isUndecoded, markUndecoded, OUTPUT_TOKENS_MAX, unreadIn } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
+import { Conversion } from "../convert/conversion.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
-import { type JsonSource, rawValue } from "../scan/scan.ts";
-import { readControls } from "../service/controls.ts";
-import { Conversion } from "../wire/conversion.ts";
 import {
   invalid,
   isAscii,
@@ -20,7 +18,9 @@ import {
   readNumber,
   readObject,
   readString,
-} from "../wire/fields.ts";
+} from "../json/fields.ts";
+import { type JsonSource, rawValue } from "../scan/scan.ts";
+import { readControls } from "../service/controls.ts";
 import { itemType, RESPONSES } from "./items.ts";
 import { convertInput, type Prompt } from "./to-chat/messages.ts";
 import { readBuiltInNeeds, readGivenTools, routedTools } from "./to-chat/tools.ts";

@@ -2,10 +2,10 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { ResponseReading, WholeResponse } from "../format.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../json/fields.ts";
+import { parseResponse } from "../json/parse.ts";
+import { unreadable } from "../provider/faults.ts";
 import type { JsonSource } from "../scan/scan.ts";
-import { unreadable } from "../wire/faults.ts";
-import { isObject, type JsonObject, objectsIn, toText } from "../wire/fields.ts";
-import { parseResponse } from "../wire/json-source.ts";
 import { failureOf, readResponsesFault } from "./faults.ts";
 import { RESPONSES } from "./items.ts";
 import {

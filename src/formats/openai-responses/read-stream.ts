@@ -3,10 +3,10 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
-import { unreadableStream } from "../wire/faults.ts";
-import { isObject, type JsonObject, objectsIn, toText } from "../wire/fields.ts";
-import { OutputMeter } from "../wire/output-meter.ts";
-import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../json/fields.ts";
+import { unreadableStream } from "../provider/faults.ts";
+import { OutputMeter } from "../provider/output-meter.ts";
+import { readEvents, type SseEvent, type SseReader } from "../sse/reader.ts";
 import { failureOf, readResponsesFault } from "./faults.ts";
 import { RESPONSES } from "./items.ts";
 import { callId, callText, detailOf, type Item, isCall, PARAGRAPH, partText, reasoningText } from "./output-items.ts";

@@ -3,10 +3,10 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { ResponseContext, ServiceObject } from "../format.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
+import { decodeText } from "../json/parse.ts";
+import { joined } from "../json/splice.ts";
 import { rawValue } from "../scan/scan.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
-import { decodeText } from "../wire/json-source.ts";
-import { joined } from "../wire/splice.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** How an answer stands. Items and usage are JSON text. */

@@ -2,7 +2,7 @@
 // come in, an item is opened before its deltas and closed before the next. Only the foremost item streams.
 
 import type { CallDelta } from "../content.ts";
-import { createObjectScanner, type ObjectScanner } from "../wire/object-scanner.ts";
+import { createObjectScanner, type ObjectScanner } from "../json/object-scanner.ts";
 import { createInputDecoder, type InputDecoder } from "./custom-input.ts";
 import {
   type CallHead,

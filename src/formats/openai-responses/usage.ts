@@ -2,8 +2,8 @@
 // is counted inside.
 
 import { promptTokens, type Usage } from "../../core/chat.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
 import { readUsage } from "../openai-chat/usage.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
 
 /** Null when there are no counts, or such that cannot be true. */
 export function readResponsesUsage(usage: unknown): Usage | null {

@@ -3,15 +3,15 @@
 
 import { isUndecoded } from "../../core/chat.ts";
 import type { HostedModel } from "../../core/model.ts";
+import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../convert/conversion.ts";
+import { isEffort, nearestEffort } from "../convert/effort.ts";
+import { detailsOf, isSealed } from "../convert/reasoning-details.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
+import { isObject, type JsonObject, objectsIn } from "../json/fields.ts";
+import { spliceBody, writeJson } from "../json/splice.ts";
+import { CACHE_KEY, cacheKeyFor } from "../provider/cache-key.ts";
 import { rawValue } from "../scan/scan.ts";
 import { isControlField } from "../service/controls.ts";
-import { CACHE_KEY, cacheKeyFor } from "../wire/cache-key.ts";
-import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../wire/conversion.ts";
-import { isEffort, nearestEffort } from "../wire/effort.ts";
-import { isObject, type JsonObject, objectsIn } from "../wire/fields.ts";
-import { detailsOf, isSealed } from "../wire/reasoning-details.ts";
-import { spliceBody, writeJson } from "../wire/splice.ts";
 import { REASONING_HISTORY } from "./faults.ts";
 import { outputCap, writeFields } from "./from-chat/fields.ts";
 import { writeInput } from "./from-chat/input.ts";

@@ -3,10 +3,10 @@
 
 import type { Usage } from "../../core/chat.ts";
 import { callsOf, firstChoice, splitContent } from "../content.ts";
+import { detailsIn, sealDetail } from "../convert/reasoning-details.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
+import { isObject, type JsonObject, textOrEmpty } from "../json/fields.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
-import { isObject, type JsonObject, textOrEmpty } from "../wire/fields.ts";
-import { detailsIn, sealDetail } from "../wire/reasoning-details.ts";
 import { readInput } from "./custom-input.ts";
 import {
   callItem,

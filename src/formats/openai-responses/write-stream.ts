@@ -2,10 +2,10 @@
 // when usage is known and settled. Behaviour 6.
 
 import { callDeltas, firstDelta, splitContent } from "../content.ts";
+import { detailsIn, sealDetail } from "../convert/reasoning-details.ts";
 import type { ChatChunk, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
-import { detailsIn, sealDetail } from "../wire/reasoning-details.ts";
 import { errorText, streamErrorCode } from "./errors.ts";
 import { callNaming } from "./item-text.ts";
 import { keepsEncrypted } from "./items.ts";

@@ -4,7 +4,7 @@
 import { type Controls, HOST_ORDERS, type Quality, ROUTING_PROFILES } from "../../core/decision.ts";
 import { ESCALATIONS } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
-import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../wire/fields.ts";
+import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../json/fields.ts";
 
 const CONTROL_PREFIX = "service_";
 const CONTROL_FIELDS: ReadonlySet<string> = new Set([

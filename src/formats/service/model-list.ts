@@ -5,7 +5,7 @@ import { type Catalog, isUsable } from "../../catalog/catalog.ts";
 import type { Capability, HostedModel, Model } from "../../core/model.ts";
 import { cacheWritePrice } from "../../core/money.ts";
 import { TIERS } from "../../core/tiers.ts";
-import type { JsonObject } from "../wire/fields.ts";
+import type { JsonObject } from "../json/fields.ts";
 
 /** Enough for any price with any markup to be exact. */
 const DECIMALS = 18;

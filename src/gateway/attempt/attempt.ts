@@ -5,7 +5,7 @@ import type { AttemptReport } from "../../core/call-report.ts";
 import { pause } from "../../core/cancellation.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { type HostedModel, hasKey } from "../../core/model.ts";
-import { mayLeaveOut } from "../../formats/passage.ts";
+import { mayLeaveOut } from "../../formats/bridge.ts";
 import type { Call, LastEvent } from "../call.ts";
 import { shuttingDown } from "../open-calls.ts";
 import type { Reservation } from "../reserve.ts";

@@ -3,6 +3,7 @@
 
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
+import { readProviderResponse, writeProviderRequest } from "../../formats/bridge.ts";
 import type {
   CacheHelp,
   ChatChunk,
@@ -12,10 +13,9 @@ import type {
   StreamReader,
   WholeResponse,
 } from "../../formats/format.ts";
-import { readProviderResponse, writeProviderRequest } from "../../formats/passage.ts";
-import { faultOf } from "../../formats/wire/faults.ts";
-import { readRetryAfterMs } from "../../formats/wire/retry-after.ts";
-import type { SseReader } from "../../formats/wire/sse.ts";
+import { faultOf } from "../../formats/provider/faults.ts";
+import { readRetryAfterMs } from "../../formats/provider/retry-after.ts";
+import type { SseReader } from "../../formats/sse/reader.ts";
 import { type Redact, withoutControls } from "../../providers/redact.ts";
 import type { Reply, ReplyBody } from "../../providers/transport.ts";
 import { writeTraceparent } from "../../telemetry/trace-context.ts";

@@ -1,6 +1,6 @@
 // One attempt outside of a live call: an operator's probe, or a second answer. Health hears nothing of it.
 
-import { mayLeaveOut } from "../../formats/passage.ts";
+import { mayLeaveOut } from "../../formats/bridge.ts";
 import type { Services } from "../services.ts";
 import { type Sending, type TriedModel, tryModel } from "./try-model.ts";
 import { judge } from "./verdict.ts";

@@ -3,7 +3,7 @@
 import type { Decision } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
-import { type Spoken, writeProviderRequest } from "../../formats/passage.ts";
+import { type FormattedRequest, writeProviderRequest } from "../../formats/bridge.ts";
 import { routesOf } from "../../routing/hosts.ts";
 import type { Services } from "../services.ts";
 
@@ -13,7 +13,7 @@ export interface PreviewedChanges {
   readonly conversions: readonly string[];
 }
 
-export function previewChanges(asked: Spoken, decision: Decision, services: Services): PreviewedChanges {
+export function previewChanges(asked: FormattedRequest, decision: Decision, services: Services): PreviewedChanges {
   const [model] = routesOf(decision, services.catalog) as [HostedModel];
   const provider = services.registry.connection(model.provider).formatFor(model, asked.format.name);
   try {

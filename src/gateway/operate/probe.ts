@@ -5,8 +5,8 @@
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { HostedModel, Provider } from "../../core/model.ts";
 import { costNano, formatUsd } from "../../core/money.ts";
+import { parseBody } from "../../formats/json/parse.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
-import { parseBody } from "../../formats/wire/json-source.ts";
 import type { FoundModel } from "../../providers/local/servers.ts";
 import type { Reached, TriedModel } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";

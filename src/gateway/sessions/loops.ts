@@ -1,7 +1,7 @@
 // Tool loops: which calls wait for an answer, and what stood before the first of them.
 
 import { type ChatMessage, toolCallIds } from "../../core/chat.ts";
-import { clientToolId, toolIdFor } from "../../formats/wire/tool-calls.ts";
+import { clientToolId, toolIdFor } from "../../formats/tools/calls.ts";
 import { askBefore, isAsk } from "../../routing/ask.ts";
 
 /** The calls of a response, as its client will send them back. */

@@ -11,7 +11,7 @@ import type { HostedModel } from "../../core/model.ts";
 import { costNano, type NanoUsd, type Price } from "../../core/money.ts";
 import type { AnswerFigures } from "../../core/requests/outcomes.ts";
 import type { CallFormat, ClientRequest, StreamWriter } from "../../formats/format.ts";
-import { outputTokensOf } from "../../formats/wire/output-meter.ts";
+import { outputTokensOf } from "../../formats/provider/output-meter.ts";
 import { hostRules, orderHosts, usableHosts } from "../../routing/hosts.ts";
 import { ableHosts, listNeeds } from "../../routing/needs.ts";
 import { keyIdsOf } from "../attempt/keys.ts";

@@ -3,11 +3,11 @@
 
 import { GatewayError } from "../../core/errors.ts";
 import type { ChainLink, JsonItem, OwnedId } from "../../core/responses/stored.ts";
+import { isObject } from "../../formats/json/fields.ts";
+import { type ParsedBody, scanBody } from "../../formats/json/parse.ts";
+import { spliceFields } from "../../formats/json/splice.ts";
 import { sealedSummary, summaryMessage } from "../../formats/openai-responses/stored/compaction.ts";
 import { inputItems, isId, referencedId } from "../../formats/openai-responses/stored/items.ts";
-import { isObject } from "../../formats/wire/fields.ts";
-import { type ParsedBody, scanBody } from "../../formats/wire/json-source.ts";
-import { spliceFields } from "../../formats/wire/splice.ts";
 import type { StateFields } from "./read-state.ts";
 import type { StateServices } from "./services.ts";
 

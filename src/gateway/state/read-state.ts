@@ -1,7 +1,7 @@
 // What a Responses request says about state: whether to store, what it continues, and whether to run without its client.
 
 import { GatewayError } from "../../core/errors.ts";
-import { invalid, isObject, type JsonObject, readBoolean, readString } from "../../formats/wire/fields.ts";
+import { invalid, isObject, type JsonObject, readBoolean, readString } from "../../formats/json/fields.ts";
 
 export interface StateFields {
   readonly isStored: boolean;

@@ -5,7 +5,7 @@ import { Type } from "typebox";
 import { GatewayError } from "../../core/errors.ts";
 import { CAPABILITIES, ENDPOINTS } from "../../core/model.ts";
 import type { Overlay } from "../../core/overlay.ts";
-import { invalid } from "../../formats/wire/fields.ts";
+import { invalid } from "../../formats/json/fields.ts";
 import { adoptable, compareFound, type KnownServer, nameFound } from "../../gateway/operate/local-servers.ts";
 import { discover, type FoundServer, WrongAddress } from "../../providers/local/discover.ts";
 import { withLocal } from "../../versions/adoption.ts";

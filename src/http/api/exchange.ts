@@ -5,7 +5,7 @@ import { Type } from "typebox";
 import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
 import type { Page } from "../../core/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
-import { invalid } from "../../formats/wire/fields.ts";
+import { invalid } from "../../formats/json/fields.ts";
 import type { OperatorContext, Records } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { ownAccountOf } from "../exchange/session-guard.ts";

@@ -12,7 +12,7 @@ import {
   METRICS,
   type Metric,
 } from "../../core/requests/explore.ts";
-import { invalid } from "../../formats/wire/fields.ts";
+import { invalid } from "../../formats/json/fields.ts";
 import type { OperatorContext } from "../context.ts";
 import { json, query, textContent } from "../openapi/operation.ts";
 import { AnyText, Integer, listed, named, nullable, type Shape, Time } from "../openapi/schema.ts";

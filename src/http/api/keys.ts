@@ -10,7 +10,7 @@ import { decimalText, formatUsd, type NanoUsd, parseUsd } from "../../core/money
 import { shownName } from "../../core/names.ts";
 import type { KeyDay } from "../../core/requests/log.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
-import { invalid } from "../../formats/wire/fields.ts";
+import { invalid } from "../../formats/json/fields.ts";
 import type { OperatorContext } from "../context.ts";
 import { actorOf } from "../exchange/session-guard.ts";
 import { query } from "../openapi/operation.ts";

@@ -4,7 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { type LedgerLine, type LedgerMonth, TRANSACTION_KINDS, type TransactionKind } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
-import { invalid } from "../../formats/wire/fields.ts";
+import { invalid } from "../../formats/json/fields.ts";
 import { ownAccountOf } from "../exchange/session-guard.ts";
 import { query, textContent } from "../openapi/operation.ts";
 import { AnyText, Flag, Integer, named, nullable, page, type Shape, Texts, Time } from "../openapi/schema.ts";

@@ -3,7 +3,7 @@
 import { Type } from "typebox";
 import { formatUsd } from "../../core/money.ts";
 import { type MarkedSample, VERDICTS } from "../../core/requests/outcomes.ts";
-import { invalid } from "../../formats/wire/fields.ts";
+import { invalid } from "../../formats/json/fields.ts";
 import {
   groupOutcomes,
   OUTCOME_STATES,

@@ -13,7 +13,7 @@ import { shownName } from "../../core/names.ts";
 import type { ProfileUsage } from "../../core/requests/log.ts";
 import { ESCALATIONS } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
-import { invalid } from "../../formats/wire/fields.ts";
+import { invalid } from "../../formats/json/fields.ts";
 import { constraintNeeds, reasonAgainst } from "../../routing/needs.ts";
 import { query } from "../openapi/operation.ts";
 import {

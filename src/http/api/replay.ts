@@ -8,7 +8,7 @@ import type { Model } from "../../core/model.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { PastRequest } from "../../core/requests/log.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
-import { invalid } from "../../formats/wire/fields.ts";
+import { invalid } from "../../formats/json/fields.ts";
 import { type Policy, type Replayed, replay } from "../../routing/replay.ts";
 import { ReplayedSessions } from "../../routing/sessions/replayed.ts";
 import { drafted } from "../../versions/document.ts";

@@ -12,7 +12,7 @@ import {
   type UsageRow,
   type UsageStep,
 } from "../../core/requests/log.ts";
-import { invalid } from "../../formats/wire/fields.ts";
+import { invalid } from "../../formats/json/fields.ts";
 import { query } from "../openapi/operation.ts";
 import { AnyText, Integer, listed, named, nullable, type Shape, Time, Tokens } from "../openapi/schema.ts";
 import { accountOf, caughtUp, isoTime, oneOf, queryOf } from "./exchange.ts";

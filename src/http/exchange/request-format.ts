@@ -5,8 +5,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { FormatName } from "../../core/model.ts";
 import type { CallFormat, ClientEnd, ClientFormat, ClientHeaders } from "../../formats/format.ts";
+import type { JsonObject } from "../../formats/json/fields.ts";
 import type { Formats } from "../../formats/registry.ts";
-import type { JsonObject } from "../../formats/wire/fields.ts";
 
 /** Where clients of a format ask for completions. */
 export interface CompletionRoute {

@@ -4,7 +4,7 @@ import { isAscii } from "node:buffer";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Cancellation } from "../../core/cancellation.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, RequestTarget } from "../../formats/format.ts";
-import type { ParsedBody } from "../../formats/wire/json-source.ts";
+import type { ParsedBody } from "../../formats/json/parse.ts";
 import type { Answer } from "../../gateway/answer.ts";
 import type { Call, CallState } from "../../gateway/call.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";

@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
 import type { AppFeedback, StoredRequest } from "../../core/requests/log.ts";
 import { TIERS } from "../../core/tiers.ts";
-import { invalid, type JsonObject, readChoice, readNumber, readString } from "../../formats/wire/fields.ts";
+import { invalid, type JsonObject, readChoice, readNumber, readString } from "../../formats/json/fields.ts";
 import { caughtUp } from "../api/exchange.ts";
 import { REQUEST_ID } from "../api/requests/routes.ts";
 import type { CallContext, Records } from "../context.ts";

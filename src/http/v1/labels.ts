@@ -4,7 +4,7 @@
 import { isUtf8 } from "node:buffer";
 import { NO_TAGS, type RequestLabels, type Tags } from "../../core/requests/records.ts";
 import type { ClientHeaders } from "../../formats/format.ts";
-import { isObject, type JsonObject } from "../../formats/wire/fields.ts";
+import { isObject, type JsonObject } from "../../formats/json/fields.ts";
 import { maskKeys, withoutControls } from "../../providers/redact.ts";
 
 const TAG_HEADER = "x-tag-";

@@ -14,15 +14,15 @@ import {
 } from "../../core/chat.ts";
 import { type Controls, type Decision, ROUTING_PROFILES } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
+import type { FormattedRequest } from "../../formats/bridge.ts";
 import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
+import { parseFields, UNREAD_HISTORY_BYTES, unreadAt } from "../../formats/json/body-fields.ts";
+import { invalid, type JsonObject, readChoice, readInteger, readString } from "../../formats/json/fields.ts";
+import { type ParsedBody, scanBody } from "../../formats/json/parse.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { readChatRequest } from "../../formats/openai-chat/read-request.ts";
-import type { Spoken } from "../../formats/passage.ts";
 import type { JsonField, ScannedObject } from "../../formats/scan/scan.ts";
 import { isControlField, readControls } from "../../formats/service/controls.ts";
-import { parseFields, UNREAD_HISTORY_BYTES, unreadAt } from "../../formats/wire/body-fields.ts";
-import { invalid, type JsonObject, readChoice, readInteger, readString } from "../../formats/wire/fields.ts";
-import { type ParsedBody, scanBody } from "../../formats/wire/json-source.ts";
 import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import { expand } from "../../gateway/state/expand.ts";
@@ -91,7 +91,7 @@ function asLive(request: ClientRequest, messages: readonly ChatMessage[] | null)
   return messages === null ? request : { ...request, chat: { ...request.chat, messages } };
 }
 
-function readDebug(format: ClientFormat, parsed: ParsedBody, headers: ClientHeaders): Spoken {
+function readDebug(format: ClientFormat, parsed: ParsedBody, headers: ClientHeaders): FormattedRequest {
   if (format.withPrompt === undefined) return readDebugChat(parsed);
   const { prompt, profile } = parsed.body;
   const { controls } = readDebugRequest({ prompt, profile, ...controlsOf(parsed.body) });
@@ -106,7 +106,7 @@ function asFormat({ withPrompt }: ClientFormat, body: JsonObject): JsonObject {
 }
 
 /** The question as a chat-completions request, for a preview of what would be sent. */
-export function readDebugChat({ source, body }: ParsedBody): Spoken {
+export function readDebugChat({ source, body }: ParsedBody): FormattedRequest {
   const question = readDebugRequest(body);
   return {
     format: openaiChat,

@@ -2,7 +2,7 @@
 // is recognised by what only it answers, since any program may sit on its port.
 
 import type { Capability, Endpoint } from "../../core/model.ts";
-import { isObject, type JsonObject } from "../../formats/wire/fields.ts";
+import { isObject, type JsonObject } from "../../formats/json/fields.ts";
 
 /** A model as its server describes it. */
 export interface FoundModel {

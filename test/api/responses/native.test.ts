@@ -2,7 +2,7 @@
 // routing fields.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { sealDetail } from "../../../src/formats/wire/reasoning-details.ts";
+import { sealDetail } from "../../../src/formats/convert/reasoning-details.ts";
 import { fails, sends } from "../../support/providers/fake-provider.ts";
 import {
   message,

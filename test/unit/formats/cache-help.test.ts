@@ -4,14 +4,14 @@
 import { describe, expect, it } from "vitest";
 import type { HostedModel } from "../../../src/core/model.ts";
 import { anthropicMessages } from "../../../src/formats/anthropic/codec.ts";
+import { writeProviderRequest } from "../../../src/formats/bridge.ts";
 import type { CacheHelp, ClientFormat, ProviderFormat } from "../../../src/formats/format.ts";
 import { gemini } from "../../../src/formats/gemini/codec.ts";
+import { parseFields } from "../../../src/formats/json/body-fields.ts";
+import { isObject } from "../../../src/formats/json/fields.ts";
+import { parseBody, scanBody } from "../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
 import { openaiResponses } from "../../../src/formats/openai-responses/codec.ts";
-import { writeProviderRequest } from "../../../src/formats/passage.ts";
-import { parseFields } from "../../../src/formats/wire/body-fields.ts";
-import { isObject } from "../../../src/formats/wire/fields.ts";
-import { parseBody, scanBody } from "../../../src/formats/wire/json-source.ts";
 import { makeModel } from "../../support/catalog.ts";
 import { fc } from "../../support/property.ts";
 

@@ -1,8 +1,8 @@
 // Signed reasoning in a tool loop between Messages and Responses, in both directions: each vendor gets its own back.
 
 import { expect, it } from "vitest";
+import { isSealed } from "../../../src/formats/convert/reasoning-details.ts";
 import { openaiResponses } from "../../../src/formats/openai-responses/codec.ts";
-import { isSealed } from "../../../src/formats/wire/reasoning-details.ts";
 import { answer, FORMATS, type Json, read, send } from "./anthropic/exchange.ts";
 
 const { anthropic } = FORMATS;

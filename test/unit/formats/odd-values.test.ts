@@ -4,13 +4,13 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/core/errors.ts";
 import { anthropicMessages } from "../../../src/formats/anthropic/codec.ts";
+import { writeProviderRequest } from "../../../src/formats/bridge.ts";
 import type { CallFormat } from "../../../src/formats/format.ts";
 import { geminiClient } from "../../../src/formats/gemini/client.ts";
 import { gemini } from "../../../src/formats/gemini/codec.ts";
+import { parseBody } from "../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
 import { openaiResponses } from "../../../src/formats/openai-responses/codec.ts";
-import { writeProviderRequest } from "../../../src/formats/passage.ts";
-import { parseBody } from "../../../src/formats/wire/json-source.ts";
 import { decide } from "../../../src/routing/decide.ts";
 import { featuresOf } from "../../../src/telemetry/features.ts";
 import { makeCatalog, makeModel, makeQuestion } from "../../support/catalog.ts";

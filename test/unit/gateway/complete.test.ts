@@ -3,9 +3,9 @@
 import { expect, test, vi } from "vitest";
 import type { CallReport } from "../../../src/core/call-report.ts";
 import { Cancellation } from "../../../src/core/cancellation.ts";
+import { parseBody } from "../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
-import { parseBody } from "../../../src/formats/wire/json-source.ts";
-import { createSseReader } from "../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../src/formats/sse/reader.ts";
 import type { Call } from "../../../src/gateway/call.ts";
 import { complete } from "../../../src/gateway/complete.ts";
 import type { Services } from "../../../src/gateway/services.ts";

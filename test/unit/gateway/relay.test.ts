@@ -2,7 +2,7 @@
 
 import { expect, test, vi } from "vitest";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
-import { createSseReader } from "../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../src/formats/sse/reader.ts";
 import { relay, type TextSink } from "../../../src/gateway/relay.ts";
 import type { ReplyBody } from "../../../src/providers/transport.ts";
 import { chunk, event } from "../../support/providers/fake-provider.ts";

@@ -2,8 +2,8 @@
 
 import { expect, test } from "vitest";
 import { type Decision, NO_CONSTRAINTS } from "../../../src/core/decision.ts";
+import { parseBody } from "../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
-import { parseBody } from "../../../src/formats/wire/json-source.ts";
 import type { Services } from "../../../src/gateway/services.ts";
 import { type AskedAgain, plan } from "../../../src/gateway/shadow/second-answer.ts";
 import { createHealth, type Trouble } from "../../../src/providers/health.ts";

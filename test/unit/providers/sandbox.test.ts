@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { WholeResponse } from "../../../src/formats/format.ts";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
-import { createSseReader } from "../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../src/formats/sse/reader.ts";
 import { createSandbox } from "../../../src/providers/sandbox.ts";
 import type { ReplyBody } from "../../../src/providers/transport.ts";
 

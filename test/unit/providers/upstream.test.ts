@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { Cancellation } from "../../../src/core/cancellation.ts";
 import type { Provider } from "../../../src/core/model.ts";
 import { freeMemory } from "../../../src/core/requests/body-memory.ts";
-import { BytePieces } from "../../../src/formats/wire/byte-pieces.ts";
+import { BytePieces } from "../../../src/formats/json/byte-pieces.ts";
 import type { Transport } from "../../../src/providers/transport.ts";
 import { createUpstream } from "../../../src/providers/upstream.ts";
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Tool } from "../../../src/core/chat.ts";
-import { shortToolName } from "../../../src/formats/wire/tool-calls.ts";
+import { shortToolName } from "../../../src/formats/tools/calls.ts";
 import { checkToolCalls } from "../../../src/telemetry/tool-calls.ts";
 
 const TOOLS: readonly Tool[] = [

@@ -2,13 +2,13 @@
 // equivalent is dropped with a reason. The request is refused where dropping the field would change the response.
 
 import type { HostedModel } from "../../../core/model.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { isEffort, nearestEffort } from "../../convert/effort.ts";
 import type { Outgoing, RequestBody } from "../../format.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
+import { closedSchema } from "../../json/schema.ts";
 import { isControlField } from "../../service/controls.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { isEffort, nearestEffort } from "../../wire/effort.ts";
-import { isObject, type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
-import { closedSchema } from "../../wire/json-schema.ts";
-import { hashText } from "../../wire/tool-calls.ts";
+import { hashText } from "../../tools/calls.ts";
 import { type Block, blocksOf, type Turn, textBlock } from "../blocks.ts";
 import { thinkingForEffort } from "./thinking.ts";
 

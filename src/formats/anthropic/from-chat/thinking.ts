@@ -1,9 +1,9 @@
 // Thinking and effort of a Messages request, in the form that the model accepts.
 
 import type { Effort, HostedModel } from "../../../core/model.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { budgetForEffort, effortForBudget, isEffort, nearestEffort } from "../../wire/effort.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { budgetForEffort, effortForBudget, isEffort, nearestEffort } from "../../convert/effort.ts";
+import { isObject, type JsonObject } from "../../json/fields.ts";
 import { blocksIn, isThinking, type Turn } from "../blocks.ts";
 
 /** The least budget the API accepts. */

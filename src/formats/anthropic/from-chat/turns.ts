@@ -11,12 +11,12 @@ import {
   readCalls,
   readDataUrl,
   resultKey,
-} from "../../wire/chat-turns.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, textOrEmpty, toText } from "../../wire/fields.ts";
-import { detailsOf } from "../../wire/reasoning-details.ts";
-import { toolIdFor } from "../../wire/tool-calls.ts";
-import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
+} from "../../convert/chat-turns.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { detailsOf } from "../../convert/reasoning-details.ts";
+import { isObject, type JsonObject, textOrEmpty, toText } from "../../json/fields.ts";
+import { toolIdFor } from "../../tools/calls.ts";
+import { NO_RESULT, orphanedResult, reminder } from "../../tools/results.ts";
 import { ANTHROPIC, type Block, cacheMark, type Turn, textBlock, thinkingBlock } from "../blocks.ts";
 
 interface TurnsOptions {

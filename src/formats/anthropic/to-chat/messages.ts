@@ -1,11 +1,11 @@
 // The turns of a Messages request as chat-completions messages. Everything that both formats can express is kept.
 
 import { type ChatMessage, type ContentPart, type ToolCall, unreadIn, withUnreadContent } from "../../../core/chat.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
-import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
-import { shortToolName } from "../../wire/tool-calls.ts";
-import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { isSealed, openDetail, type ReasoningDetail } from "../../convert/reasoning-details.ts";
+import { type JsonObject, objectsIn, toText } from "../../json/fields.ts";
+import { shortToolName } from "../../tools/calls.ts";
+import { NO_RESULT, orphanedResult, reminder } from "../../tools/results.ts";
 import { type Block, blocksIn, blocksOf, cacheMark, isThinking, onlyUnread, type Turn } from "../blocks.ts";
 
 /** The instructions, and the conversation after them. */

@@ -3,14 +3,14 @@
 
 import { isUndecoded, markUndecoded, unreadIn } from "../../../core/chat.ts";
 import type { Effort, HostedModel } from "../../../core/model.ts";
+import { Conversion, unconvertible } from "../../convert/conversion.ts";
+import { convertEffort, effortForBudget, isEffort } from "../../convert/effort.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
+import { isObject, type JsonObject } from "../../json/fields.ts";
+import { isStrictSchema } from "../../json/schema.ts";
+import { sourceOf } from "../../json/splice.ts";
 import { isControlField } from "../../service/controls.ts";
-import { Conversion, unconvertible } from "../../wire/conversion.ts";
-import { convertEffort, effortForBudget, isEffort } from "../../wire/effort.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
-import { isStrictSchema } from "../../wire/json-schema.ts";
-import { sourceOf } from "../../wire/splice.ts";
-import { hashText } from "../../wire/tool-calls.ts";
+import { hashText } from "../../tools/calls.ts";
 import type { Turn } from "../blocks.ts";
 import { convertTurns } from "./messages.ts";
 import { convertTools } from "./tools.ts";

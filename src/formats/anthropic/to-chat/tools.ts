@@ -1,8 +1,8 @@
 // Tools and tool choice of a Messages request in chat-completions.
 
-import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
-import { shortToolName } from "../../wire/tool-calls.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
+import { shortToolName } from "../../tools/calls.ts";
 
 /** The fields `tools`, `tool_choice` and `parallel_tool_calls`, as far as they are needed. */
 export function convertTools(body: JsonObject, conversion: Conversion): JsonObject {

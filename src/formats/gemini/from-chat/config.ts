@@ -2,11 +2,11 @@
 // the form of the answer and thinking. A field without a counterpart is dropped with a reason.
 
 import type { Effort, HostedModel } from "../../../core/model.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { budgetForEffort, isEffort, nearestEffort } from "../../convert/effort.ts";
 import type { Outgoing } from "../../format.ts";
+import { isObject, type JsonObject } from "../../json/fields.ts";
 import { isControlField } from "../../service/controls.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { budgetForEffort, isEffort, nearestEffort } from "../../wire/effort.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
 import { acceptedSchema } from "./tools.ts";
 
 /** Fields that mean the same in both formats, under Gemini's names. */

@@ -11,12 +11,12 @@ import {
   parseArguments,
   readCalls,
   resultKey,
-} from "../../wire/chat-turns.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
-import { parseObject } from "../../wire/json-source.ts";
-import { detailsOf, type ReasoningDetail } from "../../wire/reasoning-details.ts";
-import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
+} from "../../convert/chat-turns.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { detailsOf, type ReasoningDetail } from "../../convert/reasoning-details.ts";
+import { isObject, type JsonObject, toText } from "../../json/fields.ts";
+import { parseObject } from "../../json/parse.ts";
+import { NO_RESULT, orphanedResult, reminder } from "../../tools/results.ts";
 import { FOREIGN_SIGNATURE, GEMINI, type GeminiContent, type Part } from "../shape.ts";
 import { textPart, writeParts } from "./parts.ts";
 

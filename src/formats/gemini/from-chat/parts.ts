@@ -1,9 +1,9 @@
 // Parts of chat-completions content as Gemini's parts: text, images, sounds and files.
 
 import type { ContentPart } from "../../../core/chat.ts";
-import { readDataUrl } from "../../wire/chat-turns.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
+import { readDataUrl } from "../../convert/chat-turns.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { isObject, type JsonObject, toText } from "../../json/fields.ts";
 import type { Part } from "../shape.ts";
 
 /** By the end of a file's name, for data and addresses that do not say what they are. */

@@ -1,7 +1,7 @@
 // Tools and tool choice of a chat-completions request in the Gemini format, and the JSON schemas that Google accepts.
 
-import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
 
 /** What the API takes for a function's name. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;

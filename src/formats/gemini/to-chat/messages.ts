@@ -2,11 +2,11 @@
 // call with its id, or to the next unanswered one of its name.
 
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/chat.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, textOrEmpty, toText } from "../../wire/fields.ts";
-import { isSealed, openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
-import { shortToolName } from "../../wire/tool-calls.ts";
-import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { isSealed, openDetail, type ReasoningDetail } from "../../convert/reasoning-details.ts";
+import { isObject, type JsonObject, textOrEmpty, toText } from "../../json/fields.ts";
+import { shortToolName } from "../../tools/calls.ts";
+import { NO_RESULT, orphanedResult, reminder } from "../../tools/results.ts";
 import { type GeminiContent, type Part, partsOf } from "../shape.ts";
 import type { GeminiRequest } from "./parse.ts";
 import { codeText, convertPart } from "./parts.ts";

@@ -2,7 +2,6 @@
 // meant. What the gateway reads is checked here, and nothing else.
 
 import { OUTPUT_TOKENS_MAX } from "../../../core/chat.ts";
-import { isControlField } from "../../service/controls.ts";
 import {
   invalid,
   isObject,
@@ -14,7 +13,8 @@ import {
   readNumber,
   readObject,
   readString,
-} from "../../wire/fields.ts";
+} from "../../json/fields.ts";
+import { isControlField } from "../../service/controls.ts";
 import type { GeminiContent, Part } from "../shape.ts";
 
 /** Everything that is read of a body. Fields inside arguments, results and schemas stay as they are. */

@@ -2,8 +2,8 @@
 // that another model is tried or the client is told.
 
 import type { ContentPart } from "../../../core/chat.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { isObject, type JsonObject, toText } from "../../json/fields.ts";
 import type { Part } from "../shape.ts";
 
 /** Formats of `input_audio` by what stands behind `audio/`. */

@@ -2,13 +2,13 @@
 // with a reason.
 
 import type { Effort, HostedModel } from "../../../core/model.ts";
+import { Conversion, unconvertible } from "../../convert/conversion.ts";
+import { convertEffort, effortForBudget, isEffort } from "../../convert/effort.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
+import { invalid, isObject, type JsonObject, readObject } from "../../json/fields.ts";
+import { isStrictSchema } from "../../json/schema.ts";
+import { sourceOf } from "../../json/splice.ts";
 import { isControlField } from "../../service/controls.ts";
-import { Conversion, unconvertible } from "../../wire/conversion.ts";
-import { convertEffort, effortForBudget, isEffort } from "../../wire/effort.ts";
-import { invalid, isObject, type JsonObject, readObject } from "../../wire/fields.ts";
-import { isStrictSchema } from "../../wire/json-schema.ts";
-import { sourceOf } from "../../wire/splice.ts";
 import { convertContents } from "./messages.ts";
 import { camelFields, type GeminiRequest, isSet, parseRequest } from "./parse.ts";
 import { toJsonSchema } from "./schema.ts";

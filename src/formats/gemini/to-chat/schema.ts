@@ -1,6 +1,6 @@
 // Gemini's schemas as JSON Schema. They are a subset of OpenAPI 3.0: types in capitals, `nullable`, and counts as text.
 
-import { isObject, type JsonObject } from "../../wire/fields.ts";
+import { isObject, type JsonObject } from "../../json/fields.ts";
 import { camelFields } from "./parse.ts";
 
 /** Fields that say nothing to other models. */

@@ -1,9 +1,9 @@
 // Tools and the choice among them, from Gemini's format to chat-completions.
 
 import type { Tool } from "../../../core/chat.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, objectsIn, textOrEmpty, toText } from "../../wire/fields.ts";
-import { shortToolName } from "../../wire/tool-calls.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { isObject, type JsonObject, objectsIn, textOrEmpty, toText } from "../../json/fields.ts";
+import { shortToolName } from "../../tools/calls.ts";
 import type { GeminiRequest } from "./parse.ts";
 import { toJsonSchema } from "./schema.ts";
 

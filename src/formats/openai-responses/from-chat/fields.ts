@@ -1,11 +1,11 @@
 // Everything but the messages of a chat-completions request, in the Responses format.
 
 import type { HostedModel } from "../../../core/model.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { isEffort, nearestEffort } from "../../convert/effort.ts";
 import type { Outgoing } from "../../format.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
 import { isControlField } from "../../service/controls.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { isEffort, nearestEffort } from "../../wire/effort.ts";
-import { isObject, type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
 import { ENCRYPTED_REASONING } from "../items.ts";
 
 /** The same in both formats. */

@@ -3,10 +3,10 @@
 
 import type { ChatMessage, ContentPart } from "../../../core/chat.ts";
 import type { Dialect } from "../../../core/model.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
-import { detailsOf } from "../../wire/reasoning-details.ts";
-import { toolIdFor } from "../../wire/tool-calls.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { detailsOf } from "../../convert/reasoning-details.ts";
+import { isObject, type JsonObject, toText } from "../../json/fields.ts";
+import { toolIdFor } from "../../tools/calls.ts";
 import { RESPONSES } from "../items.ts";
 import type { Item } from "../output-items.ts";
 

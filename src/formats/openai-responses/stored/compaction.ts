@@ -2,7 +2,7 @@
 // history goes to the model as plain text, so that any vendor's model can read tool calls it has no tools for.
 
 import type { JsonItem } from "../../../core/responses/stored.ts";
-import { type JsonObject, objectsIn, toText } from "../../wire/fields.ts";
+import { type JsonObject, objectsIn, toText } from "../../json/fields.ts";
 
 /** Begins what we seal: other vendors' compactions are theirs to read. */
 const OURS = "switchyard.";

@@ -2,8 +2,8 @@
 // after a known event.
 
 import type { JsonItem } from "../../../core/responses/stored.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
-import { parseObject } from "../../wire/json-source.ts";
+import { isObject, type JsonObject, toText } from "../../json/fields.ts";
+import { parseObject } from "../../json/parse.ts";
 import { visibleItem, visibleResponse } from "./items.ts";
 
 export function eventText(event: JsonObject): string {

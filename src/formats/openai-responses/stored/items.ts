@@ -2,7 +2,7 @@
 // see of them.
 
 import type { JsonItem } from "../../../core/responses/stored.ts";
-import { objectsIn } from "../../wire/fields.ts";
+import { objectsIn } from "../../json/fields.ts";
 import { itemType } from "../items.ts";
 
 /** How ids begin, by the type of the item. */

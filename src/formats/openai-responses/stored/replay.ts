@@ -1,7 +1,7 @@
 // The stream of a response that is over: the same events as a live one has, with each text in one delta.
 
 import type { JsonItem } from "../../../core/responses/stored.ts";
-import { isObject, type JsonObject, objectsIn } from "../../wire/fields.ts";
+import { isObject, type JsonObject, objectsIn } from "../../json/fields.ts";
 import { eventText, lastNumber } from "./events.ts";
 import { outputItems } from "./items.ts";
 

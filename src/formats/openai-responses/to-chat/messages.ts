@@ -9,10 +9,10 @@ import {
   unreadIn,
   withUnreadContent,
 } from "../../../core/chat.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { isObject, type JsonObject, toText } from "../../wire/fields.ts";
-import { openDetail, type ReasoningDetail } from "../../wire/reasoning-details.ts";
-import { NO_RESULT, orphanedResult, reminder } from "../../wire/tool-results.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { openDetail, type ReasoningDetail } from "../../convert/reasoning-details.ts";
+import { isObject, type JsonObject, toText } from "../../json/fields.ts";
+import { NO_RESULT, orphanedResult, reminder } from "../../tools/results.ts";
 import { writeInput } from "../custom-input.ts";
 import { chatToolName, itemType, partTexts } from "../items.ts";
 

@@ -3,12 +3,12 @@
 
 import { type ChatMessage, isUndecoded } from "../../../core/chat.ts";
 import type { HostedModel } from "../../../core/model.ts";
+import { Conversion, unconvertible } from "../../convert/conversion.ts";
+import { convertEffort, isEffort } from "../../convert/effort.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
+import { isObject, type JsonObject } from "../../json/fields.ts";
+import { sourceOf } from "../../json/splice.ts";
 import { isControlField } from "../../service/controls.ts";
-import { Conversion, unconvertible } from "../../wire/conversion.ts";
-import { convertEffort, isEffort } from "../../wire/effort.ts";
-import { isObject, type JsonObject } from "../../wire/fields.ts";
-import { sourceOf } from "../../wire/splice.ts";
 import { convertTools } from "./tools.ts";
 
 /** Fields this file takes care of, or that say nothing to a provider; every other one is left out with a note. */

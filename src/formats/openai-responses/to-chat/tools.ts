@@ -2,8 +2,8 @@
 // that a provider runs itself have no counterpart there.
 
 import type { Tool } from "../../../core/chat.ts";
-import type { Conversion } from "../../wire/conversion.ts";
-import { invalid, isObject, type JsonObject, objectsIn, readArray, textOrEmpty, toText } from "../../wire/fields.ts";
+import type { Conversion } from "../../convert/conversion.ts";
+import { invalid, isObject, type JsonObject, objectsIn, readArray, textOrEmpty, toText } from "../../json/fields.ts";
 import { INPUT_SCHEMA } from "../custom-input.ts";
 import { chatToolName, itemType } from "../items.ts";
 

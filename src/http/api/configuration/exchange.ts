@@ -4,7 +4,7 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { ConfigVersion, JsonMap } from "../../../core/overlay.ts";
-import { invalid } from "../../../formats/wire/fields.ts";
+import { invalid } from "../../../formats/json/fields.ts";
 import { changesBetween } from "../../../versions/changes.ts";
 import { isTooDeep } from "../../../versions/document.ts";
 import type { Publication, Published, Versions } from "../../../versions/versions.ts";

@@ -9,7 +9,7 @@ import { GatewayError } from "../../../core/errors.ts";
 import { CAPABILITIES, ENDPOINTS } from "../../../core/model.ts";
 import { PRICE_DECIMALS, type Price } from "../../../core/money.ts";
 import type { Overlay } from "../../../core/overlay.ts";
-import { invalid } from "../../../formats/wire/fields.ts";
+import { invalid } from "../../../formats/json/fields.ts";
 import { checkPrices } from "../../../gateway/operate/check-prices.ts";
 import {
   type DatedChange,

@@ -8,7 +8,7 @@ import { type NanoUsd, parseUsd, USD_TEXT } from "../../../core/money.ts";
 import type { NumberRange, RequestFilter, StatusFilter, UsageQuery, UsageStep } from "../../../core/requests/log.ts";
 import { ANSWERED_AT } from "../../../core/requests/records.ts";
 import { isTier, TIERS } from "../../../core/tiers.ts";
-import { invalid } from "../../../formats/wire/fields.ts";
+import { invalid } from "../../../formats/json/fields.ts";
 import type { OperatorContext } from "../../context.ts";
 import { type Parameter, query } from "../../openapi/operation.ts";
 import { Flag, GIVEN_TIME, GivenTime } from "../../openapi/schema.ts";

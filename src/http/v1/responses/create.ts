@@ -4,8 +4,8 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { CallFormat, ClientHeaders } from "../../../formats/format.ts";
+import type { ParsedBody } from "../../../formats/json/parse.ts";
 import { wantsEncrypted } from "../../../formats/openai-responses/items.ts";
-import type { ParsedBody } from "../../../formats/wire/json-source.ts";
 import { expand } from "../../../gateway/state/expand.ts";
 import { createKeeper } from "../../../gateway/state/keep.ts";
 import { readState } from "../../../gateway/state/read-state.ts";

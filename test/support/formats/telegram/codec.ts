@@ -4,8 +4,8 @@
 import type { WireExtension } from "../../../../src/app/app.ts";
 import type { ProviderKind } from "../../../../src/core/model.ts";
 import type { Format } from "../../../../src/formats/format.ts";
-import { isObject, type JsonObject } from "../../../../src/formats/wire/fields.ts";
-import { parseObject } from "../../../../src/formats/wire/json-source.ts";
+import { isObject, type JsonObject } from "../../../../src/formats/json/fields.ts";
+import { parseObject } from "../../../../src/formats/json/parse.ts";
 import { mayLeaveOut, passTelegram, readTelegram, TELEGRAM, telegramToChat, writeTelegram } from "./requests.ts";
 import {
   passTelegramResponse,

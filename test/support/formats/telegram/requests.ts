@@ -9,10 +9,10 @@ import type {
   ProviderRequest,
   SentRequest,
 } from "../../../../src/formats/format.ts";
+import { isObject, type JsonObject, readBoolean, readInteger } from "../../../../src/formats/json/fields.ts";
+import { sourceOf, spliceFields } from "../../../../src/formats/json/splice.ts";
 import type { JsonSource } from "../../../../src/formats/scan/scan.ts";
 import { isControlField, readControls } from "../../../../src/formats/service/controls.ts";
-import { isObject, type JsonObject, readBoolean, readInteger } from "../../../../src/formats/wire/fields.ts";
-import { sourceOf, spliceFields } from "../../../../src/formats/wire/splice.ts";
 
 export const TELEGRAM = "telegram";
 

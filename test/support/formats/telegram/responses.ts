@@ -9,9 +9,9 @@ import type {
   ResponseReading,
   WholeResponse,
 } from "../../../../src/formats/format.ts";
-import { isObject, type JsonObject } from "../../../../src/formats/wire/fields.ts";
-import { parseObject, parseResponse } from "../../../../src/formats/wire/json-source.ts";
-import { spliceFields } from "../../../../src/formats/wire/splice.ts";
+import { isObject, type JsonObject } from "../../../../src/formats/json/fields.ts";
+import { parseObject, parseResponse } from "../../../../src/formats/json/parse.ts";
+import { spliceFields } from "../../../../src/formats/json/splice.ts";
 import { type Order, TELEGRAM, toCall, toOrder } from "./requests.ts";
 
 /** How a telegram stops, and what chat-completions calls that. */

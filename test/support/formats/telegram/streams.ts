@@ -11,11 +11,11 @@ import type {
   StreamReader,
   StreamWriter,
 } from "../../../../src/formats/format.ts";
-import { unreadableStream } from "../../../../src/formats/wire/faults.ts";
-import { isObject, type JsonObject } from "../../../../src/formats/wire/fields.ts";
-import { scanText } from "../../../../src/formats/wire/json-source.ts";
-import { spliceFields } from "../../../../src/formats/wire/splice.ts";
-import { readEvents, type SseEvent, type SseReader } from "../../../../src/formats/wire/sse.ts";
+import { isObject, type JsonObject } from "../../../../src/formats/json/fields.ts";
+import { scanText } from "../../../../src/formats/json/parse.ts";
+import { spliceFields } from "../../../../src/formats/json/splice.ts";
+import { unreadableStream } from "../../../../src/formats/provider/faults.ts";
+import { readEvents, type SseEvent, type SseReader } from "../../../../src/formats/sse/reader.ts";
 import { TELEGRAM } from "./requests.ts";
 import { finishOf, readBill, readTrouble, stopOf, writeBill, writeTrouble } from "./responses.ts";
 

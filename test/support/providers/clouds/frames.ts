@@ -2,7 +2,7 @@
 // and the server's stream.
 
 import { crc32 } from "node:zlib";
-import type { SseEvent, SseReader } from "../../../../src/formats/wire/sse.ts";
+import type { SseEvent, SseReader } from "../../../../src/formats/sse/reader.ts";
 import type { FramingRow } from "../../../../src/providers/framing.ts";
 import type { Behaviour } from "../fake-provider.ts";
 

@@ -4,6 +4,7 @@ import { estimatedUsage } from "../../../../src/billing/meter.ts";
 import type { Usage } from "../../../../src/core/chat.ts";
 import type { Model } from "../../../../src/core/model.ts";
 import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
+import { createClientStream, writeClientResponse, writeProviderRequest } from "../../../../src/formats/bridge.ts";
 import type {
   ChatChunk,
   ClientHeaders,
@@ -13,10 +14,9 @@ import type {
   ResponseContext,
   StreamReader,
 } from "../../../../src/formats/format.ts";
+import { parseBody } from "../../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
-import { createClientStream, writeClientResponse, writeProviderRequest } from "../../../../src/formats/passage.ts";
-import { parseBody } from "../../../../src/formats/wire/json-source.ts";
-import { createSseReader } from "../../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
 
 export type Json = Record<string, unknown>;

@@ -1,9 +1,9 @@
 // Anthropic client to Anthropic provider: everything passes as it came, byte for byte, unless this model would refuse it.
 
 import { describe, expect, it } from "vitest";
-import { createClientStream } from "../../../../src/formats/passage.ts";
-import { createSseReader } from "../../../../src/formats/wire/sse.ts";
-import { toolIdFor } from "../../../../src/formats/wire/tool-calls.ts";
+import { createClientStream } from "../../../../src/formats/bridge.ts";
+import { createSseReader } from "../../../../src/formats/sse/reader.ts";
+import { toolIdFor } from "../../../../src/formats/tools/calls.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { contextFor, eventsIn, FORMATS, type Json, read, relay, SERVICE, send, toSse, usageOf } from "./exchange.ts";
 

@@ -1,7 +1,7 @@
 // Signed and encrypted thinking: it survives a client of any format, and reaches only the vendor that signed it.
 
 import { describe, expect, it } from "vitest";
-import { type ReasoningDetail, sealDetail } from "../../../../src/formats/wire/reasoning-details.ts";
+import { type ReasoningDetail, sealDetail } from "../../../../src/formats/convert/reasoning-details.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
 import { eventsOf } from "../../../support/providers/fake-anthropic.ts";

@@ -4,13 +4,13 @@
 import { describe, expect, it, vi } from "vitest";
 import { hasImages, isUndecoded, isUnread } from "../../../../src/core/chat.ts";
 import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
+import { writeProviderRequest } from "../../../../src/formats/bridge.ts";
 import type { ClientRequest, Outgoing, ProviderFormat } from "../../../../src/formats/format.ts";
 import { gemini } from "../../../../src/formats/gemini/codec.ts";
+import { parseFields, type UndecodedPart } from "../../../../src/formats/json/body-fields.ts";
+import { parseBody, scanBody } from "../../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { openaiResponses } from "../../../../src/formats/openai-responses/codec.ts";
-import { writeProviderRequest } from "../../../../src/formats/passage.ts";
-import { parseFields, type UndecodedPart } from "../../../../src/formats/wire/body-fields.ts";
-import { parseBody, scanBody } from "../../../../src/formats/wire/json-source.ts";
 import { hashText } from "../../../../src/gateway/sessions/texts.ts";
 import { newestAsk } from "../../../../src/routing/ask.ts";
 import { estimateInputTokens } from "../../../../src/routing/cost.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/core/errors.ts";
 import { BlockWriter } from "../../../../src/formats/anthropic/write-stream.ts";
-import { createSseReader } from "../../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { fc } from "../../../support/property.ts";
 import { contextFor, eventsIn, FORMATS, type Json, SERVICE, usageOf } from "./exchange.ts";
 

@@ -2,12 +2,12 @@
 // chat-completions, carried as the gateway does.
 
 import type { Model } from "../../../../src/core/model.ts";
+import { createClientStream, writeClientResponse, writeProviderRequest } from "../../../../src/formats/bridge.ts";
 import type { ClientRequest, RequestTarget, ResponseContext } from "../../../../src/formats/format.ts";
 import { geminiClient } from "../../../../src/formats/gemini/client.ts";
+import { parseBody } from "../../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
-import { createClientStream, writeClientResponse, writeProviderRequest } from "../../../../src/formats/passage.ts";
-import { parseBody } from "../../../../src/formats/wire/json-source.ts";
-import { createSseReader } from "../../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
 import { chunksToSse, type Json, SERVICE, usageOf } from "../anthropic/exchange.ts";
 

@@ -3,11 +3,11 @@
 
 import { describe, expect, it, test } from "vitest";
 import { ERROR_KINDS, type ErrorKind, GatewayError } from "../../../../src/core/errors.ts";
+import { createClientStream, writeClientResponse } from "../../../../src/formats/bridge.ts";
 import type { ChatChunk, RequestTarget, WholeResponse } from "../../../../src/formats/format.ts";
 import { geminiClient } from "../../../../src/formats/gemini/client.ts";
+import { sourceOf } from "../../../../src/formats/json/splice.ts";
 import { readChatRequest } from "../../../../src/formats/openai-chat/read-request.ts";
-import { createClientStream, writeClientResponse } from "../../../../src/formats/passage.ts";
-import { sourceOf } from "../../../../src/formats/wire/splice.ts";
 import { makeCatalog, makeModel } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
 import { SERVICE, usageOf } from "../anthropic/exchange.ts";

@@ -1,7 +1,7 @@
 // A Gemini client's own request for a Gemini model: its bytes, but for our controls and what this model would refuse.
 
 import { describe, expect, it } from "vitest";
-import { sealDetail } from "../../../../src/formats/wire/reasoning-details.ts";
+import { sealDetail } from "../../../../src/formats/convert/reasoning-details.ts";
 import { type Json, pass } from "./provider-end.ts";
 
 const ODD =

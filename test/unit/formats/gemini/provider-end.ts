@@ -2,9 +2,9 @@
 
 import type { ChatChunk, ProviderRequest, StreamReader, WholeResponse } from "../../../../src/formats/format.ts";
 import { geminiProvider } from "../../../../src/formats/gemini/provider.ts";
+import { parseBody } from "../../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
-import { parseBody } from "../../../../src/formats/wire/json-source.ts";
-import { createSseReader } from "../../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { type ModelOverrides, makeChat, makeModel } from "../../../support/catalog.ts";
 
 export type Json = Record<string, unknown>;

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import type { ChatChunk, StreamReader } from "../../../../src/formats/format.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
-import { createSseReader } from "../../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { fc } from "../../../support/property.ts";
 
 const CONTEXT = { requestId: "req_1", modelId: "alpha", createdAtSeconds: 1 };

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from "vitest";
 import type { Dialect } from "../../../../src/core/model.ts";
-import { nearestEffort } from "../../../../src/formats/wire/effort.ts";
-import { closedSchema, isStrictSchema } from "../../../../src/formats/wire/json-schema.ts";
-import { shortToolName, toolNameRestorer } from "../../../../src/formats/wire/tool-calls.ts";
+import { nearestEffort } from "../../../../src/formats/convert/effort.ts";
+import { closedSchema, isStrictSchema } from "../../../../src/formats/json/schema.ts";
+import { shortToolName, toolNameRestorer } from "../../../../src/formats/tools/calls.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { FORMATS, type Json, send } from "../anthropic/exchange.ts";
 

@@ -7,7 +7,7 @@ import type { ChatChunk } from "../../../../src/formats/format.ts";
 import { createOpenaiStreamReader } from "../../../../src/formats/openai-chat/read-stream.ts";
 import { readUsage } from "../../../../src/formats/openai-chat/usage.ts";
 import { createOpenaiStreamWriter } from "../../../../src/formats/openai-chat/write-stream.ts";
-import { createSseReader } from "../../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { fc } from "../../../support/property.ts";
 import { chunk, event } from "../../../support/providers/fake-provider.ts";
 

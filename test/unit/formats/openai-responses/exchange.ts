@@ -1,12 +1,12 @@
 // What the tests of the Responses codec share: requests and answers carried between a Responses client and a provider
 // of chat-completions, as the gateway does.
 
+import { createClientStream, writeClientResponse, writeProviderRequest } from "../../../../src/formats/bridge.ts";
 import type { ChatChunk, ClientRequest, ResponseContext } from "../../../../src/formats/format.ts";
+import { parseBody } from "../../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { responsesClient } from "../../../../src/formats/openai-responses/client.ts";
-import { createClientStream, writeClientResponse, writeProviderRequest } from "../../../../src/formats/passage.ts";
-import { parseBody } from "../../../../src/formats/wire/json-source.ts";
-import { createSseReader } from "../../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
 import {
   finalResponse,

@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/core/errors.ts";
+import { sealDetail } from "../../../../src/formats/convert/reasoning-details.ts";
+import { parseBody } from "../../../../src/formats/json/parse.ts";
 import { REASONING_HISTORY } from "../../../../src/formats/openai-responses/faults.ts";
 import { passResponsesResponse, passResponsesStream } from "../../../../src/formats/openai-responses/pass-through.ts";
 import { responsesProvider } from "../../../../src/formats/openai-responses/provider.ts";
-import { parseBody } from "../../../../src/formats/wire/json-source.ts";
-import { sealDetail } from "../../../../src/formats/wire/reasoning-details.ts";
-import { createSseReader } from "../../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
 import { message, responseEvents, writeEvent } from "../../../support/providers/fake-responses.ts";
 import type { Json } from "./provider-exchange.ts";

@@ -1,12 +1,12 @@
 // What the tests of the provider's end share: chat requests written for it, and its answers and streams read.
 
 import type { Model } from "../../../../src/core/model.ts";
+import { writeProviderRequest } from "../../../../src/formats/bridge.ts";
 import type { ChatChunk, StreamReader } from "../../../../src/formats/format.ts";
+import { parseBody } from "../../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { responsesProvider } from "../../../../src/formats/openai-responses/provider.ts";
-import { writeProviderRequest } from "../../../../src/formats/passage.ts";
-import { parseBody } from "../../../../src/formats/wire/json-source.ts";
-import { createSseReader } from "../../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
 
 export type Json = Record<string, unknown>;

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/core/errors.ts";
-import { sealDetail } from "../../../../src/formats/wire/reasoning-details.ts";
+import { sealDetail } from "../../../../src/formats/convert/reasoning-details.ts";
 import { fc } from "../../../support/property.ts";
 import type { Json } from "../anthropic/exchange.ts";
 import { read, send } from "./exchange.ts";

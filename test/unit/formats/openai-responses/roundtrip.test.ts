@@ -1,10 +1,10 @@
 // What chat-completions and Responses can both say survives the way there and back.
 
 import { describe, expect, it } from "vitest";
+import { parseBody } from "../../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { openaiResponses } from "../../../../src/formats/openai-responses/codec.ts";
-import { parseBody } from "../../../../src/formats/wire/json-source.ts";
-import { createSseReader } from "../../../../src/formats/wire/sse.ts";
+import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
 import { assembled, type Json, sendChat } from "./provider-exchange.ts";

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/core/errors.ts";
+import { sealDetail } from "../../../../src/formats/convert/reasoning-details.ts";
+import { parseBody } from "../../../../src/formats/json/parse.ts";
 import { responsesClient } from "../../../../src/formats/openai-responses/client.ts";
-import { parseBody } from "../../../../src/formats/wire/json-source.ts";
-import { sealDetail } from "../../../../src/formats/wire/reasoning-details.ts";
 import { fc } from "../../../support/property.ts";
 import { responseEventsIn } from "../../../support/providers/responses.ts";
 import { type Json, SERVICE } from "../anthropic/exchange.ts";

@@ -1,10 +1,10 @@
 // Splicing fields of an object in its bytes means the same as changing the parsed object.
 
 import { describe, expect, it } from "vitest";
+import { BytePieces } from "../../../../src/formats/json/byte-pieces.ts";
+import { scanText } from "../../../../src/formats/json/parse.ts";
+import { sourceOf, spliceBody, spliceFields } from "../../../../src/formats/json/splice.ts";
 import { type JsonSource, rawValue, type ScanLimits, scanObject } from "../../../../src/formats/scan/scan.ts";
-import { BytePieces } from "../../../../src/formats/wire/byte-pieces.ts";
-import { scanText } from "../../../../src/formats/wire/json-source.ts";
-import { sourceOf, spliceBody, spliceFields } from "../../../../src/formats/wire/splice.ts";
 import { fc } from "../../../support/property.ts";
 import { promisedMs } from "../../../support/random.ts";
 

@@ -1,7 +1,7 @@
 // What a client is told when the chain is at its end.
 
 import { expect, test } from "vitest";
-import { faultOf } from "../../../../src/formats/wire/faults.ts";
+import { faultOf } from "../../../../src/formats/provider/faults.ts";
 import { chainError as errorOf, type WalkedChain } from "../../../../src/gateway/attempt/chain-error.ts";
 import type { Failure } from "../../../../src/gateway/attempt/verdict.ts";
 

@@ -1,7 +1,7 @@
 // What a failed attempt says about health.
 
 import { expect, test } from "vitest";
-import { faultOf } from "../../../../src/formats/wire/faults.ts";
+import { faultOf } from "../../../../src/formats/provider/faults.ts";
 import { troubleOf } from "../../../../src/gateway/attempt/health-outcome.ts";
 import { type Failure, judge } from "../../../../src/gateway/attempt/verdict.ts";
 

@@ -1,7 +1,7 @@
 // The table of failures, row by row.
 
 import { describe, expect, test } from "vitest";
-import { faultOf } from "../../../../src/formats/wire/faults.ts";
+import { faultOf } from "../../../../src/formats/provider/faults.ts";
 import { type Failure, judge } from "../../../../src/gateway/attempt/verdict.ts";
 
 function failure(overrides: Partial<Failure>): Failure {

@@ -5,7 +5,7 @@ import type { ChatMessage, Usage } from "../../../../src/core/chat.ts";
 import type { Decision } from "../../../../src/core/decision.ts";
 import type { Model } from "../../../../src/core/model.ts";
 import type { SessionTurn } from "../../../../src/core/session.ts";
-import { clientToolId } from "../../../../src/formats/wire/tool-calls.ts";
+import { clientToolId } from "../../../../src/formats/tools/calls.ts";
 import type { Call } from "../../../../src/gateway/call.ts";
 import { createSessionMemory } from "../../../../src/gateway/sessions/memory.ts";
 import { createSessions } from "../../../../src/gateway/sessions/sessions.ts";

@@ -1,7 +1,7 @@
 // The estimate of output that no provider counted, as laws: no script, cut or sign makes output cheaper than promised.
 
 import { describe, expect, test } from "vitest";
-import { OutputMeter, outputTokensOf } from "../../../../src/formats/wire/output-meter.ts";
+import { OutputMeter, outputTokensOf } from "../../../../src/formats/provider/output-meter.ts";
 import { fc } from "../../../support/property.ts";
 
 const SCRIPTS = { Han: "汉字漢語", Arabic: "العربية", Devanagari: "हिन्दी", Cyrillic: "привет", emoji: "😀🚀🎉" };

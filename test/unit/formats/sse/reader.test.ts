@@ -1,7 +1,7 @@
 // Server-sent events: any split of any stream gives the same events.
 
 import { describe, expect, it } from "vitest";
-import { createSseReader, type SseEvent, SseOverflow } from "../../../../src/formats/wire/sse.ts";
+import { createSseReader, type SseEvent, SseOverflow } from "../../../../src/formats/sse/reader.ts";
 import { fc } from "../../../support/property.ts";
 
 function read(pieces: readonly Uint8Array[]): SseEvent[] {

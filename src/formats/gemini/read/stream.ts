@@ -1,17 +1,17 @@
 // Reads a Gemini stream from a provider: each event becomes a chat chunk, and clients of the same format get the event
 // itself. What was seen so far is kept as progress. The stream has no closing event, so its end must say how it ended.
 
-import type { Usage } from "../../core/chat.ts";
-import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
-import { faultOf, unreadableStream } from "../wire/faults.ts";
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
-import { OutputMeter } from "../wire/output-meter.ts";
-import { readEvents, type SseEvent, type SseReader } from "../wire/sse.ts";
-import { blockedPrompt, type CandidateEnd, CandidateReader, isBroken } from "./read-candidates.ts";
-import { readGeminiFault } from "./read-error.ts";
-import { candidatesOf, indexOf } from "./read-response.ts";
-import { readGeminiUsage } from "./read-usage.ts";
-import { GEMINI } from "./shape.ts";
+import type { Usage } from "../../../core/chat.ts";
+import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../../format.ts";
+import { isObject, type JsonObject, toText } from "../../json/fields.ts";
+import { faultOf, unreadableStream } from "../../provider/faults.ts";
+import { OutputMeter } from "../../provider/output-meter.ts";
+import { readEvents, type SseEvent, type SseReader } from "../../sse/reader.ts";
+import { GEMINI } from "../shape.ts";
+import { blockedPrompt, type CandidateEnd, CandidateReader, isBroken } from "./candidates.ts";
+import { readGeminiFault } from "./error.ts";
+import { candidatesOf, indexOf } from "./response.ts";
+import { readGeminiUsage } from "./usage.ts";
 
 export function createGeminiStreamReader(events: SseReader): StreamReader {
   return new GeminiStreamReader(events);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readRetryAfterMs } from "../../../../src/formats/wire/retry-after.ts";
+import { readRetryAfterMs } from "../../../../src/formats/provider/retry-after.ts";
 
 const NOW_MS = Date.parse("2026-05-04T10:00:00Z");
 

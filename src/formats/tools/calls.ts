@@ -3,7 +3,7 @@
 
 import type { Tool } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
-import { isObject, type JsonObject } from "./fields.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 /** What a host takes, and how long a replacement is made. */

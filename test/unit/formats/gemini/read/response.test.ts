@@ -1,8 +1,8 @@
 // Whole responses of Google as chat-completions: text, thoughts, signatures, calls, ends, blocks and counts.
 
 import { describe, expect, it } from "vitest";
-import { functionCall, generated, text, thought } from "../../../support/providers/fake-gemini.ts";
-import { type Json, messageIn, readWhole } from "./provider-end.ts";
+import { functionCall, generated, text, thought } from "../../../../support/providers/fake-gemini.ts";
+import { type Json, messageIn, readWhole } from "../provider-end.ts";
 
 describe("an answer", () => {
   it("is converted with its counts", () => {

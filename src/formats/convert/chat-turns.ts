@@ -1,8 +1,8 @@
 // Chat messages sorted into turns, for formats in which user and assistant alternate and results follow their calls.
 
 import type { ChatMessage } from "../../core/chat.ts";
+import { isObject, type JsonObject, toText } from "../json/fields.ts";
 import type { Conversion } from "./conversion.ts";
-import { isObject, type JsonObject, toText } from "./fields.ts";
 
 /** The first turn must be a user's; this one says nothing that a model could answer. */
 export const OPENING = "(The conversation begins with the next message.)";

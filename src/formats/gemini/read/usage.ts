@@ -1,8 +1,8 @@
 // Token counts of the Gemini format. Cached tokens are counted inside the prompt, thoughts beside the answer, and what
 // built-in tools brought in beside both.
 
-import type { Usage } from "../../core/chat.ts";
-import { isObject, type JsonObject } from "../wire/fields.ts";
+import type { Usage } from "../../../core/chat.ts";
+import { isObject, type JsonObject } from "../../json/fields.ts";
 
 /** A count above this cannot be true. */
 const TOKENS_MAX = 1e9;

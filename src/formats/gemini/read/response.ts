@@ -1,15 +1,15 @@
 // Reads a whole response in the Gemini format from a provider's bytes, and converts it for clients of other formats.
 
-import type { Usage } from "../../core/chat.ts";
-import type { ResponseReading, WholeResponse } from "../format.ts";
-import type { JsonSource } from "../scan/scan.ts";
-import { unreadable } from "../wire/faults.ts";
-import { isObject, type JsonObject, objectsIn, toText } from "../wire/fields.ts";
-import { parseResponse } from "../wire/json-source.ts";
-import { blockedPrompt, type CandidateEnd, CandidateReader, isBroken } from "./read-candidates.ts";
-import { readGeminiFault } from "./read-error.ts";
-import { readGeminiUsage } from "./read-usage.ts";
-import { GEMINI } from "./shape.ts";
+import type { Usage } from "../../../core/chat.ts";
+import type { ResponseReading, WholeResponse } from "../../format.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
+import { parseResponse } from "../../json/parse.ts";
+import { unreadable } from "../../provider/faults.ts";
+import type { JsonSource } from "../../scan/scan.ts";
+import { GEMINI } from "../shape.ts";
+import { blockedPrompt, type CandidateEnd, CandidateReader, isBroken } from "./candidates.ts";
+import { readGeminiFault } from "./error.ts";
+import { readGeminiUsage } from "./usage.ts";
 
 /** A success without an answer in it counts as a failed attempt. A blocked prompt is an answer: a refusal. */
 export function readGeminiResponse(bytes: Buffer): ResponseReading {

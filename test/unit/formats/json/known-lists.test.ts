@@ -1,8 +1,8 @@
 // A list of tools that came before is the same value again, which nobody can change, and only so many are kept.
 
 import { beforeEach, describe, expect, it } from "vitest";
+import { knownList, knownListAt, onceForKnown } from "../../../../src/formats/json/known-lists.ts";
 import { type Scan, scanObject } from "../../../../src/formats/scan/scan.ts";
-import { knownList, knownListAt, onceForKnown } from "../../../../src/formats/wire/known-lists.ts";
 
 function listBytes(name: string, length = 4_000): Buffer {
   return Buffer.from(JSON.stringify([{ name, description: "d".repeat(length), parameters: { type: "object" } }]));

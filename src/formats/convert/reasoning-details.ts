@@ -2,7 +2,7 @@
 // one block or item of a provider, and complete in the delta that brings it. Clients carry entries back; a provider's
 // end uses those of its own format and ignores all others. The readable text is in `reasoning_content` as well.
 
-import { isObject, type JsonObject } from "./fields.ts";
+import { isObject, type JsonObject } from "../json/fields.ts";
 
 const DETAIL_FORMATS = ["anthropic", "openai-responses", "gemini"] as const;
 type DetailFormat = (typeof DETAIL_FORMATS)[number];

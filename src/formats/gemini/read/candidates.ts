@@ -1,10 +1,10 @@
 // Candidates of a Gemini response, whole or in pieces, in the internal shape. Thoughts become `reasoning_content`,
 // signatures `reasoning_details`, and calls get an id where Google sends none.
 
-import { isObject, type JsonObject, toText } from "../wire/fields.ts";
-import type { ReasoningDetail } from "../wire/reasoning-details.ts";
-import { hashText } from "../wire/tool-calls.ts";
-import { GEMINI, type Part, partsOf } from "./shape.ts";
+import type { ReasoningDetail } from "../../convert/reasoning-details.ts";
+import { isObject, type JsonObject, toText } from "../../json/fields.ts";
+import { hashText } from "../../tools/calls.ts";
+import { GEMINI, type Part, partsOf } from "../shape.ts";
 
 /** Why an answer ended, as chat-completions says it. Reasons that are not listed are a usual end. */
 const FINISH_REASONS: Readonly<Record<string, string>> = {

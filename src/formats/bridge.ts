@@ -17,10 +17,10 @@ import type {
   StreamWriter,
   WholeResponse,
 } from "./format.ts";
-import { parseBody } from "./wire/json-source.ts";
+import { parseBody } from "./json/parse.ts";
 
 /** A request with the format it came in. */
-export interface Spoken {
+export interface FormattedRequest {
   readonly format: CallFormat;
   readonly request: ClientRequest;
 }
@@ -32,7 +32,7 @@ function isSame(client: CallFormat, provider: FormatName | undefined): boolean {
 
 /** Throws `unconvertible` when the request cannot be said in the provider's format. */
 export function writeProviderRequest(
-  { format, request }: Spoken,
+  { format, request }: FormattedRequest,
   provider: ProviderFormat,
   terms: Omit<Outgoing, "request">,
 ): ProviderRequest {
@@ -59,7 +59,7 @@ function decoded(format: CallFormat, request: ClientRequest): ClientRequest {
 /** Whether a request may go to the model once more, without a field its provider has refused by name. */
 export function mayLeaveOut(
   field: string,
-  { format, request }: Spoken,
+  { format, request }: FormattedRequest,
   { provider, model }: { readonly provider: ProviderFormat; readonly model: HostedModel },
 ): boolean {
   // Anything else changes what is asked for.

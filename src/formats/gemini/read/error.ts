@@ -1,10 +1,10 @@
 // Google's errors as a ProviderFault. The details say more than the status: which key was refused, and how long to wait.
 
-import type { ProviderFault } from "../format.ts";
-import { faultOf, plainFault } from "../wire/faults.ts";
-import { isObject, type JsonObject, objectsIn, toText } from "../wire/fields.ts";
-import { readDelayMs } from "../wire/retry-after.ts";
-import { camelName } from "./to-chat/parse.ts";
+import type { ProviderFault } from "../../format.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
+import { faultOf, plainFault } from "../../provider/faults.ts";
+import { readDelayMs } from "../../provider/retry-after.ts";
+import { camelName } from "../to-chat/parse.ts";
 
 /** Parts of a request that are no top-level field of it; named in `refusedFields` they are left out like one. */
 export const CONFIG = "generationConfig.";

@@ -6,8 +6,8 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { UNDECODED, type UnreadText, withUnread } from "../../core/chat.ts";
 import { isPlainName, type JsonField, type JsonSource, type ScannedObject } from "../scan/scan.ts";
 import { isObject, type JsonObject } from "./fields.ts";
-import { decodeText, parseJson, parseText } from "./json-source.ts";
 import { knownList } from "./known-lists.ts";
+import { decodeText, parseJson, parseText } from "./parse.ts";
 
 /** What of a body may stay undecoded. */
 export interface UndecodedPart {

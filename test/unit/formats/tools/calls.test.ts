@@ -1,7 +1,7 @@
 // Tool-call ids made valid for a host.
 
 import { describe, expect, it } from "vitest";
-import { toolIdFor } from "../../../../src/formats/wire/tool-calls.ts";
+import { toolIdFor } from "../../../../src/formats/tools/calls.ts";
 import { fc } from "../../../support/property.ts";
 
 describe.each([

@@ -1,17 +1,17 @@
 // Reads a client's Gemini request: checks what the gateway reads, gives routing its chat-completions view, and keeps the
 // original for providers that speak the same format.
 
-import type { ChatRequest } from "../../core/chat.ts";
-import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
-import type { JsonSource } from "../scan/scan.ts";
-import { readControls } from "../service/controls.ts";
-import { Conversion } from "../wire/conversion.ts";
-import { invalid, isObject, type JsonObject } from "../wire/fields.ts";
-import { GEMINI } from "./shape.ts";
-import { convertContents } from "./to-chat/messages.ts";
-import { camelFields, type GeminiRequest, parsePrompt, parseRequest } from "./to-chat/parse.ts";
-import { innerRequest, readNeeds } from "./to-chat/request.ts";
-import { convertChoice, readFunctions, readToolNeeds } from "./to-chat/tools.ts";
+import type { ChatRequest } from "../../../core/chat.ts";
+import { Conversion } from "../../convert/conversion.ts";
+import type { BarePrompt, ClientRequest, RequestHead } from "../../format.ts";
+import { invalid, isObject, type JsonObject } from "../../json/fields.ts";
+import type { JsonSource } from "../../scan/scan.ts";
+import { readControls } from "../../service/controls.ts";
+import { GEMINI } from "../shape.ts";
+import { convertContents } from "../to-chat/messages.ts";
+import { camelFields, type GeminiRequest, parsePrompt, parseRequest } from "../to-chat/parse.ts";
+import { innerRequest, readNeeds } from "../to-chat/request.ts";
+import { convertChoice, readFunctions, readToolNeeds } from "../to-chat/tools.ts";
 
 /** Throws what is wrong with the body, by field; Behaviour 4. */
 export function readGeminiRequest(

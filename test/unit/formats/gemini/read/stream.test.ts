@@ -2,7 +2,7 @@
 // response has. A stream that does not say how it ended is broken.
 
 import { describe, expect, it } from "vitest";
-import { fc } from "../../../support/property.ts";
+import { fc } from "../../../../support/property.ts";
 import {
   chunksOf,
   type FakePart,
@@ -11,8 +11,8 @@ import {
   googleError,
   text,
   thought,
-} from "../../../support/providers/fake-gemini.ts";
-import { type Json, messageIn, messageOf, readStream, toSse } from "./provider-end.ts";
+} from "../../../../support/providers/fake-gemini.ts";
+import { type Json, messageIn, messageOf, readStream, toSse } from "../provider-end.ts";
 
 const USAGE = { promptTokenCount: 40, cachedContentTokenCount: 10, candidatesTokenCount: 6, thoughtsTokenCount: 9 };
 const PARTS = [

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from "vitest";
 import { anthropicMessages } from "../../../src/formats/anthropic/codec.ts";
+import { mayLeaveOut, writeProviderRequest } from "../../../src/formats/bridge.ts";
 import type { ClientFormat, ClientRequest, Format } from "../../../src/formats/format.ts";
+import { parseBody } from "../../../src/formats/json/parse.ts";
+import { sourceOf } from "../../../src/formats/json/splice.ts";
 import { openaiChat } from "../../../src/formats/openai-chat/codec.ts";
-import { mayLeaveOut, writeProviderRequest } from "../../../src/formats/passage.ts";
-import { parseBody } from "../../../src/formats/wire/json-source.ts";
-import { sourceOf } from "../../../src/formats/wire/splice.ts";
 import { makeModel } from "../../support/catalog.ts";
 
 const MODEL = makeModel();
