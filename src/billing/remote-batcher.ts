@@ -1,18 +1,10 @@
 // The batcher of a worker process: the primary commits the operations of all workers together, so that they never wait
 // for each other's wallets.
 
-import type { LedgerOp } from "../core/ledger.ts";
+import type { LedgerOp, LedgerOutcome } from "../core/ledger.ts";
 import type { WorkerLink } from "../core/processes/link.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
 import type { Batcher } from "./batcher.ts";
-import {
-  createOpReader,
-  createOpWriter,
-  readOutcome,
-  type SentOp,
-  type SentOutcome,
-  writeOutcome,
-} from "./settlement-text.ts";
 
 export interface RemoteBatcherOptions {
   readonly link: WorkerLink;
@@ -26,14 +18,10 @@ const LEDGER_SERVICE = "ledger";
 
 /** In the primary process: commits what workers submit. */
 export function serveLedger(batcher: Batcher): (link: Pick<WorkerLink, "serve">) => void {
-  const read = createOpReader();
-  const answer = async (sent: unknown): Promise<SentOutcome> =>
-    writeOutcome(await batcher.submit(read(sent as SentOp)));
-  return (link) => link.serve(LEDGER_SERVICE, answer);
+  return (link) => link.serve(LEDGER_SERVICE, (op) => batcher.submit(op as LedgerOp));
 }
 
 export function createRemoteBatcher({ link, owner, onUnavailable }: RemoteBatcherOptions): Batcher {
-  const write = createOpWriter();
   let open = 0;
   let waiting: (() => void)[] = [];
 
@@ -48,8 +36,8 @@ export function createRemoteBatcher({ link, owner, onUnavailable }: RemoteBatche
     async submit(op: LedgerOp) {
       open += 1;
       try {
-        const sent = op.kind === "hold" ? { ...op, owner } : write(op);
-        return readOutcome((await link.call(LEDGER_SERVICE, sent)) as SentOutcome);
+        const sent = op.kind === "hold" ? { ...op, owner } : op;
+        return (await link.call(LEDGER_SERVICE, sent)) as LedgerOutcome;
       } catch (error) {
         if (error instanceof StoreUnavailable) onUnavailable();
         throw error;

@@ -1,5 +1,5 @@
 // Messages between the primary process and a worker, over a pipe. Everything of one turn of the event loop goes out in
-// one write. Text crosses as lines, and every other value as a structured clone, so that money stays exact.
+// one write, as structured clones, so that money stays exact.
 
 import type { Duplex } from "node:stream";
 import { deserialize, serialize } from "node:v8";
@@ -15,6 +15,11 @@ type LinkMessage =
 const CALL = 0;
 const ANSWER = 1;
 const FAILURE = 2;
+
+interface LinkNews {
+  readonly topic: string;
+  readonly payload: unknown;
+}
 
 /** Classes do not survive a message. */
 interface LinkFailure {
@@ -50,7 +55,7 @@ export function createLink(pipe: Duplex): OpenLink {
   const waiters = new Map<number, LinkWaiter>();
   const { send, pass } = createSender(pipe);
   let onNews = (news: Uint8Array): void => {
-    const { topic, payload } = readNews(news);
+    const { topic, payload } = fromFrame(news) as LinkNews;
     listeners.get(topic)?.(payload);
   };
   let lastId = 0;
@@ -97,7 +102,7 @@ export function createLink(pipe: Duplex): OpenLink {
       }),
     serve: (service, answering) => void services.set(service, answering),
     pass,
-    publish: (topic, payload) => pass(writeNews(topic, payload)),
+    publish: (topic, payload) => pass(toFrame(NEWS, { topic, payload } satisfies LinkNews)),
     on: (topic, listener) => void listeners.set(topic, listener),
   };
 }
@@ -146,18 +151,17 @@ const HEADER_BYTES = 5;
 const LENGTH_BYTES = 4;
 
 /** A list of messages. */
-const CLONES = 0;
-/** Messages whose payload is text. To read and write them costs a third (17 November 2026). */
-const LINES = 1;
+const MESSAGES = 0;
 /** In a frame of its own: the process in between passes the bytes on to many and need not read them. */
-const NEWS = 2;
+const NEWS = 1;
 
-type Unsent = Uint8Array | { text: string } | { readonly messages: LinkMessage[] };
+/** News, or messages that were sent one after the other. */
+type Unsent = Uint8Array | LinkMessage[];
 
 function createSender(pipe: Duplex): { send(message: LinkMessage): void; pass(news: Uint8Array): void } {
   let unsent: Unsent[] = [];
   const flush = (): void => {
-    const frames = unsent.map(toFrame);
+    const frames = unsent.map((next) => (next instanceof Uint8Array ? next : toFrame(MESSAGES, next)));
     unsent = [];
     if (pipe.destroyed) return;
     pipe.cork();
@@ -170,60 +174,25 @@ function createSender(pipe: Duplex): { send(message: LinkMessage): void; pass(ne
   };
   return {
     send(message) {
-      const line = toLine(message);
       const last = unsent.at(-1);
-      if (line === null) {
-        if (last !== undefined && "messages" in last) last.messages.push(message);
-        else add({ messages: [message] });
-      } else if (last !== undefined && "text" in last) last.text += `\n${line}`;
-      else add({ text: line });
+      if (Array.isArray(last)) last.push(message);
+      else add([message]);
     },
     pass: add,
   };
 }
 
-function toFrame(unsent: Unsent): Uint8Array {
-  if (unsent instanceof Uint8Array) return unsent;
-  if ("messages" in unsent) return withHeader(CLONES, serialize(unsent.messages));
-  const bytes = Buffer.byteLength(unsent.text);
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + bytes);
-  frame.write(unsent.text, HEADER_BYTES);
-  return putHeader(frame, LINES);
-}
-
-function withHeader(kind: number, body: Uint8Array): Uint8Array {
+function toFrame(kind: number, content: unknown): Uint8Array {
+  const body = serialize(content);
   const frame = Buffer.allocUnsafe(HEADER_BYTES + body.length);
-  frame.set(body, HEADER_BYTES);
-  return putHeader(frame, kind);
-}
-
-function putHeader(frame: Buffer, kind: number): Uint8Array {
-  frame.writeUInt32LE(frame.length - HEADER_BYTES);
+  frame.writeUInt32LE(body.length);
   frame[LENGTH_BYTES] = kind;
+  frame.set(body, HEADER_BYTES);
   return frame;
 }
 
-function writeNews(topic: string, payload: unknown): Uint8Array {
-  return withHeader(NEWS, serialize({ topic, payload }));
-}
-
-function readNews(frame: Uint8Array): { readonly topic: string; readonly payload: unknown } {
+function fromFrame(frame: Uint8Array): unknown {
   return deserialize(frame.subarray(HEADER_BYTES));
-}
-
-/** Null for what cannot be a line. */
-function toLine(message: LinkMessage): string | null {
-  const payload = message[0] === CALL ? message[3] : message[2];
-  if (typeof payload !== "string" || payload.includes("\n")) return null;
-  return message[0] === CALL ? `${CALL}${message[1]} ${message[2]} ${payload}` : `${ANSWER}${message[1]} ${payload}`;
-}
-
-function fromLine(line: string): LinkMessage {
-  const idEnd = line.indexOf(" ");
-  const id = Number(line.slice(1, idEnd));
-  if (line.startsWith(String(ANSWER))) return [ANSWER, id, line.slice(idEnd + 1)];
-  const serviceEnd = line.indexOf(" ", idEnd + 1);
-  return [CALL, id, line.slice(idEnd + 1, serviceEnd), line.slice(serviceEnd + 1)];
 }
 
 interface FrameReader {
@@ -234,9 +203,7 @@ interface FrameReader {
 function readFrames(pipe: Duplex, { take, takeNews }: FrameReader): void {
   const read = (frame: Buffer): void => {
     if (frame[LENGTH_BYTES] === NEWS) takeNews(frame);
-    else if (frame[LENGTH_BYTES] === LINES)
-      for (const line of frame.toString("utf8", HEADER_BYTES).split("\n")) take(fromLine(line));
-    else for (const message of deserialize(frame.subarray(HEADER_BYTES)) as readonly LinkMessage[]) take(message);
+    else for (const message of fromFrame(frame) as readonly LinkMessage[]) take(message);
   };
   let pieces: Buffer[] = [];
   let size = 0;
