@@ -4,31 +4,8 @@
 // `Turns` decides when it gets it, so that no worker gets many more than the others.
 
 import type { ChildProcess } from "node:child_process";
+import { type Handout, interceptWorker, type NodeWorker } from "./node-messages.ts";
 import { type TakingWorker, Turns } from "./turns.ts";
-
-/** Node's message that hands a connection over. Only its number matters here. */
-interface NewConnection {
-  readonly act: "newconn";
-  readonly seq: number;
-}
-
-/** Acknowledges the connection with this number, taken or refused because the worker is closing. */
-interface WorkerReply {
-  readonly ack?: number;
-}
-
-/** An accepted connection that nobody reads from yet. */
-interface HandedConnection {
-  close(): void;
-}
-
-interface Pending {
-  readonly message: NewConnection;
-  readonly connection: HandedConnection;
-}
-
-type Emit = (event: string, ...values: readonly unknown[]) => boolean;
-type Send = (message: unknown, connection?: unknown, ...rest: readonly unknown[]) => boolean;
 
 export interface Handover {
   /** Before the worker gets its first connection. */
@@ -43,124 +20,72 @@ export interface Handover {
 
 interface WatchedWorker extends TakingWorker {
   /** For the worker and not taken yet. */
-  readonly pending: Map<number, Pending>;
+  readonly pending: Set<Handout>;
+  readonly node: NodeWorker;
   /** Whether it takes connections. */
   hasJoined: boolean;
-  /** The end of the last worker, as far as Node has not been told of it. Null while the worker lives. */
-  held: (() => void)[] | null;
 }
 
 export function createHandover(): Handover {
   const workers = new Map<ChildProcess, WatchedWorker>();
   const joined = (): readonly WatchedWorker[] => [...workers.values()].filter(({ hasJoined }) => hasJoined);
   const turns = new Turns(joined);
-  /** Below zero: Node counts its own upwards. */
-  let lastSeq = 0;
   let isRetired = false;
 
-  function passOn({ message, connection }: Pending): void {
-    const next = [...workers].find(([, { hasJoined }]) => hasJoined);
-    lastSeq -= 1;
-    if (next === undefined) connection.close();
-    else (next[0].send as Send)({ ...message, seq: lastSeq }, connection);
+  function passOn(handout: Handout): void {
+    const [next] = joined();
+    if (next === undefined) handout.connection.close();
+    else next.node.hand(handout);
   }
 
   const isLast = (watched: WatchedWorker): boolean => !isRetired && watched.hasJoined && joined().length === 1;
 
-  function release(): void {
-    for (const { held } of [...workers.values()]) for (const tell of held?.splice(0) ?? []) tell();
+  function releaseEnds(): void {
+    for (const { node } of [...workers.values()]) node.releaseEnd();
   }
 
   return {
     watch(worker) {
-      const watched: WatchedWorker = { pending: new Map(), given: 0, hasJoined: false, held: null };
-      workers.set(worker, watched);
-      turns.expect(watched);
-      notePending(worker, watched, turns);
-      holdEnd(worker, watched, {
-        isLast: () => isLast(watched),
-        onEnd() {
+      const pending = new Set<Handout>();
+      const node = interceptWorker(worker, {
+        onHandout(handout) {
+          pending.add(handout);
+          turns.wait(watched, () => {
+            if (pending.has(handout)) handout.deliver();
+          });
+        },
+        onTaken(handout) {
+          pending.delete(handout);
+          turns.handOut();
+        },
+        mayEnd: () => !isLast(watched),
+        onEnding() {
+          watched.hasJoined = false;
+        },
+        onEnded() {
           workers.delete(worker);
-          const untaken = [...watched.pending.values()];
-          watched.pending.clear();
+          const untaken = [...pending];
+          pending.clear();
           untaken.forEach(passOn);
           turns.noteEnded(watched);
         },
       });
+      const watched: WatchedWorker = { pending, node, given: 0, hasJoined: false };
+      workers.set(worker, watched);
+      turns.expect(watched);
     },
     join(worker) {
       const watched = workers.get(worker);
       if (watched === undefined) return;
       watched.hasJoined = true;
-      release();
+      releaseEnds();
       turns.noteJoined(watched);
     },
     begin: () => turns.begin(),
     retire() {
       isRetired = true;
       turns.open();
-      release();
+      releaseEnds();
     },
   };
-}
-
-/** Notes what Node sends to the worker until it is taken, and sends it when it is the worker's turn. */
-function notePending(worker: ChildProcess, watched: WatchedWorker, turns: Turns): void {
-  const { pending } = watched;
-  const send = worker.send.bind(worker) as Send;
-  const sendAlive: Send = (...sent) => (watched.held === null ? send(...sent) : true);
-  const noted: Send = (message, connection, ...rest) => {
-    if (!isNewConnection(message)) return sendAlive(message, connection, ...rest);
-    pending.set(message.seq, { message, connection: connection as HandedConnection });
-    turns.wait(watched, () => {
-      if (pending.has(message.seq)) sendAlive(message, connection, ...rest);
-    });
-    return true;
-  };
-  worker.send = noted as ChildProcess["send"];
-  worker.on("internalMessage" as "message", (reply: unknown) => {
-    const { ack } = reply as WorkerReply;
-    const found = ack === undefined ? undefined : pending.get(ack);
-    if (ack === undefined || found === undefined) return;
-    pending.delete(ack);
-    turns.handOut();
-    // Nobody needs our end of a connection that was passed on. Node closes its end of all others.
-    if (ack < 0) found.connection.close();
-  });
-}
-
-interface EndOptions {
-  isLast(): boolean;
-  onEnd(): void;
-}
-
-/** Holds back the events that tell Node of the last worker's end, until they are released. */
-function holdEnd(worker: ChildProcess, watched: WatchedWorker, { isLast, onEnd }: EndOptions): void {
-  const emit = worker.emit.bind(worker) as Emit;
-  const setConnected = (connected: boolean): void => void Object.assign(worker, { connected });
-  const tell = (event: string, values: readonly unknown[]): void => {
-    watched.hasJoined = false;
-    emit(event, ...values);
-    if (event === "exit") onEnd();
-  };
-  const emitOrHold: Emit = (event, ...values) => {
-    if (event !== "disconnect" && event !== "exit") return emit(event, ...values);
-    if (!isLast()) {
-      tell(event, values);
-      return true;
-    }
-    // Node sends connections only to a process that is connected. What it sends from now on is pending, and passed on later.
-    setConnected(true);
-    watched.held ??= [];
-    watched.held.push(() => {
-      setConnected(false);
-      tell(event, values);
-    });
-    return true;
-  };
-  worker.emit = emitOrHold as ChildProcess["emit"];
-}
-
-function isNewConnection(message: unknown): message is NewConnection {
-  return (message as NewConnection | null)?.act === "newconn";
 }

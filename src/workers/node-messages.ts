@@ -1,0 +1,128 @@
+// The only file that knows the private messages of Node's cluster module: how the primary process hands a connection to a
+// worker, how the worker acknowledges it, and how the module learns that a worker ended. No page of Node documents them.
+// test/fault/processes/node-messages.test.ts runs them on the Node under test, and says what to do where Node changed them.
+
+import type { ChildProcess } from "node:child_process";
+
+/** Node's message that hands a connection over. Its other fields go on as they came. */
+interface NewConnectionMessage {
+  readonly act: "newconn";
+  readonly seq: number;
+}
+
+/** Acknowledges the connection with this number, taken or refused because the worker is closing. */
+interface WorkerReply {
+  readonly ack?: number;
+}
+
+type Send = (message: unknown, connection?: unknown, ...rest: readonly unknown[]) => boolean;
+type Emit = (event: string, ...values: readonly unknown[]) => boolean;
+
+/** An accepted connection that nobody reads from yet. */
+export interface AcceptedConnection {
+  close(): void;
+}
+
+/** A connection on its way to one worker. */
+export interface Handout {
+  readonly message: NewConnectionMessage;
+  readonly connection: AcceptedConnection;
+  /** Sends the connection to the worker. */
+  deliver(): void;
+}
+
+export interface NodeWorkerEvents {
+  /** A connection is meant for the worker. It waits until it is delivered. */
+  onHandout(handout: Handout): void;
+  /** The worker has taken or refused the connection. */
+  onTaken(handout: Handout): void;
+  /** Decides whether Node learns of the worker's end now or with `releaseEnd`. */
+  mayEnd(): boolean;
+  /** Node learns of the worker's end in this moment. */
+  onEnding(): void;
+  /** The process has ended, and Node knows it. */
+  onEnded(): void;
+}
+
+/** A worker process whose messages pass through here. */
+export interface NodeWorker {
+  /** Hands over a connection that another worker did not take. */
+  hand(handout: Handout): void;
+  releaseEnd(): void;
+}
+
+/** To be called before the worker gets its first connection. */
+export function interceptWorker(worker: ChildProcess, events: NodeWorkerEvents): NodeWorker {
+  const end = interceptEnd(worker, events);
+  const untaken = new Map<number, Handout>();
+  const send = worker.send.bind(worker) as Send;
+  const sendAlive: Send = (...sent) => (end.isHeld() ? true : send(...sent));
+  const handOut: Send = (message, connection, ...rest) => {
+    if (!isNewConnection(message)) return sendAlive(message, connection, ...rest);
+    const handout: Handout = {
+      message,
+      connection: connection as AcceptedConnection,
+      deliver: () => void sendAlive(message, connection, ...rest),
+    };
+    untaken.set(message.seq, handout);
+    events.onHandout(handout);
+    return true;
+  };
+  worker.send = handOut as ChildProcess["send"];
+  worker.on("internalMessage" as "message", (reply: unknown) => {
+    const { ack } = reply as WorkerReply;
+    const handout = ack === undefined ? undefined : untaken.get(ack);
+    if (ack === undefined || handout === undefined) return;
+    untaken.delete(ack);
+    events.onTaken(handout);
+    // Nobody needs our end of a connection that was passed on. Node closes its end of all others.
+    if (ack < 0) handout.connection.close();
+  });
+  /** Below zero: Node counts its own upwards. */
+  let lastSeq = 0;
+  return {
+    hand({ message, connection }) {
+      lastSeq -= 1;
+      handOut({ ...message, seq: lastSeq }, connection);
+    },
+    releaseEnd: end.release,
+  };
+}
+
+/** Holds back the events that tell Node of a worker's end. */
+function interceptEnd(worker: ChildProcess, { mayEnd, onEnding, onEnded }: NodeWorkerEvents) {
+  let held: (() => void)[] | null = null;
+  const emit = worker.emit.bind(worker) as Emit;
+  const setConnected = (connected: boolean): void => void Object.assign(worker, { connected });
+  const tell = (event: string, values: readonly unknown[]): void => {
+    onEnding();
+    emit(event, ...values);
+    if (event === "exit") onEnded();
+  };
+  const emitOrHold: Emit = (event, ...values) => {
+    if (event !== "disconnect" && event !== "exit") return emit(event, ...values);
+    if (mayEnd()) {
+      tell(event, values);
+      return true;
+    }
+    // Node sends connections only to a process that is connected. Those that come from now on go to other workers later.
+    setConnected(true);
+    held ??= [];
+    held.push(() => {
+      setConnected(false);
+      tell(event, values);
+    });
+    return true;
+  };
+  worker.emit = emitOrHold as ChildProcess["emit"];
+  return {
+    isHeld: () => held !== null,
+    release() {
+      for (const event of held?.splice(0) ?? []) event();
+    },
+  };
+}
+
+function isNewConnection(message: unknown): message is NewConnectionMessage {
+  return (message as NewConnectionMessage | null)?.act === "newconn";
+}
