@@ -39,7 +39,7 @@ export function prepareFile(db, holds) {
   // is written and synced. The log changes many pages at once, and those cost less when they are larger.
   db.exec(`PRAGMA page_size = ${holds === "log" ? 8192 : 4096}`);
   db.exec("PRAGMA journal_mode = WAL");
-  // A commit waits for no disk: log-sync.mjs does, before it is answered.
+  // A commit waits for no disk: worker.mjs syncs the log before it answers.
   db.exec("PRAGMA synchronous = NORMAL");
   // Checkpoints write each changed page once, so fewer of them write less. The -wal stays below 40 MB, that of the
   // request log below 80.

@@ -4,7 +4,7 @@
 import { deserialize, serialize } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { command } from "../../config/package.ts";
-import type { Answers } from "../../core/db.ts";
+import type { Answers, Statement } from "../../core/db.ts";
 import {
   BatchRejected,
   StoreBehind,
@@ -14,7 +14,15 @@ import {
   StoreUnavailable,
   UniqueViolation,
 } from "../../core/store-errors.ts";
-import { listOf, messageOf, type ThreadCall } from "./thread-messages.ts";
+
+/** A call of the thread, which gets it as a message with an id. */
+export interface ThreadCall {
+  readonly kind: "batch" | "begin" | "step" | "commit" | "rollback" | "problems" | "close";
+  readonly isWrite?: boolean;
+  readonly isBackground?: boolean;
+  readonly transaction?: string;
+  readonly statements?: readonly Statement[];
+}
 
 /** Takes calls for the thread, wherever that is. */
 export interface Channel {
@@ -42,14 +50,8 @@ export interface Thread extends Channel {
 /** The end of a channel in another process; `send` carries a call to the thread's. */
 export function channelOver(send: (call: ForwardedCall) => Promise<ForwardedAnswer>, path: string): Channel {
   return {
-    async call({ kind, isWrite, isBackground, transaction, statements }) {
-      const answer = await send({
-        kind,
-        ...(isWrite === undefined ? {} : { isWrite }),
-        ...(isBackground === undefined ? {} : { isBackground }),
-        ...(transaction === undefined ? {} : { transaction }),
-        encoded: serialize(listOf(statements)),
-      });
+    async call({ statements = [], ...call }) {
+      const answer = await send({ ...call, encoded: serialize(statements) });
       if (answer.error !== null) throw toError(answer.error, path);
       return answer.encoded === null ? [] : (deserialize(answer.encoded) as Answers);
     },
@@ -130,15 +132,14 @@ export function startThread(workerData: ThreadData): Thread {
   worker.on("error", (error) => fail(error as Error));
   worker.once("exit", () => fail(new Error("the database is closed")));
 
-  const ask: SendToThread = (toMessage, moved) => {
+  const ask: SendToThread = (call, moved) => {
     if (fault !== null) return Promise.reject(new StoreUnavailable(fault));
     lastId += 1;
     const answer = wait(lastId);
-    worker.postMessage(toMessage(lastId), moved);
+    worker.postMessage({ id: lastId, ...call }, moved);
     return answer;
   };
-  const call = (wanted: ThreadCall): Promise<Answers> =>
-    ask((id) => messageOf(id, wanted, listOf(wanted.statements))).then(rowsOf);
+  const call = (wanted: ThreadCall): Promise<Answers> => ask(wanted).then(rowsOf);
   const opened = wait(0)
     .then(rowsOf)
     .catch(async (error) => {
@@ -157,16 +158,13 @@ export function startThread(workerData: ThreadData): Thread {
 }
 
 /** `moved` is memory that goes to the thread instead of being copied. */
-type SendToThread = (
-  toMessage: (id: number) => readonly unknown[],
-  moved?: readonly ArrayBuffer[],
-) => Promise<ThreadAnswer>;
+type SendToThread = (call: ThreadCall | ForwardedCall, moved?: readonly ArrayBuffer[]) => Promise<ThreadAnswer>;
 
 function createForward(ask: SendToThread): Thread["forward"] {
   return async (call) => {
     // A copy, as it may be a small part of what was received, and a message takes the whole along.
     const own = new Uint8Array(call.encoded);
-    const { encoded = null, error = null } = await ask((id) => messageOf(id, call, own), [own.buffer]);
+    const { encoded = null, error = null } = await ask({ ...call, encoded: own }, [own.buffer]);
     return { encoded, error };
   };
 }

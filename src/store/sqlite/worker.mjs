@@ -2,18 +2,16 @@
 // Plain JavaScript on purpose: a worker is loaded by Node itself, which on Node 20 reads no TypeScript, so the same
 // file serves from src/ (tests) and from dist/ (the build copies it).
 //
-// Group commit: all messages that wait are taken at once; their writes share one BEGIN IMMEDIATE … COMMIT. Where one fails,
-// the others are written without it. They are answered when the log is synced. While more waits, that happens beside this
-// thread, which goes on with the next group.
+// Group commit: the thread takes all messages that wait. Their writes share one BEGIN IMMEDIATE … COMMIT and one sync of
+// SQLite's log, and are answered after it. Where one write fails, the others are committed without it.
 
-import { serialize } from "node:v8";
+import { closeSync, fdatasyncSync, openSync } from "node:fs";
+import { deserialize, serialize } from "node:v8";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { createFileIdentity } from "./file-identity.mjs";
 import { BACKGROUND_ROWS_MAX, createCollector, splitGroup } from "./group.mjs";
-import { createLogSync } from "./log-sync.mjs";
 import { attach, checkTables, isDamage, loadDatabaseSync, prepareFile, takeLock } from "./open.mjs";
-import { createPlacement } from "./placement.mjs";
 import { createStatements } from "./statements.mjs";
-import { callOf } from "./thread-messages.mjs";
 import { createHead, createWitness, findLoss, readHead, readWitness } from "./witness.mjs";
 
 /** SQLite's number for a disk that failed. */
@@ -23,16 +21,15 @@ const { path, lockPath, busyTimeoutMs, acceptsLoss = false, isReadOnly = false }
 const { holds = "ledger", attached = null } = workerData;
 /** Commits are counted and synced where money depends on them. */
 const isLedger = path !== ":memory:" && !isReadOnly && holds === "ledger";
-const collector = holds === "log" ? createCollector(() => isScheduled || work()) : null;
+const collector = holds === "log" ? createCollector(work) : null;
 let queue = [];
-let isScheduled = false;
 let answers = [];
 /** Answers to what is committed and not yet synced, and where the last of it led. */
 let committed = [];
 let reached = null;
-/** Answers that wait for the sync under way. */
-let syncing = null;
-/** Why a sync failed. From there on, what the log holds may not be what is on disk, whatever later syncs say. */
+/** The write-ahead log, opened for its first sync. SQLite appends to the same file for as long as the database is open. */
+let log = null;
+/** Why a sync failed. The disk may lack parts of the log from then on, even if a later sync succeeds. */
 let logFault = null;
 /** The id of the interactive transaction that is open, if one is. */
 let openTransaction = null;
@@ -44,11 +41,10 @@ let bounds;
 let lock;
 
 const witness = isLedger ? createWitness(`${path}.witness`) : null;
-const logSync = isLedger ? createLogSync(`${path}-wal`) : null;
 /** Of the ledger. */
 let head;
 /** Of every file that stays open. */
-let placement;
+let identity;
 
 try {
   const DatabaseSync = await loadDatabaseSync();
@@ -66,7 +62,7 @@ try {
   runBatch = createStatements(db);
   bounds = { begin: db.prepare("BEGIN IMMEDIATE"), commit: db.prepare("COMMIT") };
   const adopted = isLedger ? watch(witnessed) : 0;
-  if (isLedger || holds === "log") placement = place();
+  if (isLedger || holds === "log") identity = identifyFiles();
   parentPort.on("message", receive);
   parentPort.postMessage([loss === null && adopted === 0 ? { id: 0 } : { id: 0, rows: [[{ ...loss, adopted }]] }]);
 } catch (error) {
@@ -99,38 +95,36 @@ function watch(witnessed) {
 }
 
 /** Of the ledger, where both files are open: it is what an audit reads. */
-function place() {
+function identifyFiles() {
   // SQLite makes its log with the first look at a file.
   db.prepare(`SELECT 1 FROM ${attached === null ? "main" : "attached"}.sqlite_master`).get();
   const file = attached ?? path;
-  return createPlacement([file, `${file}-wal`, ...(lockPath === null ? [] : [lockPath])]);
+  return createFileIdentity([file, `${file}-wal`, ...(lockPath === null ? [] : [lockPath])]);
 }
 
 function receive(message) {
-  queue.push(callOf(message));
-  if (!isScheduled) work();
+  queue.push(readCall(message));
+  work();
+}
+
+/** The statements of a worker process come encoded, so that the process between them and this thread need not read them. */
+function readCall({ encoded, statements = [], ...call }) {
+  const isEncoded = encoded !== undefined;
+  return { ...call, isEncoded, statements: isEncoded ? deserialize(encoded) : statements };
 }
 
 function work() {
-  isScheduled = false;
-  for (;;) {
+  for (let isMoving = true; isMoving; ) {
     takeWaiting();
-    const isMoving = openTransaction === null ? takeNext() : takeStep();
-    if (committed.length > 0 && syncing === null) sync();
+    isMoving = openTransaction === null ? takeNext() : takeStep();
+    if (committed.length > 0) sync();
     send();
-    if (!isMoving) return;
-    // The end of the sync has to be heard of.
-    if (syncing !== null) {
-      isScheduled = true;
-      setImmediate(work);
-      return;
-    }
   }
 }
 
 function takeWaiting() {
   for (let next = receiveMessageOnPort(parentPort); next !== undefined; next = receiveMessageOnPort(parentPort)) {
-    queue.push(callOf(next.message));
+    queue.push(readCall(next.message));
   }
 }
 
@@ -140,48 +134,27 @@ function send() {
   answers = [];
 }
 
-/** Where nothing else waits, this thread may as well wait for the disk itself: that saves two switches. */
+/** Makes commits durable. SQLite itself does not wait for the disk (synchronous = NORMAL). */
 function sync() {
-  const batch = { answers: committed, reached };
+  const synced = committed;
   committed = [];
-  takeWaiting();
-  if (logSync === null) endSync(batch, null);
-  else if (queue.length === 0) endSync(batch, syncNow());
-  else {
-    syncing = batch;
-    logSync.beside((error) => {
-      // Closed meanwhile.
-      if (syncing !== batch) return;
-      syncing = null;
-      endSync(batch, error);
-      if (committed.length > 0) sync();
-      send();
-      // What the sync has taken from the port meanwhile is announced by nothing else.
-      if (!isScheduled) work();
-    });
-  }
-}
-
-/** The error, or null. */
-function syncNow() {
   try {
-    logSync.now();
-    return null;
+    if (isLedger) syncLog();
   } catch (error) {
-    return error;
-  }
-}
-
-function endSync(batch, error) {
-  logFault ??= error;
-  if (logFault === null) {
-    answers.push(...batch.answers);
-    send();
-    head?.confirm(batch.reached);
+    logFault = error;
+    const failure = describe(Object.assign(error, { errcode: IO_ERROR }));
+    for (const { id } of synced) answers.push({ id, error: failure });
     return;
   }
-  const failure = describe(Object.assign(logFault, { errcode: IO_ERROR }));
-  for (const { id } of batch.answers) answers.push({ id, error: failure });
+  answers.push(...synced);
+  send();
+  head?.confirm(reached);
+}
+
+function syncLog() {
+  // Opened for writing, as Windows syncs no other files.
+  log ??= openSync(`${path}-wal`, "r+");
+  fdatasyncSync(log);
 }
 
 /** Copies everything into the database and begins a new log, all of it synced. Throws where that fails as well. */
@@ -233,10 +206,9 @@ function runAlone(message) {
   } else if (message.kind === "problems") {
     answer(message, () => [findProblems().map((problem) => ({ problem }))]);
   } else if (message.kind === "close") {
-    endAllSyncs();
     collector?.close();
     db.close();
-    logSync?.close();
+    if (log !== null) closeSync(log);
     witness?.close();
     lock?.close();
     parentPort.postMessage([{ id: message.id }]);
@@ -246,23 +218,15 @@ function runAlone(message) {
   }
 }
 
-function endAllSyncs() {
-  const open = { answers: [...(syncing?.answers ?? []), ...committed], reached };
-  syncing = null;
-  committed = [];
-  if (open.answers.length > 0) endSync(open, logSync === null ? null : syncNow());
-  send();
-}
-
 /** Throws where the database does not answer at all. */
 function findProblems() {
   db.prepare("SELECT 1").get();
   witness?.refresh();
-  return placement?.check() ?? [];
+  return identity?.check() ?? [];
 }
 
 function begin() {
-  placement?.assert();
+  identity?.assert();
   if (logFault !== null) renewLog();
   bounds.begin.get();
 }

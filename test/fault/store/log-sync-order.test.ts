@@ -1,4 +1,4 @@
-// What is sent or committed while SQLite's log is synced beside its thread, and what is answered before its witness.
+// Calls that are sent while SQLite's log is synced, a sync that fails, and commits that are answered before their witness.
 
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, expect, test, vi } from "vitest";
-import { listOf, messageOf, type ThreadCall } from "../../../src/store/sqlite/thread-messages.ts";
+import type { ThreadCall } from "../../../src/store/sqlite/thread.ts";
 
 interface Answer {
   readonly id: number;
@@ -15,13 +15,13 @@ interface Answer {
   readonly error?: { readonly message: string };
 }
 
-/** The places of `pace`, as paced-thread.mjs has them. */
-const [REACHED, RELEASED, MAY_END] = [0, 1, 2];
+/** The positions in `pace`, as paced-thread.mjs has them. */
+const [REACHED, RELEASED] = [0, 1];
 const ALL = 1_000;
 
 class PacedThread {
   readonly folder = mkdtempSync(join(tmpdir(), "switchyard-sync-order-"));
-  readonly #pace = new Int32Array(new SharedArrayBuffer(12));
+  readonly #pace = new Int32Array(new SharedArrayBuffer(8));
   readonly #waiting = new Map<number, (answer: Answer) => void>();
   readonly #worker: Worker;
   readonly #opened: Promise<Answer>;
@@ -41,7 +41,7 @@ class PacedThread {
   call(wanted: ThreadCall): Promise<Answer> {
     this.#lastId += 1;
     const answered = this.#answerTo(this.#lastId);
-    this.#worker.postMessage(messageOf(this.#lastId, wanted, listOf(wanted.statements)));
+    this.#worker.postMessage({ id: this.#lastId, ...wanted });
     return answered;
   }
 
@@ -53,22 +53,10 @@ class PacedThread {
     return this.call({ kind: "batch", isWrite: false, statements: [{ sql }] });
   }
 
-  /** A is committed and its sync under way, and B is committed after it. Then the thread stops before A's sync ends. */
-  async commitTwo(): Promise<{ first: Promise<Answer>; second: Promise<Answer> }> {
+  /** The first write, whose sync is the first pause. */
+  async start(): Promise<Answer> {
     await this.#opened;
-    const made = this.write("CREATE TABLE names (name TEXT)");
-    await this.reached(1);
-    const first = this.write("INSERT INTO names VALUES ('a')");
-    const begun = this.call({ kind: "begin", transaction: "b" });
-    const statements = [{ sql: "INSERT INTO names VALUES ('b')" }];
-    const second = this.call({ kind: "commit", transaction: "b", statements });
-    const seen = this.read("SELECT name FROM names");
-    this.release(1);
-    await Promise.all([made, begun]);
-    expect((await seen).rows).toEqual([[{ name: "a" }, { name: "b" }]]);
-    Atomics.store(this.#pace, MAY_END, 1);
-    await this.reached(2);
-    return { first, second };
+    return this.write("CREATE TABLE names (name TEXT)");
   }
 
   /** As the file beside the database says it. */
@@ -103,23 +91,34 @@ afterEach(() => {
   return thread.close();
 });
 
-test("a call that arrives in the moment a sync ends is answered, though none follows it", async () => {
+test("writes that are sent during a sync are committed together after it, and answered", async () => {
   thread = new PacedThread();
-  const { first, second } = await thread.commitTwo();
-  const third = thread.write("INSERT INTO names VALUES ('c')");
-  thread.release(2);
-  const answers = await Promise.all([first, second, third]);
-  expect(answers.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
+  let isAnswered = false;
+  const made = thread.start().finally(() => (isAnswered = true));
+  await thread.reached(1);
+  const first = thread.write("INSERT INTO names VALUES ('a')");
+  const begun = thread.call({ kind: "begin", transaction: "b" });
+  const statements = [{ sql: "INSERT INTO names VALUES ('b')" }];
+  const second = thread.call({ kind: "commit", transaction: "b", statements });
+  const seen = thread.read("SELECT name FROM names");
+  expect(isAnswered).toBe(false);
+  thread.release(1);
+  const answers = await Promise.all([made, first, begun, second]);
+  expect(answers.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined]);
+  expect((await seen).rows).toEqual([[{ name: "a" }, { name: "b" }]]);
 });
 
-test("after a sync that failed nothing behind it in the log counts as durable, until the log is renewed", async () => {
+test("a commit whose sync failed is rejected, and later ones count after the log was renewed", async () => {
   thread = new PacedThread({ isFailing: true });
-  const { first, second } = await thread.commitTwo();
+  thread.release(1);
+  await thread.start();
+  const first = thread.write("INSERT INTO names VALUES ('a')");
+  await thread.reached(2);
+  const second = thread.write("INSERT INTO names VALUES ('b')");
   thread.release(2);
   expect((await first).error?.message).toContain("EIO");
-  expect((await second).error?.message).toContain("EIO");
-  expect((await thread.write("INSERT INTO names VALUES ('c')")).error).toBeUndefined();
-  expect((await thread.read("SELECT name FROM names")).rows).toEqual([[{ name: "a" }, { name: "b" }, { name: "c" }]]);
+  expect((await second).error).toBeUndefined();
+  expect((await thread.read("SELECT name FROM names")).rows).toEqual([[{ name: "a" }, { name: "b" }]]);
 });
 
 test("a commit is answered before its witness is written, and a witness is written of each", async () => {

@@ -1,14 +1,14 @@
-// The thread of a SQLite file, whose syncs end when a test says so. `pace` is memory that both share: how many pauses were
-// reached, how many may end, and whether the sync beside the thread may end. With `isFailing` that sync fails. With
-// `pausesAtWitness` the thread also stops before it writes to its witness.
+// The thread of a SQLite file, whose syncs and witness writes end when a test says so. `pace` is memory that both share: how
+// many pauses were reached, and how many may end. The thread pauses at its first sync, with `isFailing` at one more that then
+// fails, and with `pausesAtWitness` before each write to its witness.
 
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { workerData } from "node:worker_threads";
 
-const [REACHED, RELEASED, MAY_END] = [0, 1, 2];
+const [REACHED, RELEASED] = [0, 1];
 const { pace, isFailing, pausesAtWitness } = workerData;
-const { fdatasync, fdatasyncSync, writeSync } = fs;
+const { fdatasyncSync, writeSync } = fs;
 
 /** Stops the thread, so that what is sent meanwhile waits unread. */
 function pause() {
@@ -18,10 +18,13 @@ function pause() {
   }
 }
 
-let hasPaused = false;
+let pausesLeft = isFailing ? 2 : 1;
 fs.fdatasyncSync = (file) => {
-  if (!hasPaused) pause();
-  hasPaused = true;
+  if (pausesLeft > 0) {
+    pausesLeft -= 1;
+    pause();
+    if (isFailing && pausesLeft === 0) throw Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" });
+  }
   fdatasyncSync(file);
 };
 
@@ -31,20 +34,6 @@ if (pausesAtWitness) {
     return writeSync(...args);
   };
 }
-
-function endBeside(file, done) {
-  if (Atomics.load(pace, MAY_END) === 0) setTimeout(endBeside, 1, file, done);
-  // The thread's own next turn comes first. After it nothing is left to do.
-  else setImmediate(end, done);
-}
-
-function end(done) {
-  fs.fdatasync = fdatasync;
-  syncBuiltinESMExports();
-  pause();
-  done(isFailing ? Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" }) : null);
-}
-fs.fdatasync = endBeside;
 syncBuiltinESMExports();
 
 await import("../../../src/store/sqlite/worker.mjs");

@@ -6,14 +6,10 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 
 const SLOW_MS = 400;
-const { fdatasync, fdatasyncSync } = fs;
+const { fdatasyncSync } = fs;
 const has = (name) => fs.existsSync(join(process.env.SYNC_FAULTS ?? "", name));
 const broken = () => Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" });
 
-fs.fdatasync = (file, done) => {
-  if (has("broken")) return setImmediate(done, broken());
-  return has("slow") ? setTimeout(() => fdatasync(file, done), SLOW_MS) : fdatasync(file, done);
-};
 fs.fdatasyncSync = (file) => {
   if (has("broken")) throw broken();
   if (has("slow")) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SLOW_MS);

@@ -1,5 +1,5 @@
-// Where the files of an open SQLite database were, to notice when one is deleted, moved or replaced. SQLite itself would
-// go on writing to a file that nobody finds again. Plain JavaScript for the same reason as worker.mjs.
+// Notices when a file of an open SQLite database is deleted, moved or replaced. SQLite itself would go on writing to a
+// file that nobody finds again. Plain JavaScript for the same reason as worker.mjs.
 
 import { statSync } from "node:fs";
 import { basename } from "node:path";
@@ -8,15 +8,15 @@ import { basename } from "node:path";
 const CHECK_MS = 1_000;
 
 /** Made right after the files were opened: SQLite keeps them open, so their numbers stay theirs. */
-export function createPlacement(paths) {
-  const placed = new Map(paths.map((path) => [path, identify(path)]));
+export function createFileIdentity(paths) {
+  const opened = new Map(paths.map((path) => [path, identify(path)]));
   let checkedAtMs = Number.NEGATIVE_INFINITY;
   let problems = [];
 
   function check() {
     checkedAtMs = performance.now();
     problems = paths
-      .filter((path) => placed.get(path) !== identify(path))
+      .filter((path) => opened.get(path) !== identify(path))
       .map((path) => `${basename(path)} was deleted, moved or replaced while it was open`);
     return problems;
   }
