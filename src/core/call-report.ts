@@ -14,6 +14,13 @@ export interface CallReport {
   readonly attempts: readonly AttemptReport[];
   /** The id of the model that answered. */
   readonly answeredBy: string | null;
+  /** Another model answered than the one selected. */
+  readonly isFallback: boolean;
+  /**
+   * Time that the gateway itself took: from the whole request to the first attempt, and from the answer of the last one to
+   * a response that is ready to be sent. Pauses between attempts are the providers' doing. Null without a response.
+   */
+  readonly overheadMs: number | null;
   /** Token counts as charged; null when nothing was charged. */
   readonly usage: Usage | null;
   readonly cost: CostRecord | null;
@@ -22,6 +29,10 @@ export interface CallReport {
   readonly capture: CapturedResponse | null;
   /** What the provider says about its response; null where no span wants it. */
   readonly metadata: ResponseMetadata | null;
+}
+
+export function isFallback(answeredBy: string, { model }: Pick<Decision, "model">): boolean {
+  return answeredBy !== model;
 }
 
 /**

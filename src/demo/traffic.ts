@@ -201,6 +201,7 @@ function rejected({ key, route, chat, content, decision, features }: DemoRequest
     decision,
     attempts: [],
     answeredBy: null,
+    isFallback: false,
     hold: null,
     cost: null,
     latencyMs: 1 + random.below(8),
@@ -231,6 +232,7 @@ function answered(drawn: Drawn): RecordBody {
     status: 200,
     attempts: [...failed, { ...attempt, outcome: isDisconnected ? "client-gone" : "answered" }],
     answeredBy: { model: model.id, provider: model.provider },
+    isFallback: model.id !== decision.model,
     hold,
     cost: {
       ...{ buckets, isEstimated: isDisconnected, price, markupPpm, charge: costNano(buckets, price, markupPpm) },

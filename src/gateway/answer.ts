@@ -1,6 +1,6 @@
 // The response for the client, whole or as a stream. Either way it is settled before its end is sent. Behaviour 6.
 
-import type { AttemptReport } from "../core/call-report.ts";
+import { type AttemptReport, isFallback } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import { createClientStream, writeClientResponse } from "../formats/bridge.ts";
@@ -78,8 +78,8 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
     idempotencyId === null ? null : { idempotencyId, contentType: JSON_TYPE, text: (await kept).toString("utf8") };
   const settlement = await book(delivered, assessment, stored, services);
   noteTurn(ready, usage, whole.toolCallIds(), services);
-  reporter(ready, capture)({ event: "finished", isCutting: false, settlement });
   const bytes = kept instanceof Promise ? await kept : kept;
+  reporter(ready, capture)({ event: "finished", isCutting: false, settlement });
   const headers = routingHeaders(reservation.decision, assessment, services);
   return { kind: "whole", headers, contentType: JSON_TYPE, bytes };
 }
@@ -88,9 +88,9 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   const { call, reservation, attempted, answered } = ready;
   const { model } = answered;
   const { decision } = reservation;
-  const isFallback = model.id !== decision.model;
   const host = hostShown(model, reservation);
-  const expected = { isFallback, savings: decision.savings, isUsageEstimated: false, host };
+  const { savings } = decision;
+  const expected = { isFallback: isFallback(model.id, decision), savings, isUsageEstimated: false, host };
   const contentType = call.request.target?.framing === "json-array" ? JSON_TYPE : STREAM_TYPE;
   const capture = captureFor(call);
   const writer = createClientStream(call.format, responseContext(ready, services), {
@@ -142,11 +142,12 @@ function captureFor({ request, captures: { text, metadata }, isCompared = false 
 /** `isCutting` is what the settlement was decided by, not what holds once it is booked. */
 type EndCall = (end: Pick<CallEnd, "event" | "isCutting"> & { readonly settlement: Settlement | null }) => void;
 
-/** Hands the finished report to the edge. */
+/** Made when the response, or the beginning of a stream, is ready. Hands the finished report to the edge. */
 function reporter({ call, reservation, attempted }: Ready, { content, metadata }: ResponseCapture): EndCall {
   const facts = { decision: reservation.decision, reservation, attempted };
+  const work = { receivedAt: call.receivedAt, readyAt: performance.now() };
   return ({ event, isCutting, settlement }) =>
-    call.observer.ended(reportOf(facts, { event, isCutting, settlement, capture: content, metadata }));
+    call.observer.ended(reportOf(facts, { event, isCutting, work, settlement, capture: content, metadata }));
 }
 
 /** Who broke the stream pays: a client that leaves pays for what came so far, a provider or we ourselves cost it nothing. */

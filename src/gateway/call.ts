@@ -17,6 +17,8 @@ export interface Call {
   readonly requestId: string;
   readonly format: CallFormat;
   readonly request: ClientRequest;
+  /** When all of it was here, on the monotonic clock: what a slow client took before is none of our time. */
+  readonly receivedAt: number;
   /** The body as it was sent, before any history was added. */
   readonly sentBytes: Buffer;
   readonly caller: Caller;

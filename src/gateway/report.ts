@@ -1,6 +1,13 @@
 // The report on a call: composes what the steps returned, and decides how the call ended.
 
-import type { CallEnding, CallReport, CapturedResponse, ResponseMetadata } from "../core/call-report.ts";
+import {
+  type AttemptReport,
+  type CallEnding,
+  type CallReport,
+  type CapturedResponse,
+  isFallback,
+  type ResponseMetadata,
+} from "../core/call-report.ts";
 import type { Decision } from "../core/decision.ts";
 import type { Attempted } from "./attempt/attempt.ts";
 import type { LastEvent } from "./call.ts";
@@ -20,25 +27,43 @@ export interface CallEnd {
   readonly event: LastEvent;
   /** Whether the process is stopping and cuts its calls off, so that a broken call is our doing. */
   readonly isCutting: boolean;
+  /** Absent without a response. */
+  readonly work?: GatewayWork;
   readonly settlement?: Settlement | null;
   readonly capture?: CapturedResponse | null;
   readonly metadata?: ResponseMetadata | null;
 }
 
+/** From the whole request to a response that is ready to be sent, on the monotonic clock. */
+interface GatewayWork {
+  readonly receivedAt: number;
+  readonly readyAt: number;
+}
+
 export function reportOf({ decision, reservation, attempted }: CallFacts, end: CallEnd): CallReport {
   const { settlement = null, capture = null, metadata = null } = end;
   const followed = reservation?.decision ?? decision;
+  const attempts = attempted?.attempts ?? [];
+  const answeredBy = attempted?.result.ok === true ? attempted.result.model.id : null;
   return {
     decision: followed?.isNamed ? null : followed,
     hold: reservation?.amount ?? null,
-    attempts: attempted?.attempts ?? [],
-    answeredBy: attempted?.result.ok === true ? attempted.result.model.id : null,
+    attempts,
+    answeredBy,
+    isFallback: answeredBy !== null && followed !== null && isFallback(answeredBy, followed),
+    overheadMs: end.work === undefined ? null : overheadMs(end.work, attempts),
     usage: settlement?.usage ?? null,
     cost: settlement?.cost ?? null,
     ending: endingOf(end),
     capture,
     metadata,
   };
+}
+
+function overheadMs({ receivedAt, readyAt }: GatewayWork, attempts: readonly AttemptReport[]): number | null {
+  const [first, last] = [attempts[0], attempts.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  return first.beganAt - receivedAt + (readyAt - last.endedAt);
 }
 
 /** The one place that decides how a call ended. */

@@ -3,6 +3,7 @@
 
 import { inputTokensPossible } from "../billing/estimate.ts";
 import { estimatedUsage, exceeds, type Metered, meter, priceFor, type TokenCounts } from "../billing/meter.ts";
+import { isFallback } from "../core/call-report.ts";
 import { promptTokens, type Usage, type UsageProblemReason } from "../core/chat.ts";
 import type { ChargedUsage, StoredAnswer } from "../core/ledger.ts";
 import type { HostedModel } from "../core/model.ts";
@@ -52,7 +53,7 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
   return {
     usage: isEstimated ? estimatedUsage(buckets) : (usage as Usage),
     isUsageEstimated: isEstimated,
-    isFallback: model.id !== reservation.decision.model,
+    isFallback: isFallback(model.id, reservation.decision),
     host: hostShown(model, reservation),
     savings: savingsFromUsage({ buckets, model, catalog }),
     charge: costNano(buckets, price, markupPpm),

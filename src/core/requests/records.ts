@@ -98,6 +98,8 @@ export interface RequestRecord extends RequestLabels {
   readonly decision: Decision | null;
   readonly attempts: readonly AttemptRecord[];
   readonly answeredBy: { readonly model: string; readonly provider: string } | null;
+  /** Another model answered than the one selected. */
+  readonly isFallback: boolean;
   readonly hold: NanoUsd | null;
   readonly cost: CostRecord | null;
   readonly latencyMs: number;
@@ -130,16 +132,12 @@ export function isFailed({ status, ending }: Pick<RequestRecord, "status" | "end
   return status >= 400 || ending === "provider-broke" || ending === "gateway-broke";
 }
 
-export function isFallenBack({ answeredBy, decision }: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
-  return answeredBy !== null && decision !== null && answeredBy.model !== decision.model;
-}
-
 /**
  * Whether more than the prompt decided: a floor or a ceiling, an ability that a tier lacks, money, an open tool call, a
  * model that is cooling down, or that the first choice failed.
  */
-export function isAdjusted(record: Pick<RequestRecord, "answeredBy" | "decision">): boolean {
-  return isFallenBack(record) || (record.decision?.adjustments?.length ?? 0) > 0;
+export function isAdjusted({ isFallback, decision }: Pick<RequestRecord, "isFallback" | "decision">): boolean {
+  return isFallback || (decision?.adjustments?.length ?? 0) > 0;
 }
 
 /** All tokens of a request, read and written. */

@@ -90,6 +90,7 @@ export function complete(
     requestId: request.id,
     format,
     request: clientRequest,
+    receivedAt: recording.bodyReadAt,
     sentBytes: sentBytes ?? clientRequest.source.bytes,
     caller,
     headers: request.headers as ClientHeaders,

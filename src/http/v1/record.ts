@@ -101,6 +101,10 @@ export class RequestRecording implements CallObserver {
     });
   }
 
+  get bodyReadAt(): number {
+    return this.#times.bodyReadAt;
+  }
+
   /** The whole body is here. The request holds its place in the queue, if it has one, until its credits are reserved. */
   bodyRead(leaveQueue: (() => void) | null = null): void {
     this.#times.bodyReadAt = performance.now();
@@ -209,7 +213,7 @@ export class RequestRecording implements CallObserver {
   }
 
   #metric({ status, durationMs }: Closing): RequestMetric {
-    const { decision, answeredBy, cost } = this.#report;
+    const { decision, answeredBy, overheadMs, cost } = this.#report;
     const { routingAt, routedAt } = this.#times;
     return {
       route: this.#route ?? "unknown",
@@ -218,7 +222,7 @@ export class RequestRecording implements CallObserver {
       model: answeredBy ?? "none",
       durationMs,
       firstContentMs: this.#firstContentMs(),
-      overheadMs: overheadMs(this.#times, this.#report),
+      overheadMs,
       decisionMs: routedAt === 0 ? null : routedAt - routingAt,
       fallback: fallbackOf(this.#report),
       failedAttempts: failedAttempts(this.#report),
@@ -248,7 +252,7 @@ export class RequestRecording implements CallObserver {
       category: call?.decision?.category,
       profile: call?.decision?.profile,
       model: call?.answeredBy,
-      isFallback: call === null ? undefined : isFallback(call),
+      isFallback: call?.isFallback,
       usage: call === null ? undefined : tokensOf(call),
       chargedUsd: call === null ? undefined : chargedUsd(call),
       ending: call?.ending,
@@ -277,16 +281,8 @@ export class RequestRecording implements CallObserver {
   }
 }
 
-/** Before the first attempt, and after the one that answered. Pauses between attempts are the providers' doing. */
-function overheadMs({ bodyReadAt, readyAt }: RequestTimes, { attempts }: CallReport): number | null {
-  const first = attempts[0];
-  const last = attempts.at(-1);
-  if (readyAt === 0 || bodyReadAt === 0 || first === undefined || last === undefined) return null;
-  return first.beganAt - bodyReadAt + (readyAt - last.endedAt);
-}
-
 function fallbackOf(report: CallReport): RequestMetric["fallback"] {
-  if (!isFallback(report)) return null;
+  if (!report.isFallback) return null;
   const from = report.decision?.model ?? "none";
   const failed = report.attempts.find(({ model, outcome }) => model === from && outcome === "failed");
   // A model that started to cool down after the decision was not tried at all.
@@ -302,11 +298,6 @@ function failedAttempts({ attempts }: CallReport): RequestMetric["failedAttempts
 
 function asFailure(attempt: AttemptReport): RequestMetric["failedAttempts"][number] {
   return { model: attempt.model, provider: attempt.provider, reason: failureReason(attempt) };
-}
-
-/** Whether another model answered than the one chosen first. */
-function isFallback({ answeredBy, decision }: CallReport): boolean {
-  return answeredBy !== null && decision !== null && answeredBy !== decision.model;
 }
 
 /** Whether it got as far as a decision, or to a model that it named itself. */

@@ -58,6 +58,7 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     decision: report.decision,
     attempts: report.attempts.map((attempt) => toAttempt(attempt, startedAtMs, keepsContent)),
     answeredBy: answererOf(report),
+    isFallback: report.isFallback,
     hold: report.hold,
     cost: report.cost,
     latencyMs: finished.durationMs,

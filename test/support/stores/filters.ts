@@ -1,13 +1,7 @@
 // Filters of the log, each with what it means for a record: for the stores and for single lines alike.
 
 import type { RequestFilter } from "../../../src/core/requests/log.ts";
-import {
-  type AnsweredAt,
-  isAdjusted,
-  isFailed,
-  isFallenBack,
-  type RequestRecord,
-} from "../../../src/core/requests/records.ts";
+import { type AnsweredAt, isAdjusted, isFailed, type RequestRecord } from "../../../src/core/requests/records.ts";
 
 export type FilterCase = readonly [string, Omit<RequestFilter, "accountId">, (record: RequestRecord) => boolean];
 
@@ -68,6 +62,6 @@ export const FILTER_CASES: readonly FilterCase[] = [
   ["several statuses", { status: { kind: "exact", statuses: [402, 503] } }, ({ status }) => status !== 200],
   ["broken streams", { status: { kind: "broken" } }, (record) => isFailed(record) && record.status === 200],
   ["a class", { status: { kind: "class", hundreds: 5 } }, ({ status }) => status >= 500],
-  ["fallbacks", { isFallback: true }, isFallenBack],
+  ["fallbacks", { isFallback: true }, ({ isFallback }) => isFallback],
   ["the beginning of ids", { requestIdStart: "req_" }, () => true],
 ];

@@ -94,6 +94,7 @@ export function makeRecord(overrides: Partial<RequestRecord> = {}): RequestRecor
       },
     ],
     answeredBy: { model: "alpha", provider: "lab" },
+    isFallback: false,
     hold: 5_000n,
     cost: {
       buckets: { input: 10, cacheRead: 3, cacheWrite: 2, output: 20 },
@@ -158,6 +159,7 @@ export function variedRecord(n: number, startMs = NOON): RequestRecord {
         ? null
         : { ...DECISION, tier, category, profile, adjustments, model: isFallback ? "elsewhere" : model },
     answeredBy: isRefused ? null : { model, provider: n % 7 < 5 ? "lab" : "mill" },
+    isFallback: isFallback && !isRefused && n % 26 !== 0,
     cost: isRefused || isBroken ? null : cost,
     firstContentMs: isRefused ? null : n % 5_000,
     latencyMs: (n * 7) % 70_000,
