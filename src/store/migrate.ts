@@ -1,6 +1,7 @@
 // Numbered SQL files, each applied once and recorded by name: in a transaction of its own, or all in one on a new database.
 // The files hold portable SQL. Where the databases differ, a file exists twice (NAME.sqlite.sql, NAME.postgres.sql) or
 // a comment is marked (/*sqlite …*/). A statement ends with a semicolon at the end of a line.
+// NAME.log.sql holds what a migration does to the tables of the request log, which have a file of their own on SQLite.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Db, Queryable } from "../core/db.ts";
@@ -62,13 +63,26 @@ export function splitStatements(sql: string): readonly string[] {
 }
 
 export function readMigrations(kind: Db["kind"]): readonly Migration[] {
+  return readParts(kind, () => true);
+}
+
+/** Every migration as far as it is about the request log: of most, nothing. */
+export function readLogMigrations(kind: Db["kind"]): readonly Migration[] {
+  return readParts(kind, (marks) => marks.includes("log"));
+}
+
+/** A migration may have one file for the log and one for the rest. */
+function readParts(kind: Db["kind"], isWanted: (marks: readonly string[]) => boolean): readonly Migration[] {
   const folder = new URL("./migrations/", import.meta.url);
-  const names = readdirSync(folder).filter((name) => /^\d{4}_\w+(\.\w+)?\.sql$/.test(name));
-  const ofStore = names.filter((name) => name.split(".").length === 2 || name.endsWith(`.${kind}.sql`));
-  return ofStore.sort().map((name) => ({
-    name: name.split(".", 1)[0] as string,
-    sql: uncommentFor(kind, readFileSync(new URL(name, folder), "utf8")),
-  }));
+  const other = kind === "sqlite" ? "postgres" : "sqlite";
+  const migrations = new Map<string, string>();
+  for (const file of readdirSync(folder).sort()) {
+    const [name = "", ...marks] = file.split(".");
+    if (!file.endsWith(".sql") || marks.includes(other)) continue;
+    const sql = isWanted(marks) ? uncommentFor(kind, readFileSync(new URL(file, folder), "utf8")) : "";
+    migrations.set(name, `${migrations.get(name) ?? ""}${sql}`);
+  }
+  return [...migrations].map(([name, sql]) => ({ name, sql }));
 }
 
 /** What stands in a comment marked with a store's name is for that store alone. */

@@ -129,7 +129,7 @@ await describeStores("filters of the log", ({ url }) => {
 
   test("requests from before the counters are counted by the migration as by the writer", async () => {
     const folder = new URL("../../src/store/migrations/", import.meta.url);
-    const name = readdirSync(folder).find((each) => each.endsWith("_request_counts.sql")) as string;
+    const name = readdirSync(folder).find((each) => each.endsWith("_request_counts.log.sql")) as string;
     const statements = splitStatements(readFileSync(new URL(name, folder), "utf8"));
     const backfill = statements.find((statement) => statement.startsWith("INSERT INTO request_counts")) as string;
     const all =
@@ -137,13 +137,13 @@ await describeStores("filters of the log", ({ url }) => {
     const written = await db.query(all);
     await db.query("DELETE FROM request_counts");
     await db.query(backfill.replace("request_counts SELECT", `request_counts (${COUNTED}) SELECT`));
-    const sums = readFileSync(new URL("0028_request_sums.sql", folder), "utf8");
+    const sums = readFileSync(new URL("0028_request_sums.log.sql", folder), "utf8");
     await db.query(splitStatements(sums).find((each) => each.startsWith("UPDATE request_counts")) as string);
     expect(await db.query(all)).toEqual(written);
   });
 
   test("totals of all keys are summed by the migration as by the writer", async () => {
-    const file = new URL("../../src/store/migrations/0031_all_keys.sql", import.meta.url);
+    const file = new URL("../../src/store/migrations/0031_all_keys.log.sql", import.meta.url);
     const [backfill = ""] = splitStatements(readFileSync(file, "utf8"));
     const all = "SELECT * FROM request_rollups ORDER BY account_id, span, start_at, model, tier, key_id, status";
     const written = await db.query(all);

@@ -6,9 +6,9 @@ import { parse } from "node:path";
 import type { Db, Queryable } from "../../core/db.ts";
 import { StoreDamaged, StoreUnusable } from "../../core/store-errors.ts";
 import { moveAside } from "../backup/files.ts";
-import { compareMigrations, migrate } from "../migrate.ts";
+import { compareMigrations, migrate, readLogMigrations } from "../migrate.ts";
 import { type MoveWatcher, moveTables, tablesLeft, takenFrom } from "./log-move.ts";
-import { copyRows, hasRows, LOG_TABLES, logMigrations, type Schema } from "./log-tables.ts";
+import { copyRows, hasRows, LOG_TABLES, type Schema } from "./log-tables.ts";
 import { openSqlite, openThread, type SqliteOptions, sqliteOver } from "./sqlite.ts";
 import type { Thread } from "./thread.ts";
 
@@ -55,7 +55,7 @@ async function openLog(database: string): Promise<Thread> {
     const log = sqliteOver(thread);
     const [other] = await log.query("SELECT name FROM sqlite_master WHERE name = 'ledger_transactions'");
     if (other !== undefined) throw new StoreUnusable(`${path} is a database, so it cannot hold a request log.`);
-    if ((await compareMigrations(log)).missing.length > 0) await migrate(log, logMigrations());
+    if ((await compareMigrations(log)).missing.length > 0) await migrate(log, readLogMigrations("sqlite"));
     for (const sql of STATE) await log.query(sql);
     // As SQLite does for the files that it makes.
     const { uid, gid } = statSync(database);

@@ -1,51 +1,32 @@
-// The tables of the request log: which of the migrations are theirs, and how their rows are copied from one SQLite file
-// to another. The tables of the database that bear the same names are empty there, except in a backup.
+// The tables of the request log, and how their rows are copied from one SQLite file to another. The tables of the database that bear the same names are empty there, except in a backup.
 
 import type { Queryable, SqlValue, Statement } from "../../core/db.ts";
-import { type Migration, readMigrations, splitStatements } from "../migrate.ts";
 
-/** A row has one writer at a time. */
-const RECORDS = [
-  "requests",
-  "request_details",
-  "request_contents",
-  "request_tags",
-  "request_feedback",
-  "shadow_samples",
-  "session_turns",
-] as const;
+/**
+ * The tables of the log, by how their rows are copied. `records`: a row has one writer at a time. `totals`: a row that is
+ * there already is added to. `words`: which request each row of the index of words belongs to.
+ */
+const COPIED = {
+  requests: "records",
+  request_details: "records",
+  request_contents: "records",
+  request_tags: "records",
+  request_feedback: "records",
+  shadow_samples: "records",
+  session_turns: "records",
+  request_rollups: "totals",
+  request_counts: "totals",
+  request_failures: "totals",
+  request_tool_calls: "totals",
+  request_key_days: "totals",
+  request_word_rows: "words",
+} as const satisfies Readonly<Record<string, "records" | "totals" | "words">>;
 
-/** A row that is there already is added to. */
-const TOTALS = [
-  "request_rollups",
-  "request_counts",
-  "request_failures",
-  "request_tool_calls",
-  "request_key_days",
-] as const;
+export const LOG_TABLES: readonly string[] = Object.keys(COPIED);
 
-/** The index of words, and which request a row of it belongs to. */
+/** The index of words. */
 const WORDS = "request_words";
-const WORD_ROWS = "request_word_rows";
-
-export const LOG_TABLES: readonly string[] = [...RECORDS, ...TOTALS, WORD_ROWS];
-
-/** Of every migration, the statements about the log. */
-export function logMigrations(): readonly Migration[] {
-  return readMigrations("sqlite").map(({ name, sql }) => ({
-    name,
-    sql: splitStatements(sql).filter(isOfLog).join(";\n"),
-  }));
-}
-
-const SUBJECT =
-  /^(?:CREATE (?:VIRTUAL )?TABLE|ALTER TABLE|INSERT INTO|UPDATE|DELETE FROM|DROP INDEX|CREATE (?:UNIQUE )?INDEX \w+ ON) (\w+)/;
-
-/** An index is named after its table. */
-function isOfLog(statement: string): boolean {
-  const subject = SUBJECT.exec(statement)?.[1] ?? "";
-  return [...LOG_TABLES, WORDS].some((table) => subject === table || subject.startsWith(`${table}_`));
-}
+const WORD_ROWS = "request_word_rows" satisfies keyof typeof COPIED;
 
 /** A file as the connection names it. */
 export type Schema = "main" | "attached";
@@ -100,7 +81,7 @@ async function copyWords(tx: Queryable): Promise<void> {
 const WORD_PARTS = ["data", "idx", "docsize", "config"];
 
 export function isTotals(table: string): boolean {
-  return (TOTALS as readonly string[]).includes(table);
+  return COPIED[table as keyof typeof COPIED] === "totals";
 }
 
 /** The key that ends the first rows of a table; null where it has none. An index of words has no parts. */
