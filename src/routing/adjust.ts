@@ -4,6 +4,7 @@
 import type { Constraints, Controls, Quality } from "../core/decision.ts";
 import { higherTier, lowerTier, TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Escalation } from "./sessions/evidence.ts";
+import * as TEXT from "./text.ts";
 
 export interface Placement {
   readonly tier: Tier;
@@ -32,7 +33,8 @@ export interface AutoPlacementInput {
 /** A tier and the name of what asks for it. */
 type Bound = readonly [Tier | null, string];
 
-const NO_BOUND: Bound = [null, "nothing"];
+const { bounds: BOUNDS } = TEXT;
+const NO_BOUND: Bound = [null, BOUNDS.nothing];
 
 /** Most bounds are not asked for. */
 function bound(tier: Tier | null, name: string): Bound {
@@ -43,18 +45,18 @@ function bound(tier: Tier | null, name: string): Bound {
 export function placeAuto(input: AutoPlacementInput): Placement {
   const { controls, constraints, isCoding, historyFloor } = input;
   const floors: readonly Bound[] = [
-    bound(controls.tierFloor, "requested floor"),
-    bound(sliderFloor(controls, isCoding), isCoding ? "code quality slider" : "chat quality slider"),
-    bound(constraints.tierFloor, "profile floor"),
-    bound(sliderFloor(constraints, isCoding), isCoding ? "profile code quality" : "profile chat quality"),
+    bound(controls.tierFloor, BOUNDS.requestedFloor),
+    bound(sliderFloor(controls, isCoding), isCoding ? BOUNDS.codeQuality : BOUNDS.chatQuality),
+    bound(constraints.tierFloor, BOUNDS.profileFloor),
+    bound(sliderFloor(constraints, isCoding), isCoding ? BOUNDS.profileCodeQuality : BOUNDS.profileChatQuality),
   ];
   const ceilings: readonly Bound[] = [
-    bound(controls.tierCeiling, "requested ceiling"),
-    bound(constraints.tierCeiling, "profile ceiling"),
+    bound(controls.tierCeiling, BOUNDS.requestedCeiling),
+    bound(constraints.tierCeiling, BOUNDS.profileCeiling),
   ];
   const steps: readonly Bound[] = [
-    bound(input.unsureFloor, "not being sure"),
-    bound(historyFloor, "history floor"),
+    bound(input.unsureFloor, BOUNDS.unsure),
+    bound(historyFloor, BOUNDS.historyFloor),
     highest(floors),
   ];
   return applyBounds({ start: input.tier, floors: steps, escalation: input.escalation, ceiling: lowest(ceilings) });
@@ -62,8 +64,8 @@ export function placeAuto(input: AutoPlacementInput): Placement {
 
 /** A forced tier is taken as it is; only what the key's profile allows may change it. */
 export function placeForced(tier: Tier, constraints: Constraints): Placement {
-  const floor: Bound = [constraints.tierFloor, "profile floor"];
-  return applyBounds({ start: tier, floors: [floor], ceiling: [constraints.tierCeiling, "profile ceiling"] });
+  const floor: Bound = [constraints.tierFloor, BOUNDS.profileFloor];
+  return applyBounds({ start: tier, floors: [floor], ceiling: [constraints.tierCeiling, BOUNDS.profileCeiling] });
 }
 
 /** Whether a key with these constraints may use a model of this tier. */
@@ -96,22 +98,21 @@ function applyBounds({ start, floors, escalation, ceiling }: TierBounds): Placem
   let tier = start;
   for (const [floor, name] of floors) {
     if (floor === null || tierRank(floor) <= tierRank(tier)) continue;
-    notes.push(`${name} raised ${tier} to ${floor}`);
+    notes.push(TEXT.raised(name, tier, floor));
     tier = floor;
   }
   const unraised = tier;
   let lowestAsked = floors.at(-1)?.[0] ?? null;
   if (escalation !== undefined && escalation.tiers > 0) {
     const raised = raisedBy(tier, escalation.tiers);
-    const why = escalation.because.join(" and ");
-    if (raised !== tier) notes.push(`${why} raised ${tier} to ${raised}`);
+    if (raised !== tier) notes.push(TEXT.escalated(escalation.because, tier, raised));
     tier = raised;
     // A model below would only fail once more.
     lowestAsked = raised;
   }
   const [top, name] = ceiling;
   if (top !== null && tierRank(tier) > tierRank(top)) {
-    notes.push(`${name} lowered ${tier} to ${top}`);
+    notes.push(TEXT.lowered(name, tier, top));
     tier = top;
   }
   const escalated = Math.max(0, tierRank(tier) - tierRank(unraised));

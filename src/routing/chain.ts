@@ -13,6 +13,7 @@ import { describeHosts, hostRules, orderHosts, usableHosts } from "./hosts.ts";
 import { ableHosts, areAble, describeNeeds, isOnlyTooLong, listNeeds, type Need, reasonAgainst } from "./needs.ts";
 import { keepSession } from "./sessions/keep.ts";
 import type { Offer } from "./sessions/stay.ts";
+import * as TEXT from "./text.ts";
 import { rankByToolScore, toolScoreOf } from "./tools/scores.ts";
 
 export interface Chain {
@@ -151,7 +152,7 @@ export function chooseHosts(
     const ordered = isMoved ? [firstHost, ...usual.filter((host) => host !== firstHost)] : usual;
     hosts ??= {};
     hosts[model.id] = ordered.map(({ host }) => host);
-    if (first === undefined && !isMoved) note = [describeHosts(model.id, ordered, rules)];
+    if (first === undefined && !isMoved) note = [describeHosts(ordered, rules)];
     first ??= ordered[0];
   }
   return { first: first as HostedModel, hosts, note };
@@ -183,13 +184,15 @@ function findCapableTier({ question, catalog, placement, inputTokens }: ChainInp
   for (const tier of searchOrder(placement)) {
     const models = catalog.chains[tier].filter((model) => {
       const usable = isRoutable(catalog, model) ? usableHosts(model, catalog) : [];
-      const reason = usable.length === 0 ? "not routable" : reasonAgainst(needs, usable);
+      const reason = usable.length === 0 ? TEXT.notConnected : reasonAgainst(needs, usable);
       if (reason !== null) removed.set(model.id, reason);
       return reason === null;
     });
     if (models.length === 0) continue;
     if (tier === placement.tier) return { tier, models, removed, notes: NO_NOTE, isWhole: false, hostsOf };
-    const notes = [`${placement.tier} has no model with ${describeNeeds(needs, asked)}: moved to ${tier}`];
+    const notes = [
+      TEXT.tierUsedInstead(placement.tier, tier, describeNeeds(needs, routable(asked, catalog))?.sentence ?? null),
+    ];
     return { tier, models, removed, notes, isWhole: false, hostsOf };
   }
   throw noneCapable({ catalog, placement }, needs);
@@ -199,11 +202,20 @@ function noneCapable(
   { catalog, placement }: Pick<ChainInput, "catalog" | "placement">,
   needs: readonly Need[],
 ): GatewayError {
-  const offered = [...searchOrder(placement)].flatMap((tier) => catalog.chains[tier]);
-  const hosts = offered.filter((model) => isRoutable(catalog, model)).flatMap((model) => usableHosts(model, catalog));
-  const within = placement.ceiling === null ? "" : ` up to the ceiling ${placement.ceiling}`;
-  const message = `No available model${within} has what this request needs: ${describeNeeds(needs, offered)}.`;
+  const { ceiling } = placement;
+  const offered = routable(
+    [...searchOrder(placement)].flatMap((tier) => catalog.chains[tier]),
+    catalog,
+  );
+  const hosts = offered.flatMap((model) => usableHosts(model, catalog));
+  const missing = describeNeeds(needs, offered);
+  const message =
+    missing === null ? TEXT.noneConnected(ceiling) : TEXT.noneCapable(missing.sentence, ceiling, missing.capabilities);
   return new GatewayError("badRequest", message, { code: isOnlyTooLong(needs, hosts) ? TOO_LONG : "no_capable_model" });
+}
+
+function routable(models: readonly Model[], catalog: Catalog): readonly Model[] {
+  return models.filter((model) => isRoutable(catalog, model));
 }
 
 const NONE_REMOVED: Removals = new Map();
@@ -251,8 +263,8 @@ function applySoftFilters(input: ChainInput, capable: Step & { readonly tier: Ti
   const isImpossible = (filter: SoftFilter): boolean =>
     !models.some((model) => hostsOf(model).some((host) => filter.passes(host)));
   const impossible = filters.filter(isImpossible);
-  const culprits = (impossible.length > 0 ? impossible : filters).map((filter) => filter.name).join(" and ");
-  const notes = [`${culprits} ignored: no model qualifies, full chain used`];
+  const culprits = (impossible.length > 0 ? impossible : filters).map((filter) => filter.name);
+  const notes = [TEXT.filtersIgnored(culprits)];
   return { models, removed: before, notes, isWhole: false, hostsOf };
 }
 
@@ -262,8 +274,8 @@ function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, t
   const maxCost = pick(Math.min, controls.maxCostUsd, constraints.maxCostUsd);
   if (maxCost !== null) {
     filters.push({
-      name: `max cost ${maxCost} USD`,
-      reason: `estimated cost exceeds ${maxCost} USD`,
+      name: TEXT.maxCost(maxCost),
+      reason: TEXT.tooDear(maxCost),
       passes: (model) => usdNumber(estimateCost({ chat, inputTokens, tier, model, catalog }).cost) <= maxCost,
     });
   }
@@ -271,8 +283,8 @@ function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, t
   if (minScore !== null && scenario !== null) {
     // Behaviour 5.4 means the benchmark: what was seen of the calls changes the order, not which models are in the chain.
     filters.push({
-      name: `minimum function-calling score ${minScore}`,
-      reason: `function-calling score is below ${minScore} or unknown`,
+      name: TEXT.minimumScore(minScore),
+      reason: TEXT.scoreTooLow(minScore),
       passes: (model) => (toolScoreOf(model, scenario) ?? Number.NEGATIVE_INFINITY) >= minScore,
     });
   }
@@ -296,7 +308,7 @@ function orderChain({ models, hostsOf }: Step, { question, scenario }: ChainInpu
   const healthy = ranked.filter((model) => !isCoolingDown(model));
   if (healthy.length === ranked.length || healthy.length === 0) return { models: ranked, notes, adjustments: [] };
   const last = ranked.filter(isCoolingDown);
-  const note = `cooling down after failures, tried last: ${last.map((model) => model.id).join(", ")}`;
+  const note = TEXT.coolingDown(last.map((model) => model.id));
   return { models: [...healthy, ...last], notes: [...notes, note], adjustments: [note] };
 }
 
@@ -314,7 +326,7 @@ function keepLoopModel(ordered: Ordered, tier: Tier, input: ChainInput): Ordered
   const isAllowed = ordered.models.includes(model) || passes;
   if (!isAllowed || !isRoutable(catalog, model)) return ordered;
   const others = ordered.models.filter((other) => other !== model);
-  const note = `stays with ${model.id}, which made the open tool call`;
+  const note = TEXT.staysInLoop(model.id);
   return {
     models: [model, ...others],
     notes: [...ordered.notes, note],

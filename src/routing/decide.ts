@@ -18,6 +18,7 @@ import { controlsUnder, directChain } from "./direct.ts";
 import { findHistoryFloor } from "./history.ts";
 import { type Escalation, findEscalation } from "./sessions/evidence.ts";
 import { sessionState } from "./sessions/stay.ts";
+import * as TEXT from "./text.ts";
 import { detectScenario } from "./tools/scenario.ts";
 import { toolScoreOf } from "./tools/scores.ts";
 
@@ -93,7 +94,7 @@ function place({ question, classification, historyFloor, escalation, catalog }: 
     return placeAuto({ tier, isCoding, unsureFloor, historyFloor, escalation, controls, constraints });
   }
   if (controls.forcedTier !== null) return placeForced(controls.forcedTier, constraints);
-  throw new GatewayError("badRequest", "The profile tier needs a tier.", { code: "tier_required" });
+  throw new GatewayError("badRequest", TEXT.tierRequired, { code: "tier_required" });
 }
 
 interface EscalateInput {
@@ -139,7 +140,7 @@ function explain(
   question: Pick<RoutingQuestion, "controls" | "constraints">,
   notes: readonly string[],
 ): string {
-  const classified = `score ${score.toFixed(2)} (${tier}): ${signals.join(", ")}`;
+  const classified = TEXT.classified(score, tier, signals);
   const opening = openingOf(question);
   const isAll = opening.length === 0 && notes.length === 0;
   return isAll ? classified : [...opening, classified, ...notes].join("; ");
@@ -147,15 +148,15 @@ function explain(
 
 /** A misspelled control is dropped like every unknown one, so here is where its client can see that. */
 function unknownNotes({ unknown = [] }: Controls): readonly string[] {
-  return unknown.length === 0 ? unknown : [`unknown fields ignored: ${unknown.join(", ")}`];
+  return unknown.length === 0 ? unknown : [TEXT.unknownIgnored(unknown)];
 }
 
 // The score is named for the record even where it did not decide.
 function openingOf({ controls, constraints }: Pick<RoutingQuestion, "controls" | "constraints">): readonly string[] {
   const { forcedTier, model } = controls;
   const { profile } = controlsUnder(constraints, controls);
-  if (profile !== controls.profile) return [`model ${model} honoured by the key's profile, classifier not used`];
-  if (profile === "tier") return [`profile tier: ${forcedTier} fixed by the request, classifier not used`];
-  if (profile === "direct") return [`profile direct: ${model} fixed by the request, classifier not used`];
+  if (profile !== controls.profile) return [TEXT.modelHonoured(model)];
+  if (profile === "tier") return [TEXT.tierFixed(forcedTier)];
+  if (profile === "direct") return [TEXT.modelFixed(model)];
   return [];
 }

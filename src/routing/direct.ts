@@ -12,6 +12,7 @@ import { usableHosts } from "./hosts.ts";
 import { wrongEndpoint } from "./named.ts";
 import { ableHosts, constraintNeeds, listNeeds, type NeedsInput } from "./needs.ts";
 import { keepSession } from "./sessions/keep.ts";
+import * as TEXT from "./text.ts";
 
 /** A client that asks for this model, or for none, leaves the choice to the router. */
 const AUTO = "auto";
@@ -31,17 +32,15 @@ export function directChain(input: NeedsInput): Chain {
   const { controls, constraints } = question;
   const { model: id } = controls;
   if (id === null || !namesModel(controls)) {
-    const message = "The profile direct needs the id of a model in `model`; the models list has them.";
-    throw new GatewayError("badRequest", message, { code: "model_required", param: "model" });
+    throw new GatewayError("badRequest", TEXT.modelRequired, { code: "model_required", param: "model" });
   }
   const model = catalog.models.get(id);
   if (model !== undefined && model.endpoint !== null) {
-    throw wrongEndpoint(model, "chat", `GET /v1/models lists the chat models.`);
+    throw wrongEndpoint(model, "chat", TEXT.seeChatModels);
   }
   const tier = model === undefined ? null : offeredTier(model, constraints, catalog);
   if (model === undefined || tier === null) {
-    const message = `The model ${JSON.stringify(id.slice(0, 200))} is not offered to this key. Pick one of the models list, or "auto".`;
-    throw new GatewayError("notFound", message, { code: "model_not_found", param: "model" });
+    throw new GatewayError("notFound", TEXT.notOffered(id.slice(0, 200)), { code: "model_not_found", param: "model" });
   }
   const models = [model];
   const able = hostsFor(model, input);
@@ -83,7 +82,7 @@ export function offeredModels(constraints: Constraints, catalog: Catalog): reado
 /** The router as an entry of the models list: it can do what any of its models can, at no price of its own. */
 function autoModel(models: readonly Model[]): Model {
   return {
-    ...{ id: AUTO, name: "Auto", vendor: "switchyard", provider: "", upstream: AUTO, tier: "NANO" },
+    ...{ id: AUTO, name: TEXT.auto, vendor: "switchyard", provider: "", upstream: AUTO, tier: "NANO" },
     ...{ host: "", route: AUTO, hosts: [] },
     ...{ price: null, priceSource: "", scores: null, dialect: PLAIN_DIALECT, endpoint: null },
     priceAsOf: models.map(({ priceAsOf }) => priceAsOf).reduce((a, b) => (a > b ? a : b), ""),

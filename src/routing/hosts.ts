@@ -5,6 +5,7 @@ import { blendedPrice, type Catalog, isUsable } from "../catalog/catalog.ts";
 import type { Decision, HostOrder, HostSpeed, HostSpeeds, RoutingQuestion } from "../core/decision.ts";
 import type { HostedModel, Model } from "../core/model.ts";
 import { rankBySession } from "./session.ts";
+import * as TEXT from "./text.ts";
 
 /** What the order depends on. Nothing of one request: the hosts of a conversation must not change as it grows. */
 export interface HostRules {
@@ -120,18 +121,12 @@ function hostIdentity({ host }: HostedModel): { readonly id: string; readonly we
 }
 
 /** Why the first host of a model stands first, in words. */
-export function describeHosts(
-  id: string,
-  ordered: readonly HostedModel[],
-  { order, resting, speeds }: HostRules,
-): string {
+export function describeHosts(ordered: readonly HostedModel[], { order, resting, speeds }: HostRules): string {
   const [first, ...others] = ordered as readonly [HostedModel, ...HostedModel[]];
-  const names = others.map(({ host, route }) => (resting.has(route) ? `${host} (cooling down)` : host)).join(", ");
+  if (others.length === 0) return TEXT.onlyHost(first.host);
+  const names = others.map(({ host, route }) => (resting.has(route) ? TEXT.hostCoolingDown(host) : host));
   const speed = order === "cheapest" ? undefined : speeds.get(first.route);
-  const observed = speed === undefined ? "" : `, first token after ${Math.round(speed.firstMs)} ms as observed`;
-  return others.length === 0
-    ? `${id} at ${first.host}, the only host that can take this request`
-    : `${id} at ${first.host} (host order ${order}${observed}), then ${names}`;
+  return TEXT.firstHost(first.host, order, speed === undefined ? null : Math.round(speed.firstMs), names);
 }
 
 /** The models of a decision as their hosts serve them, in the order in which they are tried. */

@@ -16,6 +16,7 @@ import { chooseHosts } from "./chain.ts";
 import { estimateTextsTokens } from "./cost.ts";
 import { usableHosts } from "./hosts.ts";
 import { constraintNeeds } from "./needs.ts";
+import * as TEXT from "./text.ts";
 
 export interface NamedQuestion {
   readonly endpoint: Endpoint;
@@ -45,7 +46,7 @@ export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision
     model: model.id,
     category: "general",
     method: "direct",
-    reasoning: `${model.id} named by the request`,
+    reasoning: TEXT.namedByRequest(model.id),
     isNamed: true,
     costEstimate,
     baselineCost: costEstimate,
@@ -74,13 +75,14 @@ function namedModel({ endpoint, model: id, constraints }: NamedQuestion, catalog
   const [first] = offered;
   const named = id === null && DEFAULTED.has(endpoint) ? first : offered.find((model) => model.id === id);
   if (named !== undefined) return named;
-  const choice = first === undefined ? howToConfigure(endpoint) : `This key can use ${idsOf(offered)}.`;
+  const choice = first === undefined ? TEXT.noneForEndpoint(endpoint) : TEXT.canUse(idsOf(offered));
   if (id === null && first !== undefined) {
-    throw new GatewayError("badRequest", `'model' is required. ${choice}`, { code: "model_required", param: "model" });
+    const message = TEXT.endpointModelRequired(choice);
+    throw new GatewayError("badRequest", message, { code: "model_required", param: "model" });
   }
   const known = catalog.models.get(id ?? "");
   if (known !== undefined && known.endpoint !== endpoint) throw wrongEndpoint(known, endpoint, choice);
-  const missing = id === null ? "" : `There is no model ${JSON.stringify(id.slice(0, ID_SHOWN))} for ${endpoint}. `;
+  const missing = id === null ? "" : TEXT.noSuchModel(id.slice(0, ID_SHOWN), endpoint);
   throw new GatewayError("notFound", `${missing}${choice}`, { code: "model_not_found", param: "model" });
 }
 
@@ -91,14 +93,10 @@ const IDS_SHOWN = 20;
 
 function idsOf(models: readonly Model[]): string {
   const shown = models.slice(0, IDS_SHOWN).map(({ id }) => id);
-  return shown.length < models.length ? `${shown.join(", ")} and others` : shown.join(", ");
-}
-
-function howToConfigure(endpoint: Endpoint): string {
-  return `This gateway has no model for ${endpoint}. Its operator can add one under 'models:' with 'capabilities: [${endpoint}]' and a price.`;
+  return shown.length < models.length ? TEXT.andOthers(shown.join(", ")) : shown.join(", ");
 }
 
 export function wrongEndpoint({ id, endpoint: own }: Model, endpoint: Endpoint | "chat", choice: string): GatewayError {
-  const message = `${id} is a model for ${own ?? "chat"}, not for ${endpoint}. ${choice}`;
+  const message = TEXT.wrongEndpoint(id, own ?? "chat", endpoint, choice);
   return new GatewayError("badRequest", message, { code: "wrong_endpoint", param: "model" });
 }

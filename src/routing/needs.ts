@@ -5,10 +5,14 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { type ChatRequest, hasImages, partsOf } from "../core/chat.ts";
 import type { Constraints, RoutingQuestion } from "../core/decision.ts";
 import { type Capability, formatsOf, type HostedModel, type Model } from "../core/model.ts";
+import * as TEXT from "./text.ts";
 
 /** Something a request cannot do without: it knows which models meet it and says why one does not. Behaviour 5.3. */
 export interface Need {
-  readonly name: string;
+  /** Only of a capability. */
+  readonly capability?: Capability;
+  /** The verb of a sentence about the models that meet it. */
+  ability(): string;
   isMetBy(model: HostedModel): boolean;
   unmet(model: HostedModel): string;
 }
@@ -22,29 +26,27 @@ export interface NeedsInput {
 export function listNeeds({ question, catalog, inputTokens }: NeedsInput): readonly Need[] {
   const { chat, constraints } = question;
   const needs: Need[] = [new ContextNeed(inputTokens)];
-  for (const capability of requestCapabilities(chat, catalog)) needs.push(capabilityNeed(capability, "no"));
+  for (const capability of requestCapabilities(chat, catalog)) needs.push(capabilityNeed(capability, TEXT.lacks));
   needs.push(...nativeNeeds(question, catalog), ...constraintNeeds(constraints));
   return needs;
 }
 
 /** What the key's profile asks of any model, whatever the request. */
 export function constraintNeeds(constraints: Constraints): readonly Need[] {
-  const needs: Need[] = constraints.capabilities.map((capability) =>
-    capabilityNeed(capability, "missing what the profile requires:"),
-  );
+  const needs: Need[] = constraints.capabilities.map((capability) => capabilityNeed(capability, TEXT.lacksForProfile));
   const { allowedModels, blockedModels } = constraints;
   if (allowedModels !== null) {
     needs.push({
-      name: "a place on the profile's allow list",
+      ability: () => TEXT.isAllowed,
       isMetBy: (model) => allowedModels.includes(model.id),
-      unmet: () => "not allowed by the profile",
+      unmet: () => TEXT.notAllowed,
     });
   }
   if (blockedModels.length > 0) {
     needs.push({
-      name: "a model the profile does not block",
+      ability: () => TEXT.isNotBlocked,
       isMetBy: (model) => !blockedModels.includes(model.id),
-      unmet: () => "blocked by the profile",
+      unmet: () => TEXT.blocked,
     });
   }
   return needs;
@@ -55,12 +57,12 @@ function nativeNeeds({ nativeFormat }: RoutingQuestion, { providers }: Catalog):
   const { format, because } = nativeFormat;
   return [
     {
-      name: `a provider that speaks ${format} (${because})`,
+      ability: () => TEXT.speaks(format, because),
       isMetBy(model) {
         const provider = providers.get(model.provider);
         return provider !== undefined && formatsOf(model, provider).includes(format);
       },
-      unmet: () => `its provider does not speak ${format}: ${because}`,
+      unmet: () => TEXT.speaksOther(format, because),
     },
   ];
 }
@@ -73,8 +75,8 @@ class ContextNeed implements Need {
     this.#inputTokens = inputTokens;
   }
 
-  get name(): string {
-    return `a context window of ${this.#inputTokens} tokens`;
+  ability(): string {
+    return TEXT.hasContext(this.#inputTokens);
   }
 
   isMetBy({ context }: HostedModel): boolean {
@@ -82,15 +84,16 @@ class ContextNeed implements Need {
   }
 
   unmet({ context }: HostedModel): string {
-    return `context window of ${context} tokens is too small for about ${this.#inputTokens}`;
+    return TEXT.contextTooSmall(context, this.#inputTokens);
   }
 }
 
-function capabilityNeed(capability: Capability, because: string): Need {
+function capabilityNeed(capability: Capability, lacks: (capability: Capability) => string): Need {
   return {
-    name: capability,
+    capability,
+    ability: () => TEXT.supports(capability),
     isMetBy: (model) => model.capabilities.has(capability),
-    unmet: () => `${because} ${capability}`,
+    unmet: () => lacks(capability),
   };
 }
 
@@ -153,10 +156,18 @@ function isMetAnywhere(need: Need, { hosts }: Model): boolean {
   return hosts.some((host) => need.isMetBy(host));
 }
 
-/** The needs that none of these models meets; when each is met by some model, all of them together. */
-export function describeNeeds(needs: readonly Need[], models: readonly Model[]): string {
-  if (needs.length === 0 || models.length === 0) return "a configured provider and a price";
-  const missing = needs.filter((need) => !models.some((model) => isMetAnywhere(need, model)));
-  if (missing.length > 0) return missing.map((need) => need.name).join(", ");
-  return `${needs.map((need) => need.name).join(", ")} together`;
+interface MissingNeeds {
+  /** Without its subject, such as "supports tools". */
+  readonly sentence: string;
+  readonly capabilities: readonly Capability[];
+}
+
+/** The needs that none of these models meets; when each is met by some model, all of them at once. Null without models. */
+export function describeNeeds(needs: readonly Need[], models: readonly Model[]): MissingNeeds | null {
+  if (models.length === 0) return null;
+  const unmet = needs.filter((need) => !models.some((model) => isMetAnywhere(need, model)));
+  const missing = unmet.length > 0 ? unmet : needs;
+  const abilities = missing.map((need) => need.ability());
+  const sentence = unmet.length > 0 ? TEXT.anyOf(abilities) : TEXT.allAtOnce(abilities);
+  return { sentence, capabilities: missing.flatMap(({ capability }) => capability ?? []) };
 }

@@ -22,6 +22,7 @@ import { CODING } from "./classifier/rules.ts";
 import { controlsUnder, directChain } from "./direct.ts";
 import { keyOf } from "./sessions/keep.ts";
 import type { ReplayedSessions } from "./sessions/replayed.ts";
+import * as TEXT from "./text.ts";
 
 /** What is left out is as it was decided then. */
 export interface Policy {
@@ -64,7 +65,7 @@ export function replay(past: PastRequest, policy: Policy, sessions: ReplayedSess
     const isChanged = next.tier !== decision.tier || next.model !== decision.model;
     if (!isChanged) return { past, next, isChanged, because: [] };
     const because = [...start, ...notes, ...chain.notes];
-    return { past, next, isChanged, because: because.length > 0 ? because : [`${chain.tier} starts with ${model.id}`] };
+    return { past, next, isChanged, because: because.length > 0 ? because : [TEXT.firstInChain(model.id, chain.tier)] };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { past, next: { state: "refused" }, isChanged: true, because: [error.message] };
@@ -118,7 +119,7 @@ function place(decision: Decision, { controls, constraints }: RoutingQuestion, p
     isCoding: category === CODING,
     unsureFloor: isUnsure ? policy.catalog.unsureTier : null,
     historyFloor,
-    escalation: { tiers: decision.session?.escalation ?? 0, because: ["evidence of failure"] },
+    escalation: { tiers: decision.session?.escalation ?? 0, because: [TEXT.evidenceOfFailure] },
     controls,
     constraints,
   });
@@ -131,10 +132,10 @@ function startingTier(decision: Decision, { bounds, categoryFloors = {} }: Polic
   let starting = classifiedTier;
   if (bounds !== undefined && score !== undefined) {
     starting = TIERS[bounds.filter((bound) => score >= bound).length] as Tier;
-    if (starting !== classifiedTier) start.push(`score ${score.toFixed(2)} is ${starting}`);
+    if (starting !== classifiedTier) start.push(TEXT.scoreFallsIn(score, starting));
   }
   const floored = higherTier(starting, categoryFloors[category] ?? starting);
-  if (floored !== starting) start.push(`the floor of ${category} raised ${starting} to ${floored}`);
+  if (floored !== starting) start.push(TEXT.raised(TEXT.categoryFloor(category), starting, floored));
   return { tier: floored, start };
 }
 

@@ -3,11 +3,12 @@
 
 import type { Weights } from "../../catalog/weights.ts";
 import { tierOfScore } from "../../core/tiers.ts";
+import * as TEXT from "../text.ts";
 import { VERDICT } from "./constants.ts";
 import { createRowFinder, createWordHasher, shapeOf } from "./features.ts";
 import { checkLayout, OUTPUT } from "./layout.ts";
 import { createNetwork } from "./network.ts";
-import { CATEGORY_WORDS, type Classification, CODING, classifyByRules, isIdentifier, isUnknown } from "./rules.ts";
+import { type Classification, CODING, classifyByRules, isIdentifier, isUnknown } from "./rules.ts";
 import { confidenceOf, type Scaled, scale } from "./scale.ts";
 import type { PromptText, Signals } from "./signals.ts";
 
@@ -64,20 +65,22 @@ function isTooShort({ letters, foreignLetters, numbers }: Signals): boolean {
   return letters < 2 && foreignLetters === 0 && numbers < 2;
 }
 
+const { signals: SIGNALS } = TEXT;
+
 function describe({ category, moves }: Scaled, signals: Signals): readonly string[] {
   const wording = moves.wording + moves.difficulty + moves.failing;
   const reasons: [number, string][] = [
-    [wording, wording > 0 ? "expert vocabulary" : "everyday vocabulary"],
-    [moves.load, moves.load > 0 ? "many details" : "few details"],
+    [wording, wording > 0 ? SIGNALS.expertWords : SIGNALS.everydayWords],
+    [moves.load, moves.load > 0 ? SIGNALS.manyDetails : SIGNALS.fewDetails],
     [moves.hard, hardReason(signals)],
   ];
   const named = reasons.filter(([move]) => Math.abs(move) >= VERDICT.worthNaming);
   named.sort(([a], [b]) => Math.abs(b) - Math.abs(a));
-  return [CATEGORY_WORDS[category], ...named.map(([, reason]) => reason)];
+  return [TEXT.categories[category], ...named.map(([, reason]) => reason)];
 }
 
 function hardReason({ cues }: Signals): string {
-  if (cues.proof * 2 >= cues.design && cues.proof > 0) return "asks for a proof or derivation";
-  if (cues.design >= cues.expert && cues.design > 0) return "system design";
-  return cues.expert > 0 ? "specialist field" : "several constraints";
+  if (cues.proof * 2 >= cues.design && cues.proof > 0) return SIGNALS.proof;
+  if (cues.design >= cues.expert && cues.design > 0) return SIGNALS.design;
+  return cues.expert > 0 ? SIGNALS.expert : SIGNALS.constraint;
 }

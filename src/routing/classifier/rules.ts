@@ -3,6 +3,7 @@
 
 import { CATEGORIES, type Category } from "../../core/decision.ts";
 import { TIERS, type Tier } from "../../core/tiers.ts";
+import * as TEXT from "../text.ts";
 import { EVIDENCE, PRIOR, RULES, SHORT_TEXT } from "./constants.ts";
 import type { Signals } from "./signals.ts";
 
@@ -172,33 +173,26 @@ interface Effect {
 }
 
 /** Cues that make a task harder, or easier; how much each is worth stands in RULES.cues. */
-const CUE_REASONS: readonly (readonly [keyof typeof RULES.cues, string])[] = [
-  ["proof", "asks for a proof or derivation"],
-  ["design", "system design"],
-  ["expert", "specialist field"],
-  ["reasoning", "asks for analysis"],
-  ["constraint", "several constraints"],
-  ["steps", "several steps"],
-  ["brief", "asks for a short answer"],
-];
+const DIFFICULTY_CUES = ["proof", "design", "expert", "reasoning", "constraint", "steps", "brief"] as const;
+const { signals: SIGNALS } = TEXT;
 
 function weighDifficulty(signals: Signals, category: Category): readonly Effect[] {
   const { talk } = RULES;
-  if (category === "chitchat") return [{ points: capped(signals.words, talk), because: "small talk" }];
+  if (category === "chitchat") return [{ points: capped(signals.words, talk), because: SIGNALS.smallTalk }];
   const effects: Effect[] = [];
   const add = (points: number, because: string) => {
     if (Math.abs(points) >= RULES.effectMin) effects.push({ points, because });
   };
-  for (const [cue, because] of CUE_REASONS) {
+  for (const cue of DIFFICULTY_CUES) {
     const { each, most } = RULES.cues[cue];
     const hits = signals.cues[cue];
-    if (hits > 0) add(clamp(hits * each, -most, most), because);
+    if (hits > 0) add(clamp(hits * each, -most, most), SIGNALS[cue]);
   }
-  add(lengthPoints(signals.words), signals.words > RULES.longWords ? "long request" : "short request");
-  add(capped(Math.max(0, signals.questions - 1), RULES.furtherQuestions), "several questions");
-  add(capped(signals.listItems, RULES.listItems), "list of points");
-  if (category === "math") add(mathPoints(signals), mathPoints(signals) > 0 ? "formulas" : "plain arithmetic");
-  if (category === CODING) add(codePoints(signals), "code in the request");
+  add(lengthPoints(signals.words), signals.words > RULES.longWords ? SIGNALS.long : SIGNALS.short);
+  add(capped(Math.max(0, signals.questions - 1), RULES.furtherQuestions), SIGNALS.questions);
+  add(capped(signals.listItems, RULES.listItems), SIGNALS.list);
+  if (category === "math") add(mathPoints(signals), mathPoints(signals) > 0 ? SIGNALS.formulas : SIGNALS.arithmetic);
+  if (category === CODING) add(codePoints(signals), SIGNALS.code);
   return effects.sort((a, b) => Math.abs(b.points) - Math.abs(a.points));
 }
 
@@ -234,22 +228,7 @@ function confidenceOf(score: number, strength: number): number {
   return Math.round(sure * 100) / 100;
 }
 
-/** Categories as the reasoning of a decision calls them. */
-export const CATEGORY_WORDS: Readonly<Record<Category, string>> = {
-  chitchat: "small talk",
-  simple_qa: "short question",
-  math: "mathematics",
-  coding_general_debugging_refactoring_testing: "coding task",
-  reasoning: "reasoning or analysis",
-  creative_writing: "creative writing",
-  writing: "everyday writing",
-  summarization: "summary",
-  translation: "translation",
-  extraction: "extraction",
-  general: "general request",
-};
-
 function describe(category: Category, effects: readonly Effect[]): readonly string[] {
   const reasons = effects.slice(0, RULES.reasonsMax).map((effect) => effect.because);
-  return [CATEGORY_WORDS[category], ...reasons.filter((reason) => reason !== CATEGORY_WORDS[category])];
+  return [TEXT.categories[category], ...reasons.filter((reason) => reason !== TEXT.categories[category])];
 }

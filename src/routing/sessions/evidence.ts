@@ -4,6 +4,7 @@
 import { type ChatMessage, contentText, isUnread, messageText, type ToolCall, UNREAD } from "../../core/chat.ts";
 import type { EscalationPolicy, SessionTurn } from "../../core/session.ts";
 import { type Ask, askBefore } from "../ask.ts";
+import * as TEXT from "../text.ts";
 import { isComplaint } from "./complaint.ts";
 import { FAILURE_CHARS, isFailure } from "./failure.ts";
 import { unreadEnds } from "./prefix.ts";
@@ -50,13 +51,13 @@ export function findEscalation({ messages, ask, policy, isFollowUp, last }: Evid
   if (policy === "off") return { tiers: 0, because: NOTHING, task };
   const because = [
     ...findInCalls(recentCalls(messages, opening.index), THRESHOLDS[policy]),
-    ...complaints.map(() => "the human says that it is wrong"),
+    ...complaints.map(() => TEXT.userComplained),
     ...findInAnswer(messages, ask.index),
   ];
   const found = Math.min(TIERS_MAX, because.length);
   const kept = isSameTask ? Math.min(TIERS_MAX, last.escalation) : 0;
   if (found >= kept) return { tiers: found, because: because.slice(0, TIERS_MAX), task };
-  return { tiers: kept, because: [...because, "evidence earlier in this task"], task };
+  return { tiers: kept, because: [...because, TEXT.earlierEvidence], task };
 }
 
 interface Complaint {
@@ -133,9 +134,9 @@ interface Thresholds {
 function findInCalls(calls: readonly CallWithResult[], { repeatWithin, failures }: Thresholds): readonly string[] {
   if (calls.length < 2) return [];
   const found: string[] = [];
-  if (hasRepeat(calls, repeatWithin)) found.push("the same tool call again");
-  if (longestFailure(calls) >= failures) found.push(`${longestFailure(calls)} failed tool results in a row`);
-  else if (hasFailingEdit(calls)) found.push("the same edit failing again");
+  if (hasRepeat(calls, repeatWithin)) found.push(TEXT.callRepeated);
+  if (longestFailure(calls) >= failures) found.push(TEXT.callsFailed(longestFailure(calls)));
+  else if (hasFailingEdit(calls)) found.push(TEXT.editFailedAgain);
   return found;
 }
 
@@ -179,8 +180,8 @@ function findInAnswer(messages: readonly ChatMessage[], askIndex: number): reado
   if (answer?.role !== "assistant" || (answer.tool_calls?.length ?? 0) > 0) return [];
   const text = messageText(answer).trim();
   const isRefusal = "refusal" in answer && typeof answer.refusal === "string" && answer.refusal !== "";
-  if (text === "" && !isRefusal && !Array.isArray(answer.content)) return ["an empty answer before"];
-  return hasOpenFence(text) ? ["an answer before that was cut off"] : [];
+  if (text === "" && !isRefusal && !Array.isArray(answer.content)) return [TEXT.answerEmpty];
+  return hasOpenFence(text) ? [TEXT.answerCutOff] : [];
 }
 
 function hasOpenFence(text: string): boolean {

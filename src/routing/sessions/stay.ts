@@ -5,6 +5,7 @@
 import type { HostedModel, Model, PromptCache } from "../../core/model.ts";
 import { decimalText, type Price } from "../../core/money.ts";
 import type { CachedPrefix, SessionState, SessionView } from "../../core/session.ts";
+import * as TEXT from "../text.ts";
 
 /** A model that may take the request, with its hosts that can, in the order of trying. There is at least one. */
 export interface StayCandidate {
@@ -106,19 +107,18 @@ function isAlive({ atMs }: CachedPrefix, { seconds }: PromptCache, nowMs: number
 }
 
 function noteOfStay(best: Offer, usual: Offer, { view, markupPpm }: StayInput): string {
-  const verb = view.last?.model === best.model.id ? "stays on" : "uses";
   const isSameModel = best.model === usual.model;
-  const what = isSameModel ? `${best.model.id} at ${best.host.host}` : best.model.id;
-  const other = isSameModel ? usual.host.host : usual.model.id;
+  const to = isSameModel ? TEXT.atHost(best.model.id, best.host.host) : best.model.id;
+  const from = isSameModel ? usual.host.host : usual.model.id;
   const saved = usd(usual.cost - best.cost, markupPpm);
-  return `${verb} ${what}: ${tokens(best.cachedTokens)} cached tokens make it ${saved} cheaper than ${other}`;
+  const cachedTokens = tokens(best.cachedTokens);
+  return TEXT.staysOn({ to, from, saved, cachedTokens }, view.last?.model === best.model.id);
 }
 
 /** A conversation begins where its next turns will be cheap, or a tool loop goes on where it is. */
 function noteOfBeginning({ model, host, cachedTokens }: Offer, { ahead, view, chain }: StayInput): string | null {
   if (ahead === null || cachedTokens > 0 || view.last?.route === host.route) return null;
-  const other = chain[0]?.hosts[0]?.host;
-  return `uses ${model.id} at ${host.host}: its prompt cache makes a conversation cheaper there than at ${other}`;
+  return TEXT.beginsAt(TEXT.atHost(model.id, host.host), chain[0]?.hosts[0]?.host);
 }
 
 /** The session's model still has something cached, and yet another one costs less. */
@@ -126,8 +126,8 @@ function noteOfSwitch(usual: Offer, offers: readonly Offer[], { view, markupPpm 
   const left = offers.find(({ model }) => model.id === view.last?.model);
   if (left === undefined || left.model === usual.model) return null;
   const saved = usd(left.cost - usual.cost, markupPpm);
-  const counted = `with the ${tokens(left.cachedTokens)} tokens counted that ${left.model.id} has cached`;
-  return `switches from ${left.model.id} to ${usual.model.id}: ${saved} cheaper, ${counted}`;
+  const cachedTokens = tokens(left.cachedTokens);
+  return TEXT.switches({ to: usual.model.id, from: left.model.id, saved, cachedTokens });
 }
 
 const PICO_PER_USD = 1e12;

@@ -3,6 +3,7 @@
 
 import { type SeenToolCalls, TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
 import type { HostedModel, Model, ToolScenario } from "../../core/model.ts";
+import * as TEXT from "../text.ts";
 
 /** The model's static score for the scenario, else its overall one; null when it was never measured. */
 export function toolScoreOf({ scores }: HostedModel, scenario: ToolScenario): number | null {
@@ -34,7 +35,7 @@ export interface Ranked {
 export function rankByToolScore(models: readonly Model[], scenario: ToolScenario, seen: ToolCallsSeen): Ranked {
   const staticOf = (model: Model) => toolScoreOf(model, scenario) ?? -1;
   const byStatic = models.toSorted((a, b) => staticOf(b) - staticOf(a));
-  const notes = isSame(byStatic, models) ? [] : [`ordered by function-calling score for ${scenario}`];
+  const notes = isSame(byStatic, models) ? [] : [TEXT.orderedByScore(scenario)];
   const lowered = models.filter((model) => scoreNow(model, scenario, seen) < staticOf(model));
   if (lowered.length === 0) return { models: byStatic, notes };
   const ranked = models.toSorted((a, b) => scoreNow(b, scenario, seen) - scoreNow(a, scenario, seen));
@@ -51,8 +52,8 @@ function scoreNow(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): nu
 
 function describe(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): string {
   const { calls = 0, valid = 0 } = seen.get(model.id)?.[scenario] ?? {};
-  const score = scoreNow(model, scenario, seen);
-  return `${model.id} ranked by ${score} instead of ${toolScoreOf(model, scenario)}: ${calls - valid} of its ${calls} calls seen could not be used`;
+  const scores = { now: scoreNow(model, scenario, seen), before: toolScoreOf(model, scenario) };
+  return TEXT.scoreLowered(model.id, scores, TEXT.unusableCalls(calls - valid, calls));
 }
 
 function isSame(a: readonly Model[], b: readonly Model[]): boolean {

@@ -107,7 +107,7 @@ describe("the decision", () => {
     const { decision } = (await answer.json()) as { decision: Service & { reasoning: string } };
     const { model: chosen, tier, profile, method } = service;
     expect(decision).toMatchObject({ model: chosen, tier, profile, method });
-    expect(decision.reasoning.includes("honoured by the key's profile")).toBe(model === NAMED);
+    expect(decision.reasoning.includes("allowed by the key's profile")).toBe(model === NAMED);
     for (const bound of [{ profileId }, { profile: { honourModel: true } }]) {
       const tried = await gateway.api("POST", "/api/playground/decide", { prompt: HELLO, model, ...bound });
       expect(await tried.json()).toMatchObject({ decision: { model: chosen, tier, profile } });

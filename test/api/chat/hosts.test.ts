@@ -78,7 +78,7 @@ describe("a model at several hosts", () => {
     expect(money.price).toMatchObject({ input: 1, output: 3 });
     expect(attempts[0]).toMatchObject({ provider: "cheap", keyId: expect.stringMatching(/^[0-9a-f]{8}$/) });
     expect(decision.hosts).toEqual({ alpha: ["cheap", "dear"] });
-    expect(decision.reasoning).toContain("alpha at cheap (host order cheapest), then dear");
+    expect(decision.reasoning).toContain("host: cheap (cheapest), fallback dear");
   });
 
   it("reserves for the dearest host that may be tried, and charges the one that answered", async () => {

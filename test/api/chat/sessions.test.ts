@@ -371,7 +371,7 @@ describe("a tool loop", () => {
     expect((await debug([task], { tools })).tier).toBe("LIGHT");
     const raised = await debug([task, ...failing], { tools });
     expect(raised).toMatchObject({ tier: "STANDARD", session: "escalated" });
-    expect(raised.reasoning).toContain("the same tool call again raised LIGHT to STANDARD");
+    expect(raised.reasoning).toContain("raised from LIGHT to STANDARD: the same tool call was repeated");
     const third = [called("call_c", "dir"), result("call_c", "Error: no such command")];
     expect((await debug([task, ...failing, ...third], { tools })).tier).toBe("COMPLEX");
     expect((await debug([task, ...failing, ...third], { tools, service_tier_ceiling: "STANDARD" })).tier).toBe(

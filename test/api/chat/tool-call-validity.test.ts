@@ -128,7 +128,7 @@ describe("tool calls that could not be used", () => {
     // Above the one that a quarter less still beats.
     expect(lowered.filteredChain).toEqual(["steady", "careful", "modest"]);
     expect(lowered.reasoning).toContain(
-      "careful ranked by 60 instead of 80: 35 of its 35 calls seen could not be used",
+      "ranked careful with score 60 instead of 80: 35 of its 35 observed tool calls were unusable",
     );
     expect(lowered.bfclScore).toBe(72);
 
@@ -145,7 +145,7 @@ describe("tool calls that could not be used", () => {
     await call(busy, "careful", 31, GOOD);
     await call(hostile, "careful", 120, BAD);
     expect(await countsOf(hostile, "careful")).toMatchObject({ calls: 120, valid: 0, blendedScore: 60 });
-    expect((await decide(hostile)).reasoning).toContain("careful ranked by 60 instead of 80");
+    expect((await decide(hostile)).reasoning).toContain("ranked careful with score 60 instead of 80");
     expect(await countsOf(busy, "careful")).toMatchObject({ calls: 31, blendedScore: 80, basis: "account" });
     expect((await decide(busy)).filteredChain).toEqual(BY_BENCHMARK);
     expect((await decide(young)).filteredChain).toEqual(BY_BENCHMARK);

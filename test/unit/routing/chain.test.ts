@@ -69,7 +69,7 @@ describe("hard filters", () => {
   });
 
   const constraintCases = [
-    ["capabilities", { capabilities: ["reasoning"] }, /missing what the profile requires: reasoning/],
+    ["capabilities", { capabilities: ["reasoning"] }, /no reasoning, which the profile requires/],
     ["allowed models", { allowedModels: ["good"] }, /allowed/],
     ["blocked models", { blockedModels: ["bad"] }, /blocked/],
   ] as const;
@@ -97,7 +97,7 @@ describe("tier moves", () => {
       { chat: IMAGE },
     );
     expect(decision.tier).toBe("COMPLEX");
-    expect(decision.reasoning).toContain("LIGHT has no model with vision: moved to COMPLEX");
+    expect(decision.reasoning).toContain("no model of the LIGHT chain supports vision, so COMPLEX was used");
     expect(decision.candidates).toContainEqual({ model: "x", removedBecause: "no vision" });
   });
 
@@ -129,12 +129,14 @@ describe("tier moves", () => {
   it("fail with the ceiling under which there is no model", () => {
     const error = failure(() => route({ COMPLEX: [seeing] }, { controls: { tierCeiling: "NANO" } }));
     expect(error.details.code).toBe("no_capable_model");
-    expect(error.message).toContain("No available model up to the ceiling NANO");
+    expect(error.message).toContain("No model is connected for NANO. Raise the ceiling");
   });
 
   it("name all needs when only their combination is missing", () => {
     const chains = { LIGHT: [bare("x", ["tools"]), bare("y", ["vision"])] };
-    expect(failure(() => route(chains, { chat: { ...IMAGE, ...TOOLS } })).message).toMatch(/vision, tools together/);
+    expect(failure(() => route(chains, { chat: { ...IMAGE, ...TOOLS } })).message).toMatch(
+      /supports vision and supports tools at once/,
+    );
   });
 });
 

@@ -46,7 +46,7 @@ describe("the order of hosts", () => {
     const { decision, routes } = decideFor([hosted("m", THREE)]);
     expect(routes).toEqual(["m via reseller", "m via fast", "m"]);
     expect(decision.hosts).toEqual({ m: ["reseller", "fast", "vendor"] });
-    expect(decision.reasoning).toContain("m at reseller (host order cheapest), then fast, vendor");
+    expect(decision.reasoning).toContain("host: reseller (cheapest), fallbacks fast, vendor");
     const alone = decideFor([hosted("m", { reseller: { usd: 1 } })]).decision;
     expect(decision.costEstimate).toBe(alone.costEstimate);
     expect(alone).not.toHaveProperty("hosts");
@@ -95,7 +95,7 @@ describe("the order of hosts", () => {
     };
     const { decision, routes } = decideFor([hosted("m", THREE)], { controls: { hostOrder: "fastest" } }, speeds(known));
     expect(routes).toEqual(["m", "m via fast", "m via reseller"]);
-    expect(decision.reasoning).toContain("host order fastest, first token after 100 ms as observed");
+    expect(decision.reasoning).toContain("(fastest, first token observed after 100 ms)");
   });
 
   it("takes the fastest of the cheap ones with the policy balanced", () => {
@@ -137,7 +137,7 @@ describe("filters", () => {
     const model = hosted("m", { blind: { usd: 1 }, seeing: { usd: 2, capabilities: ["vision"] } });
     const { decision, routes } = decideFor([model], IMAGE);
     expect(routes).toEqual(["m via seeing"]);
-    expect(decision.reasoning).toContain("m at seeing, the only host that can take this request");
+    expect(decision.reasoning).toContain("host: seeing (the only one that can take this request)");
   });
 
   it("remove a model when none of its hosts passes", () => {

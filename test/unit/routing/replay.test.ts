@@ -91,7 +91,7 @@ describe("a past request", () => {
     const blocked = reroute(past, { ...NO_CONSTRAINTS, blockedModels: ["LIGHT-b"] });
     expect(blocked.state).toBe("refused");
     const { because } = replay(past, { constraints: { ...NO_CONSTRAINTS, blockedModels: ["LIGHT-b"] }, catalog });
-    expect(because.join()).toContain("not offered");
+    expect(because.join()).toContain("isn't available");
   });
 
   it("is asked again what it named, by a profile that honours it and by one that does not", () => {
@@ -135,21 +135,21 @@ describe("another policy", () => {
       { score: 0.5 },
       { bounds: [0.1, 0.2, 0.3, 0.9] },
       "STANDARD",
-      "score 0.50 is STANDARD",
+      "score 0.50 falls in STANDARD",
     ],
     [
       "is surer",
       { confidence: 0.6, score: 0.1, classifiedTier: "NANO", tier: "NANO", model: "NANO-a" },
       { sureFrom: 0.7 },
       "LIGHT",
-      "not being sure raised NANO to LIGHT",
+      "low confidence raised NANO to LIGHT",
     ],
     [
       "gives a category a floor",
       { category: "writing" },
       { categoryFloors: { writing: "COMPLEX" } },
       "COMPLEX",
-      "the floor of writing raised LIGHT to COMPLEX",
+      "category floor (writing) raised LIGHT to COMPLEX",
     ],
     ["still heeds the history", { historyFloor: "STANDARD" }, {}, "STANDARD", "history floor raised LIGHT to STANDARD"],
     [
@@ -175,6 +175,6 @@ describe("another policy", () => {
   it("may begin a tier with another model", () => {
     const chains = { ...catalog.chains, LIGHT: catalog.chains.LIGHT.toReversed() };
     const replayed = under(decided({}), { catalog: { ...catalog, chains } });
-    expect(replayed).toMatchObject({ isChanged: true, because: ["LIGHT starts with LIGHT-b"] });
+    expect(replayed).toMatchObject({ isChanged: true, because: ["LIGHT-b is first in the LIGHT chain"] });
   });
 });

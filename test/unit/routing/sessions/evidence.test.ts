@@ -50,9 +50,9 @@ const editing = [
 
 describe("in the calls", () => {
   it.each([
-    ["the same call with the same result", repeated, "the same tool call again"],
-    ["results that fail in a row", failing, "3 failed tool results in a row"],
-    ["one file whose edits fail", editing, "the same edit failing again"],
+    ["the same call with the same result", repeated, "the same tool call was repeated"],
+    ["results that fail in a row", failing, "3 tool calls failed in a row"],
+    ["one file whose edits fail", editing, "the same edit failed again"],
   ])("%s raises by one", (_name, steps, because) => {
     expect(evidence([ask, ...steps])).toMatchObject({ tiers: 1, because: [because] });
   });
@@ -70,12 +70,12 @@ describe("in the calls", () => {
         ...endings.flatMap((ending) => step("run", { command: "npm test" }, begin + lines + ending)).map(left),
       ]).because;
     expect(because(["1", "2", "3"])).toEqual([]);
-    expect(because(["1", "1", "3"])).toEqual(["the same tool call again"]);
-    expect(because(["exit code: 1", "exit code: 2", "3"])).toEqual(["the same tool call again"]);
+    expect(because(["1", "1", "3"])).toEqual(["the same tool call was repeated"]);
+    expect(because(["exit code: 1", "exit code: 2", "3"])).toEqual(["the same tool call was repeated"]);
     expect(because(["1", "2", "3"], '\n\n"\nError: ')).toEqual([]);
     expect(because(["1", "2", "3"], "\n\n\nError: ")).toEqual([
-      "the same tool call again",
-      "3 failed tool results in a row",
+      "the same tool call was repeated",
+      "3 tool calls failed in a row",
     ]);
     expect(because(["\n".repeat(900)], "\n".repeat(900))).toEqual([]);
   });

@@ -109,7 +109,7 @@ describe("a session", () => {
     const { reasoning, session } = decideIn({ chains: free }, view(turn("dear"), [cached("dear", 9_000)]));
     expect(session?.state).toBe("switched");
     expect(reasoning).toMatch(
-      /switches from dear to tiny: \$0\.\d+ cheaper, with the 9k tokens counted that dear has cached/,
+      /switches from dear to tiny: \$0\.\d+ cheaper, even counting the 9k tokens cached for dear/,
     );
   });
 
@@ -210,7 +210,7 @@ describe("a conversation at a model with several hosts", () => {
   it("begins at the host that caches its prompt, although another one has the lower price", () => {
     expect(hostsOf(view(null, []))).toEqual(["caching", "plain"]);
     const { reasoning } = decideIn(catalog, view(null, []), { chat: answered as typeof longChat });
-    expect(reasoning).toContain("uses m at caching: its prompt cache makes a conversation cheaper there than at plain");
+    expect(reasoning).toContain("uses m at caching: with its prompt cache, a conversation costs less than at plain");
   });
 
   it("takes the lower price for a single question, a short prompt, or where speed is wanted", () => {

@@ -54,7 +54,7 @@ describe("the order of a chain", () => {
     expect(models.map(({ id }) => id)).toEqual(["second", "first", "plain"]);
     expect(notes).toEqual([
       "ordered by function-calling score for single",
-      "first ranked by 56.25 instead of 75: 40 of its 100 calls seen could not be used",
+      "ranked first with score 56.25 instead of 75: 40 of its 100 observed tool calls were unusable",
     ]);
   });
 
@@ -75,7 +75,7 @@ describe("a decision", () => {
   it("names the static score and explains the order", () => {
     const decision = ask(seen("first", 100, 0));
     expect(decision).toMatchObject({ model: "second", toolScore: 70, chain: ["second", "first", "plain"] });
-    expect(decision.reasoning).toContain("first ranked by 56.25 instead of 75: 100 of its 100 calls");
+    expect(decision.reasoning).toContain("ranked first with score 56.25 instead of 75: 100 of its 100 observed");
   });
 
   it("filters by the static score, the benchmark that the filter means", () => {

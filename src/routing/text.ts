@@ -1,0 +1,188 @@
+// Sentences of routing: the steps in `reasoning`, why a model is left out, and refusals. A step begins in lower case and
+// has no semicolon, because `reasoning` joins its steps with them.
+
+import type { Category, HostOrder } from "../core/decision.ts";
+import type { Endpoint } from "../core/model.ts";
+import { TIERS, type Tier } from "../core/tiers.ts";
+
+// adjust.ts
+export const bounds = {
+  nothing: "nothing",
+  requestedFloor: "requested floor",
+  codeQuality: "code quality slider",
+  chatQuality: "chat quality slider",
+  profileFloor: "profile floor",
+  profileCodeQuality: "profile code quality",
+  profileChatQuality: "profile chat quality",
+  requestedCeiling: "requested ceiling",
+  profileCeiling: "profile ceiling",
+  unsure: "low confidence",
+  historyFloor: "history floor",
+} as const;
+export const raised = (because: string, from: Tier, to: Tier) => `${because} raised ${from} to ${to}`;
+export const lowered = (because: string, from: Tier, to: Tier) => `${because} lowered ${from} to ${to}`;
+export const escalated = (evidence: readonly string[], from: Tier, to: Tier) =>
+  `raised from ${from} to ${to}: ${evidence.join(" and ")}`;
+
+// sessions/evidence.ts
+export const userComplained = "the user said the answer was wrong";
+export const earlierEvidence = "earlier failures in this task";
+export const callRepeated = "the same tool call was repeated";
+export const callsFailed = (count: number) => `${count} tool calls failed in a row`;
+export const editFailedAgain = "the same edit failed again";
+export const answerEmpty = "the previous answer was empty";
+export const answerCutOff = "the previous answer was cut off";
+
+// chain.ts
+export const notConnected = "no configured provider or no price";
+export const tierUsedInstead = (unable: Tier, used: Tier, missing: string | null) =>
+  missing === null
+    ? `no model is connected for ${unable}, so ${used} was used`
+    : `no model of the ${unable} chain ${missing}, so ${used} was used`;
+export const noneConnected = (ceiling: Tier | null) =>
+  ceiling === null
+    ? "No model is connected. Add a provider key or a model under Providers."
+    : `No model is connected for ${upTo(ceiling)}. Raise the ceiling, or add a model under Providers, Chains.`;
+export const noneCapable = (missing: string, ceiling: Tier | null, capabilities: readonly string[]) =>
+  `No connected model${ceiling === null ? "" : ` for ${upTo(ceiling)}`} ${missing}.${howToEnable(capabilities)}`;
+export const maxCost = (usd: number) => `max cost ${usd} USD`;
+export const tooDear = (usd: number) => `estimated cost exceeds ${usd} USD`;
+export const minimumScore = (score: number) => `minimum function-calling score ${score}`;
+export const scoreTooLow = (score: number) => `function-calling score is below ${score} or unknown`;
+export const filtersIgnored = (filters: readonly string[]) =>
+  `${filters.join(" and ")} ignored: no model qualifies, so the full chain is used`;
+export const coolingDown = (models: readonly string[]) =>
+  `cooling down after failures, tried last: ${models.join(", ")}`;
+export const staysInLoop = (model: string) => `stays with ${model}, which made the open tool call`;
+
+function upTo(ceiling: Tier): string {
+  return ceiling === TIERS[0] ? ceiling : `${ceiling} or below`;
+}
+
+function howToEnable(capabilities: readonly string[]): string {
+  if (capabilities.length === 0) return "";
+  return ` Enable ${capabilities.map((name) => `"${name}"`).join(" and ")} for a model under Providers.`;
+}
+
+// needs.ts
+export const supports = (capability: string) => `supports ${capability}`;
+export const lacks = (capability: string) => `no ${capability}`;
+export const lacksForProfile = (capability: string) => `no ${capability}, which the profile requires`;
+export const isAllowed = "is on the profile's allow list";
+export const notAllowed = "not allowed by the profile";
+export const isNotBlocked = "is left by the profile's block list";
+export const blocked = "blocked by the profile";
+export const speaks = (format: string, because: string) =>
+  `is at a provider that uses the ${format} format (${because})`;
+export const speaksOther = (format: string, because: string) =>
+  `provider does not use the ${format} format: ${because}`;
+export const hasContext = (tokens: number) => `has a context window of ${tokens} tokens`;
+export const contextTooSmall = (window: number, tokens: number) =>
+  `context window of ${window} tokens is too small for about ${tokens}`;
+export const anyOf = (missing: readonly string[]) => missing.join(" or ");
+export const allAtOnce = (missing: readonly string[]) => `${missing.join(" and ")} at once`;
+
+// hosts.ts
+export const hostCoolingDown = (host: string) => `${host} (cooling down)`;
+export const onlyHost = (host: string) => `host: ${host} (the only one that can take this request)`;
+export const firstHost = (host: string, order: HostOrder, firstTokenMs: number | null, others: readonly string[]) => {
+  const observed = firstTokenMs === null ? "" : `, first token observed after ${firstTokenMs} ms`;
+  return `host: ${host} (${order}${observed}), ${others.length === 1 ? "fallback" : "fallbacks"} ${others.join(", ")}`;
+};
+
+// direct.ts
+export const auto = "Auto";
+export const modelRequired = 'Profile "direct" needs a model id in "model". See GET /v1/models.';
+export const seeChatModels = "GET /v1/models lists the chat models.";
+export const notOffered = (model: string) =>
+  `Model ${JSON.stringify(model)} isn't available to this key. See GET /v1/models, or use "auto".`;
+
+// named.ts
+export const namedByRequest = (model: string) => `the request names ${model}`;
+export const canUse = (models: string) => `This key can use ${models}.`;
+export const andOthers = (models: string) => `${models} and others`;
+export const endpointModelRequired = (choice: string) => `'model' is required. ${choice}`;
+export const noSuchModel = (model: string, endpoint: Endpoint) =>
+  `There is no model ${JSON.stringify(model)} for ${endpoint}. `;
+export const noneForEndpoint = (endpoint: Endpoint) =>
+  `No model for ${endpoint} is connected. Add one under 'models:' with 'capabilities: [${endpoint}]' and a price.`;
+export const wrongEndpoint = (model: string, own: string, endpoint: string, choice: string) =>
+  `${model} is a model for ${own}, not for ${endpoint}. ${choice}`;
+
+// decide.ts
+export const tierRequired = 'Profile "tier" needs a tier.';
+export const classified = (score: number, tier: Tier, signals: readonly string[]) =>
+  `score ${score.toFixed(2)} (${tier}): ${signals.join(", ")}`;
+export const unknownIgnored = (fields: readonly string[]) => `unknown fields ignored: ${fields.join(", ")}`;
+export const modelHonoured = (model: string | null) =>
+  `model ${model} requested and allowed by the key's profile, classifier not used`;
+export const tierFixed = (tier: Tier | null) => `tier ${tier} set by the request, classifier not used`;
+export const modelFixed = (model: string | null) => `model ${model} set by the request, classifier not used`;
+
+// replay.ts
+export const firstInChain = (model: string, tier: Tier) => `${model} is first in the ${tier} chain`;
+export const evidenceOfFailure = "evidence of failure";
+export const scoreFallsIn = (score: number, tier: Tier) => `score ${score.toFixed(2)} falls in ${tier}`;
+export const categoryFloor = (category: Category) => `category floor (${category})`;
+
+// sessions/stay.ts
+export interface Saving {
+  readonly to: string;
+  readonly from: string;
+  readonly saved: string;
+  readonly cachedTokens: string;
+}
+export const staysOn = ({ to, from, saved, cachedTokens }: Saving, isStay: boolean) =>
+  `${isStay ? "stays on" : "uses"} ${to}: ${cachedTokens} cached tokens make it ${saved} cheaper than ${from}`;
+export const atHost = (model: string, host: string) => `${model} at ${host}`;
+export const beginsAt = (there: string, otherHost: string | undefined) =>
+  `uses ${there}: with its prompt cache, a conversation costs less than at ${otherHost}`;
+export const switches = ({ to, from, saved, cachedTokens }: Saving) =>
+  `switches from ${from} to ${to}: ${saved} cheaper, even counting the ${cachedTokens} tokens cached for ${from}`;
+
+// tools/scores.ts
+export const orderedByScore = (scenario: string) => `ordered by function-calling score for ${scenario}`;
+interface ScoreChange {
+  readonly now: number;
+  readonly before: number | null;
+}
+export const scoreLowered = (model: string, { now, before }: ScoreChange, because: string) =>
+  `ranked ${model} with score ${now} instead of ${before}: ${because}`;
+export const unusableCalls = (unusable: number, calls: number) =>
+  `${unusable} of its ${calls} observed tool calls were unusable`;
+
+// classifier/: the signals of a prompt
+export const signals = {
+  expertWords: "expert vocabulary",
+  everydayWords: "everyday vocabulary",
+  manyDetails: "many details",
+  fewDetails: "few details",
+  proof: "asks for a proof or derivation",
+  design: "system design",
+  expert: "specialist field",
+  reasoning: "asks for analysis",
+  constraint: "several constraints",
+  steps: "several steps",
+  brief: "asks for a short answer",
+  smallTalk: "small talk",
+  long: "long request",
+  short: "short request",
+  questions: "several questions",
+  list: "list of points",
+  formulas: "formulas",
+  arithmetic: "plain arithmetic",
+  code: "code in the request",
+} as const;
+export const categories: Readonly<Record<Category, string>> = {
+  chitchat: signals.smallTalk,
+  simple_qa: "short question",
+  math: "mathematics",
+  coding_general_debugging_refactoring_testing: "coding task",
+  reasoning: "reasoning or analysis",
+  creative_writing: "creative writing",
+  writing: "everyday writing",
+  summarization: "summary",
+  translation: "translation",
+  extraction: "extraction",
+  general: "general request",
+};
