@@ -97,8 +97,8 @@ export interface StartOptions {
   readonly passwordCost?: PasswordCost;
   /** For tests: wire formats beside those that ship and where their clients ask, ways to sign in, and framings. */
   readonly wire?: WireExtension;
-  /** For tests, which let cooldowns pass without waiting: the clock of the circuit breakers. */
-  readonly breakerNow?: () => number;
+  /** For tests, which let time pass without waiting: the clock of circuit breakers and connections to providers. */
+  readonly providerNow?: () => number;
   /** For benchmarks: replace the real ones, to measure what a request costs without them. */
   readonly books?: { readonly ledger: Ledger; readonly recorder: Recorder };
 }
@@ -142,9 +142,9 @@ async function closeDbs({ db, log, reader }: WorkerDbs): Promise<void> {
 
 /** With the database open: everything else, then the port. */
 async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: StartOptions): Promise<App> {
-  const { passwordCost, wire, breakerNow, logOutput = UNWATCHED_OUTPUT, worker = null } = options;
+  const { passwordCost, wire, providerNow, logOutput = UNWATCHED_OUTPUT, worker = null } = options;
   const ledger = options.books?.ledger;
-  const parts = await openParts(dbs, { settings, log, logOutput, passwordCost, wire, breakerNow, ledger, worker });
+  const parts = await openParts(dbs, { settings, log, logOutput, passwordCost, wire, providerNow, ledger, worker });
   const { people, money, drain } = parts;
   await ensureFirstAccount(people.accountStore);
   await giveStarterCredit(money.credits, DEFAULT_ACCOUNT, settings.billing.starterCredits);
@@ -184,7 +184,7 @@ interface PartsContext {
   readonly logOutput: LogOutput;
   readonly passwordCost: PasswordCost | undefined;
   readonly wire: WireExtension | undefined;
-  readonly breakerNow: (() => number) | undefined;
+  readonly providerNow: (() => number) | undefined;
   readonly ledger: Ledger | undefined;
   readonly worker: WorkerPlace | null;
 }
@@ -216,7 +216,8 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
       auths: wire?.auths,
       framings: wire?.framings,
       onStale: metrics.connectionStale,
-      openHealth: (current) => openHealth(settings, { current, log, metrics, worker, now: context.breakerNow }),
+      now: context.providerNow,
+      openHealth: (current) => openHealth(settings, { current, log, metrics, worker, now: context.providerNow }),
       openCalls,
       services: steadyServices({ ...context, now, metrics, people, money, records, sessions, openCalls }),
     },

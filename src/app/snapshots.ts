@@ -31,7 +31,7 @@ export interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
 }
 
 export function createSnapshots(first: Changeable, context: SnapshotsContext): Snapshots {
-  const { formats, auths, framings, onStale, openCalls } = context;
+  const { formats, auths, framings, onStale, now, openCalls } = context;
   /** Registries whose last requests are still running. */
   const retiring = new Set<Registry>();
   let snapshot = snapshotOf(first);
@@ -39,7 +39,7 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
   let services: Services = { ...context.services, ...snapshot, health };
 
   function snapshotOf({ catalog, routing }: Changeable, previous?: Snapshot): Snapshot {
-    const options = { formats, auths, framings, onStale, previous: previous?.registry };
+    const options = { formats, auths, framings, onStale, now, previous: previous?.registry };
     const registry = createRegistry(catalog.providers, options);
     if (previous === undefined) return { catalog, routing, registry, speeds: createSpeeds(context.services.now) };
     const changed = registry.changedFrom(previous.registry);

@@ -51,13 +51,22 @@ export interface RegistryOptions {
   readonly framings?: FramingRows | undefined;
   /** Told when a provider had closed an idle connection as a request was sent on it. */
   readonly onStale?: ((providerId: string) => void) | undefined;
+  /** Milliseconds on the clock of the connections. */
+  readonly now?: (() => number) | undefined;
   /** What it replaces. */
   readonly previous?: Registry | undefined;
 }
 
 export function createRegistry(
   providers: ReadonlyMap<string, Provider>,
-  { formats = createFormats(), auths, framings, onStale, previous }: RegistryOptions = {},
+  {
+    formats = createFormats(),
+    auths,
+    framings,
+    onStale,
+    now = () => performance.now(),
+    previous,
+  }: RegistryOptions = {},
 ): Registry {
   const connections = new Map<string, Connection>();
   for (const provider of providers.values()) {
@@ -73,7 +82,7 @@ export function createRegistry(
     const transport = createKeyed(provider, (single) => {
       const auth = openAuth(single, { ...AUTHS, ...auths });
       signIns.push(auth);
-      return TRANSPORTS[provider.transport](single, { auth, streamType, onStale: () => onStale?.(provider.id) });
+      return TRANSPORTS[provider.transport](single, { auth, streamType, onStale: () => onStale?.(provider.id), now });
     });
     const redact = createRedact(provider, secretsOf(signIns));
     connections.set(provider.id, { provider, transport, format, formatFor, newEvents, redact });

@@ -37,10 +37,11 @@ export interface UpstreamOptions {
   readonly streamType: string;
   /** A reused connection was closed, and its request is sent again on a new one. */
   readonly onStale: () => void;
+  readonly now: () => number;
 }
 
 /** The connections to one provider. */
-export function createUpstream(provider: Provider, { auth, streamType, onStale }: UpstreamOptions): Transport {
+export function createUpstream(provider: Provider, { auth, streamType, onStale, now }: UpstreamOptions): Transport {
   const base = new URL(provider.baseUrl);
   if (hostKind(base.hostname) === "forbidden") throw new Error(`${base.hostname} is never called`);
   const connections = openConnections(base.origin, {
@@ -57,6 +58,7 @@ export function createUpstream(provider: Provider, { auth, streamType, onStale }
     provider,
     connections,
     onStale,
+    now,
     inFlight: 0,
     pathOf: pathsOf(provider),
     headersOf: (request) => ({ ...headersOf(request), ...fixed }),
@@ -82,6 +84,7 @@ interface ProviderConnection {
   readonly provider: Provider;
   readonly connections: Connections;
   readonly onStale: () => void;
+  readonly now: () => number;
   inFlight: number;
   readonly pathOf: PathOf;
   headersOf(request: Pick<TransportRequest, "headers" | "isStream">): AuthHeaders;
@@ -200,7 +203,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     this.#controller = controller;
     this.#socket = this.#sent.carrier?.socket ?? null;
     this.#bytesReadBefore = this.#socket?.bytesRead ?? 0;
-    this.#sentAtMs = performance.now();
+    this.#sentAtMs = this.#connection.now();
     if (this.#isOver) controller.abort(CLIENT_GONE);
   }
 
@@ -287,7 +290,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     if (this.#socket === null || this.#hasStarted) return false;
     const hasIdled = this.#bytesReadBefore > 0;
     const isSilent = this.#socket.bytesRead === this.#bytesReadBefore;
-    return hasIdled && isSilent && performance.now() - this.#sentAtMs < STALE_WITHIN_MS;
+    return hasIdled && isSilent && this.#connection.now() - this.#sentAtMs < STALE_WITHIN_MS;
   }
 
   // The provider may have begun with the request, as before any retry. Its first answer is lost, and never charged.

@@ -104,9 +104,10 @@ describe.skipIf(!hasBrowser)("forms and frame", () => {
     expect(await profileOf()).toBe(id);
     await page.getByRole("button", { name: "Remove customer-5000" }).click();
     await page.getByText("customer-5000 no longer uses this profile.").waitFor();
+    await expect.poll(profileOf).toBeNull();
     await page.getByRole("button", { name: "Undo" }).last().click();
+    await expect.poll(profileOf).toBe(id);
     await page.getByRole("button", { name: "Remove customer-5000" }).waitFor();
-    expect(await profileOf()).toBe(id);
     // Further down, controls lie half under the top bar, which axe takes for too small.
     await page.evaluate("scrollTo(0, 0)");
     expect(await faultsOf(page, "light", "#main")).toEqual([]);

@@ -78,12 +78,12 @@ test.each(Object.entries(DATABASES))(
     };
     for (const line of LINES) {
       const forPrograms = await run([...line, "--json"]);
-      expect(forPrograms).toMatchObject({ code: 0 });
+      expect(forPrograms, forPrograms.out + forPrograms.said).toMatchObject({ code: 0 });
       const data = JSON.parse(forPrograms.out) as { id?: string };
       if (line[0] === "keys" && line[1] === "create") keyId = data.id ?? "";
       if (line[1] === "delete" || line[0] === "demo") continue;
       const forPeople = await run(line);
-      expect(forPeople).toMatchObject({ code: 0 });
+      expect(forPeople, forPeople.out + forPeople.said).toMatchObject({ code: 0 });
       expect(forPeople.out + forPeople.said).not.toContain("\u001B[");
       expect(forPeople.out.trimStart()).not.toMatch(/^[{[]/);
     }

@@ -55,8 +55,8 @@ export interface WorldOptions {
   readonly timeouts?: Readonly<Record<string, number>>;
   /** Of B, where it is to be given up as well. */
   readonly timeoutsOfB?: Readonly<Record<string, number>>;
-  /** A clock for the circuit breakers that the test sets by hand. */
-  readonly breakerNow?: () => number;
+  /** A clock for circuit breakers and connections that the test sets by hand. */
+  readonly providerNow?: () => number;
   readonly health?: Readonly<Record<string, number>>;
   readonly routing?: Readonly<Record<string, number>>;
   readonly server?: Readonly<Record<string, number>>;
@@ -81,7 +81,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const gateway = await startGateway({
     yaml: yamlOf(toA.url, toB.url, options),
     ...(options.database === undefined ? {} : { database: options.database }),
-    ...(options.breakerNow === undefined ? {} : { breakerNow: options.breakerNow }),
+    ...(options.providerNow === undefined ? {} : { providerNow: options.providerNow }),
   });
   const toClient = await startTcpProxy(gateway.url);
   const readers = new Set<(text: string) => void>();

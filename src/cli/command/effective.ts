@@ -17,8 +17,8 @@ import type { Terminal } from "./terminal.ts";
 import { reasonOf } from "./usage.ts";
 
 const MIGRATION = "0021_config_versions";
-/** A database that is away must not keep somebody waiting who only wants to look. */
-const TIMEOUTS = { connectTimeoutMs: 3_000, queryTimeoutMs: 3_000 };
+/** Keeps a command that only looks from hanging on a dead server. A slow one has time to answer. */
+export const TIMEOUTS = { connectTimeoutMs: 10_000, queryTimeoutMs: 10_000 };
 
 /** Without a database, or with one that has no versions, the settings as they are. */
 export async function effective(settings: Settings, terminal: Pick<Terminal, "say">): Promise<Settings> {

@@ -8,6 +8,7 @@ import { type Db, sqlitePathOf } from "../../core/db.ts";
 import { openDb } from "../../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../../store/migrate.ts";
 import { logPathOf } from "../../store/sqlite/log-file.ts";
+import { TIMEOUTS } from "../command/effective.ts";
 import { reasonOf } from "../command/usage.ts";
 import { type ClockReading, databaseClock } from "./clock.ts";
 
@@ -30,7 +31,7 @@ export async function databaseCheck(
   if (unusable !== null) return { check: unusable, clock: null, further: [] };
   let db: Db | null = null;
   try {
-    db = await openDb(database, { connectTimeoutMs: 3_000, queryTimeoutMs: 3_000 });
+    db = await openDb(database, TIMEOUTS);
     const clock = await databaseClock(db, Date.now);
     await db.query("SELECT 1 AS one");
     const check = migrationCheck(await compareMigrations(db));

@@ -13,7 +13,7 @@ const OPEN_MS = 10_000;
 let nowMs = Date.now();
 const inSharedWorld = shareWorlds(1, {
   health: { openMs: OPEN_MS, openMsMax: OPEN_MS },
-  breakerNow: () => nowMs,
+  providerNow: () => nowMs,
 });
 
 /** Begins with all breakers closed, and long after what other tests did. */

@@ -37,7 +37,7 @@ const SECRETS = /lab-secret|scripted|127\.0\.0\.1|ECONN|ENOTFOUND|EAI_|certifica
 const SHORT = { firstByteMs: 2_000, idleMs: 2_000, totalMs: 6_000 };
 /** Moved on after each row, so that none has its retries taken by others. */
 let nowMs = Date.now();
-const OPTIONS = { health: NEVER_OPEN, breakerNow: () => nowMs };
+const OPTIONS = { health: NEVER_OPEN, providerNow: () => nowMs };
 const inWorld = shareWorlds(1, OPTIONS);
 const inWorldOfSilentA = shareWorlds(2, { ...OPTIONS, timeouts: SHORT });
 const inSilentWorld = shareWorlds(2, { ...OPTIONS, timeouts: SHORT, timeoutsOfB: SHORT });

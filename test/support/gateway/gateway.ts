@@ -52,8 +52,8 @@ export interface GatewayOptions {
   /** Wire formats and kinds of providers beside those that ship. */
   readonly wire?: WireExtension;
   readonly kinds?: readonly ProviderKind[];
-  /** A clock for the circuit breakers that the test sets by hand. */
-  readonly breakerNow?: () => number;
+  /** A clock for circuit breakers and connections that the test sets by hand. */
+  readonly providerNow?: () => number;
 }
 
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
@@ -78,7 +78,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const app = await start(loaded.settings, log, {
     passwordCost: { n: 2 ** 10, r: 8, p: 1 },
     ...(options.wire && { wire: options.wire }),
-    ...(options.breakerNow && { breakerNow: options.breakerNow }),
+    ...(options.providerNow && { providerNow: options.providerNow }),
   });
   const key = app.firstKey ?? "";
   const send = async (

@@ -34,7 +34,12 @@ async function lengthLeft(provider: "reads" | "answers without reading", inPiece
   const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 };
   const row = { id: "p", baseUrl: `http://127.0.0.1:${port}/v1`, timeouts, headers: {} } as unknown as Provider;
   const auth = { form: "fixed" as const, headers: {} };
-  transport = createUpstream(row, { auth, streamType: "text/event-stream", onStale: () => undefined });
+  transport = createUpstream(row, {
+    auth,
+    streamType: "text/event-stream",
+    onStale: () => undefined,
+    now: () => performance.now(),
+  });
   const bytes = Buffer.alloc(LONG_BYTES, " ");
   const pieces = [Buffer.from("{"), bytes.subarray(1, LONG_BYTES - 1), Buffer.from("}")];
   const body = inPieces ? new BytePieces(pieces) : bytes;
