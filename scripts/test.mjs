@@ -4,6 +4,7 @@
 
 import { join } from "node:path";
 import { auditDependencies, auditLine } from "./setup/audit.mjs";
+import { ONE_CHECKER } from "./setup/build.mjs";
 import { seconds } from "./setup/progress.mjs";
 import { run } from "./setup/run.mjs";
 import { here, ROOT } from "./setup/surroundings.mjs";
@@ -23,9 +24,9 @@ const SOURCE_CHECKS = [
   { name: "unused code", program: "node_modules/knip/bin/knip.js", args: [] },
   { name: "structure", program: "scripts/structure/measure.mjs", args: ["--check"] },
   { name: "words", program: "scripts/words.mjs", args: [] },
-  { name: "types", program: TSC, args: ["--noEmit", "-p", "tsconfig.json"] },
+  { name: "types", program: TSC, args: ["--noEmit", ...ONE_CHECKER, "-p", "tsconfig.json"] },
   { name: "documentation", program: "scripts/docs-build.mjs", args: [] },
-  { name: "dashboard types", program: TSC, args: ["--noEmit", "-p", "ui/tsconfig.json"] },
+  { name: "dashboard types", program: TSC, args: ["--noEmit", ...ONE_CHECKER, "-p", "ui/tsconfig.json"] },
 ];
 
 await runScript(async () => {

@@ -13,6 +13,11 @@ import { buildUi, uiInputsOf } from "./ui.mjs";
 const STAMP = ".stamp.json";
 /** At the depth of dist/ itself, since source maps hold relative paths; .gitignore knows the name. */
 const TEMPORARY = ".dist-";
+/**
+ * Each of several checkers works out for itself the types that files share: four take 1.4 to 2.4 times the processor time
+ * of one, and are done sooner only where cores are idle.
+ */
+export const ONE_CHECKER = ["--checkers", "1"];
 const SETTINGS = ["package.json", "tsconfig.json", "scripts/setup/bundle.mjs", "scripts/setup/licences.mjs"];
 
 export async function ensureBuild(/** @type {Surroundings} */ surroundings) {
@@ -64,7 +69,8 @@ function removeLeftovers(/** @type {string} */ root) {
  */
 export async function compile({ root, run }, { project, outDir }) {
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
-  const { code, output } = await run(process.execPath, [compiler, "-p", project, "--outDir", outDir], { cwd: root });
+  const args = [compiler, ...ONE_CHECKER, "-p", project, "--outDir", outDir];
+  const { code, output } = await run(process.execPath, args, { cwd: root });
   if (code === 0) return;
   throw new SetupError(`The compiler found errors, so nothing was built:\n${tail(output, 40)}`);
 }
