@@ -49,12 +49,12 @@ import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
 import {
   openGauges,
-  openPlaces,
+  openSemaphores,
   openWorkerDbs,
   shareMetrics,
   shareOf,
   type WorkerDbs,
-  type WorkerPlace,
+  type WorkerSlot,
 } from "./worker.ts";
 
 /** A process that serves. */
@@ -92,7 +92,7 @@ export interface StartOptions {
   /** The e-mail of the user that visitors of the dashboard are signed in as; for the demo only. */
   readonly visitor?: string | null;
   /** Where this process is one of several workers of a gateway. */
-  readonly worker?: WorkerPlace | null;
+  readonly worker?: WorkerSlot | null;
   /** For tests, which make many users and have no time. */
   readonly passwordCost?: PasswordCost;
   /** For tests: wire formats beside those that ship and where their clients ask, ways to sign in, and framings. */
@@ -186,7 +186,7 @@ interface PartsContext {
   readonly wire: WireExtension | undefined;
   readonly providerNow: (() => number) | undefined;
   readonly ledger: Ledger | undefined;
-  readonly worker: WorkerPlace | null;
+  readonly worker: WorkerSlot | null;
 }
 
 /** What the edge is made from, opened and started in the order in which one needs the other. */
@@ -342,7 +342,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     credits: money.credits,
     verifyLedger: money.verify,
     openCalls,
-    places: openPlaces(settings.limits, parts.worker),
+    semaphores: openSemaphores(settings.limits, parts.worker),
     pressure,
     isDraining: drain.isDraining,
     isClosing: drain.isClosing,

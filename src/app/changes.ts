@@ -2,7 +2,7 @@
 
 import type { Log } from "../core/log.ts";
 import { type ChangeListener, listenForChanges } from "../store/postgres/changes.ts";
-import { ACCESS_CHANGED, type WorkerPlace } from "./worker.ts";
+import { ACCESS_CHANGED, type WorkerSlot } from "./worker.ts";
 
 export function hearOfChanges(database: string, onChange: () => void, log: Log): Promise<ChangeListener> {
   return listenForChanges(database, {
@@ -12,7 +12,7 @@ export function hearOfChanges(database: string, onChange: () => void, log: Log):
 }
 
 /** From the other workers, and from the primary where it listens for all of them. */
-export function hearFrom({ link }: WorkerPlace, onChange: () => void): Promise<ChangeListener> {
+export function hearFrom({ link }: WorkerSlot, onChange: () => void): Promise<ChangeListener> {
   link.on(ACCESS_CHANGED, onChange);
   return Promise.resolve({ close: () => Promise.resolve() });
 }

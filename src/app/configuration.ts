@@ -13,7 +13,7 @@ import { createVersions, type Versions } from "../versions/versions.ts";
 import { startPriceCheck } from "./price-check.ts";
 import type { InstallationSecret } from "./secret.ts";
 import { createSnapshots, type Snapshots, type SnapshotsContext } from "./snapshots.ts";
-import { hasDuties, WORKER_SERVICES, type WorkerPlace } from "./worker.ts";
+import { hasDuties, WORKER_SERVICES, type WorkerSlot } from "./worker.ts";
 
 interface ConfigurationContext {
   readonly settings: Settings;
@@ -21,7 +21,7 @@ interface ConfigurationContext {
   readonly log: Log;
   readonly now: () => number;
   readonly snapshots: SnapshotsContext;
-  readonly worker: WorkerPlace | null;
+  readonly worker: WorkerSlot | null;
 }
 
 export interface OpenedConfiguration {

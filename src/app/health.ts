@@ -7,13 +7,13 @@ import type { Snapshot } from "../gateway/services.ts";
 import type { BreakerRules, ProviderHealth } from "../providers/breaker.ts";
 import { type BreakerOpening, createHealth, type Health, type WatchedRow } from "../providers/health.ts";
 import type { BreakerReading, Metrics } from "../telemetry/metrics.ts";
-import type { WorkerPlace } from "./worker.ts";
+import type { WorkerSlot } from "./worker.ts";
 
 interface HealthContext {
   readonly current: () => Snapshot;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly worker: WorkerPlace | null;
+  readonly worker: WorkerSlot | null;
   readonly now?: (() => number) | undefined;
 }
 

@@ -16,7 +16,7 @@ import { createCallWindows } from "../store/rate-windows/database.ts";
 import { createMemoryWindows } from "../store/rate-windows/memory.ts";
 import { openRedisWindows } from "../store/rate-windows/redis.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { type WorkerPlace, windowsOver } from "./worker.ts";
+import { type WorkerSlot, windowsOver } from "./worker.ts";
 
 /** Rate limits of keys and sign-ins. */
 export interface Limits {
@@ -32,7 +32,7 @@ interface LimitsContext {
   readonly log: Log;
   readonly metrics: Pick<Metrics, "limitsShared">;
   readonly now: () => number;
-  readonly worker: WorkerPlace | null;
+  readonly worker: WorkerSlot | null;
 }
 
 /** How often the processes on this database are counted. */

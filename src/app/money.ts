@@ -18,7 +18,7 @@ import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { createLedgerList } from "../store/ledger/list.ts";
 import { createWriteWatch } from "../store/write-watch.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { hasDuties, WORKER_SERVICES, type WorkerPlace } from "./worker.ts";
+import { hasDuties, WORKER_SERVICES, type WorkerSlot } from "./worker.ts";
 
 /** Only one process serves from a SQLite file, unless it has workers. Where it has none every other owner is dead. */
 const OWNER_SILENT_MS = 60_000;
@@ -44,7 +44,7 @@ interface MoneyContext {
   readonly reader: Db;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "ledgerProblems" | "settlementsWaiting" | "storeError">;
-  readonly worker: WorkerPlace | null;
+  readonly worker: WorkerSlot | null;
 }
 
 /** Started; what dead processes left is settled or released. */

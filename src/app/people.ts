@@ -24,7 +24,7 @@ import { createPasswordResetStore } from "../store/accounts/resets.ts";
 import { createSessionStore } from "../store/accounts/sessions.ts";
 import { createUserStore } from "../store/accounts/users.ts";
 import { createKeySpendStore } from "../store/ledger/key-spends.ts";
-import { ACCESS_CHANGED, type WorkerPlace } from "./worker.ts";
+import { ACCESS_CHANGED, type WorkerSlot } from "./worker.ts";
 
 /** Accounts and everybody who acts for them. */
 export interface People {
@@ -55,7 +55,7 @@ export interface PeopleContext {
   readonly log: Log;
   readonly signIns: SignInLimiter;
   readonly passwordCost?: PasswordCost | undefined;
-  readonly worker: WorkerPlace | null;
+  readonly worker: WorkerSlot | null;
 }
 
 /** Started; `close` writes what waits. */
@@ -93,7 +93,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
 }
 
 /** What one worker notes counts in all of them. */
-export function sharedWrongKeys(topic: string, mostPerMinute: number, worker: WorkerPlace | null): WrongKeys {
+export function sharedWrongKeys(topic: string, mostPerMinute: number, worker: WorkerSlot | null): WrongKeys {
   const wrong = createWrongKeys(mostPerMinute);
   if (worker === null) return wrong;
   worker.link.on(topic, (address) => wrong.note(String(address)));

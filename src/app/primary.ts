@@ -8,8 +8,8 @@ import { serveLedger } from "../billing/remote-batcher.ts";
 import type { FileText, Settings } from "../config/settings.ts";
 import { type Db, sqlitePathOf } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
-import type { Wish } from "../core/processes/call-window.ts";
-import { createPlaceKeeper } from "../core/processes/places.ts";
+import type { RateRequest } from "../core/processes/call-window.ts";
+import { createSlotCounter } from "../core/processes/semaphores.ts";
 import { openDb } from "../store/db.ts";
 import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { forgetProcess, forgetProcesses } from "../store/ledger/processes.ts";
@@ -25,10 +25,10 @@ import type { StopOptions } from "./drain.ts";
 import { lend } from "./lend.ts";
 import { openWindows } from "./limits.ts";
 import { watchedBy } from "./storage.ts";
-import { ACCESS_CHANGED, announceMemory, WORKER_SERVICES, type WorkerPlace } from "./worker.ts";
+import { ACCESS_CHANGED, announceMemory, WORKER_SERVICES, type WorkerSlot } from "./worker.ts";
 
 /** What passes between the primary and a worker about its life. */
-export const LIFE = { place: "place", started: "started", failed: "failed", stop: "stop", hurry: "hurry" } as const;
+export const LIFE = { slot: "slot", started: "started", failed: "failed", stop: "stop", hurry: "hurry" } as const;
 
 /** What the first worker tells of its start. */
 export type StartedApp = Omit<App, "stop" | "hurry" | "lost">;
@@ -45,7 +45,7 @@ export interface PrimaryOptions {
 }
 
 /** What a worker asks for first. */
-export interface WorkerOrder extends Omit<WorkerPlace, "link"> {
+export interface WorkerOrder extends Omit<WorkerSlot, "link"> {
   readonly file: FileText | null;
 }
 
@@ -67,20 +67,20 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   const first = createFirstStart();
   const owners = new Map<WorkerProcess, string>();
   const versionLog = createVersionLog(log);
-  const keepPlaces = createPlaceKeeper();
+  const countSlots = createSlotCounter();
   const onStart = (worker: WorkerProcess): void => {
     const { link, index } = worker;
     const order: WorkerOrder = { index, count, isFirstStart: !first.isOver(), file };
-    link.serve(LIFE.place, () => order);
+    link.serve(LIFE.slot, () => order);
     link.serve(WORKER_SERVICES.owner, (owner) => void owners.set(worker, String(owner)));
-    link.serve(WORKER_SERVICES.windows, (wishes) => windows.take(wishes as readonly Wish[]));
+    link.serve(WORKER_SERVICES.windows, (requests) => windows.take(requests as readonly RateRequest[]));
     link.serve(WORKER_SERVICES.versionNews, (news) => versionLog.write(news as VersionNews, worker));
     link.serve(WORKER_SERVICES.metrics, async () => [
       ...(await readOthers(supervisor, worker)),
       await metrics.readings(),
     ]);
     link.onNews((news) => tellOthers(supervisor, worker, news));
-    keepPlaces(link, link.closed);
+    countSlots(link, link.closed);
     store.serve(link);
     reportStart(worker, first, log);
   };

@@ -16,14 +16,14 @@ import { createRecorder } from "../telemetry/recorder.ts";
 import { createRetention } from "../telemetry/retention.ts";
 import { createTail } from "../telemetry/tail.ts";
 import { createSeenToolCalls, type SeenToolCallsKeeper } from "../telemetry/tool-calls.ts";
-import { hasDuties, shareTail, type WorkerDbs, type WorkerPlace } from "./worker.ts";
+import { hasDuties, shareTail, type WorkerDbs, type WorkerSlot } from "./worker.ts";
 
 export interface RecordsContext {
   readonly settings: Pick<Settings, "logging">;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "recordsDropped" | "recordsWaiting" | "storeError">;
   readonly now: () => number;
-  readonly worker: WorkerPlace | null;
+  readonly worker: WorkerSlot | null;
 }
 
 /**

@@ -8,13 +8,13 @@ import { createSessionKeeper } from "../gateway/sessions/keeper.ts";
 import { createSessionMemory } from "../gateway/sessions/memory.ts";
 import { createSessions, type RoutingSessions } from "../gateway/sessions/sessions.ts";
 import { createSessionStore } from "../store/session-turns.ts";
-import { hasDuties, type WorkerPlace } from "./worker.ts";
+import { hasDuties, type WorkerSlot } from "./worker.ts";
 
 interface SessionsContext {
   readonly settings: Pick<Settings, "routing">;
   readonly log: Log;
   readonly now: () => number;
-  readonly worker: WorkerPlace | null;
+  readonly worker: WorkerSlot | null;
 }
 
 /** As JSON: every worker reads those of all others, and objects would cost it five times as much. */

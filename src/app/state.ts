@@ -12,7 +12,7 @@ import { createResponseStore } from "../store/responses/responses.ts";
 import { createResponseUpkeepStore } from "../store/responses/upkeep.ts";
 import { createSealer } from "../store/secret/seal.ts";
 import { createRetention } from "../telemetry/retention.ts";
-import { hasDuties, type WorkerPlace } from "./worker.ts";
+import { hasDuties, type WorkerSlot } from "./worker.ts";
 
 interface StateContext {
   readonly settings: Pick<Settings, "responses">;
@@ -21,7 +21,7 @@ interface StateContext {
   readonly owner: string;
   readonly log: Log;
   readonly now: () => number;
-  readonly worker: WorkerPlace | null;
+  readonly worker: WorkerSlot | null;
 }
 
 export interface OpenedState {

@@ -5,7 +5,7 @@ import type { Settings } from "../config/settings.ts";
 import { type Db, sqlitePathOf } from "../core/db.ts";
 import type { CallWindows, Taken } from "../core/processes/call-window.ts";
 import type { WorkerLink } from "../core/processes/link.ts";
-import { type ClientPlaces, createPlaces, type Places, placesOver } from "../core/processes/places.ts";
+import { type ClientSemaphores, createSemaphore, type Semaphore, semaphoreOver } from "../core/processes/semaphores.ts";
 import type { WrittenRecord } from "../core/requests/waiting.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
 import { createGauges, type Gauges, residentBytes } from "../http/overload/pressure.ts";
@@ -38,7 +38,7 @@ const PRIMARY_BYTES = "primary-bytes";
 const REQUESTS_WRITTEN = "requests-written";
 const LOG_WATCHED = "log-watched";
 
-export interface WorkerPlace {
+export interface WorkerSlot {
   readonly link: WorkerLink;
   /** 0 for the one with the duties that only one needs to do. */
   readonly index: number;
@@ -48,19 +48,19 @@ export interface WorkerPlace {
 }
 
 /** Whether this process does what one of all workers must do: audits and deletions. */
-export function hasDuties(worker: WorkerPlace | null): boolean {
+export function hasDuties(worker: WorkerSlot | null): boolean {
   return worker === null || worker.index === 0;
 }
 
 /** Each worker gets its part of the memory for bodies, so that all together keep to what the machine can take. */
-export function shareOf(settings: Settings, { count }: WorkerPlace): Settings {
+export function shareOf(settings: Settings, { count }: WorkerSlot): Settings {
   const { bodyBytes } = settings.limits;
   const part = bodyBytes === null ? defaultBodyBytes(count) : Math.ceil(bodyBytes / count);
   return { ...settings, limits: { ...settings.limits, bodyBytes: part } };
 }
 
 /** The primary process uses the same memory as its workers. */
-export function openGauges(worker: WorkerPlace | null): Gauges {
+export function openGauges(worker: WorkerSlot | null): Gauges {
   if (worker === null) return createGauges();
   let primaryBytes = 0;
   worker.link.on(PRIMARY_BYTES, (bytes) => {
@@ -78,21 +78,21 @@ export function announceMemory(links: () => readonly Pick<WorkerLink, "publish">
   return () => clearInterval(timer);
 }
 
-/** With fewer places for each worker, chance would refuse too many: the primary counts those of all. */
+/** The primary counts smaller limits for all workers: with fewer slots for each, chance would refuse too many. */
 const PART_MIN = 64;
 
-export function openPlaces(limits: Settings["limits"], worker: WorkerPlace | null): ClientPlaces {
-  const places = (scope: string, limit: number): Places => {
-    if (worker === null) return createPlaces(limit);
+export function openSemaphores(limits: Settings["limits"], worker: WorkerSlot | null): ClientSemaphores {
+  const open = (scope: string, limit: number): Semaphore => {
+    if (worker === null) return createSemaphore(limit);
     const { link, index, count } = worker;
-    if (limit < PART_MIN * count) return placesOver(link, scope, limit);
+    if (limit < PART_MIN * count) return semaphoreOver(link, scope, limit);
     // The parts of all workers are the limit.
-    return createPlaces(limit, Math.floor(limit / count) + Number(index < limit % count));
+    return createSemaphore(limit, Math.floor(limit / count) + Number(index < limit % count));
   };
   return {
-    connections: places("connections", limits.connections),
-    requests: places("requests", limits.inFlight),
-    requestsPerKey: places("key", limits.inFlightPerKey),
+    connections: open("connections", limits.connections),
+    requests: open("requests", limits.inFlight),
+    requestsPerKey: open("key", limits.inFlightPerKey),
   };
 }
 
@@ -110,7 +110,7 @@ const POOL_MAX = 16;
 const POOL_MIN = 3;
 
 export async function openWorkerDbs(
-  { link, count }: WorkerPlace,
+  { link, count }: WorkerSlot,
   settings: Pick<Settings, "database">,
   onConnectionLost: (error: Error) => void,
 ): Promise<WorkerDbs> {
@@ -138,13 +138,13 @@ const QUERY_MS = 120_000;
 /** The windows that all workers count in. */
 export function windowsOver(link: WorkerLink): CallWindows {
   return {
-    take: (wishes) => link.call(WORKER_SERVICES.windows, wishes) as Promise<readonly Taken[]>,
+    take: (requests) => link.call(WORKER_SERVICES.windows, requests) as Promise<readonly Taken[]>,
     close: () => Promise.resolve(),
   };
 }
 
 /** Shows the metrics of all processes of the gateway, and this one's to any other that is asked. */
-export function shareMetrics(metrics: Metrics, worker: WorkerPlace | null): Metrics {
+export function shareMetrics(metrics: Metrics, worker: WorkerSlot | null): Metrics {
   if (worker === null) return metrics;
   worker.link.serve(WORKER_SERVICES.metrics, metrics.readings);
   return {
@@ -157,7 +157,7 @@ export function shareMetrics(metrics: Metrics, worker: WorkerPlace | null): Metr
 }
 
 /** The live log shows requests of all workers. They send them only while somebody watches. */
-export function shareTail(tail: Tail, worker: WorkerPlace | null): Tail {
+export function shareTail(tail: Tail, worker: WorkerSlot | null): Tail {
   if (worker === null) return tail;
   const { link } = worker;
   let watchedUntilMs = 0;

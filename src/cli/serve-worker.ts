@@ -3,7 +3,7 @@
 import { Socket } from "node:net";
 import { type App, start } from "../app/app.ts";
 import { LIFE, type StartedApp, type WorkerOrder } from "../app/primary.ts";
-import type { WorkerPlace } from "../app/worker.ts";
+import type { WorkerSlot } from "../app/worker.ts";
 import { formatProblems } from "../config/report.ts";
 import type { Settings } from "../config/settings.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
@@ -23,12 +23,12 @@ export async function serveWorker(argv: readonly string[]): Promise<void> {
   void link.closed.then(() => process.exit(1));
   let begin = (_: Promise<RunningWorker>): void => undefined;
   endWhenTold(link, new Promise((resolve) => (begin = resolve)));
-  const { file, ...place } = (await link.call(LIFE.place, null)) as WorkerOrder;
+  const { file, ...slot } = (await link.call(LIFE.slot, null)) as WorkerOrder;
   const loaded = loadSame(readArguments(["serve", ...argv]).flags, file);
   if (!loaded.ok) return giveUp(link, formatProblems(loaded.problems));
   const { settings } = loaded;
   const log = createLog(settings.logging.logLevel, { isShared: true });
-  const app = startWorker({ settings, log, worker: { ...place, link } });
+  const app = startWorker({ settings, log, worker: { ...slot, link } });
   begin(app.then((started) => ({ app: started, log })));
   await app.then(
     (started) => link.call(LIFE.started, shown(started)),
@@ -39,7 +39,7 @@ export async function serveWorker(argv: readonly string[]): Promise<void> {
 interface WorkerContext {
   readonly settings: Settings;
   readonly log: ProcessLog;
-  readonly worker: WorkerPlace;
+  readonly worker: WorkerSlot;
 }
 
 function startWorker({ settings, log, worker }: WorkerContext): Promise<App> {

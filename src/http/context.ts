@@ -15,7 +15,7 @@ import type { PriceCheckStore } from "../catalog/prices/check.ts";
 import type { Settings, ShownOption } from "../config/settings.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
-import type { ClientPlaces } from "../core/processes/places.ts";
+import type { ClientSemaphores } from "../core/processes/semaphores.ts";
 import type { ExploreLog } from "../core/requests/explore.ts";
 import type { DecisionLog, RequestLog, ToolCallLog, UsageLog } from "../core/requests/log.ts";
 import type { OutcomeStore } from "../core/requests/outcomes.ts";
@@ -62,7 +62,7 @@ export interface PublicContext extends CallContext {
   readonly keys: Keys;
   /** Wrong API keys by the address they come from. */
   readonly wrongKeys: WrongKeys;
-  readonly places: ClientPlaces;
+  readonly semaphores: ClientSemaphores;
 }
 
 /** For /api and the dashboard. */

@@ -3,7 +3,7 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CallWindows, msUntil, totalOf, type Wish } from "../../src/core/processes/call-window.ts";
+import { type CallWindows, msUntil, type RateRequest, totalOf } from "../../src/core/processes/call-window.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createCallWindows } from "../../src/store/rate-windows/database.ts";
 import { openRedisWindows } from "../../src/store/rate-windows/redis.ts";
@@ -14,7 +14,7 @@ const redis = await startTestRedis();
 afterAll(() => redis?.stop());
 
 let names = 0;
-function wish(fields: Partial<Wish> = {}): Wish {
+function request(fields: Partial<RateRequest> = {}): RateRequest {
   names += 1;
   return { id: `k${names}`, limit: 10, spanSeconds: 60, count: 1, unused: null, ...fields };
 }
@@ -35,7 +35,7 @@ function behaves(open: () => Promise<Pair>): void {
   });
 
   test("grants what fits, and says what is in the window", async () => {
-    const first = wish({ count: 7 });
+    const first = request({ count: 7 });
     const [taken] = await here.take([first]);
     expect(taken).toMatchObject({ granted: 7 });
     expect(totalOf(taken!.counts)).toBe(7);
@@ -46,13 +46,17 @@ function behaves(open: () => Promise<Pair>): void {
   });
 
   test("several names in one call are counted apart, in the order they were given", async () => {
-    const wishes = [wish({ count: 3 }), wish({ limit: 2, count: 3 }), wish({ limit: 0, count: 3 })].reverse();
-    expect((await here.take(wishes)).map(({ granted }) => granted)).toEqual([0, 2, 3]);
+    const requests = [
+      request({ count: 3 }),
+      request({ limit: 2, count: 3 }),
+      request({ limit: 0, count: 3 }),
+    ].reverse();
+    expect((await here.take(requests)).map(({ granted }) => granted)).toEqual([0, 2, 3]);
     expect(await here.take([])).toEqual([]);
   });
 
   test("what was not used is given back", async () => {
-    const all = wish({ count: 10 });
+    const all = request({ count: 10 });
     const [taken] = await here.take([all]);
     const unused = { second: taken!.second, count: 4 };
     expect((await there.take([{ ...all, count: 6, unused }]))[0]).toMatchObject({ granted: 4 });
@@ -62,13 +66,13 @@ function behaves(open: () => Promise<Pair>): void {
   });
 
   test("a count leaves the window when its time is over", async () => {
-    const short = wish({ spanSeconds: 1, count: 10 });
+    const short = request({ spanSeconds: 1, count: 10 });
     expect((await here.take([short]))[0]).toMatchObject({ granted: 10 });
     await expect.poll(async () => (await here.take([short]))[0]?.granted, { timeout: 120_000, interval: 100 }).toBe(10);
   });
 
   test("says to the millisecond when it was asked, and so when a full window has room", async () => {
-    const short = wish({ spanSeconds: 1, count: 10 });
+    const short = request({ spanSeconds: 1, count: 10 });
     const beforeMs = Date.now();
     const [first] = await here.take([short]);
     const atMs = first!.second * 1000 + first!.ms;
@@ -80,8 +84,8 @@ function behaves(open: () => Promise<Pair>): void {
   });
 
   test("two that take at once never take more than the limit", async () => {
-    const hot = wish({ limit: 100, count: 3 });
-    const cold = wish({ limit: 1_000, count: 1 });
+    const hot = request({ limit: 100, count: 3 });
+    const cold = request({ limit: 1_000, count: 1 });
     const takes = Array.from({ length: 60 }, (_, index) =>
       index % 2 === 0 ? here.take([hot, cold]) : there.take([cold, hot].map((each) => ({ ...each }))),
     );

@@ -1,7 +1,7 @@
 // A lease on the shared window of one name: the calls this process may admit without asking for the next second, one that
 // it may admit later, or the fact that the window is full.
 
-import { msUntil, type Taken, totalOf, type Wish } from "../../core/processes/call-window.ts";
+import { msUntil, type RateRequest, type Taken, totalOf } from "../../core/processes/call-window.ts";
 import type { Admission } from "./per-minute.ts";
 
 const LEASE_MS = 1_000;
@@ -78,7 +78,7 @@ export function newLease(limit: number): Lease {
  * keeps one. That is a small part of what is left, because unused permits are refused to other processes. A small limit
  * gets none and stays exact.
  */
-export function wishOf(lease: Lease, processes: number, atMs: number): Omit<Wish, "id"> {
+export function rateRequestOf(lease: Lease, processes: number, atMs: number): Omit<RateRequest, "id"> {
   const { limit, permits, late, second, waiting, pace, remaining } = lease;
   const spare = isRoomy(lease) ? Math.floor(remaining / (8 * processes)) : 0;
   const kept = atMs - lease.seenAtMs < KEPT_MS ? 1 : 0;
@@ -88,7 +88,7 @@ export function wishOf(lease: Lease, processes: number, atMs: number): Omit<Wish
   return { limit, spanSeconds: SPAN_SECONDS, count: needed + more, unused };
 }
 
-/** What a wish was made for, and when. */
+/** The lease that a request was made for, and when. */
 export interface Asked {
   readonly askedAtMs: number;
   readonly waiting: number;

@@ -2,13 +2,13 @@
 // respond soon is left alone for a while, so that not every request has to wait for it.
 
 import type { Log } from "../../core/log.ts";
-import type { CallWindows, Taken, Wish } from "../../core/processes/call-window.ts";
+import type { CallWindows, RateRequest, Taken } from "../../core/processes/call-window.ts";
 
 export interface SharedCounter {
   /** False during the cooldown after a failure. */
   isResponding(): boolean;
-  /** Null when the store does not respond. `wish` is called at the moment it is sent, so that it is up to date. */
-  take(id: string, wish: () => Omit<Wish, "id">): Promise<Taken | null>;
+  /** Null when the store does not respond. `request` is called at the moment it is sent, so that it is up to date. */
+  take(id: string, request: () => Omit<RateRequest, "id">): Promise<Taken | null>;
   stop(): void;
 }
 
@@ -24,11 +24,11 @@ export interface SharedCounterOptions {
 const COOLDOWN_MIN_MS = 500;
 const COOLDOWN_MAX_MS = 5_000;
 /** Takes nothing: it only shows whether the store responds. */
-const PROBE: Wish = { id: "probe", limit: 0, spanSeconds: 1, count: 0, unused: null };
+const PROBE: RateRequest = { id: "probe", limit: 0, spanSeconds: 1, count: 0, unused: null };
 
 interface PendingWish {
   readonly id: string;
-  readonly wish: () => Omit<Wish, "id">;
+  readonly request: () => Omit<RateRequest, "id">;
   readonly resolve: (taken: Taken | null) => void;
 }
 
@@ -42,9 +42,9 @@ export function createSharedCounter(options: SharedCounterOptions): SharedCounte
   let isStopped = false;
 
   /** Null when it failed. The failure is logged once, until the store responds again. */
-  async function takeInTime(wishes: readonly Wish[]): Promise<readonly Taken[] | null> {
+  async function takeInTime(requests: readonly RateRequest[]): Promise<readonly Taken[] | null> {
     try {
-      const taken = await within(timeoutMs, windows.take(wishes));
+      const taken = await within(timeoutMs, windows.take(requests));
       if (cooldownMs !== null)
         log.info({ event: "rate_limits.sharing_recovered" }, "rate limits are shared between processes again");
       cooldownMs = null;
@@ -68,10 +68,11 @@ export function createSharedCounter(options: SharedCounterOptions): SharedCounte
     // Everything that arrives in this turn of the event loop joins the batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (pending.length > 0) {
-      // One wish for each id: the window of one name is not taken from twice in a message.
+      // One request for each id: the window of one name is not taken from twice in a message.
       const batch = [...new Map(pending.map((each) => [each.id, each])).values()];
       pending = pending.filter((each) => !batch.includes(each));
-      const taken = cooldownMs === null ? await takeInTime(batch.map(({ id, wish }) => ({ id, ...wish() }))) : null;
+      const taken =
+        cooldownMs === null ? await takeInTime(batch.map(({ id, request }) => ({ id, ...request() }))) : null;
       batch.forEach(({ resolve }, index) => {
         resolve(taken?.[index] ?? null);
       });
@@ -81,9 +82,9 @@ export function createSharedCounter(options: SharedCounterOptions): SharedCounte
 
   return {
     isResponding: () => cooldownMs === null,
-    take: (id, wish) =>
+    take: (id, request) =>
       new Promise((resolve) => {
-        pending.push({ id, wish, resolve });
+        pending.push({ id, request, resolve });
         if (!isSending) void send();
       }),
     stop() {

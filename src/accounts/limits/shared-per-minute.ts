@@ -11,7 +11,7 @@ import {
   hasUnusedPermits,
   type Lease,
   newLease,
-  wishOf,
+  rateRequestOf,
 } from "./lease.ts";
 import { type Admission, type CallLimits, createLimiter } from "./per-minute.ts";
 import type { SharedCounter } from "./shared-counter.ts";
@@ -46,10 +46,10 @@ export function createSharedLimits(options: SharedLimitsOptions): SharedLimits {
     let asked: Asked = { askedAtMs: 0, waiting: 0, late: 0 };
     const taken = await counter.take(id, () => {
       asked = { askedAtMs: clock(), waiting: lease.waiting.length, late: lease.late };
-      const wish = wishOf(lease, options.processes(), asked.askedAtMs);
+      const request = rateRequestOf(lease, options.processes(), asked.askedAtMs);
       lease.permits = 0;
       lease.late = 0;
-      return wish;
+      return request;
     });
     lease.isAsking = false;
     if (taken === null) lease.late += asked.late;

@@ -4,7 +4,7 @@
 /** `[second, count]`, oldest first. The second is of the shared clock. */
 export type SecondCount = readonly [second: number, count: number];
 
-export interface Wish {
+export interface RateRequest {
   /** The name it is counted under. */
   readonly id: string;
   readonly limit: number;
@@ -27,8 +27,8 @@ export interface Taken {
 }
 
 export interface CallWindows {
-  /** Each wish at most once under one id. Rejects when the shared store does not answer. */
-  take(wishes: readonly Wish[]): Promise<readonly Taken[]>;
+  /** Each request at most once under one id. Rejects when the shared store does not answer. */
+  take(requests: readonly RateRequest[]): Promise<readonly Taken[]>;
   close(): Promise<void>;
 }
 
@@ -36,14 +36,14 @@ export interface CallWindows {
 export const AHEAD_SECONDS_MAX = 5;
 
 /** `nowMs` is of the shared clock. */
-export function takeFrom(counts: readonly SecondCount[], wish: Wish, nowMs: number): Taken {
-  const { limit, spanSeconds, unused } = wish;
+export function takeFrom(counts: readonly SecondCount[], request: RateRequest, nowMs: number): Taken {
+  const { limit, spanSeconds, unused } = request;
   const second = Math.floor(nowMs / 1000);
   const kept = counts
     .filter(([at]) => at > second - spanSeconds && at <= second + AHEAD_SECONDS_MAX)
     .map(([at, count]): SecondCount => [at, at === unused?.second ? Math.max(0, count - unused.count) : count])
     .filter(([, count]) => count > 0);
-  const granted = Math.max(0, Math.min(wish.count, limit - totalOf(kept)));
+  const granted = Math.max(0, Math.min(request.count, limit - totalOf(kept)));
   return { granted, second, ms: nowMs - second * 1000, counts: granted === 0 ? kept : add(kept, second, granted) };
 }
 

@@ -50,8 +50,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The route as it is recorded, where the router needs another pattern. */
     label?: string;
-    /** Whether it is about requests of its key that may hold all its places: then it needs none itself. */
-    needsNoPlace?: boolean;
+    /** Needs no slot, because it is about requests of its key that may hold all slots. */
+    needsNoSlot?: boolean;
   }
 }
 

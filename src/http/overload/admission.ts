@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Settings } from "../../config/settings.ts";
 import type { Log } from "../../core/log.ts";
-import type { ClientPlaces, Leave } from "../../core/processes/places.ts";
+import type { ClientSemaphores, Release } from "../../core/processes/semaphores.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { respondToMalformedHttp } from "../exchange/errors.ts";
@@ -24,7 +24,7 @@ export interface AdmissionContext {
   readonly settings: Pick<Settings, "server" | "limits">;
   readonly formats: RequestFormats;
   readonly pressure: Pick<Pressure, "reason">;
-  readonly places: ClientPlaces;
+  readonly semaphores: ClientSemaphores;
   readonly metrics: Pick<Metrics, "shed" | "connectionDropped">;
   readonly log: Log;
   readonly now: () => number;
@@ -76,20 +76,20 @@ interface AnsweredSocket extends Duplex {
  * Node's own limit does not serve here: the primary process hands a refused connection out again, without end where all
  * workers are full. Returns the connections that the primary has not decided on: their requests wait.
  */
-function limitConnections(server: Server, { places, metrics }: AdmissionContext): WeakMap<Socket, Promise<void>> {
+function limitConnections(server: Server, { semaphores, metrics }: AdmissionContext): WeakMap<Socket, Promise<void>> {
   const undecided = new WeakMap<Socket, Promise<void>>();
-  const keep = (leave: Leave | null, socket: Socket): void => {
-    if (leave === null) {
+  const keep = (release: Release | null, socket: Socket): void => {
+    if (release === null) {
       metrics.connectionDropped();
       socket.destroy();
-    } else if (socket.destroyed) leave();
-    else socket.once("close", leave);
+    } else if (socket.destroyed) release();
+    else socket.once("close", release);
   };
   // Before Node's listener, which makes it ready for requests.
   server.prependListener("connection", (socket: Socket) => {
-    const place = places.connections.enter("");
-    if (!(place instanceof Promise)) return keep(place, socket);
-    const decided = place.catch(() => unlimited).then((leave) => keep(leave, socket));
+    const slot = semaphores.connections.acquire("");
+    if (!(slot instanceof Promise)) return keep(slot, socket);
+    const decided = slot.catch(() => unlimited).then((release) => keep(release, socket));
     undecided.set(socket, decided);
     void decided.then(() => undecided.delete(socket));
   });
@@ -97,7 +97,7 @@ function limitConnections(server: Server, { places, metrics }: AdmissionContext)
 }
 
 /** Where the primary does not answer, a connection is better kept than lost. */
-const unlimited: Leave = () => undefined;
+const unlimited: Release = () => undefined;
 
 /** Passes a request to `handle`, has it wait, or rejects it. */
 export function createAdmission(
@@ -113,20 +113,20 @@ export function createAdmission(
     logRejecting(reason);
     sendRejection({ request, response, reason });
   };
-  const admitAt = (leave: Leave | null, request: IncomingMessage, response: ServerResponse) => {
-    if (response.destroyed) return leave?.();
-    if (leave === null) return reject(request, response, "in_flight");
+  const admitAt = (release: Release | null, request: IncomingMessage, response: ServerResponse) => {
+    if (response.destroyed) return release?.();
+    if (release === null) return reject(request, response, "in_flight");
     const reason = pressureOn(inFlight, context);
-    // A late event loop rejects what a key sends beyond its fair place, so that others are still served.
+    // A late event loop rejects what a key sends beyond its fair share, so that others are still served.
     const isLate = reason === "event_loop";
     if (reason !== null && !isLate) {
-      leave();
+      release();
       return reject(request, response, reason);
     }
     inFlight += 1;
     whenOver(response, () => {
       inFlight -= 1;
-      leave();
+      release();
     });
     if (!isLate && queue.tryStart()) return handle(request, response);
     const waiting = {
@@ -142,9 +142,9 @@ export function createAdmission(
   };
   return (request, response) => {
     if (!isV1(request.url ?? "")) return handle(request, response);
-    const place = context.places.requests.enter("");
-    if (!(place instanceof Promise)) return admitAt(place, request, response);
-    void place.catch(() => null).then((leave) => admitAt(leave, request, response));
+    const slot = context.semaphores.requests.acquire("");
+    if (!(slot instanceof Promise)) return admitAt(slot, request, response);
+    void slot.catch(() => null).then((release) => admitAt(release, request, response));
   };
 }
 

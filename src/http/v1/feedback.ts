@@ -17,10 +17,10 @@ import { COMMENT_MAX } from "./request-schemas.ts";
 /** Another process may have answered the request, and writes its records in batches. */
 const OTHERS_WRITE_WITHIN_MS = 500;
 /** Answers are rated while other requests of the key run. */
-const NO_PLACE = { config: { needsNoPlace: true } };
+const NO_SLOT = { config: { needsNoSlot: true } };
 
 export function registerFeedback(server: FastifyInstance, { records, now }: Pick<CallContext, "records" | "now">) {
-  server.post("/v1/feedback", NO_PLACE, async (request) => {
+  server.post("/v1/feedback", NO_SLOT, async (request) => {
     const { body } = await parsedBodyOf(request);
     const { requestId, ...said } = readFeedback(body);
     const { id: keyId, accountId } = callerOf(request).key;

@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
-import type { Leave } from "../../core/processes/places.ts";
+import type { Release } from "../../core/processes/semaphores.ts";
 import { type AdmissionServices, type Admitted, admit, tooManyRequests } from "../../gateway/admit.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { hasCredits, requireCredits } from "../../gateway/reserve.ts";
@@ -15,32 +15,32 @@ import { isLarge } from "../overload/body-budget.ts";
 
 type KeyAdmissionContext = Pick<
   PublicContext,
-  "keys" | "limiter" | "wrongKeys" | "places" | "settings" | "metrics" | "now"
+  "keys" | "limiter" | "wrongKeys" | "semaphores" | "settings" | "metrics" | "now"
 >;
 
 /** Resolves or returns once the caller is known and counted; throws or rejects when the request may not go on. */
 export type AdmitRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
 
-/** For requests to an endpoint: a valid key within its rate limit, and a free place among the key's running requests. */
+/** For requests to an endpoint: a valid key within its rate limit, and a free slot among the key's running requests. */
 export function createKeyAdmission(context: KeyAdmissionContext): AdmitRequest {
   const countCall = createCallCounter(context);
-  const { requestsPerKey } = context.places;
-  const keepPlace = (leave: Leave | null, request: FastifyRequest, reply: FastifyReply): void => {
-    if (leave === null) {
+  const { requestsPerKey } = context.semaphores;
+  const keepSlot = (release: Release | null, request: FastifyRequest, reply: FastifyReply): void => {
+    if (release === null) {
       context.metrics.shed("key_in_flight");
       throw tooManyInFlight(requestsPerKey.limit);
     }
-    whenDone(request, reply, leave);
+    whenDone(request, reply, release);
   };
-  const takePlace: AdmitRequest = (request, reply) => {
-    if (request.routeOptions.config.needsNoPlace === true && !isFollowing(request)) return undefined;
-    const place = requestsPerKey.enter(callerOf(request).key.id);
-    if (place instanceof Promise) return place.then((leave) => keepPlace(leave, request, reply));
-    keepPlace(place, request, reply);
+  const takeSlot: AdmitRequest = (request, reply) => {
+    if (request.routeOptions.config.needsNoSlot === true && !isFollowing(request)) return undefined;
+    const slot = requestsPerKey.acquire(callerOf(request).key.id);
+    if (slot instanceof Promise) return slot.then((release) => keepSlot(release, request, reply));
+    keepSlot(slot, request, reply);
     return undefined;
   };
   return (request, reply) =>
-    countCall(request, reply)?.then(() => takePlace(request, reply)) ?? takePlace(request, reply);
+    countCall(request, reply)?.then(() => takeSlot(request, reply)) ?? takeSlot(request, reply);
 }
 
 /** A stream stays open as long as the response that it follows runs. */

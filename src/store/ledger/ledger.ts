@@ -319,7 +319,7 @@ function toState(found: Readonly<Partial<Record<ReadName, readonly SqlRow[]>>>):
   };
 }
 
-/** Sorted as well, so that the same wishes make the same text and lock in one order. */
+/** Sorted as well, so that the same ids make the same text and lock in one order. */
 function unique(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort();
 }

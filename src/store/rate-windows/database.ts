@@ -4,10 +4,10 @@
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import {
   type CallWindows,
+  type RateRequest,
   type SecondCount,
   type Taken,
   takeFrom,
-  type Wish,
 } from "../../core/processes/call-window.ts";
 import {
   bulkInsert,
@@ -40,19 +40,19 @@ export function createCallWindows(db: Db): CallWindows {
   }
 
   return {
-    take(wishes) {
-      if (wishes.length === 0) return Promise.resolve([]);
-      const ids = wishes.map(({ id }) => id).sort();
+    take(requests) {
+      if (requests.length === 0) return Promise.resolve([]);
+      const ids = requests.map(({ id }) => id).sort();
       const reads = [
         // A row that is not there cannot be locked.
         newWindows.statement(ids),
         { sql: select, params: [listValue(db.kind, ids)] },
       ];
       return db.readThenWrite(reads, ([, rows = []]) => {
-        const result = takeEach(wishes, rows);
+        const result = takeEach(requests, rows);
         const writes = result.map(({ counts }, index) => ({
           sql: `UPDATE call_windows SET counts_json = $1, updated_at = ${clock} WHERE id = $2`,
-          params: [JSON.stringify(counts), (wishes[index] as Wish).id],
+          params: [JSON.stringify(counts), (requests[index] as RateRequest).id],
         }));
         return { writes: [...writes, ...sweep()], result };
       });
@@ -68,12 +68,12 @@ const NEW_WINDOWS: InsertShape<string> = {
   onConflict: "ON CONFLICT (id) DO NOTHING",
 };
 
-/** The window of each wish, counted by the clock of the database. */
-function takeEach(wishes: readonly Wish[], rows: readonly SqlRow[]): readonly Taken[] {
+/** The window of each request, counted by the clock of the database. */
+function takeEach(requests: readonly RateRequest[], rows: readonly SqlRow[]): readonly Taken[] {
   const byId = new Map(rows.map((row) => [String(row.id), row]));
-  return wishes.map((wish) => {
-    const row = byId.get(wish.id);
+  return requests.map((request) => {
+    const row = byId.get(request.id);
     const counts = JSON.parse(String(row?.counts_json ?? "[]")) as readonly SecondCount[];
-    return takeFrom(counts, wish, Number(row?.now ?? 0));
+    return takeFrom(counts, request, Number(row?.now ?? 0));
   });
 }

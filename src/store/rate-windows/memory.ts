@@ -23,13 +23,13 @@ export function createMemoryWindows(clock: () => number = () => performance.now(
   }
 
   return {
-    take(wishes) {
+    take(requests) {
       const nowMs = clock();
       const second = Math.floor(nowMs / 1000);
       sweep(second);
-      const taken = wishes.map((wish) => {
-        const found = takeFrom(windows.get(wish.id)?.counts ?? [], wish, nowMs);
-        windows.set(wish.id, { counts: found.counts, emptyAtSecond: second + wish.spanSeconds });
+      const taken = requests.map((request) => {
+        const found = takeFrom(windows.get(request.id)?.counts ?? [], request, nowMs);
+        windows.set(request.id, { counts: found.counts, emptyAtSecond: second + request.spanSeconds });
         return found;
       });
       return Promise.resolve(taken);

@@ -5,9 +5,9 @@ import type { Redis } from "ioredis";
 import {
   AHEAD_SECONDS_MAX,
   type CallWindows,
+  type RateRequest,
   type SecondCount,
   type Taken,
-  type Wish,
 } from "../../core/processes/call-window.ts";
 
 export interface RedisOptions {
@@ -38,14 +38,14 @@ export async function openRedisWindows(url: string, options: RedisOptions): Prom
   // Failures arrive as errors; the client reconnects by itself.
   await redis.connect().catch(() => undefined);
   return {
-    take: (wishes) => Promise.all(wishes.map((wish) => run(redis, wish))),
+    take: (requests) => Promise.all(requests.map((request) => run(redis, request))),
     async close() {
       redis.disconnect();
     },
   };
 }
 
-async function run(redis: Redis, { id, limit, spanSeconds, count, unused }: Wish): Promise<Taken> {
+async function run(redis: Redis, { id, limit, spanSeconds, count, unused }: RateRequest): Promise<Taken> {
   const values = [limit, count, spanSeconds, AHEAD_SECONDS_MAX, unused?.second ?? -1, unused?.count ?? 0];
   const answer = (await redis.eval(SCRIPT, 1, `switchyard:calls:${id}`, ...values)) as readonly number[];
   const [second = 0, ms = 0, granted = 0, ...flat] = answer;

@@ -6,7 +6,7 @@ import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { openPlaces } from "../../../src/app/worker.ts";
+import { openSemaphores } from "../../../src/app/worker.ts";
 import { load } from "../../../src/config/load.ts";
 import { createAdmissionServer } from "../../../src/http/overload/admission.ts";
 import { OVERLOAD_POLICY } from "../../../src/http/overload/policy.ts";
@@ -46,12 +46,12 @@ describe("admission, when no request finishes", () => {
     metrics = createMetrics();
     const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
     const pressure = { reason: () => null, close: () => undefined };
-    const places = openPlaces(loaded.settings.limits, null);
+    const semaphores = openSemaphores(loaded.settings.limits, null);
     const context = {
       settings: loaded.settings,
       formats: SHIPPED_FORMATS,
       pressure,
-      places,
+      semaphores,
       metrics,
       log,
       now: Date.now,

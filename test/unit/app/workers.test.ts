@@ -11,7 +11,7 @@ import { openHealth } from "../../../src/app/health.ts";
 import { lend } from "../../../src/app/lend.ts";
 import { sharedWrongKeys } from "../../../src/app/people.ts";
 import { createTeller } from "../../../src/app/sessions.ts";
-import { announceMemory, openGauges, WORKER_SERVICES, type WorkerPlace } from "../../../src/app/worker.ts";
+import { announceMemory, openGauges, WORKER_SERVICES, type WorkerSlot } from "../../../src/app/worker.ts";
 import { load } from "../../../src/config/load.ts";
 import { readMachine } from "../../../src/config/machine.ts";
 import type { Log } from "../../../src/core/log.ts";
@@ -43,11 +43,11 @@ function linked(): { readonly near: OpenLink; readonly far: OpenLink; readonly e
 }
 
 /** Two workers of one gateway. */
-function twoWorkers(): readonly [WorkerPlace, WorkerPlace] {
+function twoWorkers(): readonly [WorkerSlot, WorkerSlot] {
   const [first, second] = [linked(), linked()];
   first.far.onNews(second.far.pass);
   second.far.onNews(first.far.pass);
-  const placeOf = ({ near }: typeof first, index: number): WorkerPlace => ({
+  const placeOf = ({ near }: typeof first, index: number): WorkerSlot => ({
     link: near,
     index,
     count: 2,

@@ -16,8 +16,8 @@ export const PING = ": keep-alive\n\n";
 /** How often a response that another process runs is looked at. */
 const POLL_MS = 500;
 
-/** Background responses may hold all places of a key; they are polled, cancelled and deleted all the same. */
-const NO_PLACE = { config: { needsNoPlace: true } };
+/** Background responses may hold all slots of a key; they are polled, cancelled and deleted all the same. */
+const NO_SLOT = { config: { needsNoSlot: true } };
 
 type StoredContext = Pick<CallContext, "state" | "settings">;
 
@@ -30,7 +30,7 @@ export function registerStoredResponses(server: FastifyInstance, edge: StoredCon
     return stored;
   };
 
-  server.get("/v1/responses/:id", NO_PLACE, async (request: IdRequest, reply) => {
+  server.get("/v1/responses/:id", NO_SLOT, async (request: IdRequest, reply) => {
     const isShown = showsEncrypted(request.query);
     const startingAfter = readWhole(request.query, "starting_after", { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? -1;
     const isStream = readFlag(request.query, "stream");
@@ -45,21 +45,21 @@ export function registerStoredResponses(server: FastifyInstance, edge: StoredCon
     return reply;
   });
 
-  server.delete("/v1/responses/:id", NO_PLACE, async (request: IdRequest) => {
+  server.delete("/v1/responses/:id", NO_SLOT, async (request: IdRequest) => {
     const name = nameOf(request, responseNotFound);
     if (!(await responses.remove(name))) throw responseNotFound(name.id);
     runs.find(name)?.cancellation.abort();
     return { id: name.id, object: "response", deleted: true };
   });
 
-  server.get("/v1/responses/:id/input_items", NO_PLACE, async (request: IdRequest) => {
+  server.get("/v1/responses/:id/input_items", NO_SLOT, async (request: IdRequest) => {
     const page = readPage(request.query);
     const { content } = await find(request);
     const { limit } = page;
     return writeItemList(pageOf(content.input, page), { limit, showsEncrypted: showsEncrypted(request.query) });
   });
 
-  server.post("/v1/responses/:id/cancel", NO_PLACE, async (request: IdRequest) => {
+  server.post("/v1/responses/:id/cancel", NO_SLOT, async (request: IdRequest) => {
     const { isBackground } = await find(request);
     if (!isBackground) {
       const message = "Only a response that was created with 'background: true' can be cancelled.";

@@ -4,7 +4,12 @@ import { createSharedCounter } from "../../../../src/accounts/limits/shared-coun
 import { createSharedLimits, type SharedLimits } from "../../../../src/accounts/limits/shared-per-minute.ts";
 import { createSharedSignInLimiter, type SignInAttempt } from "../../../../src/accounts/limits/sign-ins.ts";
 import type { Log } from "../../../../src/core/log.ts";
-import { type CallWindows, type SecondCount, takeFrom, type Wish } from "../../../../src/core/processes/call-window.ts";
+import {
+  type CallWindows,
+  type RateRequest,
+  type SecondCount,
+  takeFrom,
+} from "../../../../src/core/processes/call-window.ts";
 import { fc } from "../../../support/property.ts";
 
 /** A shared store in memory that can be slow, or fail. */
@@ -13,18 +18,18 @@ function createStore() {
   const store = {
     isAway: false,
     latencyMs: 2,
-    takes: [] as Wish[],
+    takes: [] as RateRequest[],
     /** What it would grant now. */
     roomFor: (id: string, limit: number): number =>
       takeFrom(counts.get(id) ?? [], { id, limit, spanSeconds: 62, count: limit, unused: null }, Date.now()).granted,
     windows: {
-      async take(wishes) {
-        store.takes.push(...wishes);
+      async take(requests) {
+        store.takes.push(...requests);
         await new Promise((resolve) => setTimeout(resolve, store.latencyMs));
         if (store.isAway) throw new Error("away");
-        return wishes.map((wish) => {
-          const taken = takeFrom(counts.get(wish.id) ?? [], wish, Date.now());
-          counts.set(wish.id, taken.counts);
+        return requests.map((request) => {
+          const taken = takeFrom(counts.get(request.id) ?? [], request, Date.now());
+          counts.set(request.id, taken.counts);
           return taken;
         });
       },
@@ -187,8 +192,8 @@ test("calls that a stalled process admits long after they were counted are count
   const counter = createSharedCounter({ windows: store.windows, timeoutMs: 100, log });
   let stallMs = 0;
   // The answer came in time, and is read late.
-  const take: typeof counter.take = async (id, wish) => {
-    const taken = await counter.take(id, wish);
+  const take: typeof counter.take = async (id, request) => {
+    const taken = await counter.take(id, request);
     await new Promise((resolve) => setTimeout(resolve, stallMs));
     return taken;
   };

@@ -1,8 +1,14 @@
 import { expect, test } from "vitest";
-import { msUntil, type SecondCount, takeFrom, totalOf, type Wish } from "../../../../src/core/processes/call-window.ts";
+import {
+  msUntil,
+  type RateRequest,
+  type SecondCount,
+  takeFrom,
+  totalOf,
+} from "../../../../src/core/processes/call-window.ts";
 import { fc } from "../../../support/property.ts";
 
-const wish = (fields: Partial<Wish> = {}): Wish => ({
+const request = (fields: Partial<RateRequest> = {}): RateRequest => ({
   id: "k",
   limit: 10,
   spanSeconds: 60,
@@ -42,7 +48,12 @@ test.each([
   { name: "a clock set back far", counts: [[3_700, 10]], wanted: 1, granted: 1, left: [[100, 1]] },
   { name: "nothing wanted", counts: [[99, 1]], wanted: 0, granted: 0, left: [[99, 1]] },
 ] as const)("takes from $name", ({ counts, wanted, granted, left }) => {
-  expect(takeFrom(counts, wish({ count: wanted }), 100_250)).toEqual({ granted, second: 100, ms: 250, counts: left });
+  expect(takeFrom(counts, request({ count: wanted }), 100_250)).toEqual({
+    granted,
+    second: 100,
+    ms: 250,
+    counts: left,
+  });
 });
 
 test("what was not used is given back first, never more than was taken in that second", () => {
@@ -50,11 +61,15 @@ test("what was not used is given back first, never more than was taken in that s
     [98, 4],
     [99, 6],
   ];
-  expect(takeFrom(counts, wish({ count: 5, unused: { second: 99, count: 2 } }), 100_000)).toMatchObject({ granted: 2 });
-  expect(takeFrom(counts, wish({ count: 9, unused: { second: 99, count: 50 } }), 100_000)).toMatchObject({
+  expect(takeFrom(counts, request({ count: 5, unused: { second: 99, count: 2 } }), 100_000)).toMatchObject({
+    granted: 2,
+  });
+  expect(takeFrom(counts, request({ count: 9, unused: { second: 99, count: 50 } }), 100_000)).toMatchObject({
     granted: 6,
   });
-  expect(takeFrom(counts, wish({ count: 9, unused: { second: 7, count: 5 } }), 100_000)).toMatchObject({ granted: 0 });
+  expect(takeFrom(counts, request({ count: 9, unused: { second: 7, count: 5 } }), 100_000)).toMatchObject({
+    granted: 0,
+  });
 });
 
 test("says how long until the window has room", () => {
@@ -63,7 +78,7 @@ test("says how long until the window has room", () => {
       [70, 4],
       [90, 6],
     ],
-    wish(),
+    request(),
     100_250,
   );
   expect(msUntil(taken, 9, 60)).toBe(29_750);
@@ -82,7 +97,7 @@ test("whatever is asked for, no span has more than the limit, and what fits is g
       for (const { after, count } of history) {
         second += after;
         const before = totalOf(granted.filter(([at]) => at > second - 60));
-        const taken = takeFrom(counts, wish({ limit, count }), second * 1000);
+        const taken = takeFrom(counts, request({ limit, count }), second * 1000);
         counts = taken.counts;
         granted.push([second, taken.granted]);
         expect(taken.granted).toBe(Math.min(count, limit - before));

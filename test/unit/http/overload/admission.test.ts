@@ -3,7 +3,7 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterEach, expect, it, vi } from "vitest";
-import { createPlaces } from "../../../../src/core/processes/places.ts";
+import { createSemaphore } from "../../../../src/core/processes/semaphores.ts";
 import {
   type AdmissionContext,
   createAdmission,
@@ -20,7 +20,7 @@ afterEach(() => queue.close());
 function admissionUnder(reason: PressureReason) {
   const shed: string[] = [];
   const context = {
-    places: { requests: createPlaces(100) },
+    semaphores: { requests: createSemaphore(100) },
     formats: SHIPPED_FORMATS,
     pressure: { reason: () => reason },
     metrics: { shed: (why: string) => shed.push(why) },
@@ -80,7 +80,7 @@ it("holds no request of a connection that is gone", () => {
   queue = createQueue(500);
   const context = {
     settings: { server: { headersTimeoutMs: 1_000, requestTimeoutMs: 1_000, keepAliveMs: 1_000 } },
-    places: { connections: createPlaces(100), requests: createPlaces(10_000) },
+    semaphores: { connections: createSemaphore(100), requests: createSemaphore(10_000) },
     formats: SHIPPED_FORMATS,
     pressure: { reason: () => null },
   } as unknown as AdmissionContext;

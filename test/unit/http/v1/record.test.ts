@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { describe, expect, test, vi } from "vitest";
 import type { CallReport } from "../../../../src/core/call-report.ts";
-import { createPlaces } from "../../../../src/core/processes/places.ts";
+import { createSemaphore } from "../../../../src/core/processes/semaphores.ts";
 import type { ClientRequest } from "../../../../src/formats/format.ts";
 import { NO_FACTS, reportOf } from "../../../../src/gateway/report.ts";
 import { createAdmission } from "../../../../src/http/overload/admission.ts";
@@ -25,7 +25,7 @@ function queued(waitedMs: number): IncomingMessage {
   const response = new EventEmitter() as ServerResponse;
   const queue = { tryStart: () => false, add: ({ start }: Waiting) => start(waitedMs) } as unknown as RequestQueue;
   const context = {
-    places: { requests: createPlaces(10) },
+    semaphores: { requests: createSemaphore(10) },
     formats: SHIPPED_FORMATS,
     pressure: { reason: () => null },
   } as unknown as AdmissionContext;

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { WorkerLink } from "../../../../src/core/processes/link.ts";
-import { createPlaceKeeper, type Leave, placesOver } from "../../../../src/core/processes/places.ts";
+import { createSlotCounter, type Release, semaphoreOver } from "../../../../src/core/processes/semaphores.ts";
 
 /** The primary and one worker, without a process between them. */
 function openLink(): Pick<WorkerLink, "call" | "serve"> {
@@ -11,16 +11,16 @@ function openLink(): Pick<WorkerLink, "call" | "serve"> {
   };
 }
 
-test("a place that was left before it was granted stays free", async () => {
+test("a slot that was released before it was granted stays free", async () => {
   vi.useFakeTimers();
   const link = openLink();
-  createPlaceKeeper()(link, new Promise(() => undefined));
-  const places = placesOver(link, "key", 1);
-  const first = (await places.enter("a")) as Leave;
-  const late = link.call("enter-place", { id: "key:99", name: "key:a", limit: 1 });
-  await link.call("leave-place", "key:99");
+  createSlotCounter()(link, new Promise(() => undefined));
+  const semaphore = semaphoreOver(link, "key", 1);
+  const first = (await semaphore.acquire("a")) as Release;
+  const late = link.call("acquire-slot", { id: "key:99", name: "key:a", limit: 1 });
+  await link.call("release-slot", "key:99");
   first();
   await vi.runAllTimersAsync();
   expect(await late).toBe(false);
-  expect(await places.enter("a")).not.toBeNull();
+  expect(await semaphore.acquire("a")).not.toBeNull();
 });
