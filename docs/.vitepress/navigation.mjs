@@ -87,6 +87,7 @@ export const SECTIONS = [
     text: "Contribute",
     items: [
       { text: "Architecture", link: "/contribute/architecture" },
+      { text: "From a charge to the disk", link: "/contribute/ledger" },
       { text: "Behaviour", link: "/contribute/behaviour" },
       { text: "Extending", link: "/contribute/extending" },
       { text: "Testing", link: "/contribute/testing" },
