@@ -90,16 +90,16 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
   };
 }
 
-/** Commits batches; what a batch came to is told after the batches before it. */
+/** Commits batches, and resolves each after the batches before it. */
 function createRunner({ commit, onUnavailable }: Pick<BatcherOptions, "commit"> & { onUnavailable(): void }) {
-  const takePlace = createOrder();
+  const takePosition = createOrder();
   return runBatch;
 
   async function runBatch(batch: readonly QueuedOp[]): Promise<void> {
-    const { before, end } = takePlace();
+    const { before, end } = takePosition();
     try {
       const outcomes = await commit(batch.map(({ op }) => op));
-      // The changes of a lease are told in the order in which they were made.
+      // Leases must learn of their changes in the order in which they were made.
       await before;
       batch.forEach(({ resolve }, index) => {
         resolve(outcomes[index] as LedgerOutcome);
@@ -118,14 +118,14 @@ function createRunner({ commit, onUnavailable }: Pick<BatcherOptions, "commit"> 
   }
 }
 
-interface BatchPlace {
-  /** Ends when those that came before have ended. */
+interface BatchPosition {
+  /** Resolves when the batches before it have ended. */
   readonly before: Promise<void>;
   end(): void;
 }
 
-/** A place behind all others for each that asks. */
-function createOrder(): () => BatchPlace {
+/** Each call takes the position behind all others. */
+function createOrder(): () => BatchPosition {
   let last: Promise<void> = Promise.resolve();
   return () => {
     const before = last;

@@ -7,9 +7,9 @@ import { formatUsd, type NanoUsd, parseUsd } from "../core/money.ts";
 import type { Ledger } from "./ledger.ts";
 
 export interface Credits {
-  topUp(wanted: Movement): Promise<Transaction>;
+  topUp(movement: Movement): Promise<Transaction>;
   /** Either sign; taking away more than is available is refused. */
-  adjust(wanted: Movement): Promise<Transaction>;
+  adjust(movement: Movement): Promise<Transaction>;
   balance(accountId: string): Promise<Wallet>;
   readonly list: LedgerList["list"];
   readonly months: LedgerList["months"];
@@ -47,19 +47,19 @@ export const TOP_UP_MAX = 1_000_000n * 1_000_000_000n;
 
 export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list, months }: LedgerList): Credits {
   async function move(
-    wanted: Movement,
+    movement: Movement,
     transactionKind: "topup" | "adjustment",
     amount: NanoUsd,
   ): Promise<Transaction> {
-    const { accountId, note, actor } = wanted;
-    const id = movementId(transactionKind, wanted);
+    const { accountId, note, actor } = movement;
+    const id = movementId(transactionKind, movement);
     const outcome = await ledger.move({ id, transactionKind, accountId, amount, note, actor });
-    if (outcome.state === "refused") throw refusal(outcome, wanted);
+    if (outcome.state === "refused") throw refusal(outcome, movement);
     return outcome.transaction;
   }
   return {
-    topUp: async (wanted) => move(wanted, "topup", readAmount(wanted.amountUsd, { isSigned: false })),
-    adjust: async (wanted) => move(wanted, "adjustment", readAmount(wanted.amountUsd, { isSigned: true })),
+    topUp: async (movement) => move(movement, "topup", readAmount(movement.amountUsd, { isSigned: false })),
+    adjust: async (movement) => move(movement, "adjustment", readAmount(movement.amountUsd, { isSigned: true })),
     balance: (accountId) => ledger.balance(accountId),
     list,
     months,

@@ -118,8 +118,8 @@ export class Draft {
   }
 
   /** Puts the transaction at the end of its wallet's chain and posts its wallet entry. A charge comes with what it was for. */
-  addTransaction(wanted: NewTransaction, charge: Charge | null = null): Transaction {
-    const { id, kind, accountId, entries, holdId, note, actor } = wanted;
+  addTransaction(added: NewTransaction, charge: Charge | null = null): Transaction {
+    const { id, kind, accountId, entries, holdId, note, actor } = added;
     let sum = 0n;
     for (const { amount } of entries) sum += amount;
     assert(sum === 0n, "entries must sum to zero");
@@ -173,8 +173,8 @@ export function transactionHash(
 }
 
 /** Zero where the book has no entry. */
-export function amountIn(entries: readonly LedgerEntry[], wanted: LedgerBook): bigint {
-  for (const { book, amount } of entries) if (book === wanted) return amount;
+export function amountIn(entries: readonly LedgerEntry[], wantedBook: LedgerBook): bigint {
+  for (const { book, amount } of entries) if (book === wantedBook) return amount;
   return 0n;
 }
 

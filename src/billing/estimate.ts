@@ -46,8 +46,8 @@ export function quoteChain(input: QuoteInput): readonly Quote[] {
   const inputTokensAnywhere = inputTokensMax(input.chat, input.bodyBytes);
   return input.models.map((model) => {
     const inputTokens = input.isBatch === true ? inputTokensAnywhere : Math.min(inputTokensAnywhere, model.context);
-    const wanted = input.chat.maxOutputTokens ?? input.expectedOutputTokens;
-    const outputTokens = Math.min(wanted, model.maxOutput);
+    const expected = input.chat.maxOutputTokens ?? input.expectedOutputTokens;
+    const outputTokens = Math.min(expected, model.maxOutput);
     return { model, inputTokens, outputTokens, amount: quote(model, { inputTokens, outputTokens }, input) };
   });
 }

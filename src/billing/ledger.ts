@@ -213,14 +213,14 @@ function createSleepClock(): () => number {
 }
 
 /** Field by field: copying with a spread costs a microsecond on every request. */
-function toHoldOp(wanted: Omit<HoldOp, "kind">): HoldOp {
-  const { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs } = wanted;
+function toHoldOp(hold: Omit<HoldOp, "kind">): HoldOp {
+  const { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs } = hold;
   const kind = "hold";
   return { kind, id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs, mayRecall: true };
 }
 
-function toSettleOp(wanted: Omit<SettleOp, "kind">, reserved: ReservedHold | undefined): SettleOp {
-  const { holdId, accountId, charge, usage, periodStartMs, answer } = wanted;
+function toSettleOp(settlement: Omit<SettleOp, "kind">, reserved: ReservedHold | undefined): SettleOp {
+  const { holdId, accountId, charge, usage, periodStartMs, answer } = settlement;
   const kind = "settle";
   if (reserved === undefined) return { kind, holdId, accountId, charge, usage, periodStartMs, answer };
   return { kind, holdId, accountId, charge, usage, periodStartMs, answer, reserved };

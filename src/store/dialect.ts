@@ -96,10 +96,10 @@ export function bulkInsert<Item>(kind: Db["kind"], shape: InsertShape<Item>): Bu
     const sql = insertRowSql(shape);
     const pack = createPacker(tableOf(shape));
     const toRows = (items: readonly Item[]) => items.map((item) => rowOf(item, values));
-    const packAll = (given: readonly (readonly RowValue[])[]): PackedInsert => {
-      const packed = pack(given);
+    const packAll = (unpacked: readonly (readonly RowValue[])[]): PackedInsert => {
+      const packed = pack(unpacked);
       if (packed !== null) return packed;
-      const rows = given.map(decoded);
+      const rows = unpacked.map(decoded);
       return { statement: { sql, rows }, rows: () => rows };
     };
     return {

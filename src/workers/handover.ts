@@ -70,7 +70,7 @@ export function createHandover(): Handover {
           turns.noteEnded(watched);
         },
       });
-      const watched: WatchedWorker = { pending, node, given: 0, hasJoined: false };
+      const watched: WatchedWorker = { pending, node, handed: 0, hasJoined: false };
       workers.set(worker, watched);
       turns.expect(watched);
     },

@@ -4,7 +4,7 @@
 
 export interface TakingWorker {
   /** How many connections it got, compared with the others. */
-  given: number;
+  handed: number;
 }
 
 /** How long connections wait for workers that start. */
@@ -18,7 +18,7 @@ const LATE_MS_MAX = 20;
 
 interface Waiting {
   readonly worker: TakingWorker;
-  readonly give: () => void;
+  readonly hand: () => void;
 }
 
 export class Turns {
@@ -68,9 +68,9 @@ export class Turns {
     this.handOut();
   }
 
-  /** Calls `give` when it is the worker's turn. */
-  wait(worker: TakingWorker, give: () => void): void {
-    this.#waiting.push({ worker, give });
+  /** Calls `hand` when it is the worker's turn. */
+  wait(worker: TakingWorker, hand: () => void): void {
+    this.#waiting.push({ worker, hand });
     this.handOut();
   }
 
@@ -80,17 +80,17 @@ export class Turns {
     clearTimeout(this.#lateTimer);
     for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
       if (this.#starting.size > 0) this.#early += 1;
-      next.worker.given += 1;
-      next.give();
+      next.worker.handed += 1;
+      next.hand();
     }
     if (this.#waiting.length > 0 && this.#starting.size === 0)
       this.#lateTimer = setTimeout(() => this.#level(), LATE_MS_MAX).unref();
   }
 
   #takeNext(): Waiting | undefined {
-    const least = Math.min(...this.#joined().map(({ given }) => given));
+    const least = Math.min(...this.#joined().map(({ handed }) => handed));
     const isDue = ({ worker }: Waiting): boolean =>
-      this.#starting.size > 0 ? this.#early < EARLY_MAX : worker.given < least + AHEAD_MAX;
+      this.#starting.size > 0 ? this.#early < EARLY_MAX : worker.handed < least + AHEAD_MAX;
     const next = this.#waiting.find(isDue);
     if (next !== undefined) this.#waiting = this.#waiting.filter((each) => each !== next);
     return next;
@@ -98,8 +98,8 @@ export class Turns {
 
   /** All count as equal again, so a worker that was late or joined late gets its share and no more. */
   #level(): void {
-    const most = Math.max(0, ...this.#joined().map(({ given }) => given));
-    for (const worker of this.#joined()) worker.given = most;
+    const most = Math.max(0, ...this.#joined().map(({ handed }) => handed));
+    for (const worker of this.#joined()) worker.handed = most;
     this.handOut();
   }
 }

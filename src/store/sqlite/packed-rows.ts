@@ -163,8 +163,8 @@ function toPacked(
   const values: (SqlValue | Uint8Array)[] = [bytes, behind, bytes.length, bytes.length / rows.length];
   let place = 1;
   columns.forEach((column, index) => {
-    const told = [column.kind === "same" ? (rows[0]?.[index] ?? null) : place, column.width];
-    values.push(...told.slice(0, placesOf(column)));
+    const bound = [column.kind === "same" ? (rows[0]?.[index] ?? null) : place, column.width];
+    values.push(...bound.slice(0, placesOf(column)));
     place += column.width;
   });
   return { count: rows.length, values };

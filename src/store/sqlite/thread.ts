@@ -139,7 +139,7 @@ export function startThread(workerData: ThreadData): Thread {
     worker.postMessage({ id: lastId, ...call }, moved);
     return answer;
   };
-  const call = (wanted: ThreadCall): Promise<Answers> => ask(wanted).then(rowsOf);
+  const call = (asked: ThreadCall): Promise<Answers> => ask(asked).then(rowsOf);
   const opened = wait(0)
     .then(rowsOf)
     .catch(async (error) => {

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
 const PROBE = join(import.meta.dirname, "../../support/gateway/cluster-probe.mjs");
 
-/** For whoever tries a new Node. */
+/** Advice for anyone who tries a new Node. */
 const ADVICE =
   `The cluster module of Node ${process.version} does not send what src/workers/node-messages.ts expects. Compare that ` +
   "file with lib/internal/cluster of this Node (primary.js, round_robin_handle.js, child.js) and adapt it. Until then, " +

@@ -7,12 +7,12 @@ beforeEach(() => void vi.useFakeTimers());
 
 /** Workers that listen, and how many connections each was given. */
 function openWith(count: number) {
-  const workers = Array.from({ length: count }, () => ({ given: 0 }));
+  const workers = Array.from({ length: count }, () => ({ handed: 0 }));
   const got = workers.map(() => 0);
   const turns = new Turns(() => workers);
   turns.begin();
   const hand = (index: number): void =>
-    turns.wait(workers[index] as { given: number }, () => {
+    turns.wait(workers[index] as { handed: number }, () => {
       got[index] = (got[index] ?? 0) + 1;
     });
   return { turns, workers, got, hand };
@@ -42,7 +42,7 @@ test("it does not wait for a worker that takes nothing, which is owed nothing la
 test("a worker that joins later gets as many as the others from then on", () => {
   const { turns, workers, got, hand } = openWith(1);
   for (let count = 0; count < 100; count += 1) hand(0);
-  const late = { given: 0 };
+  const late = { handed: 0 };
   workers.push(late);
   got.push(0);
   turns.noteJoined(late);
@@ -53,7 +53,7 @@ test("a worker that joins later gets as many as the others from then on", () => 
 test("a worker that ended is not waited for", () => {
   const { turns, workers, got, hand } = openWith(2);
   for (let count = 0; count < 6; count += 1) hand(0);
-  const [, ended] = workers as [{ given: number }, { given: number }];
+  const [, ended] = workers as [{ handed: number }, { handed: number }];
   workers.pop();
   turns.noteEnded(ended);
   expect(got).toEqual([6, 0]);
