@@ -107,15 +107,3 @@ export function priceFromUsdPerMillion(usd: number): number | null {
 function ceilDivide(numerator: bigint, denominator: bigint): bigint {
   return (numerator + denominator - 1n) / denominator;
 }
-
-/** Writes prices as JSON. Texts are remembered, because the same few prices come again and again. */
-export function createPriceWriter(): (price: Price) => string {
-  const texts = new WeakMap<Price, string>();
-  return (price) => {
-    const known = texts.get(price);
-    if (known !== undefined) return known;
-    const made = JSON.stringify(price);
-    texts.set(price, made);
-    return made;
-  };
-}

@@ -3,7 +3,6 @@
 
 import type { Db, SqlValue, Statement } from "../../core/db.ts";
 import type { Charge, CreditLease, Hold, LedgerChanges, LedgerState, Transaction, Wallet } from "../../core/ledger.ts";
-import { createPriceWriter } from "../../core/money.ts";
 import {
   type BulkInsert,
   bulkInsert,
@@ -33,7 +32,7 @@ export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWrite
   const transactions = bulkInsert(kind, TRANSACTIONS);
   const entries = bulkInsert(kind, ENTRIES);
   const actors = bulkInsert(kind, ACTORS);
-  const charges = bulkInsert(kind, chargeShape());
+  const charges = bulkInsert(kind, CHARGES);
   return ({ state, changes }) => [
     ...walletStatements(changes, state),
     ...resolveStatements(kind, changes.resolvedHolds),
@@ -214,33 +213,30 @@ function isByHand({ actor }: Transaction): boolean {
 }
 
 /** Charges with everything needed to compute them again. */
-function chargeShape(): InsertShape<Charge> {
-  const writePrice = createPriceWriter();
-  return {
-    table: "charges",
-    columns: {
-      hold_id: text((charge) => charge.holdId),
-      request_id: text(({ usage }) => usage.requestId),
-      account_id: text((charge) => charge.accountId),
-      key_id: text((charge) => charge.keyId),
-      model: text(({ usage }) => usage.model),
-      provider: text(({ usage }) => usage.provider),
-      input_tokens: integer(({ usage }) => usage.buckets.input),
-      cache_read_tokens: integer(({ usage }) => usage.buckets.cacheRead),
-      cache_write_tokens: integer(({ usage }) => usage.buckets.cacheWrite),
-      output_tokens: integer(({ usage }) => usage.buckets.output),
-      is_estimated: flag(({ usage }) => usage.isEstimated),
-      price_json: text(({ usage }) => writePrice(usage.price)),
-      markup_ppm: integer(({ usage }) => usage.markupPpm),
-      outcome: text(({ usage }) => usage.outcome),
-      charge: integer((charge) => charge.charge),
-      paid: integer((charge) => charge.paid),
-      absorbed: integer((charge) => charge.absorbed),
-      is_reserved: flag((charge) => charge.isReserved),
-    },
-    clockColumn: "created_at",
-  };
-}
+const CHARGES: InsertShape<Charge> = {
+  table: "charges",
+  columns: {
+    hold_id: text((charge) => charge.holdId),
+    request_id: text(({ usage }) => usage.requestId),
+    account_id: text((charge) => charge.accountId),
+    key_id: text((charge) => charge.keyId),
+    model: text(({ usage }) => usage.model),
+    provider: text(({ usage }) => usage.provider),
+    input_tokens: integer(({ usage }) => usage.buckets.input),
+    cache_read_tokens: integer(({ usage }) => usage.buckets.cacheRead),
+    cache_write_tokens: integer(({ usage }) => usage.buckets.cacheWrite),
+    output_tokens: integer(({ usage }) => usage.buckets.output),
+    is_estimated: flag(({ usage }) => usage.isEstimated),
+    price_json: text(({ usage }) => JSON.stringify(usage.price)),
+    markup_ppm: integer(({ usage }) => usage.markupPpm),
+    outcome: text(({ usage }) => usage.outcome),
+    charge: integer((charge) => charge.charge),
+    paid: integer((charge) => charge.paid),
+    absorbed: integer((charge) => charge.absorbed),
+    is_reserved: flag((charge) => charge.isReserved),
+  },
+  clockColumn: "created_at",
+};
 
 /**
  * Only into the request that this hold was taken for: after a late settlement the key may have been used again, by another
