@@ -7,7 +7,7 @@ import { StoreUnavailable } from "../core/store-errors.ts";
 
 /** Operations under way at once. A transaction takes its part of them, so that its first request does not wait for long. */
 const UNDER_WAY_MAX = 384;
-/** As many are worth a commit of their own for each one that is under way. Fewer wait for one to end and share the next. */
+/** Operations that are worth one more commit beside each that is under way. Fewer wait for one to end. */
 const BATCH_MIN = 16;
 /** Far above any commit that works, below the time clients wait. */
 const COMMIT_TIMEOUT_MS = 10_000;
@@ -28,9 +28,9 @@ export interface Batcher {
 
 export interface BatcherOptions {
   readonly commit: (ops: readonly LedgerOp[]) => Promise<readonly LedgerOutcome[]>;
-  /** How many commits may be under way: while one is written, the next is prepared. */
+  /** Commits that may be under way: while one is written, the next is prepared. */
   readonly atOnceMax: number;
-  /** Told of each batch that the store could not commit. */
+  /** Hears of each batch that the store could not commit. */
   readonly onUnavailable?: (() => void) | undefined;
 }
 
@@ -67,7 +67,7 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
     hanging = null;
   }
 
-  /** What was sent may still be committed, so that its outcome is unknown. What was not is dropped. */
+  /** Rejects all operations. Those that were sent may still be committed; the others are dropped. */
   function giveUp(batch: readonly QueuedOp[]): void {
     const cause = new Error(`the store has not answered for ${COMMIT_TIMEOUT_MS} ms`);
     hanging = new StoreUnavailable(cause, { isUnsent: true });

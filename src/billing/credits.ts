@@ -39,7 +39,7 @@ export async function giveStarterCredit(credits: Credits, accountId: string, usd
   await credits.topUp({ accountId, amountUsd, note: STARTER_NOTE, actor: null, idempotencyKey: STARTER_NOTE });
 }
 
-/** Of a number of dollars: all that the ledger counts. */
+/** The decimals of a dollar that the ledger counts. */
 const LEDGER_DIGITS = 9;
 
 /** A million dollars: far above any use, so that a slip of the keyboard is caught. */

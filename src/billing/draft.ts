@@ -62,7 +62,7 @@ export class Draft {
     return this.#resolvedHolds.get(id) ?? this.#newHolds.get(id) ?? this.#state.holds.get(id);
   }
 
-  /** Whether the hold is a row of the store, or becomes one with this batch. */
+  /** True if the hold is a row of the store, or becomes one with this batch. */
   hasStored(id: string): boolean {
     return this.#newHolds.has(id) || this.#state.holds.has(id);
   }

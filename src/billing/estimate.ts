@@ -8,9 +8,9 @@ import { cacheWritePrice, costNano, longCacheWritePrice, type NanoUsd, type Pric
 const BYTES_PER_TOKEN = 2;
 /** A large picture at full detail. */
 const ATTACHMENT_TOKENS = 4_000;
-/** Of sound and documents as they are embedded. A page of a document has far more bytes than this for each of its tokens. */
+/** Bytes per token of embedded sound and documents. A page of a document has far more for each token. */
 const EMBEDDED_BYTES_PER_TOKEN = 8;
-/** What hosts add around a short prompt. */
+/** Tokens that hosts add around a short prompt. */
 const OVERHEAD_TOKENS = 32;
 /** A document of many hundred pages behind one URL. */
 const ATTACHMENT_TOKENS_POSSIBLE = 500_000;
@@ -32,16 +32,16 @@ export interface QuoteInput {
   readonly models: readonly HostedModel[];
   readonly chat: ChatRequest;
   readonly bodyBytes: number;
-  /** Whether each of many inputs may fill the context window, so that it bounds none of this. */
+  /** True if each of many inputs may fill the context window, so that the window bounds nothing. */
   readonly isBatch?: boolean;
-  /** Whether the prompt may go into a cache for an hour, which costs more than the usual write. */
+  /** True if the prompt may go into a cache for an hour, which costs more than the usual write. */
   readonly mayCacheLong?: boolean;
-  /** What is assumed when the client gave no cap. */
+  /** Output tokens that are assumed when the client gave no cap. */
   readonly expectedOutputTokens: number;
   readonly markupPpm: number;
 }
 
-/** What each model of the chain could cost at most. Models without a price are never in a chain. */
+/** Computes the most that each model of the chain could cost. Models without a price are never in a chain. */
 export function quoteChain(input: QuoteInput): readonly Quote[] {
   const inputTokensAnywhere = inputTokensMax(input.chat, input.bodyBytes);
   return input.models.map((model) => {
@@ -86,7 +86,7 @@ export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd,
   return low;
 }
 
-/** What a provider may report as prompt tokens: above one token a byte, and a long document a part, it cannot be true. */
+/** Bounds the prompt tokens that a provider may report: more than one per byte, plus a long document per part, cannot be true. */
 export function inputTokensPossible(chat: ChatRequest, bodyBytes: number): number {
   return bodyBytes + attachmentsIn(chat).length * ATTACHMENT_TOKENS_POSSIBLE + PREAMBLE_TOKENS_POSSIBLE;
 }

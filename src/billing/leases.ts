@@ -1,37 +1,37 @@
 // Leases: credit that this process has set aside in the store and reserves from in memory, so that no request waits for a
-// disk before its provider is called. Only a wallet with plenty is leased from, and what is not used soon goes back.
+// disk before its provider is called. Only wallets with plenty of credit are leased from, and unused leases go back.
 
 import type { HoldOp, LeaseOutcome, LedgerOp, LedgerOutcome, ReservedHold, SettleOutcome } from "../core/ledger.ts";
 import type { NanoUsd } from "../core/money.ts";
 
 export interface LeasesOptions {
   readonly owner: string;
-  /** Rejects when the store is away; then `doubt` was called. */
+  /** Rejects when the store is away, after a call of `doubt`. */
   readonly submit: (op: LedgerOp) => Promise<LedgerOutcome>;
-  /** Of every wallet that this process has a lease of. One read, so that leases that are not in use cost no commits. */
+  /** Reads the epochs of all wallets that this process leases from. One read for all, so idle leases cost no commits. */
   readonly epochs: () => Promise<ReadonlyMap<string, number>>;
-  /** Whether the store is known to take no writes. */
+  /** True while the store is known to take no writes. */
   readonly isStoreFailing: () => boolean;
-  /** How long after its last sign of life this process still counts as alive for others. */
+  /** Time after its last sign of life for which this process counts as alive. */
   readonly trustMs: number;
   readonly clock: () => number;
 }
 
-/** A lease that covers fewer requests is not worth asking for. */
+/** Requests that a lease must cover to be worth asking for. */
 const REQUESTS_MIN = 4n;
-/** A lease that nothing was reserved from for so long goes back. An answer may take many seconds, and only then comes the next request. */
+/** Idle time after which a lease goes back. An answer may take many seconds, and the next request follows it. */
 const IDLE_MS = 30_000;
-/** Where nothing was heard of a lease for so long, the store is asked whether it is wanted back. */
+/** Time without news after which the store is asked whether a lease must go back. */
 const HEAR_MS = 500;
-/** A wallet is not asked with every request: neither for more than its share, nor when it has too little. */
+/** Pauses between two requests for a lease: after a full share, and after a wallet had too little. */
 const FILLED_MS = 100;
 const SCARCE_MS = 1_000;
-/** After a lease was wanted back, none is asked for so long. */
+/** Pause after a lease was recalled. */
 const RECALLED_MS = 2_000;
 
 const NO_EPOCHS: ReadonlyMap<string, number> = new Map();
 
-/** What this process has of an account. */
+/** The lease of one account, and the part in use. */
 interface LeasedAccount {
   readonly id: string;
   /** The lease as the store has it. */
@@ -40,11 +40,11 @@ interface LeasedAccount {
   reserved: NanoUsd;
   /** The lease when it was last filled up. */
   filledTo: NanoUsd;
-  /** Of the wallet: another one means that leases were wanted back. Null before the first lease. */
+  /** The wallet's epoch: a new one recalls all leases. Null before the first lease. */
   epoch: number | null;
   usedAtMs: number;
   heardAtMs: number;
-  /** Not before this time is more asked for. */
+  /** Earliest time of the next request for a lease. */
   askAfterMs: number;
   /** False when `amount` may be wrong. The lease is returned then, and nothing is reserved until that is done. */
   isSure: boolean;
@@ -60,7 +60,7 @@ export class Leases {
   readonly #holds = new Map<string, OwnHold>();
   /** Metered accounts that the store has a wallet for: there the balance limits nothing. */
   readonly #metered = new Set<string>();
-  /** When the last sign of life that was stored was sent. */
+  /** Time at which the last stored sign of life was sent. */
   #aliveAtMs: number | null = null;
   #isClosed = false;
   #isListening = false;
@@ -69,7 +69,7 @@ export class Leases {
     this.#options = options;
   }
 
-  /** The amount reserved; null where the store has to be asked. */
+  /** Reserves from the lease. Null if the store has to be asked. */
   take(op: Omit<HoldOp, "kind">): NanoUsd | null {
     const [amount = 0n] = op.amounts;
     if (op.spendLimit !== null || !this.#mayReserve()) return null;
@@ -83,7 +83,7 @@ export class Leases {
     return this.#reserve(op, amount);
   }
 
-  /** What a settlement has to say of a hold that was taken here; undefined for any other. */
+  /** The hold as its settlement must carry it; undefined if it was not taken here. */
   reserved(holdId: string): ReservedHold | undefined {
     return this.#holds.get(holdId);
   }
@@ -97,19 +97,19 @@ export class Leases {
     return hold.isFresh;
   }
 
-  /** On hold in memory alone. */
+  /** Credit that is on hold in memory alone. */
   heldFor(accountId: string): NanoUsd {
     return this.#accounts.get(accountId)?.reserved ?? 0n;
   }
 
-  /** Leased, and not reserved by any request. */
+  /** Leased credit that no request has reserved. */
   freeFor(accountId: string): NanoUsd {
     const account = this.#accounts.get(accountId);
     if (account === undefined || !account.isSure || account.returning !== null || !this.#mayReserve()) return 0n;
     return account.amount - account.reserved;
   }
 
-  /** To be told of every operation that the store has committed, in that order. */
+  /** Learns of every operation that the store has committed, in that order. */
   committed(op: LedgerOp, outcome: LedgerOutcome): void {
     if (op.kind === "settle") this.#settled(op.holdId, outcome as SettleOutcome);
     if (op.kind === "hold" && op.isMetered && outcome.state === "held") this.#metered.add(op.accountId);
@@ -122,19 +122,19 @@ export class Leases {
     account.isSure = true;
   }
 
-  /** A sign of life was stored. Where the one before it was too long ago, others may have ended the leases meanwhile. */
+  /** Notes a sign of life that was stored. After a long gap, other processes may have ended the leases. */
   alive(sentAtMs: number): void {
     if (this.#isSilentAt(sentAtMs)) this.doubt();
     this.#aliveAtMs = sentAtMs;
   }
 
-  /** What the store has is uncertain. Nothing is reserved until that is settled. */
+  /** Distrusts all leases. Nothing is reserved from a lease until it was returned. */
   doubt(): void {
     this.#metered.clear();
     for (const account of this.#accounts.values()) account.isSure = false;
   }
 
-  /** Returns the lease of an account. What is reserved from it becomes holds of the store. Never rejects. */
+  /** Returns the lease of an account. Its reservations become holds of the store. Never rejects. */
   giveBack(accountId: string): Promise<void> {
     const account = this.#account(accountId);
     account.returning ??= this.#return(account).finally(() => {
@@ -143,13 +143,13 @@ export class Leases {
     return account.returning;
   }
 
-  /** As above, for somebody who lacks credit: it is not asked for again at once. */
+  /** Like giveBack, but waits before leasing again, so that another process can use the credit. */
   recall(accountId: string): Promise<void> {
     this.#account(accountId).askAfterMs = this.#options.clock() + RECALLED_MS;
     return this.giveBack(accountId);
   }
 
-  /** Returns what was not reserved from for a while, and asks whether the rest is wanted back. */
+  /** Returns idle leases, and asks whether others must go back. */
   async tidy(): Promise<void> {
     if (this.#options.isStoreFailing()) return;
     const nowMs = this.#options.clock();
@@ -159,7 +159,7 @@ export class Leases {
     await Promise.all(accounts.map((account) => this.#tidyOne(account, nowMs)));
   }
 
-  /** Takes nothing any more, and returns everything. */
+  /** Stops reserving, and returns all leases. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#accounts.keys()].map((id) => this.giveBack(id)));
@@ -194,7 +194,7 @@ export class Leases {
     return amount;
   }
 
-  /** In the background: requests that come meanwhile ask the store themselves. */
+  /** Asks for a lease in the background. Requests that come meanwhile ask the store themselves. */
   #ask(account: LeasedAccount, atLeast: NanoUsd): void {
     const { submit, owner, clock } = this.#options;
     if (account.asking !== null || account.returning !== null || !account.isSure) return;
@@ -211,14 +211,14 @@ export class Leases {
       });
   }
 
-  /** In the background: which of them others want back. Those that the store has no more are unsure. */
+  /** Polls wallet epochs in the background. Returns leases that other processes need; distrusts leases the store no longer has. */
   async #listen(accounts: readonly LeasedAccount[]): Promise<void> {
     this.#isListening = true;
     const epochs = await this.#options.epochs().catch(() => NO_EPOCHS);
     this.#isListening = false;
     for (const account of accounts) {
       const epoch = epochs.get(account.id);
-      // What was asked for meanwhile tells more.
+      // A lease that was asked for meanwhile has newer news.
       if (account.asking !== null || account.returning !== null || account.amount === 0n) continue;
       if (epoch === undefined) account.isSure = false;
       else if (account.epoch !== null && epoch <= account.epoch) account.heardAtMs = this.#options.clock();
@@ -233,7 +233,7 @@ export class Leases {
     await account.asking;
     const { submit, owner } = this.#options;
     const holds = [...this.#holds.values()].filter((hold) => hold.accountId === account.id && !hold.isMetered);
-    // From now on they may be in the store, also where its answer is lost.
+    // From now on they may be in the store, even if its answer is lost.
     for (const hold of holds) this.#holds.set(hold.id, { ...hold, isFresh: false });
     await submit({ kind: "return", owner, accountId: account.id, holds, isExpiry: false }).catch(() => {
       account.isSure = false;
@@ -259,7 +259,7 @@ export class Leases {
     if (hold.isMetered) return;
     const account = this.#account(hold.accountId);
     const lease = outcome.state === "settled" ? outcome.lease : undefined;
-    // An earlier try was booked, and what it left was never told.
+    // An earlier attempt was booked, and its answer was lost.
     if (lease === undefined) {
       account.isSure = false;
       return;
@@ -268,7 +268,7 @@ export class Leases {
     account.heardAtMs = this.#options.clock();
     const isWanted = account.epoch !== lease.epoch;
     account.epoch = lease.epoch;
-    // With little left elsewhere, what is set aside would soon be missed.
+    // The rest of the wallet is small, so other requests will need the lease.
     if (isWanted || lease.available < account.amount) void this.recall(account.id);
   }
 

@@ -26,7 +26,7 @@ import { post } from "./post.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 
 export interface Ledger {
-  /** At once where a lease covers it. Rejects with StoreUnavailable when the store is away; then nothing stays on hold. */
+  /** Takes a hold, at once if a lease covers it. Rejects with StoreUnavailable when the store is away; then nothing stays on hold. */
   hold(op: Omit<HoldOp, "kind">): HoldOutcome | Promise<HoldOutcome>;
   /** Never rejects: what cannot be booked now is `deferred`, and done later. */
   settle(op: Omit<SettleOp, "kind">): Promise<SettleOutcome | { readonly state: "deferred" }>;
@@ -34,7 +34,7 @@ export interface Ledger {
   release(hold: { readonly holdId: string; readonly accountId: string }): Promise<void>;
   move(op: Omit<MoveOp, "kind">): Promise<MoveOutcome>;
   balance(accountId: string): Promise<Wallet>;
-  /** What can be reserved for the account without asking the store. */
+  /** Credit that can be reserved for the account without asking the store. */
   leased(accountId: string): NanoUsd;
   /** Settles what the outbox kept and releases what dead processes left. */
   start(): Promise<void>;
@@ -47,27 +47,27 @@ export interface LedgerOptions {
   readonly owner: string;
   readonly outbox: Outbox;
   readonly log: Log;
-  /** How long a process may be silent before its holds are released. 0 when it cannot be alive. */
+  /** Silence after which the holds of another process are released. 0 if no other process can be alive. */
   readonly ownerSilentMs: number;
-  /** Told of each settlement that has to wait. */
+  /** Hears of each settlement that has to wait. */
   readonly onDeferred?: () => void;
-  /** Told when the store could not be written. */
+  /** Hears of each failed write of the store. */
   readonly onUnavailable?: () => void;
-  /** Whether the store is known to take no writes: then nothing is reserved without it. */
+  /** True while the store is known to take no writes: then nothing is reserved from leases. */
   readonly isStoreFailing?: () => boolean;
-  /** Commits operations, where that is not done in this process. */
+  /** Commits operations in another process. */
   readonly batcher?: Batcher;
 }
 
-/** How often open settlements and releases are retried. */
+/** Interval at which open settlements and releases are retried. */
 const RETRY_MS = 1_000;
-/** How often this process says that it is alive, and looks for the holds of others that are not. */
+/** Interval at which this process reports that it is alive, and looks for holds of dead processes. */
 const BEAT_MS = 5_000;
-/** How often leases that are not in use are looked for. */
+/** Interval at which idle leases are looked for. */
 const TIDY_MS = 250;
-/** How long a request that lacks credit waits for leases: others hear within a second that they are wanted back. */
+/** Time that a request without credit waits for leases: other processes learn of a recall within a second. */
 const RECALL_MS = 5_000;
-/** How often it looks whether they have come back. */
+/** Interval at which such a request looks for returned leases. */
 const RECALL_STEP_MS = 50;
 
 export function createLedger(options: LedgerOptions): Ledger {
@@ -129,7 +129,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
-/** How batches of operations are committed to this store. */
+/** Commits batches of operations to this store. */
 export function batchesOf(store: LedgerStore, onUnavailable?: () => void): BatcherOptions {
   return { commit: (ops) => store.commit(ops, post), atOnceMax: store.commitsMax, onUnavailable };
 }
@@ -192,7 +192,7 @@ function createRecall(submit: Submit, leases: Leases) {
       const outcome = await submit<T>(next);
       if (outcome.state !== "refused" || outcome.reason !== "leased") return outcome;
       await leases.recall(op.accountId);
-      // What this process had is back by now. Others take a moment.
+      // This process's own lease is back by now. Others take a moment.
       if (next !== op) await delay(RECALL_STEP_MS);
     }
   };

@@ -36,7 +36,7 @@ export function exceeds({ buckets }: Usage, { inputTokens, outputTokens }: Token
   return promptTokens(buckets) > inputTokens || buckets.output > outputTokens;
 }
 
-/** What this answer is charged by: cache entries for an hour cost more than the usual ones, so writes are priced by their mix. */
+/** The price of this answer. Cache entries for an hour cost more than usual ones, so writes are priced by their mix. */
 export function priceFor({ buckets, longCacheWrite: long }: Usage, price: Price): Price {
   const written = buckets.cacheWrite;
   if (long === 0) return price;

@@ -18,10 +18,10 @@ export interface Outbox {
 
 export interface OutboxOptions {
   readonly folder: string;
-  /** Of this run of this process. */
+  /** The name of this run of this process. */
   readonly name: string;
   readonly log: Log;
-  /** Told how many wait, each time that changes. */
+  /** Hears how many settlements wait, each time that changes. */
   readonly onWaiting?: (count: number) => void;
 }
 
@@ -90,7 +90,7 @@ function createWriter(path: string, isEmpty: () => boolean): WriteRecords {
     }
   }
 
-  // What is added while a write is under way goes out together in the next one.
+  // Records that are added during a write go out together in the next one.
   return (records) => {
     unwritten = [...unwritten, ...records];
     writing = writing.catch(() => undefined).then(flush);

@@ -6,11 +6,11 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 /**
- * Of this start of this machine, in this space of process numbers; null where that cannot be found out. With the machine's name,
- * as copies of one machine that was stopped in the middle have all else in common.
+ * Identifies this start of this machine and its space of process numbers; null if that is unknown. The name of the machine is
+ * part of it, because copies of a suspended machine have all else in common.
  */
 const PLACE = placeOf();
-/** A name with a place and a process number in it. */
+/** A name that holds a place and a process number. */
 const NAMED = /^process_[0-9a-f]+_([0-9a-f]{12})_(\d+)$/;
 
 export function newOwner(): string {
@@ -18,7 +18,7 @@ export function newOwner(): string {
   return PLACE === null ? name : `${name}_${PLACE}_${process.pid}`;
 }
 
-/** True only when it surely runs no more: it ran where we do, and nothing has its number now. */
+/** True only if the process surely ended: it ran on this machine, and nothing has its number now. */
 export function isGone(owner: string): boolean {
   const [, place, number] = NAMED.exec(owner) ?? [];
   return PLACE !== null && place === PLACE && !isRunning(Number(number));

@@ -93,8 +93,9 @@ function holding({ accountId, posted, leased, epoch, sequence, hash }: Wallet, h
 }
 
 /**
- * A period begins with the first operation that knows of it, and none begins twice: a process whose clock is behind goes on
- * in the one under way, and so does a settlement kept by the version before, which names none. What is on hold is carried over, so that charges within one period never exceed the limit.
+ * Begins a period with the first operation that names it. A process with a slow clock stays in the current period. So do
+ * settlements queued by older versions, which name no period. Holds are carried over, so that charges within one period
+ * never exceed the limit.
  */
 function inPeriod(spend: KeySpend, periodStartMs: number): KeySpend {
   return periodStartMs > spend.periodStartMs ? { ...spend, periodStartMs, spentBefore: spend.spent } : spend;
@@ -191,7 +192,7 @@ function lease(draft: Draft, { owner, accountId, atLeast, epoch: seen }: LeaseOp
   return { state: "leased", amount: share > current ? share : current, epoch };
 }
 
-/** Where the lease is lost already, a reservation that the wallet cannot cover any more is like a hold that expired. */
+/** Ends a lease. If the lease was lost before, reservations that the wallet no longer covers count as expired holds. */
 function giveBack(draft: Draft, { owner, accountId, holds, isExpiry }: ReturnOp): ReturnOutcome {
   if ((draft.lease({ owner, accountId })?.amount ?? 0n) > 0n) {
     draft.putLease({ owner, accountId, amount: 0n });
@@ -210,7 +211,7 @@ function giveBack(draft: Draft, { owner, accountId, holds, isExpiry }: ReturnOp)
   return { state: "returned" };
 }
 
-/** What the wallet could not pay is absorbed by the operator, and booked as that. */
+/** Books a charge. The operator absorbs the part that the wallet could not pay. */
 function chargeTransaction({ holdId, accountId, charge, paid, absorbed }: Charge) {
   return {
     id: `charge:${holdId}`,
@@ -264,7 +265,7 @@ function bar(draft: Draft, { holdId: id, accountId }: VoidOp, keyId: string): Vo
   return { state: "voided" };
 }
 
-/** What ends a hold: what it frees, what is paid, and the period the payment counts in. */
+/** The end of a hold: the amount that it frees, the amount paid, and the period in which the payment counts. */
 interface Resolution {
   readonly freed: bigint;
   readonly paid: bigint;

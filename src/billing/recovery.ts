@@ -10,13 +10,13 @@ import { isGone } from "./owner.ts";
 const NEVER_MS = 2_000_000_000;
 
 export interface Recovery {
-  /** Releases a hold with the next retry, for when the store is away now and nobody knows whether it was taken. */
+  /** Releases a hold with the next retry. For a hold whose outcome is unknown because the store is away. */
   releaseLater(hold: HeldBy & { readonly keyId: string }): void;
   /** Releases a hold. Never rejects: what fails is retried. */
   release(hold: HeldBy): Promise<void>;
   /** Tries everything that is still open. */
   retry(): Promise<void>;
-  /** Says that this process is alive. */
+  /** Reports that this process is alive. */
   beat(): Promise<void>;
   /** Releases what dead processes hold, and forgets those that hold nothing. */
   sweep(): Promise<void>;
@@ -32,7 +32,7 @@ export interface RecoveryOptions {
   readonly store: Pick<LedgerStore, "beat" | "orphans" | "orphanLeases" | "forgetSilent" | "forgetGone">;
   readonly outbox: Outbox;
   readonly log: Log;
-  /** How long a process may be silent before its holds are released. */
+  /** Silence after which the holds of a process are released. */
   readonly ownerSilentMs: number;
   readonly submit: (op: LedgerOp) => Promise<LedgerOutcome>;
 }

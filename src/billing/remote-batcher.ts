@@ -10,7 +10,7 @@ export interface RemoteBatcherOptions {
   readonly link: WorkerLink;
   /** The name of this process, for the holds it takes. */
   readonly owner: string;
-  /** Told of each operation that the store could not commit. */
+  /** Hears of each operation that the store could not commit. */
   readonly onUnavailable: () => void;
 }
 

@@ -7,7 +7,7 @@ import type { IdempotencyStore } from "../core/requests/idempotency.ts";
 /** The audit reads every transaction, so it runs seldom. */
 const AUDIT_MS = 60 * 60 * 1000;
 const SWEEP_MS = 10 * 60 * 1000;
-/** How long a repeated request gets the stored response. Behaviour 7.10. */
+/** Time for which a repeated request gets the stored response. Behaviour 7.10. */
 const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000;
 
 export interface UpkeepOptions {

@@ -27,7 +27,7 @@ export async function verifyLedger(audit: LedgerAudit): Promise<LedgerVerdict> {
   };
 }
 
-/** What is on hold must be what the open holds add up to, and what is leased what the leases do. */
+/** Compares a wallet's held and leased amounts with the sums of its open holds and leases. */
 function walletProblems({ wallet, openHolds, leases }: WalletCheck): readonly string[] {
   const problems: string[] = [];
   if (wallet.held !== openHolds) {
@@ -87,7 +87,7 @@ function chargeProblem({ transaction, charge, holdState }: AuditedTransaction): 
   return amountIn(transaction.entries, "wallet") === -charge.paid ? null : "its entries do not match its charge";
 }
 
-/** Null when the tokens or prices are no whole numbers. */
+/** Computes the charge again; null if tokens or prices are no whole numbers. */
 function recompute({ usage }: Charge): NanoUsd | null {
   try {
     return costNano(usage.buckets, usage.price, usage.markupPpm);

@@ -12,16 +12,16 @@ export interface OpenOptions {
   readonly acceptsLoss?: boolean;
   /** Write nothing to a SQLite file or beside it. */
   readonly isReadOnly?: boolean;
-  /** Told when a SQLite file with this many commits came without its witness. */
+  /** Hears of a SQLite file with this many commits that came without its witness. */
   readonly onAdopted?: (commits: number) => void;
-  /** How long SQLite waits for another process's write. */
+  /** Time that SQLite waits for another process's write. */
   readonly busyTimeoutMs?: number;
   /** PostgreSQL connections of this process. */
   readonly poolMax?: number;
-  /** How long one PostgreSQL statement, and getting a connection, may take. */
+  /** Time that one PostgreSQL statement, and getting a connection, may take. */
   readonly queryTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
-  /** Told of connections that broke while idle; they are replaced by themselves. */
+  /** Hears of connections that broke while idle; the pool replaces them. */
   readonly onConnectionLost?: (error: Error) => void;
 }
 

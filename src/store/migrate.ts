@@ -33,9 +33,9 @@ export async function migrate(
 }
 
 export interface MigrationDifference {
-  /** Those of the program that the database lacks. */
+  /** Migrations of the program that the database lacks. */
   readonly missing: readonly string[];
-  /** Those of the database that the program does not know: a newer version made it. */
+  /** Migrations of the database that the program does not know: a newer version made them. */
   readonly foreign: readonly string[];
 }
 
@@ -85,7 +85,7 @@ function readParts(kind: Db["kind"], isWanted: (marks: readonly string[]) => boo
   return [...migrations].map(([name, sql]) => ({ name, sql }));
 }
 
-/** What stands in a comment marked with a store's name is for that store alone. */
+/** Text in a comment that is marked with a store's name is for that store alone. */
 function uncommentFor(kind: Db["kind"], sql: string): string {
   return sql.replace(/\/\*(\w+) (.*?)\*\//g, (_, store: string, words: string) => (store === kind ? words : ""));
 }

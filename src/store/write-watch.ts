@@ -1,4 +1,4 @@
-// Whether the database takes writes. A full or read-only database still answers reads, so readiness asks here. The watch
+// Watches whether the database takes writes. A full or read-only database still answers reads, so readiness asks here. The watch
 // begins with a write that failed and ends with a trial write that did not.
 
 import { randomBytes } from "node:crypto";
@@ -6,7 +6,7 @@ import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 
 export interface WriteWatch {
-  /** Told of a write that the database could not do. */
+  /** Notes a write that the database could not do. */
   failed(): void;
   isFailing(): boolean;
   close(): void;

@@ -1,4 +1,4 @@
-// Which build of the program a process runs. Files may be replaced while a gateway runs, and processes of two builds may
+// Names the build of the program that a process runs. Files may be replaced while a gateway runs, and processes of two builds may
 // misread each other's messages.
 
 /** Set by the bundler: a hash of everything that was compiled, so that two builds of one version differ. */

@@ -1,9 +1,9 @@
-// How many workers a machine can use: one for each core, as far as memory allows. A small machine is served better by
+// The number of workers that a machine can use: one for each core, as far as memory allows. A small machine is served better by
 // one process.
 
 import type { Machine } from "../config/machine.ts";
 
-/** What a busy worker uses, with room for bodies and streams. */
+/** Memory of a busy worker, with room for bodies and streams. */
 const WORKER_BYTES = 384 * 1024 * 1024;
 
 /** Measured: two workers on two cores are slower than one process, as the primary process needs a part of them. */

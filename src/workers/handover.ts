@@ -8,7 +8,7 @@ import { type Handout, interceptWorker, type NodeWorker } from "./node-messages.
 import { type TakingWorker, Turns } from "./turns.ts";
 
 export interface Handover {
-  /** Before the worker gets its first connection. */
+  /** Watches a worker. To be called before it gets its first connection. */
   watch(worker: ChildProcess): void;
   /** The worker takes connections from now on. */
   join(worker: ChildProcess): void;
@@ -19,10 +19,10 @@ export interface Handover {
 }
 
 interface WatchedWorker extends TakingWorker {
-  /** For the worker and not taken yet. */
+  /** Connections for the worker that it has not taken yet. */
   readonly pending: Set<Handout>;
   readonly node: NodeWorker;
-  /** Whether it takes connections. */
+  /** True once the worker takes connections. */
   hasJoined: boolean;
 }
 

@@ -37,14 +37,14 @@ interface LinkWaiter {
 
 /** More than the store itself takes to give up on a commit. */
 const CALL_MS = 15_000;
-/** How often calls that are overdue are looked for: a timer for each would cost more than the call. */
+/** Interval at which overdue calls are looked for: a timer for each would cost more than the call. */
 const LOOK_MS = 1_000;
 
 /** One end of a pipe. */
 export interface OpenLink extends WorkerLink {
   /** Resolves when the other end is gone. */
   readonly closed: Promise<void>;
-  /** Told of all news as they were sent, for passing them on. */
+  /** Hears all news as they were sent, for passing them on. */
   onNews(listener: (news: Uint8Array) => void): void;
   pass(news: Uint8Array): void;
 }
@@ -222,7 +222,7 @@ function readFrames(pipe: Duplex, { take, takeNews }: FrameReader): void {
   });
 }
 
-/** Null while it is not known. */
+/** Length of the first frame; null while it is unknown. */
 function firstLength([first]: readonly Buffer[]): number | null {
   return first === undefined || first.length < LENGTH_BYTES ? null : first.readUInt32LE();
 }

@@ -10,7 +10,7 @@ import { createHandover } from "./handover.ts";
 import { createLink, type OpenLink } from "./link.ts";
 
 export interface SupervisorOptions {
-  /** How many workers are started. */
+  /** Number of workers to start. */
   readonly count: number;
   /** The program that a worker runs, and its arguments. */
   readonly program: string;
@@ -28,7 +28,7 @@ export interface WorkerProcess {
   readonly index: number;
   readonly pid: number | undefined;
   readonly link: OpenLink;
-  /** Whether it takes the place of one that ended or could not be started. */
+  /** True if it replaces a worker that ended or could not be started. */
   readonly isReplacement: boolean;
   /** Resolves when it has ended. */
   readonly ended: Promise<void>;

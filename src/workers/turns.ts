@@ -3,17 +3,17 @@
 // many as others (18 November 2026). So a worker that is ahead waits, at the start also for workers that do not listen yet.
 
 export interface TakingWorker {
-  /** How many connections it got, compared with the others. */
+  /** Connections that the worker got, compared with the others. */
   handed: number;
 }
 
-/** How long connections wait for workers that start. */
+/** Time that connections wait for workers that start. */
 const STARTING_MS_MAX = 10_000;
-/** So many connections do not wait for them, so that the first answer comes soon. */
+/** Connections that do not wait for them, so that the first answer comes soon. */
 const EARLY_MAX = 4;
-/** A worker waits when it got so many connections more than another one. */
+/** Lead over another worker at which a worker has to wait. */
 const AHEAD_MAX = 4;
-/** How long it waits. A worker that takes none for so long is busy or stuck, and does not make up for it later. */
+/** Longest wait for the others. Workers that accept nothing for 20 ms are treated as busy; they get no catch-up share. */
 const LATE_MS_MAX = 20;
 
 interface Waiting {
@@ -25,9 +25,9 @@ export class Turns {
   readonly #joined: () => readonly TakingWorker[];
   #waiting: Waiting[] = [];
   #hasBegun = false;
-  /** Those of the start that neither listen nor have failed yet. */
+  /** Workers of the start that neither listen nor have failed yet. */
   readonly #starting = new Set<TakingWorker>();
-  /** How many connections did not wait for them. */
+  /** Connections that did not wait for them. */
   #early = 0;
   #startTimer: NodeJS.Timeout | undefined;
   #lateTimer: NodeJS.Timeout | undefined;

@@ -6,7 +6,7 @@ import type { KeySearch, KeySort, KeyStatus } from "../../core/keys.ts";
 import { type Conditions, newConditions } from "../requests/conditions.ts";
 import { SPAN_MS } from "../requests/totals.ts";
 
-/** What pages and counts are read with. */
+/** The search that pages and counts are read for. */
 export interface SearchContext {
   readonly kind: Db["kind"];
   readonly accountId: string;
@@ -37,7 +37,7 @@ export function pageSql(columns: string, context: SearchContext, { limit, after 
   return { ...where, sql: () => sql };
 }
 
-/** How many there are on all pages together. */
+/** Counts the keys on all pages together. */
 export function countSql(context: SearchContext): Conditions {
   const where = newConditions();
   addSearch(where, context);
@@ -55,7 +55,7 @@ function fromSql({ params }: Conditions, { accountId, search }: SearchContext): 
     WHERE account_id = ${account} AND start_at >= ${start} GROUP BY key_id) d ON d.key_id = k.id`;
 }
 
-/** What rows are sorted by, before the id. */
+/** The SQL that rows are sorted by, before the id. */
 function placeSql({ params }: Conditions, { kind, atMs, search }: SearchContext): string {
   const { sort = "created" } = search;
   const places: Readonly<Record<Exclude<KeySort, "status">, string>> = {

@@ -79,7 +79,7 @@ const COUNT_BY_PROFILE = `SELECT profile_id, COUNT(*) AS keys FROM api_keys
 
 const REVOKE = "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE account_id = $2";
 
-/** What may be changed after a key was made, with its column. */
+/** Fields of a key that may change, with their columns. */
 const CHANGEABLE = [
   ["name", "name"],
   ["profileId", "profile_id"],

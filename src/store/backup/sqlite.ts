@@ -113,7 +113,7 @@ export async function restoreSqlite({ database, backup, stamp, finish }: SqliteR
   }
 }
 
-/** Of a file that may be missing. */
+/** Resolves the path of a file that may be missing. */
 function realPathOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
 }

@@ -124,7 +124,7 @@ function join(
   });
 }
 
-/** Null when a value is not what it should be, which is then the auditor's finding and not a failure to audit. */
+/** Reads a charge; null if it is malformed, which is a finding of the audit and not its failure. */
 function readCharge(row: SqlRow): Charge | null {
   try {
     return toCharge(row);

@@ -90,7 +90,7 @@ const COMMITS_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 6, postgres:
  */
 function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore["commit"] {
   const { send, readAndWrite } = createWays(db, owner, memory);
-  /** What was sent and is not over yet. What was rejected is over once it was tried again. */
+  /** Batches that were sent and are not over yet. A rejected batch is over once it was tried again. */
   const sent = new Set<Promise<unknown>>();
   let rejected = 0;
   const inTurn = createTurns();
@@ -137,7 +137,7 @@ function createWays(db: Db, owner: string, memory: LedgerMemory) {
   const write = createLedgerWriter(db.kind, owner);
   return { send, readAndWrite };
 
-  /** Null when it has to be read first; then nothing was sent. */
+  /** Sends a batch that was posted from memory. Null, with nothing sent, if the batch needs a read first. */
   function send(ops: readonly LedgerOp[], post: Posting) {
     const state = memory.recall(ops);
     if (state === null) return null;
@@ -145,7 +145,7 @@ function createWays(db: Db, owner: string, memory: LedgerMemory) {
     // A rejected operation writes nothing, so nothing would show that the memory is out of date.
     if (!outcomes.every(isDone) || !ops.every((op, index) => isUncurbed(op, outcomes[index]))) return null;
     const statements = write({ state, changes });
-    // What says the same again must not be told before what it repeats is written.
+    // A repetition must not be answered before the operation that it repeats is written.
     if (statements.length === 0) return null;
     memory.learn(state, changes);
     // A batch locks wallets in one order. At once, two processes could lock several of them crosswise.
@@ -192,7 +192,7 @@ function mustBeAlone(ops: readonly LedgerOp[]): boolean {
   return ops.some(({ kind, accountId }) => kind === "hold" || accountId !== ops[0]?.accountId);
 }
 
-/** Whether the operation changed something, so that a wrong memory would have been noticed. */
+/** True if the operation changed something, so that a wrong memory would have been noticed. */
 function isDone({ state }: LedgerOutcome): boolean {
   return state !== "refused" && state !== "already-resolved";
 }
@@ -219,7 +219,7 @@ const LEASE = "l.owner, l.account_id, l.amount";
 /** The reads of a batch, by what they find. */
 type ReadName = "newWallets" | "wallets" | "holds" | "charged" | "keySpends" | "leases" | "moves";
 
-/** What has to be read for these operations, in the order in which it must be. */
+/** Lists the reads that these operations need, in the required order. */
 function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<Record<ReadName, Statement>>> {
   const moves = ops.filter((op) => op.kind === "move");
   const holdIds = ops.flatMap(holdIdsOf);
@@ -249,7 +249,7 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
       `SELECT ${HOLD}, ${KEY_SPEND} FROM holds h
        LEFT JOIN key_spends k ON h.is_limited = 1 AND k.key_id = h.key_id WHERE ${inListSql(kind, "h.id", "$1")}`,
     ),
-    // Of what was reserved in memory, a charge is all there is.
+    // A hold that was reserved in memory leaves nothing but its charge.
     ...read(
       "charged",
       ops.flatMap(reservedIdsOf),
@@ -297,7 +297,7 @@ function leaseOf(op: LedgerOp): readonly Pick<CreditLease, "owner" | "accountId"
     : [];
 }
 
-/** Whether it may be the first operation of its wallet. */
+/** True if it may be the first operation of its wallet. */
 function needsWallet(op: LedgerOp): boolean {
   if (op.kind === "hold") return op.isMetered;
   if (op.kind === "return") return op.holds.length > 0;

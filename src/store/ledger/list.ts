@@ -114,7 +114,7 @@ async function lastOf(db: Db, accountId: string): Promise<number> {
   return Number(row?.sequence ?? 0);
 }
 
-/** How many transactions there were before each time. All are searched for together, one question a round. */
+/** Counts the transactions before each time. All are searched for together, one query a round. */
 async function countsBefore(
   db: Db,
   accountId: string,

@@ -1,4 +1,4 @@
-// What this process remembers of the ledger's rows, so that most batches need not read them first.
+// Remembers the ledger's rows in this process, so that most batches need not read them first.
 
 import {
   type CreditLease,
@@ -19,15 +19,15 @@ const READS_AFTER_CONFLICT = 100;
 const REMEMBERED_MAX = 10_000;
 
 /**
- * What this process last wrote of wallets, open holds and key spends, so that a batch need not read them. Every write names
- * the wallet as it is remembered. Where another process has changed it, the batch is rejected and the truth is read.
+ * Keeps the wallets, open holds and key spends that this process last wrote, so that a batch need not read them. Every
+ * write names the wallet as it is remembered. If another process has changed it, the batch is rejected and read again.
  */
 export class LedgerMemory {
   readonly #wallets = new Map<string, Wallet>();
   /** Open ones, taken by this process: as many as there are requests under way. */
   readonly #holds = new Map<string, Hold>();
   readonly #keySpends = new Map<string, KeySpend>();
-  /** Of this process, and any other it has ended. */
+  /** Leases of this process, and of others that it has ended. */
   readonly #leases = new Map<string, CreditLease>();
   readonly #readsAfterConflict: number;
   #readsLeft = 0;
@@ -36,7 +36,7 @@ export class LedgerMemory {
     this.#readsAfterConflict = readsAfterConflict;
   }
 
-  /** Null when these operations refer to something that is not remembered. */
+  /** Recalls the state that these operations refer to; null if a part is not remembered. */
   recall(ops: readonly LedgerOp[]): LedgerState | null {
     if (this.#readsLeft > 0) {
       this.#readsLeft -= 1;
@@ -52,11 +52,11 @@ export class LedgerMemory {
     };
   }
 
-  /** What was read and what became of it, once that is committed. */
+  /** Learns a state that was read and its committed changes. */
   learn(state: LedgerState, { wallets, newHolds, resolvedHolds, keySpends, leases }: LedgerChanges): void {
     if (this.#wallets.size + this.#keySpends.size > REMEMBERED_MAX) this.forget();
     if (state.wallets !== this.#wallets) {
-      // Where another process has written, whatever else is remembered of the account may be out of date too.
+      // Another process has written, so the rest that is remembered of the account may be out of date too.
       if ([...state.wallets.values()].some((wallet) => this.#isNews(wallet))) this.forget();
       copy(state.wallets, this.#wallets);
     }
@@ -97,7 +97,7 @@ export class LedgerMemory {
     return op.kind === "settle" && op.reserved !== undefined && this.#knowsReserved(op, op.reserved);
   }
 
-  /** What was tried before may be in the store, which only the store knows. */
+  /** An operation that was tried before may be in the store, and only the store knows. */
   #knowsReserved({ accountId }: LedgerOp, { owner, isMetered, isFresh }: ReservedHold): boolean {
     return isFresh && (isMetered || this.#leases.has(leaseKey({ owner, accountId })));
   }

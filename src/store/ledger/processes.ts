@@ -7,7 +7,7 @@ import { clockSql } from "../dialect.ts";
 /** After so long without a sign of life, a process does not count as alive. */
 const ALIVE_MS = 15_000;
 
-/** How many processes share this database now. */
+/** Counts the processes that share this database now. */
 export async function countProcesses(db: Db): Promise<number> {
   const sql = `SELECT COUNT(*) AS count FROM processes WHERE seen_at > ${clockSql(db.kind)} - $1`;
   const [row] = await db.query(sql, [ALIVE_MS]);

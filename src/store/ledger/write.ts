@@ -16,7 +16,7 @@ import {
   text,
 } from "../dialect.ts";
 
-/** What a batch decided, and what it decided from. */
+/** The changes of a batch, and the state that they were computed from. */
 interface Posted {
   readonly state: LedgerState;
   readonly changes: LedgerChanges;

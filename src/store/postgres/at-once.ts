@@ -40,7 +40,7 @@ type Combined = Pick<AtOnce, "name" | "text">;
 /** Batches mix statements in few ways. Should they be more after all, the memory of them stays bounded. */
 const TEXTS_MAX = 200;
 
-/** What the failure of such a statement says about too few rows; null when it is about something else. */
+/** Reads from the failure of such a statement that it affected too few rows; null for any other failure. */
 export function rejectionOf(
   error: { readonly message: string },
   statements: readonly Statement[],
@@ -52,7 +52,7 @@ export function rejectionOf(
   return new BatchRejected({ statementIndex, expectedRows, affectedRows: Number(match[2]) });
 }
 
-/** What the statement below fails with: which part, and how many rows it affected. */
+/** The failure of the statement below: which part, and how many rows it affected. */
 const REJECTED = /rejected (\d+) (\d+)/;
 
 /** Each write becomes a CTE. The rows of those that must affect some are counted. */

@@ -86,7 +86,7 @@ const TRIES = 4;
 const runBatch = (lent: Lend, statements: readonly NamedStatement[], beginning: string): Promise<Answers> =>
   retried(lent, (loan) =>
     undoneOnFailure(loan, async () => {
-      // Where rows are counted, too few must still undo the rest. Else the end is sent along: the server undoes everything
+      // A statement with too few rows must still undo the rest. Else the end is sent along: the server undoes everything
       // if a statement failed, and no row stays locked until a busy process has read the answers.
       const isCounted = statements.some(({ expectRows = 0 }) => expectRows > 0);
       const answers = await begin(loan, isCounted ? statements : [...statements, COMMIT], beginning);
@@ -95,7 +95,7 @@ const runBatch = (lent: Lend, statements: readonly NamedStatement[], beginning: 
     }),
   );
 
-/** What lost against others was undone as a whole, so it can simply be run again. */
+/** A transaction that lost against others was undone as a whole, so it can be run again. */
 async function retried<T>(lent: Lend, work: (loan: Loan) => Promise<T>): Promise<T> {
   for (let tryNumber = 1; ; tryNumber += 1) {
     try {
@@ -308,7 +308,7 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
  */
 const UNAVAILABLE_STATES = /^(08(?!P01)|53|57|58|28|3D|25006|55P03)/;
 
-/** What an error means to the caller: a duplicate, a database that is away, or a mistake of ours. */
+/** Translates an error for the caller: a duplicate, a database that is away, or a mistake of ours. */
 function toError(error: unknown, statementIndex: number): unknown {
   if (error instanceof pg.DatabaseError) {
     const state = error.code ?? "";
@@ -322,7 +322,7 @@ function toError(error: unknown, statementIndex: number): unknown {
 /** Type ids of PostgreSQL. */
 const BOOL = 16;
 const INTEGERS = new Set([20, 21, 23]);
-/** What SUM over BIGINT gives. */
+/** The type of SUM over BIGINT. */
 const NUMERIC = 1700;
 const FLOATS = new Set([700, 701]);
 

@@ -22,7 +22,7 @@ import {
 
 /** Rows that nobody has touched for so long count nothing any more. */
 const FORGET_AFTER_MS = 3_600_000;
-/** How often they are deleted. */
+/** Interval at which old windows are deleted. */
 const SWEEP_MS = 600_000;
 
 /** The handle is closed with it: it has connections of its own, so that a wait for a lock delays no hold. */
@@ -61,7 +61,7 @@ export function createCallWindows(db: Db): CallWindows {
   };
 }
 
-/** Of their ids. */
+/** Makes windows for new ids. */
 const NEW_WINDOWS: InsertShape<string> = {
   table: "call_windows",
   columns: { id: text((id) => id), counts_json: text(() => "[]"), updated_at: integer(() => 0) },

@@ -7,7 +7,7 @@ const SWEEP_SECONDS = 60;
 
 interface Window {
   counts: readonly SecondCount[];
-  /** When all of it has left the window. */
+  /** Second at which the window is empty. */
   emptyAtSecond: number;
 }
 

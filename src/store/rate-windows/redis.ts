@@ -55,7 +55,7 @@ async function run(redis: Redis, { id, limit, spanSeconds, count, unused }: Rate
   return { second, ms, granted, counts: counts.sort(([a], [b]) => a - b) };
 }
 
-/** What `takeFrom` does. One name a script, so that a cluster can have each where it belongs. */
+/** Does the same as `takeFrom`. One name a script, so that a cluster can keep each on its own node. */
 const SCRIPT = `
 local limit, wanted, span, ahead = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local unusedSecond, unused = tonumber(ARGV[5]), tonumber(ARGV[6])

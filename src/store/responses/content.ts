@@ -13,7 +13,7 @@ interface WrittenContent {
 
 export interface SealedContent {
   write(table: Table, name: OwnedId, value: unknown): Promise<WrittenContent>;
-  /** Null when it cannot be opened: another secret sealed it, or somebody changed it. */
+  /** Opens content; null if another secret sealed it, or somebody changed it. */
   read<T>(table: Table, name: OwnedId, sealed: string): Promise<T | null>;
 }
 

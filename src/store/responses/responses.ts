@@ -68,7 +68,7 @@ export function createResponseStore(db: Db, sealed: SealedContent, owner: string
       const row = {
         sql: `UPDATE responses SET status = $3, owner = NULL, content = $4, bytes = $5
           WHERE account_id = $1 AND id = $2 AND status IN ('in_progress', $6)`,
-        // What a cancelled response had sent is added when its call is over.
+        // Items that a cancelled response had sent are added when its call is over.
         params: [accountId, id, status, written.text, written.bytes, status === "cancelled" ? status : "in_progress"],
         expectRows: 1,
       };

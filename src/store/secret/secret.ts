@@ -52,7 +52,7 @@ function makeSecret(path: string, folder: string): Buffer {
   return readSecret(path) as Buffer;
 }
 
-/** Whether the database was last used with another secret. Notes this one, so that a change is reported once. */
+/** True if the database was last used with another secret. Notes this one, so that a change is reported once. */
 export async function isSecretChanged(db: Db, secret: Buffer): Promise<boolean> {
   const fingerprint = fingerprintOf(secret);
   const [row] = await db.query("SELECT fingerprint FROM secret_fingerprints WHERE id = 1");

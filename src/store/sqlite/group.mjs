@@ -1,10 +1,10 @@
-// Which of the calls that wait are committed together. Plain JavaScript for the same reason as worker.mjs.
+// Chooses the waiting calls that are committed together. Plain JavaScript for the same reason as worker.mjs.
 
 const GROUP_MAX = 512;
 /** Rows of one group that nobody waits for, beside the ledger's. */
 export const BACKGROUND_ROWS_MAX = 256;
 
-/** All that somebody waits for, and of the rest as much as delays them little. Empty where the first stands alone. */
+/** Takes all calls that somebody waits for, and as many others as delay them little. Empty if the first call stands alone. */
 export function splitGroup(queue, backgroundRowsMax) {
   const group = [];
   const left = [];

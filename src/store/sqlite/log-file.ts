@@ -57,7 +57,7 @@ async function openLog(database: string): Promise<Thread> {
     if (other !== undefined) throw new StoreUnusable(`${path} is a database, so it cannot hold a request log.`);
     if ((await compareMigrations(log)).missing.length > 0) await migrate(log, readLogMigrations("sqlite"));
     for (const sql of STATE) await log.query(sql);
-    // As SQLite does for the files that it makes.
+    // SQLite does the same for the files that it makes.
     const { uid, gid } = statSync(database);
     if (process.getuid?.() === 0 && uid !== 0) chownSync(path, uid, gid);
     return thread;
@@ -95,7 +95,7 @@ interface LeftRows {
   readonly watcher: LogWatcher;
 }
 
-/** Null for the log of a database that an older one, with rows of its own, has replaced. */
+/** Opens the log and moves rows into it. Null if an older database, with rows of its own, has replaced the one of this log. */
 async function openMoved(database: string, db: Db, { left, watcher }: LeftRows): Promise<Thread | null> {
   const thread = await openLog(database);
   try {
@@ -120,7 +120,7 @@ async function openMoved(database: string, db: Db, { left, watcher }: LeftRows):
 async function move(database: string, db: Db, { left, watcher }: LeftRows): Promise<void> {
   const log = await openSqlite(logPathOf(database), { ...LOG, attached: database });
   try {
-    // What is deleted from the database must be on disk here.
+    // Rows that are deleted from the database must be on disk here.
     await log.query("PRAGMA synchronous = FULL");
     await moveTables(left, { db, log }, watcher);
     await log.query("PRAGMA main.wal_checkpoint(TRUNCATE)");
@@ -152,7 +152,7 @@ export async function withLogAt<T>(path: string, db: Db, work: (log: Db) => Prom
   }
 }
 
-/** How often totals have moved into a log. */
+/** Counts the moves of totals into a log. */
 export async function movesOf(log: string): Promise<number> {
   if (!existsSync(log)) return 0;
   const db = await openSqlite(log, { ...LOG, isReadOnly: true });
@@ -165,7 +165,7 @@ export async function movesOf(log: string): Promise<number> {
 
 interface LogAtTime {
   readonly log: string;
-  /** How often totals had moved into it when the copy was made: they must not be in both. */
+  /** Moves of totals into it when the copy was made: they must not be in both. */
   readonly moves: number;
 }
 
@@ -179,7 +179,7 @@ export async function copyLogInto(copy: string, { log, moves }: LogAtTime): Prom
     await db.transaction(async (tx) => {
       if ((await movesIn(tx, "attached")) !== moves)
         throw new Error("A gateway was moving its request log to a file of its own. Try again in a moment.");
-      // Those are in both files.
+      // These totals are in both files.
       for (const { name } of await tx.query("SELECT name FROM attached.log_moves"))
         await tx.query(`DROP TABLE IF EXISTS main.${takenFrom(String(name))}`);
       for (const table of LOG_TABLES) await copyRows(tx, { table });

@@ -13,7 +13,7 @@ export interface Movers {
   readonly log: Db;
 }
 
-/** Of what is told while rows move. */
+/** Hears of the progress while rows move. */
 export interface MoveWatcher {
   onMoving(table: string, rows: number): void;
   /** Its rows stay in the database, and the next start tries again. */
@@ -69,11 +69,11 @@ async function moveTotals(table: string, { db, log }: Movers): Promise<void> {
     await tx.query("UPDATE log_state SET moves = moves + 1");
   });
   await endTotals(table, { db, log });
-  // What an earlier version added after an interrupted move.
+  // An earlier version may have added rows after an interrupted move.
   if (await hasRows(db, "main", table)) await moveTotals(table, { db, log });
 }
 
-/** Of totals that were copied. */
+/** Ends the move of totals that were copied. */
 async function endTotals(table: string, { db, log }: Movers): Promise<void> {
   if ((await log.query("SELECT name FROM log_moves WHERE name = $1", [table])).length === 0) return;
   await db.query(`DROP TABLE IF EXISTS ${takenFrom(table)}`);

@@ -1,9 +1,10 @@
-// The rows of one INSERT as a single value, which SQLite takes apart itself. Binding a value costs a third of a microsecond,
-// and passing it to the thread as much again (16 November 2026). For a wide row that is more than the insert.
+// The rows of one INSERT as a single value, which SQLite takes apart itself: to pass and bind each value costs more than the
+// insert of a wide row. Without it, a request took 16% more CPU with two workers, most of it in the threads of the primary
+// process (quartiles 1 to 20), and 1% more in one process (-8 to 8; two shared cores, 18 November 2026).
 
 import type { PackedRows, SqlValue, Statement } from "../../core/db.ts";
 
-/** What is the same for all batches of a table. */
+/** The parts that are the same for all batches of a table. */
 export interface PackedTable {
   readonly table: string;
   readonly columns: readonly string[];
@@ -17,7 +18,7 @@ export type RowValue = SqlValue | Uint8Array;
 type RowList = readonly (readonly RowValue[])[];
 
 /**
- * How a column is written. `same`: once, for all rows. `number`: digits, after spaces. `padded`: text, before spaces.
+ * The form of a column. `same`: once, for all rows. `number`: digits, after spaces. `padded`: text, before spaces.
  * `behind`: where in the texts behind the rows it begins, and its length.
  */
 type PackedKind = "same" | "number" | "padded" | "behind";
@@ -30,7 +31,7 @@ interface PackedColumn {
   readonly hasNulls: boolean;
 }
 
-/** What was once needed for a column is used from then on, so that there are few forms, also of small batches. */
+/** Column encodings only widen, so few prepared statements are needed. */
 interface KnownColumn {
   isVaried: boolean;
   hasNulls: boolean;
@@ -47,7 +48,7 @@ export interface PackedInsert {
 const ROWS_MIN = 8;
 /** Longer texts stand behind the rows: in them, all would be padded to the longest. */
 const PADDED_MAX = 64;
-/** Where a text begins, and how long it is. */
+/** Digits of a position, and of a length. */
 const PLACE_DIGITS = 8;
 /** Texts together. More would not save anything. */
 const BEHIND_BYTES_MAX = 8 * 1024 * 1024;
@@ -74,7 +75,7 @@ export function createPacker(table: PackedTable): (rows: RowList) => PackedInser
   };
 }
 
-/** Null for a column that cannot be packed. */
+/** Chooses the form of a column; null if it cannot be packed. */
 function columnOf(rows: RowList, index: number, known: KnownColumn): PackedColumn | null {
   const first = rows[0]?.[index] ?? null;
   let isSame = true;
@@ -126,7 +127,7 @@ function beyondAscii(column: PackedColumn): PackedColumn {
 
 const ONE_BYTE = Buffer.from(" ");
 
-/** Null where a padded text is not ASCII, or the texts are too long. */
+/** Packs rows; null if a padded text is not ASCII, or the texts are too long. */
 function packRows(rows: RowList, columns: readonly PackedColumn[]) {
   let text = "";
   const behind: Uint8Array[] = [];
@@ -184,7 +185,7 @@ function insertSql({ table, columns, clock, onConflict }: PackedTable, packed: r
     INSERT INTO ${table} (${names.join(", ")}) SELECT ${values.join(", ")} FROM row WHERE 1 = 1 ${onConflict}`;
 }
 
-/** How many placeholders it has: for its value, or for where it begins and how wide it is. */
+/** Counts its placeholders: one for its value, or two for its position and width. */
 function placesOf({ kind, hasNulls }: PackedColumn): number {
   return kind === "same" || (kind === "behind" && !hasNulls) ? 1 : 2;
 }
@@ -199,7 +200,7 @@ function valueSql({ kind, hasNulls }: PackedColumn, place: number): string {
   return hasNulls ? `CASE WHEN trim(CAST(${bytes} AS TEXT)) <> '' THEN ${value} END` : value;
 }
 
-/** What `packRows` was given. Whole numbers are all `bigint`. */
+/** Reads the rows that `packRows` was given. Whole numbers are all `bigint`. */
 function readRows({ count, values }: PackedRows, columns: readonly PackedColumn[]): readonly (readonly SqlValue[])[] {
   const [bytes, behind] = values as readonly [Uint8Array, Uint8Array];
   const text = Buffer.from(bytes).toString("latin1");

@@ -112,7 +112,7 @@ async function exchange<T>(thread: Channel, transaction: string, { reads, decide
   return decided.result;
 }
 
-/** What joins a group commit; anything else (reads, schema changes) runs by itself. */
+/** Statements that join a group commit; others (reads, schema changes) run by themselves. */
 const WRITE = /^\s*(insert|update|delete|with)\b/i;
 
 /**

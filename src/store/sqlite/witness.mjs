@@ -97,7 +97,7 @@ export function createHead(db, witness) {
       advance ??= prepareAdvance(db);
       return advance?.() ?? null;
     },
-    /** What a synced commit has reached. */
+    /** Notes the point that a synced commit has reached. */
     confirm(reached) {
       if (reached !== null) witness.write(reached);
     },
@@ -105,11 +105,11 @@ export function createHead(db, witness) {
 }
 
 const HEAD = "commits, transactions, account_id AS accountId, sequence, hash";
-/** As text: an object of the row would only be made to be written as JSON. */
+/** The head as text: an object of the row would only be made to be written as JSON. */
 const HEAD_TEXT =
   "json_object('commits', commits, 'transactions', transactions, 'accountId', account_id, 'sequence', sequence, 'hash', hash)";
 
-/** Null as long as the table is missing: the first migrations are not counted. */
+/** Prepares the count; null as long as the table is missing, as the first migrations are not counted. */
 function prepareAdvance(db) {
   if (!hasHead(db)) return null;
   // For RETURNING, SQLite makes a table each time: 25 µs more in a busy thread (17 November 2026).
@@ -131,7 +131,7 @@ function hasHead(db) {
   return db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'store_head'").get() !== undefined;
 }
 
-/** What the database lacks of what was witnessed, or null. The witness must have been read before the database is. */
+/** Finds the witnessed commits that the database lacks, or null. The witness must be read before the database. */
 export function findLoss(db, witnessed) {
   const found = readHead(db);
   const commits = witnessed.commits - found.commits;

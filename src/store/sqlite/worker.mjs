@@ -41,9 +41,9 @@ let bounds;
 let lock;
 
 const witness = isLedger ? createWitness(`${path}.witness`) : null;
-/** Of the ledger. */
+/** The head of the ledger. */
 let head;
-/** Of every file that stays open. */
+/** The identity of every file that stays open. */
 let identity;
 
 try {
@@ -77,7 +77,7 @@ function lossOf(DatabaseSync, witnessed) {
     reader.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     return findLoss(reader, witnessed);
   } catch (error) {
-    // What cannot be read at all is reported by the real opening, as damage or as unavailable.
+    // A file that cannot be read at all is reported by the real opening, as damaged or unavailable.
     if (isDamage(error)) return null;
     throw error;
   } finally {
@@ -85,7 +85,7 @@ function lossOf(DatabaseSync, witnessed) {
   }
 }
 
-/** Begins to count commits. How many commits the file had, where it came without a witness. */
+/** Starts counting commits. Returns the existing count if there is no witness file, otherwise 0. */
 function watch(witnessed) {
   const found = readHead(db);
   head = createHead(db, witness);
@@ -94,7 +94,7 @@ function watch(witnessed) {
   return found.commits;
 }
 
-/** Of the ledger, where both files are open: it is what an audit reads. */
+/** Identifies the ledger if both files are open, because an audit reads the ledger. */
 function identifyFiles() {
   // SQLite makes its log with the first look at a file.
   db.prepare(`SELECT 1 FROM ${attached === null ? "main" : "attached"}.sqlite_master`).get();
