@@ -39,10 +39,7 @@ export function createHandover(): Handover {
   }
 
   const isLast = (watched: WatchedWorker): boolean => !isRetired && watched.hasJoined && joined().length === 1;
-
-  function releaseEnds(): void {
-    for (const { node } of [...workers.values()]) node.releaseEnd();
-  }
+  const releaseEnds = (): void => [...workers.values()].forEach(({ node }) => void node.releaseEnd());
 
   return {
     watch(worker) {

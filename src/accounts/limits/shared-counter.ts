@@ -26,7 +26,7 @@ const COOLDOWN_MAX_MS = 5_000;
 /** Takes nothing: it only shows whether the store responds. */
 const PROBE: RateRequest = { id: "probe", limit: 0, spanSeconds: 1, count: 0, unused: null };
 
-interface PendingWish {
+interface PendingRequest {
   readonly id: string;
   readonly request: () => Omit<RateRequest, "id">;
   readonly resolve: (taken: Taken | null) => void;
@@ -34,7 +34,7 @@ interface PendingWish {
 
 export function createSharedCounter(options: SharedCounterOptions): SharedCounter {
   const { windows, timeoutMs, onShared = () => undefined, log } = options;
-  let pending: PendingWish[] = [];
+  let pending: PendingRequest[] = [];
   let isSending = false;
   /** Null while the store responds. */
   let cooldownMs: number | null = null;
@@ -71,8 +71,7 @@ export function createSharedCounter(options: SharedCounterOptions): SharedCounte
       // One request for each id: the window of one name is not taken from twice in a message.
       const batch = [...new Map(pending.map((each) => [each.id, each])).values()];
       pending = pending.filter((each) => !batch.includes(each));
-      const taken =
-        cooldownMs === null ? await takeInTime(batch.map(({ id, request }) => ({ id, ...request() }))) : null;
+      const taken = cooldownMs === null ? await takeInTime(batch.map(toRequest)) : null;
       batch.forEach(({ resolve }, index) => {
         resolve(taken?.[index] ?? null);
       });
@@ -92,6 +91,10 @@ export function createSharedCounter(options: SharedCounterOptions): SharedCounte
       if (timer !== null) clearTimeout(timer);
     },
   };
+}
+
+function toRequest({ id, request }: PendingRequest): RateRequest {
+  return { id, ...request() };
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
