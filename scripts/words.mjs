@@ -28,6 +28,7 @@ export const CHECKED_PAGES = [
   "docs/contribute/behaviour.md",
   "docs/contribute/benchmarks.md",
   "docs/contribute/extending.md",
+  "docs/contribute/ledger.md",
   "docs/contribute/model-card.md",
   "docs/contribute/routing-experiments.md",
   "docs/contribute/testing.md",
