@@ -6,13 +6,13 @@ import type { Endpoint } from "../core/model.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
 import { decideNamed } from "../routing/named.ts";
+import { openingOf } from "../routing/sessions/session.ts";
 import { type Answer, answer } from "./answer.ts";
 import { attempt, clientDisconnected } from "./attempt/attempt.ts";
 import type { Call } from "./call.ts";
 import { type CallEnd, type CallFacts, NO_FACTS, reportOf } from "./report.ts";
 import { reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
-import { openingOf } from "./sessions/loops.ts";
 import { conversationOf } from "./sessions/sessions.ts";
 import { chargeDisconnected } from "./settle.ts";
 

@@ -1,11 +1,10 @@
 // The hosts of a model in the order in which they are tried: those that are well first, then by the policy. Where the
 // policy finds hosts equal, the conversation decides, so that its requests stay together. Behaviour 5.17 to 5.19.
 
-import { blendedPrice, type Catalog, isUsable } from "../catalog/catalog.ts";
-import type { Decision, HostOrder, HostSpeed, HostSpeeds, RoutingQuestion } from "../core/decision.ts";
-import type { HostedModel, Model } from "../core/model.ts";
-import { rankBySession } from "./session.ts";
 import * as TEXT from "./text.ts";
+import { type Catalog, blendedPrice, isUsable } from "../catalog/catalog.ts";
+import type { Decision, HostOrder, HostSpeed, HostSpeeds, RoutingQuestion } from "../core/decision.ts";
+import type { HostedModel, Model, ProviderKey } from "../core/model.ts";
 
 /** What the order depends on. Nothing of one request: the hosts of a conversation must not change as it grows. */
 export interface HostRules {
@@ -139,4 +138,72 @@ export function routesOf({ chain, hosts: choice }: Pick<Decision, "chain" | "hos
     else for (const name of names) routes.push(hosts.find(({ host }) => host === name) as HostedModel);
   }
   return routes;
+}
+
+const ONLY_KEY: readonly undefined[] = [undefined];
+
+/**
+ * The keys of a provider in the order in which a request tries them: the one that has its prompt cached, then those that
+ * its conversation leads to. `keys` is undefined where the provider has a single one, and `conversation` names it where
+ * sessions are off.
+ */
+export function keyIdsOf(
+  keys: readonly ProviderKey[] | undefined,
+  { session }: Pick<Decision, "session">,
+  conversation: () => string,
+): readonly (string | undefined)[] {
+  if (keys === undefined) return ONLY_KEY;
+  const ids = rankBySession(
+    keys,
+    () => session?.id ?? conversation(),
+    (key) => key,
+  ).map(({ id }) => id);
+  const warm = session?.keyId ?? null;
+  return warm === null || !ids.includes(warm) ? ids : [warm, ...ids.filter((id) => id !== warm)];
+}
+
+/** A choice to be ranked: the name that it has in every process, and its share. */
+export interface Contender {
+  readonly id: string;
+  readonly weight: number;
+}
+
+/**
+ * The choices of a session, best first. Each is first for its share of all sessions. With rendezvous hashing, every process
+ * finds the same choice without asking another, and when one choice goes, only its own conversations move.
+ */
+export function rankBySession<T>(
+  choices: readonly T[],
+  session: () => string,
+  identify: (choice: T) => Contender,
+): readonly T[] {
+  if (choices.length < 2) return choices;
+  const seed = hashText(session(), OFFSET);
+  const ranked = choices.map((choice) => ({ choice, score: scoreOf(identify(choice), seed) }));
+  return ranked.sort((a, b) => b.score - a.score).map(({ choice }) => choice);
+}
+
+/** Weighted rendezvous hashing: with a uniform u, the largest of -weight/ln(u) is each choice's in its share of cases. */
+function scoreOf({ id, weight }: Contender, seed: number): number {
+  const uniform = (mixed(hashText(id, seed)) + 0.5) / 2 ** 32;
+  return -weight / Math.log(uniform);
+}
+
+/** FNV leaves texts that end alike close together; this spreads every bit over all others. */
+function mixed(hash: number): number {
+  let bits = hash ^ (hash >>> 16);
+  bits = Math.imul(bits, 0x85ebca6b);
+  bits ^= bits >>> 13;
+  bits = Math.imul(bits, 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}
+
+const OFFSET = 0x811c9dc5;
+const PRIME = 0x01000193;
+
+/** FNV-1a over the characters of a text. */
+function hashText(text: string, seed: number): number {
+  let hash = seed;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
+  return hash;
 }

@@ -6,18 +6,17 @@ import { pause } from "../../core/cancellation.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { type HostedModel, hasKey } from "../../core/model.ts";
 import { mayLeaveOut } from "../../formats/bridge.ts";
+import { keyIdsOf } from "../../routing/hosts.ts";
 import type { Call, LastEvent } from "../call.ts";
 import { shuttingDown } from "../open-calls.ts";
 import type { Reservation } from "../reserve.ts";
 import type { Services } from "../services.ts";
-import { conversationOf } from "../sessions/sessions.ts";
-import { cacheHelpFor } from "./cache-help.ts";
+import { cacheHelpFor, conversationOf } from "../sessions/sessions.ts";
 import { chainError } from "./chain-error.ts";
 import { isOfKey } from "./health-outcome.ts";
-import { keyIdsOf } from "./keys.ts";
 import { type FailedTry, type JudgedTry, recordedTry } from "./recorded-try.ts";
 import type { Reached, Sending } from "./try-model.ts";
-import { type Failure, judge, type Received } from "./verdict.ts";
+import { type Failure, type Received, judge } from "./verdict.ts";
 
 /** Every model of a chain is tried once, however long the chain is. Retries share what that leaves of this number. */
 const ATTEMPTS_MAX = 4;

@@ -3,7 +3,9 @@
 
 import type { ChatMessage } from "../../core/chat.ts";
 import { type CachedPrefix, type SessionTurn, turnKey } from "../../core/session.ts";
+import { clientToolId, toolIdFor } from "../../formats/tools/calls.ts";
 import { type Prefixes, placeOf } from "../../routing/sessions/prefix.ts";
+import { openCallIds } from "../../routing/sessions/session.ts";
 
 export interface SessionMemory {
   /** The last turn at each host and key of a session that is not over, in this thread, the newest first. */
@@ -123,7 +125,28 @@ export class Generations<Key, Value> {
   }
 }
 
-/** Whether a conversation has begun to go back and forth. */
-export function isContinued(messages: readonly ChatMessage[]): boolean {
-  return messages.some(({ role }) => role === "assistant");
+/** The calls of a response, as its client will send them back. */
+export function callNames(accountId: string, requestId: string, ids: readonly string[]): readonly number[] {
+  return ids.length === 0 ? NONE : ids.map((id, index) => nameOf(accountId, clientToolId(id, index, { requestId })));
 }
+
+/** The calls whose results these messages bring; empty where no loop is open. */
+export function openCallNames(accountId: string, messages: readonly ChatMessage[]): readonly number[] {
+  const ids = openCallIds(messages);
+  return ids.length === 0 ? NONE : ids.map((id) => nameOf(accountId, id));
+}
+
+/** A hash of account and id. Ids are taken as every format writes them, so that a call made in one is found in the other. */
+function nameOf(accountId: string, toolCallId: string): number {
+  const text = `${accountId}\n${toolIdFor(toolCallId, "safe-40")}`;
+  let low = 0x811c9dc5;
+  let high = 0x9e3779b9;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ code, 0x85ebca6b);
+  }
+  return (low >>> 0) * HIGH_BITS + (high >>> 11);
+}
+
+const HIGH_BITS = 2 ** 21;

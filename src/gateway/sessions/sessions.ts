@@ -1,32 +1,41 @@
-// Sessions of requests: which one a request belongs to, what is known of it, and what is remembered when it was answered.
-// Behaviour 5.20, 5.21.
+// Sessions of requests, with their state: which session a request belongs to, what is known of it, and what is remembered
+// when it was answered. Behaviour 5.20, 5.21.
 
 import { hash } from "node:crypto";
-import { type ChatRequest, promptTokens, type Usage } from "../../core/chat.ts";
+import { crc32 } from "node:zlib";
+import { UNREAD, type UnreadMessage, type UnreadText, type Usage } from "../../core/chat.ts";
 import type { Decision } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
-import { type CachedPrefix, type SeenPrefix, type SessionTurn, type SessionView, UNNAMED } from "../../core/session.ts";
-import { namedSession, type SessionFacts, sessionOf } from "../../routing/session.ts";
+import { type CachedPrefix, type SessionTurn, type SessionView, UNNAMED } from "../../core/session.ts";
+import type { CacheHelp } from "../../formats/format.ts";
 import {
-  charsUpTo,
-  hashEnd,
-  hashLasting,
+  mixEnds,
   type Opening,
   type Prefixes,
   prefixesOf,
   type ReadPrompt,
   readOpening,
-  threadOf,
+  type TextHash,
 } from "../../routing/sessions/prefix.ts";
+import {
+  isContinued,
+  isWorthSharing,
+  NAMED,
+  namedSession,
+  type SessionFacts,
+  sessionOf,
+  threadIn,
+  turnOf,
+  withOwnEvidence,
+} from "../../routing/sessions/session.ts";
 import type { Call } from "../call.ts";
-import { callNames, openCallNames } from "./loops.ts";
-import { Generations, isContinued, type SessionMemory } from "./memory.ts";
-import { createTextHash, hashText } from "./texts.ts";
+import type { Services } from "../services.ts";
+import { callNames, Generations, openCallNames, type SessionMemory } from "./memory.ts";
 
 type AskingCall = Pick<Call, "request" | "caller" | "headers" | "prompt">;
 
 /** What the last step knows of an answered call. */
-interface AnsweredTurn {
+interface AnsweredCall {
   readonly call: Call;
   readonly decision: Decision;
   readonly model: HostedModel;
@@ -40,7 +49,7 @@ export interface RoutingSessions {
   view(call: AskingCall): SessionView | null;
   /** The model that made the calls whose results a request brings; null where none is known. */
   loopModel(call: AskingCall): string | null;
-  note(turn: AnsweredTurn): void;
+  note(answered: AnsweredCall): void;
 }
 
 export interface SessionsOptions {
@@ -66,26 +75,31 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
     view(call) {
       if (!isOn) return null;
       const id = idOf(call);
-      const thread = threadIn(id, call);
+      const thread = threadIn(id, call.request.chat.messages, hashText);
       const turns = turnsOf(id, thread, memory);
       const own = turns[0] ?? null;
       const loop = loopOf(call, own);
       const cached = isCacheable(call) ? memory.cached(prompts.prefixes(call), turns) : NONE;
       const newest = loop?.session === id ? loop : (own ?? loop);
-      const last = newest === null ? null : withOwnEvidence(newest, call);
+      const last = newest === null ? null : withOwnEvidence(newest, call.request.chat.messages, hashText);
       return thread === undefined
         ? { id, last, loop, cached, nowMs: now() }
         : { id, thread, last, loop, cached, nowMs: now() };
     },
     loopModel: (call) => loopOf(call, null)?.model ?? null,
-    note(answered) {
-      const { call } = answered;
+    note({ call, toolCallIds, ...answered }) {
+      const { chat } = call.request;
+      const { accountId } = call.caller.key;
       const id = answered.decision.session?.id ?? idOf(call);
-      const turns = turnsOf(id, threadIn(id, call), memory);
-      const prefixes = isOn ? () => prompts.prefixes(call) : null;
-      const turn = turnOf(answered, { id, turns, memory, prefixes, nowMs: now() });
+      const thread = threadIn(id, chat.messages, hashText);
+      const turns = turnsOf(id, thread, memory);
+      const prefixes = () => prompts.prefixes(call);
+      const prompt = isOn ? { prefixes, cached: () => memory.cached(prefixes(), turns) } : null;
+      const calls = callNames(accountId, call.requestId, toolCallIds);
+      const response = call.state === null ? null : responseName(accountId, call.state.answerId);
+      const turn = turnOf({ ...answered, id, thread, turns, chat, calls, response, prompt, nowMs: now() }, hashText);
       memory.learn(turn);
-      if (isWorthSharing(turn, turns.length > 0, call)) share(turn);
+      if (isWorthSharing(turn, turns.length > 0, chat.messages)) share(turn);
     },
   };
 }
@@ -97,17 +111,6 @@ function turnsOf(id: string, thread: number | undefined, memory: SessionMemory):
 }
 
 const NO_TURNS: readonly SessionTurn[] = [];
-
-function threadIn(id: string, { request }: AskingCall): number | undefined {
-  return id.startsWith(UNNAMED) ? threadOf(request.chat.messages, hashText) : undefined;
-}
-
-/** Another conversation of the thread may have been raised, not this one. */
-function withOwnEvidence(turn: SessionTurn, { request: { chat } }: AskingCall): SessionTurn {
-  const { end, escalation } = turn;
-  if (end === undefined || escalation === 0) return turn;
-  return chat.messages.some((message) => hashLasting(message, hashText) === end) ? turn : { ...turn, escalation: 0 };
-}
 
 const NONE: readonly CachedPrefix[] = [];
 
@@ -145,7 +148,6 @@ function createPrompts(): Prompts {
 }
 
 const ID_CHARS = 20;
-const NAMED = "s";
 
 interface Identification extends Pick<SessionFacts, "opening"> {
   readonly memory: SessionMemory;
@@ -194,90 +196,79 @@ function responseName(accountId: string, id: string): string {
   return `${accountId}\n${id.replace(/^resp_/, "").replaceAll("-", "")}`;
 }
 
-interface TurnContext {
-  readonly id: string;
-  /** The turns before. */
-  readonly turns: readonly SessionTurn[];
-  readonly memory: SessionMemory;
-  /** Null where sessions are off. */
-  readonly prefixes: (() => Prefixes) | null;
-  readonly nowMs: number;
-}
-
-function turnOf(answered: AnsweredTurn, context: TurnContext): SessionTurn {
-  const { call, decision, model, keyId, usage, toolCallIds } = answered;
-  const { id, turns, nowMs } = context;
-  const { accountId } = call.caller.key;
-  const tokens = usage === null ? decision.estimatedTokens.input : promptTokens(usage.buckets);
-  const thread = threadIn(id, call);
-  const escalation = decision.session?.escalation ?? 0;
-  const { prefixes, trust } = cacheOf(answered, tokens, context);
-  const turn: { -readonly [Name in keyof SessionTurn]: SessionTurn[Name] } = {
-    session: id,
-    model: model.id,
-    route: model.route,
-    keyId: keyId ?? null,
-    tier: decision.tier,
-    promptTokens: tokens,
-    cachedTokens: usage?.buckets.cacheRead ?? 0,
-    atMs: nowMs,
-    escalation,
-    task: decision.session?.task ?? turns[0]?.task ?? 0,
-    prefixes,
-    trust,
-    calls: toolCallIds.length === 0 ? NO_CALLS : callNames(accountId, call.requestId, toolCallIds),
-    response: call.state === null ? null : responseName(accountId, call.state.answerId),
-  };
-  if (thread !== undefined) turn.thread = thread;
-  if (escalation > 0 && !id.startsWith(NAMED)) turn.end = hashEnd(call.request.chat.messages, hashText);
-  return turn;
-}
-
-const NO_CALLS: readonly number[] = [];
-const NO_PREFIXES: readonly SeenPrefix[] = [];
-
-/** What the host has now seen, cached or not, and how far its counts bore out what was expected of it before. */
-function cacheOf(
-  { call, model, keyId, usage }: AnsweredTurn,
-  tokens: number,
-  { turns, memory, prefixes: read, nowMs }: TurnContext,
-): Pick<SessionTurn, "prefixes" | "trust"> {
+/** What helps a host to cache a prompt, where that pays: writing costs more than reading once. Behaviour 5.24. */
+export function cacheHelpFor(
+  call: Pick<Call, "request">,
+  { session, estimatedTokens }: Decision,
+  model: HostedModel,
+  { routing }: Pick<Services, "routing">,
+): CacheHelp | null {
   const { cache } = model;
-  const trusted = turns[0]?.route === model.route ? turns[0].trust : 1;
-  if (read === null || cache === undefined || tokens < cache.tokensMin)
-    return { prefixes: NO_PREFIXES, trust: trusted };
-  const prefixes = read();
-  const expected = memory
-    .cached(prefixes, turns)
-    .find(({ route, keyId: key }) => route === model.route && key === (keyId ?? null));
-  const isAlive = expected !== undefined && nowMs - expected.atMs < cache.seconds * 1000;
-  const isProven = isAlive && usage !== null && expected.tokens >= cache.tokensMin;
-  const share = isProven ? Math.min(1, usage.buckets.cacheRead / Math.min(expected.tokens, tokens)) : 0;
-  const trust = isProven ? (expected.trust + share) / 2 : (expected?.trust ?? trusted);
-  const kept = cache.isExplicit === true ? (usage?.buckets.cacheRead ?? 0) + (usage?.buckets.cacheWrite ?? 0) : tokens;
-  return { prefixes: seenPrefixes(call.request.chat, prefixes, { tokens, kept }), trust };
+  if (cache === undefined || session === undefined || estimatedTokens.input < cache.tokensMin) return null;
+  const key = cache.takesKey === true && routing.sendsCacheKeys ? session.id : null;
+  const marks = cache.isExplicit === true && routing.marksCaches ? marksFor(call, session.isPrefixSeen) : null;
+  return key === null && marks === null ? null : { key, marks, tokensMin: cache.tokensMin };
 }
 
-/** The whole prompt, the prompt without its last message, which clients may rewrite, and the instructions. */
-function seenPrefixes(
-  chat: ChatRequest,
-  { first, length, instructions, hashAt }: Prefixes,
-  { tokens, kept }: { readonly tokens: number; readonly kept: number },
-): readonly SeenPrefix[] {
-  if (length === first) return NO_PREFIXES;
-  const chars = charsUpTo(chat, length);
-  const seenUpTo = (place: number, hash: number): SeenPrefix => ({
-    hash,
-    tokens: Math.min(Math.round((tokens * charsUpTo(chat, place)) / chars), kept),
-  });
-  const seen = [seenUpTo(length, hashAt(length))];
-  if (length - 1 > first) seen.push(seenUpTo(length - 1, hashAt(length - 1)));
-  if (instructions !== null) seen.push(seenUpTo(first, instructions));
-  return seen;
+/** Conversations and agents go on; instructions that were seen of late come again. */
+function marksFor({ request: { chat } }: Pick<Call, "request">, isPrefixSeen: boolean): CacheHelp["marks"] {
+  if (chat.tools.length > 0 || isContinued(chat.messages)) return "conversation";
+  return isPrefixSeen ? "instructions" : null;
 }
 
-/** A short request that nobody named and nothing follows is not worth a write. */
-function isWorthSharing(turn: SessionTurn, isKnown: boolean, { request }: Call): boolean {
-  if (turn.session.startsWith(NAMED) || turn.prefixes.length > 0 || turn.calls.length > 0) return true;
-  return isKnown || turn.response !== null || isContinued(request.chat.messages);
+/** Bytes that are read of a longer text, beside its ends. It is not remembered. */
+const READ_BYTES = 256 * 1024;
+/** What is shorter is hashed faster than found. */
+const REMEMBERED_CHARS = 512;
+/** Characters of the texts in each of two generations. */
+const REMEMBERED_CHARS_MAX = 2 * 1024 * 1024;
+
+/** What an entry takes up beside its text. */
+const ENTRY_CHARS = 64;
+
+interface KnownText {
+  /** Empty when it came once: most texts never come again, and to keep them costs the garbage collector. */
+  readonly text: string;
+  readonly hash: number;
+}
+
+export function createTextHash(): TextHash {
+  let recent = new Map<number, KnownText>();
+  let older = new Map<number, KnownText>();
+  let chars = 0;
+  const remember = (key: number, known: KnownText): void => {
+    recent.set(key, known);
+    chars += known.text.length + ENTRY_CHARS;
+    if (chars < REMEMBERED_CHARS_MAX) return;
+    older = recent;
+    recent = new Map();
+    chars = 0;
+  };
+  return (given, isBytes) => {
+    // Compared as it stands in the body: instructions come again as they were written.
+    const text = typeof given === "string" ? given : literalOf(given[UNREAD]);
+    if (text.length < REMEMBERED_CHARS || text.length > READ_BYTES) return hashText(given, isBytes);
+    const key = mixEnds(3 * text.length + (text === given ? Number(isBytes) : 2), text, true);
+    const fresh = recent.get(key);
+    if (fresh?.text === text) return fresh.hash;
+    const old = older.get(key);
+    const isNew = fresh === undefined && old === undefined;
+    const known = old?.text === text ? old : { text: isNew ? "" : text, hash: hashText(given, isBytes) };
+    remember(key, known);
+    return known.hash;
+  };
+}
+
+function literalOf({ bytes, start, end }: UnreadText): string {
+  return bytes.toString("latin1", start, end);
+}
+
+/** Of the bytes in UTF-8: the same text gives the same hash, decoded, read, or not. */
+export function hashText(given: string | UnreadMessage, isBytes: boolean): number {
+  const text = typeof given === "string" ? given : given.content;
+  // A pair of surrogates may be cut where the reading ends.
+  const read = text.length > READ_BYTES ? text.slice(0, READ_BYTES + 1) : text;
+  const bytes = Buffer.from(read, isBytes ? "latin1" : "utf8");
+  if (bytes.length <= READ_BYTES) return crc32(bytes);
+  return mixEnds(crc32(bytes.subarray(0, READ_BYTES)), text, isBytes);
 }

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { type ChatMessage, UNDECODED, withUnread } from "../../../../src/core/chat.ts";
-import { createTextHash, hashText } from "../../../../src/gateway/sessions/texts.ts";
+import { createTextHash, hashText } from "../../../../src/gateway/sessions/sessions.ts";
 import {
   charsUpTo,
   hashLasting,

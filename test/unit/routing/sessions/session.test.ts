@@ -1,11 +1,12 @@
 // Which conversation a request belongs to, and that conversations stay with their key while keys come and go.
 
 import { describe, expect, it } from "vitest";
-import type { ChatMessage } from "../../../src/core/chat.ts";
-import { hashText } from "../../../src/gateway/sessions/texts.ts";
-import { type Contender, rankBySession, type SessionFacts, sessionOf } from "../../../src/routing/session.ts";
-import { readOpening } from "../../../src/routing/sessions/prefix.ts";
-import { fc } from "../../support/property.ts";
+import type { ChatMessage } from "../../../../src/core/chat.ts";
+import { hashText } from "../../../../src/gateway/sessions/sessions.ts";
+import { type Contender, rankBySession } from "../../../../src/routing/hosts.ts";
+import { readOpening } from "../../../../src/routing/sessions/prefix.ts";
+import { type SessionFacts, sessionOf } from "../../../../src/routing/sessions/session.ts";
+import { fc } from "../../../support/property.ts";
 
 const user = (content: string): ChatMessage => ({ role: "user", content });
 
