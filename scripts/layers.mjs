@@ -8,6 +8,21 @@
  */
 /** @typedef {{ name: string, about: string, folders: readonly LayerFolder[] }} Layer */
 
+/**
+ * The rooms of http/, each with the rooms beside it that it may import, and the contexts where it may know them. Nothing
+ * but http/server.ts knows all of them.
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+export const HTTP_ROOMS = {
+  exchange: [],
+  openapi: [],
+  overload: ["exchange"],
+  v1: ["context", "exchange", "openapi", "overload"],
+  api: ["context", "exchange", "openapi", "v1"],
+  pages: ["api", "context", "exchange", "openapi", "v1"],
+};
+const HTTP_FILES = ["context", "ops", "server"];
+
 const DATA = ["catalog", "config", "core"];
 const BELOW_SERVICES = [...DATA, "formats", "routing"];
 const SERVICES = ["accounts", "billing", "providers", "store", "telemetry", "versions", "workers"];
@@ -91,14 +106,33 @@ export const LAYER_FOLDERS = LAYERS.flatMap(({ name, folders }) =>
 
 /** The overrides of biome.json that refuse imports upwards: one for each folder. */
 export function layerOverrides() {
-  return LAYER_FOLDERS.map((row) => ({
-    includes: [`src/${row.folder}/**`],
-    linter: {
-      rules: {
-        style: { noRestrictedImports: { level: "error", options: { patterns: patternsFor(row) } } },
-      },
-    },
-  }));
+  const overrides = LAYER_FOLDERS.map((row) => overrideOf(row.folder, patternsFor(row)));
+  const http = LAYER_FOLDERS.find(({ folder }) => folder === "http");
+  if (http === undefined) throw new Error("http/ has no row");
+  // The last override of a file counts alone, so it repeats the rules of the whole folder.
+  const rooms = Object.entries(HTTP_ROOMS).map(([room, mayImport]) =>
+    overrideOf(`http/${room}`, [...patternsFor(http), besides(room, mayImport)]),
+  );
+  return [...overrides, ...rooms];
+}
+
+function overrideOf(/** @type {string} */ folder, /** @type {readonly object[]} */ patterns) {
+  return {
+    includes: [`src/${folder}/**`],
+    linter: { rules: { style: { noRestrictedImports: { level: "error", options: { patterns } } } } },
+  };
+}
+
+/** The rooms and files of http/ that one of its rooms may not import. */
+function besides(/** @type {string} */ room, /** @type {readonly string[]} */ mayImport) {
+  const refused = [...Object.keys(HTTP_ROOMS), ...HTTP_FILES].filter(
+    (name) => name !== room && !mayImport.includes(name),
+  );
+  const allowed = mayImport.length === 0 ? "nothing of http/" : `of http/ only ${[...mayImport].sort().join(", ")}`;
+  return {
+    group: refused.flatMap((name) => (HTTP_FILES.includes(name) ? `**/${name}.ts` : `**/${name}/**`)),
+    message: `http/${room}/ may import ${allowed} (scripts/layers.mjs)`,
+  };
 }
 
 function patternsFor(/** @type {LayerFolder} */ { folder, mayImport, isPure = false }) {

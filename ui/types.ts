@@ -11,6 +11,7 @@ import type { FoundServerSchema } from "../src/http/api/discovery.ts";
 import type { ExploreSchema } from "../src/http/api/explore.ts";
 import type { CreatedKeySchema, KeyPageSchema, KeySchema, ListedKeySchema } from "../src/http/api/keys.ts";
 import type { LedgerLineSchema, LedgerMonthSchema } from "../src/http/api/ledger.ts";
+import type { InvitedSchema, SessionSchema } from "../src/http/api/login.ts";
 import type { CatalogModelSchema } from "../src/http/api/models.ts";
 import type { OutcomesSchema } from "../src/http/api/outcomes.ts";
 import type { ListedProfileSchema, ProfileSchema } from "../src/http/api/profiles.ts";
@@ -24,7 +25,6 @@ import type {
 } from "../src/http/api/requests/record.ts";
 import type { HistogramSchema, TotalsSchema } from "../src/http/api/requests/routes.ts";
 import type { RequestSessionDetailSchema, RequestSessionSchema } from "../src/http/api/requests/sessions.ts";
-import type { InvitedSchema, SessionSchema } from "../src/http/api/session.ts";
 import type { SettingsSchema } from "../src/http/api/settings.ts";
 import type { FailurePageSchema, UsageSchema } from "../src/http/api/usage.ts";
 import type { CreatedInvitationSchema, InvitationSchema, ResetLinkSchema, UserSchema } from "../src/http/api/users.ts";

@@ -32,10 +32,10 @@ export interface Keys {
   /** The text is returned here and stored nowhere. */
   create(wanted: NewKey): Promise<MadeKey>;
   /**
-   * A value for keys that are known; a promise only when the database has to be asked. Rejects when it cannot be asked.
-   * Where `mayAsk` says no, a key that is not in memory is unknown.
+   * Reads memory first, and asks the database for a key that is not there. Rejects when the database cannot be asked. Where
+   * `mayAsk` says no, a key that is not in memory is unknown.
    */
-  verify(text: string, mayAsk?: () => boolean): Verification | Promise<Verification>;
+  verify(text: string, mayAsk?: () => boolean): Promise<Verification>;
   list(accountId: string, page: Page, search?: KeySearch): Promise<readonly KeyRecord[]>;
   /** How many keys a search finds. */
   count(accountId: string, search?: KeySearch): Promise<number>;
@@ -94,7 +94,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       directory.putKey(key);
       return { key, text };
     },
-    verify: (text, mayAsk = () => true) => {
+    verify: async (text, mayAsk = () => true) => {
       if (!isKeyShaped(text)) return UNKNOWN;
       const hash = hashKeyText(text);
       const key = find(directory, hash);

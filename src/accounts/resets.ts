@@ -1,4 +1,4 @@
-// Password reset links. An operator makes one; it works once, for a day, and ends every session of the user.
+// Password reset links. An operator makes one; it works once, for a day, and ends every login of the user.
 
 import { GatewayError } from "../core/errors.ts";
 import type { PasswordResetStore, User, UserStore } from "../core/people.ts";

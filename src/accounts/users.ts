@@ -6,8 +6,8 @@ import type { User, UserStore } from "../core/people.ts";
 import { knownDevice } from "./devices.ts";
 import { createSignInLimiter, type SignInLimit, type SignInLimiter } from "./limits/sign-ins.ts";
 import { networkOf } from "./limits/wrong-keys.ts";
+import type { SignedIn } from "./logins.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
-import type { SignedIn } from "./sessions.ts";
 
 interface SignInCredentials {
   readonly email: string;
@@ -21,7 +21,7 @@ interface SignInCredentials {
 export interface Users {
   /** Throws the same error for a wrong password and for an unknown e-mail address. */
   signIn(credentials: SignInCredentials): Promise<User>;
-  /** Ends the user's other sessions. Returns the user with the new password. */
+  /** Ends the user's other logins. Returns the user with the new password. */
   changePassword(signedIn: SignedIn, change: PasswordChange): Promise<User>;
   byEmail(email: string): Promise<User | null>;
   list(page: Page): Promise<readonly User[]>;
@@ -77,8 +77,8 @@ export function createUsers(options: UsersOptions): Users {
       const message = "The e-mail address or the password is wrong.";
       throw new GatewayError("unauthenticated", message, { code: "wrong_credentials" });
     },
-    changePassword: async ({ user, session }, { current, next }) => {
-      if ((await authenticate(user, current, [limitOf(`session ${session.hash}`)])) === null) {
+    changePassword: async ({ user, login }, { current, next }) => {
+      if ((await authenticate(user, current, [limitOf(`session ${login.hash}`)])) === null) {
         throw new GatewayError("badRequest", "The current password is wrong.", {
           code: "wrong_password",
           param: "current",
@@ -86,7 +86,7 @@ export function createUsers(options: UsersOptions): Users {
       }
       checkPassword(next, user.email, "next");
       const passwordHash = await passwords.hash(next);
-      await store.setPassword(user.id, passwordHash, session.hash);
+      await store.setPassword(user.id, passwordHash, login.hash);
       return { ...user, passwordHash };
     },
     byEmail: (email) => store.byEmail(email),

@@ -42,9 +42,8 @@ import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
 import { secretOf } from "./secret.ts";
-import { openSessions } from "./sessions.ts";
 import type { SnapshotsContext } from "./snapshots.ts";
-import { openState } from "./state.ts";
+import { openSessions, openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
 import {
@@ -319,7 +318,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
       recorder: books?.recorder ?? records.recorder,
       requests: records.requests,
       outcomes: records.outcomes,
-      sessions: records.sessions,
+      loggedSessions: records.loggedSessions,
       usage: records.usage,
       explore: records.explore,
       decisions: records.decisions,
@@ -333,7 +332,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     profiles: people.profiles,
     users: people.users,
     visitor,
-    sessions: people.sessions,
+    logins: people.logins,
     invitations: people.invitations,
     resets: people.resets,
     wrongKeys: people.wrongKeys,

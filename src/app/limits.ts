@@ -46,8 +46,9 @@ export async function openLimits(db: Db, { settings, log, metrics, now, worker }
   const isOnRedis = settings.redis !== null && db.kind !== "sqlite";
   if (db.kind === "sqlite" && worker === null) {
     if (settings.redis !== null) warnOfRedis(log);
+    const limiter = createLimiter();
     return {
-      limiter: createLimiter(),
+      limiter: { admit: async (id, limitPerMinute, nowMs) => limiter.admit(id, limitPerMinute, nowMs) },
       signIns: createSignInLimiter(now),
       readiness: () => [],
       close: () => Promise.resolve(),

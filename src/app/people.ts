@@ -1,4 +1,4 @@
-// Wiring of who may do what: accounts, keys and profiles, users, sessions and invitations.
+// Wiring of who may do what: accounts, keys and profiles, users, logins and invitations.
 
 import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
@@ -6,10 +6,10 @@ import { createInvitations, type Invitations } from "../accounts/invitations.ts"
 import { createKeys, type Keys } from "../accounts/keys.ts";
 import type { SignInLimiter } from "../accounts/limits/sign-ins.ts";
 import { createWrongKeys, type WrongKeys } from "../accounts/limits/wrong-keys.ts";
+import { createLogins, type Logins } from "../accounts/logins.ts";
 import { createPasswords, type PasswordCost } from "../accounts/passwords.ts";
 import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import { createResets, type Resets } from "../accounts/resets.ts";
-import { createSessions, type Sessions } from "../accounts/sessions.ts";
 import { createSpending, type Spending } from "../accounts/spending.ts";
 import { createUsers, type Users } from "../accounts/users.ts";
 import type { Settings } from "../config/settings.ts";
@@ -19,9 +19,9 @@ import type { Log } from "../core/log.ts";
 import { createAccountStore } from "../store/accounts/accounts.ts";
 import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createKeyStore } from "../store/accounts/keys.ts";
+import { createLoginStore } from "../store/accounts/logins.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createPasswordResetStore } from "../store/accounts/resets.ts";
-import { createSessionStore } from "../store/accounts/sessions.ts";
 import { createUserStore } from "../store/accounts/users.ts";
 import { createKeySpendStore } from "../store/ledger/key-spends.ts";
 import { ACCESS_CHANGED, type WorkerSlot } from "./worker.ts";
@@ -35,7 +35,7 @@ export interface People {
   readonly spending: Spending;
   readonly profiles: Profiles;
   readonly users: Users;
-  readonly sessions: Sessions;
+  readonly logins: Logins;
   readonly invitations: Invitations;
   readonly resets: Resets;
   readonly wrongKeys: WrongKeys;
@@ -81,7 +81,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     wrongKeys: sharedWrongKeys("wrong-key", settings.limits.wrongKeysPerMinute, worker),
     wrongTokens: sharedWrongKeys("wrong-token", WRONG_TOKENS_PER_MINUTE, worker),
     users: createUsers({ store: userStore, passwords, signIns }),
-    sessions: createSessions({ store: createSessionStore(db) }),
+    logins: createLogins({ store: createLoginStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
     resets: createResets({ store: createPasswordResetStore(db), users: userStore, passwords }),
     nudge: directory.nudge,

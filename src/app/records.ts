@@ -5,10 +5,10 @@ import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { Records } from "../http/context.ts";
 import { createExploreLog } from "../store/requests/explore.ts";
+import { createLoggedSessions } from "../store/requests/logged-sessions.ts";
 import { createOutcomeStore } from "../store/requests/outcomes.ts";
 import { createDecisionLog, createRequestLog } from "../store/requests/requests.ts";
 import { createUsageLog } from "../store/requests/rollups.ts";
-import { createSessionLog } from "../store/requests/sessions.ts";
 import { createToolCallLog } from "../store/requests/tool-call-tallies.ts";
 import { createRecordStore } from "../store/requests/write.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -63,7 +63,7 @@ export async function openRecords(
     requests,
     outcomes: createOutcomeStore({ db, log: logDb, reader }),
     tail,
-    sessions: createSessionLog(reader),
+    loggedSessions: createLoggedSessions(reader),
     usage: createUsageLog(reader),
     explore: createExploreLog(reader),
     decisions: createDecisionLog(reader),

@@ -1,8 +1,12 @@
-// Wiring of stored responses and conversations: their tables and their upkeep.
+// Wiring of what later turns of a conversation read: stored responses, conversations and routing sessions.
 
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
+import type { SessionTurn } from "../core/session.ts";
+import { createSessionKeeper, createTeller } from "../gateway/sessions/keeper.ts";
+import { createSessionMemory } from "../gateway/sessions/memory.ts";
+import { createSessions, type RoutingSessions } from "../gateway/sessions/sessions.ts";
 import { createBackgroundRuns } from "../gateway/state/background.ts";
 import type { StateServices } from "../gateway/state/services.ts";
 import { createStateUpkeep } from "../gateway/state/upkeep.ts";
@@ -11,6 +15,7 @@ import { createConversationStore } from "../store/responses/conversations.ts";
 import { createResponseStore } from "../store/responses/responses.ts";
 import { createResponseUpkeepStore } from "../store/responses/upkeep.ts";
 import { createSealer } from "../store/secret/seal.ts";
+import { createSessionStore } from "../store/session-turns.ts";
 import { createRetention } from "../telemetry/retention.ts";
 import { hasDuties, type WorkerSlot } from "./worker.ts";
 
@@ -60,4 +65,48 @@ export async function openState(
       await retention.stop();
     },
   };
+}
+
+interface SessionsContext {
+  readonly settings: Pick<Settings, "routing">;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly worker: WorkerSlot | null;
+}
+
+/** As JSON: every worker reads those of all others, and objects would cost it five times as much. */
+const SESSION_TURNS = "session-turns";
+const MINUTE_MS = 60_000;
+/** Tool loops are remembered even where sessions are off. */
+const LOOP_MINUTES = 60;
+
+/** Started; `close` writes what waits. */
+export async function openSessions(
+  db: Db,
+  { settings, log, now, worker }: SessionsContext,
+): Promise<RoutingSessions & { close(): Promise<void> }> {
+  const { sessionMinutes } = settings.routing;
+  const isOn = sessionMinutes > 0;
+  const idleMs = (isOn ? sessionMinutes : LOOP_MINUTES) * MINUTE_MS;
+  const memory = createSessionMemory(idleMs, now);
+  const keeper = createSessionKeeper({
+    store: createSessionStore(db),
+    learn: memory.learn,
+    idleMs,
+    isShared: db.kind === "postgres",
+    hasDuties: hasDuties(worker),
+    now,
+    log,
+  });
+  worker?.link.on(SESSION_TURNS, (turns) => {
+    for (const turn of JSON.parse(turns as string) as readonly SessionTurn[]) memory.learn(turn);
+  });
+  await keeper.start();
+  const tell =
+    worker === null ? null : createTeller((turns) => worker.link.publish(SESSION_TURNS, JSON.stringify(turns)));
+  const share = (turn: SessionTurn): void => {
+    keeper.keep(turn);
+    tell?.(turn);
+  };
+  return { ...createSessions({ memory, isOn, now, share }), close: keeper.stop };
 }

@@ -26,8 +26,8 @@ import { post } from "./post.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 
 export interface Ledger {
-  /** Takes a hold, at once if a lease covers it. Rejects with StoreUnavailable when the store is away; then nothing stays on hold. */
-  hold(op: Omit<HoldOp, "kind">): HoldOutcome | Promise<HoldOutcome>;
+  /** Takes a hold. Rejects with StoreUnavailable when the store is away; then nothing stays on hold. */
+  hold(op: Omit<HoldOp, "kind">): Promise<HoldOutcome>;
   /** Never rejects: what cannot be booked now is `deferred`, and done later. */
   settle(op: Omit<SettleOp, "kind">): Promise<SettleOutcome | { readonly state: "deferred" }>;
   /** Releases a hold. Never rejects; it is retried until it is done. */
@@ -100,7 +100,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   return {
-    hold(op) {
+    async hold(op) {
       const amount = leases.take(op);
       if (amount !== null) return { state: "held", amount };
       return recalling<HoldOutcome>(toHoldOp(op)).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-// People of the dashboard: users, sessions, and one-time links. Tokens are known here by their hashes only.
+// People of the dashboard: users, logins, and one-time links. Tokens are known here by their hashes only.
 
 import type { Page } from "./accounts.ts";
 
@@ -23,23 +23,23 @@ export interface UserStore {
   byEmail(email: string): Promise<User | null>;
   byId(id: string): Promise<User | null>;
   list(page: Page): Promise<readonly User[]>;
-  /** Ends all sessions of the user but the one kept, and an open link for a new password, in the same transaction. */
-  setPassword(id: string, passwordHash: string, keptSession: string): Promise<void>;
-  /** With the sessions. Never deletes the last operator, even if two try at the same moment. */
+  /** Ends all logins of the user but the one kept, and an open link for a new password, in the same transaction. */
+  setPassword(id: string, passwordHash: string, keptLogin: string): Promise<void>;
+  /** With the logins. Never deletes the last operator, even if two try at the same moment. */
   delete(id: string): Promise<"deleted" | "missing" | "last-operator">;
 }
 
-export interface Session {
+export interface Login {
   readonly hash: string;
   readonly userId: string;
   readonly createdAtMs: number;
   readonly seenAtMs: number;
 }
 
-export interface SessionStore {
-  /** Notes the sign-in with the user, and forgets sessions that were not seen since `staleBeforeMs`. */
-  insert(session: Session, staleBeforeMs: number): Promise<void>;
-  find(hash: string): Promise<{ readonly session: Session; readonly user: User } | null>;
+export interface LoginStore {
+  /** Notes the sign-in with the user, and forgets logins that were not seen since `staleBeforeMs`. */
+  insert(login: Login, staleBeforeMs: number): Promise<void>;
+  find(hash: string): Promise<{ readonly login: Login; readonly user: User } | null>;
   touch(hash: string, seenAtMs: number): Promise<void>;
   delete(hash: string): Promise<void>;
 }
@@ -70,7 +70,7 @@ export interface PasswordResetStore {
   /** Takes the place of an earlier one of the same user. */
   insert(reset: PasswordReset): Promise<void>;
   find(hash: string): Promise<{ readonly reset: PasswordReset; readonly user: User } | null>;
-  /** Sets the password, uses the link up and ends every session of the user: all or nothing. False when it was used up. */
+  /** Sets the password, uses the link up and ends every login of the user: all or nothing. False when it was used up. */
   redeem(reset: PasswordReset, passwordHash: string): Promise<boolean>;
 }
 

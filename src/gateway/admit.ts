@@ -30,20 +30,17 @@ export interface Credentials {
   readonly address: () => string;
 }
 
-export function admit(credentials: Credentials, services: AdmissionServices): Admitted | Promise<Admitted> {
+export async function admit(credentials: Credentials, services: AdmissionServices): Promise<Admitted> {
   const keyText = keyTextOf(credentials);
   const waitSeconds = (): number => services.wrongKeys.waitSeconds(credentials.address());
   // Keys in memory are admitted all the same, since others may share the address. The rest are not looked up at all.
-  const verification = keyText === null ? UNKNOWN : services.keys.verify(keyText, () => waitSeconds() === 0);
-  const judge = (verified: Verification): Admitted | Promise<Admitted> => {
-    if (verified.state !== "unknown") return admitVerified(verified, services);
-    const seconds = waitSeconds();
-    if (seconds > 0) throw tooManyWrongKeys(seconds);
-    if (!isGiven(credentials)) throw missingKey();
-    services.wrongKeys.note(credentials.address());
-    throw wrongKey();
-  };
-  return verification instanceof Promise ? verification.then(judge) : judge(verification);
+  const verified = keyText === null ? UNKNOWN : await services.keys.verify(keyText, () => waitSeconds() === 0);
+  if (verified.state !== "unknown") return admitVerified(verified, services);
+  const seconds = waitSeconds();
+  if (seconds > 0) throw tooManyWrongKeys(seconds);
+  if (!isGiven(credentials)) throw missingKey();
+  services.wrongKeys.note(credentials.address());
+  throw wrongKey();
 }
 
 const UNKNOWN: Verification = { state: "unknown" };
@@ -60,10 +57,10 @@ function keyTextOf({ authorization, apiKey }: Credentials): string | null {
   return bearer === undefined || differs ? null : bearer;
 }
 
-function admitVerified(
+async function admitVerified(
   verification: Exclude<Verification, { state: "unknown" }>,
   services: AdmissionServices,
-): Admitted | Promise<Admitted> {
+): Promise<Admitted> {
   if (verification.state === "profile-deleted") {
     throw new GatewayError("unauthenticated", "The routing profile of this key was deleted. Use another key.", {
       code: "profile_deleted",
@@ -71,11 +68,8 @@ function admitVerified(
   }
   const { key, profile } = verification;
   const limit = key.requestsPerMinute ?? services.requestsPerMinute;
-  const caller = { key, profile };
-  const admission = services.limiter.admit(key.id, limit, services.now());
-  return admission instanceof Promise
-    ? admission.then((counted) => ({ caller, admission: counted }))
-    : { caller, admission };
+  const admission = await services.limiter.admit(key.id, limit, services.now());
+  return { caller: { key, profile }, admission };
 }
 
 function missingKey(): GatewayError {

@@ -43,7 +43,7 @@ export interface Ready {
   readonly answered: Answered;
 }
 
-export function answer(ready: Ready, services: Services): Answer | Promise<Answer> {
+export async function answer(ready: Ready, services: Services): Promise<Answer> {
   const { whole, stream } = ready.answered.response;
   return stream === null ? wholeAnswer(ready, whole, services) : streamAnswer(ready, stream, services);
 }
@@ -72,13 +72,15 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
     usage: assessment.isUsageEstimated ? assessment.usage : null,
   };
   const written = writeClientResponse(call.format, whole, { context: responseContext(ready, services), additions });
-  const kept = call.state === null ? written : awaitedLater(call.state.keepWhole(written));
+  const kept = call.state === null ? null : awaitedLater(call.state.keepWhole(written));
   const { idempotencyId } = call;
   const stored =
-    idempotencyId === null ? null : { idempotencyId, contentType: JSON_TYPE, text: (await kept).toString("utf8") };
+    idempotencyId === null
+      ? null
+      : { idempotencyId, contentType: JSON_TYPE, text: ((await kept) ?? written).toString("utf8") };
   const settlement = await book(delivered, assessment, stored, services);
   noteTurn(ready, usage, whole.toolCallIds(), services);
-  const bytes = kept instanceof Promise ? await kept : kept;
+  const bytes = (await kept) ?? written;
   reporter(ready, capture)({ event: "finished", isCutting: false, settlement });
   const headers = routingHeaders(reservation.decision, assessment, services);
   return { kind: "whole", headers, contentType: JSON_TYPE, bytes };
@@ -114,14 +116,15 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
       const assessment = assess(delivered, services);
       const written = writer.end(writeService(decision, assessment), assessment.usage);
-      const kept = call.state === null ? written : awaitedLater(call.state.keepClosing(written));
+      const kept = call.state === null ? null : awaitedLater(call.state.keepClosing(written));
       const { idempotencyId } = call;
-      const stored = idempotencyId === null ? null : { idempotencyId, contentType, text: textSoFar + (await kept) };
+      const stored =
+        idempotencyId === null ? null : { idempotencyId, contentType, text: textSoFar + ((await kept) ?? written) };
       const settlement = await book(delivered, assessment, stored, services);
       // Not before: all other workers are told of it, and the charge would wait behind that.
       noteTurn(ready, usage, stream.reader.toolCallIds(), services);
       end({ event: "finished", isCutting: false, settlement });
-      return kept;
+      return (await kept) ?? written;
     },
   };
   const headers = routingHeaders(decision, expected, services);

@@ -26,16 +26,14 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     const decision = isRouted ? route(call, services) : nameModel(call, services);
     observer.routed();
     facts = { decision, reservation: null, attempted: null };
-    const reserved = reserve(call, decision, services);
-    const reservation = reserved instanceof Promise ? await reserved : reserved;
+    const reservation = await reserve(call, decision, services);
     observer.reserved();
     facts = { decision, reservation, attempted: null };
     const attempted = await attempt(call, reservation, services);
     facts = { decision, reservation, attempted };
     if (!attempted.result.ok) throw attempted.result.error;
     observer.answered();
-    const answered = answer({ call, reservation, attempted, answered: attempted.result }, services);
-    const response = answered instanceof Promise ? await answered : answered;
+    const response = await answer({ call, reservation, attempted, answered: attempted.result }, services);
     observer.ready();
     return response;
   } catch (error) {

@@ -22,7 +22,7 @@ export interface RelayTask {
   readonly isCutting: () => boolean;
   readonly keepsText: boolean;
   /** Called when the provider has finished, before the client hears of it; returns the closing text. */
-  readonly onFinish: (progress: RelayProgress) => Promise<string> | string;
+  readonly onFinish: (progress: RelayProgress) => Promise<string>;
   /** Called when the client has disconnected before the end. */
   readonly onDisconnect: (progress: RelayProgress) => Promise<void>;
   /** Called with the reason when the provider broke the stream. */
@@ -110,8 +110,8 @@ async function passPieces(
       if (full !== null) await full;
     }
     if (hasEnded || isDone || fault !== null) return true;
-    const next = body.read();
-    const bytes = next instanceof Promise ? await next : next;
+    const known = body.tryRead();
+    const bytes = known === undefined ? await body.read() : known;
     hasEnded = bytes === null;
     text = writer.write(bytes === null ? reader.end() : reader.push(bytes));
   }

@@ -40,8 +40,7 @@ export interface Reservation {
 const ON_HOLD_RETRY_SECONDS = 1;
 const NO_CAPS: ReadonlyMap<string, number> = new Map();
 
-/** At once where a lease covers it. */
-export function reserve(call: Call, decision: Decision, services: Services): Reservation | Promise<Reservation> {
+export async function reserve(call: Call, decision: Decision, services: Services): Promise<Reservation> {
   const { key } = call.caller;
   const input: QuoteInput = {
     models: routesOf(decision, services.catalog),
@@ -61,9 +60,7 @@ export function reserve(call: Call, decision: Decision, services: Services): Res
   const isMetered = services.billingModeOf(accountId) === "metered";
   const terms = { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs };
   const asked: AskedHold = { call, decision, quotes, input, terms };
-  const outcome = services.ledger.hold(terms);
-  if (outcome instanceof Promise) return outcome.then((known) => reservationOf(known, asked, services));
-  return reservationOf(outcome, asked, services);
+  return reservationOf(await services.ledger.hold(terms), asked, services);
 }
 
 /** What the ledger was asked to hold, and what for. */

@@ -5,9 +5,9 @@ import type { Invitations } from "../accounts/invitations.ts";
 import type { Keys } from "../accounts/keys.ts";
 import type { CallLimits } from "../accounts/limits/per-minute.ts";
 import type { WrongKeys } from "../accounts/limits/wrong-keys.ts";
+import type { Logins } from "../accounts/logins.ts";
 import type { Profiles } from "../accounts/profiles.ts";
 import type { Resets } from "../accounts/resets.ts";
-import type { Sessions } from "../accounts/sessions.ts";
 import type { Spending } from "../accounts/spending.ts";
 import type { Users } from "../accounts/users.ts";
 import type { Credits } from "../billing/credits.ts";
@@ -18,8 +18,8 @@ import type { Log } from "../core/log.ts";
 import type { ClientSemaphores } from "../core/processes/semaphores.ts";
 import type { ExploreLog } from "../core/requests/explore.ts";
 import type { DecisionLog, RequestLog, ToolCallLog, UsageLog } from "../core/requests/log.ts";
+import type { LoggedSessions } from "../core/requests/logged-sessions.ts";
 import type { OutcomeStore } from "../core/requests/outcomes.ts";
-import type { SessionLog } from "../core/requests/sessions.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services } from "../gateway/services.ts";
 import type { Sampler } from "../gateway/shadow/sampler.ts";
@@ -74,7 +74,7 @@ export interface OperatorContext extends CallContext {
   readonly users: Users;
   /** The e-mail of the user that everybody is signed in as; null unless this is a demo. */
   readonly visitor: string | null;
-  readonly sessions: Sessions;
+  readonly logins: Logins;
   readonly invitations: Invitations;
   readonly resets: Resets;
   /** Wrong admin tokens by the address they come from. */
@@ -112,7 +112,7 @@ export interface Records {
   readonly recorder: Recorder;
   readonly requests: RequestLog;
   readonly outcomes: OutcomeStore;
-  readonly sessions: SessionLog;
+  readonly loggedSessions: LoggedSessions;
   readonly usage: UsageLog;
   readonly explore: ExploreLog;
   readonly decisions: DecisionLog;

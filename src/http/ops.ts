@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GatewayError } from "../core/errors.ts";
 import type { Services } from "../gateway/services.ts";
 import type { LifecycleContext, OperatorContext, ReadyCheck } from "./context.ts";
-import { type AdminTokenContext, isAdmin } from "./exchange/admin-token.ts";
+import { type AdminTokenContext, isAdmin } from "./exchange/identity.ts";
 
 export interface OpsContext extends AdminTokenContext, Pick<LifecycleContext, "readiness"> {
   readonly services: () => Pick<Services, "health">;

@@ -56,11 +56,16 @@ export class ByteQueue implements ReplyBody {
     if (this.#waiting !== null && this.#chunks.length === 0) this.#wake(null);
   }
 
-  read(): Buffer | null | Promise<Buffer | null> {
+  tryRead(): Buffer | null | undefined {
     if (this.#chunks.length > 0) return this.#takeAll();
-    if (this.#isEnded) return null;
+    return this.#isEnded ? null : undefined;
+  }
+
+  read(): Promise<Buffer | null> {
     return new Promise((resolve) => {
-      this.#waiting = resolve;
+      const known = this.tryRead();
+      if (known === undefined) this.#waiting = resolve;
+      else resolve(known);
     });
   }
 

@@ -37,8 +37,10 @@ export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined
 
 /** Read piece by piece, at the reader's pace. */
 export interface ReplyBody {
-  /** The next bytes, at once when they are here; null at the end. Check `failure` then: a body can also end because it broke. */
-  read(): Buffer | null | Promise<Buffer | null>;
+  /** The next bytes where they are here already; undefined where `read` has to wait for them, and null at the end. */
+  tryRead(): Buffer | null | undefined;
+  /** The next bytes; null at the end. Check `failure` then: a body can also end because it broke. */
+  read(): Promise<Buffer | null>;
   readonly failure: TransportFailure | null;
   /** Tells the timer that an event was understood, which ends the wait for the first one. */
   eventSeen(): void;

@@ -1,7 +1,6 @@
 // From a tier to the models that are tried, in order: what the request cannot do without, moves to a neighbouring tier,
 // the two soft filters with their full-chain rule, and the order of trying. Behaviour 5.3 to 5.5.
 
-import * as TEXT from "./text.ts";
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
 import type { Candidate, HostChoice, RoutingQuestion, ToolCallsSeen } from "../core/decision.ts";
 import { GatewayError, TOO_LONG } from "../core/errors.ts";
@@ -11,8 +10,9 @@ import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Placement } from "./adjust.ts";
 import { estimateCost } from "./cost.ts";
 import { describeHosts, hostRules, orderHosts, usableHosts } from "./hosts.ts";
-import { type Need, ableHosts, areAble, describeNeeds, isOnlyTooLong, listNeeds, reasonAgainst } from "./needs.ts";
-import { type Offer, keepSession } from "./sessions/stay.ts";
+import { ableHosts, areAble, describeNeeds, isOnlyTooLong, listNeeds, type Need, reasonAgainst } from "./needs.ts";
+import { keepSession, type Offer } from "./sessions/stay.ts";
+import * as TEXT from "./text.ts";
 import { rankByToolScore, toolScoreOf } from "./tools/scores.ts";
 
 export interface Chain {

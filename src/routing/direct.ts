@@ -1,6 +1,5 @@
 // The profile `direct`: the one model that was named, when this key may have it. Behaviour 5.2, 5.6.
 
-import * as TEXT from "./text.ts";
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
 import { PLAIN_DIALECT } from "../catalog/dialect.ts";
 import type { Constraints, Controls, RoutingQuestion } from "../core/decision.ts";
@@ -11,8 +10,9 @@ import { isTierAllowed } from "./adjust.ts";
 import { type Chain, candidateOf, chooseHosts } from "./chain.ts";
 import { usableHosts } from "./hosts.ts";
 import { wrongEndpoint } from "./named.ts";
-import { type NeedsInput, ableHosts, constraintNeeds, listNeeds } from "./needs.ts";
+import { ableHosts, constraintNeeds, listNeeds, type NeedsInput } from "./needs.ts";
 import { keepSession } from "./sessions/stay.ts";
+import * as TEXT from "./text.ts";
 
 /** A client that asks for this model, or for none, leaves the choice to the router. */
 const AUTO = "auto";

@@ -1,10 +1,10 @@
 // The hosts of a model in the order in which they are tried: those that are well first, then by the policy. Where the
 // policy finds hosts equal, the conversation decides, so that its requests stay together. Behaviour 5.17 to 5.19.
 
-import * as TEXT from "./text.ts";
-import { type Catalog, blendedPrice, isUsable } from "../catalog/catalog.ts";
+import { blendedPrice, type Catalog, isUsable } from "../catalog/catalog.ts";
 import type { Decision, HostOrder, HostSpeed, HostSpeeds, RoutingQuestion } from "../core/decision.ts";
 import type { HostedModel, Model, ProviderKey } from "../core/model.ts";
+import * as TEXT from "./text.ts";
 
 /** What the order depends on. Nothing of one request: the hosts of a conversation must not change as it grows. */
 export interface HostRules {

@@ -1,21 +1,28 @@
 // What-if: past requests under another policy, which would change, what that would cost and why. Works from what was noted
 // at the time, not from prompts; of images only that there were some. Pure.
 
-import * as TEXT from "./text.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type ChatRequest, promptTokens } from "../core/chat.ts";
-import type { Category, Constraints, Decision, RoutingQuestion, ToolCallsSeen } from "../core/decision.ts";
+import {
+  type Category,
+  type Constraints,
+  type Decision,
+  NO_CONTROLS,
+  type RoutingQuestion,
+  type ToolCallsSeen,
+} from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { HostedModel, Model } from "../core/model.ts";
-import { type NanoUsd, type TokenBuckets, costNano } from "../core/money.ts";
+import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
 import type { PastRequest } from "../core/requests/log.ts";
-import { TIERS, type Tier, higherTier } from "../core/tiers.ts";
+import { higherTier, TIERS, type Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
-import { type Chain, buildChain } from "./chain.ts";
+import { buildChain, type Chain } from "./chain.ts";
 import { CODING } from "./classifier/rules.ts";
 import { controlsUnder, directChain } from "./direct.ts";
 import type { ReplayedSessions } from "./sessions/replayed.ts";
 import { keyOf } from "./sessions/stay.ts";
+import * as TEXT from "./text.ts";
 
 /** What is left out is as it was decided then. */
 export interface Policy {

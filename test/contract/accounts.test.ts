@@ -228,12 +228,12 @@ await describeStores("accounts", ({ url, isShared }) => {
         details: { param: "keysTo" },
       });
     }
-    expect(here.keys.verify(text)).toMatchObject({ state: "ok", profile: { id: old.id } });
+    expect(await here.keys.verify(text)).toMatchObject({ state: "ok", profile: { id: old.id } });
     expect(await here.profiles.delete(account, old.id, heir.id)).toBe(true);
-    expect(here.keys.verify(text)).toMatchObject({ state: "ok", profile: { id: heir.id } });
+    expect(await here.keys.verify(text)).toMatchObject({ state: "ok", profile: { id: heir.id } });
     expect(await here.profiles.delete(account, old.id, heir.id)).toBe(false);
     expect(await here.profiles.delete(account, heir.id, null)).toBe(true);
-    expect(here.keys.verify(text)).toMatchObject({ state: "ok", profile: null });
+    expect(await here.keys.verify(text)).toMatchObject({ state: "ok", profile: null });
     expect((await stored(key.id))?.profileId).toBeNull();
   });
 
@@ -245,7 +245,10 @@ await describeStores("accounts", ({ url, isShared }) => {
     const texts = await Promise.all([1, 2, 3].map(startOnce));
     const made = texts.filter((text) => text !== null);
     expect(made).toHaveLength(1);
-    expect(here.keys.verify(made[0]!)).toMatchObject({ state: "ok", key: { name: "first key", accountId: "default" } });
+    expect(await here.keys.verify(made[0]!)).toMatchObject({
+      state: "ok",
+      key: { name: "first key", accountId: "default" },
+    });
     expect(await startOnce()).toBeNull();
     expect((await here.accounts.get("default"))?.id).toBe("default");
   });
@@ -257,7 +260,7 @@ await describeStores("accounts", ({ url, isShared }) => {
     const { key, text } = await here.keys.create({ accountId: account, name: "shared" });
     expect(await there.keys.verify(text)).toMatchObject({ state: "ok", key: { id: key.id } });
     expect(await here.keys.revoke(account, [key.id])).toEqual([key.id]);
-    expect(here.keys.verify(text)).toEqual({ state: "unknown" });
+    expect(await here.keys.verify(text)).toEqual({ state: "unknown" });
     await expect.poll(() => there.keys.verify(text)).toEqual({ state: "unknown" });
     there.directory.stop();
     await otherDb.close();
@@ -293,10 +296,10 @@ await describeStores("accounts", ({ url, isShared }) => {
     const there = createProcess(otherDb);
     const profile = await there.profiles.create(account, { name: "theirs", constraints: NO_CONSTRAINTS });
     const { text } = await here.keys.create({ accountId: account, name: "tied", profileId: profile.id });
-    expect(here.keys.verify(text)).toMatchObject({ state: "ok", profile: { id: profile.id } });
+    expect(await here.keys.verify(text)).toMatchObject({ state: "ok", profile: { id: profile.id } });
     await there.profiles.delete(account, profile.id);
     await here.directory.catchUp();
-    expect(here.keys.verify(text)).toEqual({ state: "profile-deleted" });
+    expect(await here.keys.verify(text)).toEqual({ state: "profile-deleted" });
     await otherDb.close();
   });
 

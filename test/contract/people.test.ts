@@ -1,4 +1,4 @@
-// Users, sessions and one-time links, the same on every store: what happens once happens once, also at the same moment.
+// Users, logins and one-time links, the same on every store: what happens once happens once, also at the same moment.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Db } from "../../src/core/db.ts";
@@ -6,8 +6,8 @@ import type { Invitation, User } from "../../src/core/people.ts";
 import { UniqueViolation } from "../../src/core/store-errors.ts";
 import { createAccountStore } from "../../src/store/accounts/accounts.ts";
 import { createInvitationStore } from "../../src/store/accounts/invitations.ts";
+import { createLoginStore } from "../../src/store/accounts/logins.ts";
 import { createPasswordResetStore } from "../../src/store/accounts/resets.ts";
-import { createSessionStore } from "../../src/store/accounts/sessions.ts";
 import { createUserStore } from "../../src/store/accounts/users.ts";
 import { openDb } from "../../src/store/db.ts";
 import { describeStores } from "../support/stores/stores.ts";
@@ -36,7 +36,7 @@ await describeStores("people", ({ url }) => {
   });
   afterAll(() => db.close());
   const users = () => createUserStore(db);
-  const sessions = () => createSessionStore(db);
+  const logins = () => createLoginStore(db);
   const resets = () => createPasswordResetStore(db);
   const invitations = () => createInvitationStore(db);
 
@@ -75,7 +75,7 @@ await describeStores("people", ({ url }) => {
     expect(await invitations().byHash(setup.hash)).toEqual(setup);
   });
 
-  it("of a user's links for a new password the last one works, once, and ends every session", async () => {
+  it("of a user's links for a new password the last one works, once, and ends every login", async () => {
     const [one] = (await users().list({ limit: 1, after: null })) as [User];
     const link = (hash: string) => ({ userId: one.id, hash, createdAtMs: 1, expiresAtMs: 9 });
     await resets().insert(link("replaced"));
@@ -83,10 +83,10 @@ await describeStores("people", ({ url }) => {
     expect(await resets().find("replaced")).toBeNull();
     expect(await resets().find("r")).toEqual({ reset: link("r"), user: one });
     expect(await resets().redeem(link("replaced"), "stolen")).toBe(false);
-    await sessions().insert({ hash: "open", userId: one.id, createdAtMs: 5, seenAtMs: 50 }, 0);
+    await logins().insert({ hash: "open", userId: one.id, createdAtMs: 5, seenAtMs: 50 }, 0);
     const tries = await Promise.all(["one", "two", "three"].map((hash) => resets().redeem(link("r"), hash)));
     expect(tries.filter(Boolean)).toHaveLength(1);
-    expect(await sessions().find("open")).toBeNull();
+    expect(await logins().find("open")).toBeNull();
     expect((await users().byId(one.id))?.passwordHash).toBe(["one", "two", "three"][tries.indexOf(true)]);
     await resets().insert(link("again"));
     await users().setPassword(one.id, "changed", "");
@@ -94,25 +94,25 @@ await describeStores("people", ({ url }) => {
     expect(await users().byId("user_nobody")).toBeNull();
   });
 
-  it("sessions are found with their user, touched, and swept when stale", async () => {
+  it("logins are found with their user, touched, and swept when stale", async () => {
     const [one] = (await users().list({ limit: 1, after: null })) as [User];
-    const session = (hash: string, seenAtMs: number) => ({ hash, userId: one.id, createdAtMs: 5, seenAtMs });
-    await sessions().insert(session("old", 10), 0);
-    await sessions().insert(session("new", 20), 0);
-    expect(await sessions().find("new")).toEqual({
-      session: session("new", 20),
+    const login = (hash: string, seenAtMs: number) => ({ hash, userId: one.id, createdAtMs: 5, seenAtMs });
+    await logins().insert(login("old", 10), 0);
+    await logins().insert(login("new", 20), 0);
+    expect(await logins().find("new")).toEqual({
+      login: login("new", 20),
       user: { ...one, lastSignInAtMs: 5 },
     });
-    await sessions().touch("new", 30);
-    await sessions().touch("new", 25);
-    expect((await sessions().find("new"))?.session.seenAtMs).toBe(30);
-    await sessions().insert(session("newest", 40), 11);
-    expect(await sessions().find("old")).toBeNull();
+    await logins().touch("new", 30);
+    await logins().touch("new", 25);
+    expect((await logins().find("new"))?.login.seenAtMs).toBe(30);
+    await logins().insert(login("newest", 40), 11);
+    expect(await logins().find("old")).toBeNull();
     await users().setPassword(one.id, "changed", "newest");
-    expect(await sessions().find("new")).toBeNull();
-    expect((await sessions().find("newest"))?.user.passwordHash).toBe("changed");
-    await sessions().delete("newest");
-    expect(await sessions().find("newest")).toBeNull();
+    expect(await logins().find("new")).toBeNull();
+    expect((await logins().find("newest"))?.user.passwordHash).toBe("changed");
+    await logins().delete("newest");
+    expect(await logins().find("newest")).toBeNull();
   });
 
   it("two operators who delete each other leave one, and the last one stays", async () => {

@@ -13,13 +13,14 @@ export interface Admission {
   readonly retryAfterSeconds: number;
 }
 
-/** A per-minute limit, wherever it is counted. Returns a value when it can be decided at once. */
+/** A per-minute limit, wherever it is counted. */
 export interface CallLimits {
   /** Counts the call when it is allowed; a refused one does not count. Never rejects. */
-  admit(id: string, limitPerMinute: number, nowMs: number): Admission | Promise<Admission>;
+  admit(id: string, limitPerMinute: number, nowMs: number): Promise<Admission>;
 }
 
-export interface Limiter extends CallLimits {
+/** The limit of calls to this process alone. */
+export interface Limiter {
   /** Counts the call when it is allowed; a refused one does not count. */
   admit(id: string, limitPerMinute: number, nowMs: number): Admission;
   /** How many ids are remembered. */

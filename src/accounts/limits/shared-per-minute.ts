@@ -76,7 +76,7 @@ export function createSharedLimits(options: SharedLimitsOptions): SharedLimits {
   }
 
   return {
-    admit(id, limitPerMinute, nowMs) {
+    async admit(id, limitPerMinute, nowMs) {
       const lease = leases.get(id) ?? newLease(limitPerMinute);
       leases.set(id, lease);
       if (lease.limit !== limitPerMinute) changeLimit(lease, limitPerMinute);

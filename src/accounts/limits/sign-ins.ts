@@ -8,7 +8,7 @@ import { createFailureCounts } from "./wrong-keys.ts";
 
 export interface SignInLimiter {
   /** Counts the attempt under every name, if it may be made. */
-  begin(limits: readonly SignInLimit[]): SignInAttempt | Promise<SignInAttempt>;
+  begin(limits: readonly SignInLimit[]): Promise<SignInAttempt>;
 }
 
 export interface SignInAttempt {
@@ -27,15 +27,11 @@ export interface SignInLimit {
 export const SIGN_IN_WINDOW_MS = 5 * 60_000;
 const WINDOW_SECONDS = SIGN_IN_WINDOW_MS / 1000;
 
-interface LocalSignInLimiter extends SignInLimiter {
-  begin(limits: readonly SignInLimit[]): SignInAttempt;
-}
-
 /** Counts in this process alone. */
-export function createSignInLimiter(now: () => number): LocalSignInLimiter {
+export function createSignInLimiter(now: () => number): SignInLimiter {
   const failures = createFailureCounts(SIGN_IN_WINDOW_MS, now);
   return {
-    begin(limits) {
+    async begin(limits) {
       const untilMs = Math.max(...limits.map(({ name, most }) => failures.blockedUntilMs(name, most)));
       const waitMs = untilMs - now();
       if (waitMs > 0) return refusedFor(Math.ceil(waitMs / 1000));
@@ -58,7 +54,7 @@ export function createSharedSignInLimiter(counter: SharedCounter, now: () => num
     }));
 
   async function begin(limits: readonly SignInLimit[]): Promise<SignInAttempt> {
-    const here = local.begin(limits);
+    const here = await local.begin(limits);
     if (here.waitSeconds > 0) return here;
     const taken = await Promise.all(limits.map((limit) => take(limit, 1, null)));
     const giveBack = (): void => {

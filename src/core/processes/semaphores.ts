@@ -9,8 +9,10 @@ export type Release = () => void;
 export interface Semaphore {
   /** What a person has configured. */
   readonly limit: number;
+  /** Null while all slots of this name are taken. Undefined where the primary process has to be asked. */
+  tryAcquire(name: string): Release | null | undefined;
   /** Null while all slots of this name are taken. Rejects when the primary does not answer. */
-  acquire(name: string): Release | null | Promise<Release | null>;
+  acquire(name: string): Promise<Release | null>;
 }
 
 /** All connections and all requests have one name; the requests of a key have its id. */
@@ -23,13 +25,9 @@ export interface ClientSemaphores {
 /** `part` is this process's share of the limit; others have the rest. */
 export function createSemaphore(limit: number, part = limit): Semaphore {
   const counts = new Map<string, number>();
-  return {
-    limit,
-    acquire(name) {
-      if (!take(counts, name, part)) return null;
-      return () => giveBack(counts, name);
-    },
-  };
+  const tryAcquire = (name: string): Release | null =>
+    take(counts, name, part) ? () => giveBack(counts, name) : null;
+  return { limit, tryAcquire, acquire: async (name) => tryAcquire(name) };
 }
 
 const SERVICES = { acquire: "acquire-slot", release: "release-slot" } as const;
@@ -45,6 +43,7 @@ export function semaphoreOver(link: Pick<WorkerLink, "call">, scope: string, lim
   let lastId = 0;
   return {
     limit,
+    tryAcquire: () => undefined,
     async acquire(name) {
       lastId += 1;
       const id = `${scope}:${lastId}`;

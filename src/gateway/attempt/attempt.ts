@@ -14,9 +14,8 @@ import type { Services } from "../services.ts";
 import { cacheHelpFor, conversationOf } from "../sessions/sessions.ts";
 import { chainError } from "./chain-error.ts";
 import { isOfKey } from "./health-outcome.ts";
-import { type FailedTry, type JudgedTry, recordedTry } from "./recorded-try.ts";
-import type { Reached, Sending } from "./try-model.ts";
-import { type Failure, type Received, judge } from "./verdict.ts";
+import { type FailedTry, type JudgedTry, type Reached, recordedTry, type Sending } from "./try-model.ts";
+import { type Failure, judge, type Received } from "./verdict.ts";
 
 /** Every model of a chain is tried once, however long the chain is. Retries share what that leaves of this number. */
 const ATTEMPTS_MAX = 4;

@@ -1,8 +1,10 @@
 // One attempt on one model: send the request, read the beginning of the reply, and return a response or a failure.
-// A stream counts as answered only from its first content on; until then the call can still fall back.
+// A stream counts as answered only from its first content on; until then the call can still fall back. An attempt of a live
+// call is recorded: times, span, attempt report, log line and the model's health.
 
+import type { AttemptReport } from "../../core/call-report.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { HostedModel } from "../../core/model.ts";
+import { type HostedModel, hasKey } from "../../core/model.ts";
 import { readProviderResponse, writeProviderRequest } from "../../formats/bridge.ts";
 import type {
   CacheHelp,
@@ -16,12 +18,100 @@ import type {
 import { faultOf } from "../../formats/provider/faults.ts";
 import { readRetryAfterMs } from "../../formats/provider/retry-after.ts";
 import type { SseReader } from "../../formats/sse/reader.ts";
+import type { Outcome } from "../../providers/health.ts";
 import { type Redact, withoutControls } from "../../providers/redact.ts";
 import type { Reply, ReplyBody } from "../../providers/transport.ts";
-import { writeTraceparent } from "../../telemetry/trace-context.ts";
+import { newSpanId, writeTraceparent } from "../../telemetry/trace-context.ts";
 import type { Call } from "../call.ts";
 import type { Services } from "../services.ts";
-import type { Failure, Received } from "./verdict.ts";
+import { troubleOf } from "./health-outcome.ts";
+import { type Failure, judge, loggedReason, type Received, type Verdict } from "./verdict.ts";
+
+export type JudgedTry = { readonly ticket: number; readonly report: AttemptReport } & (
+  | { readonly tried: Extract<TriedModel, { ok: true }>; readonly verdict: null }
+  | { readonly tried: Extract<TriedModel, { ok: false }>; readonly verdict: Verdict }
+);
+
+/** A try that did not answer. */
+export type FailedTry = Extract<JudgedTry, { readonly verdict: Verdict }>;
+
+interface TicketedTry {
+  readonly call: Call;
+  readonly sending: Sending;
+  /** Where its report is added. */
+  readonly attempts: AttemptReport[];
+  /** Under which health expects to hear how the try went. */
+  readonly ticket: number;
+}
+
+export async function recordedTry(
+  { call, sending, attempts, ticket }: TicketedTry,
+  services: Services,
+): Promise<JudgedTry> {
+  const { model, keyId } = sending;
+  const startedAtMs = services.now();
+  const beganAt = performance.now();
+  const spanId = call.traceContext === null ? null : newSpanId();
+  let outcome: Outcome = "dropped";
+  try {
+    const tried = await tryModel(spanId === null ? sending : { ...sending, spanId }, services);
+    const endedAt = performance.now();
+    const times = { startedAtMs, durationMs: services.now() - startedAtMs, beganAt, endedAt, spanId };
+    const report = reportTry(sending, tried, times);
+    attempts.push(report);
+    if (tried.ok) {
+      // A stream has yet to show that it ends well.
+      outcome = tried.answer.stream === null ? "answered" : "began";
+      return { tried, verdict: null, ticket, report };
+    }
+    const verdict = judge(tried.failure);
+    outcome = troubleOf(tried.failure, verdict, !hasKey(services.registry.connection(model.provider).provider));
+    logFailure(call, { tried, verdict, ticket, report }, services);
+    return { tried, verdict, ticket, report };
+  } finally {
+    services.health.report(model.route, ticket, outcome, keyId);
+  }
+}
+
+type Times = Pick<AttemptReport, "startedAtMs" | "durationMs" | "beganAt" | "endedAt" | "spanId">;
+
+function reportTry({ model, keyId }: Sending, tried: TriedModel, times: Times): AttemptReport {
+  const failure = tried.ok ? null : tried.failure;
+  const report: AttemptReport = {
+    model: model.id,
+    provider: model.provider,
+    startedAtMs: times.startedAtMs,
+    durationMs: times.durationMs,
+    beganAt: times.beganAt,
+    endedAt: times.endedAt,
+    spanId: times.spanId,
+    outcome: tried.ok ? "answered" : failure?.kind === "client-gone" ? "client-gone" : "failed",
+    status: failure === null ? 200 : failure.status,
+    reason: failure === null ? null : failure.message,
+    failure: failure === null ? null : failure.kind,
+    droppedFields: tried.droppedFields,
+    conversions: tried.conversions,
+  };
+  return keyId === undefined ? report : { ...report, keyId };
+}
+
+function logFailure(call: Call, { tried, verdict, report }: FailedTry, { log }: Services): void {
+  const { failure } = tried;
+  if (failure.kind === "client-gone") return;
+  const { status, message, fault } = failure;
+  const fields = {
+    requestId: call.requestId,
+    model: report.model,
+    provider: report.provider,
+    ...(report.keyId === undefined ? {} : { providerKey: report.keyId }),
+    status,
+    code: fault?.code ?? null,
+    reason: loggedReason({ status, reason: message }, call.captures.text),
+  };
+  if (verdict.blame === "operator")
+    log.error({ event: "provider.rejected_credentials", ...fields }, "provider rejected our credentials or model");
+  else log.warn({ event: "attempt.failed", ...fields }, "attempt failed");
+}
 
 /** Larger than any response a model writes. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
@@ -80,8 +170,7 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const sent = { path, model: model.upstream, body, headers: placed, isStream, beginsWithinMs, signal: call.signal };
   const reply = await transport.send(attempted.keyId === undefined ? sent : { ...sent, keyId: attempted.keyId });
   const terms = { newEvents: isStream ? newEvents : null, nowMs: services.now(), client: call.format };
-  const read = readReply(reply, format, terms);
-  return tried(read instanceof Promise ? await read : read, written, redact);
+  return tried(await readReply(reply, format, terms), written, redact);
 }
 
 const NONE: Pick<ProviderRequest, "droppedFields"> = { droppedFields: [] };
@@ -139,11 +228,11 @@ interface ReplyTerms {
   readonly client: Call["format"];
 }
 
-function readReply(
+async function readReply(
   reply: Reply,
   format: ProviderFormat,
   { newEvents, nowMs, client }: ReplyTerms,
-): ReplyResult | Promise<ReplyResult> {
+): Promise<ReplyResult> {
   if (!reply.ok) return failed({ kind: reply.failure.kind, message: reply.failure.message });
   if (reply.status < 200 || reply.status > 299) return readRefusal(reply, format, nowMs);
   return newEvents === null
@@ -163,24 +252,8 @@ async function readRefusal(
   return failed({ kind: "status", status, message, fault, retryAfterMs });
 }
 
-/** At once where all of it came together, as short answers do. */
-function readWhole(
-  body: ReplyBody,
-  client: Call["format"],
-  format: ProviderFormat,
-): ReplyResult | Promise<ReplyResult> {
-  const read = (bytes: Buffer | null) => readBytes(bytes, { body, client, format });
-  const bytes = readAll(body, client.endpoint === undefined ? ANSWER_BYTES_MAX : VECTORS_BYTES_MAX);
-  return bytes instanceof Promise ? bytes.then(read) : read(bytes);
-}
-
-interface WholeTerms {
-  readonly body: ReplyBody;
-  readonly client: Call["format"];
-  readonly format: ProviderFormat;
-}
-
-function readBytes(bytes: Buffer | null, { body, client, format }: WholeTerms): ReplyResult {
+async function readWhole(body: ReplyBody, client: Call["format"], format: ProviderFormat): Promise<ReplyResult> {
+  const bytes = await readAll(body, client.endpoint === undefined ? ANSWER_BYTES_MAX : VECTORS_BYTES_MAX);
   if (bytes === null) return failed({ kind: "unreadable", message: "the answer is larger than the gateway accepts" });
   if (body.failure !== null) return failed({ ...asUnreadable(body.failure), received: NOTHING_YET });
   const reading = readProviderResponse(client, format, bytes);
@@ -196,22 +269,13 @@ function asUnreadable({ kind, message }: NonNullable<ReplyBody["failure"]>): Pic
   return { kind: kind === "broken" ? "unreadable" : kind, message };
 }
 
-/** Null when it is longer than allowed; the rest is then given up. */
-export function readAll(body: ReplyBody, maxBytes: number): Buffer | null | Promise<Buffer | null> {
-  const first = body.read();
-  if (first instanceof Promise || first === null) return gather(body, maxBytes, [first]);
-  const second = body.read();
-  return second === null && first.length <= maxBytes ? first : gather(body, maxBytes, [first, second]);
-}
-
-type NextBytes = ReturnType<ReplyBody["read"]>;
-
-async function gather(body: ReplyBody, maxBytes: number, begun: NextBytes[]): Promise<Buffer | null> {
+/** Null when the body is longer than allowed; the rest is then given up. */
+export async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let length = 0;
   for (;;) {
-    const next = begun.length > 0 ? (begun.shift() as NextBytes) : body.read();
-    const chunk = next instanceof Promise ? await next : next;
+    const known = body.tryRead();
+    const chunk = known === undefined ? await body.read() : known;
     if (chunk === null) break;
     length += chunk.length;
     if (length > maxBytes) {
@@ -228,8 +292,8 @@ async function openStream(body: ReplyBody, reader: StreamReader): Promise<ReplyR
   const head: ChatChunk[] = [];
   let isAtEnd = false;
   while (!isAtEnd && !reader.progress.hasContent) {
-    const next = body.read();
-    const bytes = next instanceof Promise ? await next : next;
+    const known = body.tryRead();
+    const bytes = known === undefined ? await body.read() : known;
     isAtEnd = bytes === null;
     const chunks = bytes === null ? reader.end() : reader.push(bytes);
     if (chunks.length > 0) body.eventSeen();

@@ -1,5 +1,5 @@
-// Keeps turns of sessions beyond this process: written in batches off the request's path, read at the start and, where
-// several gateways share a database, every few seconds. A request never waits for it.
+// Keeps turns of sessions beyond this process: told to the other workers, written in batches off the request's path, read at
+// the start and, where several gateways share a database, every few seconds. A request never waits for it.
 
 import type { Log } from "../../core/log.ts";
 import { type SessionTurn, type TurnStore, turnKey } from "../../core/session.ts";
@@ -108,5 +108,27 @@ function createWaiting(store: KeeperOptions["store"], log: Log): Pick<SessionKee
         if (batch.size + waiting.size <= WAITING_MAX) waiting = new Map([...batch, ...waiting]);
       }
     },
+  };
+}
+
+/** Every worker reads what each one tells, so many turns go together. */
+const TELL_MS = 50;
+
+/** At once where the last was told a while ago. Otherwise those of a moment together. */
+export function createTeller(tellAll: (turns: readonly SessionTurn[]) => void): (turn: SessionTurn) => void {
+  let waiting: SessionTurn[] | null = null;
+  const end = (): void => {
+    const turns = waiting ?? [];
+    waiting = null;
+    if (turns.length > 0) begin(turns);
+  };
+  const begin = (turns: readonly SessionTurn[]): void => {
+    waiting = [];
+    setTimeout(end, TELL_MS).unref();
+    tellAll(turns);
+  };
+  return (turn) => {
+    if (waiting === null) begin([turn]);
+    else waiting.push(turn);
   };
 }

@@ -8,7 +8,7 @@ import type { CancelSignal } from "../../core/cancellation.ts";
 import type { Usage } from "../../core/chat.ts";
 import { type Constraints, type Decision, NO_CONTROLS } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
-import { type NanoUsd, type Price, costNano } from "../../core/money.ts";
+import { costNano, type NanoUsd, type Price } from "../../core/money.ts";
 import type { AnswerFigures } from "../../core/requests/outcomes.ts";
 import type { CallFormat, ClientRequest, StreamWriter } from "../../formats/format.ts";
 import { outputTokensOf } from "../../formats/provider/output-meter.ts";

@@ -9,7 +9,7 @@ import { TRANSACTION_KINDS, type Transaction, type Wallet } from "../../core/led
 import { decimalText, formatUsd, USD_TEXT, usdNumber } from "../../core/money.ts";
 import { IDEMPOTENCY_KEY } from "../../core/requests/idempotency.ts";
 import type { OperatorContext } from "../context.ts";
-import { actorOf } from "../exchange/session-guard.ts";
+import { actorOf } from "../exchange/identity.ts";
 import { idempotencyKey } from "../openapi/operation.ts";
 import {
   AnyText,

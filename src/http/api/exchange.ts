@@ -6,9 +6,9 @@ import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
 import type { Page } from "../../core/accounts.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { invalid } from "../../formats/json/fields.ts";
-import type { OperatorContext, Records } from "../context.ts";
+import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
-import { ownAccountOf } from "../exchange/session-guard.ts";
+import { ownAccountOf } from "../exchange/identity.ts";
 import { type Parameter, query } from "../openapi/operation.ts";
 
 /** The parameter that `accountOf` reads. */
@@ -119,16 +119,4 @@ export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
 export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
-}
-
-const CATCH_UP_MS = 2_000;
-
-/** Waits until the latest requests can be read, but not long: the store may be stuck. */
-export async function caughtUp({ recorder }: Records): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, CATCH_UP_MS);
-  });
-  await Promise.race([recorder.flush(), timeout]);
-  clearTimeout(timer);
 }

@@ -12,7 +12,7 @@ import type { KeyDay } from "../../core/requests/log.ts";
 import { SPEND_RESETS } from "../../core/spend-reset.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import type { OperatorContext } from "../context.ts";
-import { actorOf } from "../exchange/session-guard.ts";
+import { actorOf } from "../exchange/identity.ts";
 import { query } from "../openapi/operation.ts";
 import {
   AnyText,

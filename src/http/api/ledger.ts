@@ -5,7 +5,7 @@ import { Type } from "typebox";
 import { type LedgerLine, type LedgerMonth, TRANSACTION_KINDS, type TransactionKind } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
 import { invalid } from "../../formats/json/fields.ts";
-import { ownAccountOf } from "../exchange/session-guard.ts";
+import { ownAccountOf } from "../exchange/identity.ts";
 import { query, textContent } from "../openapi/operation.ts";
 import { AnyText, Flag, Integer, named, nullable, page, type Shape, Texts, Time } from "../openapi/schema.ts";
 import { transactionFields, writeTransaction } from "./credits.ts";

@@ -19,8 +19,9 @@ import { usableHosts } from "../../routing/hosts.ts";
 import { blendScore, toolScoreOf } from "../../routing/tools/scores.ts";
 import { AnyObject, AnyText, Flag, Integer, listed, named, nullable, page, type Shape } from "../openapi/schema.ts";
 import { type ModelSchema, modelFields } from "../v1/contract.ts";
+import { caughtUp } from "../v1/record.ts";
 import { LockSchema, lockOn } from "./configuration/exchange.ts";
-import { accountOf, caughtUp } from "./exchange.ts";
+import { accountOf } from "./exchange.ts";
 import { entryShown, ModelHealthSchema, writeModelHealth } from "./providers.ts";
 import { type ApiRoute, get } from "./route.ts";
 

@@ -34,10 +34,10 @@ import {
   Time,
   Usd,
 } from "../openapi/schema.ts";
+import { caughtUp } from "../v1/record.ts";
 import {
   account,
   accountOf,
-  caughtUp,
   idOf,
   isoTime,
   listPage,

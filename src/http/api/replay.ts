@@ -25,8 +25,9 @@ import {
   TierName,
   Time,
 } from "../openapi/schema.ts";
+import { caughtUp } from "../v1/record.ts";
 import { authorOf, documentOf } from "./configuration/exchange.ts";
-import { account, accountOf, caughtUp, isoTime } from "./exchange.ts";
+import { account, accountOf, isoTime } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
 import { type ApiRoute, post } from "./route.ts";
 

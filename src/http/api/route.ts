@@ -9,7 +9,7 @@ import { invalid } from "../../formats/json/fields.ts";
 import { parseBody } from "../../formats/json/parse.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
-import { identify, operatorOnly, refuseCrossSite } from "../exchange/session-guard.ts";
+import { identify, operatorOnly, refuseCrossSite } from "../exchange/identity.ts";
 import {
   ANY_ERRORS,
   BODY_ERRORS,
@@ -26,10 +26,10 @@ import { account } from "./exchange.ts";
 
 /**
  * Who may call. `account`: anyone who is signed in or brings the admin token, about one account. `anyone` and
- * `ownSession` are for people who are about to sign in, or who change how they do. Pages of other sites may not call
+ * `ownLogin` are for people who are about to sign in, or who change how they do. Pages of other sites may not call
  * those, because signing somebody in as somebody else is an attack too.
  */
-type Access = "anyone" | "ownSession" | "account" | "operator";
+type Access = "anyone" | "ownLogin" | "account" | "operator";
 
 /** A response that the handler sends itself, such as a stream. */
 interface SentByHandler {
@@ -69,7 +69,7 @@ interface RouteContract<Body extends TSchema, Response> {
   readonly response?: Response;
   /** Beside those that every route of its kind has. */
   readonly errors?: readonly number[];
-  /** For calls that write nothing but a session, so that a read-only gateway takes them. */
+  /** For calls that write nothing but a login, so that a read-only gateway takes them. */
   readonly changesNothing?: boolean;
   /** False for a stream without end, which has no HEAD. */
   readonly hasHead?: boolean;
@@ -129,7 +129,7 @@ export function registerRoute(server: FastifyInstance, edge: OperatorContext, ro
     reply,
     body: () => read(request),
   });
-  const isOpen = access === "anyone" || access === "ownSession";
+  const isOpen = access === "anyone" || access === "ownLogin";
   const isRefused = edge.settings.server.isReadOnly && method !== "get" && !route.changesNothing;
   server.route({
     method,
@@ -155,7 +155,7 @@ function guardsOf(access: Access, edge: OperatorContext): Guard[] {
   switch (access) {
     case "anyone":
       return [sameSite];
-    case "ownSession":
+    case "ownLogin":
       return [sameSite, identified];
     case "account":
       return [identified];

@@ -15,6 +15,7 @@ import { DISCOVERY_ROUTES } from "./discovery.ts";
 import { EXPLORE_ROUTES } from "./explore.ts";
 import { KEY_ROUTES } from "./keys.ts";
 import { LEDGER_ROUTES } from "./ledger.ts";
+import { LOGIN_ROUTES } from "./login.ts";
 import { MODEL_ROUTES } from "./models.ts";
 import { OUTCOME_ROUTES } from "./outcomes.ts";
 import { PLAYGROUND_ROUTES } from "./playground.ts";
@@ -26,7 +27,6 @@ import { OVERVIEW_ROUTES } from "./requests/overview.ts";
 import { REQUEST_ROUTES } from "./requests/routes.ts";
 import { CONVERSATION_ROUTES } from "./requests/sessions.ts";
 import { type ApiRoute, registerRoute, toOperation } from "./route.ts";
-import { SESSION_ROUTES } from "./session.ts";
 import { SETTINGS_ROUTES } from "./settings.ts";
 import { USAGE_ROUTES } from "./usage.ts";
 import { USER_ROUTES } from "./users.ts";
@@ -54,7 +54,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...USAGE_ROUTES,
   ...EXPLORE_ROUTES,
   ...OVERVIEW_ROUTES,
-  ...SESSION_ROUTES,
+  ...LOGIN_ROUTES,
   ...USER_ROUTES,
   ...SETTINGS_ROUTES,
 ];

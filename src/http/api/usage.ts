@@ -15,7 +15,8 @@ import {
 import { invalid } from "../../formats/json/fields.ts";
 import { query } from "../openapi/operation.ts";
 import { AnyText, Integer, listed, named, nullable, type Shape, Time, Tokens } from "../openapi/schema.ts";
-import { accountOf, caughtUp, isoTime, oneOf, queryOf } from "./exchange.ts";
+import { caughtUp } from "../v1/record.ts";
+import { accountOf, isoTime, oneOf, queryOf } from "./exchange.ts";
 import {
   checkRange,
   DEFAULT_RANGE_MS,

@@ -11,8 +11,6 @@ import { parseFields } from "../../formats/json/body-fields.ts";
 import { decodeBody, type ParsedBody, parseText, scanBody } from "../../formats/json/parse.ts";
 import type { JsonSource, ScannedObject } from "../../formats/scan/scan.ts";
 import type { Caller } from "../../gateway/call.ts";
-import type { BodyBudget, BodyCharge } from "../overload/body-budget.ts";
-import { OVERLOAD_POLICY } from "../overload/policy.ts";
 import { closeGently, whenDone } from "./disconnect.ts";
 import { sendError } from "./errors.ts";
 
@@ -29,7 +27,27 @@ declare module "fastify" {
   }
 }
 
-const { firstStepBytes, valueBytes } = OVERLOAD_POLICY.bodies;
+/** The room that one body takes up. */
+export interface BodyCharge {
+  /**
+   * Charges more of the same body, in bytes and in values of JSON. Throws when there is no room: waiting with a part of it
+   * could last for ever. After the release it charges nothing, since nobody would release it again.
+   */
+  add(bytes: number, values?: number): void;
+  /** Calling it twice does no harm. */
+  release(): void;
+}
+
+/** Room for bodies in memory; `overload/body-budget.ts` has the limits. */
+export interface BodyRoom {
+  /** A body without declared length is charged this much at first. */
+  readonly firstStepBytes: number;
+  /** Charges a body at once; null where it has to wait for others. */
+  tryTake(owner: string | null, bytes: number): BodyCharge | null;
+  /** Charges a body when others are released. Rejects when that takes too long. */
+  take(owner: string | null, bytes: number): Promise<BodyCharge>;
+}
+
 const EMPTY = Buffer.alloc(0);
 /** Reading more than this takes long enough that other requests get a turn in between. */
 const LONG_BYTES = 1024 * 1024;
@@ -46,15 +64,15 @@ export function freeBody(request: FastifyRequest): void {
   freeMemory(bodyOf(request));
 }
 
-/** `undecoded`: what the reader decodes itself, as far as it needs it. At once for all but long bodies. */
-export function parsedBodyOf(
+/** The body of a request, parsed but for the `undecoded` part, which the reader decodes as far as it needs it. */
+export async function parsedBodyOf(
   request: FastifyRequest,
   { undecoded: part }: Pick<CallFormat, "undecoded"> = {},
-): ParsedBody | Promise<ParsedBody> {
+): Promise<ParsedBody> {
   const bytes = bodyOf(request);
   const scanned = scanBody(bytes);
   const { source } = scanned;
-  request.bodyCharge?.add(source.values * valueBytes);
+  request.bodyCharge?.add(0, source.values);
   if (bytes.length > LONG_BYTES) return parseInTurns(scanned, part);
   const byFields = part === undefined ? null : parseFields(scanned, part);
   return { source, body: byFields ?? parseText(decodeBody(scanned)) };
@@ -78,30 +96,32 @@ async function parseInTurns(scanned: ScannedObject, part: CallFormat["undecoded"
 /** Charges what was added to a body before it was read: the history of a conversation. */
 export function chargeAdded({ bodyCharge }: FastifyRequest, whole: JsonSource, sent: JsonSource): void {
   if (whole === sent) return;
-  const bytes = whole.bytes.length - sent.bytes.length + (whole.values - sent.values) * valueBytes;
-  if (bytes > 0) bodyCharge?.add(bytes);
+  bodyCharge?.add(whole.bytes.length - sent.bytes.length, whole.values - sent.values);
 }
 
 /** Charges bodies, reads them, and cuts off those that are too slow. */
-export function handleBodies(server: FastifyInstance, budget: BodyBudget, graceMs: number): void {
-  readBodiesAsBytes(server);
-  chargeBodies(server, budget, limitSlowBodies(server, graceMs));
+export function handleBodies(server: FastifyInstance, room: BodyRoom, graceMs: number): void {
+  readBodiesAsBytes(server, room.firstStepBytes);
+  chargeBodies(server, room, limitSlowBodies(server, graceMs));
 }
 
 /** Bodies stay bytes: the original travels with the call, and its depth is checked before anything is parsed. */
-function readBodiesAsBytes(server: FastifyInstance): void {
+function readBodiesAsBytes(server: FastifyInstance, firstStepBytes: number): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", (request, payload, done) => {
     // Nobody reads what was sent to an unknown path.
     if (request.is404) done(null, EMPTY);
-    else readBytes(request, payload, done);
+    else readBytes(request, payload, { firstStepBytes, done });
   });
 }
 
-type BodyRead = (error: Error | null, bytes?: Buffer) => void;
+interface Reading {
+  readonly firstStepBytes: number;
+  readonly done: (error: Error | null, bytes?: Buffer) => void;
+}
 
 /** Into one piece of memory: collecting the chunks would need twice as much. */
-function readBytes(request: FastifyRequest, payload: RequestPayload, done: BodyRead): void {
+function readBytes(request: FastifyRequest, payload: RequestPayload, { firstStepBytes, done }: Reading): void {
   const declared = declaredLength(request);
   let bytes: Buffer = EMPTY;
   let length = 0;
@@ -158,7 +178,7 @@ function tooLarge({ socket }: FastifyRequest): GatewayError {
 }
 
 /** Charges each body before it is read. What is refused is not read, and discarded by Node when its response is sent. */
-function chargeBodies(server: FastifyInstance, budget: BodyBudget, watch: WatchBody): void {
+function chargeBodies(server: FastifyInstance, room: BodyRoom, watch: WatchBody): void {
   server.decorateRequest("bodyCharge", null);
   server.decorateRequest("outlives", null);
   server.addHook("preParsing", (request, reply, _payload, done) => {
@@ -171,8 +191,10 @@ function chargeBodies(server: FastifyInstance, budget: BodyBudget, watch: WatchB
       watch(request, reply);
       done();
     };
-    const taken = budget.take(request.caller?.key.id ?? null, declared ?? firstStepBytes);
-    if (taken instanceof Promise) taken.then(keep, done);
+    const owner = request.caller?.key.id ?? null;
+    const bytes = declared ?? room.firstStepBytes;
+    const taken = room.tryTake(owner, bytes);
+    if (taken === null) room.take(owner, bytes).then(keep, done);
     else keep(taken);
   });
 }

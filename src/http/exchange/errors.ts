@@ -5,7 +5,6 @@ import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorKind, GatewayError } from "../../core/errors.ts";
 import { openaiChat } from "../../formats/openai-chat/codec.ts";
-import { OVERLOAD_POLICY } from "../overload/policy.ts";
 import { errorPage, wantsPage } from "./error-page.ts";
 import { newRequestId, requestIdHeaders } from "./request-head.ts";
 
@@ -53,23 +52,27 @@ interface MalformedHttp {
   readonly code?: string;
 }
 
-const MALFORMED: Readonly<Record<string, MalformedHttp>> = {
-  HPE_HEADER_OVERFLOW: {
-    status: 431,
-    message: `The headers are longer than ${OVERLOAD_POLICY.admission.headersMaxBytes / 1024} KB in all.`,
-    code: "headers_too_large",
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: "The request did not arrive in time." },
-};
+const OVERDUE: MalformedHttp = { status: 408, message: "The request did not arrive in time." };
 const NOT_HTTP: MalformedHttp = { status: 400, message: "The bytes received are not a valid HTTP request." };
 
+function malformedBy(code: string | undefined, headersMaxBytes: number): MalformedHttp {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return OVERDUE;
+  if (code !== "HPE_HEADER_OVERFLOW") return NOT_HTTP;
+  const message = `The headers are longer than ${headersMaxBytes / 1024} KB in all.`;
+  return { status: 431, message, code: "headers_too_large" };
+}
+
 /** Responds to bytes that are not HTTP. They never reach a route, and still get a request id and our error shape. */
-export function respondToMalformedHttp(error: Error & { code?: string }, socket: Socket): void {
+export function respondToMalformedHttp(
+  error: Error & { code?: string },
+  socket: Socket,
+  headersMaxBytes: number,
+): void {
   if (!socket.writable) {
     socket.destroy(error);
     return;
   }
-  const { status, message, code } = MALFORMED[error.code ?? ""] ?? NOT_HTTP;
+  const { status, message, code } = malformedBy(error.code, headersMaxBytes);
   const requestId = newRequestId();
   const known = new GatewayError("badRequest", message, code === undefined ? {} : { code });
   const body = JSON.stringify(openaiChat.writeError(known, requestId));

@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
-import { isHttps } from "./session-guard.ts";
+import { isHttps } from "./identity.ts";
 
 type HostSettings = Pick<Settings["server"], "host" | "publicUrl" | "allowedHosts">;
 

@@ -10,9 +10,8 @@ import type { ClientSemaphores, Release } from "../../core/processes/semaphores.
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { respondToMalformedHttp } from "../exchange/errors.ts";
-import { normaliseGoogleUrl } from "../exchange/google-url.ts";
 import { isV1, type RequestFormats } from "../exchange/request-format.ts";
-import { pathOf } from "../exchange/request-head.ts";
+import { normaliseGoogleUrl, pathOf } from "../exchange/request-head.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 import type { Pressure } from "./pressure.ts";
 import type { RequestQueue } from "./queue.ts";
@@ -57,7 +56,7 @@ export function createAdmissionServer(context: AdmissionContext, queue: RequestQ
     const isInside = written?.headersSent === true && !written.writableEnded;
     const isSecond = newest?.headersSent === true && !newest.req.complete;
     if (isInside || isSecond) socket.destroy();
-    else respondToMalformedHttp(error, socket as Socket);
+    else respondToMalformedHttp(error, socket as Socket, policy.headersMaxBytes);
   });
   const undecided = limitConnections(server, context);
   return server;
@@ -87,9 +86,10 @@ function limitConnections(server: Server, { semaphores, metrics }: AdmissionCont
   };
   // Before Node's listener, which makes it ready for requests.
   server.prependListener("connection", (socket: Socket) => {
-    const slot = semaphores.connections.acquire("");
-    if (!(slot instanceof Promise)) return keep(slot, socket);
-    const decided = slot.catch(() => unlimited).then((release) => keep(release, socket));
+    const slot = semaphores.connections.tryAcquire("");
+    if (slot !== undefined) return keep(slot, socket);
+    const acquired = semaphores.connections.acquire("").catch(() => unlimited);
+    const decided = acquired.then((release) => keep(release, socket));
     undecided.set(socket, decided);
     void decided.then(() => undecided.delete(socket));
   });
@@ -142,9 +142,11 @@ export function createAdmission(
   };
   return (request, response) => {
     if (!isV1(request.url ?? "")) return handle(request, response);
-    const slot = context.semaphores.requests.acquire("");
-    if (!(slot instanceof Promise)) return admitAt(slot, request, response);
-    void slot.catch(() => null).then((release) => admitAt(release, request, response));
+    const { requests } = context.semaphores;
+    const slot = requests.tryAcquire("");
+    if (slot !== undefined) return admitAt(slot, request, response);
+    const acquired = requests.acquire("").catch(() => null);
+    void acquired.then((release) => admitAt(release, request, response));
   };
 }
 

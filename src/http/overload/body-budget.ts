@@ -3,6 +3,7 @@
 
 import { readMachine } from "../../config/machine.ts";
 import { GatewayError } from "../../core/errors.ts";
+import type { BodyCharge, BodyRoom } from "../exchange/body.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 import { heapMaxBytes } from "./pressure.ts";
 import { randomRetryAfterSeconds } from "./rejection.ts";
@@ -11,17 +12,6 @@ const policy = OVERLOAD_POLICY.bodies;
 
 /** Whose limit leaves no room. */
 type Obstacle = "bodies" | "key_bodies";
-
-/** The room that one body takes up. */
-export interface BodyCharge {
-  /**
-   * Charges more of the same body. Throws when there is no room: waiting with a part of it could last for ever. After the
-   * release it charges nothing, since nobody would release it again.
-   */
-  add(bytes: number): void;
-  /** Calling it twice does no harm. */
-  release(): void;
-}
 
 interface WaitingBody {
   readonly owner: string | null;
@@ -38,7 +28,8 @@ export function defaultBodyBytes(processes = 1): number {
   return Math.floor(Math.min(ofMemory, policy.heapRatio * heapMaxBytes()));
 }
 
-export class BodyBudget {
+export class BodyBudget implements BodyRoom {
+  readonly firstStepBytes = policy.firstStepBytes;
   readonly #limitBytes: number;
   readonly #onRejected: (reason: Obstacle) => void;
   readonly #usedBy = new Map<string | null, number>();
@@ -56,10 +47,9 @@ export class BodyBudget {
     return this.#usedBytes;
   }
 
-  /** Charges a body at once, or when others are released. Rejects when that takes too long. */
-  take(owner: string | null, bytes: number): BodyCharge | Promise<BodyCharge> {
+  tryTake(owner: string | null, bytes: number): BodyCharge | null {
     const mayStart = (this.#waiting.size === 0 || !isLarge(bytes)) && this.#obstacle(owner, bytes) === null;
-    return mayStart ? this.#charge(owner, bytes) : this.#wait(owner, bytes);
+    return mayStart ? this.#charge(owner, bytes) : null;
   }
 
   /** `total` is the size of the whole body; `others` counts the large bodies without it. */
@@ -78,8 +68,9 @@ export class BodyBudget {
     this.#count(owner, bytes);
     this.#largeBodies += Number(isLarge(total));
     return {
-      add: (more) => {
-        if (isReleased) return;
+      add: (moreBytes, values = 0) => {
+        const more = moreBytes + values * policy.valueBytes;
+        if (isReleased || more <= 0) return;
         const others = this.#largeBodies - Number(isLarge(total));
         const reason = this.#obstacle(owner, more, { total: total + more, others });
         if (reason !== null) throw this.#reject(reason);
@@ -109,7 +100,7 @@ export class BodyBudget {
     return rejectionOf(reason);
   }
 
-  #wait(owner: string | null, bytes: number): Promise<BodyCharge> {
+  take(owner: string | null, bytes: number): Promise<BodyCharge> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(body);

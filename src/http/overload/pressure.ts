@@ -4,7 +4,6 @@
 import { getHeapStatistics } from "node:v8";
 import { readMachine } from "../../config/machine.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
-import { createTicker } from "./ticker.ts";
 
 const policy = OVERLOAD_POLICY.pressure;
 
@@ -117,4 +116,43 @@ export function residentBytes(): number {
 
 export function heapMaxBytes(): number {
   return getHeapStatistics().heap_size_limit;
+}
+
+export interface Ticker {
+  /** Says that a request came. The clock runs from now on. */
+  wake(): void;
+  stop(): void;
+}
+
+interface TickerOptions {
+  readonly everyMs: number;
+  /** Before the first tick after a sleep. */
+  readonly onWake: () => void;
+  readonly onTick: () => void;
+  /** Whether the clock is needed although no request comes. */
+  readonly isNeeded?: () => boolean;
+}
+
+export function createTicker({ everyMs, onWake, onTick, isNeeded = () => false }: TickerOptions): Ticker {
+  const idleTicksMax = OVERLOAD_POLICY.admission.idleMs / everyMs;
+  let timer: NodeJS.Timeout | null = null;
+  let idleTicks = 0;
+  const stop = (): void => {
+    if (timer !== null) clearInterval(timer);
+    timer = null;
+  };
+  const tick = (): void => {
+    onTick();
+    idleTicks += 1;
+    if (idleTicks >= idleTicksMax && !isNeeded()) stop();
+  };
+  return {
+    wake() {
+      idleTicks = 0;
+      if (timer !== null) return;
+      onWake();
+      timer = setInterval(tick, everyMs).unref();
+    },
+    stop,
+  };
 }

@@ -1,9 +1,9 @@
 // The queue in front of the gateway's own work (key, body, decision, hold). A few requests start in each turn of the event
-// loop and the others wait here, so that turns stay short. A burst drains; a flood is cut to what starts soon.
+// loop and the others wait here, so that turns stay short. A burst is finite and drains. A flood keeps arriving, and is cut
+// to what starts soon.
 
-import { createFloodDetector } from "./flood.ts";
 import { type LoadState, OVERLOAD_POLICY } from "./policy.ts";
-import { createTicker } from "./ticker.ts";
+import { createTicker } from "./pressure.ts";
 
 const { queue: queuePolicy, concurrency: concurrencyPolicy } = OVERLOAD_POLICY;
 
@@ -283,5 +283,63 @@ function createThroughput(startedAtMs: number) {
         finishedPerMs * Math.max(concurrencyPolicy.workTargetMs, concurrencyPolicy.workSlowdownRatio * unloadedMs),
       );
     },
+  };
+}
+
+const policy = OVERLOAD_POLICY.flood;
+
+export interface FloodDetector {
+  /** Counts a request that has to wait. */
+  arrived(): void;
+  /** Takes a sample of the queue's length. Must be called regularly. */
+  sample(length: number, atMs: number): void;
+  /** Keeps the overloaded state going. */
+  rejected(atMs: number): void;
+  state(atMs: number): LoadState;
+}
+
+interface LengthSample {
+  readonly atMs: number;
+  readonly length: number;
+}
+
+/** `queueMs` is how long a long queue may go without draining. */
+export function createFloodDetector(queueMs: number): FloodDetector {
+  let arrivedSinceEmpty = 0;
+  /** The samples of the last `queueMs` during which the queue was long. */
+  let samples: LengthSample[] = [];
+  /** A clock that runs only while the queue is long, and stands still when the process does. */
+  let longForMs = 0;
+  let sampledAtMs = 0;
+  let overloadedUntilMs = 0;
+
+  /** Compares with the longest sample: a queue that clients leave and rejoin is shorter at every other sample. */
+  function isStuck(length: number): boolean {
+    samples.push({ atMs: longForMs, length });
+    while ((samples[1]?.atMs ?? longForMs) <= longForMs - queueMs) samples.shift();
+    const longest = Math.max(...samples.map((sample) => sample.length));
+    return longForMs - (samples[0] as LengthSample).atMs >= queueMs && length > longest * policy.progressRatio;
+  }
+
+  return {
+    arrived() {
+      arrivedSinceEmpty += 1;
+    },
+    sample(length, atMs) {
+      const passedMs = Math.min(atMs - sampledAtMs, policy.sampleMaxMs);
+      sampledAtMs = atMs;
+      if (length === 0) arrivedSinceEmpty = 0;
+      if (length <= policy.longQueueRequests) {
+        longForMs = 0;
+        samples = [];
+        return;
+      }
+      longForMs += passedMs;
+      if (isStuck(length) && arrivedSinceEmpty > policy.burstRequests) overloadedUntilMs = atMs + policy.holdMs;
+    },
+    rejected(atMs) {
+      overloadedUntilMs = atMs + policy.holdMs;
+    },
+    state: (atMs) => (atMs < overloadedUntilMs ? "overloaded" : "normal"),
   };
 }

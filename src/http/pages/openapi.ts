@@ -3,7 +3,7 @@
 import type { FastifyInstance } from "fastify";
 import type { TSchema } from "typebox";
 import { apiOperations } from "../api/routes.ts";
-import { SESSION_COOKIE } from "../exchange/session-guard.ts";
+import { LOGIN_COOKIE } from "../exchange/identity.ts";
 import { type Content, json, type Operation, textContent } from "../openapi/operation.ts";
 import { DOCUMENTED } from "../openapi/schema.ts";
 import { SERVICE_OPERATIONS } from "../openapi/service.ts";
@@ -58,8 +58,8 @@ const SECURITY_SCHEMES = {
   session: {
     type: "apiKey",
     in: "cookie",
-    name: SESSION_COOKIE,
-    description: `Set by signing in; over https its name is __Host-${SESSION_COOKIE}.`,
+    name: LOGIN_COOKIE,
+    description: `Set by signing in; over https its name is __Host-${LOGIN_COOKIE}.`,
   },
 } as const;
 

@@ -4,7 +4,6 @@ import { isAscii } from "node:buffer";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Cancellation } from "../../core/cancellation.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, RequestTarget } from "../../formats/format.ts";
-import type { ParsedBody } from "../../formats/json/parse.ts";
 import type { Answer } from "../../gateway/answer.ts";
 import type { Call, CallState } from "../../gateway/call.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
@@ -29,17 +28,14 @@ interface NewExchange extends HttpExchange {
 }
 
 /** Reads the body in the given format and answers it. A body that cannot be read never becomes a call. */
-export function answerIn(
+export async function answerIn(
   format: CallFormat,
   { request, reply, target }: NewExchange,
   edge: CallContext,
 ): Promise<void> {
-  const answer = ({ source, body }: ParsedBody): Promise<void> => {
-    const clientRequest = format.readRequest(source, body, { headers: request.headers as ClientHeaders, target });
-    return answerRequest({ format, clientRequest, request, reply }, edge);
-  };
-  const parsed = parsedBodyOf(request, format);
-  return parsed instanceof Promise ? parsed.then(answer) : answer(parsed);
+  const { source, body } = await parsedBodyOf(request, format);
+  const clientRequest = format.readRequest(source, body, { headers: request.headers as ClientHeaders, target });
+  return answerRequest({ format, clientRequest, request, reply }, edge);
 }
 
 /** An exchange whose request has been read. */
@@ -56,7 +52,7 @@ export interface ReadExchange extends HttpExchange {
 export async function answerRequest(
   exchange: ReadExchange,
   edge: CallContext,
-  change: ((answer: Answer) => Answer | Promise<Answer>) | null = null,
+  change: ((answer: Answer) => Promise<Answer>) | null = null,
 ): Promise<void> {
   const { clientRequest, request, reply } = exchange;
   const recording = recordingOf(request);
@@ -65,8 +61,7 @@ export async function answerRequest(
   recording.callStarted(clientRequest);
   try {
     const answer = await complete(exchange, { signal, observer: recording }, edge);
-    const sending = send(change === null ? answer : await change(answer), reply, edge);
-    if (sending !== null) await sending;
+    await send(change === null ? answer : await change(answer), reply, edge);
   } finally {
     // A stored response may keep parts of its request for a while.
     const mayFreeBody = exchange.state === undefined && change === null;
@@ -110,14 +105,13 @@ function firstOf(header: string | string[] | undefined): string | null {
   return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
-/** Null when nothing is left to do. A client that reads too slowly is cut off, whole response or stream. */
-export function send(answer: Answer, reply: FastifyReply, { settings }: CallContext): Promise<void> | null {
+/** Resolves when a stream has ended. A client that reads too slowly is cut off, whole response or stream. */
+export async function send(answer: Answer, reply: FastifyReply, { settings }: CallContext): Promise<void> {
   if (answer.headers !== null) reply.headers(answer.headers);
   const { writeStallMs } = settings.server;
   if (answer.kind === "stream") return sendStream(reply, answer, writeStallMs);
   reply.type(answer.contentType).send(inOneWrite(answer.bytes));
   if (answer.bytes.length > SMALL_BYTES) cutWhenUnread(reply.raw, writeStallMs);
-  return null;
 }
 
 /** As text, a short body is written together with the head: two parts would take the socket twice as long. */

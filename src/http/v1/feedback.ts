@@ -7,11 +7,11 @@ import { GatewayError } from "../../core/errors.ts";
 import type { AppFeedback, StoredRequest } from "../../core/requests/log.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid, type JsonObject, readChoice, readNumber, readString } from "../../formats/json/fields.ts";
-import { caughtUp } from "../api/exchange.ts";
-import { REQUEST_ID } from "../api/requests/routes.ts";
 import type { CallContext, Records } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
+import { REQUEST_ID } from "../exchange/request-head.ts";
 import { callerOf } from "./key-admission.ts";
+import { caughtUp } from "./record.ts";
 import { COMMENT_MAX } from "./request-schemas.ts";
 
 /** Another process may have answered the request, and writes its records in batches. */

@@ -3,7 +3,6 @@
 
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
-import type { Release } from "../../core/processes/semaphores.ts";
 import { type AdmissionServices, type Admitted, admit, tooManyRequests } from "../../gateway/admit.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { hasCredits, requireCredits } from "../../gateway/reserve.ts";
@@ -18,29 +17,25 @@ type KeyAdmissionContext = Pick<
   "keys" | "limiter" | "wrongKeys" | "semaphores" | "settings" | "metrics" | "now"
 >;
 
-/** Resolves or returns once the caller is known and counted; throws or rejects when the request may not go on. */
-export type AdmitRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
+/** Resolves once the caller is known and counted; rejects when the request may not go on. */
+export type AdmitRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** For requests to an endpoint: a valid key within its rate limit, and a free slot among the key's running requests. */
 export function createKeyAdmission(context: KeyAdmissionContext): AdmitRequest {
   const countCall = createCallCounter(context);
   const { requestsPerKey } = context.semaphores;
-  const keepSlot = (release: Release | null, request: FastifyRequest, reply: FastifyReply): void => {
+  return async (request, reply) => {
+    await countCall(request, reply);
+    if (request.routeOptions.config.needsNoSlot === true && !isFollowing(request)) return;
+    const { id } = callerOf(request).key;
+    const known = requestsPerKey.tryAcquire(id);
+    const release = known === undefined ? await requestsPerKey.acquire(id) : known;
     if (release === null) {
       context.metrics.shed("key_in_flight");
       throw tooManyInFlight(requestsPerKey.limit);
     }
     whenDone(request, reply, release);
   };
-  const takeSlot: AdmitRequest = (request, reply) => {
-    if (request.routeOptions.config.needsNoSlot === true && !isFollowing(request)) return undefined;
-    const slot = requestsPerKey.acquire(callerOf(request).key.id);
-    if (slot instanceof Promise) return slot.then((release) => keepSlot(release, request, reply));
-    keepSlot(slot, request, reply);
-    return undefined;
-  };
-  return (request, reply) =>
-    countCall(request, reply)?.then(() => takeSlot(request, reply)) ?? takeSlot(request, reply);
 }
 
 /** A stream stays open as long as the response that it follows runs. */
@@ -48,10 +43,7 @@ function isFollowing({ query }: FastifyRequest): boolean {
   return (query as { readonly stream?: unknown }).stream === "true";
 }
 
-/**
- * Verifies the key and counts the call against its rate limit. Synchronous where the key is in memory and its limit is
- * counted in this process, which is nearly always the case.
- */
+/** Verifies the key and counts the call against its rate limit. */
 function createCallCounter(context: KeyAdmissionContext): AdmitRequest {
   const { keys, limiter, wrongKeys, settings, now } = context;
   const services: AdmissionServices = {
@@ -61,14 +53,11 @@ function createCallCounter(context: KeyAdmissionContext): AdmitRequest {
     requestsPerMinute: settings.limits.requestsPerMinute,
     now,
   };
-  return (request, reply) => {
+  return async (request, reply) => {
     const { authorization } = request.headers;
     const keyHeader = request.clientFormat?.habits.keyHeader ?? null;
     const apiKey = keyHeader === null ? undefined : [request.headers[keyHeader]].flat()[0];
-    const admitted = admit({ authorization, apiKey, address: () => request.ip }, services);
-    if (admitted instanceof Promise) return admitted.then((known) => noteAdmitted(request, reply, known));
-    noteAdmitted(request, reply, admitted);
-    return undefined;
+    noteAdmitted(request, reply, await admit({ authorization, apiKey, address: () => request.ip }, services));
   };
 }
 

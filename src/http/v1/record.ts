@@ -15,7 +15,7 @@ import { NO_FACTS, reportOf } from "../../gateway/report.ts";
 import type { AnsweredRequest } from "../../gateway/shadow/sampler.ts";
 import { failureReason, type RequestMetric } from "../../telemetry/request-metrics.ts";
 import { readTraceparent, type TraceContext } from "../../telemetry/trace-context.ts";
-import type { CallContext } from "../context.ts";
+import type { CallContext, Records } from "../context.ts";
 import { freeBody } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { routeOf } from "../exchange/request-format.ts";
@@ -320,4 +320,16 @@ function loggedAttempt(attempt: AttemptReport, keepsContent: boolean): object {
   const reason = loggedReason(attempt, keepsContent);
   const dropped = droppedFields.length > 0 ? droppedFields : undefined;
   return { model, provider, outcome, status, reason, durationMs, droppedFields: dropped };
+}
+
+const CATCH_UP_MS = 2_000;
+
+/** Waits until the latest requests can be read, but not long: the store may be stuck. */
+export async function caughtUp({ recorder }: Records): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CATCH_UP_MS);
+  });
+  await Promise.race([recorder.flush(), timeout]);
+  clearTimeout(timer);
 }

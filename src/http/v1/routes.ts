@@ -25,11 +25,9 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
   server.decorateRequest("caller", null);
   server.decorateRequest("recording", null);
   server.register(async (v1) => {
-    v1.addHook("onRequest", (request, reply, done) => {
+    v1.addHook("onRequest", async (request, reply) => {
       request.recording = new RequestRecording(request, reply, edge);
-      const admitted = admit(request, reply);
-      if (admitted === undefined) done();
-      else admitted.then(() => done(), done);
+      await admit(request, reply);
     });
     v1.addHook("onRequest", createCreditCheck(edge));
     // The body is here only now, so a slow upload holds up nobody else.

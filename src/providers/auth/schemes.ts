@@ -16,7 +16,7 @@ export interface UnsignedRequest {
 
 export type AuthRow =
   | { readonly form: "fixed"; headers(provider: Provider): AuthHeaders }
-  | { readonly form: "signed"; sign(provider: Provider, request: UnsignedRequest): AuthHeaders | Promise<AuthHeaders> }
+  | { readonly form: "signed"; sign(provider: Provider, request: UnsignedRequest): Promise<AuthHeaders> }
   /** Sent as a bearer token. A call to fetch one is given up when the signal says so. */
   | { readonly form: "token"; fetchToken(provider: Provider, signal: AbortSignal): Promise<Token> };
 
@@ -42,7 +42,7 @@ export type Auth =
       /** Whether a request that got 401 is worth another try, with other headers. */
       readonly isRenewable: boolean;
       /** `refused`: the headers that just got 401. */
-      headersFor(request: UnsignedRequest, refused: AuthHeaders | null): AuthHeaders | Promise<AuthHeaders>;
+      headersFor(request: UnsignedRequest, refused: AuthHeaders | null): Promise<AuthHeaders>;
       /** What must not appear in an error, beside what the configuration holds. */
       secrets(): readonly string[];
     };

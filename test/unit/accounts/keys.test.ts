@@ -34,10 +34,12 @@ describe("the text of a key", () => {
 });
 
 describe("verify", () => {
-  test("returns synchronously for a known key", async () => {
-    const { keys } = createService();
+  test("finds a known key without asking the database", async () => {
+    const { keys, state } = createService();
     const { key, text } = await keys.create(wanted);
-    expect(keys.verify(text)).toEqual({ state: "ok", key, profile: null });
+    const reads = state.revisionReads;
+    expect(await keys.verify(text)).toEqual({ state: "ok", key, profile: null });
+    expect(state.revisionReads).toBe(reads);
   });
 
   test.each([
@@ -47,9 +49,9 @@ describe("verify", () => {
     ["a character that no key has", "sk-service-abc def"],
     ["a line break at the end", `${makeKeyText()}\n`],
     ["far too long", `sk-service-${"a".repeat(300)}`],
-  ])("rejects without asking the database: %s", (_what, text) => {
+  ])("rejects without asking the database: %s", async (_what, text) => {
     const { keys, state } = createService();
-    expect(keys.verify(text)).toEqual({ state: "unknown" });
+    expect(await keys.verify(text)).toEqual({ state: "unknown" });
     expect(state.revisionReads).toBe(0);
   });
 
@@ -66,12 +68,12 @@ describe("verify", () => {
     const first = await keys.create(wanted);
     const second = await keys.create({ ...wanted, expiresAtMs: clock.ms + 100 });
     expect(await keys.revoke("default", [first.key.id])).toEqual([first.key.id]);
-    expect(keys.verify(first.text)).toEqual({ state: "unknown" });
-    expect(keys.verify(second.text)).toMatchObject({ state: "ok" });
+    expect(await keys.verify(first.text)).toEqual({ state: "unknown" });
+    expect(await keys.verify(second.text)).toMatchObject({ state: "ok" });
     clock.ms += 99;
-    expect(keys.verify(second.text)).toMatchObject({ state: "ok" });
+    expect(await keys.verify(second.text)).toMatchObject({ state: "ok" });
     clock.ms += 1;
-    expect(keys.verify(second.text)).toEqual({ state: "unknown" });
+    expect(await keys.verify(second.text)).toEqual({ state: "unknown" });
     expect(keyStatus(second.key, clock.ms)).toBe("expired");
   });
 
@@ -80,21 +82,21 @@ describe("verify", () => {
     const old = await keys.create(wanted);
     await keys.rotate("default", old.key.id, 0);
     clock.ms -= 60_000;
-    expect(keys.verify(old.text)).toEqual({ state: "unknown" });
+    expect(await keys.verify(old.text)).toEqual({ state: "unknown" });
   });
 
   test("returns the key's profile, and says when it was deleted", async () => {
     const { keys, profiles } = createService();
     const profile = await profiles.create("default", { name: "p", constraints: NO_CONSTRAINTS });
     const { text } = await keys.create({ ...wanted, profileId: profile.id });
-    expect(keys.verify(text)).toMatchObject({ state: "ok", profile });
+    expect(await keys.verify(text)).toMatchObject({ state: "ok", profile });
     const changed = await profiles.update("default", profile.id, {
       name: "q",
       constraints: { ...NO_CONSTRAINTS, tierFloor: "COMPLEX" },
     });
-    expect(keys.verify(text)).toMatchObject({ profile: changed });
+    expect(await keys.verify(text)).toMatchObject({ profile: changed });
     await profiles.delete("default", profile.id);
-    expect(keys.verify(text)).toEqual({ state: "profile-deleted" });
+    expect(await keys.verify(text)).toEqual({ state: "profile-deleted" });
   });
 
   test("asks the database once for an unknown key, then not again for two seconds", async () => {
@@ -103,7 +105,7 @@ describe("verify", () => {
     expect(await keys.verify(wrong)).toEqual({ state: "unknown" });
     const reads = state.revisionReads;
     clock.ms += 1_999;
-    for (let count = 0; count < 50; count += 1) expect(keys.verify(wrong)).toEqual({ state: "unknown" });
+    for (let count = 0; count < 50; count += 1) expect(await keys.verify(wrong)).toEqual({ state: "unknown" });
     expect(state.revisionReads).toBe(reads);
     clock.ms += 1;
     await keys.verify(wrong);
@@ -122,7 +124,7 @@ describe("verify", () => {
     const wrong = makeKeyText();
     state.isDown = true;
     await expect(keys.verify(wrong)).rejects.toMatchObject({ kind: "unavailable", status: 503 });
-    expect(keys.verify(text)).toMatchObject({ state: "ok" });
+    expect(await keys.verify(text)).toMatchObject({ state: "ok" });
     state.isDown = false;
     expect(await keys.verify(wrong)).toEqual({ state: "unknown" });
   });
@@ -141,7 +143,7 @@ describe("verify", () => {
     };
     await directory.catchUp();
     expect(readings).toBe(2);
-    expect(keys.verify(text)).toEqual({ state: "unknown" });
+    expect(await keys.verify(text)).toEqual({ state: "unknown" });
   });
 });
 
@@ -182,7 +184,7 @@ describe("last used", () => {
     expect(state.touches).toEqual([]);
     for (let count = 0; count < 10; count += 1) {
       clock.ms += 10;
-      keys.verify(text);
+      await keys.verify(text);
     }
     expect((await keys.list("default", { limit: 10, after: null }))[0]?.lastUsedAtMs).toBe(clock.ms);
     await keys.flush();
@@ -195,7 +197,7 @@ describe("last used", () => {
     const { keys, state } = createService();
     const { key, text } = await keys.create(wanted);
     await keys.revoke("default", [key.id]);
-    keys.verify(text);
+    await keys.verify(text);
     await keys.stop();
     expect(state.touches).toEqual([]);
   });
@@ -204,13 +206,13 @@ describe("last used", () => {
     const { keys, state, clock, warnings } = createService();
     const first = await keys.create(wanted);
     const second = await keys.create(wanted);
-    keys.verify(first.text);
-    keys.verify(second.text);
+    await keys.verify(first.text);
+    await keys.verify(second.text);
     const earlier = clock.ms;
     state.isDown = true;
     const failing = keys.flush();
     clock.ms += 5;
-    keys.verify(first.text);
+    await keys.verify(first.text);
     await failing;
     expect(warnings).toHaveLength(1);
     state.isDown = false;

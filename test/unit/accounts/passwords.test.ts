@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from "vitest";
 import { createSignInLimiter, SIGN_IN_WINDOW_MS } from "../../../src/accounts/limits/sign-ins.ts";
+import { createLogins, LOGIN_IDLE_MS, LOGIN_MAX_MS } from "../../../src/accounts/logins.ts";
 import { checkPassword, createPasswords } from "../../../src/accounts/passwords.ts";
-import { createSessions, SESSION_IDLE_MS, SESSION_MAX_MS } from "../../../src/accounts/sessions.ts";
 import { createUsers } from "../../../src/accounts/users.ts";
-import type { Session, User } from "../../../src/core/people.ts";
+import type { Login, User } from "../../../src/core/people.ts";
 import { fc } from "../../support/property.ts";
 
 const passwords = createPasswords({ n: 16, r: 8, p: 1 });
@@ -64,16 +64,16 @@ describe("a new password", () => {
 });
 
 describe("sign-in limits", () => {
-  it("never admit more in a window than the limit", () => {
+  it("never admit more in a window than the limit", async () => {
     const event = fc.record({ name: fc.constantFrom("a", "b"), pauseMs: fc.integer({ min: 0, max: 90_000 }) });
-    fc.assert(
-      fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { maxLength: 60 }), async (events) => {
         let nowMs = 0;
         const limiter = createSignInLimiter(() => nowMs);
         const passed: Record<string, number[]> = { a: [], b: [] };
         for (const { name, pauseMs } of events) {
           nowMs += pauseMs;
-          if (limiter.begin([{ name, most: 3 }]).waitSeconds === 0) passed[name]?.push(nowMs);
+          if ((await limiter.begin([{ name, most: 3 }])).waitSeconds === 0) passed[name]?.push(nowMs);
         }
         for (const times of Object.values(passed)) {
           // A window begins with the first attempt after the last one ended; no four in a row fit into half of one.
@@ -86,19 +86,19 @@ describe("sign-in limits", () => {
     );
   });
 
-  it("say how long to wait, and take a success back", () => {
+  it("say how long to wait, and take a success back", async () => {
     let nowMs = 0;
     const limiter = createSignInLimiter(() => nowMs);
     const limits = [{ name: "x", most: 2 }];
-    const begin = (): number => limiter.begin(limits).waitSeconds;
-    const success = limiter.begin(limits);
+    const begin = async (): Promise<number> => (await limiter.begin(limits)).waitSeconds;
+    const success = await limiter.begin(limits);
     expect(success.waitSeconds).toBe(0);
     success.succeeded();
-    expect([begin(), begin()]).toEqual([0, 0]);
+    expect([await begin(), await begin()]).toEqual([0, 0]);
     nowMs = 1_000;
-    expect(begin()).toBe(SIGN_IN_WINDOW_MS / 1000 - 1);
+    expect(await begin()).toBe(SIGN_IN_WINDOW_MS / 1000 - 1);
     nowMs = SIGN_IN_WINDOW_MS;
-    expect(begin()).toBe(0);
+    expect(await begin()).toBe(0);
   });
 });
 
@@ -133,31 +133,30 @@ describe("signing in", () => {
   });
 });
 
-describe("a session", () => {
+describe("a login", () => {
   it("slides for two weeks at a time, but not beyond ninety days", async () => {
     let nowMs = 0;
-    const kept = new Map<string, Session>();
+    const kept = new Map<string, Login>();
     const store = {
-      insert: async (session: Session) => void kept.set(session.hash, session),
+      insert: async (login: Login) => void kept.set(login.hash, login),
       find: async (hash: string) => {
-        const session = kept.get(hash);
-        return session === undefined ? null : { session, user: ADA };
+        const login = kept.get(hash);
+        return login === undefined ? null : { login, user: ADA };
       },
-      touch: async (hash: string, seenAtMs: number) =>
-        void kept.set(hash, { ...(kept.get(hash) as Session), seenAtMs }),
+      touch: async (hash: string, seenAtMs: number) => void kept.set(hash, { ...(kept.get(hash) as Login), seenAtMs }),
       delete: async (hash: string) => void kept.delete(hash),
     };
-    const sessions = createSessions({ store, now: () => nowMs });
-    const token = await sessions.open(ADA);
+    const logins = createLogins({ store, now: () => nowMs });
+    const token = await logins.open(ADA);
     expect([...kept.keys()]).not.toContain(token);
-    while (nowMs + SESSION_IDLE_MS - 1 < SESSION_MAX_MS) {
-      nowMs += SESSION_IDLE_MS - 1;
-      expect((await sessions.find(token))?.user).toBe(ADA);
+    while (nowMs + LOGIN_IDLE_MS - 1 < LOGIN_MAX_MS) {
+      nowMs += LOGIN_IDLE_MS - 1;
+      expect((await logins.find(token))?.user).toBe(ADA);
     }
-    nowMs = SESSION_MAX_MS;
-    expect(await sessions.find(token)).toBeNull();
-    const idle = await sessions.open(ADA);
-    nowMs += SESSION_IDLE_MS;
-    expect(await sessions.find(idle)).toBeNull();
+    nowMs = LOGIN_MAX_MS;
+    expect(await logins.find(token)).toBeNull();
+    const idle = await logins.open(ADA);
+    nowMs += LOGIN_IDLE_MS;
+    expect(await logins.find(idle)).toBeNull();
   });
 });

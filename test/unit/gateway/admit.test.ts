@@ -8,8 +8,8 @@ const ADMITTED = { allowed: true, limit: 60, remaining: 59, resetSeconds: 60, re
 
 function services(verified: Verification): AdmissionServices {
   return {
-    keys: { verify: () => verified },
-    limiter: { admit: () => ADMITTED },
+    keys: { verify: async () => verified },
+    limiter: { admit: async () => ADMITTED },
     wrongKeys: { waitSeconds: () => 0, note: () => undefined },
     requestsPerMinute: 60,
     now: () => 0,
@@ -18,20 +18,21 @@ function services(verified: Verification): AdmissionServices {
 
 const given = { authorization: "Bearer sk-service-x", apiKey: undefined };
 
-it("does not ask for the address of a caller whose key is known", () => {
+it("does not ask for the address of a caller whose key is known", async () => {
   const known = {
     state: "ok",
     key: { id: "key_1", requestsPerMinute: null },
     profile: null,
   } as unknown as Verification;
-  const admitted = admit({ ...given, address: () => expect.unreachable() }, services(known));
+  const admitted = await admit({ ...given, address: () => expect.unreachable() }, services(known));
   expect(admitted).toMatchObject({ caller: { key: { id: "key_1" } }, admission: { allowed: true } });
 });
 
-it("notes the address that a wrong key came from", () => {
+it("notes the address that a wrong key came from", async () => {
   const noted: string[] = [];
   const unknown = services({ state: "unknown" });
   const wrongKeys = { waitSeconds: () => 0, note: (address: string) => void noted.push(address) };
-  expect(() => admit({ ...given, address: () => "10.0.0.7" }, { ...unknown, wrongKeys })).toThrow(/not valid/);
+  const admitted = admit({ ...given, address: () => "10.0.0.7" }, { ...unknown, wrongKeys });
+  await expect(admitted).rejects.toThrow(/not valid/);
   expect(noted).toEqual(["10.0.0.7"]);
 });

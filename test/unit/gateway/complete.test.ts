@@ -18,8 +18,16 @@ const HELLO = event(chunk("first", { content: "Hello" }));
 /** A body that has said these things and then waits. */
 function openBody(texts: readonly string[]): ReplyBody {
   const pieces = texts.map((text) => Buffer.from(text));
-  const read = (): Buffer | Promise<null> => pieces.shift() ?? new Promise(() => undefined);
-  return { read, failure: null, eventSeen: vi.fn(), lingers: vi.fn(), cancel: vi.fn(), release: vi.fn() };
+  const read = (): Promise<null> => new Promise(() => undefined);
+  return {
+    tryRead: () => pieces.shift(),
+    read,
+    failure: null,
+    eventSeen: vi.fn(),
+    lingers: vi.fn(),
+    cancel: vi.fn(),
+    release: vi.fn(),
+  };
 }
 
 function begin(send: () => Promise<Reply>) {

@@ -20,6 +20,7 @@ const SERVICE = {
 function begin(texts: readonly string[], finish: () => Promise<string> | string) {
   const pieces = texts.map((text) => Buffer.from(text));
   const body: ReplyBody = {
+    tryRead: () => undefined,
     read: () => Promise.resolve(pieces.shift() ?? null),
     failure: null,
     eventSeen: vi.fn(),

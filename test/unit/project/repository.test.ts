@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { LAYER_FOLDERS } from "../../../scripts/layers.mjs";
+import { HTTP_ROOMS, LAYER_FOLDERS } from "../../../scripts/layers.mjs";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const FILES = repositoryFiles();
@@ -144,6 +144,14 @@ describe("the layering rules of biome.json", () => {
     ["src/http/v1/a.ts", "../../cli/serve.ts"],
     ["src/http/a.ts", "../app/app.ts"],
     ["src/http/exchange/a.ts", "../../app/app.ts"],
+    ["src/http/exchange/b.ts", "../overload/policy.ts"],
+    ["src/http/exchange/c.ts", "../context.ts"],
+    ["src/http/openapi/a.ts", "../exchange/body.ts"],
+    ["src/http/overload/a.ts", "../context.ts"],
+    ["src/http/v1/b.ts", "../api/route.ts"],
+    ["src/http/v1/responses/a.ts", "../../api/route.ts"],
+    ["src/http/api/a.ts", "../pages/docs.ts"],
+    ["src/http/pages/a.ts", "../server.ts"],
     ["src/app/a.ts", "../cli/serve.ts"],
     ["src/app/b.ts", "../demo/fill.ts"],
     ["src/demo/a.ts", "../cli/demo.ts"],
@@ -157,6 +165,10 @@ describe("the layering rules of biome.json", () => {
     ["src/store/ok.ts", "node:fs"],
     ["src/gateway/ok.ts", "../providers/registry.ts"],
     ["src/http/ok.ts", "../gateway/complete.ts"],
+    ["src/http/overload/ok.ts", "../exchange/body.ts"],
+    ["src/http/v1/ok.ts", "../context.ts"],
+    ["src/http/api/ok.ts", "../v1/record.ts"],
+    ["src/http/pages/ok.ts", "../api/routes.ts"],
     ["src/cli/ok.ts", "../app/app.ts"],
   ] as const;
   const folder = mkdtempSync(join(tmpdir(), "switchyard-layers-"));
@@ -186,6 +198,14 @@ describe("the layering rules of biome.json", () => {
     const names = folders.map((entry) => entry.name).sort();
     expect(LAYER_FOLDERS.map((row) => row.folder).sort()).toEqual(names);
     const covered = new Set([...REFUSED, ...ALLOWED].map(([path]) => path.split("/")[1]));
+    expect(names.filter((name) => !covered.has(name))).toEqual([]);
+  });
+
+  test("every folder of src/http/ has a row in scripts/layers.mjs and a refused import here", () => {
+    const folders = readdirSync(join(ROOT, "src/http"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const names = folders.map((entry) => entry.name).sort();
+    expect(Object.keys(HTTP_ROOMS).sort()).toEqual(names);
+    const covered = new Set(REFUSED.map(([path]) => path.split("/")[2]));
     expect(names.filter((name) => !covered.has(name))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { sandboxToolCall } from "../../../src/providers/sandbox-tools.ts";
+import { sandboxToolCall } from "../../../src/providers/sandbox.ts";
 
 type Properties = Readonly<Record<string, object>>;
 const TEXT = { type: "string" };

@@ -2,7 +2,7 @@
 
 import { Histogram, Registry } from "prom-client";
 import { expect, test } from "vitest";
-import { TimeHistogram } from "../../../src/telemetry/time-histogram.ts";
+import { TimeHistogram } from "../../../src/telemetry/request-metrics.ts";
 
 const TIMES: readonly (readonly [string, number])[] = [
   ["/a", 0.001],

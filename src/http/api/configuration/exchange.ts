@@ -8,7 +8,7 @@ import { invalid } from "../../../formats/json/fields.ts";
 import { changesBetween } from "../../../versions/changes.ts";
 import { isTooDeep } from "../../../versions/document.ts";
 import type { Publication, Published, Versions } from "../../../versions/versions.ts";
-import { actorOf } from "../../exchange/session-guard.ts";
+import { actorOf } from "../../exchange/identity.ts";
 import type { Parameter } from "../../openapi/operation.ts";
 import { AnyText, Integer, named, nullable, plainText, type Shape, Time } from "../../openapi/schema.ts";
 import { isoTime } from "../exchange.ts";

@@ -7,7 +7,7 @@ import type { RequestFilter } from "../../../core/requests/log.ts";
 import { matchesFilter } from "../../../core/requests/match.ts";
 import type { OperatorContext } from "../../context.ts";
 import { createEventQueue, type EventQueue } from "../../exchange/event-queue.ts";
-import { identify } from "../../exchange/session-guard.ts";
+import { identify } from "../../exchange/identity.ts";
 import { relayPieces, sendStream } from "../../exchange/stream.ts";
 import { eventStream } from "../../openapi/operation.ts";
 import { AnyObject } from "../../openapi/schema.ts";
@@ -87,7 +87,7 @@ function watch(queue: EventQueue, filter: RequestFilter, edge: OperatorContext):
   });
 }
 
-/** Checked again and again: sessions end, and people lose an account. While the store is down, nothing changes. */
+/** Checked again and again: logins end, and people lose an account. While the store is down, nothing changes. */
 async function endWhenRefused(request: FastifyRequest, queue: EventQueue, edge: OperatorContext): Promise<void> {
   try {
     await identify(request, edge);

@@ -6,9 +6,11 @@ import type { Page } from "../../../core/accounts.ts";
 import { formatUsd } from "../../../core/money.ts";
 import { type MarkedRequest, REQUEST_SORTS, type StoredRequest } from "../../../core/requests/log.ts";
 import type { OperatorContext } from "../../context.ts";
+import { REQUEST_ID } from "../../exchange/request-head.ts";
 import { query, textContent } from "../../openapi/operation.ts";
 import { AnyText, Integer, listed, named, optional, page, strict, TierName, Time } from "../../openapi/schema.ts";
-import { accountOf, caughtUp, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
+import { caughtUp } from "../../v1/record.ts";
+import { accountOf, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
 import { csvRow, fileName, sendFile, textPages } from "../export.ts";
 import { type ApiRoute, get, post, sentAs } from "../route.ts";
 import { checkRange, DEFAULT_RANGE_MS, filterOf, filters, timeOf } from "./filter.ts";
@@ -165,9 +167,6 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
     },
   }),
 ];
-
-/** A caller chooses X-Request-Id, so more characters are allowed than in our own ids. */
-export const REQUEST_ID = /^[\w.=-]{1,200}$/;
 
 /** A request of another account gets the error for one that does not exist. */
 async function storedOf(request: FastifyRequest, edge: OperatorContext): Promise<StoredRequest> {

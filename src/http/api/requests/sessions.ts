@@ -3,11 +3,12 @@
 import { Type } from "typebox";
 import { formatUsd } from "../../../core/money.ts";
 import type { LoggedTurn } from "../../../core/requests/log.ts";
-import type { SessionSummary } from "../../../core/requests/sessions.ts";
+import type { LoggedSession } from "../../../core/requests/logged-sessions.ts";
 import { SESSION_STATES } from "../../../core/session.ts";
 import { query } from "../../openapi/operation.ts";
 import { AnyText, Integer, named, nullable, page, type Shape, Texts, Time } from "../../openapi/schema.ts";
-import { accountOf, caughtUp, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
+import { caughtUp } from "../../v1/record.ts";
+import { accountOf, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
 import { type ApiRoute, get } from "../route.ts";
 import { keyFilter, range, sessionFilterOf, userFilter } from "./filter.ts";
 import { lineFields, type Names, namesOf, type WrittenLine, writeSummary } from "./record.ts";
@@ -73,7 +74,7 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
       await caughtUp(edge.records);
       return listPage(
         asked,
-        (each) => edge.records.sessions.list(wanted, each),
+        (each) => edge.records.loggedSessions.list(wanted, each),
         (line) => writeSession(line, names),
       );
     },
@@ -85,7 +86,7 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
       const { id } = request.params as { id: string };
       const accountId = await accountOf(request, edge);
       await caughtUp(edge.records);
-      const found = id.includes("\u0000") ? null : await edge.records.sessions.find(accountId, id);
+      const found = id.includes("\u0000") ? null : await edge.records.loggedSessions.find(accountId, id);
       if (found === null) throw missing("session", id);
       const names = namesOf(edge, accountId);
       const turns = await edge.records.requests.turns(accountId, id, TURNS_MAX);
@@ -106,7 +107,7 @@ function writeTurns(turns: readonly LoggedTurn[], names: Names): Shape<typeof Se
   });
 }
 
-function writeSession(found: SessionSummary, names: Names): Shape<typeof RequestSessionSchema> {
+function writeSession(found: LoggedSession, names: Names): Shape<typeof RequestSessionSchema> {
   const { firstMs, lastMs, keyIds, charge, baseline, ...rest } = found;
   return {
     ...rest,

@@ -10,7 +10,7 @@ const SIGNED_HEADERS = ["content-type", "x-region"] as const;
 /** Signs with the provider's key; the time is part of what is signed. */
 export const SIGNATURE: AuthRow = {
   form: "signed",
-  sign: ({ apiKey }, request) => {
+  sign: async ({ apiKey }, request) => {
     const time = String(Date.now());
     return { "x-time": time, "x-signature": signatureOf(apiKey ?? "", time, request) };
   },

@@ -1,12 +1,13 @@
 // A Messages request whose turns are left undecoded means the same as one that is decoded as a whole: the same asks for
 // routing, and the same bytes for every provider.
 
+import { describe, expect, it, vi } from "vitest";
 import { hasImages, isUndecoded, isUnread } from "../../../../src/core/chat.ts";
 import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
 import { writeProviderRequest } from "../../../../src/formats/bridge.ts";
 import type { ClientRequest, Outgoing, ProviderFormat } from "../../../../src/formats/format.ts";
 import { gemini } from "../../../../src/formats/gemini/codec.ts";
-import { type UndecodedPart, parseFields } from "../../../../src/formats/json/body-fields.ts";
+import { parseFields, type UndecodedPart } from "../../../../src/formats/json/body-fields.ts";
 import { parseBody, scanBody } from "../../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { openaiResponses } from "../../../../src/formats/openai-responses/codec.ts";
@@ -20,7 +21,6 @@ import { makeModel } from "../../../support/catalog.ts";
 import { escapedJson } from "../../../support/formats/escaped.ts";
 import { oddText as text } from "../../../support/formats/odd-texts.ts";
 import { fc } from "../../../support/property.ts";
-import { describe, expect, it, vi } from "vitest";
 
 const PROVIDERS = [openaiChat, openaiResponses, anthropicMessages, gemini];
 const { dialect } = makeModel();

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, it } from "vitest";
-import { normaliseGoogleUrl } from "../../../../src/http/exchange/google-url.ts";
+import { normaliseGoogleUrl } from "../../../../src/http/exchange/request-head.ts";
 import { cpuMs } from "../../../support/cpu-time.ts";
 
 function normalised(url: string, headers: IncomingHttpHeaders = {}): { url: string; headers: IncomingHttpHeaders } {

@@ -1,8 +1,8 @@
 // Flood detection: a long queue is a flood when it does not drain and more arrive than a burst has.
 
 import { beforeEach, describe, expect, it } from "vitest";
-import { createFloodDetector, type FloodDetector } from "../../../../src/http/overload/flood.ts";
 import { OVERLOAD_POLICY } from "../../../../src/http/overload/policy.ts";
+import { createFloodDetector, type FloodDetector } from "../../../../src/http/overload/queue.ts";
 
 const QUEUE_MS = 500;
 const SAMPLE_MS = 50;

@@ -2,9 +2,8 @@
 
 import { beforeEach, expect, it, vi } from "vitest";
 import { OVERLOAD_POLICY } from "../../../../src/http/overload/policy.ts";
-import { createPressure } from "../../../../src/http/overload/pressure.ts";
+import { createPressure, createTicker } from "../../../../src/http/overload/pressure.ts";
 import { createQueue } from "../../../../src/http/overload/queue.ts";
-import { createTicker } from "../../../../src/http/overload/ticker.ts";
 
 const { idleMs } = OVERLOAD_POLICY.admission;
 const EVERY_MS = 50;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withoutNoise } from "../../../../src/routing/classifier/noise.ts";
-import { readPrompt } from "../../../../src/routing/classifier/signals.ts";
+import { readPrompt, withoutNoise } from "../../../../src/routing/classifier/signals.ts";
 
 describe("what is asked", () => {
   const cut: readonly [string, string][] = [

@@ -2,13 +2,13 @@
 
 import type { Page } from "../../core/accounts.ts";
 import type { Db, SqlRow } from "../../core/db.ts";
+import type { LoggedSession, LoggedSessionQuery, LoggedSessions } from "../../core/requests/logged-sessions.ts";
 import { recordIdAt } from "../../core/requests/records.ts";
-import type { SessionLog, SessionQuery, SessionSummary } from "../../core/requests/sessions.ts";
 import { inListSql, listValue } from "../dialect.ts";
 import { addIds, addLabel, addSessions, type Conditions, newConditions } from "./conditions.ts";
 
 /** Reads through `db`, which need not be the connection that writes. */
-export function createSessionLog(db: Db): SessionLog {
+export function createLoggedSessions(db: Db): LoggedSessions {
   return {
     async list(query, { limit, after }) {
       const found = await lastTurns(db, query, { limit, after });
@@ -34,7 +34,11 @@ const STEP_MAX = 32_000;
  * The last turn of each conversation, newest first. Requests are read backwards until there are enough of them, so a page
  * costs the same however long the log is. What was listed before this page has a turn from `after` on.
  */
-async function lastTurns(db: Db, query: SessionQuery, { limit, after }: Page): Promise<ReadonlyMap<string, string>> {
+async function lastTurns(
+  db: Db,
+  query: LoggedSessionQuery,
+  { limit, after }: Page,
+): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const end = query.toMs === undefined ? null : recordIdAt(query.toMs);
   let before = after !== null && (end === null || after < end) ? after : end;
@@ -58,7 +62,7 @@ async function lastTurns(db: Db, query: SessionQuery, { limit, after }: Page): P
 /** Those of the conversations that have a turn from that id on. */
 async function listedBefore(
   db: Db,
-  query: SessionQuery,
+  query: LoggedSessionQuery,
   sessions: readonly string[],
   { after, end }: { readonly after: string; readonly end: string | null },
 ): Promise<ReadonlySet<string>> {
@@ -70,7 +74,7 @@ async function listedBefore(
 }
 
 /** Turns that pass the filters, whenever they were. */
-function turnsOf(db: Db, { accountId, user, keyId, states }: SessionQuery): Conditions {
+function turnsOf(db: Db, { accountId, user, keyId, states }: LoggedSessionQuery): Conditions {
   const where = newConditions();
   where.add("account_id = ? AND session <> ''", accountId);
   addLabel(where, "end_user", user);
@@ -84,7 +88,7 @@ async function readSessions(
   db: Db,
   accountId: string,
   sessions: readonly string[],
-): Promise<ReadonlyMap<string, SessionSummary>> {
+): Promise<ReadonlyMap<string, LoggedSession>> {
   if (sessions.length === 0) return new Map();
   const where = newConditions();
   where.add("account_id = ?", accountId);
@@ -92,7 +96,7 @@ async function readSessions(
   const by = "session, model, provider, end_user, key_id, session_state";
   const sql = `SELECT ${by}, ${SUMS} FROM requests WHERE ${where.sql()} GROUP BY ${by} ORDER BY MIN(id)`;
   const rows = await db.query(sql, where.params);
-  const found = new Map<string, SessionSummary>();
+  const found = new Map<string, LoggedSession>();
   for (const row of rows) {
     const session = String(row.session);
     found.set(session, addRow(found.get(session) ?? emptySession(session), row));
@@ -113,7 +117,7 @@ const SUMS = [
   .concat("MIN(created_at) AS first_at", "MAX(created_at) AS last_at", "MAX(id) AS last_id")
   .join(", ");
 
-function emptySession(session: string): SessionSummary {
+function emptySession(session: string): LoggedSession {
   return {
     id: "",
     session,
@@ -136,7 +140,7 @@ function emptySession(session: string): SessionSummary {
 }
 
 /** Names in the order in which the conversation had them. */
-function addRow(sum: SessionSummary, row: SqlRow): SessionSummary {
+function addRow(sum: LoggedSession, row: SqlRow): LoggedSession {
   const turns = Number(row.turns);
   return {
     ...sum,

@@ -1,41 +1,41 @@
-// Dashboard sessions: opened at sign-in, found by their token, ended at sign-out. They live in the database, so that they
+// Logins: opened at sign-in, found by their token, ended at sign-out. They live in the database, so that they
 // survive a restart and are valid on every process.
 
-import type { Session, SessionStore, User } from "../core/people.ts";
+import type { Login, LoginStore, User } from "../core/people.ts";
 import { hashToken, makeToken } from "./token.ts";
 
 export interface SignedIn {
   readonly user: User;
-  readonly session: Session;
+  readonly login: Login;
 }
 
-export interface Sessions {
+export interface Logins {
   /** The token is returned here and stored nowhere. */
   open(user: User): Promise<string>;
-  /** One session for all visitors of a demo, so that a crawler without cookies does not fill the database. */
+  /** One login for all visitors of a demo, so that a crawler without cookies does not fill the database. */
   openShared(user: User): Promise<string>;
-  /** Null when there is no such session, or it has ended. */
+  /** Null when there is no such login, or it has ended. */
   find(token: string): Promise<SignedIn | null>;
-  /** A shared session goes on for the other visitors. */
+  /** A shared login goes on for the other visitors. */
   end(token: string): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
-/** A session ends when it was not used for this long. */
-export const SESSION_IDLE_MS = 14 * DAY_MS;
+/** A login ends when it was not used for this long. */
+export const LOGIN_IDLE_MS = 14 * DAY_MS;
 /** It ends after this time in any case. */
-export const SESSION_MAX_MS = 90 * DAY_MS;
+export const LOGIN_MAX_MS = 90 * DAY_MS;
 /** Its last use is written this often, not with every request. */
 const TOUCH_MS = 10 * 60_000;
 
-export function createSessions({ store, now = Date.now }: { store: SessionStore; now?: () => number }): Sessions {
+export function createLogins({ store, now = Date.now }: { store: LoginStore; now?: () => number }): Logins {
   let shared: Promise<string> | null = null;
 
   async function open(user: User): Promise<string> {
     const token = makeToken();
     const atMs = now();
-    const session = { hash: hashToken(token) as string, userId: user.id, createdAtMs: atMs, seenAtMs: atMs };
-    await store.insert(session, atMs - SESSION_IDLE_MS);
+    const login = { hash: hashToken(token) as string, userId: user.id, createdAtMs: atMs, seenAtMs: atMs };
+    await store.insert(login, atMs - LOGIN_IDLE_MS);
     return token;
   }
 
@@ -44,9 +44,9 @@ export function createSessions({ store, now = Date.now }: { store: SessionStore;
     const found = hash === null ? null : await store.find(hash);
     if (found === null) return null;
     const atMs = now();
-    const { createdAtMs, seenAtMs } = found.session;
-    if (atMs >= seenAtMs + SESSION_IDLE_MS || atMs >= createdAtMs + SESSION_MAX_MS) return null;
-    if (atMs >= seenAtMs + TOUCH_MS) await store.touch(found.session.hash, atMs);
+    const { createdAtMs, seenAtMs } = found.login;
+    if (atMs >= seenAtMs + LOGIN_IDLE_MS || atMs >= createdAtMs + LOGIN_MAX_MS) return null;
+    if (atMs >= seenAtMs + TOUCH_MS) await store.touch(found.login.hash, atMs);
     return found;
   }
 

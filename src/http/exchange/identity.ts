@@ -1,16 +1,26 @@
 // Identity on /api: the admin token, or a signed-in user by cookie. One place for both, and for what each may do.
 
+import { createHash, timingSafeEqual } from "node:crypto";
 // Its types are those of cookies on requests and replies.
 import type {} from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { DEVICE_MAX_MS } from "../../accounts/devices.ts";
-import { SESSION_MAX_MS, type SignedIn } from "../../accounts/sessions.ts";
+import type { WrongKeys } from "../../accounts/limits/wrong-keys.ts";
+import { LOGIN_MAX_MS, type Logins, type SignedIn } from "../../accounts/logins.ts";
+import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { OperatorContext } from "../context.ts";
-import { type AdminTokenContext, isAdmin } from "./admin-token.ts";
+import { tooManyWrongKeys } from "../../gateway/admit.ts";
 
-/** What it takes to tell who is asking. */
-export type IdentityContext = AdminTokenContext & Pick<OperatorContext, "sessions">;
+/** The settings and stores that tell who is asking. */
+export interface IdentityContext extends AdminTokenContext {
+  readonly logins: Pick<Logins, "find">;
+}
+
+export interface AdminTokenContext {
+  readonly settings: Pick<Settings, "server">;
+  /** Wrong admin tokens by the address they come from. */
+  readonly wrongTokens: WrongKeys;
+}
 
 type Identity = { readonly kind: "admin" } | ({ readonly kind: "user" } & SignedIn);
 
@@ -20,18 +30,18 @@ declare module "fastify" {
   }
 }
 
-export const SESSION_COOKIE = "switchyard_session";
+export const LOGIN_COOKIE = "switchyard_session";
 const DEVICE_COOKIE = "switchyard_device";
 
-export function sessionTokenOf(request: FastifyRequest): string | undefined {
-  return request.cookies[cookieNameOf(request, SESSION_COOKIE)];
+export function loginTokenOf(request: FastifyRequest): string | undefined {
+  return request.cookies[cookieNameOf(request, LOGIN_COOKIE)];
 }
 
 export function deviceTokenOf(request: FastifyRequest): string | undefined {
   return request.cookies[cookieNameOf(request, DEVICE_COOKIE)];
 }
 
-/** Over HTTPS, browsers accept a cookie with this prefix from this host only. No neighbouring host can plant a session. */
+/** Over HTTPS, browsers accept a cookie with this prefix from this host only. No neighbouring host can plant a login. */
 function cookieNameOf(request: FastifyRequest, name: string): string {
   return isHttps(request) ? `__Host-${name}` : name;
 }
@@ -49,12 +59,33 @@ export async function identify(request: FastifyRequest, context: IdentityContext
   request.identity = { kind: "admin" };
 }
 
+/**
+ * Whether the request brings the admin token, compared in constant time. Throws when the address has sent too many wrong
+ * ones. The right one always passes: behind a proxy that is not configured, everybody has the address of somebody who
+ * guesses.
+ */
+export function isAdmin(request: FastifyRequest, { settings, wrongTokens }: AdminTokenContext): boolean {
+  const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+  const { adminToken } = settings.server;
+  if (adminToken === null || given === undefined) return false;
+  if (timingSafeEqual(digest(given), digest(adminToken))) return true;
+  const waitSeconds = wrongTokens.waitSeconds(request.ip);
+  if (waitSeconds > 0) throw tooManyWrongKeys(waitSeconds);
+  wrongTokens.note(request.ip);
+  return false;
+}
+
+/** Digests have one length, which the comparison needs. */
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
 export async function signedInOf(
   request: FastifyRequest,
-  { sessions }: Pick<IdentityContext, "sessions">,
+  { logins }: Pick<IdentityContext, "logins">,
 ): Promise<SignedIn | null> {
-  const token = sessionTokenOf(request);
-  return token === undefined ? null : sessions.find(token);
+  const token = loginTokenOf(request);
+  return token === undefined ? null : logins.find(token);
 }
 
 function unidentified({ settings }: IdentityContext): GatewayError {
@@ -98,9 +129,9 @@ function isOrigin(origin: string | undefined, host: string | undefined): boolean
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
 }
 
-export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string): void {
-  const maxAge = SESSION_MAX_MS / 1000;
-  reply.setCookie(cookieNameOf(request, SESSION_COOKIE), token, { ...cookieFlags(request), maxAge });
+export function setLoginCookie(request: FastifyRequest, reply: FastifyReply, token: string): void {
+  const maxAge = LOGIN_MAX_MS / 1000;
+  reply.setCookie(cookieNameOf(request, LOGIN_COOKIE), token, { ...cookieFlags(request), maxAge });
 }
 
 export function setDeviceCookie(request: FastifyRequest, reply: FastifyReply, token: string): void {
@@ -108,8 +139,8 @@ export function setDeviceCookie(request: FastifyRequest, reply: FastifyReply, to
   reply.setCookie(cookieNameOf(request, DEVICE_COOKIE), token, { ...cookieFlags(request), maxAge });
 }
 
-export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
-  reply.clearCookie(cookieNameOf(request, SESSION_COOKIE), cookieFlags(request));
+export function clearLoginCookie(request: FastifyRequest, reply: FastifyReply): void {
+  reply.clearCookie(cookieNameOf(request, LOGIN_COOKIE), cookieFlags(request));
 }
 
 function cookieFlags(request: FastifyRequest) {

@@ -9,15 +9,15 @@ import { GatewayError } from "../../core/errors.ts";
 import { USER_ROLES, type User } from "../../core/people.ts";
 import { tooManyWrongKeys } from "../../gateway/admit.ts";
 import type { OperatorContext } from "../context.ts";
-import { untrustedProxyOf } from "../exchange/proxies.ts";
 import {
-  clearSessionCookie,
+  clearLoginCookie,
   deviceTokenOf,
-  sessionTokenOf,
+  loginTokenOf,
   setDeviceCookie,
-  setSessionCookie,
+  setLoginCookie,
   signedInOf,
-} from "../exchange/session-guard.ts";
+} from "../exchange/identity.ts";
+import { untrustedProxyOf } from "../exchange/proxies.ts";
 import {
   AnyText,
   DOCUMENTED,
@@ -86,7 +86,7 @@ const PASSWORD = "correct horse battery staple";
 const TOKEN = "x".repeat(43);
 
 /** Reached without a key, so each is limited: by body size here, by attempts in accounts/. */
-export const SESSION_ROUTES: readonly ApiRoute[] = [
+export const LOGIN_ROUTES: readonly ApiRoute[] = [
   get("getSession", "/api/session", {
     summary: "Who is signed in, and whether the first operator is still to be created",
     access: "anyone",
@@ -118,25 +118,25 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     async handle(call, edge) {
       const { request } = call;
       const given = { address: request.ip, device: deviceTokenOf(request) };
-      await openSession(await edge.users.signIn({ ...call.body(), ...given }), call, edge);
+      await openLogin(await edge.users.signIn({ ...call.body(), ...given }), call, edge);
     },
   }),
-  // Ends a session that may be over already, so it never fails.
+  // Ends a login that may be over already, so it never fails.
   del("signOut", "/api/session", {
     summary: "Sign out: ends the session",
     changesNothing: true,
     access: "anyone",
     errors: [403],
-    async handle({ request, reply }, { sessions }) {
-      const token = sessionTokenOf(request);
-      if (token !== undefined) await sessions.end(token);
-      clearSessionCookie(request, reply);
+    async handle({ request, reply }, { logins }) {
+      const token = loginTokenOf(request);
+      if (token !== undefined) await logins.end(token);
+      clearLoginCookie(request, reply);
     },
   }),
   // The admin token is no user; it has nothing to change.
   post("changePassword", "/api/session/password", {
     summary: "Change one's own password; ends all other sessions of the user",
-    access: "ownSession",
+    access: "ownLogin",
     body: PasswordChangeSchema,
     example: { current: PASSWORD, next: `${PASSWORD} 2` },
     async handle({ request, reply, body }, { users, now }) {
@@ -211,15 +211,15 @@ async function readInvitation(
 
 /** Signs a new user in. */
 async function welcome(user: User, call: Exchange, edge: OperatorContext): Promise<Shape<typeof WelcomeSchema>> {
-  await openSession(user, call, edge);
+  await openLogin(user, call, edge);
   return { user: writeSelf(user) };
 }
 
 type Exchange = Pick<ApiCall, "request" | "reply">;
 
-/** From now on the browser is a known device of the user, also after the session. */
-async function openSession(user: User, { request, reply }: Exchange, { sessions, now }: OperatorContext) {
-  setSessionCookie(request, reply, await sessions.open(user));
+/** From now on the browser is a known device of the user, also after the login. */
+async function openLogin(user: User, { request, reply }: Exchange, { logins, now }: OperatorContext) {
+  setLoginCookie(request, reply, await logins.open(user));
   setDeviceCookie(request, reply, makeDeviceToken(user, now()));
 }
 
@@ -231,6 +231,6 @@ function writeSelf({ id, email, role, accountId }: User): Shape<typeof SelfSchem
 /** A demo signs everybody in: there is nothing of value behind it. */
 async function welcomeVisitor({ request, reply }: ApiCall, edge: OperatorContext): Promise<User | null> {
   const user = edge.visitor === null ? null : await edge.users.byEmail(edge.visitor);
-  if (user !== null) setSessionCookie(request, reply, await edge.sessions.openShared(user));
+  if (user !== null) setLoginCookie(request, reply, await edge.logins.openShared(user));
   return user;
 }

@@ -1,11 +1,11 @@
-// Dashboard sessions in the database, by the hash of their token.
+// Logins in the database, by the hash of their token.
 
 import type { Db } from "../../core/db.ts";
-import type { SessionStore } from "../../core/people.ts";
+import type { LoginStore } from "../../core/people.ts";
 import { toUser, USER_COLUMNS } from "./users.ts";
 
-/** Only the hash of a token is stored, so a copy of the database opens no session. */
-export function createSessionStore(db: Db): SessionStore {
+/** Only the hash of a token is stored, so a copy of the database opens no login. */
+export function createLoginStore(db: Db): LoginStore {
   return {
     insert: async ({ hash, userId, createdAtMs, seenAtMs }, staleBeforeMs) => {
       await db.batch([
@@ -17,13 +17,13 @@ export function createSessionStore(db: Db): SessionStore {
     find: async (hash) => {
       const [row] = await db.query(FIND, [hash]);
       if (row === undefined) return null;
-      const session = {
+      const login = {
         hash,
         userId: String(row.id),
         createdAtMs: Number(row.session_created_at),
         seenAtMs: Number(row.session_seen_at),
       };
-      return { session, user: toUser(row) };
+      return { login, user: toUser(row) };
     },
     touch: async (hash, seenAtMs) => {
       await db.query("UPDATE sessions SET seen_at = $1 WHERE hash = $2 AND seen_at < $1", [seenAtMs, hash]);

@@ -6,13 +6,13 @@ import type { SessionState } from "../session.ts";
 import type { RequestFilter } from "./log.ts";
 
 /** Conversations with a turn in this time; a field that is absent does not filter. */
-export interface SessionQuery extends Pick<RequestFilter, "accountId" | "fromMs" | "toMs" | "user" | "keyId"> {
+export interface LoggedSessionQuery extends Pick<RequestFilter, "accountId" | "fromMs" | "toMs" | "user" | "keyId"> {
   /** With a turn in any of these states. */
   readonly states?: readonly SessionState[];
 }
 
 /** What a conversation came to. */
-export interface SessionSummary {
+export interface LoggedSession {
   /** That of its newest request. */
   readonly id: string;
   readonly session: string;
@@ -36,8 +36,8 @@ export interface SessionSummary {
   readonly cacheHits: number;
 }
 
-export interface SessionLog {
+export interface LoggedSessions {
   /** Newest activity first; `after` is the id of the last conversation of the page before. */
-  list(query: SessionQuery, page: Page): Promise<readonly SessionSummary[]>;
-  find(accountId: string, session: string): Promise<SessionSummary | null>;
+  list(query: LoggedSessionQuery, page: Page): Promise<readonly LoggedSession[]>;
+  find(accountId: string, session: string): Promise<LoggedSession | null>;
 }
