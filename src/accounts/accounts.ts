@@ -13,7 +13,10 @@ export interface Accounts {
   create(name: string): Promise<Account>;
   get(id: string): Promise<Account | null>;
   list(page: Page): Promise<readonly Account[]>;
-  /** Null: the account follows the gateway's mode again. Requests that run keep the mode they began with. */
+  /**
+   * Sets the mode; with null, the account follows the gateway's mode again. Running requests keep the mode they began
+   * with.
+   */
   setBillingMode(id: string, mode: BillingMode | null): Promise<Account>;
 }
 

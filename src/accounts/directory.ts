@@ -130,7 +130,7 @@ function createMemory(onChanged: () => void): Memory {
 }
 
 interface ReadContext extends Pick<DirectoryOptions, "accounts" | "keys" | "profiles"> {
-  /** As it was before the read began. */
+  /** The revision from before the read began. */
   readonly revision: number;
 }
 

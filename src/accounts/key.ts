@@ -48,7 +48,7 @@ export interface NewKey {
   readonly id?: string;
 }
 
-/** What the rules need besides the fields themselves. */
+/** The surroundings that the rules need besides the fields themselves. */
 interface RuleContext {
   readonly directory: Directory;
   readonly atMs: number;

@@ -37,14 +37,14 @@ export interface Keys {
    */
   verify(text: string, mayAsk?: () => boolean): Promise<Verification>;
   list(accountId: string, page: Page, search?: KeySearch): Promise<readonly KeyRecord[]>;
-  /** How many keys a search finds. */
+  /** Counts the keys that a search finds. */
   count(accountId: string, search?: KeySearch): Promise<number>;
-  /** How many active keys each profile has, by its id; those without any are left out. */
+  /** Counts the active keys of each profile, by its id; profiles without any are left out. */
   countByProfile(accountId: string): Promise<ReadonlyMap<string, number>>;
   get(accountId: string, id: string): Promise<KeyRecord | null>;
   /** From memory, also of revoked keys; null when the account has no such key. */
   nameOf(accountId: string, id: string): string | null;
-  /** Null when the account has no such key. Throws when it was revoked or has expired. */
+  /** Returns null when the account has no such key. Throws when the key was revoked or has expired. */
   active(accountId: string, id: string): Promise<KeyRecord | null>;
   /** Fields left out stay. Null when the account has no such key. Throws when it was revoked or has expired. */
   change(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;
@@ -127,7 +127,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
   };
 }
 
-/** Where keys are written, and the time of the change. */
+/** The store and directory that keys are written to, and the time of the change. */
 interface KeyWriter {
   readonly store: KeyStore;
   readonly directory: Directory;
@@ -192,7 +192,10 @@ async function rotateKey(writer: KeyWriter, { accountId, id, graceMs }: WantedRo
 
 const UNCHANGEABLE = "it cannot be changed";
 
-/** Null when the account has no such key. Throws, naming the consequence, when it was revoked or has expired. */
+/**
+ * Returns null when the account has no such key. Throws, naming the consequence, when the key was revoked or has
+ * expired.
+ */
 async function activeKey(
   { directory, atMs }: Omit<KeyWriter, "store">,
   { accountId, id }: KeyOfAccount,

@@ -14,7 +14,7 @@ export interface Logins {
   open(user: User): Promise<string>;
   /** One login for all visitors of a demo, so that a crawler without cookies does not fill the database. */
   openShared(user: User): Promise<string>;
-  /** Null when there is no such login, or it has ended. */
+  /** Returns null when there is no such login, or the login has ended. */
   find(token: string): Promise<SignedIn | null>;
   /** A shared login goes on for the other visitors. */
   end(token: string): Promise<void>;

@@ -92,7 +92,7 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
 const LENGTH_MIN = 12;
 const LENGTH_MAX = 1024;
 const DISTINCT_MIN = 5;
-/** What people choose when twelve characters are required. */
+/** Passwords that people choose when twelve characters are required. */
 const COMMON =
   /^(?:passwor[dt]|pa[s$]{2}w[o0]rd|qwert[yz]|asdf|admin|administrator|letmein|welcome|iloveyou|changeme|switchyard|secret|dashboard|operator|12345678?9?0?|abc|monkey|dragon|football|baseball|sunshine|princess|trustno1|uiop|hjkl)+[\d!@#$%^&*._-]*$/i;
 const RUNS = [

@@ -17,7 +17,7 @@ export interface Profiles {
   create(accountId: string, content: ProfileContent): Promise<Profile>;
   /** Replaces name, description and constraints. Null when the account has no such profile. */
   update(accountId: string, id: string, content: ProfileContent): Promise<Profile | null>;
-  /** Null as the rule ends the samples. Null when the account has no such profile. */
+  /** Sets the rule for samples; null ends them. Returns null when the account has no such profile. */
   setShadow(accountId: string, id: string, shadow: ShadowRule | null): Promise<Profile | null>;
   /**
    * Its keys stay and are refused from then on, unless `keysTo` gives them another profile (or none, for null) in the

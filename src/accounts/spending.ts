@@ -40,7 +40,7 @@ export function createSpending({ store, now = Date.now }: SpendingOptions): Spen
   };
 }
 
-/** As the next request of the key will see it: nothing is spent in a period without requests. */
+/** The spending that the next request of the key will see: nothing is spent in a period without requests. */
 function spentOf({ spendReset }: KeyRecord, spend: KeySpend | undefined, atMs: number): Spent {
   const startMs = periodStartMs(spendReset, atMs);
   const resetsAtMs = nextPeriodMs(spendReset, atMs);

@@ -8,7 +8,7 @@ export function makeToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Null for a text that cannot be a token of ours. Plain SHA-256 is enough for 256 random bits. */
+/** Returns null for a text that cannot be a token of ours. Plain SHA-256 is enough for 256 random bits. */
 export function hashToken(token: string): string | null {
   return SHAPE.test(token) ? hash("sha256", token, "hex") : null;
 }

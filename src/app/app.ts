@@ -60,21 +60,21 @@ import {
 export interface App {
   /** `http://host:port`, with the port really in use. */
   readonly url: string;
-  /** Where people reach it: the configured address, else `url`. */
+  /** The address where people reach the gateway: the configured one, else `url`. */
   readonly publicUrl: string;
   /** The first key's text, when this start made it. */
   readonly firstKey: string | null;
-  /** What it serves with at the start, run-time configuration included. */
+  /** The catalogue at the start, run-time configuration included. */
   readonly catalog: Catalog;
-  /** What the account `default` may spend. */
+  /** The credit of the account `default`. */
   readonly credit: { readonly available: NanoUsd; readonly mode: BillingMode };
-  /** Where the first operator chooses a password, as long as there is none. */
+  /** The page where the first operator chooses a password, as long as there is none. */
   readonly setupLink: string | null;
   /** Takes no new work, lets what runs finish within the drain time, then closes everything. */
   stop(options?: StopOptions): Promise<void>;
   /** Ends the waiting of a stop that is under way. Open requests get an error and cost nothing. */
   hurry(): void;
-  /** Of a gateway with workers: resolves when it can serve no longer. */
+  /** Resolves when a gateway with workers can serve no longer. */
   readonly lost?: Promise<void>;
 }
 
@@ -86,11 +86,11 @@ export interface WireExtension {
 }
 
 export interface StartOptions {
-  /** How the log's lines are getting out, for metrics and readiness. */
+  /** The output of the log's lines, for metrics and readiness. */
   readonly logOutput?: LogOutput;
   /** The e-mail of the user that visitors of the dashboard are signed in as; for the demo only. */
   readonly visitor?: string | null;
-  /** Where this process is one of several workers of a gateway. */
+  /** The worker that this process is; null in a gateway of one process. */
   readonly worker?: WorkerSlot | null;
   /** For tests, which make many users and have no time. */
   readonly passwordCost?: PasswordCost;
@@ -188,7 +188,7 @@ interface PartsContext {
   readonly worker: WorkerSlot | null;
 }
 
-/** What the edge is made from, opened and started in the order in which one needs the other. */
+/** Opens and starts the parts of the edge, in the order in which they need each other. */
 async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const { db, reader } = dbs;
   const { settings, log, logOutput, passwordCost, wire, worker } = context;
@@ -256,7 +256,7 @@ type SteadyParts = Pick<
 > &
   Pick<PartsContext, "ledger">;
 
-/** What calls need and no configuration changes. */
+/** Services of calls that no configuration changes. */
 function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
   const { ledger, now, log, metrics, people, money, records, sessions, openCalls } = parts;
   return {

@@ -9,7 +9,7 @@ import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { LifecycleContext, ReadyCheck } from "../http/context.ts";
 
 export interface StopOptions {
-  /** Whether to go on serving for a while, so that a balancer can notice. */
+  /** True to go on serving for a while, so that a load balancer can notice. */
   readonly isLameDuck?: boolean;
 }
 
@@ -33,7 +33,7 @@ interface DrainContext {
   readonly logOutput: LogOutput;
 }
 
-/** How often connections that have become idle are closed meanwhile. */
+/** The interval at which connections that have become idle are closed meanwhile. */
 const IDLE_SWEEP_MS = 50;
 /** For the last error event of each stream to reach clients that read. */
 const GOODBYE_MS = 2_000;
@@ -74,7 +74,7 @@ export function createDrain(context: DrainContext): Drain {
       phase = "lame-duck";
       if (isLameDuck) await within(lameDuckSeconds * 1000, hurried);
       phase = "closing";
-      // Where no other process could take over, new requests get a 503 while streams go on, not a closed port.
+      // New requests get a 503 while streams go on, not a closed port: no other process could take over.
       const isAlone = isLameDuck && lameDuckSeconds === 0;
       const drainMs = drainSeconds * 1000;
       const lingered = isAlone ? within(drainMs, openCalls.idle(), hurried) : Promise.resolve(true);
@@ -101,7 +101,7 @@ async function databaseCheck({ db, money }: DrainContext): Promise<ReadyCheck> {
     ([first]) => first ?? null,
     () => "the database does not answer",
   );
-  // What is found here counts for requests too.
+  // The state found here counts for requests too.
   if (problem !== null) money.onUnavailable();
   return { name: "database", problem: problem ?? (money.isWriteFailing() ? "the database takes no writes" : null) };
 }

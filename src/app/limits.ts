@@ -1,7 +1,7 @@
 // Wiring of the rate limits: in memory where one process serves, shared over Redis or over
 // PostgreSQL where several do. The workers of one gateway reach these through their primary process.
 
-import { type CallLimits, createLimiter } from "../accounts/limits/per-minute.ts";
+import { type CallLimits, createLocalLimits } from "../accounts/limits/per-minute.ts";
 import { createSharedCounter, type SharedCounter } from "../accounts/limits/shared-counter.ts";
 import { createSharedLimits } from "../accounts/limits/shared-per-minute.ts";
 import { createSharedSignInLimiter, createSignInLimiter, type SignInLimiter } from "../accounts/limits/sign-ins.ts";
@@ -35,7 +35,7 @@ interface LimitsContext {
   readonly worker: WorkerSlot | null;
 }
 
-/** How often the processes on this database are counted. */
+/** The interval at which the processes on this database are counted. */
 const COUNT_MS = 2_000;
 /** Redis answers in less than a millisecond or has trouble. A question of PostgreSQL waits for locks and may take longer. */
 const REDIS_MS_MAX = 100;
@@ -46,9 +46,8 @@ export async function openLimits(db: Db, { settings, log, metrics, now, worker }
   const isOnRedis = settings.redis !== null && db.kind !== "sqlite";
   if (db.kind === "sqlite" && worker === null) {
     if (settings.redis !== null) warnOfRedis(log);
-    const limiter = createLimiter();
     return {
-      limiter: { admit: async (id, limitPerMinute, nowMs) => limiter.admit(id, limitPerMinute, nowMs) },
+      limiter: createLocalLimits(),
       signIns: createSignInLimiter(now),
       readiness: () => [],
       close: () => Promise.resolve(),
@@ -95,7 +94,7 @@ export async function openWindows({ redis, database }: LimitsContext["settings"]
   );
 }
 
-/** How many processes share the database; the last number that could be read stays in force. */
+/** Counts the processes that share the database; the last number that could be read stays in force. */
 async function watchProcesses(db: Db): Promise<{ count: () => number; stop(): void }> {
   // This one is not among them yet.
   let count = (await countProcesses(db)) + 1;

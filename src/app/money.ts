@@ -31,7 +31,7 @@ export interface Money {
   readonly idempotency: IdempotencyStore;
   readonly credits: Credits;
   readonly verify: () => Promise<LedgerVerdict>;
-  /** Whether the database took no writes when last asked to. */
+  /** True when the database took no writes at the last attempt. */
   readonly isWriteFailing: () => boolean;
   /** Told by others that the database cannot be used. */
   readonly onUnavailable: () => void;

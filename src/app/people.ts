@@ -92,7 +92,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
   };
 }
 
-/** What one worker notes counts in all of them. */
+/** Counts wrong keys that any worker notes in all workers. */
 export function sharedWrongKeys(topic: string, mostPerMinute: number, worker: WorkerSlot | null): WrongKeys {
   const wrong = createWrongKeys(mostPerMinute);
   if (worker === null) return wrong;

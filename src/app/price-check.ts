@@ -25,7 +25,7 @@ const HOUR_MS = 3_600_000;
 const STEP_MS_MAX = 24 * HOUR_MS;
 const AUTHOR = "price check";
 
-/** Null where it is switched off, which is the default. */
+/** Starts the price check. Returns null where the check is switched off, which is the default. */
 export function startPriceCheck(context: PriceCheckContext): { close(): void } | null {
   const { priceCheckHours } = context.settings.prices;
   if (priceCheckHours === 0) return null;

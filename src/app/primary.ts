@@ -27,10 +27,10 @@ import { openWindows } from "./limits.ts";
 import { watchedBy } from "./storage.ts";
 import { ACCESS_CHANGED, announceMemory, WORKER_SERVICES, type WorkerSlot } from "./worker.ts";
 
-/** What passes between the primary and a worker about its life. */
+/** Messages between the primary and a worker about the worker's life. */
 export const LIFE = { slot: "slot", started: "started", failed: "failed", stop: "stop", hurry: "hurry" } as const;
 
-/** What the first worker tells of its start. */
+/** The first worker's report on its start. */
 export type StartedApp = Omit<App, "stop" | "hurry" | "lost">;
 
 /** The reason in words, for people. */
@@ -44,7 +44,7 @@ export interface PrimaryOptions {
   readonly file: FileText | null;
 }
 
-/** What a worker asks for first. */
+/** The first request of a worker to the primary. */
 export interface WorkerOrder extends Omit<WorkerSlot, "link"> {
   readonly file: FileText | null;
 }
@@ -88,7 +88,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
     const owner = owners.get(worker);
     owners.delete(worker);
     versionLog.forget(worker);
-    // What it held has no owner now, so the others release it. They find out by themselves where this fails.
+    // The others release the holds of the dead worker. They find out by themselves where this fails.
     if (owner !== undefined) void forgetProcess(store.db, owner).catch(() => undefined);
   };
   let onLost = (): void => undefined;
@@ -210,7 +210,7 @@ async function openStore(settings: Settings, log: Log): Promise<Store> {
   return path === null ? openPostgresStore(settings.database, log) : openSqliteStore(path, log);
 }
 
-/** As long as one process has it open, no other gateway does: what was held before has no owner left. */
+/** Only one gateway has a SQLite file open, so holds of an earlier run have no owner left. */
 async function openSqliteStore(path: string, log: Log): Promise<Store> {
   const watched = watchedBy(log);
   const writer = await openThread(path, { ...watched, busyTimeoutMs: BUSY_MS });
@@ -238,7 +238,7 @@ async function openSqliteStore(path: string, log: Log): Promise<Store> {
   }
 }
 
-/** How long SQLite waits for a command's write. */
+/** The time that SQLite waits for a command's write. */
 const BUSY_MS = 5_000;
 
 /** For the ledger alone: workers have connections of their own for the rest. */

@@ -39,7 +39,7 @@ export async function openRecords(
 ): Promise<Records & { readonly toolCallsSeen: SeenToolCallsKeeper; close(): Promise<void> }> {
   const store = createRecordStore(logDb);
   const requests = createRequestLog(reader, logDb);
-  // Of a SQLite file one gateway serves; of PostgreSQL there may be several.
+  // One gateway serves a SQLite file; several may share a PostgreSQL database.
   const tail = shareTail(createTail({ requests, isShared: db.kind === "postgres", now, log }), worker);
   const recorder = createRecorder({
     store,

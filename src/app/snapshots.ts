@@ -15,7 +15,7 @@ import { watchedRows } from "./health.ts";
 export type Changeable = Pick<Settings, "catalog" | "routing">;
 
 export interface Snapshots {
-  /** What a request that begins now is served with. */
+  /** The services for a request that begins now. */
   current(): Services;
   /** For requests that begin from now on. */
   publish(settings: Changeable): void;
@@ -26,7 +26,7 @@ export interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
   /** Opens the health of the first snapshot; later ones share it. */
   readonly openHealth: (current: () => Snapshot) => Health;
   readonly openCalls: Pick<OpenCalls, "openNowOver">;
-  /** What does not change with the configuration. */
+  /** Services that do not change with the configuration. */
   readonly services: Omit<Services, keyof Snapshot | "health">;
 }
 

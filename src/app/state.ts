@@ -74,7 +74,7 @@ interface SessionsContext {
   readonly worker: WorkerSlot | null;
 }
 
-/** As JSON: every worker reads those of all others, and objects would cost it five times as much. */
+/** Turns are sent as JSON: every worker reads those of all others, and objects would cost five times as much. */
 const SESSION_TURNS = "session-turns";
 const MINUTE_MS = 60_000;
 /** Tool loops are remembered even where sessions are off. */

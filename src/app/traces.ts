@@ -30,7 +30,7 @@ export async function openTraces(settings: Settings, context: TracesContext): Pr
   });
 }
 
-/** Of models that are no longer in the catalogue, only the id is known. */
+/** Models that are no longer in the catalogue are known by their id only. */
 function destinationsOf(current: () => Catalog): Destinations {
   let [catalog, known] = [current(), new Map<string, Destination>()];
   return (id, provider) => {

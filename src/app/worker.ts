@@ -16,7 +16,7 @@ import { channelOver, type ForwardedAnswer } from "../store/sqlite/thread.ts";
 import { type MetricReadings, type Metrics, sumMetrics } from "../telemetry/metrics.ts";
 import type { Tail } from "../telemetry/tail.ts";
 
-/** What the primary process serves to each worker. */
+/** Services of the primary process for each worker. */
 export const WORKER_SERVICES = {
   /** Calls of the SQLite connections. */
   writer: "writer",
@@ -27,7 +27,7 @@ export const WORKER_SERVICES = {
   owner: "owner",
   /** The metrics of all other processes. */
   metrics: "metrics",
-  /** What a worker finds out about versions of the configuration. */
+  /** Messages to a worker about versions of the configuration. */
   versionNews: "version-news",
 } as const;
 
@@ -43,11 +43,11 @@ export interface WorkerSlot {
   /** 0 for the one with the duties that only one needs to do. */
   readonly index: number;
   readonly count: number;
-  /** Whether it is the first of the gateway, which prepares what a first start needs. */
+  /** True for the first worker of the gateway, which prepares what a first start needs. */
   readonly isFirstStart: boolean;
 }
 
-/** Whether this process does what one of all workers must do: audits and deletions. */
+/** Tells whether this process does the work that one of all workers must do: audits and deletions. */
 export function hasDuties(worker: WorkerSlot | null): boolean {
   return worker === null || worker.index === 0;
 }
@@ -96,7 +96,7 @@ export function openSemaphores(limits: Settings["limits"], worker: WorkerSlot | 
   };
 }
 
-/** Of a worker: with PostgreSQL a few connections of its own, with SQLite the primary's. */
+/** Database handles of a worker: its own pool on PostgreSQL, the primary's connection on SQLite. */
 export interface WorkerDbs {
   readonly db: Db;
   /** Writes the request log. */

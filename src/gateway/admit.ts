@@ -6,7 +6,7 @@ import type { WrongKeys } from "../accounts/limits/wrong-keys.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Caller } from "./call.ts";
 
-/** What admission asks: the keys, the per-minute limits, and how many wrong keys an address has sent. */
+/** Services that admission asks: the keys, the per-minute limits, and the wrong keys that an address has sent. */
 export interface AdmissionServices {
   readonly keys: Keys;
   readonly limiter: CallLimits;

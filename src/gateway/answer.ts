@@ -18,7 +18,10 @@ import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
 import { assess, book, chargeDisconnected, type Delivered, hostShown, type Settlement } from "./settle.ts";
 
-/** What the edge sends. A stream holds credits until it is relayed, so somebody must take it, if only to fail. */
+/**
+ * The answer that the edge sends. A stream holds credits until it is relayed, so the edge must take it, if only to
+ * fail.
+ */
 export type Answer =
   | { readonly kind: "whole"; readonly headers: HeaderMap | null; readonly contentType: string; readonly bytes: Buffer }
   | {
@@ -137,7 +140,7 @@ function awaitedLater<Value>(promise: Promise<Value>): Promise<Value> {
   return promise;
 }
 
-/** What the report will tell of the response, gathered while it passes. */
+/** Captures the parts of the response that the report tells, while the response passes. */
 function captureFor({ request, captures: { text, metadata }, isCompared = false }: Call): ResponseCapture {
   return createCapture({ toolCalls: request.chat.tools.length > 0, text: text || isCompared, metadata });
 }
@@ -171,7 +174,7 @@ function endsWithoutFinish(
   return {
     async onDisconnect({ usage, outputTokens, isCounted }) {
       call.observer.streamEnded();
-      // When it was we who cut the connection at the end, it costs nothing.
+      // A connection that we cut at the end costs the client nothing.
       if (services.isCutting()) return releaseAll("disconnected", true);
       const received = { call, reservation, model, usage, outputTokens, isCounted };
       const settlement = await chargeDisconnected(received, services);

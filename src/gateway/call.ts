@@ -17,31 +17,31 @@ export interface Call {
   readonly requestId: string;
   readonly format: CallFormat;
   readonly request: ClientRequest;
-  /** When all of it was here, on the monotonic clock: what a slow client took before is none of our time. */
+  /** The monotonic time at which the whole request was here: time that a slow client took before is not ours. */
   readonly receivedAt: number;
   /** The body as it was sent, before any history was added. */
   readonly sentBytes: Buffer;
   readonly caller: Caller;
-  /** As the client sent them; what names a session is read from them. */
+  /** Headers as the client sent them. A session may be named in one of them. */
   readonly headers?: ClientHeaders;
   /** Aborted when the client disconnects. */
   readonly signal: CancelSignal;
-  /** What of the response the report should contain. Text is also what log lines may quote. */
+  /** Parts of the response that the report should contain. Only captured text may be quoted by log lines. */
   readonly captures: { readonly text: boolean; readonly metadata: boolean };
-  /** Whether the answer will be compared with another model's, so that the report needs all of it. */
+  /** True when the answer will be compared with another model's, so that the report needs all of the answer. */
   readonly isCompared?: boolean;
-  /** Where the request stands in a trace; null where no traces are exported. */
+  /** The request's place in a trace; null where no traces are exported. */
   readonly traceContext: TraceContext | null;
   readonly observer: CallObserver;
-  /** Where the response is kept for a repeated request; null when the client sent no Idempotency-Key. */
+  /** The id under which the response is kept for a repeated request; null when the client sent no Idempotency-Key. */
   readonly idempotencyId: string | null;
-  /** Null where nothing is stored for later turns. */
+  /** The stored state of the response; null where nothing is stored for later turns. */
   readonly state: CallState | null;
   /** Read once, for the decision and for what is remembered of it. */
   prompt?: ReadPrompt;
 }
 
-/** What is stored of a response, in formats whose clients continue it by its id. */
+/** The stored part of a response, in formats whose clients continue a response by its id. */
 export interface CallState {
   /** The id of the response without its prefix. */
   readonly answerId: string;
@@ -49,7 +49,7 @@ export interface CallState {
   keepWhole(bytes: Buffer): Promise<Buffer>;
   /** The same writer, without what only later turns may see. */
   watching(writer: StreamWriter): StreamWriter;
-  /** As `keepWhole`, with the text that ends a stream. */
+  /** Does the same as `keepWhole` with the text that ends a stream. */
   keepClosing(text: string): Promise<string>;
 }
 
@@ -69,5 +69,5 @@ export interface CallObserver {
   ended(report: CallReport): void;
 }
 
-/** What the last step saw. `error`: an error was sent in place of a response. */
+/** The event that ended the call. `error`: an error was sent in place of a response. */
 export type LastEvent = "finished" | "replayed" | "disconnected" | "stream-broken" | "our-fault" | "error";

@@ -27,7 +27,7 @@ export interface CaptureWish {
 }
 
 export interface ResponseCapture {
-  /** Null where neither text nor tool calls were asked for. */
+  /** The captured content; null where neither text nor tool calls were asked for. */
   readonly content: CapturedResponse | null;
   readonly metadata: ResponseMetadata | null;
   response(response: WholeResponse): void;
@@ -75,7 +75,7 @@ function watchedWriter(writer: StreamWriter, watch: (chunk: ChatChunk) => void):
   };
 }
 
-/** As it is stored: the text, then the tool calls as JSON. */
+/** The stored form: the text, then the tool calls as JSON. */
 export function responseText(said: CapturedResponse): string {
   const { text } = said;
   const calls = said.toolCalls();

@@ -44,7 +44,7 @@ function idOf({ caller, format }: Pick<Call, "caller" | "format">, key: string):
   return digest(JSON.stringify([caller.key.accountId, format.idempotencyScope, key]));
 }
 
-/** What the path says counts like the body: a stream must not be repeated as a whole response. */
+/** Digests the path's choices with the body: a stream must not be repeated as a whole response. */
 function requestDigest({ sentBytes, request: { target } }: Call): string {
   return digest(target === undefined ? sentBytes : Buffer.concat([Buffer.from(JSON.stringify(target)), sentBytes]));
 }

@@ -8,7 +8,7 @@ import type { Received } from "./attempt/verdict.ts";
 import type { LastEvent } from "./call.ts";
 import { shuttingDown } from "./open-calls.ts";
 
-/** What had arrived when the stream was over. */
+/** The part of the stream that had arrived when it was over. */
 interface RelayProgress extends Received {
   /** Everything sent so far; empty unless it was to be kept. */
   readonly textSoFar: string;
@@ -18,7 +18,7 @@ interface RelayProgress extends Received {
 export interface RelayTask {
   readonly stream: OpenStream;
   readonly writer: StreamWriter;
-  /** Whether the process is stopping and cuts its streams off. */
+  /** True while the process is stopping and cuts its streams off. */
   readonly isCutting: () => boolean;
   readonly keepsText: boolean;
   /** Called when the provider has finished, before the client hears of it; returns the closing text. */
@@ -31,11 +31,13 @@ export interface RelayTask {
   readonly onFault: (error: unknown) => Promise<void>;
 }
 
-/** Where the text of a stream goes. */
+/** Takes the text of a stream, at the client's pace. */
 export interface TextSink {
   /** False once the reader has gone. */
   readonly isOpen: boolean;
-  /** Null when there is room for more. Otherwise resolves when there is again, or when the reader has gone. */
+  /**
+   * Returns null when there is room for more. Otherwise resolves when there is room again, or when the reader has gone.
+   */
   write(text: string): Promise<void> | null;
   /** The last text, which may be empty. */
   end(text: string): void;
@@ -52,7 +54,7 @@ export async function relay(task: RelayTask, sink: TextSink): Promise<void> {
         textSoFar += text;
       }
     : null;
-  // Null until the provider's stream is over: the reader may go before.
+  // The event stays null until the provider's stream is over: the reader may go before.
   let event: StreamEvent | null = null;
   try {
     if (!(await passPieces(stream, writer, { sink, keep }))) return;
@@ -86,7 +88,7 @@ function endWith(sink: TextSink, text: string): void {
 
 interface Passing {
   readonly sink: TextSink;
-  /** Null where the text is not kept. */
+  /** Keeps the text; null where no text is kept. */
   readonly keep: ((text: string) => void) | null;
 }
 
@@ -130,7 +132,7 @@ async function readOn({ reader, body }: OpenStream): Promise<void> {
 
 type StreamEvent = Exclude<LastEvent, "replayed" | "error">;
 
-/** How the provider's stream ended. When we cut it ourselves, a closed connection is not the client's doing. */
+/** Tells how the provider's stream ended. A connection that we cut ourselves was not closed by the client. */
 function eventOf({ reader, body }: OpenStream, isCutting: boolean): StreamEvent {
   if (body.failure?.kind === "client-gone" && !isCutting) return "disconnected";
   const { isFinished, fault } = reader.progress;

@@ -14,7 +14,7 @@ import type { LastEvent } from "./call.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Settlement } from "./settle.ts";
 
-/** What the steps have returned so far. */
+/** Results that the steps have returned so far. */
 export interface CallFacts {
   readonly decision: Decision | null;
   readonly reservation: Reservation | null;
@@ -25,7 +25,7 @@ export const NO_FACTS: CallFacts = { decision: null, reservation: null, attempte
 
 export interface CallEnd {
   readonly event: LastEvent;
-  /** Whether the process is stopping and cuts its calls off, so that a broken call is our doing. */
+  /** True while the process is stopping and cuts its calls off, so that we broke the call. */
   readonly isCutting: boolean;
   /** Absent without a response. */
   readonly work?: GatewayWork;

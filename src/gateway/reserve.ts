@@ -63,7 +63,7 @@ export async function reserve(call: Call, decision: Decision, services: Services
   return reservationOf(await services.ledger.hold(terms), asked, services);
 }
 
-/** What the ledger was asked to hold, and what for. */
+/** The hold that the ledger was asked for, and its purpose. */
 interface AskedHold {
   readonly call: Call;
   readonly decision: Decision;
@@ -93,7 +93,7 @@ function reservationOf(outcome: HoldOutcome, asked: AskedHold, services: Service
   return { holdId, accountId, amount, decision: fitted.decision, models, outputCaps: fitted.outputCaps };
 }
 
-/** Whether the account is known to have some, without asking the store. */
+/** Tells from memory alone that an account has credits; false says nothing. */
 export function hasCredits(
   accountId: string,
   { ledger, billingModeOf }: Pick<Services, "ledger" | "billingModeOf">,
@@ -185,7 +185,7 @@ function adjusted(decision: Decision, note: string): Decision {
 
 type HoldRefusal = Extract<HoldOutcome, { state: "refused" }>;
 
-/** What a 402 tells: the least that would have been enough, and when a spend limit resets. */
+/** Figures for a 402: the least that would have been enough, and when a spend limit resets. */
 interface Shortfall {
   readonly needed: NanoUsd;
   readonly resetsAtMs: number | null;

@@ -14,23 +14,26 @@ import type { Registry } from "../providers/registry.ts";
 import type { Speeds } from "../providers/speeds.ts";
 import type { RoutingSessions } from "./sessions/sessions.ts";
 
-/** What a configuration decides about calls. It never changes, except for what is observed of its hosts. */
+/**
+ * The part of the services that a configuration decides. A snapshot never changes, except for what is observed of its
+ * hosts.
+ */
 export interface Snapshot {
   readonly catalog: Catalog;
   readonly registry: Registry;
   readonly routing: Settings["routing"];
-  /** How fast the hosts answered that were called. */
+  /** Observed speeds of the hosts that were called. */
   readonly speeds: Speeds;
 }
 
 export interface Services extends Snapshot {
-  /** Of the whole process: what is known of a provider survives a change that does not touch it. */
+  /** The health of the whole process: knowledge of a provider survives a change that does not touch the provider. */
   readonly health: Health;
   readonly ledger: Ledger;
   readonly billingModeOf: (accountId: string) => BillingMode;
   readonly idempotency: IdempotencyStore;
   readonly sessions: RoutingSessions;
-  /** How often each model's tool calls were valid, as observed up to a minute ago; one account's calls may count more. */
+  /** Shares of valid tool calls by model, as observed up to a minute ago; one account's calls may count more. */
   readonly toolCallsSeen: (accountId: string) => ToolCallsSeen;
   /** Told of token counts that a provider left out or that cannot be right. */
   readonly usageProblem: (problem: UsageProblem) => void;

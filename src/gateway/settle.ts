@@ -15,13 +15,13 @@ import type { Call } from "./call.ts";
 import { type Reservation, spendPeriodStartMs } from "./reserve.ts";
 import type { Services } from "./services.ts";
 
-/** What a provider delivered, and to which call. */
+/** The delivery of a provider, and the call it belongs to. */
 export interface Delivered {
   readonly call: Call;
   readonly reservation: Reservation;
-  /** As the host that answered serves it: its price is charged. */
+  /** The model as the host that answered serves it: that host's price is charged. */
   readonly model: HostedModel;
-  /** What the provider reported, if anything. */
+  /** Usage as the provider reported it, if at all. */
   readonly usage: Usage | null;
   /** An estimate of what came from the provider, for where usage is missing. */
   readonly outputTokens: number;
@@ -30,7 +30,7 @@ export interface Delivered {
   readonly outcome: ChargedUsage["outcome"];
 }
 
-/** What a response comes to, before it is booked. */
+/** The assessment of a response: usage, charge and savings, before anything is booked. */
 export interface Assessment extends ServiceOutcome {
   /** Token counts as the client sees them. */
   readonly usage: Usage;
@@ -70,7 +70,7 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
   };
 }
 
-/** Null where the decision had no choice of hosts. */
+/** The host to show; null where the decision had no choice of hosts. */
 export function hostShown({ host }: HostedModel, { decision }: Reservation): string | null {
   return decision.hosts === undefined ? null : host;
 }
@@ -78,7 +78,7 @@ export function hostShown({ host }: HostedModel, { decision }: Reservation): str
 /** A client that disconnected has seen no final counts, so only complete responses can miss them. */
 function problemOf(delivered: Delivered, bounds: TokenCounts): UsageProblemReason | null {
   const { model, usage, outcome, outputTokens, isCounted } = delivered;
-  // What is free need not be counted, and moderation never is.
+  // A free answer need not be counted, and moderation never is.
   if (usage === null) return outcome === "complete" && !isFree(model) ? "missing" : null;
   if (exceeds(usage, bounds)) return "excessive";
   return isCounted && usage.buckets.output === 0 && outputTokens > 0 ? "output_missing" : null;
@@ -92,7 +92,7 @@ function countedBy(usage: Usage | null): TokenCounts | null {
   return usage === null ? null : { inputTokens: promptTokens(usage.buckets), outputTokens: usage.buckets.output };
 }
 
-/** What the request can use at most. A provider that counts more is logged, since its count may be wrong. */
+/** The most that the request can use. A provider that counts more is logged, since its count may be wrong. */
 function boundsOf(delivered: Delivered): TokenCounts {
   const { chat, source, batch } = delivered.call.request;
   const bytes = batch?.bytes ?? source.bytes.length;
@@ -118,7 +118,7 @@ function outputTokensMax({ call, reservation, model }: Delivered): number {
   return Math.min(cap, model.maxOutput) * choiceCount;
 }
 
-/** What was charged, as the report tells it. */
+/** The charge, as the report tells it. */
 export interface Settlement {
   readonly usage: Usage;
   readonly cost: CostRecord;

@@ -51,7 +51,7 @@ export interface CallContext {
   readonly limiter: CallLimits;
   readonly records: Records;
   readonly metrics: Metrics;
-  /** Null when no traces are exported. */
+  /** The traces; null when none are exported. */
   readonly traces: Traces | null;
   readonly log: Log;
   readonly now: () => number;
@@ -93,15 +93,15 @@ export interface OperatorContext extends CallContext {
 export interface LifecycleContext {
   /** No longer ready, and about to close. */
   readonly isDraining: () => boolean;
-  /** Whether new requests are refused. */
+  /** True while new requests are refused. */
   readonly isClosing: () => boolean;
-  /** What the process needs to serve traffic, each with the reason it is missing. */
+  /** Checks of what the process needs to serve traffic, each with the reason it is missing. */
   readonly readiness: () => Promise<readonly ReadyCheck[]>;
 }
 
 export interface ReadyCheck {
   readonly name: string;
-  /** Null when it is well. Never an error's own message, which may name hosts and users. */
+  /** The problem; null when all is well. Never an error's own message, which may name hosts and users. */
   readonly problem: string | null;
   /** True when the process is ready without it. */
   readonly isOptional?: boolean;

@@ -44,7 +44,7 @@ export function registerOps(server: FastifyInstance, context: OpsContext): void 
   });
 }
 
-/** What the process is ready without. Absent while there is nothing to warn of. */
+/** Optional parts that are missing. Absent while there is nothing to warn of. */
 function warningsOf(checks: readonly ReadyCheck[]): { readonly warnings?: readonly string[] } {
   const warnings = checks.flatMap(({ name, problem }) => (problem === null ? [] : [`${name}: ${problem}`]));
   return warnings.length === 0 ? {} : { warnings };

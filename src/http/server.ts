@@ -30,7 +30,7 @@ import { createUnmatchedCounter } from "./v1/key-admission.ts";
 import { registerV1 } from "./v1/routes.ts";
 
 export interface ServerOptions {
-  /** Where the dashboard's files are; left out, where the build puts them. */
+  /** The folder of the dashboard's files; left out, the folder where the build puts them. */
   readonly uiFolder?: string;
 }
 
@@ -115,7 +115,7 @@ function createUnmatchedResponder(server: FastifyInstance, edge: Edge, uiFolder:
 }
 
 /**
- * What a browser opens, and what its pages call. Clients of /v1, health checks and metrics bring a key or learn nothing,
+ * Registers the pages that a browser opens, and the paths that they call. Clients of /v1, health checks and metrics bring a key or learn nothing,
  * and reach containers under names that nobody configured.
  */
 async function registerGuarded(server: FastifyInstance, edge: Edge, uiFolder: string | undefined): Promise<void> {

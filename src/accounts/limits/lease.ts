@@ -16,7 +16,7 @@ const LEASED_LIMIT_MIN = 120;
 /** Nor is a full window asked again for this long, unless it has room sooner: one key must not keep the store busy. */
 const REFUSAL_MS = 1_000;
 
-/** What one process knows about one name with a limit. */
+/** The knowledge of one process about one name with a limit. */
 export interface Lease {
   limit: number;
   /** Calls that may be admitted without asking, until `untilMs`. */
@@ -28,13 +28,13 @@ export interface Lease {
   late: number;
   /** The second of the shared clock in which the permits were taken. */
   second: number;
-  /** What was left in the window when we last asked; all of it before. */
+  /** The calls left in the window when this process last asked; the whole limit before. */
   remaining: number;
-  /** When the window will be empty if nothing more is taken. */
+  /** The time at which the window will be empty if nothing more is taken. */
   emptyAtMs: number;
   /** The window counts as full until then. */
   refusedUntilMs: number;
-  /** When the next call can succeed. */
+  /** The time at which the next call can succeed. */
   retryAtMs: number;
   /** Calls that wait for the response of the store. */
   waiting: ((nowMs: number) => void)[];
@@ -57,7 +57,7 @@ export function admitFromLease(lease: Lease, atMs: number): Admission | null {
   return atMs < lease.refusedUntilMs ? admission(lease, { allowed: false, atMs }) : null;
 }
 
-/** Whether permits were taken, not used in time, and are not to be kept. */
+/** Tells whether permits were taken, not used in time, and are not to be kept. */
 export function hasUnusedPermits({ permits, untilMs, keptUntilMs, isAsking }: Lease, atMs: number): boolean {
   return !isAsking && ((permits > 1 && atMs >= untilMs) || (permits > 0 && atMs >= keptUntilMs));
 }
@@ -74,7 +74,7 @@ export function newLease(limit: number): Lease {
 }
 
 /**
- * How many calls to take: as many as wait or came late. A busy key gets some more for its next second, and an idle one
+ * Counts the calls to take: as many as wait or came late. A busy key gets some more for its next second, and an idle one
  * keeps one. That is a small part of what is left, because unused permits are refused to other processes. A small limit
  * gets none and stays exact.
  */
@@ -88,7 +88,7 @@ export function rateRequestOf(lease: Lease, processes: number, atMs: number): Om
   return { limit, spanSeconds: SPAN_SECONDS, count: needed + more, unused };
 }
 
-/** The lease that a request was made for, and when. */
+/** The calls that a request was made for, and its time. */
 export interface Asked {
   readonly askedAtMs: number;
   readonly waiting: number;
@@ -134,7 +134,7 @@ export function countCall(lease: Lease, atMs: number): void {
   else pace.count += 1;
 }
 
-/** Whether some may be taken in advance. */
+/** Tells whether permits may be taken in advance. */
 function isRoomy({ limit, remaining }: Lease): boolean {
   return limit >= LEASED_LIMIT_MIN && remaining >= limit / 2;
 }

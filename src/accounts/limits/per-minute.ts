@@ -23,7 +23,7 @@ export interface CallLimits {
 export interface Limiter {
   /** Counts the call when it is allowed; a refused one does not count. */
   admit(id: string, limitPerMinute: number, nowMs: number): Admission;
-  /** How many ids are remembered. */
+  /** The number of ids that are remembered. */
   size(): number;
 }
 
@@ -34,10 +34,16 @@ const SLOTS = WINDOW_SECONDS + 1;
 interface Counter {
   /** Calls per second in a ring: second s is slot s % SLOTS. */
   readonly slots: Uint32Array;
-  /** How far into its second the last call of each slot came. */
+  /** The milliseconds into its second at which the last call of each slot came. */
   readonly lastMs: Uint16Array;
   newestSecond: number;
   total: number;
+}
+
+/** Limits for a process that shares them with no other. */
+export function createLocalLimits(): CallLimits {
+  const { admit } = createLimiter();
+  return { admit: async (id, limitPerMinute, nowMs) => admit(id, limitPerMinute, nowMs) };
 }
 
 export function createLimiter(): Limiter {

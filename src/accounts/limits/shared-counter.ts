@@ -7,7 +7,10 @@ import type { CallWindows, RateRequest, Taken } from "../../core/processes/call-
 export interface SharedCounter {
   /** False during the cooldown after a failure. */
   isResponding(): boolean;
-  /** Null when the store does not respond. `request` is called at the moment it is sent, so that it is up to date. */
+  /**
+   * Takes permits; null when the store does not respond. `request` is called at the moment of sending, so that it is up to
+   * date.
+   */
   take(id: string, request: () => Omit<RateRequest, "id">): Promise<Taken | null>;
   stop(): void;
 }
@@ -36,12 +39,12 @@ export function createSharedCounter(options: SharedCounterOptions): SharedCounte
   const { windows, timeoutMs, onShared = () => undefined, log } = options;
   let pending: PendingRequest[] = [];
   let isSending = false;
-  /** Null while the store responds. */
+  /** The pause before the store is asked again; null while the store responds. */
   let cooldownMs: number | null = null;
   let timer: NodeJS.Timeout | null = null;
   let isStopped = false;
 
-  /** Null when it failed. The failure is logged once, until the store responds again. */
+  /** Asks the store; null when that failed. The failure is logged once, until the store responds again. */
   async function takeInTime(requests: readonly RateRequest[]): Promise<readonly Taken[] | null> {
     try {
       const taken = await within(timeoutMs, windows.take(requests));
@@ -101,7 +104,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const giveUp = (): void => reject(new Error(`no response within ${ms} ms`));
-    // If this process was the busy one, the response has arrived and only not been read yet.
+    // A busy process may have the response already and only not have read it yet.
     timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), ms);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));

@@ -18,7 +18,7 @@ import type { SharedCounter } from "./shared-counter.ts";
 
 export interface SharedLimitsOptions {
   readonly counter: SharedCounter;
-  /** How many processes share the limit, as far as this one knows. */
+  /** The number of processes that share the limit, as far as this one knows. */
   readonly processes: () => number;
   readonly now: () => number;
   /** Milliseconds that only go forward. */

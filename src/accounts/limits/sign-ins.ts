@@ -19,7 +19,7 @@ export interface SignInAttempt {
 }
 
 export interface SignInLimit {
-  /** What the attempts have in common, such as an account or a network address. */
+  /** The thing that the attempts have in common, such as an account or a network address. */
   readonly name: string;
   readonly most: number;
 }

@@ -43,7 +43,7 @@ interface FailureCount {
 /** Failures by name. A window opens with a name's first failure and ends after `windowMs`. */
 export interface FailureCounts {
   isEmpty(): boolean;
-  /** When the name may fail again; 0 when it may now. */
+  /** The time at which the name may fail again; 0 when it may now. */
   blockedUntilMs(name: string, most: number): number;
   add(names: readonly string[]): void;
   takeBack(names: readonly string[]): void;

@@ -30,7 +30,7 @@ export interface Attempted {
 
 export interface Answered {
   readonly ok: true;
-  /** As the host that answered serves it. */
+  /** The model as the host that answered serves it. */
   readonly model: HostedModel;
   readonly keyId: string | undefined;
   /** The end of a stream is reported to health under this ticket. */
@@ -40,10 +40,10 @@ export interface Answered {
 
 interface Unanswered {
   readonly ok: false;
-  /** What the client is told; a fault of ours where it is no GatewayError. */
+  /** The error for the client; any other kind than a GatewayError is a fault of ours. */
   readonly error: unknown;
   readonly event: Extract<LastEvent, "error" | "disconnected" | "our-fault">;
-  /** What a provider had sent when the client disconnected; null when none had accepted the request. */
+  /** The part that a provider had sent when the client disconnected; null when none had accepted the request. */
   readonly accepted: Accepted | null;
 }
 
@@ -74,7 +74,7 @@ export async function attempt(call: Call, reservation: Reservation, services: Se
   }
 }
 
-/** Where the walk stands: its limits, and what it has met so far. */
+/** The state of the walk: its limits, and the attempts and failures so far. */
 interface ChainWalk {
   readonly call: Call;
   readonly reservation: Reservation;
@@ -122,7 +122,7 @@ function keysFor({ call, reservation }: ChainWalk, model: HostedModel, { registr
   return keyIdsOf(apiKeys, reservation.decision, () => conversationOf(call));
 }
 
-/** Whether the last failure was that of the key itself, refused or limited: only then does another one help. */
+/** Tells whether the last failure was that of the key itself, refused or limited: only then does another key help. */
 function isLastOfKey({ failures }: ChainWalk): boolean {
   const failure = failures.at(-1) as Failure;
   return isOfKey(failure, judge(failure));
@@ -177,7 +177,7 @@ function isLate({ beginsByMs }: ChainWalk, { now }: Services): boolean {
   return now() >= beginsByMs;
 }
 
-/** What is left for retries when every untried model gets its turn. Models that were skipped are untried too. */
+/** Counts the attempts left for retries when every untried model gets its turn. Skipped models are untried too. */
 function retriesLeft(walk: ChainWalk): number {
   const { models, tried, attempts } = walk;
   const untried = models.filter((model) => fits(model, walk) && !tried.includes(model));
@@ -195,7 +195,10 @@ interface ModelTurn extends Way {
   readonly mayRetry: boolean;
 }
 
-/** Null when the model failed and the walk goes on; what its failure means for the next models is noted. */
+/**
+ * Tries one model, and retries where that may help. Returns null when the walk goes on, and notes what the failure
+ * means for the next models.
+ */
 async function takeTurn(walk: ChainWalk, turn: ModelTurn, services: Services): Promise<Answered | Unanswered | null> {
   const { model, keyId } = turn;
   walk.tried.push(model);
@@ -257,7 +260,7 @@ async function retry(walk: ChainWalk, first: FailedTry, sending: Sending, servic
   return ticket === 0 ? first : recordedTry({ call, sending, attempts, ticket }, services);
 }
 
-/** Null unless the client disconnected or the process is stopping. */
+/** Ends the walk when the client disconnected or the process is stopping; null otherwise. */
 function interruption({ call }: ChainWalk, accepted: Accepted | null, { isCutting }: Services): Unanswered | null {
   if (isCutting()) return { ok: false, error: shuttingDown(), event: "our-fault", accepted: null };
   return call.signal.aborted ? { ok: false, error: clientDisconnected(), event: "disconnected", accepted } : null;

@@ -11,12 +11,12 @@ const RETRY_SECONDS_MAX = 60;
 
 /** The chain as it was walked, for the message. */
 export interface WalkedChain {
-  /** Null where the request named its model. */
+  /** The tier of the chain; null where the request named its model. */
   readonly tier: Tier | null;
   readonly chain: readonly string[];
   readonly attempts: readonly Pick<AttemptReport, "model" | "provider">[];
   readonly failures: readonly Failure[];
-  /** Whether the last provider was called without a key. */
+  /** True when the last provider was called without a key. */
   readonly isKeyless: boolean;
   /** Until a model that was not even tried may be called again. */
   readonly waitMs: number | null;

@@ -1,4 +1,4 @@
-// What a failed attempt says about the health of the model, its provider or the key. Errors of the client and
+// Tells what a failed attempt says about the health of the model, its provider or the key. Errors of the client and
 // disconnects say nothing.
 
 import type { Outcome } from "../../providers/health.ts";
@@ -15,13 +15,13 @@ export function troubleOf(failure: Failure, { blame }: Verdict, isKeyless = fals
   return { kind: failure.kind === "connect" ? "unreachable" : "failing", ...trouble };
 }
 
-/** Whether the failure is that of the key: the same model may answer with another one. */
+/** Tells whether the key failed: the same model may answer with another key. */
 export function isOfKey(failure: Failure, verdict: Verdict): boolean {
   const trouble = troubleOf(failure, verdict);
   return typeof trouble === "object" && (trouble.kind === "limited" || trouble.kind === "refused-key");
 }
 
-/** Of a stream that had begun; the rest of it never came. */
+/** The outcome of a stream that had begun and whose rest never came. */
 export const BROKEN_STREAM: Outcome = { kind: "failing", waitMs: null, error: "the stream was interrupted" };
 
 /** The dashboard shows these words as they are, so they have no comma. */

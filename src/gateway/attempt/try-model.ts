@@ -38,7 +38,7 @@ export type FailedTry = Extract<JudgedTry, { readonly verdict: Verdict }>;
 interface TicketedTry {
   readonly call: Call;
   readonly sending: Sending;
-  /** Where its report is added. */
+  /** The list that gets the report of the try. */
   readonly attempts: AttemptReport[];
   /** Under which health expects to hear how the try went. */
   readonly ticket: number;
@@ -137,21 +137,21 @@ type ReplyResult = { readonly ok: true; readonly answer: Reached } | { readonly 
 
 export type TriedModel = ReplyResult & {
   readonly droppedFields: readonly string[];
-  /** What was changed or left out for this model, in words. */
+  /** Words about fields that were changed or left out for this model. */
   readonly conversions: readonly string[];
 };
 
-/** What it takes to send one attempt, for a live call and for an operator's probe alike. */
+/** The terms of sending one attempt, for a live call and for an operator's probe alike. */
 export interface Sending {
   readonly call: Pick<Call, "format" | "request" | "signal"> & Partial<Pick<Call, "traceContext">>;
   readonly model: HostedModel;
-  /** Which of the provider's keys; absent where there are not several. */
+  /** The id of the provider's key; absent where there are not several. */
   readonly keyId?: string | undefined;
   /** A cap that the client did not ask for but its balance makes necessary. */
   readonly outputCap: number | null;
   readonly refusedFields: readonly string[];
   readonly cacheHelp?: CacheHelp | null;
-  /** When a response must have begun, over all attempts. */
+  /** The time by which a response must have begun, over all attempts. */
   readonly beginsByMs: number;
   /** The span of this attempt; null or absent where there are no traces. */
   readonly spanId?: string | null;
@@ -269,7 +269,7 @@ function asUnreadable({ kind, message }: NonNullable<ReplyBody["failure"]>): Pic
   return { kind: kind === "broken" ? "unreadable" : kind, message };
 }
 
-/** Null when the body is longer than allowed; the rest is then given up. */
+/** Reads a whole body. Returns null and gives the rest up when the body is longer than allowed. */
 export async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let length = 0;

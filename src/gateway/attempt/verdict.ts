@@ -10,7 +10,7 @@ export interface Failure {
   readonly message: string;
   readonly fault: ProviderFault | null;
   readonly retryAfterMs: number | null;
-  /** What had come of an accepted request when its client left. */
+  /** The part of an answer that had come when its client left. */
   readonly received?: Received;
 }
 
@@ -29,7 +29,7 @@ export interface Verdict {
   readonly blame: "provider" | "operator" | "client";
 }
 
-/** What a provider says of a request that it refuses may quote it: such words are logged only where content is kept. */
+/** Leaves out the words of a provider that refuses a request where content is not kept: they may quote the request. */
 export function loggedReason(
   { status, reason }: { readonly status: number | null; readonly reason: string | null },
   keepsContent: boolean,
@@ -74,7 +74,7 @@ function judgeStatus(failure: Failure): Verdict {
   return PROVIDER_FAULT;
 }
 
-/** Of a failure that is the operator's: the provider wants money first. */
+/** Tells, of a failure that is the operator's, whether the provider wants money first. */
 export function isUnpaid({ status, fault }: Failure): boolean {
   return status === 402 || fault?.isUnpaid === true;
 }

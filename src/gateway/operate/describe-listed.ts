@@ -11,7 +11,7 @@ const PATIENCE_MS = 5_000;
 /** Nobody chooses among more; a router of other providers lists some hundred. */
 const MODELS_MAX = 1_000;
 
-/** Null where the provider has no list. */
+/** Describes the listed models. Returns null where the provider has no list. */
 export async function describeListed({ provider, models }: Listing): Promise<readonly FoundModel[] | null> {
   if (models === null) return null;
   const described = await serverModels(provider);

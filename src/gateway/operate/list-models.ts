@@ -11,10 +11,10 @@ import { adviseOn } from "./probe-advice.ts";
 
 export interface Listing {
   readonly provider: Provider;
-  /** Null when it has no list, or when something is wrong. */
+  /** Models that the provider lists; null when there is no list, or when something is wrong. */
   readonly models: readonly ListedModel[] | null;
   readonly durationMs: number;
-  /** What is wrong, and what to do about it; null when nothing is. */
+  /** A problem with its remedy; null when nothing is wrong. */
   readonly problem: string | null;
   readonly fix: string | null;
   /** By how much our clock is ahead of the provider's, and how far off that may be; null when it told no time. */
@@ -115,7 +115,7 @@ interface ListReply {
   readonly patienceMs: number;
 }
 
-/** Null also where the provider only has no list. */
+/** The failure of a listing; null also where the provider only has no list. */
 function failureOf(reply: Reply, { hasList, isRefused, isOutOfPatience, patienceMs }: ListReply): Failure | null {
   const nothing = { status: null, fault: null, retryAfterMs: null };
   const broken = reply.ok ? reply.body.failure : reply.failure;

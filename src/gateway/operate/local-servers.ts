@@ -48,7 +48,9 @@ export function nameFound({ name, address, models, needsKey }: FoundServer): str
   return `${name} at ${address} with ${models.length} ${models.length === 1 ? "model" : "models"}`;
 }
 
-/** What adding a server takes: a provider, and its models that are not in the catalogue, under names that are free. */
+/**
+ * The entries that add a server: a provider, and its models that are not in the catalogue, under names that are free.
+ */
 export function adoptable({ id, kind, address, provider, models }: KnownServer, catalog: Catalog): LocalProvider {
   const isTaken = (name: string): boolean => catalog.providers.has(name);
   const own = provider ?? (isTaken(id) ? `${id}-${new URL(address).port}` : id);

@@ -1,4 +1,4 @@
-// What shadow samples prove: how often the cheaper side agreed, with the bounds of that figure, and in words whether it
+// Tells what shadow samples prove: how often the cheaper side agreed, with the bounds of that figure, and in words whether it
 // holds up. Pure.
 
 import type { MarkedSample } from "../../core/requests/outcomes.ts";
@@ -9,10 +9,10 @@ type OutcomeState = (typeof OUTCOME_STATES)[number];
 
 export interface SampleSummary {
   readonly samples: number;
-  /** Those that a comparison or a mark could judge. */
+  /** Samples that a comparison or a mark could judge. */
   readonly judged: number;
   readonly agreed: number;
-  /** Null where nothing could be judged. */
+  /** The share of agreement; null where nothing could be judged. */
   readonly agreement: Bounds | null;
   /** Judged by the mark of a person or an application. */
   readonly marked: number;
@@ -90,7 +90,7 @@ function cheaperIsLive(samples: readonly MarkedSample[]): boolean {
 const GOOD_SCORE = 0.5;
 
 interface Judgement {
-  /** Null where nobody can tell. */
+  /** True where the cheaper side agreed; null where nobody can tell. */
   readonly isAgreed: boolean | null;
   readonly isMarked: boolean;
 }
@@ -119,7 +119,7 @@ function figuresOf(answers: readonly { readonly cost: bigint; readonly latencyMs
   };
 }
 
-/** Of a normal distribution: 95% lie within so many deviations. */
+/** The number of deviations of a normal distribution that 95% of its values lie within. */
 const Z = 1.96;
 
 /** Wilson's bounds: right also for few samples and for shares near 0 or 1. */
@@ -140,7 +140,7 @@ function stateOf(agreement: Bounds | null, bar: number): OutcomeState {
 /** Nobody waits for more. */
 const NEEDED_MAX = 20_000;
 
-/** How many samples a verdict takes if the share stays as it is; null when that is not in sight. */
+/** Counts the samples that a verdict takes if the share stays the same; null when a verdict is not in sight. */
 export function samplesNeeded({ rate }: Bounds, bar: number): number | null {
   for (let count = 10; count <= NEEDED_MAX; count = Math.ceil(count * 1.1)) {
     if (stateOf(wilson(rate * count, count), bar) !== "too_few") return count;
@@ -148,7 +148,7 @@ export function samplesNeeded({ rate }: Bounds, bar: number): number | null {
   return null;
 }
 
-/** Whether the cheaper side holds up, as one would tell a colleague. */
+/** Says in words whether the cheaper side holds up. */
 export function outcomeSentence(samples: readonly MarkedSample[], model: string, bar: number): string {
   const outcome = summarize(samples, bar);
   const { agreement, judged } = outcome;

@@ -11,7 +11,7 @@ export interface Advice {
 
 export interface Tested {
   readonly provider: Provider;
-  /** Null where none was asked for. */
+  /** The model that was asked; null where none was. */
   readonly model: HostedModel | null;
 }
 

@@ -23,18 +23,18 @@ export interface Probed {
   /** The provider's own status, when it answered at all and not with a success. */
   readonly status: number | null;
   readonly durationMs: number;
-  /** What the provider bills for the answer, by its count and its price; null where either is unknown. */
+  /** The provider's bill for the answer, by its count and its price; null where either is unknown. */
   readonly costUsd: string | null;
-  /** What is wrong, and what to do about it; null when nothing is. */
+  /** A problem with its remedy; null when nothing is wrong. */
   readonly problem: string | null;
   readonly fix: string | null;
-  /** What the provider lists; null where it was not asked for its list, or has none. */
+  /** Models that the provider lists; null where the provider was not asked, or has no list. */
   readonly models: readonly FoundModel[] | null;
 }
 
 export interface Probe {
   readonly provider: Provider;
-  /** Null for the provider's cheapest. */
+  /** The model to probe; null for the provider's cheapest. */
   readonly model: HostedModel | null;
   /** Aborted when the caller has disconnected. */
   readonly signal?: AbortSignal;
@@ -52,7 +52,7 @@ const QUESTION = {
 };
 
 export interface ProbeServices extends Pick<Services, "registry" | "now"> {
-  /** Null where nothing is known of the provider's models: then its list of models is asked for. */
+  /** The catalogue to pick a model from; null where the provider's models are not known, so that its list is asked for. */
   readonly catalog: Catalog | null;
 }
 
@@ -96,7 +96,7 @@ function costOf({ whole }: Reached, { price }: HostedModel): string | null {
   return usage === null || price === null ? null : formatUsd(costNano(usage.buckets, price, 0));
 }
 
-/** Of those that can be routed to, so that it is one the operator has priced. */
+/** Picks the cheapest model that can be routed to, which the operator has therefore priced. */
 function cheapestOf(catalog: Catalog, { id }: Provider): HostedModel | null {
   const own = [...catalog.models.values()].flatMap(({ hosts }) => hosts).filter((model) => model.provider === id);
   const priceOf = ({ price }: HostedModel): number => Number(price?.input ?? 0) + Number(price?.output ?? 0);

@@ -19,9 +19,9 @@ export interface KeeperOptions {
   readonly learn: (turn: SessionTurn) => void;
   /** A session that was silent for so long is over. */
   readonly idleMs: number;
-  /** Whether other gateways write to the same database. */
+  /** True when other gateways write to the same database. */
   readonly isShared: boolean;
-  /** Whether this process deletes what is over, for all of them. */
+  /** True when this process deletes old turns for all of them. */
   readonly hasDuties: boolean;
   readonly now: () => number;
   readonly log: Log;

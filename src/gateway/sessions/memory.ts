@@ -14,7 +14,7 @@ export interface SessionMemory {
   turnOfCalls(calls: readonly number[]): SessionTurn | null;
   /** The session of a response that is continued by its id. */
   sessionOfResponse(responseId: string): string | null;
-  /** What hosts have seen of a prompt: for each route and key the longest. `turns` came before it. */
+  /** Prefixes of a prompt that hosts have seen: for each route and key the longest. `turns` came before the prompt. */
   cached(prompt: Prefixes, turns: readonly SessionTurn[]): readonly CachedPrefix[];
   /** An older turn than the one that is known changes nothing. */
   learn(turn: SessionTurn): void;
@@ -29,7 +29,7 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
   const calls = new Generations<number, SessionTurn>(SESSIONS_MAX);
   const responses = new Generations<string, string>(SESSIONS_MAX);
   const prefixes = new Generations<number, readonly CachedPrefix[]>(2 * SESSIONS_MAX);
-  /** Where the prompt goes on from what was sent in this turn. */
+  /** Finds the prefixes known of a turn that the prompt continues. */
   const longestSeen = (turn: SessionTurn, { first, length, hashAt }: Prefixes): readonly CachedPrefix[] | undefined => {
     for (const { hash } of turn.prefixes) {
       const place = placeOf(hash);
@@ -53,7 +53,7 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
     cached(prompt, turns) {
       const { instructions, first, length } = prompt;
       const seen = instructions === null ? NONE : prefixes.get(instructions);
-      // What begins with these instructions was never sent.
+      // No prompt with these instructions was ever sent.
       if (seen === undefined) return NONE;
       const found: CachedPrefix[] = [];
       const add = (known: readonly CachedPrefix[] = NONE): void => {

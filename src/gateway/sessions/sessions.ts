@@ -34,7 +34,7 @@ import { callNames, Generations, openCallNames, type SessionMemory } from "./mem
 
 type AskingCall = Pick<Call, "request" | "caller" | "headers" | "prompt">;
 
-/** What the last step knows of an answered call. */
+/** An answered call, as the last step knows it. */
 interface AnsweredCall {
   readonly call: Call;
   readonly decision: Decision;
@@ -45,7 +45,7 @@ interface AnsweredCall {
 }
 
 export interface RoutingSessions {
-  /** Null where sessions are switched off. */
+  /** The session of a call; null where sessions are switched off. */
   view(call: AskingCall): SessionView | null;
   /** The model that made the calls whose results a request brings; null where none is known. */
   loopModel(call: AskingCall): string | null;
@@ -165,7 +165,7 @@ function sessionId(call: AskingCall, { memory, digest, opening }: Identification
   return continued ?? UNNAMED + digest(sessionOf(facts));
 }
 
-/** Which conversation a call belongs to, for choosing among equal keys and hosts where sessions are off. */
+/** Names the conversation of a call, for choosing among equal keys and hosts where sessions are off. */
 export function conversationOf(call: AskingCall): string {
   return sessionOf(factsOf(call, () => readOpening(call.request.chat.messages, hashText)));
 }
@@ -196,7 +196,9 @@ function responseName(accountId: string, id: string): string {
   return `${accountId}\n${id.replace(/^resp_/, "").replaceAll("-", "")}`;
 }
 
-/** What helps a host to cache a prompt, where that pays: writing costs more than reading once. Behaviour 5.24. */
+/**
+ * Asks a host to cache a prompt where that pays: a cache write costs more than reading the prompt once. Behaviour 5.24.
+ */
 export function cacheHelpFor(
   call: Pick<Call, "request">,
   { session, estimatedTokens }: Decision,
@@ -218,12 +220,12 @@ function marksFor({ request: { chat } }: Pick<Call, "request">, isPrefixSeen: bo
 
 /** Bytes that are read of a longer text, beside its ends. It is not remembered. */
 const READ_BYTES = 256 * 1024;
-/** What is shorter is hashed faster than found. */
+/** A shorter text is hashed faster than found. */
 const REMEMBERED_CHARS = 512;
 /** Characters of the texts in each of two generations. */
 const REMEMBERED_CHARS_MAX = 2 * 1024 * 1024;
 
-/** What an entry takes up beside its text. */
+/** Characters that stand for the memory of an entry beside its text. */
 const ENTRY_CHARS = 64;
 
 interface KnownText {
@@ -263,7 +265,7 @@ function literalOf({ bytes, start, end }: UnreadText): string {
   return bytes.toString("latin1", start, end);
 }
 
-/** Of the bytes in UTF-8: the same text gives the same hash, decoded, read, or not. */
+/** Hashes the bytes in UTF-8: the same text gives the same hash, whether decoded or not. */
 export function hashText(given: string | UnreadMessage, isBytes: boolean): number {
   const text = typeof given === "string" ? given : given.content;
   // A pair of surrogates may be cut where the reading ends.

@@ -1,4 +1,4 @@
-// Whether two answers to one request agree. Only what a machine can judge is judged: tool calls, JSON and short answers.
+// Judges whether two answers to one request agree. Only what a machine can judge is judged: tool calls, JSON and short answers.
 // Two longer texts are unclear, however many words they share.
 
 import type { CapturedToolCall } from "../../core/call-report.ts";
@@ -11,7 +11,7 @@ export interface SaidAnswer {
 
 export interface AnswerComparison {
   readonly verdict: SampleVerdict;
-  /** Null where tool calls were compared. */
+  /** The similarity of the texts; null where tool calls were compared. */
   readonly similarity: number | null;
 }
 
@@ -62,7 +62,7 @@ function wordsOf(text: string): readonly string[] {
   return (words ?? []).slice(0, WORDS_MAX);
 }
 
-/** Of the words of both texts, the share that the other has as well. */
+/** The share of the words of both texts that the other text has as well. */
 function similarityOf(a: readonly string[], b: readonly string[]): number {
   if (a.length + b.length === 0) return 1;
   const counts = new Map<string, number>();

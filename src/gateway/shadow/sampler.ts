@@ -37,7 +37,7 @@ type SampleResult = "compared" | "over_budget" | "unsuitable" | "failed" | "drop
 export interface SamplerContext {
   readonly store: OutcomeStore;
   readonly services: () => Services;
-  /** Whether the process is overloaded or about to stop. */
+  /** True while the process is overloaded or about to stop. */
   readonly isBusy: () => boolean;
   readonly onResult: (result: SampleResult) => void;
   readonly random?: () => number;

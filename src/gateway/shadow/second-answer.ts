@@ -19,7 +19,7 @@ import { unwatchedTry } from "../attempt/unwatched-try.ts";
 import { createCapture } from "../capture.ts";
 import type { Services } from "../services.ts";
 
-/** What is asked again: the client's request as it was read. */
+/** The client's request as it was read, to be asked again. */
 export interface AskedAgain {
   readonly format: CallFormat;
   readonly request: ClientRequest;
@@ -32,7 +32,7 @@ export interface AskedAgain {
 /** A model at the host to ask, the length it may have, and what that can cost at most. */
 export interface Planned {
   readonly host: HostedModel;
-  /** Which of the provider's keys; undefined where there are not several. */
+  /** The id of the provider's key; undefined where there are not several. */
   readonly keyId: string | undefined;
   readonly outputCap: number;
   readonly costMax: NanoUsd;
@@ -42,7 +42,10 @@ export interface Planned {
 const LONGER = 4;
 const OUTPUT_ROOM_TOKENS = 4_096;
 
-/** Null when the model cannot take the request, or is cooling down: a sample is never worth a risk for live requests. */
+/**
+ * Plans the second answer. Returns null when the model cannot take the request, or is cooling down: a sample is never
+ * worth a risk for live requests.
+ */
 export function plan(asked: AskedAgain, modelId: string, services: Services): Planned | null {
   const { catalog, health, speeds } = services;
   const { request, constraints, decision } = asked;
@@ -79,7 +82,7 @@ function freeKey(
   return at < 0 ? null : { id: ids[at] };
 }
 
-/** As a hold would be, without markup: it is the operator who pays. */
+/** Estimates the cost like a hold but without markup: the operator pays for samples. */
 function costMaxOf({ format, request }: AskedAgain, host: HostedModel, outputCap: number): NanoUsd {
   const input: QuoteInput = {
     models: [host],

@@ -10,7 +10,7 @@ import type { TextSink } from "../relay.ts";
 export interface BackgroundRun {
   readonly name: OwnedId;
   readonly cancellation: Cancellation;
-  /** What was streamed so far, and what is to come; null when the response does not stream. */
+  /** The stream so far, and what is to come; null when the response does not stream. */
   readonly feed: EventFeed | null;
 }
 
@@ -72,7 +72,7 @@ export async function drive(
   { feed, cancellation }: BackgroundRun,
   { keeper, isCutting }: DriveServices,
 ): Promise<void> {
-  // When the process stops, it is not the client that ends the call.
+  // A stopping process ends the call, not the client.
   const fail = async (error: unknown): Promise<void> => {
     const closing = await keeper.fail(error, cancellation.aborted && !isCutting());
     feed?.push(closing);

@@ -15,9 +15,12 @@ import type { StateServices } from "./services.ts";
 const CHAIN_MAX = 1_000;
 /** Read at once from a conversation; one with more items is too long for any model. */
 const ITEMS_MAX = 10_000;
-/** How much may be read, as a multiple of what a conversation may have: a response is stored with all that it says. */
+/** The most that may be read, as a multiple of a conversation's limit: a response is stored with all its items. */
 const READ_FACTOR = 4;
-/** How much longer a conversation may be that is summarized: longer ones cannot come about, as they are not continued. */
+/**
+ * The factor by which a conversation that is summarized may be longer: longer ones cannot come about, as they are not
+ * continued.
+ */
 const SUMMARY_FACTOR = 4;
 
 /** A request with its history, and what of it is new. */
@@ -53,7 +56,7 @@ export async function expand(
   return { source, body: { ...parsed.body, input }, ownItems };
 }
 
-/** Whether an item stands for others that are looked up. */
+/** Tells whether an item stands for others that are looked up. */
 function needsState(item: JsonItem): boolean {
   return referencedId(item) !== null || sealedSummary(item) !== null;
 }
@@ -100,7 +103,7 @@ interface HistoryBounds {
   readonly size: SizeCheck;
 }
 
-/** What came before the request; empty for one that continues nothing. */
+/** The items before the request; empty for a request that continues nothing. */
 async function historyOf(
   { accountId, fields: { previousId, conversationId } }: Continuation,
   bounds: HistoryBounds,

@@ -18,12 +18,12 @@ export interface KeepTerms {
   readonly answerId: string;
   readonly fields: StateFields;
   readonly ownItems: readonly JsonItem[];
-  /** Whether the client asked for encrypted reasoning. It is stored either way. */
+  /** True when the client asked for encrypted reasoning. The reasoning is stored either way. */
   readonly showsEncrypted: boolean;
   readonly isStream: boolean;
 }
 
-/** Of a call whose client may be gone. */
+/** Stores the response of a call whose client may be gone. */
 export interface BackgroundKeeper extends CallState {
   /** Stores the response in progress. What is kept later waits for it. */
   begin(response: JsonItem): Promise<void>;

@@ -1,4 +1,4 @@
-// What a Responses request says about state: whether to store, what it continues, and whether to run without its client.
+// Reads what a Responses request says about state: whether to store, what it continues, and whether to run without its client.
 
 import { GatewayError } from "../../core/errors.ts";
 import { invalid, isObject, type JsonObject, readBoolean, readString } from "../../formats/json/fields.ts";

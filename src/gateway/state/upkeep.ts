@@ -4,9 +4,9 @@ import type { Log } from "../../core/log.ts";
 import type { ResponseUpkeepStore } from "../../core/responses/stored.ts";
 import type { BackgroundRuns } from "./background.ts";
 
-/** How soon a cancellation by another process is seen. */
+/** The interval at which cancellations by other processes are looked for. */
 const CANCEL_MS = 1_000;
-/** How soon the responses of a process that died are failed, once it counts as dead. */
+/** The interval at which responses of dead processes are failed. */
 const ABANDONED_MS = 5_000;
 const SIZE_MS = 10 * 60 * 1000;
 /** An account is measured each time it has stored another such part of what it may have. */

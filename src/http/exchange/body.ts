@@ -59,7 +59,7 @@ export function bodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : EMPTY;
 }
 
-/** When nobody reads it any more, nor anything that was made of it. */
+/** Frees the body once nobody reads the body or anything made of it. */
 export function freeBody(request: FastifyRequest): void {
   freeMemory(bodyOf(request));
 }
@@ -150,7 +150,7 @@ function readBytes(request: FastifyRequest, payload: RequestPayload, { firstStep
     } catch (error) {
       finish(error as Error);
     }
-    // What is left for Node to do before `end` is done while the provider works.
+    // Node does the rest of its work before `end` while the provider works.
     if (length === declared) finish(null);
   };
   const onEnd = (): void => finish(null);
@@ -165,7 +165,7 @@ function readBytes(request: FastifyRequest, payload: RequestPayload, { firstStep
   payload.on("data", onData).on("end", onEnd).on("error", onError);
 }
 
-/** Null for a body that comes in chunks. */
+/** The declared length; null for a body that comes in chunks. */
 export function declaredLength({ headers }: FastifyRequest): number | null {
   return headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : null;
 }

@@ -4,7 +4,7 @@ import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** What is to run when the exchange is over. Half a dozen listeners cost more than one that runs a list. */
+/** Functions to run when the exchange is over. Half a dozen listeners cost more than one that runs a list. */
 const ENDS = Symbol("ends");
 type WatchedResponse = ServerResponse & { [ENDS]?: (() => void)[] };
 
@@ -26,7 +26,7 @@ function runEnds(this: WatchedResponse): void {
   for (const end of ends) end();
 }
 
-/** As `whenOver`, but not before the work that goes on without the client is done. */
+/** Runs a function like `whenOver`, but not before the work that goes on without the client is done. */
 export function whenDone(request: FastifyRequest, { raw }: FastifyReply, end: () => void): void {
   whenOver(raw, () => {
     if (request.outlives === null) end();
@@ -34,7 +34,7 @@ export function whenDone(request: FastifyRequest, { raw }: FastifyReply, end: ()
   });
 }
 
-/** How long a client that is still sending may take to read the response that refuses its body. */
+/** The time that a client that is still sending may take to read the response that refuses its body. */
 const LINGER_MS = 2_000;
 
 /**

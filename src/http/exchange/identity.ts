@@ -60,7 +60,7 @@ export async function identify(request: FastifyRequest, context: IdentityContext
 }
 
 /**
- * Whether the request brings the admin token, compared in constant time. Throws when the address has sent too many wrong
+ * Tells whether the request brings the admin token, compared in constant time. Throws when the address has sent too many wrong
  * ones. The right one always passes: behind a proxy that is not configured, everybody has the address of somebody who
  * guesses.
  */

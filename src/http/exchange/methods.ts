@@ -39,7 +39,7 @@ export function createMethodTable(
       const path = normalised(request.url);
       const known = pathsLike(path, paths);
       const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(", ");
-      // If the method is possible here, a route itself has found nothing.
+      // A route itself has found nothing where the method is possible.
       if (allow === "" || known.some(({ methods }) => methods.has(request.method))) {
         const hint = pathHint({ path, origin: publicOrigin(request, settings), isKnown, routes: apiRoutes() });
         return new GatewayError("notFound", `Unknown path ${path.slice(0, PATH_SHOWN)}. ${hint}`);
@@ -57,7 +57,7 @@ export function createMethodTable(
 /** Behind a colon, such as `:embedContent`. It is no part of a name. */
 const CUSTOM_METHOD = /:[a-z]+[A-Z]\w*$/;
 
-/** Whether a path ends in what is to be done, not in a name. */
+/** Tells whether a path ends in an action, not in a name. */
 export function isCustomMethod(path: string): boolean {
   return CUSTOM_METHOD.test(path);
 }

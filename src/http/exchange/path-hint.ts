@@ -7,7 +7,7 @@ interface UnknownPath {
   readonly path: string;
   /** The address at which the client reaches the gateway. */
   readonly origin: string;
-  /** Whether there is a route for a path. */
+  /** Tells whether there is a route for a path. */
   readonly isKnown: (path: string) => boolean;
   /** The routes of the API. */
   readonly routes: readonly string[];

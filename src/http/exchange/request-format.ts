@@ -8,20 +8,20 @@ import type { CallFormat, ClientEnd, ClientFormat, ClientHeaders } from "../../f
 import type { JsonObject } from "../../formats/json/fields.ts";
 import type { Formats } from "../../formats/registry.ts";
 
-/** Where clients of a format ask for completions. */
+/** A route where clients of a format ask for completions. */
 export interface CompletionRoute {
   /** `{model}` stands for the model where clients name it in the path. */
   readonly path: string;
   readonly format: FormatName;
   /** Everything below it belongs to the format too; the path itself when left out. */
   readonly base?: string;
-  /** Whether the path asks for a stream. Absent where the body does. */
+  /** True when the path asks for a stream. Absent where the body does. */
   readonly isStream?: boolean;
-  /** Whether clients continue a response by its id. */
+  /** True when clients continue a response by its id. */
   readonly isStateful?: boolean;
-  /** Where they ask for a summary of a conversation, which is charged like a completion. */
+  /** The path for a summary of a conversation, which is charged like a completion. */
   readonly compactPath?: string;
-  /** Where they ask how many input tokens a request has, if the format knows that. */
+  /** The path for the number of input tokens of a request, if the format knows that. */
   readonly countPath?: string;
 }
 
@@ -38,19 +38,19 @@ export interface RequestFormats {
   of(request: RequestLine): ClientEnd;
   /** The format of the client that sends these headers, whatever the path. `body`: what it sends, where that is read. */
   sentBy(headers: IncomingHttpHeaders, body?: JsonObject): ClientFormat;
-  /** Whether completions are asked for at this route. */
+  /** Tells whether completions are asked for at this route. */
   isCompletion(route: string): boolean;
 }
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Null only before the first hook has run. */
+    /** The format of the client; null only before the first hook has run. */
     clientFormat: ClientEnd | null;
   }
   interface FastifyContextConfig {
     /** The route as it is recorded, where the router needs another pattern. */
     label?: string;
-    /** Needs no slot, because it is about requests of its key that may hold all slots. */
+    /** True when the request is about requests of its key that may hold all slots of the key: then it needs none itself. */
     needsNoSlot?: boolean;
   }
 }
@@ -62,7 +62,7 @@ export function routeOf({ routeOptions }: Pick<FastifyRequest, "routeOptions">):
 
 const V1 = /^\/+v1(?:beta)?(?:[/?]|$)/;
 
-/** Whether a path is for clients with an API key. Those of Gemini call /v1beta. */
+/** Tells whether a path is for clients with an API key. Clients of Gemini call /v1beta. */
 export function isV1(url: string): boolean {
   return V1.test(url);
 }
@@ -72,7 +72,7 @@ export function createRequestFormats(formats: Formats, routes: readonly Completi
   const isOtherChat = (format: CallFormat): format is ClientFormat => format.endpoint === undefined && format !== usual;
   const spoken = new Set(routes.map(({ format }) => formats.forClients(format)));
   const others = [...spoken].filter(isOtherChat);
-  // What begins like a completion path belongs to its format too, also where nothing is found.
+  // A path that begins like a completion path belongs to its format too, also where nothing is found.
   const bases = new Map(routes.map(({ path, base = path, format }) => [base, format]));
   const paths = [...bases].map(([base, format]) => ({
     pattern: beginsWith(base),

@@ -13,7 +13,7 @@ import { randomHex } from "../../telemetry/trace-context.ts";
 const PLAIN_ID = /^[A-Za-z0-9_.=-]{1,128}$/;
 /** An id to look a request up by. A caller chooses X-Request-Id, so more characters are allowed than in our own ids. */
 export const REQUEST_ID = /^[\w.=-]{1,200}$/;
-/** Of the time in milliseconds; one more in the year 2527. */
+/** Digits of the time in milliseconds; one more in the year 2527. */
 const TIME_DIGITS = 11;
 const RANDOM_BYTES = 7;
 const RANDOM_DIGITS = 13;
@@ -104,13 +104,13 @@ function encodingError({ headers }: IncomingMessage): GatewayError | undefined {
 
 type GoogleRequest = Pick<IncomingMessage, "url" | "headers">;
 
-/** Where the query may hold a key: all that Gemini's clients call. */
+/** Paths whose query may hold a key: all that Gemini's clients call. */
 const GOOGLE_PATH = /^\/+v1(?:beta\b|\/+models\b)/;
 const KEY_HEADER = "x-goog-api-key";
 const METHOD = /(?::|%3A)(generateContent|streamGenerateContent|countTokens)\/*$/i;
 /** The versions that clients choose, also after the `/v1` of a base URL. */
 const VERSION = /^(?:\/+v1(?:alpha|beta1?)?)+\/+/;
-/** What stands before a model's name, the first two at Vertex AI. */
+/** Prefixes of a model's name, the first two at Vertex AI. */
 const PREFIXES = [/^projects\/[^/]+\/locations\/[^/]+\//, /^publishers\/[^/]+\//, /^(?:models\/+)+/];
 
 /** Changes path and headers in place. Requests of other clients stay as they are. */

@@ -171,7 +171,7 @@ function drained(response: ServerResponse, stallMs: number): Promise<void> {
   });
 }
 
-/** How often a stall is looked for: the cut comes at most this part too late. */
+/** Looks for a stall this many times in its limit: the cut comes at most this part too late. */
 const CHECKS_PER_STALL = 10;
 
 /**
@@ -190,7 +190,9 @@ function cutWhenStalled(response: ServerResponse, stallMs: number): () => void {
   return () => clearInterval(timer);
 }
 
-/** What the kernel has not taken yet; Node tells it nowhere else. 0 while the response waits behind another one. */
+/**
+ * Bytes that the kernel has not taken yet; Node tells them nowhere else. 0 while the response waits behind another one.
+ */
 function unsentBytesOf({ socket }: ServerResponse): number {
   return (socket as (Socket & { _handle?: { writeQueueSize?: number } }) | null)?._handle?.writeQueueSize ?? 0;
 }

@@ -96,7 +96,7 @@ function limitConnections(server: Server, { semaphores, metrics }: AdmissionCont
   return undecided;
 }
 
-/** Where the primary does not answer, a connection is better kept than lost. */
+/** Keeps a connection where the primary does not answer: that is better than losing it. */
 const unlimited: Release = () => undefined;
 
 /** Passes a request to `handle`, has it wait, or rejects it. */
@@ -161,7 +161,7 @@ function clientOf({ url = "", headers }: IncomingMessage, formats: RequestFormat
 const QUEUE_WAIT_MS = Symbol("queueWaitMs");
 type QueuedMessage = IncomingMessage & { [QUEUE_WAIT_MS]?: number };
 
-/** How long a request waited in the queue before it was read. */
+/** The time that a request waited in the queue before it was read. */
 export function queueWaitMsOf(request: IncomingMessage): number {
   return (request as QueuedMessage)[QUEUE_WAIT_MS] ?? 0;
 }

@@ -20,7 +20,7 @@ interface WaitingBody {
 }
 
 /**
- * What a process can hold beside everything else it needs memory for; of several, each has its part of the memory. Each
+ * The bytes that a process can hold beside everything else it needs memory for; of several processes, each has its part of the memory. Each
  * body may be in memory four times.
  */
 export function defaultBodyBytes(processes = 1): number {
@@ -134,7 +134,7 @@ export class BodyBudget implements BodyRoom {
   }
 }
 
-/** Whether a body has to share the part of the budget that is for large ones. */
+/** Tells whether a body has to share the part of the budget that is for large ones. */
 export function isLarge(bytes: number): boolean {
   return bytes > policy.smallMaxBytes;
 }

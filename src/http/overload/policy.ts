@@ -59,7 +59,7 @@ export const OVERLOAD_POLICY = {
     workingMinRequests: 64,
     /** More may work at once where the database is slow by itself, up to this many. */
     workingMaxRequests: 1_024,
-    /** As many may work as finish within this time. */
+    /** The time within which all requests that work at once should finish. */
     workTargetMs: 15,
     /** Or within this multiple of the time the work takes when there is little to do, if that is longer. */
     workSlowdownRatio: 2,

@@ -20,7 +20,7 @@ export interface PressureLimits {
   readonly memoryPercent: number;
 }
 
-/** What is measured; tests pass their own. */
+/** The measurements; tests pass their own. */
 export interface Gauges {
   readonly nowMs: () => number;
   readonly memoryPercent: () => number;
@@ -85,9 +85,9 @@ function createLateness(limitMs: number, nowMs: () => number) {
 }
 
 interface MemoryShare {
-  /** How many processes share the memory, this one included. */
+  /** The number of processes that share the memory, this one included. */
   readonly processes: number;
-  /** What another process takes up that serves all of them. */
+  /** The memory of another process that serves all of them. */
   readonly commonBytes: () => number;
 }
 
@@ -129,7 +129,7 @@ interface TickerOptions {
   /** Before the first tick after a sleep. */
   readonly onWake: () => void;
   readonly onTick: () => void;
-  /** Whether the clock is needed although no request comes. */
+  /** True while the clock is needed although no request comes. */
   readonly isNeeded?: () => boolean;
 }
 

@@ -159,14 +159,14 @@ function createWaitingList() {
   };
 }
 
-/** How many requests may wait. */
+/** Limits the number of requests that may wait. */
 function lengthLimit(state: LoadState, nonEmptyMs: number, startsPerMs: number): number {
   const isRecentlyEmpty = nonEmptyMs <= queuePolicy.recentlyEmptyMs;
   if (state === "overloaded" && isRecentlyEmpty) return queuePolicy.recentlyEmptyMaxRequests;
   return Math.max(queuePolicy.lengthMinRequests[state], startsPerMs * queuePolicy.drainMs[state]);
 }
 
-/** How many requests leave the queue in a millisecond, measured while some wait. */
+/** Measures the requests that leave the queue in a millisecond, while some wait. */
 function createStartRate(startedAtMs: number) {
   let perMs = 0;
   let started = 0;
@@ -253,7 +253,7 @@ export function createConcurrencyLimit(onTurn: () => void, nowMs: () => number):
 /** Measures how many requests may work at once without slowing each other down. */
 function createThroughput(startedAtMs: number) {
   let finishedPerMs = 0;
-  /** What the work takes when there is little of it. */
+  /** The time that the work takes when there is little to do. */
   let unloadedMs = 0;
   // Since the last tick:
   let finished = 0;

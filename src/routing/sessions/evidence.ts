@@ -21,7 +21,7 @@ export interface EvidenceInput {
   /** The newest human request. */
   readonly ask: Ask;
   readonly policy: EscalationPolicy;
-  /** Whether the request continues an earlier one. */
+  /** True when the request continues an earlier one. */
   readonly isFollowUp: boolean;
   /** The turn before; what it was raised by counts until a new task begins. */
   readonly last: SessionTurn | null;
@@ -30,9 +30,9 @@ export interface EvidenceInput {
 /** However much speaks for it. */
 const TIERS_MAX = 2;
 
-/** How much it takes. By hand. */
+/** Thresholds of evidence, set by hand. */
 const THRESHOLDS = {
-  /** How many calls may stand between two that are the same, and how many results must fail in a row. */
+  /** The number of calls that may stand between two equal ones, and of results that must fail in a row. */
   normal: { repeatWithin: 3, failures: 3 },
   eager: { repeatWithin: 12, failures: 2 },
 } as const;
@@ -61,7 +61,7 @@ export function findEscalation({ messages, ask, policy, isFollowUp, last }: Evid
 }
 
 interface Complaint {
-  /** What was asked before it. */
+  /** The ask before the complaint. */
   readonly before: Ask;
 }
 
@@ -92,7 +92,7 @@ interface CallWithResult {
   readonly isFailed: boolean;
 }
 
-/** Of a long loop the end is read: what was found before is remembered by the session. */
+/** The calls read at the end of a long loop: the session remembers what was found before. */
 const CALLS_READ = 12;
 
 /** The newest first. Calls without a result yet are none. */
@@ -120,7 +120,7 @@ function madeCall({ id, function: made }: ToolCall, results: ReadonlyMap<string,
   return { name: made?.name ?? "", args: made?.arguments ?? "", result, isFailed: isFailure(endsOf(result)) };
 }
 
-/** As much of a result as tells whether it failed. */
+/** Reads as much of a result as tells whether it failed. */
 function endsOf(message: ChatMessage): string {
   const ends = isUnread(message) ? unreadEnds(message[UNREAD], FAILURE_CHARS) : null;
   return ends ?? contentText(message.content);

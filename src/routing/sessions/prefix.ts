@@ -25,10 +25,10 @@ export type TextHash = (text: string | UnreadMessage, isBytes: boolean) => numbe
 /** The instructions at the beginning of a conversation, and the first thing that a human said. */
 export interface Opening {
   readonly instructions: number;
-  /** How many messages these are. */
+  /** The number of messages that the instructions take. */
   readonly count: number;
   readonly human: number;
-  /** Which message that is; -1 where there is none. */
+  /** The place of the first human message; -1 where there is none. */
   readonly humanAt: number;
 }
 
@@ -85,7 +85,7 @@ export function hashEnd(messages: readonly ChatMessage[], hashText: TextHash): n
 
 /** The beginnings of a prompt, each hashed when it is asked for. */
 export interface Prefixes {
-  /** How many messages the instructions are, and how many messages there are. */
+  /** The number of messages of the instructions, and of all messages. */
   readonly first: number;
   readonly length: number;
   /** Tools and instructions, where a message follows; null where there are none. */
@@ -94,7 +94,7 @@ export interface Prefixes {
   hashAt(place: number): number;
 }
 
-/** What was read of a prompt so far. */
+/** The parts of a prompt that were read so far. */
 export interface ReadPrompt {
   readonly opening: Opening;
   prefixes: Prefixes | null;
@@ -196,7 +196,10 @@ function hashTools(tools: readonly Tool[]): number {
   return hash;
 }
 
-/** What the schema of a tool adds to its name and description. By hand: only shares of a prompt are counted with it. */
+/**
+ * Characters that the schema of a tool adds to its name and description. Set by hand: only shares of a prompt are
+ * counted with them.
+ */
 const SCHEMA_CHARS = 300;
 
 /** Characters of tools and of so many messages. */

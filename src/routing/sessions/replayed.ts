@@ -15,7 +15,7 @@ import {
 } from "../../core/session.ts";
 import type { Tier } from "../../core/tiers.ts";
 
-/** Where a request went. `catalog`: the one in use. */
+/** The destination of a request. `catalog`: the one in use. */
 interface Routed {
   readonly host: HostedModel;
   readonly keyId: string | null;
@@ -23,7 +23,7 @@ interface Routed {
   readonly catalog: Catalog;
 }
 
-/** What is known of one conversation. */
+/** The knowledge of one conversation. */
 interface ReplayedThread {
   readonly last: SessionTurn | null;
   /** By route. */
@@ -35,7 +35,7 @@ export class ReplayedSessions {
   /** By session and thread, as in the memory of live ones. */
   readonly #threads = new Map<string, ReplayedThread>();
 
-  /** Null for a request that was decided without a session. */
+  /** Returns null for a request that was decided without a session. */
   viewOf(past: PastRequest, catalog: Catalog): SessionView | null {
     const { session } = past.decision;
     if (session === undefined) return null;

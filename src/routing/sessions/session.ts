@@ -8,13 +8,13 @@ import { type CachedPrefix, type SeenPrefix, type SessionTurn, UNNAMED } from ".
 import { askBefore, isAsk } from "../ask.ts";
 import { charsUpTo, hashEnd, hashLasting, type Opening, type Prefixes, type TextHash, threadOf } from "./prefix.ts";
 
-/** What a request says about its conversation. */
+/** Facts of a request about its conversation. */
 export interface SessionFacts {
   readonly accountId: string;
   /** `service_session`. */
   readonly named: string | null;
   readonly headers: BodyFields;
-  /** As the client sent it. */
+  /** The body as the client sent it. */
   readonly body: BodyFields;
   /** Read where nothing else names it, with the earlier turns of a response that it continues. */
   readonly opening: () => Opening;
@@ -87,12 +87,12 @@ export function openCallIds(messages: readonly ChatMessage[]): readonly string[]
   return NONE;
 }
 
-/** Whether a conversation has begun to go back and forth. */
+/** Tells whether a conversation has begun to go back and forth. */
 export function isContinued(messages: readonly ChatMessage[]): boolean {
   return messages.some(({ role }) => role === "assistant");
 }
 
-/** How the id of a session begins that a client has named. */
+/** The first letter of the id of a session that a client has named. */
 export const NAMED = "s";
 
 /** Tells conversations apart that begin alike; undefined for a session with a name, and before the first answer. */
@@ -121,7 +121,7 @@ export interface AnsweredTurn {
   /** The names of its tool calls, and of its response where that can be continued. */
   readonly calls: readonly number[];
   readonly response: string | null;
-  /** Null where sessions are off. */
+  /** The prompt that was cached; null where sessions are off. */
   readonly prompt: CachedPrompt | null;
   readonly nowMs: number;
 }
@@ -196,7 +196,10 @@ function seenPrefixes(
   return seen;
 }
 
-/** Whether other processes should know a turn. A short request that nobody named and nothing follows is not worth a write. */
+/**
+ * Tells whether other processes should know a turn. A short request that nobody named and nothing follows is not worth
+ * a write.
+ */
 export function isWorthSharing(turn: SessionTurn, isKnown: boolean, messages: readonly ChatMessage[]): boolean {
   if (turn.session.startsWith(NAMED) || turn.prefixes.length > 0 || turn.calls.length > 0) return true;
   return isKnown || turn.response !== null || isContinued(messages);

@@ -23,7 +23,7 @@ export interface KeepInput {
   readonly inputTokens: number;
   /** In the order without a session. */
   readonly models: readonly Model[];
-  /** Whether the first of them stays because it made the open tool call. */
+  /** True when the first of the models stays because it made the open tool call. */
   readonly isLoop: boolean;
   /** The hosts of a model that pass every filter. */
   readonly hostsOf: (model: Model) => readonly HostedModel[];
@@ -69,9 +69,9 @@ function heldHost({ route, keyId }: SessionTurn, { models, question, hostsOf }: 
   return hostsOf(first).find((host) => host.route === route) ?? null;
 }
 
-/** How many turns are expected to follow in a conversation. Agents have many more. */
+/** Turns that are expected to follow in a conversation. Agents have many more. */
 const NEXT_TURNS = 3;
-/** What a cache must leave of the cost over these turns. */
+/** The share of the cost over these turns that a cache may leave at most. */
 const WORTHWHILE = 0.8;
 
 /**
@@ -103,7 +103,7 @@ function isConversation({ chat: { tools, messages } }: RoutingQuestion): boolean
   return tools.length > 0 || messages.some(({ role }) => role === "assistant");
 }
 
-/** Of this turn and those that are expected, all with a prompt of this length. */
+/** The cost of this turn and those that are expected, all with a prompt of this length. */
 function costAhead({ price, cache, maxOutput }: HostedModel, input: KeepInput): number {
   const { input: full, output, cacheRead, cacheWrite } = price as Price;
   const isCached = cache !== undefined && input.inputTokens >= cache.tokensMin && cacheRead !== null;
@@ -120,7 +120,7 @@ function candidates(models: readonly Model[], view: SessionView, input: KeepInpu
   return models.filter((model, place) => place === 0 || isWarm(model)).map((model) => candidateOf(model, input));
 }
 
-/** Where hosts are chosen by speed, what is cached chooses among models only. */
+/** Takes only the first host where hosts are chosen by speed: then caches choose among models only. */
 function candidateOf(model: Model, { question, catalog, hostsOf }: KeepInput): StayCandidate {
   const rules = hostRules(question, catalog);
   const hosts = orderHosts(hostsOf(model), rules);
@@ -182,7 +182,7 @@ export interface StayInput {
   readonly markupPpm: number;
   /** Routes that are cooling down. */
   readonly resting: ReadonlyMap<string, string>;
-  /** Which of several keys the session would use at a host; null where there are not several. */
+  /** The key that the session would use at a host; null where there are not several. */
   readonly keyOf: (host: HostedModel) => string | null;
 }
 
@@ -197,7 +197,7 @@ export interface Offer {
 }
 
 export interface Stay {
-  /** What is tried first. */
+  /** The offer that is tried first. */
   readonly best: Offer;
   /** Why that is not what would be first without a session; null where it is. */
   readonly note: string | null;
@@ -242,7 +242,7 @@ function isCached(tokens: number, cache: PromptCache | undefined): boolean {
   return cache !== undefined && tokens >= cache.tokensMin;
 }
 
-/** As much as the host's own counts have borne out of what it was sent. */
+/** Counts as many cached tokens as the host's own counts have confirmed. */
 function cachedAt(
   host: HostedModel,
   cache: PromptCache,
@@ -306,7 +306,7 @@ interface SettledTurn {
   readonly task: number;
 }
 
-/** What a request does to its session. A rise that was there before is no news. */
+/** Names the effect of a request on its session. A rise that was there before is not reported again. */
 export function sessionState({ last }: SessionView, { model, route, escalation, task }: SettledTurn): SessionState {
   const before = last !== null && last.task === task ? last.escalation : 0;
   if (escalation > before) return "escalated";
