@@ -13,7 +13,7 @@ const PATH = "docs/contribute/architecture.md";
  * @type {Readonly<Record<string, string>>}
  */
 const FOLDERS = {
-  "src/accounts": "Accounts, keys, profiles, users and sessions.",
+  "src/accounts": "Accounts, keys, profiles, users and logins.",
   "src/accounts/limits": "Requests per minute, failed sign-ins and wrong keys, in one process or shared.",
   "src/app": "Wiring: settings to store to services to server. `start()` and `stop()` live here.",
   "src/billing": "Holds, charges and top-ups as a double-entry ledger. The posting rules are pure.",
@@ -62,7 +62,7 @@ const FOLDERS = {
   "src/http/api": "The dashboard API, one file per resource.",
   "src/http/api/configuration": "Run-time configuration: changes, versions, the way back.",
   "src/http/api/requests": "The request log: list, export, histogram, live events.",
-  "src/http/exchange": "One HTTP exchange: ids, bodies, errors, disconnects, streams, sessions.",
+  "src/http/exchange": "One HTTP exchange: ids, bodies, errors, disconnects, streams, identity.",
   "src/http/openapi": "Schemas and operations of the HTTP contract.",
   "src/http/overload": "Admission, queue and flood detection.",
   "src/http/pages": "The dashboard's files, `/docs` and `/llms.txt`.",

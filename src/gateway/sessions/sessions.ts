@@ -3,6 +3,7 @@
 
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
+import type { Settings } from "../../config/settings.ts";
 import { UNREAD, type UnreadMessage, type UnreadText, type Usage } from "../../core/chat.ts";
 import type { Decision } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
@@ -29,13 +30,12 @@ import {
   withOwnEvidence,
 } from "../../routing/sessions/session.ts";
 import type { Call } from "../call.ts";
-import type { Services } from "../services.ts";
 import { callNames, Generations, openCallNames, type SessionMemory } from "./memory.ts";
 
 type AskingCall = Pick<Call, "request" | "caller" | "headers" | "prompt">;
 
 /** An answered call, as the last step knows it. */
-interface AnsweredCall {
+interface NotedAnswer {
   readonly call: Call;
   readonly decision: Decision;
   readonly model: HostedModel;
@@ -49,7 +49,7 @@ export interface RoutingSessions {
   view(call: AskingCall): SessionView | null;
   /** The model that made the calls whose results a request brings; null where none is known. */
   loopModel(call: AskingCall): string | null;
-  note(answered: AnsweredCall): void;
+  note(answered: NotedAnswer): void;
 }
 
 export interface SessionsOptions {
@@ -203,7 +203,7 @@ export function cacheHelpFor(
   call: Pick<Call, "request">,
   { session, estimatedTokens }: Decision,
   model: HostedModel,
-  { routing }: Pick<Services, "routing">,
+  { routing }: Pick<Settings, "routing">,
 ): CacheHelp | null {
   const { cache } = model;
   if (cache === undefined || session === undefined || estimatedTokens.input < cache.tokensMin) return null;

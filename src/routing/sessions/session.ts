@@ -127,7 +127,7 @@ export interface AnsweredTurn {
 }
 
 /** A prompt, and what of it was cached when it was sent. Both are read only where the host caches. */
-export interface CachedPrompt {
+interface CachedPrompt {
   prefixes(): Prefixes;
   cached(): readonly CachedPrefix[];
 }

@@ -164,12 +164,12 @@ function identify(key: ProviderKey): ProviderKey {
 }
 
 /** A model that may take the request, with its hosts that can, in the order of trying. There is at least one. */
-export interface StayCandidate {
+interface StayCandidate {
   readonly model: Model;
   readonly hosts: readonly HostedModel[];
 }
 
-export interface StayInput {
+interface StayInput {
   /** Models of the decided tier that pass every filter, in the order without a session. Never empty. */
   readonly chain: readonly StayCandidate[];
   /** The session's model where that is above the tier, within the ceiling, and passes every filter; null otherwise. */
@@ -196,14 +196,14 @@ export interface Offer {
   readonly cost: number;
 }
 
-export interface Stay {
+interface Stay {
   /** The offer that is tried first. */
   readonly best: Offer;
   /** Why that is not what would be first without a session; null where it is. */
   readonly note: string | null;
 }
 
-export function stayOrSwitch(input: StayInput): Stay {
+function stayOrSwitch(input: StayInput): Stay {
   const { chain, above, ahead, view } = input;
   const primary = chain[0] as StayCandidate;
   const usual = offerOf(primary.model, ahead ?? (primary.hosts[0] as HostedModel), input);
