@@ -19,10 +19,9 @@ import { createFormats } from "../formats/registry.ts";
 import { createOpenCalls } from "../gateway/open-calls.ts";
 import { createSampler } from "../gateway/shadow/sampler.ts";
 import type { Edge, OperatorContext } from "../http/context.ts";
-import { type CompletionRoute, createRequestFormats } from "../http/exchange/request-format.ts";
+import { createRequestFormats } from "../http/exchange/request-format.ts";
 import { createPressure } from "../http/overload/pressure.ts";
 import { createServer } from "../http/server.ts";
-import { COMPLETION_ROUTES } from "../http/v1/completions.ts";
 import type { AuthRows } from "../providers/auth/schemes.ts";
 import type { FramingRows } from "../providers/framing.ts";
 import { warmRouter } from "../routing/warm.ts";
@@ -80,7 +79,6 @@ export interface App {
 
 export interface WireExtension {
   readonly formats: readonly Format[];
-  readonly routes: readonly CompletionRoute[];
   readonly auths?: AuthRows;
   readonly framings?: FramingRows;
 }
@@ -201,11 +199,14 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const people = await openPeople(db, { settings, reader, log, signIns: limits.signIns, passwordCost, worker });
   const money = await openMoney(db, { settings, reader, log, metrics, worker });
   const wireFormats = createFormats(wire?.formats);
-  const formats = createRequestFormats(wireFormats, [...COMPLETION_ROUTES, ...(wire?.routes ?? [])]);
+  const formats = createRequestFormats(wireFormats);
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput });
   const secret = await secretOf(db, settings, log);
-  const state = await openState(db, { settings, secret: secret.bytes, owner: money.owner, log, now, worker });
+  const state = await openState(db, {
+    ...{ form: wireFormats.stored, settings, secret: secret.bytes, owner: money.owner },
+    ...{ log, now, worker },
+  });
   const sessions = await openSessions(dbs.log, { settings, log, now, worker });
   const records = await openRecords(dbs, { settings, log, metrics, now, worker });
   const configuration = await openConfiguration(db, {

@@ -4,6 +4,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { SessionTurn } from "../core/session.ts";
+import type { StoredForm } from "../formats/stored-form.ts";
 import { createSessionKeeper, createTeller } from "../gateway/sessions/keeper.ts";
 import { createSessionMemory } from "../gateway/sessions/memory.ts";
 import { createSessions, type RoutingSessions } from "../gateway/sessions/sessions.ts";
@@ -20,6 +21,7 @@ import { createRetention } from "../telemetry/retention.ts";
 import { hasDuties, type WorkerSlot } from "./worker.ts";
 
 interface StateContext {
+  readonly form: StoredForm;
   readonly settings: Pick<Settings, "responses">;
   readonly secret: Buffer;
   /** The name of this run of this process. */
@@ -37,7 +39,7 @@ export interface OpenedState {
 /** Started; responses of dead processes have failed. The ledger has forgotten those processes before. */
 export async function openState(
   db: Db,
-  { settings, secret, owner, log, now, worker }: StateContext,
+  { form, settings, secret, owner, log, now, worker }: StateContext,
 ): Promise<OpenedState> {
   const { responsesRetentionDays, responsesBytesPerAccount, conversationBytes } = settings.responses;
   const runs = createBackgroundRuns();
@@ -52,6 +54,7 @@ export async function openState(
   if (hasDuties(worker)) retention.start();
   return {
     services: {
+      form,
       responses: createResponseStore(db, sealed, owner),
       conversations: createConversationStore(db, sealed),
       compactions: createSealer(secret, "compactions"),

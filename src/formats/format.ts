@@ -10,10 +10,12 @@ import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts"
 import type { UndecodedPart } from "./json/body-fields.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
+import type { ClientPaths } from "./paths.ts";
 import type { RateLimitHeaders } from "./provider/retry-after.ts";
 import type { JsonSource } from "./scan/scan.ts";
 import type { OwnTexts } from "./sse/event-pattern.ts";
 import type { SseReader } from "./sse/reader.ts";
+import type { StoredForm } from "./stored-form.ts";
 
 /** A codec for both ends. One end alone would serve only half of the pairs. */
 export interface Format extends ClientFormat, ProviderFormat {
@@ -114,6 +116,7 @@ export interface ClientEnd {
   readonly idempotencyScope: string;
   /** The field that makes a request cheaper when it is smaller, for messages to the client: as a rule the output cap. */
   readonly outputCapField: string;
+  readonly paths: ClientPaths;
   readonly habits: ClientHabits;
   /** What `readRequest`, `passRequest` and `toChat` take undecoded; absent for nothing. */
   readonly undecoded?: UndecodedPart;
@@ -148,6 +151,8 @@ export interface ClientFormat extends ClientEnd {
   readonly counting?: TokenCounting;
   /** A body for the debug endpoint: `given` with the bare prompt laid over it. Absent where the endpoint's own is one. */
   withPrompt?(given: JsonObject, prompt: BarePrompt): JsonObject;
+  /** For formats whose clients continue a response by its id. */
+  readonly stored?: StoredForm;
 }
 
 /** What a call is made in. */

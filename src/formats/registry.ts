@@ -8,17 +8,22 @@ import { gemini } from "./gemini/codec.ts";
 import { openaiChat } from "./openai-chat/codec.ts";
 import { openaiCompletions } from "./openai-completions/codec.ts";
 import { openaiResponses } from "./openai-responses/codec.ts";
+import { STORED_FORM } from "./openai-responses/stored/form.ts";
+import type { StoredForm } from "./stored-form.ts";
 
-/** The first is spoken where a request does not tell its own. */
-const FORMATS: readonly [Format, ...Format[]] = [openaiChat, anthropicMessages, openaiResponses, gemini];
+/** Spoken where a request does not tell its own, and by the gateway itself. */
+export const USUAL: Format = openaiChat;
+const FORMATS: readonly Format[] = [USUAL, openaiResponses, anthropicMessages, gemini];
 /** Spoken by clients alone: no provider is called with one of these, or they are not chat. */
 const CLIENT_FORMATS: readonly CallFormat[] = [openaiCompletions, embeddings, rerank, moderations];
 
 /** The registered formats by name. */
 export interface Formats {
-  readonly all: readonly Format[];
+  readonly clients: readonly CallFormat[];
   /** Spoken on paths that belong to no format. */
   readonly usual: Format;
+  /** How responses are written where they are stored. */
+  readonly stored: StoredForm;
   /** Asking for a format that is not registered is a fault of ours. */
   forProviders(name: FormatName): ProviderFormat;
   forClients(name: FormatName): CallFormat;
@@ -27,11 +32,13 @@ export interface Formats {
 /** `additional`: formats beside those that ship. */
 export function createFormats(additional: readonly Format[] = []): Formats {
   const all = [...FORMATS, ...additional];
+  const clients = [...all, ...CLIENT_FORMATS];
   return {
-    all,
-    usual: FORMATS[0],
+    clients,
+    usual: USUAL,
+    stored: STORED_FORM,
     forProviders: finder<ProviderFormat>(all),
-    forClients: finder<CallFormat>([...all, ...CLIENT_FORMATS]),
+    forClients: finder<CallFormat>(clients),
   };
 }
 

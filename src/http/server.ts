@@ -4,6 +4,7 @@ import cors from "@fastify/cors";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Settings } from "../config/settings.ts";
 import type { GatewayError } from "../core/errors.ts";
+import type { ClientEnd } from "../formats/format.ts";
 import { shuttingDown } from "../gateway/open-calls.ts";
 import { registerApi } from "./api/routes.ts";
 import type { Edge, LifecycleContext } from "./context.ts";
@@ -15,7 +16,7 @@ import { sendError, toGatewayError } from "./exchange/errors.ts";
 import { createHostGuard } from "./exchange/hosts.ts";
 import { createMethodTable } from "./exchange/methods.ts";
 import { createProxyWatch } from "./exchange/proxies.ts";
-import { isV1 } from "./exchange/request-format.ts";
+import type { RequestFormats } from "./exchange/request-format.ts";
 import { headError, requestIdHeaders, requestIdOf } from "./exchange/request-head.ts";
 import { registerOps } from "./ops.ts";
 import { createAdmissionServer } from "./overload/admission.ts";
@@ -51,18 +52,18 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     genReqId: requestIdOf,
     // No hook runs for these.
     frameworkErrors(error, request, reply) {
-      request.clientFormat = edge.formats.of(request);
+      noteFormat(request, edge.formats);
       sendError(toGatewayError(error), request, reply as FastifyReply);
     },
     // Bytes that are not HTTP get their response in overload/admission.ts.
     clientErrorHandler: () => undefined,
   });
   server.decorateRequest("clientFormat", null);
+  server.decorateRequest("isClientPath", false);
   server.addHook("onRequest", (request, reply, done) => {
-    const format = edge.formats.of(request);
-    request.clientFormat = format;
+    const format = noteFormat(request, edge.formats);
     reply.headers(requestIdHeaders(request.id, format));
-    if (!isV1(request.url)) reply.headers(SECURITY_HEADERS);
+    if (!request.isClientPath) reply.headers(SECURITY_HEADERS);
     // A client that keeps the connection would send to a server that is about to close.
     if (edge.isDraining()) reply.header("connection", "close");
     done((PROBES.has(request.url) ? undefined : closingError(edge)) ?? headError(request));
@@ -94,13 +95,19 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   return server;
 }
 
+function noteFormat(request: FastifyRequest, formats: RequestFormats): ClientEnd {
+  request.isClientPath = formats.isClientPath(request.url);
+  request.clientFormat = formats.of(request);
+  return request.clientFormat;
+}
+
 /** Must be created before the routes, because it learns the methods of each path from them. */
 function createUnmatchedResponder(server: FastifyInstance, edge: Edge, uiFolder: string | undefined) {
-  const methods = createMethodTable(server, edge.settings.server);
+  const methods = createMethodTable(server, { settings: edge.settings.server, formats: edge.formats });
   const countUnmatched = createUnmatchedCounter(edge);
   const checkHost = createHostGuard(edge.settings.server);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    if (isV1(request.url)) await countUnmatched(request, reply);
+    if (request.isClientPath) await countUnmatched(request, reply);
     const problem = methods.respondUnmatched(request, reply);
     if (problem === null) return reply;
     if (problem.status !== 404 || !wantsPage(request)) throw problem;
@@ -132,7 +139,7 @@ async function registerRoutes(server: FastifyInstance, edge: Edge, queue: Reques
   registerOps(server, edge);
   await server.register(async (scope) => {
     compressJson(scope);
-    registerOpenapi(scope);
+    registerOpenapi(scope, edge.formats);
   });
   registerGuide(server, edge);
   registerV1(server, edge, queue);

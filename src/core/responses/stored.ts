@@ -4,6 +4,14 @@
 /** An input or output item, or a whole response, as it goes over the wire. */
 export type JsonItem = Readonly<Record<string, unknown>>;
 
+/** Ids that every store can keep and find. */
+const ID = /^[\x21-\x7e]{1,256}$/;
+
+/** Whether anything can be stored under this id. PostgreSQL fails on some others. */
+export function isId(id: unknown): id is string {
+  return typeof id === "string" && ID.test(id);
+}
+
 /** `in_progress` is for background responses only: others are stored when they are over. */
 export type ResponseStatus = "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
 

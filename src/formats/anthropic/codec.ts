@@ -6,6 +6,7 @@ import { readListedModels } from "../service/provider-models.ts";
 import { ANTHROPIC } from "./blocks.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
 import { writeAnthropicModel, writeAnthropicModels } from "./model-list.ts";
+import { MESSAGES_PATHS } from "./paths.ts";
 import { hasPlainNames, readAnthropicRequest, readCountRequest, withPrompt, writeCount } from "./read-request.ts";
 import { readAnthropicResponse } from "./read-response.ts";
 import { createAnthropicStreamReader } from "./read-stream.ts";
@@ -18,6 +19,7 @@ export const anthropicMessages: Format = {
   name: ANTHROPIC,
   idempotencyScope: "anthropic",
   outputCapField: "max_tokens",
+  paths: MESSAGES_PATHS,
   habits: {
     keyHeader: "x-api-key",
     requestIdHeader: "request-id",

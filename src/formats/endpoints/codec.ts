@@ -3,6 +3,7 @@
 
 import type { PassThrough } from "../format.ts";
 import { openaiChat } from "../openai-chat/codec.ts";
+import { EMBEDDINGS_PATHS, MODERATION_PATHS, RERANK_PATHS } from "./paths.ts";
 import { readEmbeddingsRequest, readModerationRequest, readRerankRequest } from "./read-request.ts";
 import { readAnswer } from "./read-response.ts";
 import { passEmbeddings, passNamed } from "./write-response.ts";
@@ -15,6 +16,7 @@ export const embeddings: PassThrough = {
   endpoint: "embeddings",
   idempotencyScope: "embeddings",
   outputCapField: "input",
+  paths: EMBEDDINGS_PATHS,
   habits,
   readRequest: readEmbeddingsRequest,
   mayCacheLong,
@@ -29,6 +31,7 @@ export const rerank: PassThrough = {
   endpoint: "rerank",
   idempotencyScope: "rerank",
   outputCapField: "documents",
+  paths: RERANK_PATHS,
   habits,
   readRequest: readRerankRequest,
   mayCacheLong,
@@ -44,6 +47,7 @@ export const moderations: PassThrough = {
   endpoint: "moderation",
   idempotencyScope: "moderations",
   outputCapField: "input",
+  paths: MODERATION_PATHS,
   habits,
   readRequest: readModerationRequest,
   mayCacheLong,

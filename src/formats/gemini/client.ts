@@ -2,6 +2,7 @@
 
 import type { ClientFormat } from "../format.ts";
 import { writeGeminiModel, writeGeminiModels } from "./model-list.ts";
+import { GEMINI_PATHS } from "./paths.ts";
 import { readCountRequest, readGeminiRequest, withPrompt, writeCount } from "./read/request.ts";
 import { GEMINI } from "./shape.ts";
 import { writeChatBody } from "./to-chat/request.ts";
@@ -13,6 +14,7 @@ export const geminiClient: ClientFormat = {
   name: GEMINI,
   idempotencyScope: GEMINI,
   outputCapField: "generationConfig.maxOutputTokens",
+  paths: GEMINI_PATHS,
   habits: {
     keyHeader: "x-goog-api-key",
     requestIdHeader: null,

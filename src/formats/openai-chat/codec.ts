@@ -6,6 +6,7 @@ import { readControls } from "../service/controls.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { readOpenaiError, writeOpenaiError } from "./errors.ts";
+import { CHAT_PATHS } from "./paths.ts";
 import { readChatRequest } from "./read-request.ts";
 import { OPENAI_CHAT, readOpenaiResponse } from "./read-response.ts";
 import { createOpenaiStreamReader } from "./read-stream.ts";
@@ -18,6 +19,7 @@ export const openaiChat: Format = {
   // The name the format had when the first ids were stored.
   idempotencyScope: "openai",
   outputCapField: "max_tokens",
+  paths: CHAT_PATHS,
   habits: { keyHeader: null, requestIdHeader: null, isSentBy: () => false },
   readRequest: (source, body) => ({
     format: OPENAI_CHAT,

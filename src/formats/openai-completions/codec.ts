@@ -2,6 +2,7 @@
 
 import type { ClientFormat } from "../format.ts";
 import { openaiChat } from "../openai-chat/codec.ts";
+import { COMPLETIONS_PATHS } from "./paths.ts";
 import { OPENAI_COMPLETIONS, readCompletionRequest, writeChatBody } from "./read-request.ts";
 import { createCompletionStreamWriter, writeCompletion } from "./write-response.ts";
 
@@ -9,6 +10,7 @@ export const openaiCompletions: ClientFormat = {
   name: OPENAI_COMPLETIONS,
   idempotencyScope: OPENAI_COMPLETIONS,
   outputCapField: "max_tokens",
+  paths: COMPLETIONS_PATHS,
   habits: openaiChat.habits,
   readRequest: readCompletionRequest,
   toChat: writeChatBody,

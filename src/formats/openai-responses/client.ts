@@ -5,8 +5,10 @@ import { writeOpenaiError } from "../openai-chat/errors.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { RESPONSES } from "./items.ts";
 import { passResponsesResponse, passResponsesStream } from "./pass-through.ts";
+import { RESPONSES_PATHS } from "./paths.ts";
 import { isPlainConversation, isStateless, readResponsesRequest, withPrompt } from "./read-request.ts";
 import { responseWriter } from "./response-object.ts";
+import { STORED_FORM } from "./stored/form.ts";
 import { writeChatBody } from "./to-chat/request.ts";
 import { writeResponsesResponse } from "./write-response.ts";
 import { createResponsesStreamWriter } from "./write-stream.ts";
@@ -15,6 +17,7 @@ export const responsesClient: ClientFormat = {
   name: RESPONSES,
   idempotencyScope: RESPONSES,
   outputCapField: "max_output_tokens",
+  paths: RESPONSES_PATHS,
   habits: {
     keyHeader: null,
     requestIdHeader: null,
@@ -38,4 +41,5 @@ export const responsesClient: ClientFormat = {
   writeError: writeOpenaiError,
   models: { list: writeModels, one: writeModel },
   withPrompt,
+  stored: STORED_FORM,
 };

@@ -6,7 +6,7 @@ import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { HostedModel, Provider } from "../../core/model.ts";
 import { costNano, formatUsd } from "../../core/money.ts";
 import { parseBody } from "../../formats/json/parse.ts";
-import { openaiChat } from "../../formats/openai-chat/codec.ts";
+import { USUAL } from "../../formats/registry.ts";
 import type { FoundModel } from "../../providers/local/servers.ts";
 import type { Reached, TriedModel } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";
@@ -48,7 +48,7 @@ const OUTPUT_TOKENS = 16;
 const QUESTION = {
   model: "auto",
   messages: [{ role: "user", content: "Say ok." }],
-  [openaiChat.outputCapField]: OUTPUT_TOKENS,
+  [USUAL.outputCapField]: OUTPUT_TOKENS,
 };
 
 export interface ProbeServices extends Pick<Services, "registry" | "now"> {
@@ -135,7 +135,7 @@ function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {
 
 function ask(model: HostedModel, signal: AbortSignal, services: ProbeServices): Promise<TriedModel> {
   const { source, body } = parseBody(Buffer.from(JSON.stringify(QUESTION)));
-  const call = { format: openaiChat, request: openaiChat.readRequest(source, body), signal };
+  const call = { format: USUAL, request: USUAL.readRequest(source, body), signal };
   return unwatchedTry({ call, model, outputCap: null, beginsByMs: Number.POSITIVE_INFINITY }, services);
 }
 

@@ -2,12 +2,11 @@
 // it carries take their place in `input`. Routing, money and every provider then see the whole conversation.
 
 import { GatewayError } from "../../core/errors.ts";
-import type { ChainLink, JsonItem, OwnedId } from "../../core/responses/stored.ts";
+import { type ChainLink, isId, type JsonItem, type OwnedId } from "../../core/responses/stored.ts";
 import { isObject } from "../../formats/json/fields.ts";
 import { type ParsedBody, scanBody } from "../../formats/json/parse.ts";
 import { spliceFields } from "../../formats/json/splice.ts";
-import { sealedSummary, summaryMessage } from "../../formats/openai-responses/stored/compaction.ts";
-import { inputItems, isId, referencedId } from "../../formats/openai-responses/stored/items.ts";
+import type { StoredForm } from "../../formats/stored-form.ts";
 import type { StateFields } from "./read-state.ts";
 import type { StateServices } from "./services.ts";
 
@@ -29,7 +28,7 @@ export interface Expanded extends ParsedBody {
   readonly ownItems: readonly JsonItem[];
 }
 
-type ExpandServices = Pick<StateServices, "responses" | "conversations" | "compactions" | "conversationBytes">;
+type ExpandServices = Pick<StateServices, "form" | "responses" | "conversations" | "compactions" | "conversationBytes">;
 
 /** Whose request it is, and what it says about state. */
 export interface Continuation {
@@ -45,9 +44,10 @@ export async function expand(
   services: ExpandServices,
 ): Promise<Expanded> {
   if (!isReadable(parsed.body.input)) return { ...parsed, ownItems: [] };
-  const given = inputItems(parsed.body.input);
+  const given = services.form.inputItems(parsed.body.input);
   const { previousId, conversationId } = continuation.fields;
-  if (previousId === null && conversationId === null && !given.some(needsState)) return { ...parsed, ownItems: given };
+  if (previousId === null && conversationId === null && !given.some((item) => needsState(item, services.form)))
+    return { ...parsed, ownItems: given };
   const { ownItems, items } = await gather(given, continuation, services);
   const input = await openSummaries(items, continuation, services);
   // Nothing of it uses state: the client's own bytes go on.
@@ -57,7 +57,7 @@ export async function expand(
 }
 
 /** Tells whether an item stands for others that are looked up. */
-function needsState(item: JsonItem): boolean {
+function needsState(item: JsonItem, { referencedId, sealedSummary }: StoredForm): boolean {
   return referencedId(item) !== null || sealedSummary(item) !== null;
 }
 
@@ -160,8 +160,9 @@ function checkChain(id: string, links: readonly ChainLink[], limits: HistoryLimi
 export async function resolveReferences(
   items: readonly JsonItem[],
   accountId: string,
-  services: Pick<StateServices, "responses" | "conversationBytes">,
+  services: Pick<StateServices, "form" | "responses" | "conversationBytes">,
 ): Promise<readonly JsonItem[]> {
+  const { referencedId } = services.form;
   const ids = items.flatMap((item) => referencedId(item) ?? []);
   if (ids.length === 0) return items;
   // A response that holds one of them is read whole.
@@ -180,8 +181,9 @@ export async function resolveReferences(
 export async function openSummaries(
   items: readonly JsonItem[],
   continuation: Continuation,
-  services: Pick<StateServices, "compactions" | "conversationBytes">,
+  services: Pick<StateServices, "form" | "compactions" | "conversationBytes">,
 ): Promise<readonly JsonItem[]> {
+  const { sealedSummary, summaryMessage } = services.form;
   const sealed = new Set(items.flatMap((item) => sealedSummary(item) ?? []));
   if (sealed.size === 0) return items;
   const opened = new Map<string | null, JsonItem>();

@@ -4,9 +4,7 @@
 import { GatewayError } from "../../core/errors.ts";
 import type { Addition, JsonItem, ResponseStatus, StoredResponse } from "../../core/responses/stored.ts";
 import type { StreamWriter } from "../../formats/format.ts";
-import { lastResponse, unstoredEvents, visibleEvents } from "../../formats/openai-responses/stored/events.ts";
-import { outputItems, storedItems, visibleResponse } from "../../formats/openai-responses/stored/items.ts";
-import { closingEvents } from "../../formats/openai-responses/stored/replay.ts";
+import type { StoredForm } from "../../formats/stored-form.ts";
 import type { CallState } from "../call.ts";
 import type { StateFields } from "./read-state.ts";
 import type { StateServices } from "./services.ts";
@@ -33,7 +31,8 @@ export interface BackgroundKeeper extends CallState {
 
 export function createKeeper(terms: KeepTerms, services: StateServices): BackgroundKeeper {
   const { fields, answerId, showsEncrypted } = terms;
-  const input = storedItems(terms.ownItems, `${answerId}i`);
+  const { form } = services;
+  const input = form.storedItems(terms.ownItems, `${answerId}i`);
   const keepsEvents = fields.isBackground && terms.isStream;
   let begun: { readonly response: JsonItem; readonly stored: Promise<void> } | null = null;
   let events = "";
@@ -46,7 +45,7 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
     return write(toStored(terms, { status, content }, services), { terms, begun: begun?.stored ?? null }, services);
   }
 
-  const shown = (response: JsonItem): JsonItem => (showsEncrypted ? response : visibleResponse(response));
+  const shown = (response: JsonItem): JsonItem => (showsEncrypted ? response : form.visibleResponse(response));
 
   return {
     answerId,
@@ -61,7 +60,7 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
       watched(writer, {
         shows: (text) => {
           if (keepsEvents) events += text;
-          return showsEncrypted ? text : visibleEvents(text);
+          return showsEncrypted ? text : form.visibleEvents(text);
         },
         failed: (error) => {
           failure = error;
@@ -69,11 +68,11 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
       }),
     async keepClosing(text) {
       events += text;
-      const response = lastResponse(text);
+      const response = form.lastResponse(text);
       if (response === null) return text;
       const isKept = await keep(response, endOf(response));
-      const said = isKept ? text : unstoredEvents(text);
-      return showsEncrypted ? said : visibleEvents(said);
+      const said = isKept ? text : form.unstoredEvents(text);
+      return showsEncrypted ? said : form.visibleEvents(said);
     },
     begin(response) {
       const stored = toStored(terms, { status: "in_progress", content: { input, response, events: null } }, services);
@@ -84,7 +83,7 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
       if (isOver || begun === null) return "";
       const status = isCancelled && failure === null ? "cancelled" : "failed";
       const ended = { ...begun.response, status, error: status === "failed" ? toError(failure ?? error) : null };
-      const closing = failure === null ? closingEvents(ended, events) : "";
+      const closing = failure === null ? form.closingEvents(ended, events) : "";
       events += closing;
       await keep(ended, status);
       return closing;
@@ -96,12 +95,12 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
 async function write(
   stored: StoredResponse,
   { terms, begun }: { readonly terms: KeepTerms; readonly begun: Promise<void> | null },
-  { responses, log }: StateServices,
+  { form, responses, log }: StateServices,
 ): Promise<boolean> {
   const { accountId, requestId, fields } = terms;
   try {
     await begun;
-    const addition = additionOf(fields, stored);
+    const addition = additionOf(fields, stored, form);
     if (begun === null) await responses.insert(stored, addition);
     else await responses.finish(stored, addition);
     return true;
@@ -156,7 +155,11 @@ function endOf({ status }: JsonItem): ResponseStatus {
 }
 
 /** A response that failed or was cancelled adds nothing to its conversation. */
-function additionOf({ conversationId }: StateFields, { status, content }: StoredResponse): Addition | null {
+function additionOf(
+  { conversationId }: StateFields,
+  { status, content }: StoredResponse,
+  { outputItems }: StoredForm,
+): Addition | null {
   if (conversationId === null || status === "failed" || status === "cancelled") return null;
   return { conversationId, items: [...content.input, ...outputItems(content.response)] };
 }

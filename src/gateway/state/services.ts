@@ -2,10 +2,13 @@
 
 import type { Log } from "../../core/log.ts";
 import type { ConversationStore, ResponseStore } from "../../core/responses/stored.ts";
+import type { StoredForm } from "../../formats/stored-form.ts";
 import type { Sealer } from "../../store/secret/seal.ts";
 import type { BackgroundRuns } from "./background.ts";
 
 export interface StateServices {
+  /** How responses are written where they are stored. */
+  readonly form: StoredForm;
   readonly responses: ResponseStore;
   readonly conversations: ConversationStore;
   /** For summaries that clients carry. */

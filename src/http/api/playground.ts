@@ -11,7 +11,7 @@ import { formatUsd } from "../../core/money.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { invalid, isObject, type JsonObject, readInteger, readString } from "../../formats/json/fields.ts";
 import { parseBody } from "../../formats/json/parse.ts";
-import { openaiChat } from "../../formats/openai-chat/codec.ts";
+import { USUAL } from "../../formats/registry.ts";
 import { tooManyRequests } from "../../gateway/admit.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { route } from "../../gateway/complete.ts";
@@ -218,7 +218,7 @@ function toChatBody(body: JsonObject): JsonObject {
     model: "auto",
     ...rest,
     messages: chat.messages,
-    ...(cap === undefined || cap === null ? {} : { [openaiChat.outputCapField]: cap }),
+    ...(cap === undefined || cap === null ? {} : { [USUAL.outputCapField]: cap }),
     ...(control === undefined || control === null ? {} : { service_profile: control }),
   };
 }
@@ -242,7 +242,7 @@ async function run(
   recording.bodyRead();
   request.recording = recording;
   const { source } = parseBody(Buffer.from(JSON.stringify(body)));
-  const clientRequest = openaiChat.readRequest(source, body);
-  await answerRequest({ format: openaiChat, clientRequest, request, reply }, edge);
+  const clientRequest = USUAL.readRequest(source, body);
+  await answerRequest({ format: USUAL, clientRequest, request, reply }, edge);
   return reply;
 }

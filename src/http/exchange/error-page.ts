@@ -1,11 +1,13 @@
-// Error pages, for people who open an address in a browser. Programs get JSON, and so does everybody on /v1, /v1beta and /api.
+// Error pages, for people who open an address in a browser. Programs get JSON, and so does everybody on /api and where clients call.
 
 import type { FastifyRequest } from "fastify";
 import type { GatewayError } from "../../core/errors.ts";
 
-export function wantsPage({ method, url, headers }: Pick<FastifyRequest, "method" | "url" | "headers">): boolean {
+export function wantsPage(request: Pick<FastifyRequest, "method" | "url" | "headers" | "isClientPath">): boolean {
+  const { method, url, headers, isClientPath } = request;
   const isRead = method === "GET" || method === "HEAD";
-  return isRead && (headers.accept?.includes("text/html") ?? false) && !/^\/+(v1(beta)?|api)(?:[/?]|$)/.test(url);
+  const isForProgram = isClientPath || /^\/+api(?:[/?]|$)/.test(url);
+  return isRead && !isForProgram && (headers.accept?.includes("text/html") ?? false);
 }
 
 /** Without style and script: the host may be one under which neither is served. */

@@ -4,7 +4,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorKind, GatewayError } from "../../core/errors.ts";
-import { openaiChat } from "../../formats/openai-chat/codec.ts";
+import { USUAL } from "../../formats/registry.ts";
 import { errorPage, wantsPage } from "./error-page.ts";
 import { newRequestId, requestIdHeaders } from "./request-head.ts";
 
@@ -36,7 +36,7 @@ const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 404, 405, 41
 
 export function sendError(error: GatewayError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds, headers } = error.details;
-  const format = request.clientFormat ?? openaiChat;
+  const format = request.clientFormat ?? USUAL;
   reply.headers(requestIdHeaders(request.id, format));
   if (retryAfterSeconds !== undefined) reply.header("retry-after", String(retryAfterSeconds));
   else if (FINAL_STATUSES.has(error.status)) reply.header("x-should-retry", "false");
@@ -75,7 +75,7 @@ export function respondToMalformedHttp(
   const { status, message, code } = malformedBy(error.code, headersMaxBytes);
   const requestId = newRequestId();
   const known = new GatewayError("badRequest", message, code === undefined ? {} : { code });
-  const body = JSON.stringify(openaiChat.writeError(known, requestId));
+  const body = JSON.stringify(USUAL.writeError(known, requestId));
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\ncontent-type: application/json\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,

@@ -5,6 +5,7 @@ import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { publicOrigin } from "./hosts.ts";
 import { pathHint } from "./path-hint.ts";
+import type { RequestFormats } from "./request-format.ts";
 
 const PATH_SHOWN = 200;
 
@@ -21,7 +22,7 @@ export interface MethodTable {
 /** Watches the routes as they are registered, so it must be created before them. */
 export function createMethodTable(
   server: FastifyInstance,
-  settings: Pick<Settings["server"], "publicUrl">,
+  { settings, formats }: { readonly settings: Pick<Settings["server"], "publicUrl">; readonly formats: RequestFormats },
 ): MethodTable {
   const paths = new Map<string, KnownPath>();
   server.addHook("onRoute", ({ url, method }) => {
@@ -32,8 +33,8 @@ export function createMethodTable(
     for (const name of [method].flat()) known.methods.add(name);
   });
   const isKnown = (path: string): boolean => [...paths.values()].some(({ pattern }) => pattern.test(path));
-  const apiRoutes = (): readonly string[] =>
-    [...paths.keys()].filter((url) => url.startsWith("/v1/") && !url.includes(":"));
+  const meant = (): readonly string[] =>
+    [...paths.keys()].filter((url) => formats.isClientPath(url) && !url.includes(":"));
   return {
     respondUnmatched(request, reply) {
       const path = normalised(request.url);
@@ -41,7 +42,8 @@ export function createMethodTable(
       const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(", ");
       // A route itself has found nothing where the method is possible.
       if (allow === "" || known.some(({ methods }) => methods.has(request.method))) {
-        const hint = pathHint({ path, origin: publicOrigin(request, settings), isKnown, routes: apiRoutes() });
+        const origin = publicOrigin(request, settings);
+        const hint = pathHint({ ...formats, path, origin, isKnown, meant: meant() });
         return new GatewayError("notFound", `Unknown path ${path.slice(0, PATH_SHOWN)}. ${hint}`);
       }
       reply.header("allow", allow);

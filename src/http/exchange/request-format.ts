@@ -6,23 +6,12 @@ import type { FastifyRequest } from "fastify";
 import type { FormatName } from "../../core/model.ts";
 import type { CallFormat, ClientEnd, ClientFormat, ClientHeaders } from "../../formats/format.ts";
 import type { JsonObject } from "../../formats/json/fields.ts";
-import type { Formats } from "../../formats/registry.ts";
+import type { CallRoute, ClientPaths } from "../../formats/paths.ts";
+import { createFormats, type Formats } from "../../formats/registry.ts";
 
-/** A route where clients of a format ask for completions. */
-export interface CompletionRoute {
-  /** `{model}` stands for the model where clients name it in the path. */
-  readonly path: string;
-  readonly format: FormatName;
-  /** Everything below it belongs to the format too; the path itself when left out. */
-  readonly base?: string;
-  /** True when the path asks for a stream. Absent where the body does. */
-  readonly isStream?: boolean;
-  /** True when clients continue a response by its id. */
-  readonly isStateful?: boolean;
-  /** The path for a summary of a conversation, which is charged like a completion. */
-  readonly compactPath?: string;
-  /** The path for the number of input tokens of a request, if the format knows that. */
-  readonly countPath?: string;
+/** A path where completions are asked for, and the format that is spoken there. */
+interface ServedRoute extends CallRoute {
+  readonly format: CallFormat;
 }
 
 /** Only what a request is told apart by: it may not have reached the framework yet. */
@@ -32,8 +21,14 @@ interface RequestLine {
 }
 
 export interface RequestFormats {
-  readonly routes: readonly CompletionRoute[];
+  readonly routes: readonly ServedRoute[];
+  /** What is said of the formats' clients: one row for each kind of client, with all of its routes. */
+  readonly clients: readonly Clients[];
+  /** The paths under which clients list models, with the first format that does so there. */
+  readonly modelLists: ReadonlyMap<string, CallFormat>;
   named(name: FormatName): CallFormat;
+  /** Whether a path is for clients with an API key. */
+  isClientPath(url: string): boolean;
   /** The format a request speaks, and in which it is answered. */
   of(request: RequestLine): ClientEnd;
   /** The format of the client that sends these headers, whatever the path. `body`: what it sends, where that is read. */
@@ -42,10 +37,18 @@ export interface RequestFormats {
   isCompletion(route: string): boolean;
 }
 
+/** Clients of one name: those of one vendor may speak several formats. */
+export interface Clients extends Pick<ClientPaths, "baseUrl" | "modelsPath" | "routes"> {
+  readonly name: string;
+  readonly keyHeader: string | null;
+}
+
 declare module "fastify" {
   interface FastifyRequest {
     /** The format of the client; null only before the first hook has run. */
     clientFormat: ClientEnd | null;
+    /** True when the path is for clients with an API key. */
+    isClientPath: boolean;
   }
   interface FastifyContextConfig {
     /** The route as it is recorded, where the router needs another pattern. */
@@ -60,30 +63,29 @@ export function routeOf({ routeOptions }: Pick<FastifyRequest, "routeOptions">):
   return routeOptions.config?.label ?? routeOptions.url;
 }
 
-const V1 = /^\/+v1(?:beta)?(?:[/?]|$)/;
-
-/** Tells whether a path is for clients with an API key. Clients of Gemini call /v1beta. */
-export function isV1(url: string): boolean {
-  return V1.test(url);
-}
-
-export function createRequestFormats(formats: Formats, routes: readonly CompletionRoute[]): RequestFormats {
-  const { usual } = formats;
+export function createRequestFormats(formats: Formats = createFormats()): RequestFormats {
+  const { usual, clients } = formats;
   const isOtherChat = (format: CallFormat): format is ClientFormat => format.endpoint === undefined && format !== usual;
-  const spoken = new Set(routes.map(({ format }) => formats.forClients(format)));
-  const others = [...spoken].filter(isOtherChat);
+  const others = clients.filter(isOtherChat);
+  const routes = clients.flatMap((format) => format.paths.routes.map((route) => ({ ...route, format })));
+  const modelLists = new Map(clients.toReversed().map((format) => [format.paths.modelsPath, format]));
   // A path that begins like a completion path belongs to its format too, also where nothing is found.
-  const bases = new Map(routes.map(({ path, base = path, format }) => [base, format]));
-  const paths = [...bases].map(([base, format]) => ({
-    pattern: beginsWith(base),
-    format: formats.forClients(format),
-  }));
+  const bases = new Map(routes.map(({ path, format }) => [format.paths.base ?? path, format]));
+  for (const [path, format] of modelLists) {
+    if (clients.every(({ paths }) => paths.modelsPath !== path || paths === format.paths)) bases.set(path, format);
+  }
+  const paths = [...bases].map(([base, format]) => ({ pattern: beginsWith(base), format }));
+  const tops = new Set([...bases.keys(), ...modelLists.keys()].map((path) => `/${path.split("/")[1]}`));
+  const clientPaths = [...tops].map(beginsWith);
   const completions = new Set(routes.flatMap(({ path, compactPath }) => [path, compactPath ?? path]));
   const sentBy = (headers: IncomingHttpHeaders, body?: JsonObject): ClientFormat =>
     others.find(({ habits }) => habits.isSentBy(headers as ClientHeaders, body)) ?? usual;
   return {
     routes,
+    clients: clientsOf(clients),
+    modelLists,
     named: formats.forClients,
+    isClientPath: (url) => clientPaths.some((pattern) => pattern.test(url)),
     of({ url, headers }) {
       for (const { pattern, format } of paths) if (pattern.test(url)) return format;
       return sentBy(headers);
@@ -91,6 +93,14 @@ export function createRequestFormats(formats: Formats, routes: readonly Completi
     sentBy,
     isCompletion: (route) => completions.has(route),
   };
+}
+
+function clientsOf(formats: readonly CallFormat[]): readonly Clients[] {
+  const firsts = new Map(formats.toReversed().map((format) => [format.paths.clients, format]));
+  return [...firsts].toReversed().map(([name, { paths, habits }]) => {
+    const own = formats.filter((format) => format.paths.clients === name);
+    return { ...paths, name, routes: own.flatMap((format) => format.paths.routes), keyHeader: habits.keyHeader };
+  });
 }
 
 /** Slashes may be doubled, as the router takes them. */

@@ -10,7 +10,7 @@ import type { ClientSemaphores, Release } from "../../core/processes/semaphores.
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { respondToMalformedHttp } from "../exchange/errors.ts";
-import { isV1, type RequestFormats } from "../exchange/request-format.ts";
+import type { RequestFormats } from "../exchange/request-format.ts";
 import { normaliseGoogleUrl, pathOf } from "../exchange/request-head.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 import type { Pressure } from "./pressure.ts";
@@ -141,7 +141,7 @@ export function createAdmission(
     queue.add(waiting, isLate);
   };
   return (request, response) => {
-    if (!isV1(request.url ?? "")) return handle(request, response);
+    if (!context.formats.isClientPath(request.url ?? "")) return handle(request, response);
     const { requests } = context.semaphores;
     const slot = requests.tryAcquire("");
     if (slot !== undefined) return admitAt(slot, request, response);

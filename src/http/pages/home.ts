@@ -3,26 +3,32 @@
 
 import type { FastifyInstance } from "fastify";
 import { isSimulated } from "../../catalog/catalog.ts";
-import type { OperatorContext } from "../context.ts";
+import type { CallContext } from "../context.ts";
+import type { RequestFormats } from "../exchange/request-format.ts";
 
-export function registerHome(server: FastifyInstance, { services }: Pick<OperatorContext, "services">): void {
+export function registerHome(
+  server: FastifyInstance,
+  { formats, services }: Pick<CallContext, "formats" | "services">,
+): void {
+  const endpoints = [
+    ...formats.routes.map(({ path }) => path),
+    ...formats.modelLists.keys(),
+    ...["/v1/routing/debug", "/openapi.json", "/llms.txt", "/healthz", "/readyz"],
+  ];
   const card = () => ({
     name: "switchyard",
-    what: "A model-routing gateway. Point an OpenAI client's base URL at /v1 of this address, an Anthropic or Gemini client's at the address itself.",
+    what: `A model-routing gateway. ${baseUrls(formats)}`,
     ...(isSimulated(services().catalog) ? { providers: "sandbox (simulated answers)" } : {}),
-    endpoints: [
-      "/v1/chat/completions",
-      "/v1/responses",
-      "/v1/messages",
-      "/v1/embeddings",
-      "/v1/models",
-      "/v1beta/models",
-      "/v1/routing/debug",
-      "/openapi.json",
-      "/llms.txt",
-      "/healthz",
-      "/readyz",
-    ],
+    endpoints,
   });
   server.get("/v1", async () => card());
+}
+
+/** A sentence for people who set up a client. */
+export function baseUrls({ clients }: Pick<RequestFormats, "clients">): string {
+  const named = (baseUrl: string): string => {
+    const names = clients.filter((each) => each.baseUrl === baseUrl).map(({ name }) => name);
+    return new Intl.ListFormat("en-GB", { type: "disjunction" }).format(names);
+  };
+  return `Point an ${named("/v1")} client's base URL at /v1 of this address, an ${named("")} client's at the address itself.`;
 }

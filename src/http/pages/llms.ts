@@ -4,20 +4,21 @@ import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isSimulated } from "../../catalog/catalog.ts";
 import { TIERS } from "../../core/tiers.ts";
-import type { OperatorContext } from "../context.ts";
+import type { CallContext } from "../context.ts";
+import type { Clients } from "../exchange/request-format.ts";
 import { DOCS_FOLDER } from "./docs.ts";
 
 /** Adds the route. The guide names the public address, or the one that it was asked under, so its examples work as they are. */
 export function registerGuide(
   server: FastifyInstance,
-  { settings, services }: Pick<OperatorContext, "settings" | "services">,
+  { settings, formats, services }: Pick<CallContext, "settings" | "formats" | "services">,
 ): void {
   const { publicUrl } = settings.server;
   server.get("/llms.txt", (request, reply) => {
     const origin = publicUrl ?? originOf(request);
     return reply
       .type("text/plain; charset=utf-8")
-      .send(guide(origin, isSimulated(services().catalog)) + pageList(origin));
+      .send(guide({ origin, isSandbox: isSimulated(services().catalog), clients: formats.clients }) + pageList(origin));
   });
 }
 
@@ -51,19 +52,23 @@ function originOf({ protocol, host }: FastifyRequest): string {
   return isPlain ? `${protocol}://${host}` : "";
 }
 
+interface Guide {
+  readonly origin: string;
+  readonly isSandbox: boolean;
+  readonly clients: readonly Clients[];
+}
+
 /** The text itself. */
-function guide(origin: string, isSandbox: boolean): string {
+function guide({ origin, isSandbox, clients }: Guide): string {
   return `# Switchyard
 
-> A drop-in gateway for OpenAI, Anthropic and Gemini clients. It sends each request to the cheapest model that can
+> A drop-in gateway for ${listed(clients.map(({ name }) => name))} clients. It sends each request to the cheapest model that can
 > handle it, falls back when a provider fails, and says why.
 ${isSandbox ? "\nNo provider is configured here: answers are simulated, routing and token counts are real.\n" : ""}
 ## Base URLs
 
-- OpenAI clients: ${origin}/v1 (POST /v1/chat/completions, GET /v1/models)
-- Anthropic clients: ${origin === "" ? "/" : origin} (POST /v1/messages, POST /v1/messages/count_tokens)
-- Gemini clients: ${origin === "" ? "/" : origin} (POST /v1beta/models/auto:generateContent, GET /v1beta/models)
-- Key: Authorization: Bearer sk-service-... (Anthropic clients may send it as x-api-key, Gemini clients as x-goog-api-key)
+${clients.map((each) => clientLine(each, origin)).join("\n")}
+- Key: Authorization: Bearer sk-service-... (or ${clients.flatMap(keyHeaderOf).join(", ")})
 - "model": "auto" is routed; another name is only followed with "service_profile": "direct"
 
 ## Fields for the router
@@ -95,4 +100,19 @@ Send them with the usual fields of a request. They never reach a provider.
 - [Documentation](${origin}/docs): guides, concepts and reference; [in one file](${origin}/docs/llms-full.txt)
 - [Models](${origin}/v1/models): what this key can reach, with prices
 `;
+}
+
+function listed(names: readonly string[]): string {
+  return new Intl.ListFormat("en-GB").format(names);
+}
+
+/** Where these clients call, with `auto` where the model is part of the path. */
+function clientLine({ name, baseUrl, routes, modelsPath }: Clients, origin: string): string {
+  const calls = routes.flatMap(({ path, counting }) => [path, ...(counting === undefined ? [] : [counting.path])]);
+  const paths = [...calls.map((path) => `POST ${path.replace("{model}", "auto")}`), `GET ${modelsPath}`];
+  return `- ${name} clients: ${`${origin}${baseUrl}` || "/"} (${paths.join(", ")})`;
+}
+
+function keyHeaderOf({ name, keyHeader }: Clients): readonly string[] {
+  return keyHeader === null ? [] : [`${keyHeader} from ${name} clients`];
 }

@@ -4,11 +4,12 @@ import type { FastifyInstance } from "fastify";
 import type { TSchema } from "typebox";
 import { apiOperations } from "../api/routes.ts";
 import { LOGIN_COOKIE } from "../exchange/identity.ts";
+import { createRequestFormats, type RequestFormats } from "../exchange/request-format.ts";
 import { type Content, json, type Operation, textContent } from "../openapi/operation.ts";
 import { DOCUMENTED } from "../openapi/schema.ts";
 import { SERVICE_OPERATIONS } from "../openapi/service.ts";
+import { callOperations } from "../v1/call-operations.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
-import { GEMINI_OPERATIONS } from "../v1/gemini-contract.ts";
 import { STATE_OPERATIONS } from "../v1/responses/contract.ts";
 
 interface OpenapiDocument {
@@ -64,26 +65,22 @@ const SECURITY_SCHEMES = {
 } as const;
 
 /** Every operation of the server, in the order of the documentation. */
-export const OPERATIONS: readonly Operation[] = [
-  ...V1_OPERATIONS,
-  ...GEMINI_OPERATIONS,
-  ...STATE_OPERATIONS,
-  ...apiOperations(),
-  ...SERVICE_OPERATIONS,
-];
+export function operationsOf(formats: RequestFormats = createRequestFormats()): readonly Operation[] {
+  return [...callOperations(formats), ...V1_OPERATIONS, ...STATE_OPERATIONS, ...apiOperations(), ...SERVICE_OPERATIONS];
+}
 
-export function registerOpenapi(server: FastifyInstance): void {
+export function registerOpenapi(server: FastifyInstance, formats: RequestFormats): void {
   let document: string | null = null;
   server.get("/openapi.json", (_request, reply) => {
-    document ??= JSON.stringify(openapiDocument());
+    document ??= JSON.stringify(openapiDocument(formats));
     return reply.type("application/json; charset=utf-8").send(document);
   });
 }
 
-export function openapiDocument(): OpenapiDocument {
+export function openapiDocument(formats?: RequestFormats): OpenapiDocument {
   const paths: Record<string, Record<string, WrittenOperation>> = {};
   const schemas: Schemas = new Map();
-  for (const operation of OPERATIONS) {
+  for (const operation of operationsOf(formats)) {
     const path = paths[operation.path] ?? {};
     paths[operation.path] = path;
     path[operation.method] = writeOperation(operation, schemas);
@@ -105,7 +102,7 @@ export function openapiDocument(): OpenapiDocument {
 type Schemas = Map<string, object>;
 
 function writeOperation(operation: Operation, schemas: Schemas): WrittenOperation {
-  const { id, path, summary, security, parameters, body, status, response, errors, errorSchema } = operation;
+  const { id, summary, security, parameters, body, status, response, errors, errorSchema } = operation;
   const content = (given: Content): object => writeContent(given, schemas);
   const failures = errors.map((each) => [
     each,
@@ -121,7 +118,7 @@ function writeOperation(operation: Operation, schemas: Schemas): WrittenOperatio
   const success = response === null ? {} : { content: content(response) };
   return {
     operationId: id,
-    tags: [tagOf(path)],
+    tags: [tagOf(operation)],
     summary,
     security: SECURITY[security ?? "none"],
     ...(parameters.length > 0
@@ -136,9 +133,9 @@ function writeOperation(operation: Operation, schemas: Schemas): WrittenOperatio
 }
 
 /** The group of an operation in the reference: the endpoints for clients, each resource of the dashboard, the rest. */
-function tagOf(path: string): string {
+function tagOf({ path, security }: Operation): string {
   const [top, resource] = path.slice(1).split("/");
-  if (top === "v1" || top === "v1beta") return "Client API";
+  if (security === "apiKey" || top === "v1") return "Client API";
   return top === "api" ? `Dashboard API: ${resource}` : "Service";
 }
 

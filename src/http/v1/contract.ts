@@ -1,4 +1,5 @@
-// The contract of /v1: its responses and operations. The codecs in formats/ read the bodies, so nothing here validates.
+// The contract of /v1: its responses, and the operations of no format. The codecs in formats/ read the bodies, so nothing
+// here validates.
 
 import { type TSchema, Type } from "typebox";
 import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
@@ -9,16 +10,12 @@ import {
   ANY_ERRORS,
   BODY_ERRORS,
   eventStream,
-  idempotencyKey,
-  inPath,
   json,
   type Method,
   type Operation,
-  query,
   statuses,
 } from "../openapi/operation.ts";
 import {
-  AnyObject,
   AnyText,
   byName,
   ErrorSchema,
@@ -31,18 +28,7 @@ import {
   nullable,
   Texts,
 } from "../openapi/schema.ts";
-import {
-  ChatRequestSchema,
-  CompletionRequestSchema,
-  CountRequestSchema,
-  EmbeddingsRequestSchema,
-  FeedbackRequestSchema,
-  MessagesRequestSchema,
-  ModerationRequestSchema,
-  RerankRequestSchema,
-  ResponsesRequestSchema,
-  RoutingDebugRequestSchema,
-} from "./request-schemas.ts";
+import { FeedbackRequestSchema, RoutingDebugRequestSchema } from "./request-schemas.ts";
 
 const profile = listed(ROUTING_PROFILES);
 
@@ -129,8 +115,11 @@ const completionFields = {
   model: AnyText,
   choices: Type.Array(Type.Unsafe<object>({ type: "object", required: ["text", "index", "finish_reason"] })),
 };
-const CompletionSchema = named("Completion", { ...completionFields, usage: ChatUsage, service: ServiceSchema });
-const CompletionChunkSchema = named("CompletionChunk", { ...completionFields, service: Type.Optional(ServiceSchema) });
+export const CompletionSchema = named("Completion", { ...completionFields, usage: ChatUsage, service: ServiceSchema });
+export const CompletionChunkSchema = named("CompletionChunk", {
+  ...completionFields,
+  service: Type.Optional(ServiceSchema),
+});
 
 /** Usage and `service` come with the answer: a response in the background has neither before it. */
 export const ResponseSchema = named("Response", {
@@ -150,7 +139,7 @@ const ResponseEventSchema = named("ResponseEvent", {
   sequence_number: Integer,
 });
 
-const EmbeddingsSchema = named("Embeddings", {
+export const EmbeddingsSchema = named("Embeddings", {
   model: AnyText,
   data: Type.Array(Type.Object({ embedding: Type.Union([Type.Array(Type.Number()), AnyText]) })),
   usage: Type.Object({ prompt_tokens: Integer }),
@@ -158,7 +147,7 @@ const EmbeddingsSchema = named("Embeddings", {
 
 export const RESPONSE_STREAM = eventStream(ResponseEventSchema);
 
-const MessageSchema = named("Message", {
+export const MessageSchema = named("Message", {
   id: AnyText,
   type: Type.Literal("message"),
   role: Type.Literal("assistant"),
@@ -169,13 +158,13 @@ const MessageSchema = named("Message", {
   service: ServiceSchema,
 });
 
-const MessagesErrorSchema = named("MessagesError", {
+export const MessagesErrorSchema = named("MessagesError", {
   type: Type.Literal("error"),
   error: Type.Object({ type: AnyText, message: AnyText }),
   request_id: AnyText,
 });
 
-const MessageEventSchema = named("MessageEvent", {
+export const MessageEventSchema = named("MessageEvent", {
   type: Type.String({ examples: ["message_start", "content_block_delta", "message_stop", "error"] }),
 });
 
@@ -224,70 +213,9 @@ const FeedbackSchema = named("Feedback", {
 });
 
 export const ModelSchema = named("Model", modelFields);
-const hello = { model: "auto", messages: [{ role: "user", content: "What is the capital of France?" }] };
-export const COMPLETION_ERRORS = [402, 404, 409, 422];
 
+/** Operations that belong to no format. */
 export const V1_OPERATIONS: readonly Operation[] = [
-  v1("createChatCompletion", "post", "/v1/chat/completions", {
-    summary: "Route a chat request to a model and answer it, whole or as a stream",
-    body: json(ChatRequestSchema, hello),
-    response: { ...json(ChatCompletionSchema), ...CHAT_STREAM },
-    parameters: [idempotencyKey],
-    errors: COMPLETION_ERRORS,
-  }),
-  v1("createCompletion", "post", "/v1/completions", {
-    summary: "The same in the legacy completions format: one prompt, plain text",
-    body: json(CompletionRequestSchema, { model: "auto", prompt: "The capital of France is", max_tokens: 64 }),
-    response: {
-      ...json(CompletionSchema),
-      ...eventStream(Type.Union([CompletionChunkSchema, ErrorSchema]), { end: "[DONE]" }),
-    },
-    parameters: [idempotencyKey],
-    errors: COMPLETION_ERRORS,
-  }),
-  v1("createResponse", "post", "/v1/responses", {
-    summary: "The same in OpenAI's Responses format",
-    body: json(ResponsesRequestSchema, { model: "auto", input: "What is the capital of France?" }),
-    response: { ...json(ResponseSchema), ...RESPONSE_STREAM },
-    parameters: [idempotencyKey],
-    errors: COMPLETION_ERRORS,
-  }),
-  v1("createMessage", "post", "/v1/messages", {
-    summary: "The same in Anthropic's Messages format",
-    body: json(MessagesRequestSchema, { model: "auto", max_tokens: 1024, messages: hello.messages }),
-    response: { ...json(MessageSchema), ...eventStream(MessageEventSchema) },
-    parameters: [idempotencyKey],
-    errors: COMPLETION_ERRORS,
-    errorSchema: MessagesErrorSchema,
-  }),
-  v1("countMessageTokens", "post", "/v1/messages/count_tokens", {
-    summary: "A local estimate of a Messages request's input tokens, free of charge",
-    body: json(CountRequestSchema, { model: "auto", messages: hello.messages }),
-    response: json(named("TokenCount", { input_tokens: Integer })),
-    errors: [422],
-    errorSchema: MessagesErrorSchema,
-  }),
-  v1("createEmbeddings", "post", "/v1/embeddings", {
-    summary: "Embeddings from the model that is named",
-    body: json(EmbeddingsRequestSchema, { model: "text-embedding-3-small", input: "The capital of France" }),
-    response: json(EmbeddingsSchema),
-    parameters: [idempotencyKey],
-    errors: COMPLETION_ERRORS,
-  }),
-  v1("rerankDocuments", "post", "/v1/rerank", {
-    summary: "Documents in the order of their relevance, by the model that is named",
-    body: json(RerankRequestSchema, { model: "MODEL", query: "capital of France", documents: ["Lyon", "Paris"] }),
-    response: json(AnyObject),
-    parameters: [idempotencyKey],
-    errors: COMPLETION_ERRORS,
-  }),
-  v1("moderate", "post", "/v1/moderations", {
-    summary: "Whether a text or an image is harmful, by the model that is named or the first one there is",
-    body: json(ModerationRequestSchema, { model: "omni-moderation-latest", input: "Hello" }),
-    response: json(named("Moderation", { results: Type.Array(AnyObject) })),
-    parameters: [idempotencyKey],
-    errors: COMPLETION_ERRORS,
-  }),
   v1("explainRouting", "post", "/v1/routing/debug", {
     summary: "The decision a request would get; no provider call, no charge",
     body: json(RoutingDebugRequestSchema, { prompt: "Prove that the square root of 2 is irrational." }),
@@ -298,25 +226,6 @@ export const V1_OPERATIONS: readonly Operation[] = [
     summary: "Say how good an answer was, or which tier it should have had; a second call replaces the first; free",
     body: json(FeedbackRequestSchema, { request_id: "req_5f0c1a2b3c4d5e6f70819203", score: 1 }),
     response: json(FeedbackSchema),
-    errors: [404],
-  }),
-  v1("listModels", "get", "/v1/models", {
-    summary: "The models this key can reach",
-    parameters: [
-      query("output_modalities", AnyText, "Which kinds: text (default), embeddings, rerank, moderation or all."),
-    ],
-    response: json(named("ModelList", { object: Type.Literal("list"), data: Type.Array(ModelSchema) })),
-  }),
-  v1("getModel", "get", "/v1/models/{id}", {
-    summary: "One model",
-    parameters: [inPath("id")],
-    response: json(ModelSchema),
-    errors: [404],
-  }),
-  v1("getModelWithSlash", "get", "/v1/models/{id}/{name}", {
-    summary: "One model whose id has a slash: what stands before and after it",
-    parameters: [inPath("id"), inPath("name")],
-    response: json(ModelSchema),
     errors: [404],
   }),
 ];

@@ -1,12 +1,13 @@
-// The contract of /v1beta: Gemini's requests, responses and operations. Requests are stated in camelCase; snake_case is
+// The contract of Gemini's format: its requests and responses. Requests are stated in camelCase; snake_case is
 // read the same way. The codec in formats/gemini/ reads the bodies, so nothing here validates.
 
 import { type TSchema, Type } from "typebox";
 import { OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
 import { CALLING_MODES, CANDIDATES_MAX, CONTENT_ROLES, TOP_LOGPROBS_MAX } from "../../formats/gemini/to-chat/parse.ts";
-import { eventStream, idempotencyKey, inPath, json, type Operation, query } from "../openapi/operation.ts";
+import { eventStream, json, query } from "../openapi/operation.ts";
 import { AnyObject, AnyText, Flag, Integer, named, optional, Texts } from "../openapi/schema.ts";
-import { COMPLETION_ERRORS, ServiceSchema, v1 } from "./contract.ts";
+import type { CallDetail, ModelListDetail } from "./call-operations.ts";
+import { ServiceSchema } from "./contract.ts";
 import { between, controls, open, TIER_NEED } from "./request-schemas.ts";
 
 /** One object stands for a list of one. */
@@ -130,54 +131,31 @@ const ModelSchema = named("GeminiModel", {
   thinking: Flag,
 });
 
-const hello = { contents: [{ role: "user", parts: [{ text: "What is the capital of France?" }] }] };
+const example = { contents: [{ role: "user", parts: [{ text: "What is the capital of France?" }] }] };
 const errorSchema = ErrorSchema;
 const Piece = Type.Union([ChunkSchema, ErrorSchema]);
 
-export const GEMINI_OPERATIONS: readonly Operation[] = [
-  v1("generateContent", "post", "/v1beta/models/{model}:generateContent", {
-    summary: "Route a request in Gemini's format to a model and answer it; the model may be auto",
-    body: json(GenerateContentRequestSchema, hello),
-    response: json(ResponseSchema),
-    parameters: [inPath("model"), idempotencyKey],
-    errors: COMPLETION_ERRORS,
-    errorSchema,
-  }),
-  v1("streamGenerateContent", "post", "/v1beta/models/{model}:streamGenerateContent", {
-    summary: "The same as a stream: server-sent events with alt=sse, otherwise one JSON array",
-    body: json(GenerateContentRequestSchema, hello),
+export const GEMINI_DETAILS: Readonly<Record<string, CallDetail>> = {
+  generateContent: { request: GenerateContentRequestSchema, example, response: json(ResponseSchema), errorSchema },
+  streamGenerateContent: {
+    request: GenerateContentRequestSchema,
+    example,
     response: { ...json(Type.Array(Piece)), ...eventStream(Piece) },
-    parameters: [inPath("model"), query("alt", AnyText), idempotencyKey],
-    errors: COMPLETION_ERRORS,
+    parameters: [query("alt", AnyText)],
     errorSchema,
-  }),
-  v1("countTokens", "post", "/v1beta/models/{model}:countTokens", {
-    summary: "A local estimate of a request's input tokens, free of charge",
-    body: json(CountTokensRequestSchema, hello),
+  },
+  countTokens: {
+    request: CountTokensRequestSchema,
+    example,
     response: json(named("CountTokensResponse", { totalTokens: Integer, promptTokensDetails: Type.Array(AnyObject) })),
-    parameters: [inPath("model")],
     errorSchema,
-  }),
-  v1("listGeminiModels", "get", "/v1beta/models", {
-    summary: "The models this key can reach, in Google's shape",
-    parameters: [query("pageSize", Type.Integer({ minimum: 0 })), query("pageToken", AnyText)],
-    response: json(
-      named("GeminiModelList", { models: Type.Array(ModelSchema), nextPageToken: Type.Optional(AnyText) }),
-    ),
-    errorSchema,
-  }),
-  v1("getGeminiModel", "get", "/v1beta/models/{id}", {
-    summary: "One model in Google's shape",
-    parameters: [inPath("id")],
-    response: json(ModelSchema),
-    errors: [404],
-    errorSchema,
-  }),
-  v1("getGeminiModelWithSlash", "get", "/v1beta/models/{id}/{name}", {
-    summary: "One model whose id has a slash: what stands before and after it",
-    parameters: [inPath("id"), inPath("name")],
-    response: json(ModelSchema),
-    errors: [404],
-    errorSchema,
-  }),
-];
+  },
+};
+
+export const GEMINI_MODEL_LIST: ModelListDetail = {
+  operations: ["listGeminiModels", "getGeminiModel", "getGeminiModelWithSlash"],
+  list: named("GeminiModelList", { models: Type.Array(ModelSchema), nextPageToken: Type.Optional(AnyText) }),
+  model: ModelSchema,
+  parameters: [query("pageSize", Type.Integer({ minimum: 0 })), query("pageToken", AnyText)],
+  errorSchema,
+};

@@ -1,4 +1,4 @@
-// GET /v1/models and /v1/models/{id}, also under /v1beta: the models this key can reach. Behaviour 9.
+// GET /v1/models and /v1/models/{id}, also where clients of other formats look: the models this key can reach. Behaviour 9.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
@@ -11,9 +11,6 @@ import { namedModels } from "../../routing/named.ts";
 import type { CallContext } from "../context.ts";
 import { isCustomMethod } from "../exchange/methods.ts";
 import { callerOf } from "./key-admission.ts";
-
-/** The second is where Gemini's clients ask. */
-const MODEL_LISTS = ["/v1/models", "/v1beta/models"] as const;
 
 export function registerModels(
   server: FastifyInstance,
@@ -34,7 +31,7 @@ export function registerModels(
     }
     return formats.of(request).models.one(model, catalog);
   };
-  for (const path of MODEL_LISTS) {
+  for (const path of formats.modelLists.keys()) {
     server.get(path, list);
     server.get<{ Params: { id: string } }>(`${path}/:id`, async (request, reply) => {
       const { id } = request.params;

@@ -19,8 +19,8 @@ import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/f
 import { parseFields, UNREAD_HISTORY_BYTES, unreadAt } from "../../formats/json/body-fields.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readString } from "../../formats/json/fields.ts";
 import { type ParsedBody, scanBody } from "../../formats/json/parse.ts";
-import { openaiChat } from "../../formats/openai-chat/codec.ts";
 import { readChatRequest } from "../../formats/openai-chat/read-request.ts";
+import { USUAL } from "../../formats/registry.ts";
 import type { JsonField, ScannedObject } from "../../formats/scan/scan.ts";
 import { isControlField, readControls } from "../../formats/service/controls.ts";
 import { route } from "../../gateway/complete.ts";
@@ -41,10 +41,10 @@ export function registerDebug(
     const sent = await parsedBodyOf(request);
     const caller = callerOf(request);
     const format = formats.sentBy(headers, sent.body);
-    const isStateful = formats.routes.some((row) => row.format === format.name && row.isStateful === true);
     const { accountId } = caller.key;
     // The decision depends on the whole conversation, as in a live request.
-    const parsed = isStateful ? await expand(sent, { accountId, fields: readState(sent.body) }, state) : sent;
+    const parsed =
+      format.stored !== undefined ? await expand(sent, { accountId, fields: readState(sent.body) }, state) : sent;
     const asked = readDebug(format, parsed, headers);
     const services = current();
     const decision = route({ request: asLive(asked.request, readUndecoded(format, sent)), caller, headers }, services);
@@ -109,8 +109,8 @@ function asFormat({ withPrompt }: ClientFormat, body: JsonObject): JsonObject {
 export function readDebugChat({ source, body }: ParsedBody): FormattedRequest {
   const question = readDebugRequest(body);
   return {
-    format: openaiChat,
-    request: { format: openaiChat.name, source, body: withoutDebugFields(body), ...question },
+    format: USUAL,
+    request: { format: USUAL.name, source, body: withoutDebugFields(body), ...question },
   };
 }
 

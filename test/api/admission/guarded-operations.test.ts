@@ -2,7 +2,7 @@
 // 401, with the same response everywhere.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OPERATIONS } from "../../../src/http/pages/openapi.ts";
+import { operationsOf } from "../../../src/http/pages/openapi.ts";
 import { ADMIN_TOKEN, labYaml, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 
 let gateway: TestGateway;
@@ -11,9 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const guarded = OPERATIONS.filter(({ security }) => security !== null);
+const guarded = operationsOf().filter(({ security }) => security !== null);
 
-function knock(operation: (typeof OPERATIONS)[number], headers: Record<string, string>): Promise<Response> {
+function knock(operation: (typeof guarded)[number], headers: Record<string, string>): Promise<Response> {
   const path = operation.path.replace(/\{\w+\}/g, "anything");
   const isWrite = operation.body !== null;
   return fetch(`${gateway.url}${path}`, {

@@ -1,4 +1,4 @@
-// The promise that a wire format is one folder and a few rows: an invented one, registered from here, runs the whole path
+// The promise that a wire format is one folder and one row: an invented one, registered from here, runs the whole path
 // at both edges, over real HTTP, with streams, tools, errors, usage and exact money.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -119,7 +119,7 @@ interface Telegraphed {
 }
 
 async function telegraph(body: Json): Promise<Telegraphed> {
-  const response = await gateway.post("/v1/telegrams", { ...DIRECT, lines: LINES, machines: MACHINES, ...body });
+  const response = await gateway.post("/wire/telegrams", { ...DIRECT, lines: LINES, machines: MACHINES, ...body });
   return { response, body: (await response.json()) as Json };
 }
 
@@ -158,7 +158,7 @@ describe.each(PROVIDERS)("a client of it, served by $model", ({ model, fake, spe
   it("gets live telegrams", async () => {
     fake().on("*", speaks);
     const asked = { ...DIRECT, station: model, live: true, lines: LINES };
-    const response = await gateway.post("/v1/telegrams", asked);
+    const response = await gateway.post("/wire/telegrams", asked);
     const got = await events(response);
     expect(got[0]).toEqual(["tap", expect.objectContaining({ station: model, service: expect.anything() })]);
     const words = got.filter(([event]) => event === "words").map(([, { w }]) => w);
@@ -171,7 +171,7 @@ describe.each(PROVIDERS)("a client of it, served by $model", ({ model, fake, spe
     fake().on("*", calls);
     const { body } = await telegraph({ station: model });
     expect(body).toMatchObject({ stop: "orders", orders: [ORDER] });
-    const live = await gateway.post("/v1/telegrams", {
+    const live = await gateway.post("/wire/telegrams", {
       ...{ ...DIRECT, station: model, live: true },
       ...{ lines: LINES, machines: MACHINES },
     });
@@ -230,7 +230,10 @@ describe("between a client and a provider of it", () => {
   it("bytes travel untouched, both ways", async () => {
     office.on("*", taps({ words: "sun" }));
     const inner = `"lines":[ {"from":"sender","words":"caf\\u00e9"} ],"novel":1.0`;
-    const response = await gateway.post("/v1/telegrams", `{"station":"office-m","service_profile":"direct",${inner}}`);
+    const response = await gateway.post(
+      "/wire/telegrams",
+      `{"station":"office-m","service_profile":"direct",${inner}}`,
+    );
     const { raw, headers, path } = office.requests[0]!;
     expect(raw).toBe(`{"station":"office-m",${inner}}`);
     expect([path, headers["x-operator-key"]]).toEqual(["/v1/wire", "office-secret"]);
@@ -242,7 +245,12 @@ describe("between a client and a provider of it", () => {
 
   it("events travel untouched but for the first", async () => {
     office.on("*", taps({ words: "It is sunny." }));
-    const response = await gateway.post("/v1/telegrams", { ...DIRECT, station: "office-m", live: true, lines: LINES });
+    const response = await gateway.post("/wire/telegrams", {
+      ...DIRECT,
+      station: "office-m",
+      live: true,
+      lines: LINES,
+    });
     const sent = liveTelegram("office-m", { words: "It is sunny." });
     const got = await response.text();
     expect(got.split("\n\n").slice(1)).toEqual(sent.split("\n\n").slice(1));
@@ -349,8 +357,8 @@ describe("clients of other formats, served by a provider of it", () => {
 
 describe("the edge", () => {
   it.each([
-    ["a body it cannot read", "/v1/telegrams", { station: "office-m" }, 422, "no_lines"],
-    ["a path below it that is not there", "/v1/telegrams/nowhere", {}, 404, "unknown"],
+    ["a body it cannot read", "/wire/telegrams", { station: "office-m" }, 422, "no_lines"],
+    ["a path below it that is not there", "/wire/telegrams/nowhere", {}, 404, "unknown"],
   ])("answers %s in its shape", async (_name, path, body, status, sort) => {
     const response = await gateway.post(path, body);
     expect(response.status).toBe(status);
@@ -361,7 +369,7 @@ describe("the edge", () => {
   it("takes the key from its header, and refuses a wrong one in its shape", async () => {
     office.on("*", taps({ words: "sun" }));
     const send = (key: string): Promise<Response> =>
-      fetch(`${gateway.url}/v1/telegrams`, {
+      fetch(`${gateway.url}/wire/telegrams`, {
         method: "POST",
         headers: { "content-type": "application/json", "x-telegraph-key": key },
         body: JSON.stringify({ ...DIRECT, station: "office-m", lines: LINES }),
@@ -377,10 +385,34 @@ describe("the edge", () => {
     expect(await (await gateway.get("/v1/models", headers)).json()).toMatchObject({
       stations: expect.arrayContaining(["office-m"]),
     });
-    const counted = await gateway.post("/v1/telegrams/count", { lines: LINES });
+    expect(await (await gateway.get("/wire/stations")).json()).toHaveProperty("stations");
+    const counted = await gateway.post("/wire/telegrams/count", { lines: LINES });
     expect(await counted.json()).toEqual({ words: expect.any(Number) });
     const debug = await gateway.post("/v1/routing/debug", { prompt: "Weather in Rome?" }, headers);
     expect(await debug.json()).toMatchObject({ decision: { model: "office-m", conversions: [] } });
+  });
+
+  it("names its paths in hints, on the pages for clients and in the contract", async () => {
+    const messageOf = async (path: string): Promise<unknown> => {
+      const { trouble } = (await (await gateway.post(path, {}, { "x-telegraph-key": gateway.key })).json()) as Json;
+      return (trouble as Json).text;
+    };
+    expect(await messageOf("/wire/flags")).toMatch(/send a telegram to POST \/wire\/telegrams/);
+    expect(await messageOf("/wire/telegram")).toMatch(/Did you mean \/wire\/telegrams\?/);
+    expect(await (await gateway.get("/v1")).json()).toMatchObject({
+      what: expect.stringContaining("an Anthropic, Gemini or Telegraph client's at the address itself"),
+      endpoints: expect.arrayContaining(["/wire/telegrams", "/wire/stations"]),
+    });
+    const guide = await (await gateway.get("/llms.txt")).text();
+    const paths = "POST /wire/telegrams, POST /wire/telegrams/count, GET /wire/stations";
+    expect(guide).toContain(`- Telegraph clients: ${gateway.url} (${paths})`);
+    expect(guide).toContain("x-telegraph-key from Telegraph clients");
+    const contract = (await (await gateway.get("/openapi.json")).json()) as { paths: Json };
+    expect(contract.paths).toMatchObject({
+      "/wire/telegrams": { post: { operationId: "sendTelegram", tags: ["Client API"] } },
+      "/wire/telegrams/count": { post: { operationId: "countWords" } },
+      "/wire/stations": { get: { security: [{ apiKey: [] }] } },
+    });
   });
 
   it("records its requests like any other", async () => {

@@ -1,7 +1,7 @@
 // gateway/ knows no wire format: fields, events and codes of vendors are in formats/ and the catalogue only. Outside of the
 // folders that own them, no provider's kind or format is compared with a name.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 
@@ -11,6 +11,7 @@ const SRC = join(import.meta.dirname, "../../../src");
 const DESCRIPTIONS = [
   "http/openapi/",
   "http/pages/",
+  "http/v1/call-operations.ts",
   "http/v1/contract.ts",
   "http/v1/gemini-contract.ts",
   "http/v1/responses/contract.ts",
@@ -75,6 +76,16 @@ describe.each(["gateway", "billing", "routing", "http"])("%s/", (folder) => {
     expect(files.length).toBeGreaterThan(5);
     expect(files.flatMap((file) => namesIn(file, names))).toEqual([]);
   });
+});
+
+test("gateway/ imports nothing from the folder of a format", () => {
+  const formats = readdirSync(join(SRC, "formats")).filter((name) =>
+    existsSync(join(SRC, "formats", name, "codec.ts")),
+  );
+  expect(formats).toContain("openai-responses");
+  const importsFormat = new RegExp(`from "[./]*formats/(?:${formats.join("|")})/`);
+  const found = filesIn("gateway").filter((file) => importsFormat.test(readFileSync(join(SRC, file), "utf8")));
+  expect(found).toEqual([]);
 });
 
 describe("a provider's kind and a format's name", () => {

@@ -2,6 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { describe, expect, test, vi } from "vitest";
+import { createFormats } from "../../../src/formats/registry.ts";
 
 vi.stubGlobal("location", { pathname: "/requests", search: "", hash: "", origin: "http://here" });
 vi.stubGlobal("history", { pushState() {}, replaceState() {} });
@@ -91,5 +92,15 @@ describe("a request as curl", () => {
       content,
     ]);
     expect(sent("/api/playground/run")[0]).toBe("http://here/v1/chat/completions");
+  });
+
+  test("knows every path of every format that ships", () => {
+    const routes = createFormats().clients.flatMap(({ paths }) => paths.routes);
+    expect(routes.length).toBeGreaterThan(8);
+    for (const { path, example } of routes) {
+      const given = words(curlOf({ ...asked, route: path }, "http://here"));
+      expect(given[0]).toBe(`http://here${path.replace("{model}", "auto")}`);
+      expect(JSON.parse(given.at(-2) ?? "")).toMatchObject(example);
+    }
   });
 });

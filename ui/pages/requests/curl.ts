@@ -1,41 +1,40 @@
 // A recorded request as a curl command: word for word where its body was kept, else with a placeholder for the prompt.
 // Keys are never kept, so the key is read from the shell.
 
+/// <reference types="vite/types/importMeta.d.ts" />
+
 import type { Controls } from "../../../src/core/decision.ts";
+import type { ClientPaths } from "../../../src/formats/paths.ts";
 import type { RequestDetail } from "../../types.ts";
 
 /** What of a record the command needs. */
 type RecordedRequest = Pick<RequestDetail, "route" | "stream" | "content" | "decision" | "model">;
 
+/** The codecs' own tables of where clients call, one file per format. */
+const TABLES = import.meta.glob<Readonly<Record<string, ClientPaths>>>("../../../src/formats/*/paths.ts", {
+  eager: true,
+});
+const CALLS = new Map(
+  Object.values(TABLES)
+    .flatMap((table) => Object.values(table))
+    .flatMap(({ routes, headers = {} }) => routes.map(({ path, example }) => [path, { example, headers }] as const)),
+);
+/** What the playground's requests become. */
 const CHAT = "/v1/chat/completions";
-const messages = [{ role: "user", content: "YOUR_PROMPT" }];
-const contents = [{ role: "user", parts: [{ text: "YOUR_PROMPT" }] }];
-
-/** What stands in for the fields of a prompt that was not kept, by endpoint. */
-const PLACEHOLDERS: Readonly<Record<string, object>> = {
-  [CHAT]: { messages },
-  "/v1/messages": { max_tokens: 1024, messages },
-  "/v1/completions": { prompt: "YOUR_PROMPT" },
-  "/v1/responses": { input: "YOUR_PROMPT" },
-  "/v1/embeddings": { input: "YOUR_TEXT" },
-  "/v1/moderations": { input: "YOUR_TEXT" },
-  "/v1/rerank": { query: "YOUR_QUERY", documents: ["YOUR_TEXT"] },
-  "/v1beta/models/{model}:generateContent": { contents },
-  "/v1beta/models/{model}:streamGenerateContent": { contents },
-};
 
 /** The command, with the headers of its format. The playground's requests become chat requests. */
 export function curlOf(detail: RecordedRequest, origin: string): string {
-  const path = detail.route in PLACEHOLDERS ? detail.route : CHAT;
+  const path = CALLS.has(detail.route) ? detail.route : CHAT;
+  const { example = {}, headers = {} } = CALLS.get(path) ?? {};
   const called = origin + path.replace("{model}", () => modelOf(detail));
   // Clients write names of models as they like.
   const address = /^[\w.:/@+-]+$/.test(called) ? called : quoted(called);
   return [
     `curl ${address} \\`,
     '  -H "Authorization: Bearer $SWITCHYARD_KEY" \\',
-    ...(path === "/v1/messages" ? ['  -H "anthropic-version: 2023-06-01" \\'] : []),
+    ...Object.entries(headers).map(([name, value]) => `  -H "${name}: ${value}" \\`),
     '  -H "Content-Type: application/json" \\',
-    `  -d ${quoted(bodyOf(detail, path))}`,
+    `  -d ${quoted(bodyOf(detail, path, example))}`,
   ].join("\n");
 }
 
@@ -50,14 +49,14 @@ function modelOf({ decision, model }: RecordedRequest): string {
 }
 
 /** A body that was cut would not parse. The playground's own requests have another shape, so they are written again. */
-function bodyOf(detail: RecordedRequest, path: string): string {
+function bodyOf(detail: RecordedRequest, path: string, example: object): string {
   const { route, stream, content, decision } = detail;
   const isKept = content !== null && !content.isRequestCut && route === path;
   if (isKept) return content.request;
   const isInPath = path.includes("{model}");
   return JSON.stringify({
     ...(isInPath ? {} : { model: modelOf(detail) }),
-    ...PLACEHOLDERS[path],
+    ...example,
     ...(stream && !isInPath ? { stream: true } : {}),
     ...controlsOf(decision?.controls ?? {}),
   });

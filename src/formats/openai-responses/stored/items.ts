@@ -1,7 +1,7 @@
 // Items of the Responses format as they are stored: input in one shape with an id for each item, and what a client may
 // see of them.
 
-import type { JsonItem } from "../../../core/responses/stored.ts";
+import { isId, type JsonItem } from "../../../core/responses/stored.ts";
 import { objectsIn } from "../../json/fields.ts";
 import { itemType } from "../items.ts";
 
@@ -15,8 +15,6 @@ const PREFIXES: ReadonlyMap<string, string> = new Map([
   ["custom_tool_call_output", "ctco"],
   ["compaction", "cmp"],
 ]);
-/** Ids that every store can keep and find. */
-const ID = /^[\x21-\x7e]{1,256}$/;
 
 /** A text stands for one message of the user. What is no item is left to the reader of the request, which refuses it. */
 export function inputItems(input: unknown): readonly JsonItem[] {
@@ -33,11 +31,6 @@ export function storedItems(items: readonly JsonItem[], stem: string): readonly 
       ? { ...item, type, id, status: item.status ?? "completed", content: contentParts(item) }
       : { ...item, type, id };
   });
-}
-
-/** Whether anything can be stored under this name. PostgreSQL fails on some others. */
-export function isId(id: unknown): id is string {
-  return typeof id === "string" && ID.test(id);
 }
 
 function contentParts({ role, content }: JsonItem): unknown {

@@ -3,9 +3,9 @@
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../../core/errors.ts";
 import type { ItemPage, JsonItem, OwnedId } from "../../../core/responses/stored.ts";
+import { isId } from "../../../core/responses/stored.ts";
 import { invalid } from "../../../formats/json/fields.ts";
 import { wantsEncrypted } from "../../../formats/openai-responses/items.ts";
-import { isId } from "../../../formats/openai-responses/stored/items.ts";
 import { callerOf } from "../key-admission.ts";
 
 export type QueryTexts = Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -1,11 +1,12 @@
 // A wire format that nobody speaks: every field, event and error has a name of its own. It proves that a format is one
-// folder, one row of the registry and one row of the routes.
+// folder and one row of the registry.
 
 import type { WireExtension } from "../../../../src/app/app.ts";
 import type { ProviderKind } from "../../../../src/core/model.ts";
 import type { Format } from "../../../../src/formats/format.ts";
 import { isObject, type JsonObject } from "../../../../src/formats/json/fields.ts";
 import { parseObject } from "../../../../src/formats/json/parse.ts";
+import { TELEGRAM_PATHS } from "./paths.ts";
 import { mayLeaveOut, passTelegram, readTelegram, TELEGRAM, telegramToChat, writeTelegram } from "./requests.ts";
 import {
   passTelegramResponse,
@@ -20,6 +21,7 @@ const telegram: Format = {
   name: TELEGRAM,
   idempotencyScope: TELEGRAM,
   outputCapField: "word_limit",
+  paths: TELEGRAM_PATHS,
   habits: {
     keyHeader: "x-telegraph-key",
     requestIdHeader: "telegram-number",
@@ -60,15 +62,13 @@ function stationsOf(body: JsonObject | null) {
   return body.stations.filter(isObject).map(({ name }) => ({ id: String(name), aliases: [], price: null }));
 }
 
-/** The row of the registry and the row of the routes. */
-export const TELEGRAM_WIRE: WireExtension = {
-  formats: [telegram],
-  routes: [{ path: "/v1/telegrams", format: TELEGRAM, countPath: "/v1/telegrams/count" }],
-};
+/** The row of the registry. */
+export const TELEGRAM_WIRE: WireExtension = { formats: [telegram] };
 
 /** The row of the table of provider kinds. */
 export const TELEGRAPH: ProviderKind = {
   kind: "telegraph",
+  label: "Telegraph",
   format: TELEGRAM,
   auth: { scheme: "header", name: "x-operator-key" },
   framing: "sse",

@@ -1,0 +1,23 @@
+// Where clients call the Messages format.
+
+import type { ClientPaths } from "../paths.ts";
+
+export const MESSAGES_PATHS: ClientPaths = {
+  clients: "Anthropic",
+  baseUrl: "",
+  modelsPath: "/v1/models",
+  headers: { "anthropic-version": "2023-06-01" },
+  routes: [
+    {
+      path: "/v1/messages",
+      operation: "createMessage",
+      summary: "The same in Anthropic's Messages format",
+      example: { max_tokens: 1024, messages: [{ role: "user", content: "YOUR_PROMPT" }] },
+      counting: { path: "/v1/messages/count_tokens", operation: "countMessageTokens" },
+    },
+  ],
+  notServed: [
+    [/^\/v1\/complete$/, "Use POST /v1/messages."],
+    [/^\/v1\/messages\/batches(\/|$)/, "Batches are not served: send each request to POST /v1/messages."],
+  ],
+};

@@ -1,0 +1,29 @@
+// Where clients call the endpoints other than chat.
+
+import { CHAT_PATHS } from "../openai-chat/paths.ts";
+import type { CallRoute, ClientPaths } from "../paths.ts";
+
+export const EMBEDDINGS_PATHS = pathsOf({
+  path: "/v1/embeddings",
+  operation: "createEmbeddings",
+  summary: "Embeddings from the model that is named",
+  example: { input: "YOUR_TEXT" },
+});
+
+export const RERANK_PATHS = pathsOf({
+  path: "/v1/rerank",
+  operation: "rerankDocuments",
+  summary: "Documents in the order of their relevance, by the model that is named",
+  example: { query: "YOUR_QUERY", documents: ["YOUR_TEXT"] },
+});
+
+export const MODERATION_PATHS = pathsOf({
+  path: "/v1/moderations",
+  operation: "moderate",
+  summary: "Whether a text or an image is harmful, by the model that is named or the first one there is",
+  example: { input: "YOUR_TEXT" },
+});
+
+function pathsOf(route: CallRoute): ClientPaths {
+  return { ...CHAT_PATHS, routes: [route] };
+}

@@ -1,0 +1,38 @@
+// Where clients of a format call. Each format has a `paths.ts` with nothing but this data: its codec takes it for the
+// router, 404 hints, home page, /llms.txt and OpenAPI, and the dashboard reads the same files for its snippets.
+
+import type { JsonObject } from "./json/fields.ts";
+
+export interface ClientPaths {
+  /** The name of its clients in texts, as in "OpenAI clients". */
+  readonly clients: string;
+  /** What the clients' base URL has behind the gateway's own: nothing for clients that add `/v1` themselves. */
+  readonly baseUrl: "" | "/v1";
+  /** Everything below it belongs to the format, also where nothing is found; the routes' own paths when left out. */
+  readonly base?: string;
+  readonly modelsPath: string;
+  readonly routes: readonly CallRoute[];
+  /** Headers that a call needs beside its key. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Paths of the vendor that are not served here, and what to do instead. */
+  readonly notServed?: readonly NotServed[];
+}
+
+export type NotServed = readonly [path: RegExp, hint: string];
+
+/** A path where clients ask for completions. */
+export interface CallRoute {
+  /** `{model}` stands for the model where clients name it in the path. */
+  readonly path: string;
+  /** The id and the summary of its operation in /openapi.json. */
+  readonly operation: string;
+  readonly summary: string;
+  /** The least that a body has beside its model. */
+  readonly example: JsonObject;
+  /** Whether the path asks for a stream. Absent where the body does. */
+  readonly isStream?: boolean;
+  /** Where clients ask for a summary of a conversation, which is charged like a completion. */
+  readonly compactPath?: string;
+  /** Where clients ask how many input tokens a request has. */
+  readonly counting?: { readonly path: string; readonly operation: string };
+}
