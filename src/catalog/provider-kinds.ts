@@ -6,6 +6,7 @@ import type { ProviderKind } from "../core/model.ts";
 export const PROVIDER_KINDS: readonly ProviderKind[] = [
   {
     kind: "openai",
+    label: "OpenAI chat-completions",
     format: "openai-chat",
     hasEndpoints: true,
     furtherFormats: ["openai-responses"],
@@ -27,6 +28,7 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
   },
   {
     kind: "ollama",
+    label: "Ollama",
     format: "openai-chat",
     hasEndpoints: true,
     auth: { scheme: "bearer" },
@@ -36,9 +38,17 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
     dialect: { outputCap: "max_tokens", hasDeveloperRole: false, reasoningHistory: "drop" },
     transport: "network",
   },
-  { kind: "responses", format: "openai-responses", auth: { scheme: "bearer" }, framing: "sse", transport: "network" },
+  {
+    kind: "responses",
+    label: "OpenAI Responses",
+    format: "openai-responses",
+    auth: { scheme: "bearer" },
+    framing: "sse",
+    transport: "network",
+  },
   {
     kind: "anthropic",
+    label: "Anthropic Messages",
     format: "anthropic",
     auth: { scheme: "header", name: "x-api-key" },
     framing: "sse",
@@ -48,6 +58,7 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
   },
   {
     kind: "gemini",
+    label: "Google Gemini",
     format: "gemini",
     auth: { scheme: "header", name: "x-goog-api-key" },
     framing: "sse",

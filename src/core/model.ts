@@ -134,6 +134,8 @@ interface AuthScheme {
 export interface ProviderKind {
   /** As written in a configuration and shown by the API. */
   readonly kind: string;
+  /** What the dashboard calls a server of this kind; absent where none can be connected there by hand. */
+  readonly label?: string;
   readonly format: FormatName;
   /** Whether the format has endpoints other than chat, such as embeddings. */
   readonly hasEndpoints?: boolean;

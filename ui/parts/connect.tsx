@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { PROVIDER_KINDS } from "../../src/catalog/provider-kinds.ts";
 import type { Capability } from "../../src/core/model.ts";
 import { call } from "../api.ts";
 import { Button } from "../kit/button.tsx";
@@ -16,13 +17,7 @@ import { TestOutcome } from "./provider-test.tsx";
 import * as TEXT from "./text.ts";
 
 /** The formats of servers that are not in the catalogue. */
-const KINDS = [
-  { value: "openai", label: TEXT.kindOpenai },
-  { value: "ollama", label: TEXT.kindOllama },
-  { value: "anthropic", label: TEXT.kindAnthropic },
-  { value: "responses", label: TEXT.kindResponses },
-  { value: "gemini", label: TEXT.kindGemini },
-];
+const KINDS = PROVIDER_KINDS.flatMap(({ kind, label }) => (label === undefined ? [] : [{ value: kind, label }]));
 
 interface ConnectProps {
   /** A vendor of the catalogue, or the kind of another server. */
