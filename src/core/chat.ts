@@ -24,14 +24,9 @@ export interface ToolCall {
 }
 
 /**
- * Marks a message of a long history that is read as it came, and the body that it stands in: its texts have one character for each byte of UTF-8, and
- * `textIn` decodes the few that are read. Decoding all of them takes longer than everything else.
- */
-export const UNDECODED: unique symbol = Symbol("undecoded");
-
-/**
- * On a message, or a part of one, whose long text was left in the body. The field is there as ever, but parses the text
- * when it is read; who looks at every message of a history looks at this instead.
+ * The long text of a message, or of a part of one, that was left in the body: parsing all texts of a long history takes
+ * longer than everything else. The field is there as ever, but parses the text when it is read; code that looks at every
+ * message of a history looks at this instead.
  */
 export const UNREAD: unique symbol = Symbol("unread");
 const READ: unique symbol = Symbol("read");
@@ -48,7 +43,6 @@ export interface UnreadText {
 }
 
 export interface ChatMessage {
-  readonly [UNDECODED]?: true;
   readonly [UNREAD]?: UnreadText;
   readonly role: Role;
   readonly content?: string | readonly ContentPart[] | null;
@@ -109,16 +103,6 @@ export function promptTokens({ input, cacheRead, cacheWrite }: TokenBuckets): nu
   return input + cacheRead + cacheWrite;
 }
 
-/** Whether the texts of a message, or of a whole body, still have to be decoded. */
-export function isUndecoded(value: { readonly [UNDECODED]?: true }): boolean {
-  return value[UNDECODED] === true;
-}
-
-/** Marks what stands in an undecoded body. */
-export function markUndecoded(messages: readonly { [UNDECODED]?: true }[]): void {
-  for (const message of messages) message[UNDECODED] = true;
-}
-
 /** Whose text was left in the body. */
 export interface UnreadMessage extends ChatMessage {
   readonly [UNREAD]: UnreadText;
@@ -151,21 +135,20 @@ export function withUnreadContent<Message extends ChatMessage>(message: Message,
 /** The object with a text that was left in the body. */
 export function withUnread<Message extends object>(message: Message, text: UnreadText): Message {
   // A copy, and one getter for all: changing a property into a getter makes an object slow and large.
-  const made: Record<string, unknown> & Pick<ChatMessage, typeof UNDECODED | typeof UNREAD> = {};
+  const made: Record<string, unknown> & Pick<ChatMessage, typeof UNREAD> = {};
   for (const name in message) {
     if (name === text.name) Object.defineProperty(made, name, PARSED_WHEN_READ);
     else if (name === "__proto__") Object.defineProperty(made, name, { value: message[name], enumerable: true });
     else made[name] = message[name];
   }
-  const isBytes = isUndecoded(message);
-  return Object.assign(made, isBytes ? { [UNDECODED]: true, [UNREAD]: text } : { [UNREAD]: text }) as object as Message;
+  return Object.assign(made, { [UNREAD]: text }) as object as Message;
 }
 
 const PARSED_WHEN_READ: PropertyDescriptor & ThisType<{ readonly [UNREAD]: UnreadText; [READ]?: string }> = {
   enumerable: true,
   get() {
     const { bytes, start, end } = this[UNREAD];
-    this[READ] ??= parseLiteral(bytes.toString("latin1", start, end));
+    this[READ] ??= parseLiteral(decoded(bytes.subarray(start, end)));
     return this[READ];
   },
 };
@@ -179,25 +162,19 @@ export function parseLiteral(literal: string): string {
   }
 }
 
-/** A shorter text is decoded faster in one step. */
-const LONG_TEXT_BYTES = 512;
-
-/** What a text of the message says. */
-export function textIn(message: ChatMessage, text: string): string {
-  if (!isUndecoded(message)) return text;
-  const bytes = Buffer.from(text, "latin1");
-  if (bytes.length < LONG_TEXT_BYTES || !isUtf8(bytes)) return bytes.toString("utf8");
+function decoded(bytes: Buffer): string {
+  if (isAscii(bytes)) return bytes.toString("latin1");
   // Node 20 takes up to eight times as long for this in one step.
-  return isAscii(bytes) ? text : transcode(bytes, "utf8", "utf16le").toString("utf16le");
+  return isUtf8(bytes) ? transcode(bytes, "utf8", "utf16le").toString("utf16le") : bytes.toString("utf8");
 }
 
 /** The ids of the tool calls a message makes. */
 export function toolCallIds(message: ChatMessage): readonly string[] {
-  return (message.tool_calls ?? []).flatMap(({ id }) => (typeof id === "string" ? [textIn(message, id)] : []));
+  return (message.tool_calls ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
 }
 
 export function messageText(message: ChatMessage): string {
-  return textIn(message, contentText(message.content));
+  return contentText(message.content);
 }
 
 /** The text of a message's content: strings as they are, text parts joined by a line break. */

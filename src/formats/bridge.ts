@@ -1,7 +1,6 @@
 // Joins a client's format with a provider's. When both are the same, the original bytes are sent; otherwise the request
 // is converted through the internal shape. Only this file decides which.
 
-import { isUndecoded } from "../core/chat.ts";
 import type { FormatName, HostedModel } from "../core/model.ts";
 import { writeEndpointRequest } from "./endpoints/write-request.ts";
 import type {
@@ -17,7 +16,6 @@ import type {
   StreamWriter,
   WholeResponse,
 } from "./format.ts";
-import { parseBody } from "./json/parse.ts";
 
 /** A request with the format it came in. */
 export interface FormattedRequest {
@@ -43,17 +41,11 @@ export function writeProviderRequest(
   if (isSame(format, provider.name)) {
     return provider.passRequest({ request, model, outputCap, refusedFields, cacheHelp });
   }
-  const chat = format.toChat(provider.writesUndecoded === true ? request : decoded(format, request), model);
+  const chat = format.toChat(request, model);
   const written = provider.writeRequest({ request: chat, model, outputCap, refusedFields, cacheHelp });
   return chat.conversions.length === 0
     ? written
     : { ...written, conversions: [...chat.conversions, ...(written.conversions ?? [])] };
-}
-
-/** For a format that writes every text again. */
-function decoded(format: CallFormat, request: ClientRequest): ClientRequest {
-  const { source, body, headers } = request;
-  return isUndecoded(body) ? format.readRequest(source, parseBody(source.bytes).body, { headers }) : request;
 }
 
 /** Whether a request may go to the model once more, without a field its provider has refused by name. */

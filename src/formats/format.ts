@@ -7,7 +7,7 @@ import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
-import type { UndecodedPart } from "./json/body-fields.ts";
+import type { UnreadPart } from "./json/body-fields.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
 import type { ClientPaths } from "./paths.ts";
@@ -118,8 +118,8 @@ export interface ClientEnd {
   readonly outputCapField: string;
   readonly paths: ClientPaths;
   readonly habits: ClientHabits;
-  /** What `readRequest`, `passRequest` and `toChat` take undecoded; absent for nothing. */
-  readonly undecoded?: UndecodedPart;
+  /** The part of a long body whose texts stay unparsed until they are read; absent for none. */
+  readonly unread?: UnreadPart;
   readRequest(source: JsonSource, body: JsonObject, head?: RequestHead): ClientRequest;
   /** Whether the prompt may go into a cache for an hour, which costs more. Says yes when in doubt. */
   mayCacheLong(request: ClientRequest): boolean;
@@ -240,8 +240,6 @@ export interface ProviderFormat {
   readonly endpoints?: Readonly<Partial<Record<Endpoint, string>>>;
   /** The client's own request: its bytes with only those fields changed that this model cannot take. */
   passRequest(outgoing: Outgoing): ProviderRequest;
-  /** Whether `writeRequest` takes undecoded messages. */
-  readonly writesUndecoded?: boolean;
   /** A request in the internal shape. Throws `unconvertible` when this format has no way to say it; another may have. */
   writeRequest(outgoing: Outgoing): ProviderRequest;
   /** Whether a request still asks for the same without a field that the provider has refused by name. */

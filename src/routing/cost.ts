@@ -2,15 +2,7 @@
 // Estimates cost microseconds whatever the length: long input is measured by sample.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import {
-  type ChatMessage,
-  type ChatRequest,
-  partsOf,
-  type Tool,
-  UNDECODED,
-  UNREAD,
-  type UnreadText,
-} from "../core/chat.ts";
+import { type ChatMessage, type ChatRequest, partsOf, type Tool, UNREAD, type UnreadText } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
 import type { Tier } from "../core/tiers.ts";
@@ -77,7 +69,7 @@ const ATTACHMENT_TOKENS = 1000;
 
 /** Messages, tool calls, tools and attachments. */
 export function estimateInputTokens({ messages, tools }: Pick<ChatRequest, "messages" | "tools">): number {
-  const texts: Collected = { decoded: [], undecoded: [], unread: [] };
+  const texts: Collected = { decoded: [], unread: [] };
   let fixed = REPLY_TOKENS;
   for (const message of messages) fixed += MESSAGE_TOKENS + collect(message, texts);
   return Math.ceil(fixed + tokensIn(texts) + toolTokens(tools));
@@ -111,20 +103,18 @@ export function estimateTextsTokens(texts: readonly string[]): number {
   return Math.ceil(tokensIn({ decoded: texts }));
 }
 
-/** Texts to measure: characters, bytes of UTF-8, and such as they stand in a body. */
+/** Texts to measure: decoded ones, and those that were left in a body. */
 interface Texts {
   readonly decoded: readonly string[];
-  readonly undecoded?: readonly string[];
   readonly unread?: readonly UnreadText[];
 }
 
-function tokensIn({ decoded, undecoded = [], unread = [] }: Texts): number {
+function tokensIn({ decoded, unread = [] }: Texts): number {
   const unreadBytes = unread.reduce((sum, { start, end }) => sum + end - start, 0);
-  const total = lengthOf(decoded) + lengthOf(undecoded) + unreadBytes;
+  const total = lengthOf(decoded) + unreadBytes;
   const share = total <= SAMPLE_CHARS ? 1 : SAMPLE_CHARS / total;
   let tokens = 0;
   for (const text of decoded) tokens += sampledTokens(text, share, DECODED);
-  for (const text of undecoded) tokens += sampledTokens(text, share, BYTES);
   for (const text of unread) tokens += sampledTokens(text, share, IN_BODY);
   return tokens;
 }
@@ -135,13 +125,12 @@ function lengthOf(texts: readonly string[]): number {
 
 interface Collected extends Texts {
   readonly decoded: string[];
-  readonly undecoded: string[];
   readonly unread: UnreadText[];
 }
 
 function collect(message: ChatMessage, into: Collected): number {
   const { [UNREAD]: unread, tool_calls: calls } = message;
-  const texts = message[UNDECODED] === true ? into.undecoded : into.decoded;
+  const texts = into.decoded;
   let fixed = 0;
   if (unread !== undefined) into.unread.push(unread);
   else if (typeof message.content === "string") texts.push(message.content);
@@ -176,7 +165,6 @@ interface Measure<Text> {
 }
 
 const DECODED: Measure<string> = { lengthOf: ({ length }) => length, count: countTokens };
-const BYTES: Measure<string> = { lengthOf: ({ length }) => length, count: countByteTokens };
 const IN_BODY: Measure<UnreadText> = { lengthOf: ({ start, end }) => end - start, count: countUnreadTokens };
 
 function sampledTokens<Text>(text: Text, share: number, { lengthOf, count }: Measure<Text>): number {
@@ -221,12 +209,6 @@ const BYTE_TOKENS = Float64Array.from({ length: 256 }, (_, byte) => {
   // Beyond the first 65,536 characters each counts as two.
   return byte < 0xf0 ? 0.9 : 1.8;
 });
-
-function countByteTokens(text: string, from: number, to: number): number {
-  let tokens = 0;
-  for (let at = from; at < to; at++) tokens += BYTE_TOKENS[text.charCodeAt(at)] as number;
-  return tokens;
-}
 
 const BACKSLASH = 0x5c;
 const ESCAPED_BREAK = "n".charCodeAt(0);

@@ -1,14 +1,7 @@
 // Features of a request: numbers from which it can be learnt later which tier was right. No text, and nothing that reveals
 // text.
 
-import {
-  type ChatMessage,
-  type ChatRequest,
-  type ContentPart,
-  UNDECODED,
-  UNREAD,
-  type UnreadText,
-} from "../core/chat.ts";
+import { type ChatMessage, type ChatRequest, type ContentPart, UNREAD, type UnreadText } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 
 /** Longer conversations are counted in full but measured by their newest messages. */
@@ -57,22 +50,17 @@ function countRoles(messages: readonly ChatMessage[]): object {
 
 /** Characters of text, and how many parts are something else. */
 function sizeOf(message: ChatMessage, slices: number): { readonly chars: number; readonly others: number } {
-  const { [UNDECODED]: isUndecoded, [UNREAD]: unread } = message;
+  const { [UNREAD]: unread } = message;
   if (unread !== undefined) return { chars: charsInUnread(unread, slices), others: 0 };
   const { content } = message;
-  const charsIn = isUndecoded === true ? charsInBytes : charsInText;
-  if (typeof content === "string") return { chars: charsIn(content, slices), others: 0 };
+  if (typeof content === "string") return { chars: content.length, others: 0 };
   let chars = 0;
   let others = 0;
   for (const { text } of (content ?? []) as readonly ContentPart[]) {
-    if (typeof text === "string") chars += charsIn(text, slices);
+    if (typeof text === "string") chars += text.length;
     else others += 1;
   }
   return { chars, others };
-}
-
-function charsInText({ length }: string): number {
-  return length;
 }
 
 /**
@@ -86,15 +74,6 @@ const SLICES_MAX = 96;
 
 function slicesFor(messages: number): number {
   return Math.max(2, Math.min(SLICES, Math.floor(SLICES_MAX / messages)));
-}
-
-/** By a sample: characters that take several bytes go on in bytes from 80 to BF. */
-function charsInBytes(text: string, slices: number): number {
-  return charsBySample({ text, length: text.length, begins: beginsInText, slices });
-}
-
-function beginsInText(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xc0) !== 0x80;
 }
 
 const BACKSLASH = 0x5c;

@@ -7,7 +7,7 @@ import { ANTHROPIC } from "./blocks.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
 import { writeAnthropicModel, writeAnthropicModels } from "./model-list.ts";
 import { MESSAGES_PATHS } from "./paths.ts";
-import { hasPlainNames, readAnthropicRequest, readCountRequest, withPrompt, writeCount } from "./read-request.ts";
+import { readAnthropicRequest, readCountRequest, withPrompt, writeCount } from "./read-request.ts";
 import { readAnthropicResponse } from "./read-response.ts";
 import { createAnthropicStreamReader } from "./read-stream.ts";
 import { writeChatBody } from "./to-chat/request.ts";
@@ -25,11 +25,7 @@ export const anthropicMessages: Format = {
     requestIdHeader: "request-id",
     isSentBy: (headers) => headers["anthropic-version"] !== undefined,
   },
-  undecoded: {
-    fields: new Set(["messages", "system"]),
-    unread: { list: "messages", names: [["content"], ["text", "content"], ["text"]] },
-    allows: hasPlainNames,
-  },
+  unread: { list: "messages", names: [["content"], ["text", "content"], ["text"]] },
   readRequest: readAnthropicRequest,
   toChat: writeChatBody,
   mayCacheLong: ({ source }) => mentionsHourCache(source),

@@ -1,20 +1,12 @@
 // Reads a client's Messages request: checks what the gateway reads and nothing else, gives routing its chat-completions
 // view, and keeps the original for providers that speak the same format.
 
-import {
-  type ChatRequest,
-  isUndecoded,
-  markUndecoded,
-  OUTPUT_TOKENS_MAX,
-  type Tool,
-  unreadIn,
-} from "../../core/chat.ts";
+import { type ChatRequest, OUTPUT_TOKENS_MAX, type Tool, unreadIn } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { Conversion } from "../convert/conversion.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
 import {
   invalid,
-  isAscii,
   isObject,
   isTexts,
   type JsonObject,
@@ -87,23 +79,8 @@ function readPrompt(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> &
     { system: body.system as Turn["content"] | undefined, turns: body.messages as readonly Turn[] },
     { conversion, keepsCacheControl: false, keepsReasoning: false, keepsDetails: false },
   );
-  if (isUndecoded(body)) markUndecoded(messages);
   return { messages, tools: readTools(readArray(body, "tools")), refusals: conversion.refusals };
 }
-
-/** Whether the texts of the turns are only passed on. Names are compared with those of tools, ids may be hashed. */
-export function hasPlainNames({ messages }: JsonObject): boolean {
-  if (!Array.isArray(messages)) return false;
-  return messages.every((turn) => {
-    const content = isObject(turn) && unreadIn(turn, "content") === null ? turn.content : null;
-    return (
-      !Array.isArray(content) ||
-      content.every((block) => isObject(block) && BLOCK_NAMES.every((name) => isAscii(block[name])))
-    );
-  });
-}
-
-const BLOCK_NAMES = ["type", "id", "name", "tool_use_id"] as const;
 
 // Anthropic would keep the history of a thread, and each turn may go to another vendor. The official tool runners send
 // threads by default; at this code they send the whole history instead.

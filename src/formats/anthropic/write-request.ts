@@ -1,7 +1,6 @@
 // A Messages request for a provider that speaks the format. It is the client's own request with the necessary changes,
 // or one converted from chat-completions.
 
-import { isUndecoded } from "../../core/chat.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../convert/conversion.ts";
 import type { ListRequest, Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
@@ -63,7 +62,7 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   if (maxTokens !== body.max_tokens) changes.set("max_tokens", String(maxTokens));
   const turns = body.messages as readonly Turn[];
   const adapted = adaptTurns(turns, { ...outgoing, isNative: true }, conversion);
-  if (adapted !== turns) changes.set("messages", writeJson(adapted, isUndecoded(body)));
+  if (adapted !== turns) changes.set("messages", writeJson(adapted));
   const isHistoryStripped = outgoing.refusedFields.includes(THINKING_HISTORY);
   const wish = { body, turns: adapted, model, maxTokens, isHistoryStripped };
   for (const [name, value] of Object.entries(adaptThinking(wish, conversion))) {

@@ -1,30 +1,21 @@
-// A long body, parsed field by field. Of a long history only a few texts are read, and reading all of them takes longer
-// than everything else. So a part of the body can stay undecoded, and long texts in it unparsed until somebody asks for
-// them. Tools that came twice before are not parsed again.
+// A long body, parsed field by field. Of a long history only a few texts are read, and parsing all of them takes longer
+// than everything else. So its long texts stay unparsed until somebody asks for them. Tools that came twice before are
+// not parsed again.
 
 import { isAscii, isUtf8 } from "node:buffer";
-import { UNDECODED, type UnreadText, withUnread } from "../../core/chat.ts";
+import { type UnreadText, withUnread } from "../../core/chat.ts";
 import { isPlainName, type JsonField, type JsonSource, type ScannedObject } from "../scan/scan.ts";
 import { isObject, type JsonObject } from "./fields.ts";
 import { knownList } from "./known-lists.ts";
 import { decodeText, parseJson, parseText } from "./parse.ts";
 
-/** What of a body may stay undecoded. */
-export interface UndecodedPart {
-  readonly fields: ReadonlySet<string>;
-  /** Whose long texts stay unparsed; absent for none. */
-  readonly unread?: UnreadPart;
+/** The field of a body whose long texts stay unparsed: a list of messages. */
+export interface UnreadPart {
+  readonly list: string;
+  /** The names of texts and lists of its entries, then those of the entries of such lists, and so on. */
+  readonly names: readonly (readonly string[])[];
   /** Whether a body may be read so, by what is known before anything is parsed; absent where all may. */
   allowsSource?(source: JsonSource): boolean;
-  /** Whether a body can be read so; absent where all can. */
-  allows?(body: JsonObject): boolean;
-}
-
-/** One of the fields: a list of messages. */
-interface UnreadPart {
-  readonly list: string;
-  /** What texts and lists of its entries are called, then those of the entries of such lists, and so on. */
-  readonly names: readonly (readonly string[])[];
 }
 
 /** A shorter body, and one with more fields, is parsed faster in one piece. By hand. */
@@ -34,13 +25,10 @@ const FIELDS_MAX = 256;
 export const UNREAD_HISTORY_BYTES = 16 * 1024;
 const TOOL_FIELDS: ReadonlySet<string> = new Set(["tools", "functions"]);
 
-/**
- * A body with its part undecoded where that is not ASCII: `UNDECODED` marks it. Such a part is parsed from a text with one
- * character for each byte, in which JSON means the same. Null for a body that is better parsed as a whole.
- */
+/** A body with long texts of its part unparsed. Null for a body that is better parsed as a whole. */
 export function parseFields(
   scanned: ScannedObject,
-  part: UndecodedPart,
+  part: UnreadPart,
   unreadFromBytes = UNREAD_HISTORY_BYTES,
 ): JsonObject | null {
   const { bytes, fields } = scanned.source;
@@ -48,36 +36,26 @@ export function parseFields(
   if (!scanned.isAscii && !fields.every(({ name }) => isPlainName(name))) return null;
   const isAllowed = part.allowsSource?.(scanned.source) !== false;
   const values = fields.map((field) => {
-    const isLong = field.name === part.unread?.list && field.end - field.valueStart >= unreadFromBytes;
-    const left = isLong && isAllowed ? textsToLeave(scanned, field, part.unread.names) : NONE;
-    return { field, left, source: bytes.subarray(field.valueStart, field.end) };
+    const isLong = field.name === part.list && field.end - field.valueStart >= unreadFromBytes;
+    return { field, left: isLong && isAllowed ? textsToLeave(scanned, field, part.names) : NONE };
   });
-  const parts = [...part.fields].flatMap((part) => values.findLast(({ field }) => field.name === part) ?? []);
-  const isUndecoded = !scanned.isAscii && !parts.every(({ source }) => isAscii(source));
-  if (isUndecoded && !isAllowed) return null;
-  // Also in a field that is ASCII: all of the part is written again as bytes.
-  if (
-    isUndecoded &&
-    scanned.isEscaped &&
-    parts.some(({ field, left }) => hasEscapedCharacters(withMarks(bytes, field, left)))
-  )
-    return null;
+  // Decoding in pieces costs more than it saves where all of them are parsed.
+  const isWorthIt = scanned.isAscii || values.some(({ field, left }) => left.length > 0 || TOOL_FIELDS.has(field.name));
+  if (!isWorthIt) return null;
   // The frame has every name, so an assignment to `__proto__` means nothing else.
-  const body = parseText(frameOf(scanned)) as Record<string, unknown> & { [UNDECODED]?: true };
+  const body = parseText(frameOf(scanned)) as Record<string, unknown>;
   // Of a repeated field the last value stays, as in JSON.parse.
-  for (const { field, left, source } of values) {
-    const { name } = field;
-    const parse = (): unknown => {
-      if (left.length > 0) return parseAround(bytes, field, { left, names: part.unread?.names ?? [] });
-      return parseJson(part.fields.has(name) || isAscii(source) ? source.toString("latin1") : decodeText(source));
-    };
-    body[name] = TOOL_FIELDS.has(name) ? knownList(source, parse) : parse();
+  for (const { field, left } of values) {
+    const source = bytes.subarray(field.valueStart, field.end);
+    const parse = (): unknown =>
+      left.length > 0 ? parseAround(bytes, field, { left, names: part.names }) : parseJson(decoded(source));
+    body[field.name] = TOOL_FIELDS.has(field.name) ? knownList(source, parse) : parse();
   }
-  if (isUndecoded) body[UNDECODED] = true;
-  const isWhole = !isUndecoded && values.every(({ left }) => left.length === 0);
-  if (isWhole || part.allows?.(body) !== false) return body;
-  // What is ASCII means the same decoded, so that only its long texts have to be read.
-  return isUndecoded ? null : parseFields(scanned, part, Number.POSITIVE_INFINITY);
+  return body;
+}
+
+function decoded(bytes: Buffer): string {
+  return isAscii(bytes) ? bytes.toString("latin1") : decodeText(bytes);
 }
 
 const NONE: readonly UnreadText[] = [];
@@ -120,7 +98,7 @@ function parseAround(bytes: Buffer, field: JsonField, { left, names }: LeftTexts
     placed.add(text);
     return withUnread(entry, text);
   };
-  const value = parseJson(withMarks(bytes, field, left));
+  const value = parseJson(decoded(Buffer.from(withMarks(bytes, field, left), "latin1")));
   const list = Array.isArray(value) ? value.map((entry) => place(entry, 0)) : value;
   if (placed.size === left.length) return list;
   return parseAround(bytes, field, { left: left.filter((text) => placed.has(text)), names });
@@ -152,12 +130,4 @@ function frameOf({ source: { bytes, fields } }: ScannedObject): string {
     from = end;
   }
   return frame + bytes.toString("latin1", from);
-}
-
-/** Escapes such as \u00e9 mean one character, and could not be told from bytes; \u0009 means a byte as well. */
-function hasEscapedCharacters(text: string): boolean {
-  for (let at = text.indexOf("\\u"); at >= 0; at = text.indexOf("\\u", at + 2)) {
-    if (!/^00[0-7]/.test(text.slice(at + 2, at + 5))) return true;
-  }
-  return false;
 }

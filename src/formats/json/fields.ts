@@ -11,11 +11,6 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a name is plain, if there is one. */
-export function isAscii(name: unknown): boolean {
-  return typeof name !== "string" || /^[\x20-\x7e]*$/.test(name);
-}
-
 /** A 400 that names the field. */
 export function invalid(param: string, message: string): GatewayError {
   return new GatewayError("badRequest", message, { code: "invalid_value", param });

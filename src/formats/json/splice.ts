@@ -110,33 +110,30 @@ function lastPlaces(fields: readonly JsonField[]): (name: string) => number {
 type Piece = string | Buffer;
 
 /** Into one piece of memory, each part once. */
-export function joined(pieces: readonly Piece[], encoding: "utf8" | "latin1" = "utf8"): Buffer {
+export function joined(pieces: readonly Piece[]): Buffer {
   let length = 0;
-  for (const piece of pieces) length += lengthOf(piece, encoding);
+  for (const piece of pieces) length += lengthOf(piece);
   const whole = Buffer.allocUnsafe(length);
   let at = 0;
   for (const piece of pieces) {
-    at += typeof piece === "string" ? whole.write(piece, at, encoding) : piece.copy(whole, at);
+    at += typeof piece === "string" ? whole.write(piece, at) : piece.copy(whole, at);
   }
   return whole;
 }
 
-function lengthOf(piece: Piece, encoding: "utf8" | "latin1" = "utf8"): number {
-  return typeof piece === "string" ? Buffer.byteLength(piece, encoding) : piece.length;
+function lengthOf(piece: Piece): number {
+  return typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
 }
 
-/**
- * An object of ours as bytes, to be spliced like any other. Field by field, so that nothing has to be looked for again.
- * `isUndecoded`: the texts of its messages are not decoded.
- */
-export function sourceOf(object: JsonObject, isUndecoded = false): JsonSource {
+/** An object of ours as bytes, to be spliced like any other. Field by field, so that nothing has to be looked for again. */
+export function sourceOf(object: JsonObject): JsonSource {
   const fields: JsonField[] = [];
   const pieces: Piece[] = [];
   let at = 0;
   for (const [name, value] of Object.entries(object)) {
     if (value === undefined) continue;
     const key = `${at === 0 ? "{" : ","}${JSON.stringify(name)}:`;
-    const piece = name === "messages" ? writeJson(value, isUndecoded) : JSON.stringify(value);
+    const piece = name === "messages" ? writeJson(value) : JSON.stringify(value);
     // Behind the brace or comma that stands before it.
     const start = at + 1;
     const valueStart = at + lengthOf(key);
@@ -148,11 +145,9 @@ export function sourceOf(object: JsonObject, isUndecoded = false): JsonSource {
   return { bytes: joined(pieces), fields, values: 0 };
 }
 
-/** As bytes: in an undecoded text each character is a byte already, and JSON.stringify leaves such characters alone. */
-export function writeJson(value: unknown, isUndecoded: boolean): Buffer {
-  const encoding = isUndecoded ? "latin1" : "utf8";
+export function writeJson(value: unknown): Buffer {
   const pieces = Array.isArray(value) ? listPieces(value) : [];
-  return pieces.length === 0 ? Buffer.from(JSON.stringify(value), encoding) : joined(pieces, encoding);
+  return pieces.length === 0 ? Buffer.from(JSON.stringify(value)) : joined(pieces);
 }
 
 /** A list with the texts that were left in a body as they stand there; none where it has no such text. */

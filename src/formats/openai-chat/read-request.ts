@@ -4,8 +4,6 @@
 import {
   type ChatMessage,
   type ChatRequest,
-  isUndecoded,
-  markUndecoded,
   OUTPUT_TOKENS_MAX,
   ROLES,
   type Role,
@@ -79,7 +77,6 @@ function readMessages(body: JsonObject): readonly ChatMessage[] {
   if (!Array.isArray(value)) throw unprocessable("messages", "'messages' must be an array of messages.");
   if (value.length === 0) throw unprocessable("messages", "'messages' must have at least one message.");
   value.forEach(checkMessage);
-  if (isUndecoded(body)) markUndecoded(value);
   return value as readonly ChatMessage[];
 }
 

@@ -1,7 +1,7 @@
 // A chat-completions request for a provider of the same format: the client's own bytes. Only those top-level fields
 // change that must, for instance because of the dialect of the model's host.
 
-import { type ChatMessage, isUndecoded, type ToolCall, textIn } from "../../core/chat.ts";
+import type { ChatMessage, ToolCall } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
 import { ESSENTIAL_FIELDS } from "../convert/conversion.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
@@ -116,7 +116,7 @@ function adaptMessages(messages: readonly ChatMessage[], dialect: Dialect): Buff
     return result;
   });
   if (!isChanged) return null;
-  return writeJson(adapted, messages.some(isUndecoded));
+  return writeJson(adapted);
 }
 
 function adaptMessage(message: ChatMessage, dialect: Dialect): ChatMessage {
@@ -128,11 +128,10 @@ function adaptMessage(message: ChatMessage, dialect: Dialect): ChatMessage {
   }
   if (dialect.toolIds === "any") return adapted;
   if (typeof message.tool_call_id === "string") {
-    const given = textIn(message, message.tool_call_id);
-    const id = toolIdFor(given, dialect.toolIds);
-    if (id !== given) adapted = { ...adapted, tool_call_id: id };
+    const id = toolIdFor(message.tool_call_id, dialect.toolIds);
+    if (id !== message.tool_call_id) adapted = { ...adapted, tool_call_id: id };
   }
-  const validId = (id: string): string => toolIdFor(textIn(message, id), dialect.toolIds);
+  const validId = (id: string): string => toolIdFor(id, dialect.toolIds);
   return adapted.tool_calls?.some(({ id }) => typeof id === "string" && validId(id) !== id) === true
     ? { ...adapted, tool_calls: adapted.tool_calls.map((call) => withValidId(call, validId)) }
     : adapted;

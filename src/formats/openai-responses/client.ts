@@ -6,7 +6,7 @@ import { writeModel, writeModels } from "../service/model-list.ts";
 import { RESPONSES } from "./items.ts";
 import { passResponsesResponse, passResponsesStream } from "./pass-through.ts";
 import { RESPONSES_PATHS } from "./paths.ts";
-import { isPlainConversation, isStateless, readResponsesRequest, withPrompt } from "./read-request.ts";
+import { isStateless, readResponsesRequest, withPrompt } from "./read-request.ts";
 import { responseWriter } from "./response-object.ts";
 import { STORED_FORM } from "./stored/form.ts";
 import { writeChatBody } from "./to-chat/request.ts";
@@ -24,12 +24,7 @@ export const responsesClient: ClientFormat = {
     // Such clients have no header of their own, but no other format has this field.
     isSentBy: (_headers, body) => body?.input !== undefined && body.messages === undefined,
   },
-  undecoded: {
-    fields: new Set(["instructions", "input"]),
-    unread: { list: "input", names: [["content", "output"], ["text"]] },
-    allowsSource: isStateless,
-    allows: isPlainConversation,
-  },
+  unread: { list: "input", names: [["content", "output"], ["text"]], allowsSource: isStateless },
   readRequest: readResponsesRequest,
   toChat: writeChatBody,
   mayCacheLong: () => false,

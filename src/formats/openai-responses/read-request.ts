@@ -1,13 +1,12 @@
 // Reads a client's Responses request: checks what the gateway reads and nothing else, gives routing its chat-completions
 // view, and keeps the original for providers that speak the same format.
 
-import { type ChatRequest, isUndecoded, markUndecoded, OUTPUT_TOKENS_MAX, unreadIn } from "../../core/chat.ts";
+import { type ChatRequest, OUTPUT_TOKENS_MAX, unreadIn } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { Conversion } from "../convert/conversion.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
 import {
   invalid,
-  isAscii,
   isObject,
   isTexts,
   type JsonObject,
@@ -36,7 +35,6 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
   const tools = readGivenTools(body);
   const conversion = new Conversion();
   const messages = convertInput({ instructions: readString(body, "instructions"), input: readInput(body) }, conversion);
-  if (isUndecoded(body)) markUndecoded(messages);
   const nativeNeeds = [...conversion.refusals, ...readBuiltInNeeds(tools, body.tool_choice), ...readPromptNeeds(body)];
   if (messages.length === 0 && nativeNeeds.length === 0) {
     throw invalid("input", "'input' must have at least one message.");
@@ -57,12 +55,6 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
   return head?.headers === undefined ? read : { ...read, headers: head.headers };
 }
 
-/** Items whose texts are only passed on. */
-const PASSED_ON: ReadonlySet<string> = new Set([
-  ...["message", "reasoning", "function_call", "custom_tool_call"],
-  ...["function_call_output", "custom_tool_call_output"],
-]);
-
 /** Whether nothing of the input is stored or added to. */
 export function isStateless(source: JsonSource): boolean {
   const isNull = (name: string): boolean => (rawValue(source, name) ?? "null").toString() === "null";
@@ -70,14 +62,6 @@ export function isStateless(source: JsonSource): boolean {
   return store === "false" && isNull("previous_response_id") && isNull("conversation");
 }
 
-/** Whether only routing and the provider read the input: nothing of it is looked up. */
-export function isPlainConversation({ input }: JsonObject): boolean {
-  if (!Array.isArray(input)) return false;
-  // Names are compared with those of the tools, which are decoded.
-  return input.every(
-    (item) => isObject(item) && PASSED_ON.has(itemType(item)) && isAscii(item.name) && isAscii(item.namespace),
-  );
-}
 /** Fields that a conversion or the response reads: checked as their vendor documents them, before anything is sent. */
 function checkFields(body: JsonObject): void {
   readNumber(body, "temperature", { min: 0, max: 2 });

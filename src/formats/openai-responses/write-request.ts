@@ -1,7 +1,6 @@
 // A Responses request for a provider that speaks the format: the client's own with the necessary changes, or one
 // converted from chat-completions. Nothing is stored there, because the gateway keeps the state of conversations.
 
-import { isUndecoded } from "../../core/chat.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../convert/conversion.ts";
 import { isEffort, nearestEffort } from "../convert/effort.ts";
@@ -38,7 +37,7 @@ export function passResponsesRequest(outgoing: Outgoing): ProviderRequest {
   if (cap !== null && cap !== body.max_output_tokens) changes.set("max_output_tokens", String(cap));
   change("include", adaptInclude(body, model), changes);
   const input = adaptInput(body.input, outgoing, conversion);
-  if (input !== null) changes.set("input", writeJson(input, isUndecoded(body)));
+  if (input !== null) changes.set("input", writeJson(input));
   change("reasoning", adaptEffort(body.reasoning, model, conversion), changes);
   for (const [from, to] of Object.entries(model.dialect.renames)) {
     const value = rawValue(source, from);

@@ -40,8 +40,6 @@ export interface ScannedObject {
   readonly longTexts: readonly LongText[];
   /** Whether all bytes are ASCII. */
   readonly isAscii: boolean;
-  /** Whether there are escapes such as \u00e9. */
-  readonly isEscaped: boolean;
 }
 
 export type Scan =
@@ -81,7 +79,6 @@ const PIECE_BYTES = 65_536;
 const FINDS_AT = 65_616;
 const NUMBERS_OF_FIND = 5;
 const NOT_ASCII = 1;
-const ESCAPED = 2;
 const HOUR = 4;
 const HOUR_TEXT = '"1h"';
 const ESCAPED_OR_BROKEN = 3;
@@ -143,7 +140,7 @@ export function scanObject(
   const flags = summary[FLAGS] as number;
   const hasHour = isHourCut || (flags & HOUR) !== 0;
   const source = { bytes, fields, values: summary[VALUES] as number, hasHour };
-  return { state: "object", source, longTexts, isAscii: (flags & NOT_ASCII) === 0, isEscaped: (flags & ESCAPED) !== 0 };
+  return { state: "object", source, longTexts, isAscii: (flags & NOT_ASCII) === 0 };
 }
 
 /** Where to go on: behind a list that is known, else at its beginning. One that exceeds a limit is scanned to tell which. */

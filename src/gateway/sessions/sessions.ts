@@ -246,16 +246,16 @@ export function createTextHash(): TextHash {
     recent = new Map();
     chars = 0;
   };
-  return (given, isBytes) => {
+  return (given) => {
     // Compared as it stands in the body: instructions come again as they were written.
     const text = typeof given === "string" ? given : literalOf(given[UNREAD]);
-    if (text.length < REMEMBERED_CHARS || text.length > READ_BYTES) return hashText(given, isBytes);
-    const key = mixEnds(3 * text.length + (text === given ? Number(isBytes) : 2), text, true);
+    if (text.length < REMEMBERED_CHARS || text.length > READ_BYTES) return hashText(given);
+    const key = mixEnds(3 * text.length + (text === given ? 0 : 2), text, true);
     const fresh = recent.get(key);
     if (fresh?.text === text) return fresh.hash;
     const old = older.get(key);
     const isNew = fresh === undefined && old === undefined;
-    const known = old?.text === text ? old : { text: isNew ? "" : text, hash: hashText(given, isBytes) };
+    const known = old?.text === text ? old : { text: isNew ? "" : text, hash: hashText(given) };
     remember(key, known);
     return known.hash;
   };
@@ -266,11 +266,11 @@ function literalOf({ bytes, start, end }: UnreadText): string {
 }
 
 /** Hashes the bytes in UTF-8: the same text gives the same hash, whether decoded or not. */
-export function hashText(given: string | UnreadMessage, isBytes: boolean): number {
+export function hashText(given: string | UnreadMessage): number {
   const text = typeof given === "string" ? given : given.content;
   // A pair of surrogates may be cut where the reading ends.
   const read = text.length > READ_BYTES ? text.slice(0, READ_BYTES + 1) : text;
-  const bytes = Buffer.from(read, isBytes ? "latin1" : "utf8");
+  const bytes = Buffer.from(read, "utf8");
   if (bytes.length <= READ_BYTES) return crc32(bytes);
-  return mixEnds(crc32(bytes.subarray(0, READ_BYTES)), text, isBytes);
+  return mixEnds(crc32(bytes.subarray(0, READ_BYTES)), text);
 }

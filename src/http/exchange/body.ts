@@ -64,10 +64,10 @@ export function freeBody(request: FastifyRequest): void {
   freeMemory(bodyOf(request));
 }
 
-/** The body of a request, parsed but for the `undecoded` part, which the reader decodes as far as it needs it. */
+/** The body of a request, parsed but for the `unread` part, which the reader parses as far as it needs it. */
 export async function parsedBodyOf(
   request: FastifyRequest,
-  { undecoded: part }: Pick<CallFormat, "undecoded"> = {},
+  { unread: part }: Pick<CallFormat, "unread"> = {},
 ): Promise<ParsedBody> {
   const bytes = bodyOf(request);
   const scanned = scanBody(bytes);
@@ -78,7 +78,7 @@ export async function parsedBodyOf(
   return { source, body: byFields ?? parseText(decodeBody(scanned)) };
 }
 
-async function parseInTurns(scanned: ScannedObject, part: CallFormat["undecoded"]): Promise<ParsedBody> {
+async function parseInTurns(scanned: ScannedObject, part: CallFormat["unread"]): Promise<ParsedBody> {
   const { source } = scanned;
   await nextTurn();
   const byFields = part === undefined ? null : parseFields(scanned, part);

@@ -3,15 +3,7 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
-import {
-  type ChatMessage,
-  type ChatRequest,
-  isUndecoded,
-  isUnread,
-  OUTPUT_TOKENS_MAX,
-  UNDECODED,
-  withUnread,
-} from "../../core/chat.ts";
+import { type ChatMessage, type ChatRequest, isUnread, OUTPUT_TOKENS_MAX, withUnread } from "../../core/chat.ts";
 import { type Controls, type Decision, ROUTING_PROFILES } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
 import type { FormattedRequest } from "../../formats/bridge.ts";
@@ -47,24 +39,22 @@ export function registerDebug(
       format.stored !== undefined ? await expand(sent, { accountId, fields: readState(sent.body) }, state) : sent;
     const asked = readDebug(format, parsed, headers);
     const services = current();
-    const decision = route({ request: asLive(asked.request, readUndecoded(format, sent)), caller, headers }, services);
+    const decision = route({ request: asLive(asked.request, readUnread(format, sent)), caller, headers }, services);
     const changes = previewChanges(asked, decision, services);
     return { decision: { ...writeDecision(decision), ...writePolicies(decision, services.catalog), ...changes } };
   });
 }
 
-/** The messages as a live request would have them: not decoded, where its format leaves them so. Null where it does not. */
-function readUndecoded(format: ClientFormat, { source, body: sent }: ParsedBody): readonly ChatMessage[] | null {
-  const { undecoded: part } = format;
+/** The messages as a live request would have them: unparsed, where its format leaves them so. Null where it does not. */
+function readUnread(format: ClientFormat, { source, body: sent }: ParsedBody): readonly ChatMessage[] | null {
+  const { unread: part } = format;
   if (part === undefined || part.allowsSource?.(source) === false) return null;
-  const fields = new Set([...part.fields, "system_prompt"]);
-  // Beside messages it is not read.
-  if ((sent.messages ?? sent.input ?? null) === null) fields.add("prompt");
   const scanned = scanBody(source.bytes);
-  const body = parseFields(scanned, { ...part, fields, allows: () => true });
-  if (body === null || part.allows?.(asFormat(format, body)) === false) return null;
+  const body = parseFields(scanned, part) ?? sent;
   const { messages } = readDebug(format, { source, body }, {}).request.chat;
-  const asked = scanned.source.fields.filter(({ name }) => fields.has(name) && isMessages(name, format, body));
+  // Beside messages the prompt is not read.
+  const names = [part.list, "system_prompt", ...((sent.messages ?? sent.input ?? null) === null ? ["prompt"] : [])];
+  const asked = scanned.source.fields.filter(({ name }) => names.includes(name) && isMessages(name, format, body));
   const historyBytes = asked.reduce((sum, { valueStart, end }) => sum + end - valueStart, 0);
   if (historyBytes < UNREAD_HISTORY_BYTES) return messages;
   return messages.map((message) => {
@@ -75,8 +65,8 @@ function readUndecoded(format: ClientFormat, { source, body: sent }: ParsedBody)
 
 /** Whether a live request would have it among its messages. Other formats have instructions in a field of their own. */
 function isMessages(name: string, format: ClientFormat, body: JsonObject): boolean {
-  const { undecoded: part, withPrompt } = format;
-  const list = part?.unread?.list;
+  const { unread, withPrompt } = format;
+  const list = unread?.list;
   if (withPrompt === undefined || name === list) return list !== undefined;
   return name === "prompt" && list !== undefined && Array.isArray(asFormat(format, body)[list]);
 }
@@ -144,8 +134,7 @@ function controlsOf(body: JsonObject): JsonObject {
 function withSystemPrompt(messages: readonly ChatMessage[], body: JsonObject): readonly ChatMessage[] {
   const content = readString(body, "system_prompt");
   if (content === null) return messages;
-  const system = { role: "system", content } as const;
-  return [isUndecoded(body) ? { ...system, [UNDECODED]: true } : system, ...messages];
+  return [{ role: "system", content }, ...messages];
 }
 
 function readCap(body: JsonObject, chat: ChatRequest): Pick<ChatRequest, "maxOutputTokens"> {

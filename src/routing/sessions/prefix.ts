@@ -7,7 +7,6 @@ import {
   type ChatMessage,
   type ChatRequest,
   type ContentPart,
-  isUndecoded,
   isUnread,
   parseLiteral,
   partsOf,
@@ -19,8 +18,8 @@ import {
 } from "../../core/chat.ts";
 import { readableText } from "../ask.ts";
 
-/** Hashes a whole text by its bytes in UTF-8. `isBytes`: each character is a byte already. */
-export type TextHash = (text: string | UnreadMessage, isBytes: boolean) => number;
+/** Hashes a whole text by its bytes in UTF-8. */
+export type TextHash = (text: string | UnreadMessage) => number;
 
 /** The instructions at the beginning of a conversation, and the first thing that a human said. */
 export interface Opening {
@@ -69,10 +68,9 @@ export function threadOf(messages: readonly ChatMessage[], hashText: TextHash): 
  */
 export function hashLasting(message: ChatMessage, hashText: TextHash): number {
   const { role, tool_call_id: id } = message;
-  const isBytes = isUndecoded(message);
-  if (typeof id === "string") return mixEnds(OFFSET, id, isBytes);
+  if (typeof id === "string") return mixEnds(OFFSET, id);
   const written = role === "user" ? readableText(message) : "";
-  return written === "" ? mixWhole(mixContent(message), message, hashText) : hashText(written, false);
+  return written === "" ? mixWhole(mixContent(message), message, hashText) : hashText(written);
 }
 
 /** The last message of which something lasts; the last of all where there is none. */
@@ -139,22 +137,22 @@ function mixSample(
   let [step, next] = [READ_MESSAGES + 2, READ_MESSAGES + 7];
   while (place - step >= first) {
     const message = messages[place - step] as ChatMessage;
-    hash = mixEnds(hash, endsOf(message), isUndecoded(message), TIP_BYTES);
+    hash = mixEnds(hash, endsOf(message), isUnread(message), TIP_BYTES);
     [step, next] = [next, step + next];
   }
   return hash;
 }
 
-/** A text with the ends of the content, or of its last part. Of a text that nobody has read yet no more is read. */
+/** A text with the ends of the content, or of its last part; with one character for each byte where nobody has read it. */
 function endsOf(message: ChatMessage): string {
-  if (isUnread(message)) return unreadEnds(message[UNREAD], END_BYTES) ?? message.content;
+  if (isUnread(message)) return unreadEnds(message[UNREAD], END_BYTES) ?? bytesOf(message.content);
   if (typeof message.content === "string") return message.content;
   // Only a part of type `text` is sure to have one.
   const text: unknown = partsOf(message).at(-1)?.text;
   return typeof text === "string" ? text : "";
 }
 
-/** A text with at least so many characters of both ends. Null where escapes stand too close to each other. */
+/** A text with at least so many bytes of both ends, one character for each. Null where escapes stand too close to each other. */
 export function unreadEnds({ bytes, start, end }: UnreadText, count: number): string | null {
   // Long enough whatever escapes are in them.
   const length = 2 * count + 40;
@@ -211,13 +209,12 @@ export function charsUpTo({ messages, tools }: Pick<ChatRequest, "messages" | "t
 }
 
 function mixWhole(seed: number, message: ChatMessage, hashText: TextHash): number {
-  const isBytes = isUndecoded(message);
-  if (isUnread(message)) return mix(seed, hashText(message, isBytes));
+  if (isUnread(message)) return mix(seed, hashText(message));
   const { content } = message;
   let hash = seed;
-  if (typeof content === "string") return mix(hash, hashText(content, isBytes));
+  if (typeof content === "string") return mix(hash, hashText(content));
   for (const part of (content ?? []) as readonly ContentPart[]) {
-    hash = mix(hash, hashText(typeof part.text === "string" ? part.text : part.type, isBytes));
+    hash = mix(hash, hashText(typeof part.text === "string" ? part.text : part.type));
   }
   return hash;
 }
@@ -225,22 +222,21 @@ function mixWhole(seed: number, message: ChatMessage, hashText: TextHash): numbe
 /** Calls and results count by their ids, which hosts give to one call only. */
 function mixContent(message: ChatMessage): number {
   const { role, tool_calls: calls, tool_call_id: id } = message;
-  const isBytes = isUndecoded(message);
   const parts = partsOf(message);
   let hash = mix(OFFSET, role.charCodeAt(0));
   for (const part of parts) {
-    hash = typeof part.text === "string" ? mixEnds(hash, part.text, isBytes) : mixText(hash, part.type);
+    hash = typeof part.text === "string" ? mixEnds(hash, part.text) : mixText(hash, part.type);
   }
-  if (parts.length === 0) hash = mixEnds(hash, endsOf(message), isBytes);
-  if (typeof id === "string") hash = mixEnds(hash, id, isBytes);
+  if (parts.length === 0) hash = mixEnds(hash, endsOf(message), isUnread(message));
+  if (typeof id === "string") hash = mixEnds(hash, id);
   // Some clients send null.
-  if (calls) for (const call of calls) hash = mixCall(hash, call, isBytes);
+  if (calls) for (const call of calls) hash = mixCall(hash, call);
   return hash;
 }
 
-function mixCall(seed: number, { id, function: made }: ToolCall, isBytes: boolean): number {
-  const hash = typeof id === "string" ? mixEnds(seed, id, isBytes) : seed;
-  return mixEnds(hash, made?.arguments ?? "", isBytes);
+function mixCall(seed: number, { id, function: made }: ToolCall): number {
+  const hash = typeof id === "string" ? mixEnds(seed, id) : seed;
+  return mixEnds(hash, made?.arguments ?? "");
 }
 
 function charsOf(message: ChatMessage): number {
@@ -276,7 +272,7 @@ const TIP_BYTES = 4;
 const END_BYTES = 12;
 
 /** The bytes of UTF-8 at both ends, four at a time. `isBytes`: each character is a byte already. */
-export function mixEnds(seed: number, text: string, isBytes: boolean, count = END_BYTES): number {
+export function mixEnds(seed: number, text: string, isBytes = false, count = END_BYTES): number {
   const { length } = text;
   let hash = seed;
   let bits = 0;

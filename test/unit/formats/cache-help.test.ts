@@ -95,12 +95,12 @@ function marksIn(value: unknown): number {
   return Object.values(value).reduce((sum: number, each) => sum + marksIn(each), own);
 }
 
-/** As a live request is read: what the format leaves undecoded stays so. */
+/** As a live request is read: what the format leaves unparsed stays so. */
 function read(format: ClientFormat, text: string) {
   const bytes = Buffer.from(text);
   const scanned = scanBody(bytes);
-  const undecoded = format.undecoded === undefined ? null : parseFields(scanned, format.undecoded);
-  return format.readRequest(scanned.source, undecoded ?? parseBody(bytes).body, { headers: {} });
+  const inFields = format.unread === undefined ? null : parseFields(scanned, format.unread);
+  return format.readRequest(scanned.source, inFields ?? parseBody(bytes).body, { headers: {} });
 }
 
 describe.each(Object.entries(BODIES))("a request of a %s client", (name, [format, bodies]) => {

@@ -1,7 +1,7 @@
 // A Messages request as a chat-completions body for one model. What both formats have is converted, and the rest is
 // dropped with a reason.
 
-import { isUndecoded, markUndecoded, unreadIn } from "../../../core/chat.ts";
+import { unreadIn } from "../../../core/chat.ts";
 import type { Effort, HostedModel } from "../../../core/model.ts";
 import { Conversion, unconvertible } from "../../convert/conversion.ts";
 import { convertEffort, effortForBudget, isEffort } from "../../convert/effort.ts";
@@ -51,8 +51,7 @@ export function writeChatBody({ body, chat }: ClientRequest, model: HostedModel)
   }
   if (!keepsCacheControl && chat.messages.length > 0) noteCacheControl(body, conversion);
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
-  if (isUndecoded(body)) markUndecoded(messages);
-  const source = sourceOf(converted, isUndecoded(body));
+  const source = sourceOf(converted);
   return { body: converted, source, chat: { ...chat, messages }, conversions: conversion.notes };
 }
 

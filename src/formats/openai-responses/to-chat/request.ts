@@ -1,7 +1,7 @@
 // A Responses request as a chat-completions body for one model. What both formats have is converted, and the rest is
 // dropped with a reason.
 
-import { type ChatMessage, isUndecoded } from "../../../core/chat.ts";
+import type { ChatMessage } from "../../../core/chat.ts";
 import type { HostedModel } from "../../../core/model.ts";
 import { Conversion, unconvertible } from "../../convert/conversion.ts";
 import { convertEffort, isEffort } from "../../convert/effort.ts";
@@ -47,7 +47,7 @@ export function writeChatBody(request: ClientRequest, model: HostedModel): ChatB
   const written = messages === chat.messages ? chat : { ...chat, messages };
   return {
     body: converted,
-    source: sourceOf(converted, messages.some(isUndecoded)),
+    source: sourceOf(converted),
     chat: written,
     conversions: conversion.notes,
   };

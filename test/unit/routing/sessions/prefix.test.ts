@@ -1,7 +1,7 @@
 // Prefixes of prompts: equal up to where prompts are equal, and hardly ever beyond.
 
 import { describe, expect, it } from "vitest";
-import { type ChatMessage, UNDECODED, withUnread } from "../../../../src/core/chat.ts";
+import { type ChatMessage, withUnread } from "../../../../src/core/chat.ts";
 import { createTextHash, hashText } from "../../../../src/gateway/sessions/sessions.ts";
 import {
   charsUpTo,
@@ -36,19 +36,10 @@ const message = fc.record(
   { requiredKeys: ["role", "content"] },
 ) as fc.Arbitrary<ChatMessage>;
 
-/** As it is parsed from bytes that nobody decoded. */
-const undecoded = (given: ChatMessage): ChatMessage => ({
-  ...(JSON.parse(Buffer.from(JSON.stringify(given), "utf8").toString("latin1")) as ChatMessage),
-  [UNDECODED]: true,
-});
-
 /** As it is when its text was left in the body. */
 const unread = (given: ChatMessage): ChatMessage => {
   const bytes = Buffer.from(JSON.stringify(given.content));
-  const { content: _, ...others } = undecoded(given);
-  const text = { bytes, start: 0, end: bytes.length, name: "content", isUsual: true };
-  const message = withUnread({ content: "", ...others }, text);
-  return Object.assign(message, { [UNDECODED]: true }) as ChatMessage;
+  return withUnread({ ...given, content: "" }, { bytes, start: 0, end: bytes.length, name: "content", isUsual: true });
 };
 
 /** With escapes anywhere, also at its ends. */
@@ -91,6 +82,7 @@ describe("the hashes of a prompt", () => {
         expect(sessionOf(messages.map(unread))).toEqual(sessionOf(messages));
         expect(hashes(messages.map(unread))).toEqual(hashes(messages));
         expect(threadOf(messages.map(unread), hashText)).toBe(threadOf(messages, hashText));
+        for (const each of messages) expect(hashLasting(unread(each), hashText)).toBe(hashLasting(each, hashText));
       }),
     );
   });
@@ -110,20 +102,9 @@ describe("the hashes of a prompt", () => {
     expect(readOpening([unread({ ...long, content: `${long.content}!` })], hash)).not.toEqual(session);
   });
 
-  it("are the same for texts that were not decoded, and so are session, thread and each message", () => {
-    fc.assert(
-      fc.property(fc.array(message, { minLength: 1, maxLength: 6 }), (messages) => {
-        const bytes = messages.map(undecoded);
-        expect(sessionOf(bytes)).toEqual(sessionOf(messages));
-        expect(hashes(bytes)).toEqual(hashes(messages));
-        expect(threadOf(bytes, hashText)).toBe(threadOf(messages, hashText));
-        expect(bytes.map((each) => hashLasting(each, hashText))).toEqual(
-          messages.map((each) => hashLasting(each, hashText)),
-        );
-      }),
-    );
+  it("are the same for a text of any length that was left in the body", () => {
     const long = { role: "user", content: `${"大".repeat(100_000)}x${"é".repeat(200_000)}` } as const;
-    expect(sessionOf([undecoded(long)])).toEqual(sessionOf([long]));
+    expect(sessionOf([unread(long)])).toEqual(sessionOf([long]));
     expect(sessionOf([{ ...long, content: `${long.content}!` }])).not.toEqual(sessionOf([long]));
   });
 
@@ -218,9 +199,5 @@ it("a history without a human at its beginning is known by its instructions and 
 it("a text that comes again has the hash that it had, also after many others", () => {
   const hash = createTextHash();
   const text = (seed: number) => `${seed} ${"Rules of the house. ".repeat(2_000)}`;
-  for (let seed = 0; seed < 200; seed++) expect(hash(text(seed % 120), false)).toBe(hashText(text(seed % 120), false));
-  expect(hash(text(1), true)).toBe(hash(text(1), false));
-  const bytes = Buffer.from(`${text(1)}ü`).toString("latin1");
-  expect(hash(bytes, true)).toBe(hash(`${text(1)}ü`, false));
-  expect(hash(bytes, false)).not.toBe(hash(bytes, true));
+  for (let seed = 0; seed < 200; seed++) expect(hash(text(seed % 120))).toBe(hashText(text(seed % 120)));
 });
