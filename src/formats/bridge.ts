@@ -48,7 +48,7 @@ export function writeProviderRequest(
     : { ...written, conversions: [...chat.conversions, ...(written.conversions ?? [])] };
 }
 
-/** Whether a request may go to the model once more, without a field its provider has refused by name. */
+/** Tells whether a request may go to the model once more, without a field its provider has refused by name. */
 export function mayLeaveOut(
   field: string,
   { format, request }: FormattedRequest,

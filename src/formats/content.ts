@@ -15,7 +15,7 @@ export interface ContentListener {
   onCutShort(choice: unknown): void;
 }
 
-/** Which call of which choice. */
+/** A call and its choice. */
 export interface ToolCallPlace {
   readonly choice: unknown;
   readonly position: unknown;
@@ -38,7 +38,7 @@ export function readResponseContent({ completion }: WholeResponse, listener: Con
   }
 }
 
-/** What one chunk adds. */
+/** Passes the content of one chunk to a listener. */
 export function readChunkContent({ json }: ChatChunk, listener: ContentListener): void {
   for (const choice of objectsIn(json.choices)) {
     if (isObject(choice.delta)) readSaid(choice.delta, choice.index, listener);
@@ -66,7 +66,7 @@ export function readModelAndFinishes({ model, choices }: JsonObject): { model: u
   return { model, finishes: objectsIn(choices).map((choice) => choice.finish_reason) };
 }
 
-/** What a message or a piece of one says, by kind. Empty texts where it says nothing. */
+/** The content of a message or a piece of one, by kind. Empty texts where it says nothing. */
 interface SaidParts {
   readonly reasoning: string;
   readonly text: string;
@@ -109,12 +109,12 @@ export function callsOf({ tool_calls: calls, function_call: call }: JsonObject):
   return isObject(call) ? [{ id: "", function: call }] : [];
 }
 
-/** What a chunk adds to the tool call with this index. */
+/** The addition of a chunk to the tool call with this index. */
 export interface CallDelta {
   readonly index: number;
   readonly id: string;
   readonly name: string;
-  /** Of its arguments. */
+  /** A piece of the call's arguments. */
   readonly text: string;
 }
 

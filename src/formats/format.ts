@@ -26,12 +26,12 @@ export interface Format extends ClientFormat, ProviderFormat {
 
 /** A request as a client sent it: the parsed body with the bytes it came in, and what routing reads of it. */
 export interface ClientRequest extends RequestBody {
-  /** What `body` and `source` are written in; a provider of the same format gets them as they are. */
+  /** The format of `body` and `source`; a provider of the same format gets them as they are. */
   readonly format: FormatName;
   readonly controls: Controls;
-  /** Why only a provider of the client's own format can serve this; empty or absent when any can. */
+  /** Reasons why only a provider of the client's own format can serve this; empty or absent when any can. */
   readonly nativeNeeds?: readonly string[];
-  /** What reading it for routing has left out already, in words for the request log. */
+  /** Notes for the request log about parts that reading for routing has left out. */
   readonly notes?: readonly string[];
   /** Absent where the body says everything. */
   readonly target?: RequestTarget;
@@ -39,7 +39,7 @@ export interface ClientRequest extends RequestBody {
   readonly batch?: InputBatch;
 }
 
-/** What the inputs of one request come to. */
+/** The size of all inputs of one request. */
 export interface InputBatch {
   /** An upper bound of what is read, all inputs together: some hosts read one text once for each of the others. */
   readonly bytes: number;
@@ -47,17 +47,17 @@ export interface InputBatch {
   readonly tokenIds: number;
 }
 
-/** What a request says beside its body. */
+/** The parts of a request beside its body. */
 export interface RequestHead {
   readonly headers?: ClientHeaders | undefined;
   readonly target?: RequestTarget | undefined;
 }
 
-/** What some formats say in path and query instead of the body. */
+/** Facts that some formats have in path and query instead of the body. */
 export interface RequestTarget {
   readonly model: string;
   readonly isStream: boolean;
-  /** How a stream is written: as server-sent events, or as one JSON array that arrives piece by piece. */
+  /** The form of a stream: server-sent events, or one JSON array that arrives piece by piece. */
   readonly framing: "sse" | "json-array";
 }
 
@@ -80,22 +80,22 @@ export interface ChatBody extends RequestBody {
 /** The routing metadata as it appears in a response. Behaviour 6. */
 export type ServiceObject = JsonObject;
 
-/** What a response needs to know of the request it answers. */
+/** Facts of the request that its response needs. */
 export interface ResponseContext {
   readonly requestId: string;
   readonly modelId: string;
   readonly createdAtSeconds: number;
   /** No other answer has it, unlike the request's id, which may be the client's own. */
   readonly answerId?: string;
-  /** Whether it is stored for later turns. */
+  /** Set where the response is stored for later turns. */
   readonly isStored?: boolean;
   /** The input as estimated by routing, for formats that name it before the provider has counted. */
   readonly inputTokens?: number;
-  /** What is answered; names that had to be shortened for a provider are restored from it. */
+  /** The request that is answered; it restores names that had to be shortened for a provider. */
   readonly request?: ClientRequest;
 }
 
-/** What the gateway adds to a response. */
+/** The gateway's additions to a response. */
 export interface ResponseAdditions {
   readonly service: ServiceObject;
   /** Given where the provider's own usage is missing or cannot be true. */
@@ -107,7 +107,7 @@ export interface StreamOptions {
   readonly wantsUsage: boolean;
 }
 
-/** What every endpoint does at the client's end, whether it is chat or not. */
+/** The client's end of every endpoint, chat or not. */
 export interface ClientEnd {
   readonly name: FormatName;
   /** Undefined for chat. */
@@ -121,7 +121,7 @@ export interface ClientEnd {
   /** The part of a long body whose texts stay unparsed until they are read; absent for none. */
   readonly unread?: UnreadPart;
   readRequest(source: JsonSource, body: JsonObject, head?: RequestHead): ClientRequest;
-  /** Whether the prompt may go into a cache for an hour, which costs more. Says yes when in doubt. */
+  /** Tells whether the prompt may go into a cache for an hour, which costs more. Says yes when in doubt. */
   mayCacheLong(request: ClientRequest): boolean;
   /** A response of this very format: the provider's bytes with only our own fields changed. */
   passResponse(response: WholeResponse, context: ResponseContext, additions: ResponseAdditions): Buffer;
@@ -155,16 +155,16 @@ export interface ClientFormat extends ClientEnd {
   readonly stored?: StoredForm;
 }
 
-/** What a call is made in. */
+/** The format of a call. */
 export type CallFormat = ClientFormat | PassThrough;
 
-/** What clients of a format do beside the body. */
+/** Habits of a format's clients beside the body. */
 interface ClientHabits {
   /** The header that may carry the API key instead of `authorization`. */
   readonly keyHeader: string | null;
   /** Under which name, beside ours, they look for the request's id. */
   readonly requestIdHeader: string | null;
-  /** Whether a request to a path that all formats share comes from such a client. `body`: where it has been read. */
+  /** Tells whether such a client sent a request to a path that all formats share. `body` is given once it is read. */
   isSentBy(headers: ClientHeaders, body?: JsonObject): boolean;
 }
 
@@ -180,7 +180,7 @@ interface TokenCounting {
   writeCount(inputTokens: number): JsonObject;
 }
 
-/** What the debug endpoint is asked about, as it was sent: the codec's reader checks it. */
+/** The debug endpoint's question as it was sent: the codec's reader checks it. */
 export interface BarePrompt {
   readonly prompt: unknown;
   readonly systemPrompt: unknown;
@@ -198,7 +198,7 @@ export interface StreamWriter {
 
 // --- The provider's end
 
-/** What a provider is to be sent, and by which model's rules. */
+/** A request to send to a provider, and the model whose rules apply. */
 export interface Outgoing {
   /** In the provider's own format for `passRequest`, in the internal shape for `writeRequest`. */
   readonly request: RequestBody;
@@ -207,13 +207,13 @@ export interface Outgoing {
   readonly outputCap?: number | null;
   /** Fields a provider has just refused by name; left out on the retry. */
   readonly refusedFields: readonly string[];
-  /** What helps the host to cache the prompt, where the client says nothing of it; null or absent for nothing. */
+  /** Help for the host to cache the prompt, where the client says nothing of it; null or absent for none. */
   readonly cacheHelp?: CacheHelp | null;
 }
 
 /** Changes what a prompt costs, never what the model sees. */
 export interface CacheHelp {
-  /** What is to be kept, for hosts that keep only what is marked; null for nothing. */
+  /** The part to mark, for hosts that keep only marked parts; null for none. */
   readonly marks: "instructions" | "conversation" | null;
   /** Shorter beginnings are not kept. */
   readonly tokensMin: number;
@@ -227,7 +227,7 @@ export interface ProviderRequest {
   readonly body: Buffer | BytePieces;
   /** Client fields that this model's host does not take. */
   readonly droppedFields: readonly string[];
-  /** What conversion changed, in words for the request log: "dropped X: because Y". */
+  /** Changes by conversion, in words for the request log: "dropped X: because Y". */
   readonly conversions?: readonly string[];
   /** Headers of the format itself, to be sent beside the provider's own. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -242,7 +242,7 @@ export interface ProviderFormat {
   passRequest(outgoing: Outgoing): ProviderRequest;
   /** A request in the internal shape. Throws `unconvertible` when this format has no way to say it; another may have. */
   writeRequest(outgoing: Outgoing): ProviderRequest;
-  /** Whether a request still asks for the same without a field that the provider has refused by name. */
+  /** Tells whether a request still asks for the same without a field that the provider has refused by name. */
   mayLeaveOut(field: string, sent: SentRequest): boolean;
   readResponse(bytes: Buffer): ResponseReading;
   /** `events` cuts the stream into events, by the provider's framing. */
@@ -253,16 +253,16 @@ export interface ProviderFormat {
   readonly listing: ModelListing;
 }
 
-/** What a refused field was part of. */
+/** The request that a refused field was part of. */
 export interface SentRequest extends Pick<RequestBody, "body" | "chat"> {
-  /** Whether the client wrote it in the provider's own format. */
+  /** Set where the client wrote the request in the provider's own format. */
   readonly isNative: boolean;
 }
 
 /** A provider's own list of models. */
 interface ModelListing {
   request(place: ListPlace): ListRequest;
-  /** Null when it is no list of models. */
+  /** Reads a list of models; null when the bytes are none. */
   read(bytes: Buffer): readonly ListedModel[] | null;
   /** The token of the page behind this one, for lists that have pages. Null on the last one. */
   nextPage?(bytes: Buffer): string | null;
@@ -286,7 +286,7 @@ export interface ListedModel {
   readonly aliases: readonly string[];
   /** In micro-USD per million tokens; null where the list has no prices. */
   readonly price: ListedPrice | null;
-  /** Its context window, where the list names it. */
+  /** The model's context window, where the list names it. */
   readonly context?: number;
 }
 
@@ -295,7 +295,7 @@ export interface ListedPrice {
   readonly output: number;
 }
 
-/** What a provider said went wrong, and what that means in our own words. Empty strings where it said nothing. */
+/** A provider's error, and what it means in our own words. Empty strings where the provider said nothing. */
 export interface ProviderFault {
   readonly message: string;
   readonly code: string;
@@ -310,7 +310,7 @@ export interface ProviderFault {
   readonly mentionsBilling: boolean;
   /** The key or the region of the gateway is refused, whatever the status says. */
   readonly isGatewayRefused?: boolean;
-  /** How long to wait, where the body says so; null or absent where it does not. */
+  /** The wait that the body asks for; null or absent where it names none. */
   readonly retryAfterMs?: number | null;
 }
 
@@ -347,7 +347,7 @@ export interface RepeatedChunk {
   readonly texts: OwnTexts;
 }
 
-/** What all chunks of a pattern have in common: the same object for each of them. */
+/** The common part of all chunks of a pattern: the same object for each of them. */
 export interface ChunkPattern {
   readonly texts: number;
   /** With a mark in place of each text. */
@@ -373,7 +373,7 @@ export interface StreamReader {
   toolCallIds(): readonly string[];
 }
 
-/** What has been seen so far. It never claims an end that did not come. */
+/** The part of a stream that has been seen. Never claims an end that did not come. */
 export interface StreamProgress {
   readonly hasContent: boolean;
   /** Every choice that was begun has said how it ended. */

@@ -1,4 +1,4 @@
-// Where clients of a format call. Each format has a `paths.ts` with nothing but this data: its codec takes it for the
+// Paths on which clients call a format. Each format has a `paths.ts` with nothing but this data: its codec takes it for the
 // router, 404 hints, home page, /llms.txt and OpenAPI, and the dashboard reads the same files for its snippets.
 
 import type { JsonObject } from "./json/fields.ts";
@@ -6,7 +6,7 @@ import type { JsonObject } from "./json/fields.ts";
 export interface ClientPaths {
   /** The name of its clients in texts, as in "OpenAI clients". */
   readonly clients: string;
-  /** What the clients' base URL has behind the gateway's own: nothing for clients that add `/v1` themselves. */
+  /** The end of the clients' base URL, behind the gateway's own: nothing for clients that add `/v1` themselves. */
   readonly baseUrl: "" | "/v1";
   /** Everything below it belongs to the format, also where nothing is found; the routes' own paths when left out. */
   readonly base?: string;
@@ -29,10 +29,10 @@ export interface CallRoute {
   readonly summary: string;
   /** The least that a body has beside its model. */
   readonly example: JsonObject;
-  /** Whether the path asks for a stream. Absent where the body does. */
+  /** Set where the path asks for a stream. Absent where the body does. */
   readonly isStream?: boolean;
-  /** Where clients ask for a summary of a conversation, which is charged like a completion. */
+  /** The path for a summary of a conversation, which is charged like a completion. */
   readonly compactPath?: string;
-  /** Where clients ask how many input tokens a request has. */
+  /** The path that counts the input tokens of a request. */
   readonly counting?: { readonly path: string; readonly operation: string };
 }

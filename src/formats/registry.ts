@@ -22,7 +22,7 @@ export interface Formats {
   readonly clients: readonly CallFormat[];
   /** Spoken on paths that belong to no format. */
   readonly usual: Format;
-  /** How responses are written where they are stored. */
+  /** The form in which responses are stored. */
   readonly stored: StoredForm;
   /** Asking for a format that is not registered is a fault of ours. */
   forProviders(name: FormatName): ProviderFormat;

@@ -1,4 +1,4 @@
-// How a format whose responses are stored, and continued by their id, reads and writes what is stored. A codec of such a
+// The form in which a format stores responses that are continued by their id. A codec of such a
 // format has it as `stored`.
 
 import type { JsonItem } from "../core/responses/stored.ts";

@@ -88,7 +88,7 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
   refusal: "content_filter",
 };
 
-/** What is known of how an answer ended, when it is written in this format. */
+/** Facts about an answer's end, for writing it in this format. */
 interface Ending {
   readonly finish: unknown;
   readonly hasToolCalls: boolean;

@@ -8,7 +8,7 @@ import { rawValue } from "../scan/scan.ts";
 export const CACHE_CONTROL = "cache_control";
 const MARK = { type: "ephemeral" } as const;
 const MARK_FIELD = `"${CACHE_CONTROL}":${JSON.stringify(MARK)}`;
-/** Of JSON in English; a mark on less than the host keeps would be in vain. */
+/** Bytes per token of JSON in English; a mark on less than the host keeps would be in vain. */
 const BYTES_PER_TOKEN = 4;
 
 type MarkChanges = Map<string, string | Buffer | null>;

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, toText } from "../json/fields.ts";
 import { parseObject } from "../json/parse.ts";
 import { faultOf, plainFault } from "../provider/faults.ts";
 
-/** Where the type of an error is not that of the chat-completions shape. Behaviour 4. */
+/** Types of errors that differ from the chat-completions shape. Behaviour 4. */
 const TYPES: Readonly<Partial<Record<ErrorKind, string>>> = {
   providersFailed: "overloaded_error",
   unavailable: "overloaded_error",

@@ -14,7 +14,7 @@ import { type Block, blocksOf, isThinking, type Turn, textBlock } from "./blocks
 import { PREFILL, THINKING_HISTORY } from "./errors.ts";
 
 interface OutgoingTurns extends Outgoing {
-  /** Whether the client wrote the turns, rather than conversion. */
+  /** Set where the client wrote the turns, rather than conversion. */
   readonly isNative: boolean;
 }
 
@@ -55,7 +55,7 @@ function trimmed(turn: Turn): Turn {
   return { ...turn, content: [...blocks.slice(0, -1), { ...last, text: toText(last.text).trimEnd() }] };
 }
 
-/** What the model, and its last rejection, ask of earlier turns. */
+/** The demands of the model, and of its last rejection, on earlier turns. */
 interface Rules {
   readonly dialect: Dialect;
   readonly stripsThinking: boolean;

@@ -1,4 +1,4 @@
-// Where clients call the Messages format.
+// Paths of the Messages format.
 
 import type { ClientPaths } from "../paths.ts";
 

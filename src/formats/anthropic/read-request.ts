@@ -69,7 +69,7 @@ function checkSampling(body: JsonObject): void {
   }
 }
 
-/** What routing and counting see of a prompt, and what in it only Anthropic can open. */
+/** Reads a prompt for routing and counting, and the parts of it that only Anthropic can open. */
 function readPrompt(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> & { refusals: readonly string[] } {
   checkThread(body.thread);
   checkSystem(body.system);
@@ -137,7 +137,7 @@ function checkMessage(message: unknown, index: number): void {
   for (const [position, block] of content.entries()) checkBlock(block, `${place}.content[${position}]`);
 }
 
-/** What a block must have for the gateway to read it. Other blocks pass unread. */
+/** Fields that a block must have for the gateway to read it. Other blocks pass unread. */
 const BLOCK_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ["text", ["text"]],
   ["tool_use", ["id", "name"]],
@@ -170,7 +170,7 @@ function unprocessable(param: string, message: string): GatewayError {
   return new GatewayError("unprocessable", message, { code: "invalid_messages", param });
 }
 
-/** What is to be counted; routing's estimate of input tokens takes it as it is. */
+/** Reads the prompt to count; routing's estimate of input tokens takes it as it is. */
 export function readCountRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> {
   const { messages, tools } = readPrompt(body);
   return { messages, tools };

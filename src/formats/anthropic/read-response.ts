@@ -90,7 +90,7 @@ function writeCompletion(message: JsonObject, usage: Usage | null): JsonObject {
   };
 }
 
-/** What a refusing model says for itself, if it does. */
+/** A refusing model's own explanation, if there is one. */
 export function refusalText({ stop_reason: reason, stop_details: details }: JsonObject): string | null {
   if (reason !== "refusal" || !isObject(details)) return null;
   return typeof details.explanation === "string" ? details.explanation : null;

@@ -47,7 +47,7 @@ class AnthropicStreamReader implements StreamReader {
   readonly #output = new OutputMeter();
   /** The last content block has stopped, and no other has begun. */
   #isBetweenBlocks = false;
-  /** What the counts so far come to; undefined when they have changed since. */
+  /** The sum of the counts so far; undefined when they have changed since. */
   #counted: Usage | null | undefined;
 
   readonly #read = (event: SseEvent): ChatChunk | null => this.#readEvent(event);

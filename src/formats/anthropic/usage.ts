@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../json/fields.ts";
 const TOKENS_MAX = 1e9;
 const COUNTERS = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"] as const;
 
-/** Null when there are no counts, or such that cannot be true. */
+/** Reads the counts; null when there are none, or such that cannot be true. */
 export function readAnthropicUsage(usage: unknown): Usage | null {
   if (!isObject(usage) || !isCount(usage.input_tokens)) return null;
   const counts = COUNTERS.map((name) => usage[name] ?? 0);
@@ -24,7 +24,7 @@ export function readAnthropicUsage(usage: unknown): Usage | null {
   };
 }
 
-/** As a chat-completions client sees it: what was cached is always named, also when it is nothing. */
+/** The counts that a chat-completions client sees: cached tokens are always named, also when there are none. */
 function reportedAs(buckets: TokenBuckets, { long, thinking }: { long: number; thinking: unknown }): JsonObject {
   const { input, cacheRead, cacheWrite, output } = buckets;
   const prompt = input + cacheRead + cacheWrite;
@@ -42,7 +42,7 @@ function longWrites({ cache_creation: creation }: JsonObject): number {
   return isObject(creation) ? countOf(creation.ephemeral_1h_input_tokens) : 0;
 }
 
-/** What a later event of a stream says wins, counter by counter; what it leaves out stays. */
+/** Merges counts: those of a later event win, counter by counter, and those it leaves out stay. */
 export function mergeAnthropicUsage(earlier: JsonObject, later: unknown): JsonObject {
   if (!isObject(later)) return earlier;
   const said = Object.entries(later).filter(([, value]) => value !== null && value !== undefined);

@@ -98,7 +98,7 @@ function writeConverted(outgoing: Outgoing, conversion: Conversion): Written {
 const VERSIONS: ReadonlySet<unknown> = new Set(["2023-06-01", "2026-10-21"]);
 /** The one that knows every field conversion may write. */
 const USUAL_VERSION = "2023-06-01";
-/** What a header may hold: a client must not smuggle a second header in. */
+/** Betas that fit into a header: a client must not smuggle a second header in. */
 const BETA = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 /** Goes with the client's own sign-in, which is not what the provider sees. */
 const SIGN_IN_BETA = /^oauth-/;
@@ -123,7 +123,7 @@ function readBetas({ headers, body }: RequestBody): readonly string[] {
 /** Parts of a request that no top-level field names but that a provider may refuse by themselves. */
 const SEPARABLE: ReadonlySet<string> = new Set([THINKING_HISTORY, PREFILL, BETA_HEADER, CACHE_CONTROL]);
 
-/** What conversion writes for a wish that can go unfulfilled: thinking, effort, the name of a user. */
+/** Fields that conversion writes for a wish that can go unfulfilled: thinking, effort, the name of a user. */
 const WRITTEN_BY_US: ReadonlySet<string> = new Set(["thinking", "output_config", "metadata"]);
 
 /** Native requests lose only what the client sent; converted ones also what conversion added. */

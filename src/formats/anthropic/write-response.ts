@@ -57,7 +57,7 @@ function writeMessage(completion: JsonObject, context: ResponseContext, usage: U
   };
 }
 
-/** What every message begins with, whole or as a stream. */
+/** The beginning of every message, whole or as a stream. */
 export function messageHead({ requestId, modelId }: ResponseContext): JsonObject {
   const id = requestId.replace(/[^A-Za-z0-9_-]/g, "");
   return { id: id.startsWith("msg_") ? id : `msg_${id}`, type: "message", role: "assistant", model: modelId };
@@ -72,7 +72,7 @@ function thoughtBlocks(message: JsonObject): readonly Block[] {
   return [{ type: "thinking", thinking: reasoning, signature: seal }, ...(seal === "" ? signed : signed.slice(1))];
 }
 
-/** What may sign a thought whose text came before it. Data of Anthropic's is a block of its own. */
+/** Returns the signature for a thought whose text came before. Anthropic's own data is a block by itself. */
 export function sealOf({ signature, data }: JsonObject = {}): string {
   return textOrEmpty(signature) || (isSealed(data) ? data : "");
 }

@@ -151,13 +151,13 @@ interface Segment {
   id: string;
   name: string;
   pending: string;
-  /** Of a thought; it comes after the text. */
+  /** The signature of a thought, which comes after its text. */
   signature: string;
   isOpen: boolean;
   readonly scanner: ObjectScanner | null;
 }
 
-/** How ids and names of calls appear to the client. */
+/** Ids and names of calls as the client sees them. */
 interface ToolNaming {
   idOf(id: string, index: number): string;
   nameOf(name: string): string;

@@ -32,7 +32,7 @@ export function isInstruction({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
 }
 
-/** What a result answers: the id of the call, or for the deprecated `function` role the name. */
+/** The call that a result answers: its id, or for the deprecated `function` role its name. */
 export function resultKey({ role, tool_call_id: id, name }: ChatMessage): string | null {
   if (role === "tool") return toText(id ?? "");
   return role === "function" ? `function:${toText(name ?? "")}` : null;
@@ -76,7 +76,7 @@ export function parseArguments(text: string, conversion: Conversion): JsonObject
 /** The media type is the first group. */
 const DATA_URL = /^data:([^;,]*)[^,]*;base64,/;
 
-/** Null when the text is no data URL in base64. */
+/** Reads a data URL in base64; null when the text is none. */
 export function readDataUrl(text: string): { readonly mediaType: string; readonly base64: string } | null {
   const match = DATA_URL.exec(text);
   return match === null ? null : { mediaType: match[1] ?? "", base64: text.slice(match[0].length) };

@@ -3,7 +3,7 @@
 import { type Dialect, EFFORTS, type Effort, type HostedModel } from "../../core/model.ts";
 import type { Conversion } from "./conversion.ts";
 
-/** What a model takes whose dialect does not say. */
+/** Efforts of a model whose dialect names none. */
 const USUAL: readonly Effort[] = ["low", "medium", "high"];
 /** Thresholds in tokens between the three usual efforts. */
 const LOW_BUDGET_MAX = 4_000;
@@ -39,7 +39,7 @@ export function nearestEffort(wanted: Effort, { efforts = USUAL }: Dialect): Eff
   return nearest;
 }
 
-/** What to ask the model for, with a note where that is not what was wanted; null for nothing. */
+/** Picks the effort to ask the model for, with a note where it is another than was wanted; null for none. */
 export function convertEffort(wanted: Effort, model: HostedModel, conversion: Conversion): Effort | null {
   if (!model.capabilities.has("reasoning")) {
     if (wanted !== "none") conversion.note("dropped thinking and effort: the model does not reason");

@@ -9,7 +9,7 @@ type DetailFormat = (typeof DETAIL_FORMATS)[number];
 
 export interface ReasoningDetail {
   readonly type: "reasoning.text" | "reasoning.summary" | "reasoning.encrypted";
-  /** Whose signature or encryption it is. */
+  /** The format that signed or encrypted the entry. */
   readonly format: DetailFormat;
   readonly text?: string;
   readonly summary?: string;
@@ -24,7 +24,7 @@ const TYPES: ReadonlySet<unknown> = new Set(["reasoning.text", "reasoning.summar
 const FORMATS: ReadonlySet<unknown> = new Set(DETAIL_FORMATS);
 const TEXTS = ["text", "summary", "signature", "data", "id"] as const;
 
-/** Those of a message or delta. Hosts have entries of their own under the same name; they are not ours to read. */
+/** Reads the entries of a message or delta. Hosts have entries of their own under the same name, which are skipped. */
 export function detailsIn(message: object): readonly ReasoningDetail[] {
   const { reasoning_details: entries } = message as JsonObject;
   return Array.isArray(entries) ? entries.filter(isDetail) : [];
@@ -58,7 +58,7 @@ export function sealDetail(detail: ReasoningDetail): string {
   return Buffer.from(`${OPENING}${JSON.stringify(detail)}]}`).toString("base64");
 }
 
-/** Null for what a provider signed: only sealed entries are opened. */
+/** Opens a sealed entry; null for a provider's own signature. */
 export function openDetail(signature: unknown): ReasoningDetail | null {
   if (!isSealed(signature)) return null;
   try {

@@ -1,4 +1,4 @@
-// Where clients call the endpoints other than chat.
+// Paths of the endpoints other than chat.
 
 import { CHAT_PATHS } from "../openai-chat/paths.ts";
 import type { CallRoute, ClientPaths } from "../paths.ts";

@@ -18,7 +18,7 @@ interface PendingCall {
   signature: string | null;
 }
 
-/** What the request says about its candidates. */
+/** The request's wishes for its candidates. */
 export interface CandidateRules {
   readonly context: ResponseContext;
   readonly showsThoughts: boolean;
@@ -73,7 +73,7 @@ export class CandidateWriter {
     return parts;
   }
 
-  /** Why it ended. To be asked after `rest`. */
+  /** The finish reason. To be asked after `rest`. */
   finishReason(finish: unknown): string {
     if (this.#hasRefusal) return "SAFETY";
     const named = FINISH_REASONS[String(normalFinish(finish, false))] ?? "STOP";
@@ -99,19 +99,19 @@ export class CandidateWriter {
 
 const FINISH_REASONS: Readonly<Record<string, string>> = { length: "MAX_TOKENS", content_filter: "SAFETY" };
 
-/** Of a provider of this format as it is; of another, sealed so that it comes back. */
+/** The signature of a provider of this format as it is; that of another sealed, so that it comes back. */
 function signatureOf(detail: ReasoningDetail): string {
   const own = detail.format === GEMINI ? (detail.signature ?? detail.data) : undefined;
   return own ?? sealDetail(detail);
 }
 
-/** As Google's compatible API has it. */
+/** Reads the signature where Google's compatible API has it. */
 function googleSignature({ extra_content: extra }: JsonObject): string | null {
   const google = isObject(extra) && isObject(extra.google) ? extra.google : {};
   return typeof google.thought_signature === "string" ? google.thought_signature : null;
 }
 
-/** Null for arguments that no client could use, such as those cut off by the output cap. */
+/** Parses arguments; null for those that no client could use, such as ones cut off by the output cap. */
 function parseArguments(text: string): JsonObject | null {
   if (text.trim() === "") return {};
   try {

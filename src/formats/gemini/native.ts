@@ -92,7 +92,7 @@ interface SignatureRules {
   readonly stripsSignatures: boolean;
 }
 
-/** Null when nothing changes. Of several calls made at once only the first is signed. */
+/** Returns changed contents; null when nothing changes. Only the first of several calls made at once is signed. */
 function adaptParts(parts: readonly Part[], { needsSignatures, stripsSignatures }: SignatureRules): Part[] | null {
   const read = parts.map(camelFields);
   const firstCall = read.findIndex(({ functionCall }) => functionCall !== undefined);

@@ -1,4 +1,4 @@
-// Where clients call Gemini's format. They name the model in the path.
+// Paths of Gemini's format. Clients name the model in them.
 
 import type { ClientPaths } from "../paths.ts";
 

@@ -44,7 +44,7 @@ export function writeContent(parts: readonly Part[]): JsonObject {
   return { parts: parts.length === 0 ? [{ text: "" }] : parts, role: "model" };
 }
 
-/** What every response is called, whole or as a chunk. */
+/** The names of every response, whole or as a chunk. */
 export function responseNames({ modelId, requestId }: ResponseContext): JsonObject {
   return { modelVersion: modelId, responseId: requestId };
 }

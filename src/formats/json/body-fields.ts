@@ -14,14 +14,14 @@ export interface UnreadPart {
   readonly list: string;
   /** The names of texts and lists of its entries, then those of the entries of such lists, and so on. */
   readonly names: readonly (readonly string[])[];
-  /** Whether a body may be read so, by what is known before anything is parsed; absent where all may. */
+  /** Says before any parsing whether a body's texts may stay unparsed; absent where they always may. */
   allowsSource?(source: JsonSource): boolean;
 }
 
 /** A shorter body, and one with more fields, is parsed faster in one piece. By hand. */
 const LONG_BYTES = 4 * 1024;
 const FIELDS_MAX = 256;
-/** Of a shorter history, parsing all texts takes no longer than leaving some. By hand. */
+/** Length of a history from which leaving texts unparsed saves time. By hand. */
 export const UNREAD_HISTORY_BYTES = 16 * 1024;
 const TOOL_FIELDS: ReadonlySet<string> = new Set(["tools", "functions"]);
 

@@ -77,7 +77,7 @@ export function textOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** As String(), of what came from outside: that throws for an object with a `toString` of its own. */
+/** Writes a value from outside as text. String() would throw for an object with a `toString` of its own. */
 export function toText(value: unknown): string {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 }

@@ -15,10 +15,10 @@ const BYTES_MIN = 1024;
 const BYTES_MAX = 256 * 1024;
 /** About the memory of all together. */
 const TOTAL_BYTES_MAX = 16 * 1024 * 1024;
-/** What an object, an array or an element of them takes up beside its text, at most. */
+/** Memory of an object, an array or an element of one beside its text, at most. */
 const VALUE_BYTES = 64;
 const LISTS_MAX = 64;
-/** Of lists that came once, a hash is kept: most that come once never come again. */
+/** Hashes of lists that came once: most of these never come again. */
 const ONCE_MAX = 1_024;
 const LOOKED_AT = 256;
 
@@ -91,7 +91,7 @@ export function onceForKnown<Result>(read: (list: readonly unknown[]) => Result)
   };
 }
 
-/** How many values it has. Its depth was limited when it was scanned. */
+/** Freezes a value and counts its values. The scan has limited its depth. */
 function freeze(value: unknown): number {
   if (typeof value !== "object" || value === null) return 1;
   let values = 1;

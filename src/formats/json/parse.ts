@@ -7,7 +7,7 @@ import { type JsonSource, type ScannedObject, scanObject } from "../scan/scan.ts
 import { isObject, type JsonObject } from "./fields.ts";
 import { knownListAt } from "./known-lists.ts";
 
-/** Of what providers send, and of what we wrote ourselves. */
+/** Depth limit for answers of providers and for our own texts. */
 const RESPONSE_DEPTH_MAX = 200;
 
 /** A provider's JSON object with the places of its fields; null when it is none, or nested absurdly deep. */
@@ -18,7 +18,7 @@ export function parseResponse(bytes: Buffer): ParsedBody | null {
   return body === null ? null : { source: scan.source, body };
 }
 
-/** Null when they are no JSON object. */
+/** Parses bytes or a text; null when they are no JSON object. */
 export function parseObject(given: Buffer | string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(given.toString());
@@ -28,7 +28,7 @@ export function parseObject(given: Buffer | string): JsonObject | null {
   }
 }
 
-/** Where the fields of a JSON text stand; null when it is no object. */
+/** Finds the fields of a JSON text; null when the text is no object. */
 export function scanText(bytes: Buffer): JsonSource | null {
   const scan = scanObject(bytes, RESPONSE_DEPTH_MAX);
   return scan.state === "object" ? scan.source : null;
@@ -50,7 +50,7 @@ export function parseBody(bytes: Buffer): ParsedBody {
   return { source: scanned.source, body: parseText(decodeBody(scanned)) };
 }
 
-/** Where the fields stand; throws what can be said before anything is parsed. */
+/** Finds the fields of a body. Throws every refusal that needs no parsing. */
 export function scanBody(given: Buffer): ScannedObject {
   const bytes = withoutMark(given);
   const scan = scanObject(bytes, DEPTH_MAX, LIMITS, knownListAt);

@@ -23,7 +23,7 @@ const CONSTRAINTS = [
   "maxProperties",
 ] as const;
 
-/** Whether OpenAI would take the schema as strict: every object closed and every property required. */
+/** Tells whether OpenAI takes the schema as strict: every object closed and every property required. */
 export function isStrictSchema(schema: unknown, depth = 0): boolean {
   if (!isObject(schema)) return true;
   if (depth > DEPTH_MAX) return false;

@@ -94,7 +94,7 @@ function areTexts(changes: FieldChanges): boolean {
 /** Most objects have so few fields that looking at each is quicker than a table. */
 const FEW_FIELDS = 16;
 
-/** Where a name stands last; -1 where it does not. */
+/** The last place of a name; -1 where the object does not have it. */
 function lastPlaces(fields: readonly JsonField[]): (name: string) => number {
   if (fields.length <= FEW_FIELDS) {
     return (wanted) => {
@@ -170,7 +170,7 @@ function listPieces(list: readonly unknown[]): readonly Piece[] {
   return pieces;
 }
 
-/** What JSON.stringify writes before and after the value of a field. */
+/** The text that JSON.stringify writes before and after the value of a field. */
 function around(object: JsonObject, name: string): { readonly before: string; readonly after: string } {
   let before = "{";
   let after = "";

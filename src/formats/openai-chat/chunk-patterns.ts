@@ -19,7 +19,7 @@ export class ChunkPatterns {
   readonly #known: { readonly event: EventPattern; readonly pattern: ChunkPattern }[] = [];
   #attempts = 0;
 
-  /** Null when it is like none of those noted. */
+  /** Finds the pattern of an event; null when the event is like none of those noted. */
   find(data: string): LikeChunk | null {
     for (const { event, pattern } of this.#known) {
       const texts = event.match(data);
@@ -45,7 +45,7 @@ export class ChunkPatterns {
   }
 }
 
-/** Where a call has no index, what was called before decides which one is meant. */
+/** Tells whether each call has an index. Without one, the earlier calls decide which call is meant. */
 function hasPlacedCalls({ tool_calls: calls }: JsonObject): boolean {
   return !Array.isArray(calls) || calls.every((call) => isObject(call) && Number.isInteger(call.index));
 }

@@ -12,7 +12,7 @@ const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details",
 // Gemini refuses a call without the signature it gave; this value it accepts for calls that it did not make.
 const FOREIGN_SIGNATURE = { google: { thought_signature: "skip_thought_signature_validator" } };
 
-/** Whether earlier turns must be looked at: most hosts have no rules, and most turns no signatures. */
+/** Tells whether earlier turns must be looked at: most hosts have no rules, and most turns no signatures. */
 export function hasHistoryRules(messages: readonly ChatMessage[], dialect: Dialect): boolean {
   const { reasoningHistory = "keep", needsThoughtSignatures = false } = dialect;
   return reasoningHistory !== "keep" || needsThoughtSignatures || messages.some(hasDetails);
@@ -38,7 +38,7 @@ function keepsReasoning(message: ChatMessage, { reasoningHistory = "keep" }: Dia
   return reasoningHistory === "keep";
 }
 
-/** Of several calls made at once only the first is signed. */
+/** Signs the first of several calls made at once: the others need no signature. */
 function withSignature(message: ChatMessage, calls: readonly ToolCall[]): ChatMessage {
   const [first, ...others] = calls as readonly [ToolCall, ...ToolCall[]];
   if (isObject((first as { extra_content?: unknown }).extra_content)) return message;

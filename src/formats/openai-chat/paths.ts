@@ -1,4 +1,4 @@
-// Where clients call chat-completions.
+// Paths of chat-completions.
 
 import type { ClientPaths } from "../paths.ts";
 

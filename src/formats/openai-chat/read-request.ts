@@ -25,7 +25,7 @@ import {
 } from "../json/fields.ts";
 import { onceForKnown } from "../json/known-lists.ts";
 
-/** As the vendor documents it; more would multiply the hold. */
+/** The vendor's documented limit; more would multiply the hold. */
 export const CHOICES_MAX = 128;
 const NULL_CONTENT_ROLES: ReadonlySet<Role> = new Set<Role>(["assistant", "function"]);
 const KNOWN_ROLES: ReadonlySet<string> = new Set(ROLES);

@@ -46,7 +46,7 @@ export function hasMessage(choice: unknown): choice is Choice {
 
 type Choice = JsonObject & { readonly message: JsonObject };
 
-/** What a filter leaves out whole is an answer all the same. Behaviour 6.14. */
+/** Tells whether a filter ended the answer. One that a filter left out whole is an answer all the same. Behaviour 6.14. */
 function isFiltered({ finish_reason: reason }: Choice): boolean {
   return normalFinish(reason, false) === FILTERED;
 }

@@ -22,7 +22,7 @@ class OpenaiStreamReader implements StreamReader {
   readonly #events: SseReader;
   readonly #choices = new ChoiceNormaliser();
   readonly #patterns = new ChunkPatterns();
-  /** Of an answer that is no stream, what has come of it. */
+  /** Bytes so far of an answer that is no stream. */
   #whole: WholeBytes | null = null;
   #hasBegun = false;
   #usage: Usage | null = null;
@@ -140,7 +140,7 @@ class OpenaiStreamReader implements StreamReader {
 
 const WHOLE = "stop";
 const OPENING_BRACE = 0x7b;
-/** As long as a whole response may be. */
+/** The longest response that is accepted. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Events never begin like this. Spaces before it are skipped; null when there is nothing else yet. */
@@ -165,7 +165,7 @@ class WholeBytes {
   }
 }
 
-/** What was said in one chunk, then how it ended. */
+/** Splits a completion into a chunk with its content and a chunk with its finish. */
 function chunksOfWhole(completion: JsonObject): readonly JsonObject[] {
   const { choices: given, usage: _usage, x_groq: _groq, ...rest } = completion;
   const choices = (given as readonly unknown[]).filter(isObject);

@@ -6,10 +6,10 @@ import { OutputMeter } from "../provider/output-meter.ts";
 import { withTextArguments } from "../tools/calls.ts";
 import { FILTERED, normalFinish } from "./read-response.ts";
 
-/** What one choice has begun with, and whether it has ended. */
+/** The beginning of one choice, and whether the choice has ended. */
 interface ChoiceState {
   readonly toolCallIds: string[];
-  /** Which call the host means by an index of its own: some begin at 1, or leave some out. */
+  /** Calls by the host's own index: some hosts begin at 1, or leave numbers out. */
   readonly places: Map<number, number>;
   hasRole: boolean;
   isFinished: boolean;
@@ -17,7 +17,7 @@ interface ChoiceState {
 
 type CompleteChoice = JsonObject & { readonly delta: JsonObject };
 
-/** What one chunk brought. */
+/** The content of one chunk. */
 interface ChoicesRead {
   readonly choices: readonly JsonObject[];
   readonly hasContent: boolean;

@@ -39,7 +39,7 @@ function thoughtsBeside(
   return isCount(thoughts) && total === counted + thoughts ? thoughts : 0;
 }
 
-/** As the host counted, with everything else it said; from the buckets alone where it speaks another format. */
+/** Writes the host's own counts, with everything else it said; from the buckets alone for hosts of another format. */
 export function writeUsage({ buckets, longCacheWrite, reasoning, reported }: Usage): JsonObject {
   if (reported !== undefined) return reported;
   const { input, cacheRead, cacheWrite, output } = buckets;

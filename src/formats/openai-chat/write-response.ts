@@ -9,7 +9,7 @@ import { uniqueToolId, withTextArguments } from "../tools/calls.ts";
 import { hasMessage, normalFinish } from "./read-response.ts";
 import { writeUsage } from "./usage.ts";
 
-/** Of a response that came whole and does not say how it ended. A stream that does not is broken. */
+/** The finish of a whole response that does not name one. A stream without it is broken. */
 const WHOLE = "stop";
 
 /** From a provider of another format: the converted completion. */
@@ -51,7 +51,7 @@ function complete(source: JsonSource, { response, context, additions }: Completi
   return spliceFields(source, changes);
 }
 
-/** Null when the counts stand where clients look for them, as they are charged. */
+/** Returns corrected counts; null when those given stand where clients look for them and are charged. */
 function correctedUsage({ completion: { usage: given }, usage }: WholeResponse): object | null {
   if (usage === null) return null;
   const counted = writeUsage(usage);

@@ -1,4 +1,4 @@
-// Where clients call the legacy completions.
+// Paths of the legacy completions.
 
 import { CHAT_PATHS } from "../openai-chat/paths.ts";
 import type { ClientPaths } from "../paths.ts";

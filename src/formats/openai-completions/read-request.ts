@@ -35,7 +35,7 @@ export function writeChatBody({ body: given, chat }: ClientRequest): ChatBody {
   return { body, source: sourceOf(body), chat, conversions };
 }
 
-/** What a completion begins with where the client wants its prompt back. */
+/** The beginning of a completion whose client wants its prompt back. */
 export function echoOf({ body }: ClientRequest): string {
   return body.echo === true ? promptOf(body) : "";
 }

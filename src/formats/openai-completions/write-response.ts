@@ -53,7 +53,7 @@ export function createCompletionStreamWriter(context: ResponseContext, options: 
     return text;
   }
 
-  /** Null where a choice says nothing: a role, or a thought. */
+  /** Writes a choice; null where it says nothing: a role, or a thought. */
   function pieceOf({ index = 0, delta, finish_reason: finish = null }: JsonObject): TextChunk | null {
     const text = (begun.has(index) ? "" : echo) + textOf(delta);
     if (text === "" && finish === null) return null;

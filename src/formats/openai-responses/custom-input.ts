@@ -18,7 +18,7 @@ export function writeInput(text: string): string {
   return JSON.stringify({ [INPUT]: text });
 }
 
-/** What a model wrote as arguments, read as plain text. A model that ignores the schema is taken at its word. */
+/** Reads a model's arguments as plain text. A model that ignores the schema is taken at its word. */
 export function readInput(text: string): string {
   const decoder = createInputDecoder();
   return decoder.push(text) + decoder.end();
@@ -27,7 +27,7 @@ export function readInput(text: string): string {
 export interface InputDecoder {
   /** The text that these characters complete. */
   push(text: string): string;
-  /** What is left at the end of the call. */
+  /** The rest at the end of the call. */
   end(): string;
 }
 

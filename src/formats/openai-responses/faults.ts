@@ -27,7 +27,7 @@ export function readResponsesFault(body: JsonObject): ProviderFault {
 const HISTORY_REFUSED =
   /'reasoning' (?:was provided without its required following|item: 'rs_)|encrypted content .{0,400}could not be verified/is;
 
-/** Of a response that did not come to an end; some say no more than that. */
+/** Reads the fault of a response that did not come to an end; some name no reason. */
 export function failureOf(response: unknown, event: string): ProviderFault {
   const error = isObject(response) && isObject(response.error) ? response.error : null;
   return error === null ? faultOf(`the provider ended the answer with '${event}'`, "") : readResponsesFault(error);

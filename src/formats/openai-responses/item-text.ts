@@ -10,7 +10,7 @@ export type ItemStatus = "in_progress" | "completed" | "incomplete";
 /** A tool as the client knows it. */
 type CalledTool = Pick<CallableTool, "type" | "name" | "namespace">;
 
-/** What is known of a call before its arguments. */
+/** Facts of a call that are known before its arguments. */
 export interface CallHead {
   readonly id: string;
   readonly callId: string;
@@ -46,7 +46,7 @@ export function callItem({ id, callId, tool }: CallHead, status: ItemStatus, tex
   return `{"id":"${id}","type":"${type}","status":"${status}",${names},"${field}":${text}}`;
 }
 
-/** How the client knows a call: its id, and the tool behind the name that the provider used. */
+/** The client's view of a call: its id, and the tool behind the name that the provider used. */
 export interface CallNaming {
   idOf(id: string, index: number): string;
   toolOf(chatName: string): CalledTool;

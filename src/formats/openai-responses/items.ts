@@ -10,12 +10,12 @@ export const RESPONSES = "openai-responses";
 /** Asks for what a provider has encrypted or signed of its reasoning. */
 export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
-/** Whether `include` asks for reasoning that can be sent back. */
+/** Tells whether `include` asks for reasoning that can be sent back. */
 export function wantsEncrypted({ include }: JsonObject): boolean {
   return Array.isArray(include) && include.includes(ENCRYPTED_REASONING);
 }
 
-/** Whether encrypted reasoning is part of a response: the client asked for it, or a later turn will need it. */
+/** Tells whether a response carries encrypted reasoning: the client asked for it, or a later turn will need it. */
 export function keepsEncrypted({ isStored, request }: ResponseContext): boolean {
   return isStored === true || (request !== undefined && wantsEncrypted(request.body));
 }

@@ -7,7 +7,7 @@ import { RESPONSES } from "./items.ts";
 /** A message, a tool call, a result, a thought. Messages of a request may leave out the type. */
 export type Item = JsonObject;
 
-/** What a model thought, in words: a summary where the vendor gives no more, else the reasoning itself. */
+/** A model's thoughts in words: a summary where the vendor gives no more, else the reasoning itself. */
 export function reasoningText({ summary, content }: Item): string {
   const parts = objectsIn(summary).length > 0 ? objectsIn(summary) : objectsIn(content);
   return parts.flatMap(({ text }) => (typeof text === "string" && text !== "" ? [text] : [])).join(PARAGRAPH);
@@ -45,7 +45,7 @@ export function writeCall(item: Item): JsonObject {
   return { id, type: "function", function: { name: item.name, arguments: callText(item) || "{}" } };
 }
 
-/** Null for reasoning that cannot be sent back. */
+/** Reads an entry of `reasoning_details`; null for reasoning that cannot be sent back. */
 export function detailOf(item: Item): ReasoningDetail | null {
   const { id, encrypted_content: data } = item;
   if (typeof data !== "string" || data === "") return null;

@@ -30,7 +30,7 @@ export function passResponsesResponse(
 }
 
 interface Additions {
-  /** As JSON, by name: the same for every event. */
+  /** Replacements as JSON, by name: the same for every event. */
   readonly own: readonly (readonly [name: string, value: string])[];
   readonly service: ServiceObject | null;
   readonly usage: Usage | null;

@@ -1,4 +1,4 @@
-// Where clients call the Responses format.
+// Paths of the Responses format.
 
 import { CHAT_PATHS } from "../openai-chat/paths.ts";
 import type { ClientPaths } from "../paths.ts";

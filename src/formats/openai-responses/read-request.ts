@@ -26,7 +26,7 @@ import { readBuiltInNeeds, readGivenTools, routedTools } from "./to-chat/tools.t
 
 export const INPUT_ROLES = ["user", "assistant", "system", "developer"] as const;
 const ROLES: ReadonlySet<unknown> = new Set(INPUT_ROLES);
-/** As the vendor documents it. */
+/** The vendor's documented limit. */
 export const TOP_LOGPROBS_MAX = 20;
 
 /** Throws what is wrong with the body, by field; Behaviour 4. */
@@ -55,7 +55,7 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
   return head?.headers === undefined ? read : { ...read, headers: head.headers };
 }
 
-/** Whether nothing of the input is stored or added to. */
+/** Tells whether nothing of the input is stored or added to. */
 export function isStateless(source: JsonSource): boolean {
   const isNull = (name: string): boolean => (rawValue(source, name) ?? "null").toString() === "null";
   const store = rawValue(source, "store")?.toString();
@@ -98,7 +98,7 @@ function readInput(body: JsonObject): Prompt["input"] {
   return input as readonly JsonObject[];
 }
 
-/** What an item must have as text for the gateway to read it. Other items pass unread. */
+/** Fields that must be text for the gateway to read an item. Other items pass unread. */
 const ITEM_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ["function_call", ["call_id", "name", "arguments"]],
   ["custom_tool_call", ["call_id", "name", "input"]],
@@ -145,7 +145,7 @@ function checkContent(item: JsonObject, name: "content" | "output", itemPlace: s
   }
 }
 
-/** As the vendor answers. */
+/** The vendor's own answer to an unknown reference. */
 function unknownItem(id: string): GatewayError {
   const message = `Item with id '${id}' not found. Send the item itself instead of a reference.`;
   return new GatewayError("notFound", message, { code: "item_not_found", param: "input" });

@@ -112,7 +112,7 @@ function joined(texts: readonly string[]): string {
   return texts.filter((text) => text !== "").join(PARAGRAPH);
 }
 
-/** Why a response ended, as chat-completions says it. */
+/** The finish reason of a response in chat-completions' words. */
 export function finishReasonFor({ status, incomplete_details: details }: JsonObject, hasCalls: boolean): string {
   if (status !== "incomplete") return hasCalls ? "tool_calls" : "stop";
   return isObject(details) && details.reason === "content_filter" ? "content_filter" : "length";

@@ -133,12 +133,12 @@ class ResponsesStreamReader implements StreamReader {
 // Items on their way: how much of each has been passed on, so that what a host repeats at the end is not said twice.
 
 interface ItemState {
-  /** How much text, and of a call how many characters of its arguments, has been passed on. */
+  /** Characters of text, or of a call's arguments, that have been passed on. */
   textLength: number;
   refusalLength: number;
   /** The event that brings its reasoning, once there is any: hosts may send a summary beside the whole. */
   thoughtBy: string | null;
-  /** Its place among the tool calls; null until its name is known. */
+  /** The place among the tool calls; null until the call's name is known. */
   callIndex: number | null;
   isCustom: boolean;
   /** Arguments that came before the name. */
@@ -152,7 +152,7 @@ class ItemReader {
   readonly #states = new Map<unknown, ItemState>();
   readonly #open = new Set<ItemState>();
   #details = 0;
-  /** Whose text, and which part of whose reasoning, came last: the next one is set apart from it. */
+  /** The item whose text came last, and the part whose reasoning did: the next one is set apart from these. */
   #lastSaid: ItemState | null = null;
   #lastThought: { readonly state: ItemState; readonly part: unknown } | null = null;
   isBetweenItems = false;
@@ -183,7 +183,7 @@ class ItemReader {
     }
   }
 
-  /** What the whole response has and no event has brought. */
+  /** Reads from the whole response the output that no event has brought. */
   readRest(output: unknown): JsonObject {
     const deltas = objectsIn(output).map((item, index) => this.#finish({ output_index: index, item }));
     return deltas.reduce<JsonObject>((all, delta) => merged(all, delta ?? {}), {});

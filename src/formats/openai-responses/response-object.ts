@@ -9,10 +9,10 @@ import { joined } from "../json/splice.ts";
 import { rawValue } from "../scan/scan.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
-/** How an answer stands. Items and usage are JSON text. */
+/** The state of an answer. Items and usage are JSON text. */
 export interface ResponseState {
   readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed";
-  /** Null before the request is routed. */
+  /** The service object; null before the request is routed. */
   readonly service: ServiceObject | null;
   readonly items?: readonly string[];
   readonly usage?: Usage;
@@ -20,10 +20,10 @@ export interface ResponseState {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** Why an answer is not whole, in the words of this format. */
+/** Reasons why an answer is not whole, in the words of this format. */
 export type IncompleteReason = "max_output_tokens" | "content_filter";
 
-/** Null for an answer that came to its own end. */
+/** The reason why an answer is incomplete; null for one that came to its own end. */
 export function incompleteReason(finish: unknown): IncompleteReason | null {
   if (finish === "length") return "max_output_tokens";
   return finish === "content_filter" ? "content_filter" : null;
@@ -82,7 +82,7 @@ function longEchoes({ request }: ResponseContext): [instructions: Buffer, tools:
   return [echo("instructions", "null"), echo("tools", "[]")];
 }
 
-/** What was asked, with the vendor's own defaults where the client left a field out. */
+/** The request's fields, with the vendor's defaults where the client left one out. */
 function echoOf(
   body: JsonObject,
   { modelId, isStored }: { readonly modelId: string; readonly isStored: boolean },
@@ -109,7 +109,7 @@ function echoOf(
   };
 }
 
-/** What a response says of its state, which is the gateway's and not the provider's. */
+/** Fields of a response about its state, which is the gateway's and not the provider's. */
 function stateFields(body: JsonObject, isStored: boolean): JsonObject {
   return {
     background: body.background === true,

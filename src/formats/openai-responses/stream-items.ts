@@ -35,16 +35,16 @@ interface Segment {
   readonly callIndex: number;
   callId: string;
   name: string;
-  /** What has come and is not sent yet. */
+  /** Text that has come and is not sent yet. */
   pending: string;
-  /** What has been sent. */
+  /** Text that has been sent. */
   text: string;
-  /** Of the pending text, and of all of it. */
+  /** Log probabilities of the pending text, and of all of it. */
   pendingLogprobs: readonly unknown[];
   logprobs: readonly unknown[];
   /** Brings a signed thought back; nothing follows it. */
   seal: string | null;
-  /** Null until the item is open. */
+  /** The item's place in the output; null until the item is open. */
   opened: OpenedItem | null;
   readonly scanner: ObjectScanner | null;
 }

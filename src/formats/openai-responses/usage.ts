@@ -5,7 +5,7 @@ import { promptTokens, type Usage } from "../../core/chat.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 import { readUsage } from "../openai-chat/usage.ts";
 
-/** Null when there are no counts, or such that cannot be true. */
+/** Reads the counts; null when there are none, or such that cannot be true. */
 export function readResponsesUsage(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
   const { input_tokens_details: inputDetails, output_tokens_details: outputDetails } = usage;

@@ -19,7 +19,7 @@ import type { Item } from "./output-items.ts";
 
 const PATH = "/responses";
 
-/** What the gateway does itself; a provider that stores nothing could not. */
+/** Fields for what the gateway does itself; a provider that stores nothing could not. */
 const OWN_FIELDS = ["previous_response_id", "conversation", "background"] as const;
 
 type Splices = Map<string, string | Buffer | null>;
@@ -74,7 +74,7 @@ export function writeResponsesRequest(outgoing: Outgoing): ProviderRequest {
 
 interface RequestParts {
   readonly body: ProviderRequest["body"];
-  /** What the format has no place for, and what the model refuses. */
+  /** Fields without a place in the format, and fields that the model refuses. */
   readonly dropped: readonly string[];
   readonly refused: readonly string[];
 }
@@ -114,7 +114,7 @@ function renamed(body: JsonObject, { dialect }: HostedModel): JsonObject {
 
 // What changes of a client's own request; null for what can go as it is.
 
-/** What the gateway stores for the client must be of use in a later turn, which the provider will know nothing of. */
+/** Asks for sealed reasoning, so that a stored response is of use in a later turn: the provider stores nothing. */
 function adaptInclude(body: JsonObject, { capabilities }: HostedModel): readonly unknown[] | null {
   if (body.store === false || !capabilities.has("reasoning") || wantsEncrypted(body)) return null;
   return [...(Array.isArray(body.include) ? body.include : []), ENCRYPTED_REASONING];
@@ -154,7 +154,7 @@ function isUsable({ encrypted_content: sealed }: Item, takesPlain: boolean): boo
 
 // What a request still asks for when a field of it is left out.
 
-/** What the gateway adds to a request, or writes for a wish that can go unfulfilled. */
+/** Fields that the gateway adds, or writes for a wish that can go unfulfilled. */
 const WRITTEN_BY_US: ReadonlySet<string> = new Set(["include", "store", "reasoning", "max_output_tokens"]);
 
 export function mayLeaveOut(field: string, { body, chat, isNative }: SentRequest): boolean {

@@ -44,7 +44,7 @@ export function logprobsOf({ logprobs }: JsonObject): readonly unknown[] {
 interface ItemTerms {
   readonly context: ResponseContext;
   readonly logprobs: readonly unknown[];
-  /** Whether the answer ends in the middle of its last item. */
+  /** Set where the answer ends in the middle of its last item. */
   readonly isCut: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Outgoing } from "../format.ts";
 
 export const CACHE_KEY = "prompt_cache_key";
 
-/** Null where none is to be added. The client's own key counts. */
+/** Returns the key to add; null where the request needs none. The client's own key counts. */
 export function cacheKeyFor({ request, cacheHelp, model, refusedFields }: Outgoing): string | null {
   const key = cacheHelp?.key ?? null;
   if (key === null || request.body[CACHE_KEY] !== undefined) return null;

@@ -27,7 +27,7 @@ export class OutputMeter {
   }
 }
 
-/** Of a text that came in one piece. */
+/** Estimates the tokens of a text that came in one piece. */
 export function outputTokensOf(text: string): number {
   const meter = new OutputMeter();
   meter.add(text);

@@ -4,7 +4,7 @@
 
 import { CODE_WITHOUT_SIMD, SCANNER_CODE } from "./scanner-code.ts";
 
-/** Where a field stands in the bytes: its name, its value, its end. */
+/** The place of a field in the bytes: its name, its value, its end. */
 export interface JsonField {
   readonly name: string;
   readonly start: number;
@@ -16,9 +16,9 @@ export interface JsonField {
 export interface JsonSource {
   readonly bytes: Buffer;
   readonly fields: readonly JsonField[];
-  /** How many objects, arrays and elements of them there are. */
+  /** The number of objects, arrays and elements of them. */
   readonly values: number;
-  /** Whether "1h" stands in it, with its quotes; absent where nobody has looked. */
+  /** Set where "1h" stands in the bytes, with its quotes; absent where nobody has looked. */
   readonly hasHour?: boolean;
 }
 
@@ -27,18 +27,18 @@ interface LongText {
   readonly start: number;
   /** Quotes included, as in `start`. */
   readonly end: number;
-  /** Where the name stands that it belongs to; -1 for none. */
+  /** The place of the name that the text belongs to; -1 for none. */
   readonly nameStart: number;
-  /** Whether all of it is allowed in JSON, and no character is written as an escape such as \u00e9. */
+  /** Set where JSON allows all of the text, and no character is written as an escape such as \u00e9. */
   readonly isPlain: boolean;
-  /** Whether JSON.stringify would write it like this, which never writes \/. */
+  /** Set where JSON.stringify would write the text like this. It never writes \/. */
   readonly isUsual: boolean;
 }
 
 export interface ScannedObject {
   readonly source: JsonSource;
   readonly longTexts: readonly LongText[];
-  /** Whether all bytes are ASCII. */
+  /** Set where all bytes are ASCII. */
   readonly isAscii: boolean;
 }
 
@@ -46,7 +46,7 @@ export type Scan =
   | (ScannedObject & { readonly state: "object" })
   | { readonly state: "too-deep" | "too-many" | "too-bare" | "not-object" };
 
-/** How much may be in it before it is refused unparsed. */
+/** Limits beyond which an object is refused unparsed. */
 export interface ScanLimits {
   /** Objects, arrays and their elements. */
   readonly values: number;
@@ -66,7 +66,7 @@ interface Scanner {
   skip(values: number, textBytes: number, flags: number, end: number): void;
 }
 
-/** As far as it is used here. */
+/** The part of the interface that is used here. */
 declare const WebAssembly: {
   validate(code: Uint8Array): boolean;
   readonly Module: new (code: Uint8Array) => object;
@@ -143,7 +143,7 @@ export function scanObject(
   return { state: "object", source, longTexts, isAscii: (flags & NOT_ASCII) === 0 };
 }
 
-/** Where to go on: behind a list that is known, else at its beginning. One that exceeds a limit is scanned to tell which. */
+/** Returns the place to go on at: behind a known list, else at its beginning, to find the limit that it exceeds. */
 function skipKnown(bytes: Buffer, limits: ScanLimits, find: FindList): number {
   const at = summary[LIST] as number;
   const list = find(bytes, at);
@@ -155,7 +155,7 @@ function skipKnown(bytes: Buffer, limits: ScanLimits, find: FindList): number {
   return end;
 }
 
-/** What the scanner finds in the bytes of a list. Its depth was limited when it came. */
+/** Scans the bytes of a list, whose depth was limited when it came. */
 export function scanList(bytes: Buffer): ScannedList {
   scanObject(Buffer.concat([LIST_FIELD, bytes, OBJECT_END]), 0x7fff_ffff);
   const flags = summary[FLAGS] as number;

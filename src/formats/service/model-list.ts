@@ -15,7 +15,7 @@ const MODALITIES: readonly (readonly [Capability, string])[] = [
   ["audio", "audio"],
   ["files", "file"],
 ];
-/** What every model takes unless its host refuses it. */
+/** Parameters that every model takes unless its host refuses them. */
 const PARAMETERS = ["max_tokens", "temperature", "top_p", "stop", "seed", "stream", "n"] as const;
 
 export function writeModels(models: readonly Model[], catalog: Catalog): JsonObject {

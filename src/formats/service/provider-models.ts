@@ -3,7 +3,7 @@
 import type { ListedModel, ListedPrice } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 
-/** Null when it is no list of models. Some answer with the bare array. */
+/** Reads a list of models; null when the bytes are none. Some providers answer with the bare array. */
 export function readListedModels(bytes: Buffer): readonly ListedModel[] | null {
   let answer: unknown;
   try {
@@ -30,7 +30,7 @@ function readRow(row: JsonObject): readonly ListedModel[] {
   ];
 }
 
-/** How vendors name the context window: OpenRouter and Together, vLLM, Groq, Google. */
+/** Vendors' names of the context window: OpenRouter and Together, vLLM, Groq, Google. */
 const CONTEXT_FIELDS = ["context_length", "max_model_len", "context_window", "inputTokenLimit"];
 
 /** Google writes `models/` before each id and takes it without. */
@@ -41,7 +41,7 @@ function withoutPrefix(id: string): string {
 const MICRO_PER_MILLION_TOKENS = 1e12;
 const MICRO = 1e6;
 
-/** As text in USD per token, or as numbers in USD per million; less than nothing means that it varies. */
+/** Reads a price: text in USD per token, or a number in USD per million. Less than nothing means that it varies. */
 function readPrice({ prompt, completion, input, output }: JsonObject): ListedPrice | null {
   if (typeof prompt === "string" && typeof completion === "string") {
     return priceOf(Number(prompt) * MICRO_PER_MILLION_TOKENS, Number(completion) * MICRO_PER_MILLION_TOKENS);

@@ -3,7 +3,7 @@
 import type { Decision } from "../../core/decision.ts";
 import type { ServiceObject } from "../format.ts";
 
-/** What became of a decision. */
+/** The outcome of a decision. */
 export interface ServiceOutcome {
   readonly isFallback: boolean;
   /** Fraction saved against the baseline, from the estimate or from real usage. */

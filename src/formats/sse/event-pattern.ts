@@ -1,11 +1,11 @@
 // Events that differ from an earlier one in nothing but some of their strings, as most events of a stream do. They are
 // recognised by comparing characters, so that they need not be parsed.
 
-/** What one event has of its own. */
+/** The texts in which one event differs from its pattern. */
 export interface OwnTexts {
   /** In the order of the pattern, as JSON without quotes. */
   readonly json: readonly string[];
-  /** Those that are output, as one text. */
+  /** The texts that are output, joined. */
   readonly output: string;
 }
 
@@ -17,7 +17,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 export class EventPattern {
-  /** What comes before, between and after the texts. */
+  /** The pieces before, between and after the texts. */
   readonly #parts: readonly string[];
   readonly #isOutput: readonly boolean[];
 
@@ -40,7 +40,7 @@ export class EventPattern {
     return this.#isOutput.flatMap((is, index) => (is ? [markOf(index)] : []));
   }
 
-  /** Null when the event differs in anything else, or is no JSON. */
+  /** Reads an event's texts; null when the event differs in anything else, or is no JSON. */
   match(data: string): OwnTexts | null {
     const parts = this.#parts;
     const json: string[] = [];
@@ -82,7 +82,7 @@ export function patternOf(data: string, names: ReadonlyMap<string, boolean>): Ev
   return new EventPattern([...parts, data.slice(from)], isOutput);
 }
 
-/** What is written of every event of a pattern, cut at the texts. Null when they are not all there once and in order. */
+/** Cuts the text written for a pattern at its marks. Null when a mark is missing, repeated or out of order. */
 export function frameOf(marked: string, { texts }: Pick<EventPattern, "texts">): readonly string[] | null {
   const marks = marked.match(MARKS) ?? [];
   const isWhole = marks.length === texts && marks.every((mark, index) => mark === markOf(index));
@@ -100,7 +100,7 @@ function markOf(index: number): string {
   return String.fromCharCode(0xe000 + index);
 }
 
-/** Where the closing quote is; -1 when there is none, or a character before it that JSON does not allow. */
+/** Finds the closing quote; -1 when there is none, or a character before it that JSON does not allow. */
 function endOfText(data: string, from: number): number {
   for (let at = from; at < data.length; at += 1) {
     const code = data.charCodeAt(at);
@@ -111,7 +111,7 @@ function endOfText(data: string, from: number): number {
   return -1;
 }
 
-/** As `JSON.parse` reads it and `JSON.stringify` writes it; null when it is no JSON. */
+/** Reads a text as `JSON.parse` does and writes it as `JSON.stringify` does; null when the text is no JSON. */
 function decoded(text: string): { readonly json: string; readonly value: string } | null {
   if (!text.includes("\\")) return { json: text, value: text };
   try {

@@ -8,7 +8,7 @@ export interface SseEvent {
 
 /** Cuts bytes into events. Framings other than SSE give the same events. */
 export interface SseReader {
-  /** Whether its bytes are no text, so that their first one tells nothing. */
+  /** Set where the bytes are no text, so that the first one tells nothing. */
   readonly isBinary?: boolean;
   /** The events completed by these bytes. Throws SseOverflow when a line or event is too long. */
   push(bytes: Uint8Array): readonly SseEvent[];
@@ -102,7 +102,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** What was read of the next events. A problem that stops the reading is told, not thrown: a stream's fault is a value. */
+/** Reads the next events. Reports a problem that stops the reading instead of throwing: a stream's fault is a value. */
 export function readEvents<T>(
   next: () => readonly SseEvent[],
   read: (event: SseEvent) => T | null,

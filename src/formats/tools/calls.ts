@@ -6,7 +6,7 @@ import type { Dialect } from "../../core/model.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-/** What a host takes, and how long a replacement is made. */
+/** The ids that a host takes, and the length of a replacement. */
 const RULES: Readonly<Record<Exclude<Dialect["toolIds"], "any">, { pattern: RegExp; length: number }>> = {
   "alphanumeric-9": { pattern: /^[A-Za-z0-9]{9}$/, length: 9 },
   "safe-40": { pattern: /^[A-Za-z0-9_-]{1,40}$/, length: 24 },

@@ -5,7 +5,7 @@ export function reminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
 }
 
-/** What stands for the result of a call that has none. */
+/** The result of a call that has none. */
 export const NO_RESULT = "[no result]";
 
 /** The result of a call that is no longer in the history: hosts refuse it as a result. */

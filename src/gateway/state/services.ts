@@ -7,7 +7,7 @@ import type { Sealer } from "../../store/secret/seal.ts";
 import type { BackgroundRuns } from "./background.ts";
 
 export interface StateServices {
-  /** How responses are written where they are stored. */
+  /** The form in which responses are stored. */
   readonly form: StoredForm;
   readonly responses: ResponseStore;
   readonly conversations: ConversationStore;

@@ -38,7 +38,7 @@ export interface Operation {
   readonly response: Content | null;
   readonly errors: readonly number[];
   readonly errorSchema: TSchema;
-  /** Whether errors may come as plain text, for people and probes. */
+  /** Set where errors may come as plain text, for people and probes. */
   readonly hasPlainErrors?: boolean;
 }
 

@@ -106,7 +106,7 @@ function listed(names: readonly string[]): string {
   return new Intl.ListFormat("en-GB").format(names);
 }
 
-/** Where these clients call, with `auto` where the model is part of the path. */
+/** The paths that these clients call, with `auto` where the model is part of the path. */
 function clientLine({ name, baseUrl, routes, modelsPath }: Clients, origin: string): string {
   const calls = routes.flatMap(({ path, counting }) => [path, ...(counting === undefined ? [] : [counting.path])]);
   const paths = [...calls.map((path) => `POST ${path.replace("{model}", "auto")}`), `GET ${modelsPath}`];

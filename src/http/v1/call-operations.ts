@@ -52,7 +52,7 @@ export interface CallDetail {
   readonly errorSchema?: TSchema;
 }
 
-/** How one path lists models. */
+/** The contract of one path that lists models. */
 export interface ModelListDetail {
   /** The ids: of the list, of one model, and of one whose id has a slash. */
   readonly operations: readonly [list: string, one: string, withSlash: string];

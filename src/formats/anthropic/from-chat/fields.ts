@@ -32,7 +32,7 @@ interface FieldsInput extends Pick<Outgoing, "request" | "model" | "outputCap"> 
 /** The request without its messages. */
 interface WrittenFields {
   readonly fields: JsonObject;
-  /** What has to be said in words, after the client's own instructions. */
+  /** Wishes that have to be said in words, after the client's own instructions. */
   readonly instructions: readonly Block[];
   readonly dropped: readonly string[];
 }
@@ -75,7 +75,7 @@ function isForced({ tool_choice: choice }: JsonObject): boolean {
   return isObject(choice) && (choice.type === "any" || choice.type === "tool");
 }
 
-/** What decides whether thinking can be asked for. */
+/** Facts that decide whether thinking can be asked for. */
 interface ThinkingWish extends FieldsInput {
   readonly maxTokens: number;
   readonly isForced: boolean;

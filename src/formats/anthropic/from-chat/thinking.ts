@@ -9,13 +9,13 @@ import { blocksIn, isThinking, type Turn } from "../blocks.ts";
 /** The least budget the API accepts. */
 const BUDGET_MIN = 1024;
 
-/** What decides in which form a model can be asked to think. */
+/** Facts that decide in which form a model can be asked to think. */
 interface ThinkingInput {
   readonly body: JsonObject;
   readonly turns: readonly Turn[];
   readonly model: HostedModel;
   readonly maxTokens: number;
-  /** Whether the thinking of earlier turns was left out because the provider refused it. */
+  /** Set where the thinking of earlier turns was left out because the provider refused it. */
   readonly isHistoryStripped?: boolean;
 }
 

@@ -15,9 +15,9 @@ export interface Prompt {
 }
 
 interface TurnOptions extends PartOptions {
-  /** Whether readable thinking of earlier turns goes along as `reasoning_content`. */
+  /** Set where readable thinking of earlier turns goes along as `reasoning_content`. */
   readonly keepsReasoning: boolean;
-  /** Whether thinking that a model of another format signed goes along. */
+  /** Set where thinking that a model of another format signed goes along. */
   readonly keepsDetails: boolean;
 }
 
@@ -115,7 +115,7 @@ function thinkingText(blocks: readonly Block[]): string {
     .join("\n");
 }
 
-/** What a model of another format signed; what Anthropic signed only Anthropic reads. */
+/** Opens an entry that a model of another format signed; only Anthropic reads its own. */
 function openBlock({ type, signature, data }: Block): ReasoningDetail | null {
   if (type === "thinking") return openDetail(signature);
   return type === "redacted_thinking" ? openDetail(data) : null;
@@ -252,7 +252,7 @@ function joinParts(parts: readonly ContentPart[], separator: string): string | r
 // Content blocks of a user or of a tool as chat-completions parts. What only Anthropic can open is refused, so that
 // another model is tried or the client is told.
 
-/** What becomes of content that chat-completions has no field for. */
+/** Options for content that chat-completions has no field for. */
 interface PartOptions {
   readonly conversion: Conversion;
   readonly keepsCacheControl: boolean;

@@ -78,7 +78,7 @@ function effortField(body: JsonObject, model: HostedModel, conversion: Conversio
   return effort === null ? {} : { reasoning_effort: effort };
 }
 
-/** Null when the model is to decide, as with adaptive thinking. */
+/** Returns the effort; null when the model is to decide, as with adaptive thinking. */
 function wantedEffort({ thinking, output_config: output }: JsonObject): Effort | null {
   if (isObject(thinking) && thinking.type === "disabled") return "none";
   if (isObject(output) && isEffort(output.effort)) return output.effort;

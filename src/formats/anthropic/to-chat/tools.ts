@@ -13,7 +13,7 @@ export function convertTools(body: JsonObject, conversion: Conversion): JsonObje
   return tools.length === 0 ? {} : { tools, ...convertChoice(body.tool_choice) };
 }
 
-/** Why the request needs the provider's own tools: they are all it has, or it asks for one by name. */
+/** Reasons for the provider's own tools: the request has no others, or asks for one by name. */
 export function readServerNeeds(body: JsonObject): readonly string[] {
   const serverTools = toolsOf(body).filter((tool) => isServerTool(tool) && !isToolSearch(tool));
   if (serverTools.length === 0) return [];

@@ -40,7 +40,7 @@ interface ConfigInput extends Pick<Outgoing, "request" | "model" | "outputCap"> 
 
 interface WrittenConfig {
   readonly config: JsonObject;
-  /** What has to be said in words, after the client's own instructions. */
+  /** Wishes that have to be said in words, after the client's own instructions. */
   readonly instructions: readonly string[];
   readonly dropped: readonly string[];
 }

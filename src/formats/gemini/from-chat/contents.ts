@@ -23,7 +23,7 @@ import { textPart, writeParts } from "./parts.ts";
 interface ContentsOptions {
   readonly model: HostedModel;
   readonly conversion: Conversion;
-  /** Whether signatures are left out, since the provider has just refused one. */
+  /** Set where signatures are left out because the provider has just refused one. */
   readonly stripsSignatures: boolean;
 }
 
@@ -101,7 +101,7 @@ function writeModelTurn(messages: readonly ChatMessage[], options: ContentsOptio
   return { parts: [...said, ...called], calls };
 }
 
-/** Of several calls made at once only the first must be signed. */
+/** Returns a stand-in signature: only the first of several calls made at once must be signed. */
 function foreignSignature(called: readonly Part[], { model }: ContentsOptions): string | null {
   return called.length === 0 && model.dialect.needsThoughtSignatures === true ? FOREIGN_SIGNATURE : null;
 }
@@ -118,7 +118,7 @@ function refusalParts(content: ChatMessage["content"]): readonly Part[] {
   return Array.isArray(content) ? content.flatMap((part: JsonObject) => textPart(part.refusal)) : [];
 }
 
-/** What Gemini signed of one message. */
+/** Gemini's signatures in one message. */
 interface Signatures {
   readonly thoughts: readonly Part[];
   readonly ofText: string | null;
@@ -206,7 +206,7 @@ function responseOf(text: string): JsonObject {
   return value ?? { output: text };
 }
 
-/** What is no result of a call of the turn before. */
+/** Writes messages that are no result of a call of the turn before. */
 function writeOthers(
   replies: readonly ChatMessage[],
   calls: readonly OpenCall[],

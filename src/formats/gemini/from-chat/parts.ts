@@ -58,7 +58,7 @@ function writePart(part: ContentPart, conversion: Conversion): readonly Part[] {
   }
 }
 
-/** As an object or as the bare text, as both are sent. */
+/** Reads an address: clients send an object or the bare text. */
 function addressOf(value: unknown): string {
   return toText(isObject(value) ? value.url : value);
 }

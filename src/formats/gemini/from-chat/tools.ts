@@ -3,7 +3,7 @@
 import type { Conversion } from "../../convert/conversion.ts";
 import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
 
-/** What the API takes for a function's name. */
+/** Names that the API takes for a function. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
 
 /** The fields `tools` and `toolConfig`, as far as they are needed. */

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, toText } from "../../json/fields.ts";
 import { hashText } from "../../tools/calls.ts";
 import { GEMINI, type Part, partsOf } from "../shape.ts";
 
-/** Why an answer ended, as chat-completions says it. Reasons that are not listed are a usual end. */
+/** Finish reasons in chat-completions' words. Reasons that are not listed are a usual end. */
 const FINISH_REASONS: Readonly<Record<string, string>> = {
   STOP: "stop",
   MAX_TOKENS: "length",
@@ -28,7 +28,7 @@ export function isBroken(reason: unknown): boolean {
   return typeof reason === "string" && BROKEN.test(reason);
 }
 
-/** What the parts of a candidate say. */
+/** The content of a candidate's parts. */
 export interface Said {
   /** The fields of a message or a delta. */
   readonly message: JsonObject;
@@ -55,7 +55,7 @@ export class CandidateReader {
     return { message: pieces.message(), output: pieces.output };
   }
 
-  /** Null while the candidate goes on. */
+  /** Reads the end of the candidate; null while the candidate goes on. */
   finish({ finishReason: reason, finishMessage: message }: JsonObject): CandidateEnd | null {
     if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return null;
     this.#isFinished = true;
@@ -109,13 +109,13 @@ export class CandidateReader {
   }
 }
 
-/** How a candidate ended. */
+/** The end of a candidate. */
 export interface CandidateEnd {
   readonly finish: string;
   readonly refusal: string | null;
 }
 
-/** What was found in the parts so far. */
+/** The findings in the parts so far. */
 class Pieces {
   output = "";
   readonly calls: JsonObject[] = [];
@@ -154,7 +154,7 @@ function madeUpId(responseId: unknown, index: number): string {
     : `call_${index}`;
 }
 
-/** Why a prompt was blocked; null when it was not. A blocked prompt has no candidates. */
+/** Reads why a prompt was blocked; null when it was not. A blocked prompt has no candidates. */
 export function blockedPrompt({ promptFeedback: feedback }: JsonObject): CandidateEnd | null {
   const reason = isObject(feedback) ? feedback.blockReason : null;
   if (!isObject(feedback) || typeof reason !== "string" || reason === "BLOCKED_REASON_UNSPECIFIED") return null;

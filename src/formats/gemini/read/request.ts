@@ -48,7 +48,7 @@ export function readGeminiRequest(
 
 type GeminiPrompt = Pick<GeminiRequest, "contents" | "system" | "tools">;
 
-/** What routing and counting see of a prompt, and what in it only Google can open. */
+/** Reads a prompt for routing and counting, and the parts of it that only Google can open. */
 function readPrompt(prompt: GeminiPrompt): Pick<ChatRequest, "messages" | "tools"> & { refusals: readonly string[] } {
   const conversion = new Conversion();
   const messages = convertContents(prompt, {
@@ -68,7 +68,7 @@ function checkAllowed({ calling }: GeminiRequest, tools: ChatRequest["tools"]): 
   throw invalid("allowedFunctionNames", `'allowedFunctionNames' names '${unknown}', which is not declared in 'tools'.`);
 }
 
-/** What is to be counted: a prompt, or a whole request in a field of its own. */
+/** Reads the prompt to count: of the body itself, or of a whole request in a field of its own. */
 export function readCountRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> {
   const { messages, tools } = readPrompt(parsePrompt(innerRequest(body)));
   return { messages, tools };

@@ -136,7 +136,7 @@ class GeminiStreamReader implements StreamReader {
   }
 }
 
-/** What one event adds to a choice. */
+/** The addition of one event to a choice. */
 interface ChoicePiece {
   readonly delta: JsonObject;
   readonly isFirst: boolean;

@@ -14,7 +14,7 @@ const COUNTERS = [
   "thoughtsTokenCount",
 ] as const;
 
-/** Null when there are no counts, or such that cannot be true. */
+/** Reads the counts; null when there are none, or such that cannot be true. */
 export function readGeminiUsage(metadata: unknown): Usage | null {
   if (!isObject(metadata) || !isCount(metadata.promptTokenCount)) return null;
   const counts = COUNTERS.map((name) => metadata[name] ?? 0);
@@ -38,7 +38,7 @@ interface Counts {
   readonly thoughts: number;
 }
 
-/** As a chat-completions client sees it. */
+/** The counts that a chat-completions client sees. */
 function reportedAs({ prompt, cacheRead, output, thoughts }: Counts): JsonObject {
   return {
     prompt_tokens: prompt,

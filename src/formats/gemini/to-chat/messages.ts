@@ -13,11 +13,11 @@ import { codeText, convertPart } from "./parts.ts";
 
 interface ContentOptions {
   readonly conversion: Conversion;
-  /** Whether readable thoughts of earlier turns go along as `reasoning_content`. */
+  /** Set where readable thoughts of earlier turns go along as `reasoning_content`. */
   readonly keepsReasoning: boolean;
-  /** Whether signed thoughts of other formats go along, for a provider that takes its own back. */
+  /** Set where signed thoughts of other formats go along, for a provider that takes its own back. */
   readonly keepsDetails: boolean;
-  /** Whether the host wants the signatures that Google gave to calls. */
+  /** Set where the host wants the signatures that Google gave to calls. */
   readonly keepsSignatures: boolean;
 }
 

@@ -30,7 +30,7 @@ export interface GeminiRequest {
 }
 
 export const CONTENT_ROLES = ["user", "model", "function"] as const;
-/** As the vendor documents it; more would multiply the hold. */
+/** The vendor's documented limit; more would multiply the hold. */
 export const CANDIDATES_MAX = 8;
 export const TOP_LOGPROBS_MAX = 20;
 export const CALLING_MODES = ["MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"] as const;
@@ -50,7 +50,7 @@ export function parseRequest(body: JsonObject): GeminiRequest {
   return { ...prompt, config, thinking, calling };
 }
 
-/** What counting reads. */
+/** Reads the fields that counting needs. */
 export function parsePrompt(body: JsonObject): Pick<GeminiRequest, "contents" | "system" | "tools" | "fields"> {
   const fields = camelFields(body);
   const { systemInstruction: system } = fields;
@@ -81,7 +81,7 @@ function toUpper(_match: string, letter: string): string {
   return letter.toUpperCase();
 }
 
-/** Whether the client wants to read what the model thought. */
+/** Tells whether the client wants to read the model's thoughts. */
 export function wantsThoughts(body: JsonObject): boolean {
   const { generationConfig: config } = camelFields(body);
   const { thinkingConfig: thinking } = isObject(config) ? camelFields(config) : {};

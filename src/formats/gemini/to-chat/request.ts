@@ -62,7 +62,7 @@ export function writeChatBody({ body, chat, target }: ClientRequest, model: Host
   return { body: converted, source: sourceOf(converted), chat: { ...chat, messages }, conversions: conversion.notes };
 }
 
-/** What only Google has, beside its files and its tools. */
+/** Names needs that only Google can meet, beside its files and its tools. */
 export function readNeeds({ fields, config }: Pick<GeminiRequest, "fields" | "config">): readonly string[] {
   const cached = isSet(fields.cachedContent) ? ["cached content is kept at Google"] : [];
   const modalities = (config.responseModalities as readonly string[] | undefined) ?? [];
@@ -102,7 +102,7 @@ function effortField({ thinking }: GeminiRequest, model: HostedModel, conversion
   return effort === null ? {} : { reasoning_effort: effort };
 }
 
-/** Null when the model is to decide, as with a budget of -1. */
+/** Returns the effort; null when the model is to decide, as with a budget of -1. */
 function wantedEffort({ thinkingBudget: budget, thinkingLevel: level }: JsonObject): Effort | null {
   const named = typeof level === "string" ? level.toLowerCase() : null;
   if (isEffort(named)) return named;

@@ -23,7 +23,7 @@ function parametersOf({ parameters, parametersJsonSchema }: JsonObject): JsonObj
   return isObject(schema) ? toJsonSchema(schema) : null;
 }
 
-/** Why the request needs Google's own tools: they are all it has. */
+/** Reasons for Google's own tools: the request has no others. */
 export function readToolNeeds({ tools }: Pick<GeminiRequest, "tools">): readonly string[] {
   if (declarationsIn(tools).length > 0) return [];
   return builtInNames(tools).map((name) => `the tool '${name}' runs at Google only`);
@@ -62,7 +62,7 @@ function convertName(name: string, conversion: Conversion): string {
   return short;
 }
 
-/** Of several allowed functions, the others are not offered: no host but OpenAI knows a choice among some. */
+/** Leaves out functions that are not allowed: no host but OpenAI knows a choice among some. */
 function allowedFunctions(request: Pick<GeminiRequest, "tools" | "calling">): readonly Tool[] {
   const functions = readFunctions(request);
   const allowed = allowedNames(request);

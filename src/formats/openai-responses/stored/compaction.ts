@@ -17,7 +17,7 @@ export function compactionItem(id: string, sealed: string): JsonItem {
   return { type: "compaction", id, encrypted_content: `${OURS}${sealed}` };
 }
 
-/** What the model sees in place of the compaction item. */
+/** The message that the model sees in place of the compaction item. */
 export function summaryMessage(summary: string): JsonItem {
   const text = `Summary of the conversation so far:\n\n${summary}`;
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
@@ -29,7 +29,7 @@ const ASK = [
   "Write in the language of the conversation. Write the summary only.",
 ].join(" ");
 
-/** Whether texts, together, are few enough for the model. */
+/** Tells whether texts, together, are few enough for the model. */
 type Fits = (texts: readonly string[]) => boolean;
 
 /** The request for the summary. Routing controls and the model are those of the client's request. */

@@ -67,7 +67,7 @@ function blocksOf(text: string): readonly string[] {
 
 const DATA = "data: ";
 
-/** Null for a ping. Only a line feed ends a line here: JSON may have every other separator in its texts. */
+/** Reads an event; null for a ping. Only a line feed ends a line here: JSON may have every other separator in its texts. */
 function readEvent(block: string): JsonObject | null {
   const lines = block.split("\n").filter((line) => line.startsWith(DATA));
   return lines.length === 0 ? null : parseObject(Buffer.from(lines.map((line) => line.slice(DATA.length)).join("\n")));

@@ -5,7 +5,7 @@ import { isId, type JsonItem } from "../../../core/responses/stored.ts";
 import { objectsIn } from "../../json/fields.ts";
 import { itemType } from "../items.ts";
 
-/** How ids begin, by the type of the item. */
+/** Prefixes of ids, by the type of the item. */
 const PREFIXES: ReadonlyMap<string, string> = new Map([
   ["message", "msg"],
   ["reasoning", "rs"],
@@ -22,7 +22,7 @@ export function inputItems(input: unknown): readonly JsonItem[] {
   return objectsIn(input);
 }
 
-/** As lists show them: with type, id and content parts. `stem` makes the ids unique. */
+/** Writes items for lists: with type, id and content parts. `stem` makes the ids unique. */
 export function storedItems(items: readonly JsonItem[], stem: string): readonly JsonItem[] {
   return items.map((item, index) => {
     const type = typeof item.type === "string" ? item.type : "message";

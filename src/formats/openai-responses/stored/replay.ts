@@ -17,7 +17,7 @@ export function replayEvents(response: JsonItem, startingAfter: number): string 
     .join("");
 }
 
-/** What ends a stream that just stopped; one that broke was ended by its writer. `sent` is what it had so far. */
+/** Ends a stream that just stopped; one that broke was ended by its writer. `sent` is the stream so far. */
 export function closingEvents(response: JsonItem, sent: string): string {
   const { error, status } = response;
   const opened: JsonObject[] = sent === "" ? openingEvents(response) : [];

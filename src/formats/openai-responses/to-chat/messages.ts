@@ -33,7 +33,7 @@ export function convertInput({ instructions, input }: Prompt, conversion: Conver
 
 const CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
 const RESULTS: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
-/** They bring tools, which are read with the tools of the request. */
+/** Items that bring tools, which are read with the tools of the request. */
 const SILENT: ReadonlySet<string> = new Set(["additional_tools", "tool_search_call", "tool_search_output"]);
 
 function convertItems(items: readonly JsonObject[], messages: ChatMessage[], conversion: Conversion): void {
@@ -67,7 +67,7 @@ function convertItems(items: readonly JsonObject[], messages: ChatMessage[], con
   close();
 }
 
-/** Whether the model made the item. */
+/** Tells whether the model made the item. */
 function isModels({ role }: JsonObject, type: string): boolean {
   return type === "reasoning" || CALLS.has(type) || (type === "message" && role === "assistant");
 }
@@ -102,7 +102,7 @@ function pairResults(items: readonly JsonObject[]): PairedResults {
   return { of: paired, known };
 }
 
-/** What the model said in one go. */
+/** Items that the model said in one go. */
 class ModelTurn {
   readonly #texts: JsonObject[] = [];
   readonly #thoughts: string[] = [];

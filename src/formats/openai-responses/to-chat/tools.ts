@@ -12,7 +12,7 @@ export interface CallableTool {
   readonly type: "function" | "custom";
   readonly name: string;
   readonly namespace: string | null;
-  /** What models of other formats know it by. */
+  /** The name under which models of other formats know the tool. */
   readonly chatName: string;
   readonly definition: JsonObject;
 }
@@ -87,7 +87,7 @@ function onceByName(tools: readonly CallableTool[]): readonly CallableTool[] {
   return tools.length < 2 ? tools : [...new Map(tools.map((tool) => [tool.chatName, tool])).values()];
 }
 
-/** What routing sees of the tools. */
+/** Tools for routing. */
 export function routedTools({ callable, builtIn }: GivenTools, needs: readonly string[]): readonly Tool[] {
   const tools: Tool[] = callable.map((tool) => ({
     name: tool.chatName,
@@ -101,7 +101,7 @@ export function routedTools({ callable, builtIn }: GivenTools, needs: readonly s
 /** Finds tools for a model; other models are given all tools from the start. */
 const HELPERS: ReadonlySet<unknown> = new Set(["tool_search", "programmatic_tool_calling"]);
 
-/** Why the request needs a provider of its own format: it has no other tools, or asks for one of these. */
+/** Reasons for a provider of the request's own format: it has no other tools, or asks for one of these. */
 export function readBuiltInNeeds({ callable, builtIn }: GivenTools, choice: unknown): readonly string[] {
   if (choice === "none") return [];
   if (isObject(choice) && isBuiltInChoice(choice)) return [needOf(choice)];
