@@ -17,12 +17,9 @@ import type { OutcomesSchema } from "../src/http/api/outcomes.ts";
 import type { ListedProfileSchema, ProfileSchema } from "../src/http/api/profiles.ts";
 import type { HealthSchema, ProviderSchema, ProviderTestedSchema } from "../src/http/api/providers.ts";
 import type { ReplaySchema } from "../src/http/api/replay.ts";
+import type { RequestLineSchema } from "../src/http/api/requests/line.ts";
 import type { OverviewSchema } from "../src/http/api/requests/overview.ts";
-import type {
-  RecordedDecisionSchema,
-  RecordedRequestSchema,
-  RequestLineSchema,
-} from "../src/http/api/requests/record.ts";
+import type { RecordedDecisionSchema, RecordedRequestSchema } from "../src/http/api/requests/record.ts";
 import type { HistogramSchema, TotalsSchema } from "../src/http/api/requests/routes.ts";
 import type { RequestSessionDetailSchema, RequestSessionSchema } from "../src/http/api/requests/sessions.ts";
 import type { SettingsSchema } from "../src/http/api/settings.ts";

@@ -2,7 +2,8 @@
 // processes have written some. Keeps nothing, and asks the store only while somebody watches.
 
 import type { Log } from "../core/log.ts";
-import type { RequestLog, RequestSummary } from "../core/requests/log.ts";
+import type { RequestSummary } from "../core/requests/fields.ts";
+import type { RequestLog } from "../core/requests/log.ts";
 import type { WrittenRecord } from "../core/requests/waiting.ts";
 
 interface Watcher {

@@ -3,9 +3,9 @@
 import type { Page } from "../accounts.ts";
 import type { Decision } from "../decision.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
-import type { SessionState } from "../session.ts";
 import type { Tier } from "../tiers.ts";
 import type { CostRange } from "./buckets.ts";
+import type { FieldFilter, RequestSummary } from "./fields.ts";
 import type { StoredSample } from "./outcomes.ts";
 import type {
   AnsweredAt,
@@ -13,30 +13,16 @@ import type {
   ContentRecord,
   CostRecord,
   Features,
-  RequestLabels,
   ToolCallCheck,
   ToolCallTally,
 } from "./records.ts";
 
-/** A field that is absent does not filter; null asks for requests that have no such thing. */
-export interface RequestFilter {
+export interface RequestFilter extends FieldFilter {
   readonly accountId: string;
   readonly fromMs?: number;
   /** Not included itself. */
   readonly toMs?: number;
-  readonly tier?: string | null;
-  readonly model?: string | null;
-  readonly keyId?: string;
-  /** The provider whose model answered. */
-  readonly provider?: string | null;
-  /** The saved profile of the key. */
-  readonly profileId?: string | null;
-  /** How the request asked to be routed. */
-  readonly profile?: string | null;
-  readonly category?: string;
   readonly status?: StatusFilter;
-  readonly isFallback?: boolean;
-  readonly isAdjusted?: boolean;
   /** Any of these. */
   readonly answeredAt?: readonly AnsweredAt[];
   /** A provider that failed it. */
@@ -47,10 +33,8 @@ export interface RequestFilter {
   readonly latency?: NumberRange;
   /** All tokens of a request together. */
   readonly tokens?: NumberRange;
-  readonly user?: string | null;
   /** A tag that it has; with any value where that is null. */
   readonly tag?: { readonly name: string; readonly value: string | null };
-  readonly session?: string | null;
   /** The beginning of a request id. */
   readonly requestIdStart?: string;
   /** Words of prompt and answer, as far as those are kept. */
@@ -92,45 +76,6 @@ export type StatusFilter =
   | { readonly kind: "error" }
   /** Answers that began well and broke off on a provider's or our side. */
   | { readonly kind: "broken" };
-
-/** One row of the request log. */
-export interface RequestSummary extends RequestLabels {
-  readonly id: string;
-  readonly requestId: string;
-  readonly keyId: string;
-  readonly atMs: number;
-  readonly route: string;
-  readonly status: number;
-  readonly errorCode: string | null;
-  readonly isError: boolean;
-  readonly isStream: boolean;
-  readonly tier: string | null;
-  readonly classifiedTier: string | null;
-  readonly category: string | null;
-  readonly profile: string | null;
-  /** The saved profile of the key. */
-  readonly profileId: string | null;
-  readonly toolScenario: string | null;
-  /** Who answered; null when nobody did. */
-  readonly model: string | null;
-  readonly provider: string | null;
-  readonly isFallback: boolean;
-  readonly isAdjusted: boolean;
-  readonly attempts: number;
-  /** Those that failed a request which the first try did not answer. */
-  readonly failedProviders: readonly string[];
-  readonly buckets: TokenBuckets | null;
-  readonly isEstimated: boolean;
-  readonly charge: NanoUsd | null;
-  readonly baseline: NanoUsd | null;
-  readonly latencyMs: number;
-  readonly firstContentMs: number | null;
-  readonly ending: string | null;
-  readonly session: string | null;
-  readonly sessionState: SessionState | null;
-  /** The beginning of what was asked; null where content is not kept. */
-  readonly preview: string | null;
-}
 
 export interface StoredRequest {
   readonly summary: RequestSummary;

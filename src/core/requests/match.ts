@@ -3,39 +3,26 @@
 
 import type { NanoUsd } from "../money.ts";
 import type { CostRange } from "./buckets.ts";
-import type { NumberRange, RequestFilter, RequestSummary, StatusFilter } from "./log.ts";
+import { FILTER_FIELDS, type RequestSummary } from "./fields.ts";
+import type { NumberRange, RequestFilter, StatusFilter } from "./log.ts";
 import { answeredAtOf, type Tags, tokensOf } from "./records.ts";
 
 export function matchesFilter(filter: RequestFilter, line: RequestSummary): boolean {
   return (
     isWithin(filter, line.atMs) &&
-    isSame(filter.tier, line.tier) &&
-    isSame(filter.model, line.model) &&
-    isSame(filter.keyId, line.keyId) &&
-    isSame(filter.provider, line.provider) &&
-    isSame(filter.profileId, line.profileId) &&
-    isSame(filter.profile, line.profile) &&
-    isSame(filter.category, line.category) &&
-    isSame(filter.isFallback, line.isFallback) &&
-    isSame(filter.isAdjusted, line.isAdjusted) &&
+    FILTER_FIELDS.every(({ name }) => filter[name] === undefined || filter[name] === line[name]) &&
     (filter.answeredAt === undefined || filter.answeredAt.some((at) => at === answeredAtOf(line))) &&
     (filter.failedProvider === undefined || line.failedProviders.includes(filter.failedProvider)) &&
     (filter.status === undefined || hasStatus(filter.status, line)) &&
     (filter.cost === undefined || hasCost(filter.cost, line.charge)) &&
     isInRange(filter.latency, line.latencyMs) &&
     isInRange(filter.tokens, tokensOf(line.buckets)) &&
-    isSame(filter.user, line.user) &&
-    isSame(filter.session, line.session) &&
     hasTag(filter.tag, line.tags) &&
     line.requestId.startsWith(filter.requestIdStart ?? "")
   );
 }
 
 const ERROR_STATUS = 400;
-
-function isSame<T>(wanted: T | undefined, actual: T): boolean {
-  return wanted === undefined || wanted === actual;
-}
 
 function isWithin({ fromMs = 0, toMs = Number.POSITIVE_INFINITY }: RequestFilter, atMs: number): boolean {
   return atMs >= fromMs && atMs < toMs;

@@ -1,15 +1,8 @@
 // Records on their way into the store. Each waits as few flat values, and soon as bytes of a batch, because a garbage
 // collector copies whatever else waits.
 
-import type { RequestSummary } from "./log.ts";
-import {
-  failedProvidersOf,
-  isAdjusted,
-  isFailed,
-  type NewContent,
-  type RequestRecord,
-  type ToolCallCheck,
-} from "./records.ts";
+import type { RequestSummary } from "./fields.ts";
+import type { NewContent, RequestRecord, ToolCallCheck } from "./records.ts";
 
 /** What is written of a record. It shares no object with the request that it was made of, but for its content. */
 export interface WaitingRecord {
@@ -48,44 +41,4 @@ export interface RecordStore<Batch extends RecordBatch = RecordBatch> {
   write(batch: Batch): Promise<void>;
   /** Deletes the oldest records from before that time, at most so many; returns how many. */
   deleteBefore(atMs: number, most: number): Promise<number>;
-}
-
-/** The row of the log that the record becomes. */
-export function summaryOf(record: RequestRecord): RequestSummary {
-  const { decision, answeredBy, cost } = record;
-  return {
-    id: record.id,
-    requestId: record.requestId,
-    keyId: record.keyId,
-    atMs: record.atMs,
-    route: record.route,
-    status: record.status,
-    errorCode: record.errorCode,
-    isError: isFailed(record),
-    isStream: record.isStream,
-    tier: decision?.tier ?? null,
-    classifiedTier: decision?.classifiedTier ?? null,
-    category: decision?.category ?? null,
-    profile: decision?.profile ?? null,
-    profileId: record.profileId,
-    toolScenario: decision?.toolScenario ?? null,
-    model: answeredBy?.model ?? null,
-    provider: answeredBy?.provider ?? null,
-    isFallback: record.isFallback,
-    isAdjusted: isAdjusted(record),
-    attempts: record.attempts.length,
-    failedProviders: failedProvidersOf(record),
-    buckets: cost?.buckets ?? null,
-    isEstimated: cost?.isEstimated ?? false,
-    charge: cost?.charge ?? null,
-    baseline: cost?.baseline ?? null,
-    latencyMs: record.latencyMs,
-    firstContentMs: record.firstContentMs,
-    ending: record.ending,
-    session: record.session,
-    sessionState: record.sessionState,
-    user: record.user,
-    tags: record.tags,
-    preview: record.content?.preview ?? null,
-  };
 }

@@ -23,7 +23,7 @@ import {
   flagOf,
   groupFilterOf,
   groupFilters,
-  keyFilter,
+  keyFilters,
   range,
   timeOf,
 } from "./requests/filter.ts";
@@ -121,7 +121,7 @@ export const USAGE_ROUTES: readonly ApiRoute[] = [
   get("getProviderFailures", "/api/usage/failures", {
     summary:
       "Failed requests by provider, by hour, day or over the range; a request that failed at two counts for both",
-    parameters: [...range, query("by", Type.Enum([...USAGE_STEPS], { default: "day" })), keyFilter],
+    parameters: [...range, query("by", Type.Enum([...USAGE_STEPS], { default: "day" })), ...keyFilters],
     response: FailurePageSchema,
     async handle({ request }, edge) {
       const step = oneOf("by", queryOf(request, "by") ?? "day", USAGE_STEPS);

@@ -6,6 +6,7 @@ import {
   type TObjectOptions,
   type TProperties,
   type TSchema,
+  type TSchemaOptions,
   type TUnsafe,
   Type,
 } from "typebox";
@@ -49,7 +50,8 @@ export const AnyText = Type.String();
 export const Integer = Type.Integer();
 export const Flag = Type.Boolean();
 
-export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+export const nullable = <Schema extends TSchema>(schema: Schema, options: TSchemaOptions = {}) =>
+  Type.Union([schema, Type.Null()], options);
 
 /** A field that may be left out, or be null. */
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema));
@@ -63,8 +65,8 @@ export function listed(values: readonly string[], options: object = {}): TUnsafe
 }
 
 /** An object of values by name. */
-export function byName<Value>(value: TSchema): TUnsafe<Readonly<Record<string, Value>>> {
-  return Type.Unsafe<Readonly<Record<string, Value>>>({ type: "object", additionalProperties: value });
+export function byName<Value>(value: TSchema, options: object = {}): TUnsafe<Readonly<Record<string, Value>>> {
+  return Type.Unsafe<Readonly<Record<string, Value>>>({ type: "object", additionalProperties: value, ...options });
 }
 
 /** No control characters: a terminal would obey them, and PostgreSQL cannot store all of them. */

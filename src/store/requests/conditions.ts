@@ -3,6 +3,7 @@
 
 import type { Db, SqlValue } from "../../core/db.ts";
 import type { CostRange } from "../../core/requests/buckets.ts";
+import { FILTER_FIELDS, type FieldFilter, type LoggedField } from "../../core/requests/fields.ts";
 import type { NumberRange, RequestFilter, StatusFilter } from "../../core/requests/log.ts";
 import { type AnsweredAt, recordIdAt } from "../../core/requests/records.ts";
 import { inListSql, listValue } from "../dialect.ts";
@@ -40,24 +41,23 @@ export interface RequestAccess {
 
 export const BY_INDEX: RequestAccess = { account: "account_id", isTagScanned: false };
 
+/** Filters that the counters know, too. */
+export const COUNTED_FIELDS = FILTER_FIELDS.filter(({ filter }) => filter === "counted");
+const LOGGED_FIELDS = FILTER_FIELDS.filter(({ filter }) => filter === "logged");
+
 /** All but the time, the cost, the request id and the attempts: those the two tables have not in common. */
 export function addFilter(where: Conditions, filter: RequestFilter, account = "account_id"): void {
   where.add(`${account} = ?`, filter.accountId);
-  const texts = {
-    tier: filter.tier,
-    model: filter.model,
-    key_id: filter.keyId,
-    provider: filter.provider,
-    profile_id: filter.profileId,
-    profile: filter.profile,
-    category: filter.category,
-  };
-  for (const [column, value] of Object.entries(texts)) {
-    if (value !== undefined) where.add(`${column} = ?`, value ?? "");
-  }
-  if (filter.isFallback !== undefined) where.add(`is_fallback = ${filter.isFallback ? 1 : 0}`);
-  if (filter.isAdjusted !== undefined) where.add(`is_adjusted = ${filter.isAdjusted ? 1 : 0}`);
+  for (const field of COUNTED_FIELDS) addField(where, field, filter[field.name]);
   if (filter.status !== undefined) addStatus(where, filter.status);
+}
+
+function addField(where: Conditions, { column, filter }: LoggedField, value: FieldFilter[keyof FieldFilter]): void {
+  if (value === undefined) return;
+  // A flag stands in the statement itself, where the index of fallbacks is found by it.
+  if (typeof value === "boolean") where.add(`${column} = ${value ? 1 : 0}`);
+  else if (filter === "counted") where.add(`${column} = ?`, value ?? "");
+  else addLabel(where, column, value);
 }
 
 /** The filters that only the requests themselves can answer. */
@@ -112,8 +112,9 @@ export function addRequestId(where: Conditions, start: string, column = "request
 
 /** The filters that neither the counters nor the index of a second attempt know. */
 export function isUncounted(filter: RequestFilter): boolean {
-  const { latency, tokens, user, tag, session, requestIdStart, words } = filter;
-  return [latency, tokens, user, tag, session, requestIdStart, words].some((each) => each !== undefined);
+  const { latency, tokens, tag, requestIdStart, words } = filter;
+  const own = LOGGED_FIELDS.map(({ name }) => filter[name]);
+  return [latency, tokens, tag, requestIdStart, words, ...own].some((each) => each !== undefined);
 }
 
 /** On the requests: the whole filter. */
@@ -135,8 +136,10 @@ export function addOwn(where: Conditions, kind: Db["kind"], filter: RequestFilte
   if (filter.cost !== undefined) addCost(where, filter.cost);
   addNumbers(where, "latency_ms", filter.latency);
   addNumbers(where, "tokens", filter.tokens);
-  addLabel(where, "end_user", filter.user);
-  addSession(where, kind, filter.session);
+  const { session, ...rest } = filter;
+  for (const field of LOGGED_FIELDS) if (field.name !== "session") addField(where, field, rest[field.name]);
+  if (typeof session === "string") addSessions(where, kind, { sessions: [session] });
+  else addLabel(where, "session", session);
   if (filter.tag !== undefined) addTag(where, filter.accountId, filter.tag);
   if (filter.words !== undefined) addWords(where, kind, { ...filter, words: filter.words });
 }
@@ -150,11 +153,6 @@ function addNumbers(where: Conditions, column: string, { from, to }: NumberRange
 export function addLabel(where: Conditions, column: string, value: string | null | undefined): void {
   if (value === null) where.add(`${column} = ''`);
   else if (value !== undefined) where.add(`${column} = ? AND ${column} <> ''`, value);
-}
-
-function addSession(where: Conditions, kind: Db["kind"], session: string | null | undefined): void {
-  if (session === undefined || session === null) addLabel(where, "session", session);
-  else addSessions(where, kind, { sessions: [session] });
 }
 
 /** The turns of these sessions, from an id on. */

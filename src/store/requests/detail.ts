@@ -2,7 +2,8 @@
 // Reading it needs the row of the log as well.
 
 import type { Candidate, Controls, Decision, HostChoice } from "../../core/decision.ts";
-import type { RequestDetail, RequestSummary } from "../../core/requests/log.ts";
+import type { RequestSummary } from "../../core/requests/fields.ts";
+import type { RequestDetail } from "../../core/requests/log.ts";
 import type { AttemptRecord, CostRecord, RequestRecord, ToolCallCheck } from "../../core/requests/records.ts";
 import type { DecidedSession } from "../../core/session.ts";
 
@@ -117,7 +118,8 @@ function toSession({ thread, isLoop, cachedTokens, escalation }: DecidedSession)
 
 function readSession(stored: StoredSession, { session: id, sessionState }: RequestSummary): DecidedSession | null {
   if (id === null) return null;
-  const rest = { state: sessionState ?? "started", keyId: null, task: 0, isPrefixSeen: false } as const;
+  const state = (sessionState ?? "started") as DecidedSession["state"];
+  const rest = { state, keyId: null, task: 0, isPrefixSeen: false } as const;
   return { id, cachedTokens: 0, escalation: 0, ...rest, ...stored };
 }
 

@@ -14,7 +14,15 @@ import {
   TAG,
 } from "../../core/requests/explore.ts";
 import { accessOf } from "./access.ts";
-import { addAll, addFilter, BY_INDEX, type Conditions, newConditions, type RequestAccess } from "./conditions.ts";
+import {
+  addAll,
+  addFilter,
+  BY_INDEX,
+  COUNTED_FIELDS,
+  type Conditions,
+  newConditions,
+  type RequestAccess,
+} from "./conditions.ts";
 import { ALL_KEYS, FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, SPAN_MS } from "./totals.ts";
 
 export function createExploreLog(db: Db): ExploreLog {
@@ -60,23 +68,14 @@ const TOTALS: Source = {
   filters: ["accountId", "tier", "model", "keyId"],
 };
 
-const LOGGED = { ...GROUPS, provider: "provider", category: "category", keyProfile: "profile_id", profile: "profile" };
+const LOGGED = { ...GROUPS, ...Object.fromEntries(COUNTED_FIELDS.map(({ api, column }) => [api, column])) };
 
 /** Kept as long as the requests: counts and money for more dimensions. */
 const COUNTERS: Source = {
   table: "request_counts",
   columns: { ...LOGGED, hour: "start_at", day: "start_at" },
   sums: { requests: "requests", errors: "requests * is_error", cost: "charge", saved: "baseline - charge" },
-  filters: [
-    ...(TOTALS.filters ?? []),
-    "provider",
-    "profileId",
-    "profile",
-    "category",
-    "status",
-    "isFallback",
-    "isAdjusted",
-  ],
+  filters: ["accountId", "status", ...COUNTED_FIELDS.map(({ name }) => name)],
 };
 
 /** Everything, and the slowest. */

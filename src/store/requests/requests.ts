@@ -1,7 +1,6 @@
 // Reads the request log: pages, one request as a whole, its histogram, feedback, and recent decisions.
 
 import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
-import type { TokenBuckets } from "../../core/money.ts";
 import type {
   AppFeedback,
   DecisionLog,
@@ -10,12 +9,11 @@ import type {
   MarkedRequest,
   PastRequest,
   RequestLog,
-  RequestSummary,
   StoredRequest,
 } from "../../core/requests/log.ts";
-import { type ContentRecord, type Features, NO_TAGS, type Tags } from "../../core/requests/records.ts";
-import type { SessionState } from "../../core/session.ts";
+import type { ContentRecord, Features } from "../../core/requests/records.ts";
 import type { Tier } from "../../core/tiers.ts";
+import { textOrNull, toSummary } from "./columns.ts";
 import { addRequestId, addSessions, newConditions } from "./conditions.ts";
 import { readHistogram } from "./counts.ts";
 import { readDetail } from "./detail.ts";
@@ -142,60 +140,6 @@ const MARKS = `SELECT id, CASE WHEN tier <> '' THEN tier ELSE app_tier END AS ti
 async function rowsOf(db: Db, condition: string, params: readonly SqlValue[]): Promise<readonly SqlRow[] | null> {
   const rows = await db.query(`SELECT * FROM requests WHERE account_id = $1 AND ${condition}`, params);
   return rows.length === 0 ? null : rows;
-}
-
-/** Reads a row of the log. */
-export function toSummary(row: SqlRow): RequestSummary {
-  return {
-    id: String(row.id),
-    requestId: String(row.request_id),
-    keyId: String(row.key_id),
-    atMs: Number(row.created_at),
-    route: String(row.route),
-    status: Number(row.status),
-    errorCode: textOrNull(row.error_code),
-    isError: Number(row.is_error) === 1,
-    isStream: Number(row.is_stream) === 1,
-    tier: textOrNull(row.tier),
-    classifiedTier: textOrNull(row.classified_tier),
-    category: textOrNull(row.category),
-    profile: textOrNull(row.profile),
-    profileId: textOrNull(row.profile_id),
-    toolScenario: textOrNull(row.tool_scenario),
-    model: textOrNull(row.model),
-    provider: textOrNull(row.provider),
-    isFallback: Number(row.is_fallback) === 1,
-    isAdjusted: Number(row.is_adjusted) === 1,
-    attempts: Number(row.attempts),
-    failedProviders: row.failed_providers ? (JSON.parse(String(row.failed_providers)) as string[]) : [],
-    buckets: toBuckets(row),
-    isEstimated: Number(row.is_estimated) === 1,
-    charge: row.charge == null ? null : BigInt(row.charge),
-    baseline: row.baseline == null ? null : BigInt(row.baseline),
-    latencyMs: Number(row.latency_ms),
-    firstContentMs: row.first_content_ms == null ? null : Number(row.first_content_ms),
-    ending: textOrNull(row.ending),
-    session: textOrNull(row.session),
-    sessionState: textOrNull(row.session_state) as SessionState | null,
-    user: textOrNull(row.end_user),
-    tags: row.tags ? (JSON.parse(String(row.tags)) as Tags) : NO_TAGS,
-    preview: textOrNull(row.preview),
-  };
-}
-
-function toBuckets(row: SqlRow): TokenBuckets | null {
-  if (row.input_tokens == null) return null;
-  return {
-    input: Number(row.input_tokens),
-    cacheRead: Number(row.cache_read_tokens),
-    cacheWrite: Number(row.cache_write_tokens),
-    output: Number(row.output_tokens),
-  };
-}
-
-/** Missing text is stored as the empty text. */
-function textOrNull(value: SqlValue | undefined): string | null {
-  return value == null || value === "" ? null : String(value);
 }
 
 function toContent(row: SqlRow): ContentRecord {

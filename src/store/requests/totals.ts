@@ -4,7 +4,7 @@
 import type { Db, Statement } from "../../core/db.ts";
 import type { NanoUsd } from "../../core/money.ts";
 import { bucketOf, costStep, LATENCY_BOUNDS_MS, OVERHEAD_BOUNDS_MS } from "../../core/requests/buckets.ts";
-import type { RequestSummary } from "../../core/requests/log.ts";
+import type { RequestSummary } from "../../core/requests/fields.ts";
 import { type AnsweredAt, answeredAtOf, type ToolCallTally, tokensOf } from "../../core/requests/records.ts";
 import type { WaitingRecord } from "../../core/requests/waiting.ts";
 import { type BulkInsert, bulkInsert, flag, type InsertColumn, type InsertShape, integer, text } from "../dialect.ts";

@@ -1,21 +1,9 @@
 // Writes request records: rows of the log with their details, and what they add to the totals, in one transaction.
 
 import type { Db, SqlValue, Statement } from "../../core/db.ts";
-import {
-  type NewContent,
-  NO_TAGS,
-  overheadMsOf,
-  recordIdAt,
-  type Tags,
-  tokensOf,
-} from "../../core/requests/records.ts";
-import {
-  type RecordBatch,
-  type RecordStore,
-  summaryOf,
-  type WaitingRecord,
-  type WrittenRecord,
-} from "../../core/requests/waiting.ts";
+import { summaryOf } from "../../core/requests/fields.ts";
+import { type NewContent, NO_TAGS, overheadMsOf, recordIdAt } from "../../core/requests/records.ts";
+import type { RecordBatch, RecordStore, WaitingRecord, WrittenRecord } from "../../core/requests/waiting.ts";
 import {
   type BulkInsert,
   bulkInsert,
@@ -23,13 +11,12 @@ import {
   flag,
   freeText,
   type InsertShape,
-  integer,
   text,
   withoutNul,
 } from "../dialect.ts";
 import { freePacked } from "../sqlite/packed-rows.ts";
+import { REQUESTS, toSummary } from "./columns.ts";
 import { readDetail, toDetail } from "./detail.ts";
-import { toSummary } from "./requests.ts";
 import { addToTotals, createTotalsWriter, newTotals, SPAN_MS, type Totals } from "./totals.ts";
 import { createWordsWriter, wordsDeletion } from "./write-words.ts";
 
@@ -132,61 +119,6 @@ function newBatch({ requests, details, tags }: RecordInserts): PackedBatch {
 /** For counters whose whole day is over before that time. One index seek per account instead of a table scan. */
 const DELETE_COUNTS = `DELETE FROM request_counts
   WHERE account_id IN (SELECT DISTINCT account_id FROM request_key_days) AND span IN ('hour', 'day') AND start_at < $1`;
-
-/** The rows of the log. Text that is missing is stored as the empty text, so that filters need no IS NULL. */
-const REQUESTS: InsertShape<WaitingRecord> = {
-  table: "requests",
-  columns: {
-    id: text(({ summary }) => summary.id),
-    request_id: text(({ summary }) => summary.requestId),
-    account_id: text(({ accountId }) => accountId),
-    key_id: text(({ summary }) => summary.keyId),
-    route: text(({ summary }) => summary.route),
-    error_code: text(({ summary }) => summary.errorCode ?? ""),
-    tier: text(({ summary }) => summary.tier ?? ""),
-    classified_tier: text(({ summary }) => summary.classifiedTier ?? ""),
-    category: text(({ summary }) => summary.category ?? ""),
-    profile: text(({ summary }) => summary.profile ?? ""),
-    tool_scenario: text(({ summary }) => summary.toolScenario ?? ""),
-    model: text(({ summary }) => summary.model ?? ""),
-    provider: text(({ summary }) => summary.provider ?? ""),
-    ending: text(({ summary }) => summary.ending ?? ""),
-    profile_id: text(({ summary }) => summary.profileId ?? ""),
-    failed_providers: text(({ summary }) => writeProviders(summary.failedProviders)),
-    created_at: integer(({ summary }) => summary.atMs),
-    status: integer(({ summary }) => summary.status),
-    is_error: flag(({ summary }) => summary.isError),
-    is_stream: flag(({ summary }) => summary.isStream),
-    is_fallback: flag(({ summary }) => summary.isFallback),
-    attempts: integer(({ summary }) => summary.attempts),
-    input_tokens: integer(({ summary }) => summary.buckets?.input ?? null),
-    cache_read_tokens: integer(({ summary }) => summary.buckets?.cacheRead ?? null),
-    cache_write_tokens: integer(({ summary }) => summary.buckets?.cacheWrite ?? null),
-    output_tokens: integer(({ summary }) => summary.buckets?.output ?? null),
-    is_estimated: flag(({ summary }) => summary.isEstimated),
-    charge: integer(({ summary }) => summary.charge),
-    baseline: integer(({ summary }) => summary.baseline),
-    latency_ms: integer(({ summary }) => summary.latencyMs),
-    first_content_ms: integer(({ summary }) => summary.firstContentMs),
-    is_adjusted: flag(({ summary }) => summary.isAdjusted),
-    session: text(({ summary }) => summary.session ?? ""),
-    session_state: text(({ summary }) => summary.sessionState ?? ""),
-    end_user: freeText(({ summary }) => summary.user ?? ""),
-    preview: freeText(({ summary }) => withoutNul(summary.preview ?? "")),
-    tokens: integer(({ summary }) => tokensOf(summary.buckets)),
-    tags: text(({ summary }) => (summary.tags === NO_TAGS ? "" : writeTags(summary.tags))),
-  },
-};
-
-/** JSON would write half of a surrogate pair as an escape, which SQLite turns into bytes that are no text. */
-function writeTags(tags: Tags): string {
-  const whole = Object.entries(tags).map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]);
-  return JSON.stringify(Object.fromEntries(whole));
-}
-
-function writeProviders(failed: readonly string[]): string {
-  return failed.length === 0 ? "" : JSON.stringify(failed);
-}
 
 const DETAILS: InsertShape<WaitingRecord> = {
   table: "request_details",

@@ -5,7 +5,7 @@ import type { Decision } from "../../../src/core/decision.ts";
 import { CATEGORIES } from "../../../src/core/decision.ts";
 import { NO_TAGS, type RequestRecord, recordIdAt } from "../../../src/core/requests/records.ts";
 import type { WrittenRecord } from "../../../src/core/requests/waiting.ts";
-import { summaryOf } from "../../../src/core/requests/waiting.ts";
+import { summaryOf } from "../../../src/core/requests/fields.ts";
 import { SESSION_STATES, type SessionState } from "../../../src/core/session.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 import { createRecordStore as createFlatStore } from "../../../src/store/requests/write.ts";

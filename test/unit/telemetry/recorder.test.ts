@@ -2,13 +2,9 @@
 
 import { describe, expect, it, vi } from "vitest";
 import type { Log } from "../../../src/core/log.ts";
+import { summaryOf } from "../../../src/core/requests/fields.ts";
 import type { RequestRecord } from "../../../src/core/requests/records.ts";
-import {
-  type RecordBatch,
-  type RecordStore,
-  summaryOf,
-  type WaitingRecord,
-} from "../../../src/core/requests/waiting.ts";
+import type { RecordBatch, RecordStore, WaitingRecord } from "../../../src/core/requests/waiting.ts";
 import { StoreUnavailable, UniqueViolation } from "../../../src/core/store-errors.ts";
 import { createRecorder, type RecorderOptions } from "../../../src/telemetry/recorder.ts";
 import { makeRecord, NOON } from "../../support/stores/records.ts";

@@ -1,6 +1,7 @@
 // The columns of the request log: what each shows, and which of them are shown. The choice is kept in this browser.
 
 import type { ComponentChildren } from "preact";
+import { FIELDS, LOG_FIELDS } from "../../../src/core/requests/fields.ts";
 import { balance, count, duration, percent } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { Popover } from "../../kit/popover.tsx";
@@ -27,8 +28,8 @@ export interface Column {
 
 const NONE = <span class="faint">—</span>;
 
-/** In the order of the table. */
-const COLUMNS: readonly Column[] = [
+/** Fields that are shown in a way of their own, in the order of the table. */
+const OWN_COLUMNS: readonly Column[] = [
   { id: "status", name: TEXT.status, show: (row) => <Status row={row} /> },
   {
     id: "tier",
@@ -59,7 +60,12 @@ const COLUMNS: readonly Column[] = [
     show: ({ key, keyName }) => <bdi>{keyName ?? key}</bdi>,
   },
   { id: "host", name: TEXT.host, isExtra: true, show: ({ provider }) => provider ?? NONE },
-  { id: "user", name: TEXT.user, isExtra: true, show: ({ user }) => (user === null ? NONE : <bdi>{user}</bdi>) },
+  {
+    id: "user",
+    name: LOG_FIELDS.user.title,
+    isExtra: true,
+    show: ({ user }) => (user === null ? NONE : <bdi>{user}</bdi>),
+  },
   {
     id: "tags",
     name: TEXT.tags,
@@ -71,7 +77,7 @@ const COLUMNS: readonly Column[] = [
   },
   {
     id: "session",
-    name: TEXT.session,
+    name: LOG_FIELDS.session.title,
     isExtra: true,
     show: ({ session }) => (session === null ? NONE : <a href={hrefTo(`/sessions/${session}`)}>{session}</a>),
   },
@@ -103,6 +109,25 @@ const COLUMNS: readonly Column[] = [
   { id: "first", name: TEXT.ttft, isNumber: true, show: ({ firstContentMs }) => duration(firstContentMs) },
   { id: "total", name: TEXT.total, sort: "latency", isNumber: true, show: ({ latencyMs }) => duration(latencyMs) },
 ];
+
+const OWN_IDS: readonly string[] = OWN_COLUMNS.map(({ id }) => id);
+
+/** And every other field that has a title. */
+const COLUMNS: readonly Column[] = [
+  ...OWN_COLUMNS,
+  ...FIELDS.flatMap(({ api, name, kind, title }): readonly Column[] => {
+    if (title === undefined || OWN_IDS.includes(api)) return [];
+    const isNumber = kind === "integer" || kind === "optionalInteger";
+    const show = (row: RequestLine) => shownValue(row[api as keyof RequestLine], name.endsWith("Ms"));
+    return [{ id: api, name: title, isExtra: true, isNumber, show }];
+  }),
+];
+
+function shownValue(value: unknown, isDuration: boolean): ComponentChildren {
+  if (value === null) return NONE;
+  if (typeof value === "number") return isDuration ? duration(value) : count(value);
+  return typeof value === "boolean" ? value && "✓" : String(value);
+}
 
 const STORED = "switchyard.columns";
 /** The ids of those that are shown. */

@@ -1,15 +1,15 @@
 // The filters of the request log by name: which there are, each in words, and how they travel in the address.
 
+import { FILTER_FIELDS } from "../../../src/core/requests/fields.ts";
 import { categoryName, usd } from "../../format.ts";
 import { type Changes, place } from "../../router.ts";
 import * as TEXT from "./text.ts";
 
 /** In the order of the chips. The API knows them by the same names. */
-const NAMES = [
-  ...["status", "tier", "model", "key", "category", "provider", "keyProfile", "profile"],
-  ...["costFrom", "costTo", "answered", "failed", "fallback", "adjusted", "q"],
-  ...["user", "tag", "session", "latencyFrom", "latencyTo", "tokensFrom", "tokensTo"],
-] as const;
+const NAMES: readonly string[] = [
+  ...["status", ...FILTER_FIELDS.map(({ api }) => api), "costFrom", "costTo", "answered", "failed", "q"],
+  ...["tag", "latencyFrom", "latencyTo", "tokensFrom", "tokensTo"],
+];
 
 /** Statuses to choose from; the address may hold others. */
 export const STATUSES = [

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { CATEGORIES } from "../../../src/core/decision.ts";
+import { FILTER_FIELDS, type LoggedField } from "../../../src/core/requests/fields.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 import { useLoad } from "../../api.ts";
 import { categoryName, usd } from "../../format.ts";
@@ -82,8 +83,9 @@ function MoreFilters({ providers, profiles }: MoreFiltersProps) {
         options={pairs(providers)}
         prefix={TEXT.failedPrefix}
       />
-      {(["user", "tag", "session"] as const).map((name) => (
-        <Typed key={name} name={name} label={TEXT.LABELS[name]} />
+      <Typed name="tag" label={TEXT.tagLabel} />
+      {FILTER_FIELDS.filter(({ filter }) => filter === "logged").map((field) => (
+        <FieldFilter key={field.name} field={field} />
       ))}
       {(["latencyFrom", "latencyTo", "tokensFrom", "tokensTo"] as const).map((name) => (
         <Typed key={name} name={name} label={TEXT.RANGE_NAMES[name]} isNumber />
@@ -92,6 +94,13 @@ function MoreFilters({ providers, profiles }: MoreFiltersProps) {
       <Switch name="fallback" label={TEXT.fallbackOnly} />
     </Popover>
   );
+}
+
+/** The filter of a field that has no place of its own above. */
+function FieldFilter({ field: { api, name, title = name, kind, values } }: { readonly field: LoggedField }) {
+  if (kind === "flag") return <Switch name={api} label={title} />;
+  if (values === undefined) return <Typed name={api} label={title} />;
+  return <Choice name={api} label={title} all={title} options={pairs(values)} />;
 }
 
 interface TypedProps {

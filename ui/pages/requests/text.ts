@@ -62,7 +62,7 @@ export const noModel = "No model";
 export const anyKey = "Any key";
 export const searchLabel = "Request id or text";
 export const searchHint = "Id or text…";
-export const LABELS = { user: "User", tag: "Tag (name=value)", session: "Session" } as const;
+export const tagLabel = "Tag (name=value)";
 export const RANGE_NAMES = {
   latencyFrom: "Min latency, ms",
   latencyTo: "Max latency, ms",
@@ -147,9 +147,7 @@ export const tableCaption = "Requests";
 export const timeIn = (zone: string) => `Time, ${zone}`;
 export const prompt = "Prompt";
 export const host = "Host";
-export const user = "User";
 export const tags = "Tags";
-export const session = "Session";
 export const columns = "Columns";
 export const utcTimes = "Times in UTC";
 export const costOf = (amount: string) => `${amount} cost`;

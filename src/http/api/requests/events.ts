@@ -14,7 +14,7 @@ import { AnyObject } from "../../openapi/schema.ts";
 import { accountOf } from "../exchange.ts";
 import { type ApiRoute, get, sentAs } from "../route.ts";
 import { filterOf, filters } from "./filter.ts";
-import { namesOf, writeSummary } from "./record.ts";
+import { namesOf, writeSummary } from "./line.ts";
 
 /** Events that may wait for one client. A slower client misses some, and is told. */
 const WAITING_MAX = 200;

@@ -3,11 +3,10 @@
 
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { CATEGORIES, ROUTING_PROFILES } from "../../../core/decision.ts";
 import { type NanoUsd, parseUsd, USD_TEXT } from "../../../core/money.ts";
+import { FILTER_FIELDS, type FieldFilter, type FilterName, type LoggedField } from "../../../core/requests/fields.ts";
 import type { NumberRange, RequestFilter, StatusFilter, UsageQuery, UsageStep } from "../../../core/requests/log.ts";
 import { ANSWERED_AT } from "../../../core/requests/records.ts";
-import { isTier, TIERS } from "../../../core/tiers.ts";
 import { invalid } from "../../../formats/json/fields.ts";
 import type { OperatorContext } from "../../context.ts";
 import { type Parameter, query } from "../../openapi/operation.ts";
@@ -34,52 +33,60 @@ export const range: readonly Parameter[] = [
   query("to", GivenTime, "Requests that began before this time."),
 ];
 
-export const userFilter = query("user", Id, "The end user that the caller named; `none`: it named none.");
+type FilterFields = typeof FILTER_FIELDS;
+
+function only(...names: readonly FilterName[]): FilterFields {
+  return FILTER_FIELDS.filter(({ name }) => names.includes(name));
+}
+
+/** Those that totals know. */
+const GROUP_FIELDS = only("tier", "model", "keyId");
+/** Those that conversations know. */
+const SESSION_FIELDS = only("user", "keyId");
+
+/** The parameters that `fieldFilterOf` reads. */
+function fieldFilters(fields: FilterFields): readonly Parameter[] {
+  return fields.map((field) => {
+    const { api, kind, values, about } = field;
+    const schema = kind === "flag" ? Flag : values === undefined ? Id : Type.Enum([...values, NONE]);
+    return query(api, schema, mayBeNone(field) ? `${about} \`${NONE}\`: requests without.` : about);
+  });
+}
+
+function mayBeNone({ kind }: LoggedField): boolean {
+  return kind === "optionalText" || kind === "freeText";
+}
 
 /** Totals of provider failures know no other filter. */
-export const keyFilter = query("key", Id, "The id of a key.");
+export const keyFilters = fieldFilters(only("keyId"));
+
+export const sessionFilters = fieldFilters(SESSION_FIELDS);
 
 /** The parameters that `groupFilterOf` reads. */
-export const groupFilters: readonly Parameter[] = [
-  query("tier", Type.Enum([...TIERS, NONE]), "`none`: refused before a tier was found."),
-  query("model", Id, "The model that answered; `none`: no model did."),
-  keyFilter,
-];
+export const groupFilters = fieldFilters(GROUP_FIELDS);
 
 /** The parameters that `filterOf` reads. */
 export const filters: readonly Parameter[] = [
   ...range,
-  ...groupFilters,
+  ...fieldFilters(FILTER_FIELDS),
   query(
     "status",
     Type.String({ pattern: STATUS.source }),
     "A status (402), several (401,404), a class (4xx), `broken` (streams), or `error`: all that failed.",
   ),
-  query("provider", Id, "The provider whose model answered; `none`: no model did."),
-  query("keyProfile", Id, "The id of the saved profile that the key had; `none`: it had none."),
-  query("profile", Type.Enum([...ROUTING_PROFILES, NONE]), "How it asked to be routed."),
-  query("fallback", Flag, "Whether another model than the one selected answered."),
   query(
     "answered",
     Type.String({ pattern: `^(${ANSWERED_AT.join("|")})(,(${ANSWERED_AT.join("|")}))*$`, examples: ["second,later"] }),
     `Which attempt answered: ${ANSWERED_AT.join(", ")}, or several, comma-separated; \`none\`: all attempts failed.`,
   ),
   query("failed", Id, "A provider that failed it, so that a fallback was needed or none was left."),
-  query(
-    "adjusted",
-    Flag,
-    "Whether more than the prompt decided: a floor, a ceiling, money, a missing ability, an open tool call, a fallback.",
-  ),
   query("costFrom", Amount, "What was charged, in USD: at least this."),
   query("costTo", Amount, "What was charged, in USD: less than this."),
-  query("category", Type.Enum([...CATEGORIES]), "What kind of request it was."),
   query("latencyFrom", Whole, "Latency in milliseconds: at least this."),
   query("latencyTo", Whole, "Latency in milliseconds: less than this."),
   query("tokensFrom", Whole, "All tokens together, read and written: at least this."),
   query("tokensTo", Whole, "All tokens together, read and written: less than this."),
-  userFilter,
   query("tag", Id, "A tag as `NAME=VALUE`, or `NAME` alone for any value."),
-  query("session", Id, "The session of a conversation; `none`: it belongs to none."),
   query(
     "q",
     Type.String({ maxLength: ID_MAX }),
@@ -107,20 +114,15 @@ export async function filterOf(request: FastifyRequest, edge: OperatorContext): 
   return {
     accountId,
     ...timesOf(request),
+    ...fieldFilterOf(request, FILTER_FIELDS),
     ...narrowingOf(request),
-    ...labelsOf(request),
     ...(await searchOf(request, edge, accountId)),
   };
 }
 
 /** The part of the filter that conversations know. */
 export function sessionFilterOf(request: FastifyRequest): Pick<RequestFilter, "fromMs" | "toMs" | "user" | "keyId"> {
-  const key = queryOf(request, "key");
-  return {
-    ...timesOf(request),
-    ...wordFilterOf(request, "user", "user"),
-    ...(key === null ? {} : { keyId: storable("key", key) }),
-  };
+  return { ...timesOf(request), ...fieldFilterOf(request, SESSION_FIELDS) };
 }
 
 function timesOf(request: FastifyRequest): Pick<RequestFilter, "fromMs" | "toMs"> {
@@ -140,18 +142,6 @@ async function searchOf(
   return isId ? { requestIdStart: text } : { words: text };
 }
 
-function labelsOf(request: FastifyRequest): Pick<Narrowing, "latency" | "tokens" | "user" | "session" | "tag"> {
-  const tag = queryOf(request, "tag");
-  const [name = "", ...value] = storable("tag", tag ?? "").split("=");
-  return {
-    ...rangeOf(request, "latency"),
-    ...rangeOf(request, "tokens"),
-    ...wordFilterOf(request, "user", "user"),
-    ...wordFilterOf(request, "session", "session"),
-    ...(tag === null ? {} : { tag: { name, value: value.length === 0 ? null : value.join("=") } }),
-  };
-}
-
 function rangeOf<Field extends "latency" | "tokens">(
   request: FastifyRequest,
   field: Field,
@@ -169,34 +159,39 @@ function wholeOf(request: FastifyRequest, name: string): number | null {
   throw invalid(name, `'${name}' must be a whole number.`);
 }
 
-function narrowingOf(request: FastifyRequest): Narrowing {
-  const status = queryOf(request, "status");
-  const category = queryOf(request, "category");
-  const [isFallback, isAdjusted] = [flagOf(request, "fallback"), flagOf(request, "adjusted")];
-  const [profile, failed] = [queryOf(request, "profile"), queryOf(request, "failed")];
-  return {
-    ...groupFilterOf(request),
-    ...wordFilterOf(request, "provider", "provider"),
-    ...wordFilterOf(request, "keyProfile", "profileId"),
-    ...costOf(request),
-    ...(profile === null ? {} : { profile: noneOr(oneOf("profile", profile, [...ROUTING_PROFILES, NONE])) }),
-    ...(status === null ? {} : { status: statusOf(status) }),
-    ...(category === null ? {} : { category: oneOf("category", category, CATEGORIES) }),
-    ...(isFallback === null ? {} : { isFallback }),
-    ...(isAdjusted === null ? {} : { isAdjusted }),
-    ...answeredOf(request),
-    ...(failed === null ? {} : { failedProvider: storable("failed", failed) }),
-  };
+/** The filters by a field of the log. */
+function fieldFilterOf(request: FastifyRequest, fields: FilterFields): FieldFilter {
+  const given = fields.flatMap((field) => {
+    const text = queryOf(request, field.api);
+    return text === null ? [] : [[field.name, filterValueOf(field, text)]];
+  });
+  return Object.fromEntries(given);
+}
+
+function filterValueOf(field: LoggedField, text: string): string | boolean | null {
+  const { api, kind, values } = field;
+  if (kind === "flag") return oneOf(api, text, ["true", "false"]) === "true";
+  const value = values === undefined ? storable(api, text) : oneOf(api, text, [...values, NONE]);
+  return mayBeNone(field) && value === NONE ? null : value;
 }
 
 /** The part of the filter that totals know, too. */
-export function groupFilterOf(request: FastifyRequest): Pick<Narrowing, "tier" | "model" | "keyId"> {
-  const tier = queryOf(request, "tier");
-  const key = queryOf(request, "key");
+export function groupFilterOf(request: FastifyRequest): Pick<FieldFilter, "tier" | "model" | "keyId"> {
+  return fieldFilterOf(request, GROUP_FIELDS);
+}
+
+/** The filters that ask for more than one value of a field. */
+function narrowingOf(request: FastifyRequest): Narrowing {
+  const [status, failed, tag] = [queryOf(request, "status"), queryOf(request, "failed"), queryOf(request, "tag")];
+  const [name = "", ...value] = storable("tag", tag ?? "").split("=");
   return {
-    ...(tier === null ? {} : { tier: tierOf(tier) }),
-    ...wordFilterOf(request, "model", "model"),
-    ...(key === null ? {} : { keyId: storable("key", key) }),
+    ...costOf(request),
+    ...rangeOf(request, "latency"),
+    ...rangeOf(request, "tokens"),
+    ...(status === null ? {} : { status: statusOf(status) }),
+    ...answeredOf(request),
+    ...(failed === null ? {} : { failedProvider: storable("failed", failed) }),
+    ...(tag === null ? {} : { tag: { name, value: value.length === 0 ? null : value.join("=") } }),
   };
 }
 
@@ -215,20 +210,6 @@ export function checkRange({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "
   if (step === "hour" && toMs - fromMs > HOURLY_RANGE_MAX_MS) {
     throw invalid("by", "By the hour, the range may be 62 days at most; ask by day.");
   }
-}
-
-/** Null asks for requests that have no such thing. */
-function noneOr(text: string): string | null {
-  return text === NONE ? null : text;
-}
-
-function wordFilterOf<Field extends string>(
-  request: FastifyRequest,
-  name: string,
-  field: Field,
-): { readonly [Name in Field]?: string | null } {
-  const text = queryOf(request, name);
-  return (text === null ? {} : { [field]: noneOr(storable(name, text)) }) as { [Name in Field]?: string | null };
 }
 
 /** Null when it is not given. Only the two words are taken, no 0 and 1. */
@@ -257,12 +238,6 @@ function amountOf(request: FastifyRequest, name: string): NanoUsd | null {
   const amount = parseUsd(text);
   if (amount !== null) return amount;
   throw invalid(name, `'${name}' must be an amount in USD, such as 0.001.`);
-}
-
-function tierOf(text: string): string | null {
-  if (text === NONE) return null;
-  if (isTier(text)) return text;
-  throw invalid("tier", `'tier' must be one of ${TIERS.join(", ")} or ${NONE}.`);
 }
 
 function statusOf(text: string): StatusFilter {

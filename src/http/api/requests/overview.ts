@@ -12,8 +12,8 @@ import { caughtUp } from "../../v1/record.ts";
 import { accountOf, isoTime, oneOf, queryOf } from "../exchange.ts";
 import { type ApiRoute, get } from "../route.ts";
 import { UsageSchema, writeUsage } from "../usage.ts";
-import { checkRange, DEFAULT_RANGE_MS, groupFilterOf, keyFilter, range, timeOf } from "./filter.ts";
-import { namesOf, RequestLineSchema, writeSummary } from "./record.ts";
+import { checkRange, DEFAULT_RANGE_MS, groupFilterOf, keyFilters, range, timeOf } from "./filter.ts";
+import { namesOf, RequestLineSchema, writeSummary } from "./line.ts";
 
 const STEPS = ["hour", "day"] as const;
 /** As many as fit beside a chart. */
@@ -49,7 +49,7 @@ export const OverviewSchema = named("Overview", {
 export const OVERVIEW_ROUTES: readonly ApiRoute[] = [
   get("getOverview", "/api/overview", {
     summary: "Totals, series, rankings and last errors of a range, as the first page of the dashboard shows them",
-    parameters: [...range, query("by", Type.Enum([...STEPS], { default: "hour" })), keyFilter],
+    parameters: [...range, query("by", Type.Enum([...STEPS], { default: "hour" })), ...keyFilters],
     response: OverviewSchema,
     async handle({ request }, edge) {
       const step = oneOf("by", queryOf(request, "by") ?? "hour", STEPS);

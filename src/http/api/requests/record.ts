@@ -1,16 +1,14 @@
-// A recorded request on the wire: a line of the request log, and the whole of it.
+// A recorded request as a whole on the wire: its line of the request log, and what the line does not say.
 
 import { Type } from "typebox";
-import { CATEGORIES, type Controls, type Decision, ROUTING_PROFILES } from "../../../core/decision.ts";
+import type { Controls, Decision } from "../../../core/decision.ts";
 import { TOOL_SCENARIOS } from "../../../core/model.ts";
-import { formatUsd, type NanoUsd, type Price } from "../../../core/money.ts";
-import type { AppFeedback, Feedback, RequestSummary, StoredRequest } from "../../../core/requests/log.ts";
+import { formatUsd, type Price } from "../../../core/money.ts";
+import type { AppFeedback, Feedback, StoredRequest } from "../../../core/requests/log.ts";
 import type { StoredSample } from "../../../core/requests/outcomes.ts";
 import { VERDICTS } from "../../../core/requests/outcomes.ts";
 import { overheadMsOf } from "../../../core/requests/records.ts";
-import { SESSION_STATES } from "../../../core/session.ts";
 import { TIERS } from "../../../core/tiers.ts";
-import type { OperatorContext } from "../../context.ts";
 import {
   AnyText,
   byName,
@@ -24,67 +22,13 @@ import {
   type Shape,
   Texts,
   Time,
-  Tokens,
 } from "../../openapi/schema.ts";
 import { isoTime } from "../exchange.ts";
 import { toolCallFields } from "../models.ts";
+import { lineFields, type Names, usd, writeSummary } from "./line.ts";
 
 const tier = listed(TIERS);
 const scenario = listed(TOOL_SCENARIOS);
-
-/** A line of the log: everything that a table row shows, and nothing that a prompt could be guessed from. */
-export const lineFields = {
-  id: AnyText,
-  // As in X-Request-Id. A caller may use one twice; `id` is ours.
-  requestId: AnyText,
-  createdAt: Time,
-  route: AnyText,
-  status: Integer,
-  error: Flag,
-  errorCode: nullable(AnyText),
-  stream: Flag,
-  key: AnyText,
-  // As it is called now; null when it is no key, as for the playground.
-  keyName: nullable(AnyText),
-  tier: nullable(tier),
-  // What the classifier said, before rules and history moved the tier.
-  classifiedTier: nullable(tier),
-  category: nullable(listed(CATEGORIES)),
-  profile: nullable(listed(ROUTING_PROFILES)),
-  // The saved profile that the key had then.
-  keyProfile: nullable(AnyText),
-  keyProfileName: nullable(AnyText),
-  toolScenario: nullable(scenario),
-  model: nullable(AnyText),
-  provider: nullable(AnyText),
-  // Whether another model than the one selected answered.
-  fallback: Flag,
-  adjusted: Flag,
-  attempts: Integer,
-  failedProviders: Type.Array(AnyText, {
-    description: "Providers that failed before another attempt answered, or none did.",
-  }),
-  tokens: nullable(Tokens),
-  // Whether the provider sent no usage, so that tokens were estimated.
-  usageEstimated: Flag,
-  chargeUsd: nullable(AnyText),
-  baselineUsd: nullable(AnyText),
-  // Baseline minus charge; negative when the baseline would have been cheaper, null for a request that failed.
-  savedUsd: nullable(AnyText),
-  latencyMs: Integer,
-  firstContentMs: nullable(Integer),
-  ending: nullable(listed(["complete", "client-gone", "provider-broke", "gateway-broke", "replayed"])),
-  // The conversation it is part of: an opaque id.
-  session: nullable(AnyText),
-  sessionState: nullable(listed(SESSION_STATES)),
-  // Whom the caller names as its end user, and what else it labels the request with.
-  user: nullable(AnyText),
-  tags: byName<string>(AnyText),
-  // The beginning of what was asked, where the operator keeps prompts and responses.
-  preview: nullable(AnyText),
-};
-export const RequestLineSchema = named("RequestLine", lineFields);
-export type WrittenLine = Shape<typeof RequestLineSchema>;
 
 /** One call to one model. Times count from the beginning of the request. */
 const AttemptSchema = Type.Object({
@@ -195,59 +139,6 @@ export const MarkedRequestSchema = named("MarkedRequest", {
   ...FeedbackSchema.properties,
 });
 
-/** Names for ids, from memory. */
-export interface Names {
-  key(id: string): string | null;
-  profile(id: string): string | null;
-}
-
-export function namesOf({ keys, profiles }: Pick<OperatorContext, "keys" | "profiles">, accountId: string): Names {
-  return { key: (id) => keys.nameOf(accountId, id), profile: (id) => profiles.nameOf(accountId, id) };
-}
-
-/** Used by the list, the exports and the live events alike. */
-export function writeSummary(request: RequestSummary, names: Names): WrittenLine {
-  const { charge, baseline, profileId } = request;
-  return {
-    id: request.id,
-    requestId: request.requestId,
-    createdAt: isoTime(request.atMs),
-    route: request.route,
-    status: request.status,
-    error: request.isError,
-    errorCode: request.errorCode,
-    stream: request.isStream,
-    key: request.keyId,
-    tier: request.tier,
-    classifiedTier: request.classifiedTier,
-    category: request.category,
-    profile: request.profile,
-    keyName: names.key(request.keyId),
-    keyProfile: profileId,
-    keyProfileName: profileId === null ? null : names.profile(profileId),
-    toolScenario: request.toolScenario,
-    model: request.model,
-    provider: request.provider,
-    fallback: request.isFallback,
-    adjusted: request.isAdjusted,
-    attempts: request.attempts,
-    failedProviders: request.failedProviders,
-    tokens: request.buckets,
-    usageEstimated: request.isEstimated,
-    chargeUsd: usd(charge),
-    baselineUsd: usd(baseline),
-    savedUsd: usd(request.isError || charge === null || baseline === null ? null : baseline - charge),
-    latencyMs: request.latencyMs,
-    firstContentMs: request.firstContentMs,
-    ending: request.ending,
-    session: request.session,
-    sessionState: request.sessionState,
-    user: request.user,
-    tags: request.tags,
-    preview: request.preview,
-  };
-}
-
 /** The line of the log, and what it does not say. */
 export function writeStored(stored: StoredRequest, names: Names): Shape<typeof RecordedRequestSchema> {
   const { summary, detail, content, feedback, appFeedback, sample } = stored;
@@ -305,9 +196,4 @@ function writeDecision(decision: Decision): Shape<typeof RecordedDecisionSchema>
 /** USD per million tokens, as people write it. */
 function writePrice(price: Price): Readonly<Record<string, number | null>> {
   return Object.fromEntries(Object.entries(price).map(([name, micro]) => [name, micro === null ? null : micro / 1e6]));
-}
-
-/** Null for a request that was not charged. */
-function usd(amount: NanoUsd | null): string | null {
-  return amount === null ? null : formatUsd(amount);
 }

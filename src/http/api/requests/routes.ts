@@ -11,19 +11,11 @@ import { query, textContent } from "../../openapi/operation.ts";
 import { AnyText, Integer, listed, named, optional, page, strict, TierName, Time } from "../../openapi/schema.ts";
 import { caughtUp } from "../../v1/record.ts";
 import { accountOf, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
-import { csvRow, fileName, sendFile, textPages } from "../export.ts";
+import { fileName, sendFile, textPages } from "../export.ts";
 import { type ApiRoute, get, post, sentAs } from "../route.ts";
 import { checkRange, DEFAULT_RANGE_MS, filterOf, filters, timeOf } from "./filter.ts";
-import {
-  MarkedRequestSchema,
-  namesOf,
-  RecordedRequestSchema,
-  RequestLineSchema,
-  type WrittenLine,
-  writeFeedback,
-  writeStored,
-  writeSummary,
-} from "./record.ts";
+import { CSV_HEADER, namesOf, RequestLineSchema, writeCsvLine, writeSummary } from "./line.ts";
+import { MarkedRequestSchema, RecordedRequestSchema, writeFeedback, writeStored } from "./record.ts";
 
 const NDJSON = "application/x-ndjson";
 const FORMATS = ["ndjson", "csv"] as const;
@@ -112,7 +104,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
       const pages = textPages((each) => requests.list(filter, each), {
         idOf: ({ id }) => id,
         write: (row) => (format === "csv" ? writeCsvLine : writeJsonLine)(writeSummary(row, names)),
-        ...(format === "csv" ? { opening: csvRow(COLUMNS.map(([name]) => name)) } : {}),
+        ...(format === "csv" ? { opening: CSV_HEADER } : {}),
       });
       const name = `${fileName("requests", { ...filter, nowMs: edge.now() })}.${format}`;
       return sendFile(reply, { name, type: FILE_TYPES[format] }, pages);
@@ -186,34 +178,4 @@ function writeJsonLine(value: object): string {
 /** Feedback as `npm run train` reads it. Notes are left out: people quote prompts in them. */
 function writeMark({ atMs, ...mark }: MarkedRequest): string {
   return writeJsonLine({ ...mark, createdAt: isoTime(atMs) });
-}
-
-/** A column of the CSV file. */
-type Column = readonly [name: string, read: (line: WrittenLine) => unknown];
-
-/** The order of the file; new columns go to the end, because spreadsheets count them. */
-const COLUMNS: readonly Column[] = [
-  ...plain("id", "requestId", "createdAt", "route", "status", "error", "errorCode", "stream", "key", "tier"),
-  ...plain("classifiedTier", "category", "profile", "keyProfile", "toolScenario", "model", "provider"),
-  ...plain("fallback", "adjusted", "attempts"),
-  ...(["input", "cacheRead", "cacheWrite", "output"] as const).map(
-    (bucket): Column => [`${bucket}Tokens`, ({ tokens }) => tokens?.[bucket]],
-  ),
-  ...plain("usageEstimated", "chargeUsd", "baselineUsd", "savedUsd", "latencyMs", "firstContentMs", "ending"),
-  ...plain("keyName", "keyProfileName", "user", "session", "sessionState"),
-  [
-    "tags",
-    ({ tags }) =>
-      Object.entries(tags)
-        .map((tag) => tag.join("="))
-        .join("; "),
-  ],
-];
-
-function plain(...names: readonly (keyof WrittenLine)[]): readonly Column[] {
-  return names.map((name) => [name, (line) => line[name]]);
-}
-
-function writeCsvLine(line: WrittenLine): string {
-  return csvRow(COLUMNS.map(([, read]) => read(line)));
 }

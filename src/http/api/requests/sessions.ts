@@ -10,8 +10,8 @@ import { AnyText, Integer, named, nullable, page, type Shape, Texts, Time } from
 import { caughtUp } from "../../v1/record.ts";
 import { accountOf, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
 import { type ApiRoute, get } from "../route.ts";
-import { keyFilter, range, sessionFilterOf, userFilter } from "./filter.ts";
-import { lineFields, type Names, namesOf, type WrittenLine, writeSummary } from "./record.ts";
+import { range, sessionFilterOf, sessionFilters } from "./filter.ts";
+import { lineFields, type Names, namesOf, type WrittenLine, writeSummary } from "./line.ts";
 
 const sessionFields = {
   // The newest request of it.
@@ -58,8 +58,7 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
     summary: "Conversations with a turn in the range, the newest activity first",
     parameters: [
       ...range,
-      keyFilter,
-      userFilter,
+      ...sessionFilters,
       query("state", Type.Enum([...SESSION_STATES]), "With a turn that did this."),
       ...paging,
     ],

@@ -2,8 +2,8 @@
 // test/contract/requests-filters.test.ts.
 
 import { expect, test } from "vitest";
+import { summaryOf } from "../../../../src/core/requests/fields.ts";
 import { matchesFilter } from "../../../../src/core/requests/match.ts";
-import { summaryOf } from "../../../../src/core/requests/waiting.ts";
 import { FILTER_CASES } from "../../../support/stores/filters.ts";
 import { NOON, variedRecord } from "../../../support/stores/records.ts";
 
