@@ -202,6 +202,7 @@ function rejected({ key, route, chat, content, decision, features }: DemoRequest
     attempts: [],
     answeredBy: null,
     isFallback: false,
+    overheadMs: null,
     hold: null,
     cost: null,
     latencyMs: 1 + random.below(8),
@@ -233,6 +234,7 @@ function answered(drawn: Drawn): RecordBody {
     attempts: [...failed, { ...attempt, outcome: isDisconnected ? "client-gone" : "answered" }],
     answeredBy: { model: model.id, provider: model.provider },
     isFallback: model.id !== decision.model,
+    overheadMs: failed[0]?.startMs ?? startMs,
     hold,
     cost: {
       ...{ buckets, isEstimated: isDisconnected, price, markupPpm, charge: costNano(buckets, price, markupPpm) },

@@ -194,6 +194,12 @@ export const LOG_FIELDS = {
     about: "The beginning of what was asked, only while `logging.content` is on.",
     isInCsv: false,
   },
+  overheadMs: {
+    kind: "optionalInteger",
+    of: ({ overheadMs }) => overheadMs,
+    title: "Gateway overhead",
+    about: "Time that the gateway itself took. Providers, pauses between attempts and slow uploads are not counted.",
+  },
 } as const satisfies Readonly<Record<string, LogField>>;
 
 type Fields = typeof LOG_FIELDS;

@@ -100,6 +100,8 @@ export interface RequestRecord extends RequestLabels {
   readonly answeredBy: { readonly model: string; readonly provider: string } | null;
   /** Another model answered than the one selected. */
   readonly isFallback: boolean;
+  /** As in the report of the call. */
+  readonly overheadMs: number | null;
   readonly hold: NanoUsd | null;
   readonly cost: CostRecord | null;
   readonly latencyMs: number;

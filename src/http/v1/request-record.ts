@@ -68,6 +68,7 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     attempts: report.attempts.map((attempt) => toAttempt(attempt, startedAtMs, keepsContent)),
     answeredBy: answererOf(report),
     isFallback: report.isFallback,
+    overheadMs: report.overheadMs === null ? null : Math.round(report.overheadMs),
     hold: report.hold,
     cost: report.cost,
     latencyMs: finished.durationMs,
