@@ -67,7 +67,7 @@ export const LOG_FIELDS = {
     values: TIERS,
     of: ({ decision }) => decision?.tier ?? null,
     filter: "counted",
-    about: "The tier it was routed to; none where it was refused before.",
+    about: "The tier it was routed to. Requests that were refused before have none.",
   },
   classifiedTier: {
     kind: "optionalText",
@@ -127,7 +127,7 @@ export const LOG_FIELDS = {
     of: isAdjusted,
     filter: "counted",
     about:
-      "Whether more than the prompt decided: a floor, a ceiling, money, a missing ability, an open tool call, a fallback.",
+      "Whether more than the prompt decided: a floor, a ceiling, a missing capability, credits, an open tool call, a model that was cooling down, or a fallback.",
   },
   attempts: { kind: "integer", of: ({ attempts }) => attempts.length, about: "How many attempts were made." },
   buckets: { kind: "tokens", api: "tokens", of: ({ cost }) => cost?.buckets ?? null, about: "Tokens as charged." },

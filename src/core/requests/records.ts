@@ -185,17 +185,6 @@ export function failedProvidersOf(
   return [...new Set(failed.map(({ provider }) => provider))];
 }
 
-/** What the gateway itself took until the first content, providers and pauses between tries left out. */
-export function overheadMsOf({
-  firstContentMs,
-  attempts,
-}: Pick<RequestRecord, "firstContentMs" | "attempts">): number | null {
-  const last = attempts.at(-1);
-  const first = attempts[0];
-  if (firstContentMs === null || first === undefined || last === undefined) return null;
-  return Math.max(0, firstContentMs - (last.startMs + last.durationMs - first.startMs));
-}
-
 /** Of one account, per model and scenario; old calls fade as new ones come. */
 export interface ToolCallTally extends ToolCallCheck {
   readonly accountId: string;

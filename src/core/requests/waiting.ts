@@ -10,7 +10,6 @@ export interface WaitingRecord {
   readonly summary: RequestSummary;
   /** As JSON in UTF-8: bytes lie outside the heap. */
   readonly detail: Uint8Array;
-  readonly overheadMs: number | null;
   readonly toolCalls: ToolCallCheck | null;
   readonly content: NewContent | null;
 }

@@ -215,8 +215,8 @@ function rollupAt(
 }
 
 function addRecord(rollup: Rollup, record: WaitingRecord): void {
-  const { summary, overheadMs } = record;
-  const { buckets, latencyMs, firstContentMs } = summary;
+  const { summary } = record;
+  const { buckets, latencyMs, firstContentMs, overheadMs } = summary;
   const { counts } = rollup;
   const answeredAt = answeredAtOf(summary);
   counts.requests += 1;

@@ -2,7 +2,7 @@
 
 import type { Db, SqlValue, Statement } from "../../core/db.ts";
 import { summaryOf } from "../../core/requests/fields.ts";
-import { type NewContent, NO_TAGS, overheadMsOf, recordIdAt } from "../../core/requests/records.ts";
+import { type NewContent, NO_TAGS, recordIdAt } from "../../core/requests/records.ts";
 import type { RecordBatch, RecordStore, WaitingRecord, WrittenRecord } from "../../core/requests/waiting.ts";
 import {
   type BulkInsert,
@@ -34,7 +34,6 @@ export function createRecordStore(db: Db): RecordStore<PackedBatch> {
       accountId: record.accountId,
       summary: summaryOf(record),
       detail: Buffer.from(JSON.stringify(toDetail(record))),
-      overheadMs: overheadMsOf(record),
       toolCalls: record.toolCalls,
       content: record.content,
     }),
@@ -146,12 +145,11 @@ function readRecords(
   const contents = new Map(kept.map(({ id, atMs, ...content }) => [id, content]));
   return written.map(({ accountId, summary }, index) => {
     const detail = String(detailRows[index]?.[1]);
-    const { attempts, toolCalls } = readDetail(detail, summary);
+    const { toolCalls } = readDetail(detail, summary);
     return {
       accountId,
       summary,
       detail: Buffer.from(detail),
-      overheadMs: overheadMsOf({ attempts, firstContentMs: summary.firstContentMs }),
       toolCalls,
       content: contents.get(summary.id) ?? null,
     };

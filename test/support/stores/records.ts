@@ -3,9 +3,9 @@
 import type { Db } from "../../../src/core/db.ts";
 import type { Decision } from "../../../src/core/decision.ts";
 import { CATEGORIES } from "../../../src/core/decision.ts";
+import { summaryOf } from "../../../src/core/requests/fields.ts";
 import { NO_TAGS, type RequestRecord, recordIdAt } from "../../../src/core/requests/records.ts";
 import type { WrittenRecord } from "../../../src/core/requests/waiting.ts";
-import { summaryOf } from "../../../src/core/requests/fields.ts";
 import { SESSION_STATES, type SessionState } from "../../../src/core/session.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 import { createRecordStore as createFlatStore } from "../../../src/store/requests/write.ts";
@@ -95,6 +95,7 @@ export function makeRecord(overrides: Partial<RequestRecord> = {}): RequestRecor
     ],
     answeredBy: { model: "alpha", provider: "lab" },
     isFallback: false,
+    overheadMs: 5,
     hold: 5_000n,
     cost: {
       buckets: { input: 10, cacheRead: 3, cacheWrite: 2, output: 20 },
@@ -162,6 +163,7 @@ export function variedRecord(n: number, startMs = NOON): RequestRecord {
     isFallback: isFallback && !isRefused && n % 26 !== 0,
     cost: isRefused || isBroken ? null : cost,
     firstContentMs: isRefused ? null : n % 5_000,
+    overheadMs: isRefused ? null : n % 120,
     latencyMs: (n * 7) % 70_000,
     user: n % 4 === 0 ? `user-${n % 3}` : null,
     session: n % 3 === 0 ? `session-${Math.floor(n / 30)}` : null,

@@ -10,6 +10,7 @@ import { ONE_CHECKER } from "../../../scripts/setup/build.mjs";
 import { startGateway } from "../../support/gateway/gateway.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";
 import { startFakeProvider } from "../../support/providers/fake-provider.ts";
+import { makeRecord } from "../../support/stores/records.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const page = readFileSync(join(ROOT, "docs/contribute/extending.md"), "utf8");
@@ -37,13 +38,14 @@ test.each(recipes.map((recipe) => [recipe.split("\n")[0], recipe]))(
   },
 );
 
-test("there are six recipes", () => {
+test("there are seven recipes", () => {
   expect(recipes.map((recipe) => recipe.split("\n")[0])).toEqual([
     "Add a provider",
     "Add a wire format",
     "Add a routing signal",
     "Add a dashboard page",
     "Add a config option",
+    "Add a field to the request log",
     "Add a CLI command",
   ]);
 });
@@ -101,6 +103,33 @@ describe("on a copy of the source", () => {
     expect(environmentExample(readBuiltin())).toContain("#SWITCHYARD_HELLO_MAX=7");
   });
 
+  test("a field of the log is stored, read, filtered, exported and documented", async () => {
+    const fields = "src/core/requests/fields.ts";
+    const end = "\n} as const satisfies Readonly<Record<string, LogField>>;";
+    edit(fields, end, HELLO_FIELD + end);
+    write("src/store/migrations/9999_hello.log.sql", HELLO_MIGRATION);
+    const { openDb } = await fromCopy("src/store/db.ts");
+    const { createRecordStore } = await fromCopy("src/store/requests/write.ts");
+    const { createRequestLog } = await fromCopy("src/store/requests/requests.ts");
+    const { CSV_HEADER, writeSummary } = await fromCopy("src/http/api/requests/line.ts");
+    const db = await openDb("sqlite::memory:");
+    await db.migrate();
+    const store = createRecordStore(db);
+    const batch = store.newBatch();
+    batch.add([store.flatten(makeRecord())]);
+    await store.write(batch);
+    const list = (hello: string) =>
+      createRequestLog(db).list({ accountId: "default", hello }, { limit: 5, after: null });
+    const names = { key: () => null, profile: () => null };
+    expect(writeSummary((await list("beta"))[0], names).hello).toBe("beta");
+    expect(await list("alpha")).toEqual([]);
+    await db.close();
+    expect(CSV_HEADER.trim().split(",").at(-1)).toBe("hello");
+    const { render } = await import("../../../scripts/docs/request-log.mjs");
+    const blocks = await render(copy, (path: string) => fromCopy(`src/${path}`));
+    for (const { text } of blocks) expect(text).toContain("| `hello` | A field for a test.");
+  });
+
   test("a CLI command runs, has help and is documented", async () => {
     write("src/cli/hello.ts", HELLO_COMMAND);
     edit("src/main.ts", "  keys: async", '  hello: async () => (await import("./cli/hello.ts")).hello,\n  keys: async');
@@ -113,6 +142,16 @@ describe("on a copy of the source", () => {
     expect(commandLinePage()).toContain("## `switchyard hello`");
   });
 });
+
+const HELLO_FIELD = `
+  hello: {
+    kind: "optionalText",
+    of: ({ cost }) => cost?.baselineModel ?? null,
+    filter: "logged",
+    title: "Hello",
+    about: "A field for a test.",
+  },`;
+const HELLO_MIGRATION = "ALTER TABLE requests ADD COLUMN hello TEXT NOT NULL DEFAULT '';\n";
 
 const HELLO_COMMAND = `// A command for a test.
 

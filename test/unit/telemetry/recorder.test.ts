@@ -12,7 +12,7 @@ import { makeRecord, NOON } from "../../support/stores/records.ts";
 /** What the recorder needs of a flat record. */
 function flatten(record: RequestRecord): WaitingRecord {
   const { accountId, content, toolCalls } = record;
-  return { accountId, summary: summaryOf(record), detail: new Uint8Array(), overheadMs: null, toolCalls, content };
+  return { accountId, summary: summaryOf(record), detail: new Uint8Array(), toolCalls, content };
 }
 
 /** A batch that keeps its records as they are, but for those that it does not take. */

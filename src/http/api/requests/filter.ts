@@ -29,7 +29,7 @@ const Whole = Type.Integer({ minimum: 0, maximum: WHOLE_MAX });
 
 /** The parameters that `timeOf` reads. */
 export const range: readonly Parameter[] = [
-  query("from", GivenTime, "Requests that began at this time or later."),
+  query("from", GivenTime, "Requests that began at this time or later, in ISO 8601."),
   query("to", GivenTime, "Requests that began before this time."),
 ];
 
@@ -49,7 +49,7 @@ function fieldFilters(fields: FilterFields): readonly Parameter[] {
   return fields.map((field) => {
     const { api, kind, values, about } = field;
     const schema = kind === "flag" ? Flag : values === undefined ? Id : Type.Enum([...values, NONE]);
-    return query(api, schema, mayBeNone(field) ? `${about} \`${NONE}\`: requests without.` : about);
+    return query(api, schema, mayBeNone(field) ? `${about} \`${NONE}\` finds requests without.` : about);
   });
 }
 
@@ -72,7 +72,7 @@ export const filters: readonly Parameter[] = [
   query(
     "status",
     Type.String({ pattern: STATUS.source }),
-    "A status (402), several (401,404), a class (4xx), `broken` (streams), or `error`: all that failed.",
+    "A status (`402`), several (`401,404`), a class (`4xx`), `broken` (streams), or `error`: all that failed.",
   ),
   query(
     "answered",
@@ -86,7 +86,7 @@ export const filters: readonly Parameter[] = [
   query("latencyTo", Whole, "Latency in milliseconds: less than this."),
   query("tokensFrom", Whole, "All tokens together, read and written: at least this."),
   query("tokensTo", Whole, "All tokens together, read and written: less than this."),
-  query("tag", Id, "A tag as `NAME=VALUE`, or `NAME` alone for any value."),
+  query("tag", Id, "A tag as `team=search`, or `team` alone for any value."),
   query(
     "q",
     Type.String({ maxLength: ID_MAX }),

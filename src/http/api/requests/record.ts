@@ -7,7 +7,6 @@ import { formatUsd, type Price } from "../../../core/money.ts";
 import type { AppFeedback, Feedback, StoredRequest } from "../../../core/requests/log.ts";
 import type { StoredSample } from "../../../core/requests/outcomes.ts";
 import { VERDICTS } from "../../../core/requests/outcomes.ts";
-import { overheadMsOf } from "../../../core/requests/records.ts";
 import { TIERS } from "../../../core/tiers.ts";
 import {
   AnyText,
@@ -117,7 +116,6 @@ export const RecordedRequestSchema = named("RecordedRequest", {
   attemptCount: Integer,
   attempts: Type.Array(AttemptSchema),
   decision: nullable(RecordedDecisionSchema),
-  overheadMs: nullable(Integer),
   // What the client was told; null for a response, and where that may quote a prompt that is not kept.
   errorMessage: nullable(AnyText),
   money: MoneySchema,
@@ -150,7 +148,6 @@ export function writeStored(stored: StoredRequest, names: Names): Shape<typeof R
     attempts,
     decision: decision === null ? null : writeDecision(decision),
     errorMessage,
-    overheadMs: overheadMsOf({ firstContentMs: summary.firstContentMs, attempts }),
     money: {
       holdUsd: usd(hold),
       chargeUsd: line.chargeUsd,
