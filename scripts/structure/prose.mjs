@@ -1,6 +1,6 @@
 // @ts-check
-// Finds texts for people in the dashboard's components. They belong in the text file of the folder, where they are read,
-// compared and corrected together.
+// Finds texts for people in the dashboard's components, in routing and in the gateway. They belong in the text file of the
+// folder, where they are read, compared and corrected together.
 
 import { parseAst } from "rolldown/parseAst";
 
@@ -10,18 +10,23 @@ const TEXT_FILE = /(^|[/-])text\.ts$/;
 /** Files that write numbers, dates and commands, and no sentences. */
 const WRITERS = ["ui/format.ts", "ui/charts/scale.ts", "ui/pages/requests/curl.ts"];
 
+/** Folders whose texts stand in a `text.ts`. */
+const ROOMS = /^(ui|src\/routing|src\/gateway)\/.*\.tsx?$/;
+/** Files of routing that hold words to look for in prompts. */
+const WORD_LISTS = /^src\/routing\/(classifier\/|tools\/|history|warm|sessions\/(complaint|failure))/;
+
 /** Attributes whose values are for machines, though they may have several words. */
 const MACHINE_ATTRIBUTES = new Set(["class", "d", "viewBox", "href", "key"]);
 /** Elements that show what is typed: options, paths and keys. */
 const MACHINE_ELEMENTS = new Set(["code", "kbd"]);
 const WORD = /[A-Za-z]{2,}/;
 
-/** Is the file part of the dashboard, and none whose texts belong in it? */
+/** Is the file in one of these folders, and none whose texts belong in it? */
 export function mayHoldNoProse(/** @type {string} */ path) {
-  return /^ui\/.*\.tsx?$/.test(path) && !TEXT_FILE.test(path) && !WRITERS.includes(path);
+  return ROOMS.test(path) && ![TEXT_FILE, WORD_LISTS].some((pattern) => pattern.test(path)) && !WRITERS.includes(path);
 }
 
-/** The texts for people in a component, each with its place. */
+/** The texts for people in a file, each with its place. */
 export function proseIn(/** @type {string} */ path, /** @type {string} */ text) {
   const program = parseAst(text, { lang: path.endsWith(".tsx") ? "tsx" : "ts", astType: "ts" });
   /** @type {string[]} */
@@ -61,9 +66,16 @@ function isName(/** @type {any} */ node, /** @type {any} */ parent) {
 }
 
 function isForMachines(/** @type {any} */ node) {
+  if (node.type === "CallExpression") return isLog(node.callee.object);
+  if (node.type === "NewExpression") return node.callee.name === "Error";
   if (node.type === "JSXAttribute") return MACHINE_ATTRIBUTES.has(node.name.name);
   if (node.type === "JSXElement") return MACHINE_ELEMENTS.has(node.openingElement.name.name);
   return node.type === "ImportDeclaration" || node.type === "TSLiteralType";
+}
+
+/** `log` in `log.warn(…)`, `services.log.warn(…)`; log lines stay beside their event. */
+function isLog(/** @type {any} */ object) {
+  return object?.name === "log" || object?.property?.name === "log";
 }
 
 function visit(

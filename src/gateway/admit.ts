@@ -5,6 +5,7 @@ import type { Admission, CallLimits } from "../accounts/limits/per-minute.ts";
 import type { WrongKeys } from "../accounts/limits/wrong-keys.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Caller } from "./call.ts";
+import * as TEXT from "./text.ts";
 
 /** Services that admission asks: the keys, the per-minute limits, and the wrong keys that an address has sent. */
 export interface AdmissionServices {
@@ -62,7 +63,7 @@ async function admitVerified(
   services: AdmissionServices,
 ): Promise<Admitted> {
   if (verification.state === "profile-deleted") {
-    throw new GatewayError("unauthenticated", "The routing profile of this key was deleted. Use another key.", {
+    throw new GatewayError("unauthenticated", TEXT.profileDeleted, {
       code: "profile_deleted",
     });
   }
@@ -73,24 +74,21 @@ async function admitVerified(
 }
 
 function missingKey(): GatewayError {
-  const message = "The request has no API key. Send 'Authorization: Bearer sk-service-…'.";
-  return new GatewayError("unauthenticated", message, { code: "missing_api_key" });
+  return new GatewayError("unauthenticated", TEXT.missingKey, { code: "missing_api_key" });
 }
 
 /** The same body for every key that is not valid, so that callers learn nothing from it. */
 function wrongKey(): GatewayError {
-  const message =
-    "The API key is not valid: it is malformed, unknown, expired or revoked. Keys of this gateway begin with sk-service-.";
-  return new GatewayError("unauthenticated", message, { code: "invalid_api_key" });
+  return new GatewayError("unauthenticated", TEXT.invalidKey, { code: "invalid_api_key" });
 }
 
 export function tooManyWrongKeys(retryAfterSeconds: number): GatewayError {
-  const message = `Too many wrong keys came from this address. Wait ${retryAfterSeconds} s.`;
+  const message = TEXT.tooManyWrongKeys(retryAfterSeconds);
   return new GatewayError("rateLimited", message, { code: "too_many_wrong_keys", retryAfterSeconds });
 }
 
 export function tooManyRequests(admission: Admission): GatewayError {
-  const message = `The limit of ${admission.limit} requests a minute is reached. Wait ${admission.retryAfterSeconds} s.`;
+  const message = TEXT.rateLimited(admission.limit, admission.retryAfterSeconds);
   return new GatewayError("rateLimited", message, {
     code: "rate_limit_exceeded",
     retryAfterSeconds: admission.retryAfterSeconds,

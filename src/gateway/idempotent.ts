@@ -8,6 +8,7 @@ import type { Call } from "./call.ts";
 import { complete } from "./complete.ts";
 import { NO_FACTS, reportOf } from "./report.ts";
 import type { Services } from "./services.ts";
+import * as TEXT from "./text.ts";
 
 export function completeOnce(call: Call, idempotencyKey: string | null, services: Services): Promise<Answer> {
   return idempotencyKey === null ? complete(call, services) : completeKeyed(call, idempotencyKey, services);
@@ -21,12 +22,10 @@ async function completeKeyed(call: Call, idempotencyKey: string, services: Servi
     return replay(begun.contentType, begun.text);
   }
   if (begun.state === "in-flight") {
-    const message = "A request with this Idempotency-Key is still running.";
-    throw new GatewayError("conflict", message, { code: "idempotency_key_in_flight", retryAfterSeconds: 1 });
+    throw new GatewayError("conflict", TEXT.stillRunning, { code: "idempotency_key_in_flight", retryAfterSeconds: 1 });
   }
   if (begun.state === "other-body") {
-    const message = "This Idempotency-Key was used with another body. Use a new key for a new request.";
-    throw new GatewayError("unprocessable", message, { code: "idempotency_key_reused" });
+    throw new GatewayError("unprocessable", TEXT.otherBody, { code: "idempotency_key_reused" });
   }
   try {
     return await complete({ ...call, idempotencyId }, services);
@@ -38,8 +37,7 @@ async function completeKeyed(call: Call, idempotencyKey: string, services: Servi
 
 function idOf({ caller, format }: Pick<Call, "caller" | "format">, key: string): string {
   if (!IDEMPOTENCY_KEY.test(key)) {
-    const message = "'Idempotency-Key' must be 1 to 255 printable ASCII characters.";
-    throw new GatewayError("badRequest", message, { code: "invalid_idempotency_key" });
+    throw new GatewayError("badRequest", TEXT.invalidIdempotencyKey, { code: "invalid_idempotency_key" });
   }
   return digest(JSON.stringify([caller.key.accountId, format.idempotencyScope, key]));
 }

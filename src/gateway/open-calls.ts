@@ -3,6 +3,7 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import { GatewayError } from "../core/errors.ts";
 import { UnderWay } from "../core/requests/under-way.ts";
+import * as TEXT from "./text.ts";
 
 export interface OpenCalls {
   /** The cancellation is aborted when time is over. The returned function says that the call is settled and done. */
@@ -60,7 +61,7 @@ export function createOpenCalls(): OpenCalls {
 
 /** Sent to clients whose request meets a stopping process, before it is taken or in the middle of it. */
 export function shuttingDown(): GatewayError {
-  return new GatewayError("unavailable", "The server is shutting down. Send the request again.", {
+  return new GatewayError("unavailable", TEXT.shuttingDown, {
     code: "shutting_down",
     retryAfterSeconds: 1,
   });

@@ -7,6 +7,7 @@ import type { OpenStream } from "./attempt/try-model.ts";
 import type { Received } from "./attempt/verdict.ts";
 import type { LastEvent } from "./call.ts";
 import { shuttingDown } from "./open-calls.ts";
+import * as TEXT from "./text.ts";
 
 /** The part of the stream that had arrived when it was over. */
 interface RelayProgress extends Received {
@@ -64,13 +65,13 @@ export async function relay(task: RelayTask, sink: TextSink): Promise<void> {
       endWith(sink, await task.onFinish(progress()));
     } else if (event === "stream-broken") {
       const { fault } = reader.progress;
-      await task.onBreak(fault?.message ?? body.failure?.message ?? "the provider closed the stream");
+      await task.onBreak(fault?.message ?? body.failure?.message ?? TEXT.streamClosed);
       endWith(sink, writer.fail(isCutting ? shuttingDown() : brokenStream()));
     }
   } catch (error) {
     event = "our-fault";
     await task.onFault(error);
-    endWith(sink, writer.fail(new GatewayError("internal", "Internal error; the answer is incomplete.")));
+    endWith(sink, writer.fail(new GatewayError("internal", TEXT.internalInStream)));
   } finally {
     try {
       if (event === null) await readOn(stream);
@@ -140,7 +141,7 @@ function eventOf({ reader, body }: OpenStream, isCutting: boolean): StreamEvent 
 }
 
 function brokenStream(): GatewayError {
-  return new GatewayError("providersFailed", "The provider interrupted the stream; the answer is incomplete.", {
+  return new GatewayError("providersFailed", TEXT.streamInterrupted, {
     code: "stream_interrupted",
   });
 }

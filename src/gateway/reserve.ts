@@ -9,7 +9,6 @@ import {
   type QuoteInput,
   quoteChain,
 } from "../billing/estimate.ts";
-import { command } from "../config/package.ts";
 import type { Decision } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
@@ -23,6 +22,7 @@ import { routesOf } from "../routing/hosts.ts";
 import { randomHex } from "../telemetry/trace-context.ts";
 import type { Call } from "./call.ts";
 import type { Services } from "./services.ts";
+import * as TEXT from "./text.ts";
 
 export interface Reservation {
   readonly holdId: string;
@@ -105,15 +105,8 @@ export function hasCredits(
 export async function requireCredits(accountId: string, { ledger }: Pick<Services, "ledger">): Promise<void> {
   const { posted, held } = await ledger.balance(accountId);
   if (posted > held) return;
-  if (posted > 0n)
-    throw onHold("All credits are reserved by requests that are still running. Retry when they are done.");
-  throw new GatewayError(
-    "noCredit",
-    `There are no credits left. Add credits in the dashboard under Credits or with '${command("credits add 10")}'.`,
-    {
-      code: "insufficient_credits",
-    },
-  );
+  if (posted > 0n) throw onHold(TEXT.allReserved);
+  throw new GatewayError("noCredit", TEXT.noCreditsLeft(), { code: "insufficient_credits" });
 }
 
 /** The start of the current spend period of a key; 0 where its limit never resets. */
@@ -150,7 +143,7 @@ function narrowed(decision: Decision, covered: readonly Quote[], quotes: readonl
   const left = quotes.filter((quote) => !covered.includes(quote)).map(({ model }) => model);
   if (left.length === 0) return decision;
   const chain = decision.chain.filter((id) => covered.some(({ model }) => model.id === id));
-  const note = `left out because the balance does not cover them: ${left.map(({ route }) => route).join(", ")}`;
+  const note = TEXT.leftOut(left.map(({ route }) => route));
   return { ...adjusted(decision, note), chain, model: chain[0] as string, ...narrowedHosts(decision, covered) };
 }
 
@@ -173,8 +166,7 @@ function shortened({ decision, quotes, amount, input }: Fitting): Pick<Reservati
     quotes,
   );
   const first = quotes.find(({ model }) => outputCaps.has(model.route)) as Quote;
-  const cap = outputCaps.get(first.model.route);
-  const note = `the balance covers ${cap} tokens of output, so that is the cap`;
+  const note = TEXT.outputLimited(outputCaps.get(first.model.route));
   return { decision: adjusted(buying, note), outputCaps };
 }
 
@@ -193,19 +185,13 @@ interface Shortfall {
 }
 
 function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs, outputCapField }: Shortfall): GatewayError {
-  const amounts = `${formatUsd(needed)} USD needed, ${formatUsd(available > 0n ? available : 0n)} USD available`;
-  if (reason === "on-hold") {
-    return onHold(
-      `The credits are reserved by requests that are still running (${amounts}). Retry when they are done.`,
-    );
-  }
+  const amounts = TEXT.amounts(formatUsd(needed), formatUsd(available > 0n ? available : 0n));
+  if (reason === "on-hold") return onHold(TEXT.creditsReserved(amounts));
   if (reason === "spend-limit") {
-    const next =
-      resetsAtMs === null ? "" : ` It resets on ${new Date(resetsAtMs).toISOString().slice(0, 10)} (00:00 UTC).`;
-    const message = `This key has reached its spend limit (${amounts}).${next}`;
+    const message = TEXT.spendLimitReached(amounts, resetsAtMs);
     return new GatewayError("noCredit", message, { code: "spend_limit_reached" });
   }
-  const message = `Not enough credits (${amounts}). Add credits in the dashboard under Credits or with '${command("credits add 10")}', or send a smaller '${outputCapField}'.`;
+  const message = TEXT.notEnoughCredits(amounts, outputCapField);
   return new GatewayError("noCredit", message, { code: "insufficient_credits" });
 }
 

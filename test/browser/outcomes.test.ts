@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)("the outcomes page", () => {
     await expect.poll(samples).toBe(1);
     await page.reload();
     await page.getByText("100% of requests also go to claude-opus-4-8").waitFor();
-    await page.getByText(/^Too few samples/).waitFor();
+    await page.getByText(/^Not enough data yet/).waitFor();
     await expect.poll(() => page.getByRole("row").count()).toBe(2);
     for (const theme of ["light", "dark"] as const) expect(await faultsOf(page, theme, "#main")).toEqual([]);
     // On a phone the table scrolls, not the page.
@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser)("the outcomes page", () => {
     await page.getByLabel("Period").selectOption("7");
     await page.getByLabel("Must agree").selectOption("0.95");
     await expect.poll(() => new URL(page.url()).search).toBe("?days=7&bar=0.95");
-    await page.getByText(/^Too few samples/).waitFor();
+    await page.getByText(/^Not enough data yet/).waitFor();
     expect(troubles).toEqual([]);
     const listed = (await (await gateway().api("GET", "/api/requests")).json()) as { data: { id: string }[] };
     const request = listed.data[0]?.id as string;

@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)("a provider without credit", () => {
     for (let sent = 0; sent < 3; sent += 1) {
       const answer = await gateway().post("/v1/chat/completions", HELLO);
       const { message } = await expectError(answer, { status: 503 });
-      expect(message).toContain("lab returned 402 (the gateway's account there is out of credit).");
+      expect(message).toContain("lab returned 402 (the gateway's account is out of credit).");
     }
     const { page } = await visit("/providers");
     const alert = page.getByRole("alert").filter({ hasText: "lab refuses requests" });

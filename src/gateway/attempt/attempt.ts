@@ -12,6 +12,7 @@ import { shuttingDown } from "../open-calls.ts";
 import type { Reservation } from "../reserve.ts";
 import type { Services } from "../services.ts";
 import { cacheHelpFor, conversationOf } from "../sessions/sessions.ts";
+import * as TEXT from "../text.ts";
 import { chainError } from "./chain-error.ts";
 import { isOfKey } from "./health-outcome.ts";
 import { type FailedTry, type JudgedTry, type Reached, recordedTry, type Sending } from "./try-model.ts";
@@ -268,7 +269,7 @@ function interruption({ call }: ChainWalk, accepted: Accepted | null, { isCuttin
 
 /** Nobody receives this error; it stands in the log. */
 export function clientDisconnected(): GatewayError {
-  return new GatewayError("badRequest", "The client closed the request.", { code: "client_closed_request" });
+  return new GatewayError("badRequest", TEXT.clientDisconnected, { code: "client_closed_request" });
 }
 
 function acceptedOf(model: HostedModel, { kind, received }: Failure): Accepted | null {

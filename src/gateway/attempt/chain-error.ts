@@ -1,9 +1,9 @@
 // The error for the client when every model of the chain has failed.
 
-import { command } from "../../config/package.ts";
 import type { AttemptReport } from "../../core/call-report.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Tier } from "../../core/tiers.ts";
+import * as TEXT from "../text.ts";
 import { type Failure, isUnpaid, judge } from "./verdict.ts";
 
 const RETRY_SECONDS_MIN = 1;
@@ -49,54 +49,36 @@ function countTried({ attempts }: WalkedChain): number {
 
 function whatFailed(walked: WalkedChain): string {
   const { tier, chain } = walked;
-  if (tier === null) return "The model that the request names failed.";
+  if (tier === null) return TEXT.namedModelFailed;
   const tried = countTried(walked);
-  if (tried < chain.length) return `${tried} of the ${chain.length} models in the ${tier} chain were tried and failed.`;
-  return tried === 1
-    ? `The only model in the ${tier} chain failed.`
-    : `All ${tried} models in the ${tier} chain failed.`;
+  return tried < chain.length ? TEXT.someFailed(tried, chain.length, tier) : TEXT.allFailed(tried, tier);
 }
 
 /** Names the provider and the status. Nothing of its own words, which may quote a prompt or a key. */
 function lastError({ attempts, failures, isKeyless }: WalkedChain): string {
   const provider = attempts.at(-1)?.provider;
   const failure = failures.at(-1);
-  if (provider === undefined || failure === undefined) return "None could be called in time.";
+  if (provider === undefined || failure === undefined) return TEXT.noneCalled;
   const refusal = refusalOf(failure, isKeyless);
-  if (refusal !== undefined) {
-    return `Last error: ${provider} returned ${failure.status} (${refusal}). Check the provider with '${command("doctor")}'.`;
-  }
-  return `Last error: ${provider} ${failure.kind === "status" ? `returned ${failure.status}` : WHAT_HAPPENED[failure.kind]}.`;
+  if (refusal !== undefined) return TEXT.lastRefusal(provider, failure.status, refusal);
+  return TEXT.lastError(
+    provider,
+    failure.kind === "status" ? TEXT.returned(failure.status) : TEXT.failures[failure.kind],
+  );
 }
 
 function refusalOf(failure: Failure, isKeyless: boolean): string | undefined {
   const { kind, status, fault } = failure;
-  if (isUnpaid(failure) && judge(failure).blame === "operator") return "the gateway's account there is out of credit";
-  if (isKeyless && (status === 401 || status === 403)) return "it asks for an API key";
-  if (fault?.isGatewayRefused === true) return "it refused the gateway's API key or region";
-  return kind === "status" ? REFUSALS[status ?? 0] : undefined;
+  if (isUnpaid(failure) && judge(failure).blame === "operator") return TEXT.outOfCredit;
+  if (isKeyless && (status === 401 || status === 403)) return TEXT.asksForKey;
+  if (fault?.isGatewayRefused === true) return TEXT.refusedKeyOrRegion;
+  return kind === "status" ? TEXT.refusals[status ?? 0] : undefined;
 }
-
-/** A provider's statuses that only the operator can do something about. */
-const REFUSALS: Readonly<Record<number, string>> = {
-  401: "it refused the gateway's API key",
-  403: "the gateway's API key may not do this",
-  404: "it does not know the model or the address",
-};
-
-const WHAT_HAPPENED: Readonly<Record<Exclude<Failure["kind"], "status">, string>> = {
-  connect: "could not be reached",
-  timeout: "did not respond in time",
-  broken: "closed the connection",
-  unreadable: "sent an unusable response",
-  unconvertible: "cannot express this request",
-  "client-gone": "was cancelled by the client",
-};
 
 function asClientError(failure: Failure): GatewayError {
   const said = failure.fault?.message ?? "";
   const code = failure.fault?.code ?? "";
-  return new GatewayError("badRequest", said === "" ? "The provider refused the request." : said, {
+  return new GatewayError("badRequest", said === "" ? TEXT.providerRefused : said, {
     code: code === "" ? "provider_refused" : code,
     ...(failure.fault?.param ? { param: failure.fault.param } : {}),
   });

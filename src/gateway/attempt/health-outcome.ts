@@ -2,6 +2,7 @@
 // disconnects say nothing.
 
 import type { Outcome } from "../../providers/health.ts";
+import * as TEXT from "../text.ts";
 import { type Failure, isUnpaid, type Verdict } from "./verdict.ts";
 
 export function troubleOf(failure: Failure, { blame }: Verdict, isKeyless = false): Outcome {
@@ -22,20 +23,20 @@ export function isOfKey(failure: Failure, verdict: Verdict): boolean {
 }
 
 /** The outcome of a stream that had begun and whose rest never came. */
-export const BROKEN_STREAM: Outcome = { kind: "failing", waitMs: null, error: "the stream was interrupted" };
+export const BROKEN_STREAM: Outcome = { kind: "failing", waitMs: null, error: TEXT.interrupted };
 
 /** The dashboard shows these words as they are, so they have no comma. */
 function refusalOf(failure: Failure, isKeyless: boolean): string {
-  if (isUnpaid(failure)) return "API credit used up";
-  return isKeyless ? "API key missing" : "API key refused";
+  if (isUnpaid(failure)) return TEXT.creditUsedUp;
+  return isKeyless ? TEXT.keyMissing : TEXT.keyRefused;
 }
 
 /** Without the provider's own words, which may repeat our key or the prompt, and without addresses. */
 function describe({ kind, status, message, fault }: Failure): string {
-  if (kind === "status") return `status ${status}`;
-  if (kind === "connect") return `cannot be reached${codeIn(message)}`;
-  if (kind === "broken") return `the connection broke${codeIn(message)}`;
-  return fault === null ? message : "an error in place of an answer";
+  if (kind === "status") return TEXT.status(status);
+  if (kind === "connect") return `${TEXT.unreachable}${codeIn(message)}`;
+  if (kind === "broken") return `${TEXT.connectionBroke}${codeIn(message)}`;
+  return fault === null ? message : TEXT.errorForAnswer;
 }
 
 function codeIn(message: string): string {

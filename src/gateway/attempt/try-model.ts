@@ -24,6 +24,7 @@ import type { Reply, ReplyBody } from "../../providers/transport.ts";
 import { newSpanId, writeTraceparent } from "../../telemetry/trace-context.ts";
 import type { Call } from "../call.ts";
 import type { Services } from "../services.ts";
+import * as TEXT from "../text.ts";
 import { troubleOf } from "./health-outcome.ts";
 import { type Failure, judge, loggedReason, type Received, type Verdict } from "./verdict.ts";
 
@@ -247,14 +248,14 @@ async function readRefusal(
 ): Promise<ReplyResult> {
   const bytes = await readAll(body, ERROR_BYTES_MAX);
   const fault = format.readError(bytes ?? Buffer.alloc(0));
-  const message = `status ${status}${fault.message === "" ? "" : `: ${fault.message.slice(0, 300)}`}`;
+  const message = `${TEXT.status(status)}${fault.message === "" ? "" : `: ${fault.message.slice(0, 300)}`}`;
   const retryAfterMs = readRetryAfterMs(headers, nowMs, format.rateLimitHeaders) ?? fault.retryAfterMs ?? null;
   return failed({ kind: "status", status, message, fault, retryAfterMs });
 }
 
 async function readWhole(body: ReplyBody, client: Call["format"], format: ProviderFormat): Promise<ReplyResult> {
   const bytes = await readAll(body, client.endpoint === undefined ? ANSWER_BYTES_MAX : VECTORS_BYTES_MAX);
-  if (bytes === null) return failed({ kind: "unreadable", message: "the answer is larger than the gateway accepts" });
+  if (bytes === null) return failed({ kind: "unreadable", message: TEXT.answerTooLarge });
   if (body.failure !== null) return failed({ ...asUnreadable(body.failure), received: NOTHING_YET });
   const reading = readProviderResponse(client, format, bytes);
   if (!reading.ok) return failed({ kind: "unreadable", message: reading.fault.message, fault: reading.fault });
@@ -315,9 +316,9 @@ async function openStream(body: ReplyBody, reader: StreamReader): Promise<ReplyR
 // Output tokens without content are a real response: the reasoning used up the output cap.
 function emptyStreamFailure(body: ReplyBody, { progress }: StreamReader): Pick<Failure, "kind" | "message"> | null {
   if (body.failure !== null) return asUnreadable(body.failure);
-  if (!progress.isFinished) return { kind: "unreadable", message: "the stream ended before it began" };
+  if (!progress.isFinished) return { kind: "unreadable", message: TEXT.streamNeverBegan };
   const hasOutput = (progress.usage?.buckets.output ?? 0) > 0;
-  return hasOutput ? null : { kind: "unreadable", message: "the answer is empty" };
+  return hasOutput ? null : { kind: "unreadable", message: TEXT.answerEmpty };
 }
 
 function failed(failure: Pick<Failure, "kind" | "message"> & Partial<Failure>): ReplyResult {

@@ -7,6 +7,7 @@ import type { Registry } from "../../providers/registry.ts";
 import type { Reply, ReplyHeaders } from "../../providers/transport.ts";
 import { readAll } from "../attempt/try-model.ts";
 import type { Failure } from "../attempt/verdict.ts";
+import * as TEXT from "../text.ts";
 import { adviseOn } from "./probe-advice.ts";
 
 export interface Listing {
@@ -43,7 +44,7 @@ export async function listModels(provider: Provider, services: ListServices): Pr
   const good = listings.find(({ problem }) => problem === null) ?? (listings[0] as Listing);
   if (failed < 0) return good;
   const { problem, fix } = listings[failed] as Listing;
-  return { ...good, problem: `${provider.id}, key ${apiKeys[failed]?.id}: ${problem}`, fix };
+  return { ...good, problem: TEXT.atKey(provider.id, apiKeys[failed]?.id, problem), fix };
 }
 
 async function listWith(provider: Provider, services: ListServices, keyId?: string): Promise<Listing> {
@@ -119,14 +120,14 @@ interface ListReply {
 function failureOf(reply: Reply, { hasList, isRefused, isOutOfPatience, patienceMs }: ListReply): Failure | null {
   const nothing = { status: null, fault: null, retryAfterMs: null };
   const broken = reply.ok ? reply.body.failure : reply.failure;
-  if (isOutOfPatience) return { ...nothing, kind: "timeout", message: `no answer within ${patienceMs / 1000} s` };
+  if (isOutOfPatience) return { ...nothing, kind: "timeout", message: TEXT.noAnswerWithin(patienceMs) };
   if (broken !== null) return { ...nothing, ...broken };
   if (!reply.ok) return null;
   const { status } = reply;
   if (TELLING_STATUSES.has(status) || isRefused || status >= 500) {
-    return { ...nothing, kind: "status", status, message: `status ${status}` };
+    return { ...nothing, kind: "status", status, message: TEXT.status(status) };
   }
-  return status > 299 || hasList ? null : { ...nothing, kind: "unreadable", message: "no list of models" };
+  return status > 299 || hasList ? null : { ...nothing, kind: "unreadable", message: TEXT.noModelList };
 }
 
 interface Roundtrip {

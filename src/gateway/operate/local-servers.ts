@@ -5,6 +5,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import type { FoundServer } from "../../providers/local/discover.ts";
 import type { FoundModel } from "../../providers/local/servers.ts";
 import { type LocalProvider, newModelId } from "../../versions/adoption.ts";
+import * as TEXT from "../text.ts";
 
 export interface KnownModel extends FoundModel {
   /** Its id in the catalogue; null when it is not there. */
@@ -44,8 +45,8 @@ function isSameServer(baseUrl: string, address: string): boolean {
 
 /** One line: `Ollama at http://127.0.0.1:11434 with 3 models`. */
 export function nameFound({ name, address, models, needsKey }: FoundServer): string {
-  if (needsKey && models.length === 0) return `${name} at ${address}, which needs a key`;
-  return `${name} at ${address} with ${models.length} ${models.length === 1 ? "model" : "models"}`;
+  if (needsKey && models.length === 0) return TEXT.foundLocked(name, address);
+  return TEXT.found(name, address, models.length);
 }
 
 /**

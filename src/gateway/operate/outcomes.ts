@@ -3,6 +3,7 @@
 
 import type { MarkedSample } from "../../core/requests/outcomes.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
+import * as TEXT from "../text.ts";
 
 export const OUTCOME_STATES = ["holds_up", "worse", "too_few"] as const;
 type OutcomeState = (typeof OUTCOME_STATES)[number];
@@ -152,22 +153,21 @@ export function samplesNeeded({ rate }: Bounds, bar: number): number | null {
 export function outcomeSentence(samples: readonly MarkedSample[], model: string, bar: number): string {
   const outcome = summarize(samples, bar);
   const { agreement, judged } = outcome;
-  if (agreement === null) {
-    return `Too few samples: of ${outcome.samples}, none could be judged. Longer texts need feedback from your application.`;
-  }
+  if (agreement === null) return TEXT.noneJudged(outcome.samples);
   const isLiveCheaper = cheaperIsLive(samples);
-  const [cheap, dear] = isLiveCheaper ? ["Your chain", model] : [model, "your chain"];
-  const figures = `${percent(agreement.rate)} of ${judged} judged answers agree with ${dear} (95% confidence: ${percent(agreement.low)} to ${percent(agreement.high)})`;
+  const [cheap, dear] = isLiveCheaper ? [TEXT.yourChain, model] : [model, TEXT.yourChain];
+  const figures = TEXT.agreement({
+    rate: percent(agreement.rate),
+    low: percent(agreement.low),
+    high: percent(agreement.high),
+    judged,
+    dear,
+  });
   const [low, high] = isLiveCheaper ? [outcome.live, outcome.second] : [outcome.second, outcome.live];
-  const cost = high.cost === 0n ? "" : `, at ${percent(Number(low.cost) / Number(high.cost))} of its cost`;
-  if (outcome.state === "holds_up") return `${cheap} holds up: ${figures}${cost}.`;
-  if (outcome.state === "worse") return `${cheap} is worse: ${figures}, below ${percent(bar)}${cost}.`;
-  const needed = samplesNeeded(agreement, bar);
-  const more =
-    needed === null
-      ? "The share is too close to the bar to tell."
-      : `About ${needed.toLocaleString("en-US")} would tell.`;
-  return `Too few samples to say whether ${isLiveCheaper ? "your chain" : model} holds up: ${figures}. ${more}`;
+  const cost = high.cost === 0n ? "" : TEXT.atCost(percent(Number(low.cost) / Number(high.cost)));
+  if (outcome.state === "holds_up") return TEXT.holdsUp(cheap, figures + cost);
+  if (outcome.state === "worse") return TEXT.isWorse(cheap, figures, percent(bar), cost);
+  return TEXT.notEnoughData(figures, samplesNeeded(agreement, bar), percent(bar));
 }
 
 function percent(share: number): string {

@@ -12,6 +12,7 @@ import type { Reached, TriedModel } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";
 import type { Failure } from "../attempt/verdict.ts";
 import type { Services } from "../services.ts";
+import * as TEXT from "../text.ts";
 import { describeListed } from "./describe-listed.ts";
 import { type Listing, listModels } from "./list-models.ts";
 import { adviseOn } from "./probe-advice.ts";
@@ -47,7 +48,7 @@ const PATIENCE_MS = 15_000;
 const OUTPUT_TOKENS = 16;
 const QUESTION = {
   model: "auto",
-  messages: [{ role: "user", content: "Say ok." }],
+  messages: [{ role: "user", content: TEXT.question }],
   [USUAL.outputCapField]: OUTPUT_TOKENS,
 };
 
@@ -121,15 +122,15 @@ async function listed(listing: Listing): Promise<Probed> {
 function withoutList({ id, baseUrl }: Provider): Pick<Probed, "problem" | "fix"> {
   const { host, pathname } = new URL(baseUrl);
   return {
-    problem: `${id} lists no models at ${host}${pathname === "/" ? "" : pathname}.`,
-    fix: "Check the address; that of an openai provider usually ends in /v1. If the server has no list, enter its models yourself.",
+    problem: TEXT.listsNoModels(id, `${host}${pathname === "/" ? "" : pathname}`),
+    fix: TEXT.checkListAddress,
   };
 }
 
 function withoutModel({ id }: Provider): Pick<Probed, "problem" | "fix"> {
   return {
-    problem: `No model with a price uses the provider '${id}', so it cannot be tested.`,
-    fix: `Add one under 'models:' with 'provider: ${id}' and a price.`,
+    problem: TEXT.noPricedModel(id),
+    fix: TEXT.addPricedModel(id),
   };
 }
 
@@ -140,5 +141,5 @@ function ask(model: HostedModel, signal: AbortSignal, services: ProbeServices): 
 }
 
 function outOfPatience(failure: Failure, patienceMs: number): Failure {
-  return { ...failure, kind: "timeout", message: `no answer within ${patienceMs / 1000} s` };
+  return { ...failure, kind: "timeout", message: TEXT.noAnswerWithin(patienceMs) };
 }

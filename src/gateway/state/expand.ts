@@ -7,6 +7,7 @@ import { isObject } from "../../formats/json/fields.ts";
 import { type ParsedBody, scanBody } from "../../formats/json/parse.ts";
 import { spliceFields } from "../../formats/json/splice.ts";
 import type { StoredForm } from "../../formats/stored-form.ts";
+import * as TEXT from "../text.ts";
 import type { StateFields } from "./read-state.ts";
 import type { StateServices } from "./services.ts";
 
@@ -145,7 +146,7 @@ function checkChain(id: string, links: readonly ChainLink[], limits: HistoryLimi
   const oldest = links.at(-1);
   if (oldest === undefined) throw previousNotFound(id);
   if (links.length === limits.responses && oldest.parentId !== null) {
-    const message = `The conversation has more than ${limits.responses} responses. Compact it with POST /v1/responses/compact.`;
+    const message = TEXT.conversationTooLong(limits.responses);
     throw new GatewayError("badRequest", message, { code: "conversation_too_long", param: "previous_response_id" });
   }
   // A response in the middle was deleted or has expired. To leave it out would change what was said.
@@ -200,8 +201,7 @@ function openSummary(
   { compactions }: Pick<StateServices, "compactions">,
 ): Promise<string> {
   return compactions.open(sealed, accountId).catch((cause: unknown) => {
-    const message = "A compaction item in 'input' cannot be opened. It is damaged, or it is another account's.";
-    throw new GatewayError("badRequest", message, { code: "invalid_compaction", param: "input", cause });
+    throw new GatewayError("badRequest", TEXT.invalidCompaction, { code: "invalid_compaction", param: "input", cause });
   });
 }
 
@@ -226,30 +226,29 @@ class SizeCheck {
 }
 
 function previousNotFound(id: string): GatewayError {
-  return new GatewayError("badRequest", `Previous response with id '${id}' not found.`, {
+  return new GatewayError("badRequest", TEXT.responseNotFound(id), {
     code: "previous_response_not_found",
     param: "previous_response_id",
   });
 }
 
 function notCompleted({ id, status }: ChainLink): GatewayError {
-  return new GatewayError("badRequest", `Response '${id}' cannot be continued: its status is ${status}.`, {
+  return new GatewayError("badRequest", TEXT.cannotContinue(id, status), {
     code: "previous_response_not_completed",
     param: "previous_response_id",
   });
 }
 
 export function conversationNotFound(id: string): GatewayError {
-  return new GatewayError("notFound", `Conversation with id '${id}' not found.`, { code: "conversation_not_found" });
+  return new GatewayError("notFound", TEXT.conversationNotFound(id), { code: "conversation_not_found" });
 }
 
 function itemNotFound(id: string): GatewayError {
-  const message = `Item with id '${id}' not found. Items are kept only when 'store' is not false.`;
-  return new GatewayError("notFound", message, { code: "item_not_found", param: "input" });
+  return new GatewayError("notFound", TEXT.itemNotFound(id), { code: "item_not_found", param: "input" });
 }
 
 function tooLarge({ bytes, items }: HistoryLimits): GatewayError {
-  const message = `The conversation is longer than ${bytes} bytes or ${items} items. Compact it with POST /v1/responses/compact.`;
+  const message = TEXT.conversationTooLarge(bytes, items);
   return new GatewayError("badRequest", message, { code: "conversation_too_large", param: "input" });
 }
 

@@ -6,6 +6,7 @@ import type { Addition, JsonItem, ResponseStatus, StoredResponse } from "../../c
 import type { StreamWriter } from "../../formats/format.ts";
 import type { StoredForm } from "../../formats/stored-form.ts";
 import type { CallState } from "../call.ts";
+import * as TEXT from "../text.ts";
 import type { StateFields } from "./read-state.ts";
 import type { StateServices } from "./services.ts";
 
@@ -165,6 +166,6 @@ function additionOf(
 }
 
 function toError(error: unknown): JsonItem {
-  const known = error instanceof GatewayError ? error : new GatewayError("internal", "Internal error.");
+  const known = error instanceof GatewayError ? error : new GatewayError("internal", TEXT.internal);
   return { code: known.details.code ?? "server_error", message: known.message };
 }

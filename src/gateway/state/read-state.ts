@@ -2,6 +2,7 @@
 
 import { GatewayError } from "../../core/errors.ts";
 import { invalid, isObject, type JsonObject, readBoolean, readString } from "../../formats/json/fields.ts";
+import * as TEXT from "../text.ts";
 
 export interface StateFields {
   readonly isStored: boolean;
@@ -17,18 +18,14 @@ export function readState(body: JsonObject): StateFields {
   const previousId = readString(body, "previous_response_id");
   const conversationId = readConversation(body);
   if (isBackground && !isStored) {
-    throw new GatewayError(
-      "badRequest",
-      "'background' needs 'store': a response that is not stored cannot be read later.",
-      {
-        code: "background_needs_store",
-        param: "background",
-      },
-    );
+    const details = { code: "background_needs_store", param: "background" };
+    throw new GatewayError("badRequest", TEXT.backgroundNeedsStore, details);
   }
   if (previousId !== null && conversationId !== null) {
-    const message = "Send 'previous_response_id' or 'conversation', not both.";
-    throw new GatewayError("badRequest", message, { code: "mutually_exclusive_parameters", param: "conversation" });
+    throw new GatewayError("badRequest", TEXT.notBoth, {
+      code: "mutually_exclusive_parameters",
+      param: "conversation",
+    });
   }
   return { isStored, isBackground, previousId, conversationId };
 }
@@ -37,5 +34,5 @@ function readConversation({ conversation }: JsonObject): string | null {
   if ((conversation ?? null) === null) return null;
   const id = isObject(conversation) ? conversation.id : conversation;
   if (typeof id === "string") return id;
-  throw invalid("conversation", "'conversation' must be an id, or an object with one.");
+  throw invalid("conversation", TEXT.invalidConversation);
 }

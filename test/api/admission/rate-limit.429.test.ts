@@ -40,7 +40,7 @@ describe("the limit", () => {
     expect(retryAfter).toBeGreaterThanOrEqual(1);
     expect(retryAfter).toBeLessThanOrEqual(60);
     const error = await expectError(refused, { status: 429, code: "rate_limit_exceeded", param: null });
-    expect(error.message).toContain("4 requests a minute");
+    expect(error.message).toContain("4 requests per minute");
   });
 
   it("counts unknown paths and methods when a key comes with them", async () => {

@@ -137,7 +137,7 @@ describe("a provider that fails", () => {
   ])("%s is 503", async (_name, behaviour) => {
     lab.provider.on("*", behaviour);
     const error = await expectError(await ask(), { status: 503, code: "all_providers_failed" });
-    expect(error.message).toMatch(/^The model that the request names failed\. Last error: lab /);
+    expect(error.message).toMatch(/^The requested model failed\. Last error: lab /);
   });
 
   it("by not knowing the model is 503, and the operator has to act", async () => {

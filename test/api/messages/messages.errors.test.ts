@@ -247,7 +247,7 @@ describe("503", () => {
     mixed.anthropic.on("*", sends(200, "not events"));
     const answer = await ask({ model: "claude", service_profile: "direct", stream: true });
     expect((await expectMessagesError(answer, 503)).message).toMatch(
-      /^The model that the request names failed\. Last error: /,
+      /^The requested model failed\. Last error: /,
     );
   });
 });

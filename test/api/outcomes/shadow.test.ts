@@ -119,7 +119,7 @@ describe("a sample", () => {
     const { total, differing, sentence } = await outcomes(account);
     expect(total).toMatchObject({ samples: 2, judged: 2, agreed: 1, sameTool: 1 });
     expect(differing).toMatchObject([{ verdict: "same_tool", model: "alpha" }]);
-    expect(sentence).toMatch(/^Too few samples to say whether your chain holds up: 50% of 2 judged answers agree/);
+    expect(sentence).toMatch(/^Not enough data yet: 50% of 2 judged answers agree/);
   });
 
   it("and feedback come to the figures of a calculation by hand", async () => {
@@ -148,7 +148,7 @@ describe("a sample", () => {
     expect(total).toMatchObject(figures);
     expect(data).toMatchObject([{ category: "simple_qa", ...figures }]);
     expect(sentence).toMatch(
-      /: 67% of 6 judged answers agree with beta \(95% confidence: 30% to 90%\)\. About \d+ would tell\.$/,
+      /: 67% of 6 judged answers agree with beta \(95% confidence: 30% to 90%\)\. About \d+ are needed for a verdict\.$/,
     );
   });
 

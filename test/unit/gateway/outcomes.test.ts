@@ -116,11 +116,11 @@ describe("the sentence", () => {
     ],
     [
       many(10),
-      "Too few samples to say whether your chain holds up: 100% of 10 judged answers agree with large (95% confidence: 72% to 100%). About 37 would tell.",
+      "Not enough data yet: 100% of 10 judged answers agree with large (95% confidence: 72% to 100%). About 37 are needed for a verdict.",
     ],
     [
       many(3, { verdict: "unclear" }),
-      "Too few samples: of 3, none could be judged. Longer texts need feedback from your application.",
+      "Not enough data yet: none of 3 samples could be judged. Longer texts need feedback from your application.",
     ],
   ])("%#", (samples, words) => {
     expect(outcomeSentence(samples, "large", 0.9)).toBe(words);

@@ -40,7 +40,7 @@ test.each([
   expect(sourceProblems(path, line)).toHaveLength(found);
 });
 
-test("components of the dashboard hold no texts", () => {
+test("components of the dashboard, routing and gateway hold no texts", () => {
   const paths = checkedSources(ROOT).filter(mayHoldNoProse);
   expect(paths.length).toBeGreaterThan(50);
   expect(paths.flatMap((path) => proseIn(path, readFileSync(join(ROOT, path), "utf8")))).toEqual([]);
@@ -61,6 +61,9 @@ test.each([
   ['const isEscape = event.key === "Escape";', 0],
   [`const path = \`/api/keys/\${id}?by=\${step}\`;`, 0],
   ['type Kind = "Some kind" | "Other";', 0],
+  ['log.warn({ event: "attempt.failed" }, "attempt failed");', 0],
+  ['throw new Error("a sample needs a profile");', 0],
+  ['throw new GatewayError("badRequest", "The model is missing.");', 1],
 ])("in a component, %s has %i texts", (code, found) => {
   expect(proseIn("ui/a.tsx", code)).toHaveLength(found);
 });
@@ -69,6 +72,9 @@ test.each([
   ["ui/pages/keys/index.tsx", true],
   ["ui/pages/keys/text.ts", false],
   ["ui/parts/failure-text.ts", false],
+  ["src/gateway/attempt/chain-error.ts", true],
+  ["src/routing/needs.ts", true],
+  ["src/routing/classifier/lexicon.ts", false],
   ["src/cli/keys.ts", false],
 ])("%s may hold no texts: %s", (path, expected) => {
   expect(mayHoldNoProse(path)).toBe(expected);

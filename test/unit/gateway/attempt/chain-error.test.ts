@@ -108,7 +108,7 @@ test.each([
 ])("a provider that returned %i because it is not paid is out of credit, and a retry is no help", (code, fault) => {
   for (const isKeyless of [false, true]) {
     const { message, details } = chainError([status(code, { fault })], { isKeyless });
-    expect(message).toContain(`provider-0 returned ${code} (the gateway's account there is out of credit). Check`);
+    expect(message).toContain(`provider-0 returned ${code} (the gateway's account is out of credit). Check`);
     expect(details.headers).toEqual({ "x-should-retry": "false" });
   }
 });
@@ -125,6 +125,6 @@ test("models that were not tried in time are not counted", () => {
   expect(chainError([status(500)], { chain }).message).toMatch(/^1 of the 3 models in the SIMPLE chain were tried/);
   const none = { chain, attempts: [], failures: [] };
   expect(chainError([], none).message).toBe(
-    "0 of the 3 models in the SIMPLE chain were tried and failed. None could be called in time.",
+    "0 of the 3 models in the SIMPLE chain were tried and failed. No provider could be called in time.",
   );
 });

@@ -47,7 +47,7 @@ const CASES = (
       "the connection broke (ECONNRESET)",
     ],
     ["an unreadable answer", failure("unreadable"), "failing", "words of ours"],
-    ["an error with 200", failure("unreadable", null, { fault }), "failing", "an error in place of an answer"],
+    ["an error with 200", failure("unreadable", null, { fault }), "failing", "an error instead of an answer"],
     ...[408, 409, 425, 500, 502, 503, 504, 529, 302, 418].map(
       (status) => [`${status}`, failure("status", status, { fault }), "failing", `status ${status}`] as const,
     ),
