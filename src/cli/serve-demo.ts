@@ -89,7 +89,7 @@ async function fillFresh(dbs: DemoDbs, terminal: Terminal): Promise<string | nul
     );
   }
   const onProgress = progressOn(terminal, DEMO_DEFAULTS.requests);
-  if (!terminal.isScreen) terminal.say("Generating traffic, which takes some seconds.\n");
+  if (!terminal.isScreen) terminal.say("Generating demo traffic. This takes a few seconds.\n");
   return (await fillWithDemo(dbs, { ...DEMO_DEFAULTS, nowMs: terminal.now(), onProgress })).key;
 }
 

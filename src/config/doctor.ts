@@ -76,7 +76,7 @@ function builtinCheck({ id, name, keyVariable }: ProviderRow, catalog: Catalog):
 }
 
 function offCheck(variables: readonly string[]): Check {
-  const what = `Providers that are off, because their variable is not set: ${variables.join(", ")}`;
+  const what = `Not configured: ${variables.join(", ")}`;
   return { state: "ok", what, fix: "Set one to use it" };
 }
 

@@ -7,7 +7,7 @@ import { mergeDialects } from "../catalog/dialect.ts";
 import { nearest } from "../catalog/nearest.ts";
 import { providerKind } from "../catalog/provider-kinds.ts";
 import type { ProviderRow } from "../catalog/rows.ts";
-import type { ProviderKey, ProviderKind, Timeouts } from "../core/model.ts";
+import { PROVIDER_ID, type ProviderKey, type ProviderKind, type Timeouts } from "../core/model.ts";
 import { dialectChanges, textMap } from "./dialects.ts";
 import type { Environment, Variable } from "./environment.ts";
 import { type Located, type MappingEntry, nodeAt } from "./located.ts";
@@ -16,7 +16,6 @@ import { baseUrl, hidden, listOf, number, oneOf, reject, shape, text, truth } fr
 import type { Report } from "./report.ts";
 
 const TIMEOUT_MAX_MS = 86_400_000;
-const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const timeoutMs = number({ min: 1, max: TIMEOUT_MAX_MS, isWhole: true });
 
 const SANDBOX = providerKind(SANDBOX_ID);
@@ -207,7 +206,7 @@ function reportMissing({ id, entry, kind, address, apiKey, vendorRow, input }: C
   const complain = (message: string, suggestion: string | null = null) =>
     input.report.problems.push({ place: entry.keyPlace, message, suggestion });
   const isWritten = (key: string): boolean => nodeAt(entry.node, key) !== null;
-  if (!NAME.test(id)) complain(`a provider's name is made of letters, digits, - and _, got "${id}"`);
+  if (!PROVIDER_ID.test(id)) complain(`a provider's name is made of letters, digits, - and _, got "${id}"`);
   if (entry.node.kind !== "mapping" && entry.node.kind !== "empty") return;
   if (kind === undefined && !isWritten("kind")) {
     const names = input.builtin.providers.map((row) => row.id);

@@ -6,6 +6,8 @@ import type { Tier } from "./tiers.ts";
 export const CAPABILITIES = ["tools", "vision", "json", "reasoning", "audio", "files"] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
+export const PROVIDER_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+
 /**
  * Endpoints other than chat. A model that has one of these among its capabilities serves that endpoint alone: it is asked
  * for by name and never routed to.

@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
     await form.getByText("own asks for a key (401).").waitFor();
     await form.getByLabel("API key").fill(KEY);
     await form.getByRole("button", { name: "Test" }).click();
-    await form.getByText(/^It listed its models/).waitFor();
+    await form.getByText(/^Connected: \d+ model/).waitFor();
     const models = form.getByLabel("Models", { exact: true });
     await expect.poll(() => models.inputValue()).toBe("qwen3-8b\nsmall-one");
     expect((await read("/api/configuration")).version).toBe(0);
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await page.getByText("No provider connected").waitFor();
     await page.getByRole("button", { name: /^Other server/ }).click();
-    const dialog = page.getByRole("dialog", { name: "Connect Other server" });
+    const dialog = page.getByRole("dialog", { name: "Connect another server" });
     await dialog.getByLabel("Id").fill("mine");
     await dialog.getByLabel("API", { exact: true }).selectOption("Ollama");
     await dialog.getByLabel("Base URL").fill(ollama?.address ?? "");
@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
     await gateway().api("POST", "/api/providers", { id: "openai", apiKey: "sk-0123456789" });
     const { page, troubles } = await visit("/providers");
     await page.getByRole("button", { name: /^Other server/ }).click();
-    const dialog = page.getByRole("dialog", { name: "Connect Other server" });
+    const dialog = page.getByRole("dialog", { name: "Connect another server" });
     await dialog.getByLabel("Id").fill("beside");
     await dialog.getByLabel("API key").fill(KEY);
     // A wrong address lists nothing, so it is not connected however often that is asked for.

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { PROVIDER_KINDS } from "../../src/catalog/provider-kinds.ts";
-import type { Capability } from "../../src/core/model.ts";
+import { type Capability, PROVIDER_ID } from "../../src/core/model.ts";
 import { call } from "../api.ts";
 import { Button } from "../kit/button.tsx";
 import { Dialog } from "../kit/dialog.tsx";
@@ -27,7 +27,7 @@ interface ConnectProps {
 
 /** Nothing is stored before *Connect*: a test sends the key with the question. */
 export function Connect({ what, onClose }: ConnectProps) {
-  const name = typeof what !== "string" ? what.name : what === AZURE ? TEXT.kindAzure : TEXT.otherServer;
+  const name = typeof what !== "string" ? what.name : what === AZURE ? TEXT.kindAzure : TEXT.anotherServer;
   return (
     <Dialog title={TEXT.connectNamed(name)} onClose={onClose}>
       <ConnectForm what={what} onDone={onClose} />
@@ -90,7 +90,7 @@ export function ConnectForm({ what, onDone }: ConnectFormProps) {
       {problem}
       <div aria-live="polite">{tested !== null && <TestOutcome outcome={tested} />}</div>
       <footer>
-        <Button isBusy={isBusy} isDisabled={id === ""} onClick={test}>
+        <Button isBusy={isBusy} isDisabled={!isProviderId(id)} onClick={test}>
           {TEXT.test}
         </Button>
         <Button kind="primary" type="submit" isBusy={isBusy}>
@@ -115,6 +115,10 @@ interface OtherServer {
   readonly input: string;
   readonly output: string;
   readonly capabilities: readonly Capability[];
+}
+
+function isProviderId(text: string): boolean {
+  return PROVIDER_ID.test(text.trim());
 }
 
 function startOf(what: Vendor | string): OtherServer {
@@ -186,7 +190,15 @@ function ServerFields({ server, onChange, note, children }: ServerFieldsProps) {
   if (server.kind === "") return <>{children}</>;
   return (
     <>
-      <TextField label={TEXT.id} value={server.id} onInput={set("id")} hint={TEXT.idHint} isRequired isFocused />
+      <TextField
+        label={TEXT.id}
+        value={server.id}
+        onInput={set("id")}
+        hint={TEXT.idHint}
+        error={server.id === "" || isProviderId(server.id) ? null : TEXT.idInvalid}
+        isRequired
+        isFocused
+      />
       {!isAzure && <SelectField label={TEXT.kind} value={server.kind} options={KINDS} onChange={set("kind")} />}
       <TextField
         label={TEXT.baseUrl}

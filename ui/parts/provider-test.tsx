@@ -37,14 +37,16 @@ export function useProviderTest(provider: string, model?: string) {
 
 /** Read out when it arrives, since the button that asked is elsewhere. */
 export function TestOutcome({
-  outcome: { ok, model, durationMs, costUsd, problem, fix },
+  outcome: { ok, model, models, durationMs, costUsd, problem, fix },
 }: {
   readonly outcome: ProviderTested;
 }) {
   if (ok) {
     return (
       <p class="notice good">
-        {model === null ? TEXT.listedIn(duration(durationMs)) : TEXT.answeredIn(model, duration(durationMs))}
+        {model === null
+          ? TEXT.listedIn(models?.length, duration(durationMs))
+          : TEXT.answeredIn(model, duration(durationMs))}
         {costUsd !== null && TEXT.costsYou(usd(costUsd))}
       </p>
     );

@@ -6,6 +6,7 @@ export const connect = "Connect";
 export const connected = (name: string) => `${name} connected.`;
 export const id = "Id";
 export const idHint = "A short name, such as lab.";
+export const idInvalid = "Use letters, digits and hyphens, such as my-lab.";
 export const kind = "API";
 export const kindAzure = "Azure OpenAI";
 export const baseUrl = "Base URL";
@@ -25,7 +26,7 @@ export const capabilities = "Capabilities";
 export const apiKey = "API key";
 export const keyHint = "Stored encrypted. Nothing is saved until you connect.";
 export const keyOptional = "Leave empty if the server needs none.";
-export const otherServer = "Other server";
+export const anotherServer = "another server";
 
 // decision.tsx
 export const estimates = (cost: string, baseline: string) => `estimated ${cost}, baseline ${baseline}`;
@@ -68,7 +69,10 @@ export const honoursModel = "Named models used";
 
 // provider-test.tsx
 export const testHint = "Sends one tiny request. Uses no credits; your provider may bill it.";
-export const listedIn = (duration: string) => `It listed its models in ${duration}.`;
+export const listedIn = (models: number | undefined, duration: string) =>
+  models === undefined
+    ? `Connected (${duration}).`
+    : `Connected: ${models} ${models === 1 ? "model" : "models"} found (${duration}).`;
 export const answeredIn = (model: string, duration: string) => `${model} answered in ${duration}.`;
 export const costsYou = (cost: string) => ` Your provider bills ${cost}.`;
 export const testNamed = (name: string) => `Test ${name}`;

@@ -39,7 +39,7 @@ export const SERVER_OPTIONS = {
     default: null,
     shownDefault: "auto; 1 on PostgreSQL, where several gateways may share a machine",
     read: workerCount,
-    help: "How many processes serve requests on the one port; auto takes one for each core, from 4 cores on, as far as half of the memory allows.",
+    help: "How many processes serve requests on the port. With 4 cores or more, auto starts one per core, as far as half of the memory allows.",
   }),
   isReadOnly: option<boolean>({
     path: "server.readOnly",

@@ -40,7 +40,7 @@ describe("diagnose", () => {
     for (const row of readBuiltin().providers)
       expect(text).toMatch(new RegExp(`^${row.name}: |${row.keyVariable}`, "m"));
     expect(find(list, "Groq: ")).toEqual({ state: "ok", what: "Groq: configured, 5 models", fix: null });
-    expect(find(list, "Providers that are off")?.what).toMatch(/not set: OPENAI_API_KEY, GEMINI_API_KEY, /);
+    expect(find(list, "Not configured")?.what).toMatch(/configured: OPENAI_API_KEY, GEMINI_API_KEY, /);
     expect(find(list, "Anthropic: ")?.state).toBe("warn");
     expect(find(list, "COMPLEX: no model")?.state).toBe("warn");
     expect(JSON.stringify(list)).not.toContain("secret");

@@ -1,7 +1,7 @@
 // Texts of the explore page.
 
 export const explore = "Explore";
-export const purpose = "Any metric by one or two dimensions. The address holds the whole chart.";
+export const purpose = "Break down any metric by one or two dimensions. The URL saves your chart.";
 export const metric = "Metric";
 export const by = "By";
 export const andBy = "And by";

@@ -4,7 +4,7 @@ export const outcomes = "Outcomes";
 export const purpose = "Whether the cheaper answers are good enough, measured on your own traffic.";
 export const noSamples = "No samples yet";
 export const howToBegin =
-  "Let a second model answer a share of a profile's requests too, after the client has its answer. An admin runs:";
+  "Send a share of a profile's requests to a second model and compare. Clients don't wait for it. An admin runs:";
 export const command = (origin: string) =>
   `curl -X PUT ${origin}/api/profiles/PROFILE_ID/shadow -H "Authorization: Bearer $SWITCHYARD_ADMIN_TOKEN" -H "Content-Type: application/json" -d '{"model": "gpt-4o", "share": 0.05, "budgetUsdPerDay": "2"}'`;
 export const copyCommand = "Copy command";

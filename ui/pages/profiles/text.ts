@@ -56,11 +56,11 @@ export const allowOnlyModel = (model: string) => `Allow only ${model}`;
 export const blockModel = (model: string) => `Block ${model}`;
 export const namedModels = "Named models";
 export const honourModel = "Use the model that a client names";
-export const honourModelHint = "For apps with a model menu: “auto” routes, any other model is used as named.";
+export const honourModelHint = "For apps with a model picker: “auto” is routed; any other model is used as chosen.";
 export const escalation = "Escalation";
 export const escalationHint =
-  "Raises the tier of a conversation when tool calls fail or repeat, or a human says it is wrong.";
-export const usual = "as usual (normal)";
+  "Raises the tier of a conversation when tool calls fail or repeat, or the user says the answer is wrong.";
+export const usual = "Default (normal)";
 export const hostOrder = "Host order";
 export const hostOrderHint = "Which host of a model is tried first.";
 export const asConfigured = "As configured";

@@ -22,7 +22,9 @@ export const failing = "Failing";
 export const unused = "No models";
 export const inNoChain = "No request is routed here until you add its models in";
 export const policy = (region: string | null, data: string | null) =>
-  `Region: ${region ?? "unknown"}. Data: ${data ?? "unknown"}`;
+  region === null && data === null
+    ? "Region and data retention unknown"
+    : `Region: ${region ?? "unknown"}. Data: ${data ?? "unknown"}`;
 export const notUsedToday = "not used in the last 24 hours";
 export const usedToday = (spent: string, requests: string, median: string) =>
   `${spent} for ${requests} in 24 hours, p50 ${median}`;
