@@ -3,8 +3,7 @@
 
 import type { Tracing } from "../config/options/traces.ts";
 import type { Log } from "../core/log.ts";
-import type { Otlp } from "./otlp.ts";
-import type { OutgoingSpan } from "./otlp-message.ts";
+import type { Otlp, OutgoingSpan } from "./otlp.ts";
 import { createSpanQueue, type SpanDropReason } from "./span-queue.ts";
 import { type Destinations, spansOf, type TracedRequest } from "./spans.ts";
 import { type CallerContext, newSpanId, newTraceId, type TraceContext } from "./trace-context.ts";
