@@ -5,6 +5,7 @@ import { GatewayError } from "../core/errors.ts";
 import type { Services } from "../gateway/services.ts";
 import type { LifecycleContext, OperatorContext, ReadyCheck } from "./context.ts";
 import { type AdminTokenContext, isAdmin } from "./exchange/identity.ts";
+import * as TEXT from "./text.ts";
 
 export interface OpsContext extends AdminTokenContext, Pick<LifecycleContext, "readiness"> {
   readonly services: () => Pick<Services, "health">;
@@ -31,14 +32,14 @@ export function registerOps(server: FastifyInstance, context: OpsContext): void 
         .send(writeChecks(checks, missing === undefined));
     }
     if (missing === undefined) return { status: "ready", ...warningsOf(checks) };
-    throw new GatewayError("unavailable", `Not ready: ${missing.problem}.`, {
+    throw new GatewayError("unavailable", TEXT.notReady(missing.problem), {
       code: "not_ready",
       retryAfterSeconds: 1,
     });
   });
   server.get("/metrics", async (request, reply) => {
     if (!isFromHere(request) && !isAdmin(request, context)) {
-      throw new GatewayError("unauthenticated", "Metrics need the admin token, or a request from this machine.");
+      throw new GatewayError("unauthenticated", TEXT.metricsProtected);
     }
     return reply.type(context.metrics.contentType).send(await context.metrics.text());
   });
@@ -60,7 +61,7 @@ function providersCheck({ services }: OpsContext): ReadyCheck {
   const seen = services().health.overview();
   const isUp = ({ provider, credential }: (typeof seen)[number]): boolean =>
     [provider, credential].every(({ state }) => state === "closed" || state === "half-open");
-  const problem = seen.length === 0 || seen.some(isUp) ? null : "all are cooling down after failures";
+  const problem = seen.length === 0 || seen.some(isUp) ? null : TEXT.allCoolingDown;
   return { name: "providers", problem, isOptional: true };
 }
 

@@ -22,6 +22,7 @@ import {
   type Shape,
   strict,
 } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { account, accountOf } from "./exchange.ts";
 import { type ApiCall, type ApiRoute, get, post } from "./route.ts";
 
@@ -113,7 +114,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return null;
   if (typeof key === "string" && IDEMPOTENCY_KEY.test(key)) return key;
-  throw new GatewayError("badRequest", "'Idempotency-Key' must be 1 to 255 printable ASCII characters.", {
+  throw new GatewayError("badRequest", TEXT.invalidIdempotencyKey, {
     code: "invalid_idempotency_key",
   });
 }

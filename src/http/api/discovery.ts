@@ -12,6 +12,7 @@ import { withLocal } from "../../versions/adoption.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { AnyText, Flag, Integer, named, nullable, page, type Shape, strict } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { ifMatch, PublishedSchema, publicationFields, publisherOf, writePublished } from "./configuration/exchange.ts";
 import { type ApiRoute, post } from "./route.ts";
 
@@ -88,7 +89,7 @@ export const DISCOVERY_ROUTES: readonly ApiRoute[] = [
       // Asked again: what becomes a provider is what the server says, not what a caller does.
       const [found] = await search(given.address, request.socket.localPort, edge);
       if (found === undefined) throw notFound(given.address);
-      const { note = `Models of ${nameFound(found)}` } = given;
+      const { note = TEXT.modelsOf(nameFound(found)) } = given;
       const change = (document: Overlay): Overlay => withServer(document, found, given.models, edge);
       return writePublished(await edge.versions.publish({ ...publisher, note, change }));
     },
@@ -104,18 +105,18 @@ function withServer(
   const { catalog } = edge.services();
   const [server] = compareFound([found], catalog) as [KnownServer];
   const unknown = wanted?.find((name) => !server.models.some(({ upstream }) => upstream === name));
-  if (unknown !== undefined) throw invalid("models", `${nameFound(found)} has no model '${unknown}'.`);
+  if (unknown !== undefined) throw invalid("models", TEXT.serverLacksModel(nameFound(found), unknown));
   if (server.needsKey && server.provider === null) throw keyNeeded(server);
   const models = server.models.filter(({ upstream }) => wanted?.includes(upstream) ?? true);
   return withLocal(document, adoptable({ ...server, models }, catalog));
 }
 
 function notFound(address: string): GatewayError {
-  return new GatewayError("notFound", `No model server answers at ${address}.`, { param: "address" });
+  return new GatewayError("notFound", TEXT.noServerAt(address), { param: "address" });
 }
 
 function keyNeeded({ id, kind, address }: KnownServer): GatewayError {
-  const message = `The server at ${address} needs a key. Add it with POST /api/providers: id ${id}, kind ${kind}, baseUrl and apiKey.`;
+  const message = TEXT.serverNeedsKey(address, id, kind);
   return new GatewayError("unprocessable", message, { code: "key_needed", param: "address" });
 }
 
@@ -133,7 +134,7 @@ async function search(address: string | null, ownPort: number | undefined, { lim
 }
 
 function tooManySearches(retryAfterSeconds: number): GatewayError {
-  const message = `Model servers were searched for ${SEARCHES_PER_MINUTE} times in the last minute. Wait ${retryAfterSeconds} s.`;
+  const message = TEXT.searchedTooOften(SEARCHES_PER_MINUTE, retryAfterSeconds);
   return new GatewayError("rateLimited", message, { code: "too_many_searches", retryAfterSeconds });
 }
 

@@ -10,6 +10,7 @@ import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { ownAccountOf } from "../exchange/identity.ts";
 import { type Parameter, query } from "../openapi/operation.ts";
+import * as TEXT from "../text.ts";
 
 /** The parameter that `accountOf` reads. */
 export const account = query("account", Type.String({ default: "default" }), "The account the call is about.");
@@ -27,7 +28,7 @@ export async function accountOf(
   const own = ownAccountOf(request);
   const isAllowed = own === null || own === wanted;
   if (isAllowed && PLAIN_ID.test(wanted) && (await accounts.get(wanted)) !== null) return wanted;
-  throw new GatewayError("notFound", `No account '${wanted}'.`, { param: "account" });
+  throw new GatewayError("notFound", TEXT.noAccount(wanted), { param: "account" });
 }
 
 const PAGE_DEFAULT = 50;
@@ -47,7 +48,7 @@ export function pageOf(request: FastifyRequest): Page {
   const count = Number(text);
   // Digits only: Number would take "0x10", too.
   if (!/^\d+$/.test(text) || count < 1 || count > PAGE_MAX) {
-    throw wrongParameter("limit", `'limit' must be a whole number from 1 to ${PAGE_MAX}.`);
+    throw wrongParameter("limit", TEXT.invalidLimit(PAGE_MAX));
   }
   const name = CURSOR_NAMES.find((other) => queryOf(request, other) !== null) ?? "after";
   return { limit: count, after: cursorOf(request, name) };
@@ -57,7 +58,7 @@ export function pageOf(request: FastifyRequest): Page {
 export function cursorOf(request: FastifyRequest, name: string): string | null {
   const cursor = queryOf(request, name);
   if (cursor === null || CURSOR.test(cursor)) return cursor;
-  throw wrongParameter(name, `'${name}' must be the 'next' of a page.`);
+  throw wrongParameter(name, TEXT.invalidCursor(name));
 }
 
 /** The parameter that `cursorOf` reads. */
@@ -95,14 +96,14 @@ export function hasNoBody(request: FastifyRequest): boolean {
 export const PLAIN_ID = /^[\w.-]{1,200}$/;
 
 export function missing(what: string, id: string): GatewayError {
-  return new GatewayError("notFound", `No ${what} '${id}'.`, { param: "id" });
+  return new GatewayError("notFound", TEXT.missing(what, id), { param: "id" });
 }
 
 /** A query parameter. One that is repeated is an error, not a guess. */
 export function queryOf(request: FastifyRequest, name: string): string | null {
   const value = (request.query as Record<string, string | string[] | undefined>)[name] ?? null;
   if (!Array.isArray(value)) return value;
-  throw wrongParameter(name, `'${name}' is given more than once.`);
+  throw wrongParameter(name, TEXT.givenTwice(name));
 }
 
 function wrongParameter(param: string, message: string): GatewayError {
@@ -112,7 +113,7 @@ function wrongParameter(param: string, message: string): GatewayError {
 export function oneOf<Word extends string>(name: string, given: string, words: readonly Word[]): Word {
   const found = words.find((word) => word === given);
   if (found !== undefined) return found;
-  throw invalid(name, `'${name}' must be one of ${words.join(", ")}.`);
+  throw invalid(name, TEXT.notOneOf(name, words.join(", ")));
 }
 
 export function isoTime(ms: number): string;

@@ -21,6 +21,7 @@ import { isoTime, oneOf, queryOf } from "./exchange.ts";
 import { csvRow } from "./export.ts";
 import { checkRange, DEFAULT_RANGE_MS, filterOf, filters, timeOf } from "./requests/filter.ts";
 import { type ApiRoute, get, sentAs } from "./route.ts";
+import * as TEXT from "../text.ts";
 
 const METRIC_NAMES = Object.keys(METRICS) as readonly Metric[];
 /** As many as a chart can tell apart several times over. */
@@ -105,14 +106,14 @@ function byOf(text: string): readonly string[] {
   for (const name of names) if (!TAG_NAME.test(name)) oneOf("by", name, DIMENSIONS);
   const times = names.filter((name) => name === "hour" || name === "day");
   if (names.length <= 2 && new Set(names).size === names.length && times.length <= 1) return names;
-  throw invalid("by", "'by' takes one or two different dimensions, of which one may be hour or day.");
+  throw invalid("by", TEXT.invalidDimensions);
 }
 
 function topOf(request: FastifyRequest): number {
   const text = queryOf(request, "top") ?? String(TOP_DEFAULT);
   const top = Number(text);
   if (/^\d{1,2}$/.test(text) && top >= 1 && top <= TOP_MAX) return top;
-  throw invalid("top", `'top' must be a whole number from 1 to ${TOP_MAX}.`);
+  throw invalid("top", TEXT.invalidTop(TOP_MAX));
 }
 
 function write({ metric, by, filter }: ExploreQuery, explored: Explored, edge: OperatorContext): WrittenExplore {

@@ -28,6 +28,7 @@ import {
   Time,
   Usd,
 } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { accountOf, idOf, isoTime, listPage, missing, oneOf, PLAIN_ID, pageOf, paging, queryOf } from "./exchange.ts";
 import { type ApiRoute, del, get, patch, post } from "./route.ts";
 
@@ -267,9 +268,9 @@ function searchOf(request: FastifyRequest, nowMs: number): KeySearch {
   const profile = queryOf(request, "profile");
   const sort = oneOf("sort", queryOf(request, "sort") ?? "-created", SORTS);
   if (given.length > SEARCH_MAX || !SEARCH.test(given)) {
-    throw invalid("q", `'q' is at most ${SEARCH_MAX} characters without control characters.`);
+    throw invalid("q", TEXT.invalidSearch(SEARCH_MAX));
   }
-  if (profile !== null && !PLAIN_ID.test(profile)) throw invalid("profile", "'profile' must be an id, or none.");
+  if (profile !== null && !PLAIN_ID.test(profile)) throw invalid("profile", TEXT.invalidProfile);
   return {
     sort: oneOf("sort", sort.replace("-", ""), KEY_SORTS),
     isAscending: !sort.startsWith("-"),
@@ -303,7 +304,7 @@ export function readAmount(given: Static<typeof Usd> | null, param: string): Nan
   if (given === null) return null;
   const amount = parseUsd(typeof given === "number" ? decimalText(given) : given);
   if (amount !== null) return amount;
-  throw new GatewayError("badRequest", `'${param}' must be an amount in USD as text, such as "25" or "0.50".`, {
+  throw new GatewayError("badRequest", TEXT.invalidAmount(param), {
     param,
   });
 }
@@ -313,7 +314,7 @@ function readFuture(text: string | null, nowMs: number): number | null {
   if (text === null) return null;
   const ms = Date.parse(text);
   if (Number.isInteger(ms) && ms > nowMs) return ms;
-  throw new GatewayError("badRequest", "'expiresAt' must be a time in the future in ISO 8601.", { param: "expiresAt" });
+  throw new GatewayError("badRequest", TEXT.invalidExpiry, { param: "expiresAt" });
 }
 
 /** Keys with their profile's name and their usage. */

@@ -8,6 +8,7 @@ import { invalid } from "../../formats/json/fields.ts";
 import { ownAccountOf } from "../exchange/identity.ts";
 import { query, textContent } from "../openapi/operation.ts";
 import { AnyText, Flag, Integer, named, nullable, page, type Shape, Texts, Time } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { transactionFields, writeTransaction } from "./credits.ts";
 import { accountOf, cursor, cursorOf, isoTime, limit, listPage, oneOf, pageOf, paging, queryOf } from "./exchange.ts";
 import { csvRow, fileName, sendFile, textPages } from "./export.ts";
@@ -126,7 +127,7 @@ function narrowingOf(request: FastifyRequest): { kind: TransactionKind | null; m
 }
 
 function checkMonth(name: string, text: string): void {
-  if (!MONTH_PATTERN.test(text)) throw invalid(name, `'${name}' must be a month such as 2026-01.`);
+  if (!MONTH_PATTERN.test(text)) throw invalid(name, TEXT.invalidMonth(name));
 }
 
 /** Also written by the command line, which prints the same JSON. */

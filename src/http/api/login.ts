@@ -31,6 +31,7 @@ import {
   strict,
   Time,
 } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { isoTime } from "./exchange.ts";
 import { type ApiCall, type ApiRoute, del, get, post } from "./route.ts";
 
@@ -142,7 +143,7 @@ export const LOGIN_ROUTES: readonly ApiRoute[] = [
     async handle({ request, reply, body }, { users, now }) {
       const { identity } = request;
       if (identity?.kind !== "user") {
-        throw new GatewayError("forbidden", "The admin token has no password. Sign in.", { code: "no_session" });
+        throw new GatewayError("forbidden", TEXT.tokenHasNoPassword, { code: "no_session" });
       }
       setDeviceCookie(request, reply, makeDeviceToken(await users.changePassword(identity, body()), now()));
     },

@@ -14,6 +14,7 @@ import {
 } from "../../gateway/operate/outcomes.ts";
 import { query } from "../openapi/operation.ts";
 import { AnyText, Fraction, Integer, listed, named, nullable, type Shape, Time } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { accountOf, isoTime, queryOf } from "./exchange.ts";
 import { ShadowRuleSchema, writeShadow } from "./profiles.ts";
 import { type ApiRoute, get } from "./route.ts";
@@ -110,7 +111,7 @@ export const OUTCOME_ROUTES: readonly ApiRoute[] = [
         models: [...new Set(all.map(({ second }) => second.model))],
         from: isoTime(fromMs),
         bar: wantedBar,
-        sentence: chosen === null ? "No samples yet." : outcomeSentence(samples, chosen, wantedBar),
+        sentence: chosen === null ? TEXT.noSamples : outcomeSentence(samples, chosen, wantedBar),
         total: writeOutcome(summarize(samples, wantedBar)),
         data: groupOutcomes(samples, wantedBar).map(writeGroup),
         differing: samples.filter(isDiffering).slice(0, DIFFERING_SHOWN).map(writeDiffering),

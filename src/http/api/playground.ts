@@ -34,6 +34,7 @@ import {
   optional,
   type Shape,
 } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { answerRequest } from "../v1/completion.ts";
 import { CHAT_STREAM, ChatCompletionSchema, RoutingDecisionSchema } from "../v1/contract.ts";
 import { RequestRecording } from "../v1/record.ts";
@@ -128,7 +129,7 @@ async function readQuestion(request: FastifyRequest, edge: OperatorContext): Pro
   const { profileId: _, profile, ...rest } = body;
   const profileId = readString(body, "profileId");
   const rules = isObject(profile) ? readConstraints(readRules(profile), edge.services().catalog) : null;
-  if (rules !== null && profileId !== null) throw invalid("profileId", "Send 'profileId' or a profile, not both.");
+  if (rules !== null && profileId !== null) throw invalid("profileId", TEXT.oneProfile);
   const bound = rules === null ? await savedProfile(profileId, accountId, edge) : unsavedProfile(accountId, rules);
   const question = isObject(profile) ? rest : { ...rest, ...(profile === undefined ? {} : { profile }) };
   return { body: { ...question, prompt: body.prompt ?? promptOf(body) }, caller: playgroundCaller(accountId, bound) };

@@ -50,6 +50,7 @@ import {
 } from "./exchange.ts";
 import { KeySchema, readAmount, showKeys, usageFrom } from "./keys.ts";
 import { type ApiRoute, del, get, post, put } from "./route.ts";
+import * as TEXT from "../text.ts";
 
 /** Several times as many as the catalogue has. */
 const MODEL_IDS_MAX = 500;
@@ -260,10 +261,10 @@ function readShadow(body: Static<typeof ShadowSchema>, { constraints }: Profile,
   const { model: id, share } = body;
   const model = catalog.models.get(id);
   if (model === undefined || model.endpoint !== null || !isRoutable(catalog, model)) {
-    throw invalid("model", `There is no model '${id}' that requests can be sent to.`);
+    throw invalid("model", TEXT.noUsableModel(id));
   }
   const reason = reasonAgainst(constraintNeeds(constraints), model.hosts);
-  if (reason !== null) throw invalid("model", `The profile does not allow '${id}': ${reason}.`);
+  if (reason !== null) throw invalid("model", TEXT.modelNotAllowed(id, reason));
   return { model: id, share, budgetPerDay: readAmount(body.budgetUsdPerDay, "budgetUsdPerDay") ?? 0n };
 }
 
@@ -273,7 +274,7 @@ export function writeShadow({ model, share, budgetPerDay }: ShadowRule): Shape<t
 
 function keysToOf(request: FastifyRequest): string | null | undefined {
   const wanted = queryOf(request, keysTo.name) ?? undefined;
-  if (wanted !== undefined && !PLAIN_ID.test(wanted)) throw invalid("keysTo", "'keysTo' is not the id of a profile.");
+  if (wanted !== undefined && !PLAIN_ID.test(wanted)) throw invalid("keysTo", TEXT.invalidKeysTo);
   return wanted === "none" ? null : wanted;
 }
 
@@ -291,7 +292,7 @@ function toContent(body: Static<typeof NewProfileSchema>, catalog: Catalog): Pro
 export function readConstraints(body: Static<typeof RulesSchema>, { models }: Catalog): Constraints {
   for (const field of ["allowedModels", "blockedModels"] as const) {
     const stranger = body[field]?.find((id) => !models.has(id));
-    if (stranger !== undefined) throw invalid(field, `Unknown model '${stranger}'.`);
+    if (stranger !== undefined) throw invalid(field, TEXT.unknownModel(stranger));
   }
   return {
     tierFloor: body.tierFloor ?? null,

@@ -35,6 +35,7 @@ import {
   strict,
   Time,
 } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { authorOf, documentOf, LockSchema, lockOn } from "./configuration/exchange.ts";
 import { hasNoBody, idOf, isoTime, missing } from "./exchange.ts";
 import { type ApiRoute, get, post } from "./route.ts";
@@ -193,7 +194,7 @@ function ownModel(id: string, provider: string, catalog: Catalog | null): Hosted
   const model = catalog?.models.get(id);
   const host = catalog === null || model === undefined ? null : hostAt(model, provider, catalog);
   if (host !== null) return host;
-  const message = `'${provider}' has no model '${id}' with a price. Leave it out to test the cheapest one.`;
+  const message = TEXT.noPricedModel(provider, id);
   throw new GatewayError("badRequest", message, { param: "model" });
 }
 
@@ -202,7 +203,7 @@ function hostAt({ hosts }: Model, provider: string, catalog: Catalog): HostedMod
 }
 
 function tooManyTests(id: string, retryAfterSeconds: number): GatewayError {
-  const message = `'${id}' was tested ${TESTS_PER_MINUTE} times in the last minute. Wait ${retryAfterSeconds} s.`;
+  const message = TEXT.testedTooOften(id, TESTS_PER_MINUTE, retryAfterSeconds);
   return new GatewayError("rateLimited", message, { code: "too_many_tests", retryAfterSeconds });
 }
 

@@ -30,6 +30,7 @@ import { authorOf, documentOf } from "./configuration/exchange.ts";
 import { account, accountOf, isoTime } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
 import { type ApiRoute, post } from "./route.ts";
+import * as TEXT from "../text.ts";
 
 /** Enough to see a tendency, few enough to be computed while somebody waits. */
 const LIMIT_DEFAULT = 100;
@@ -203,7 +204,7 @@ async function replayAll(
 function readPolicy(body: Static<typeof PolicyBody>, catalog: Catalog): Omit<Policy, "constraints"> {
   const { bounds, sureFrom, categoryFloors, unsureTier = catalog.unsureTier } = body;
   if (bounds?.some((bound, at) => at > 0 && bound < (bounds[at - 1] ?? 0))) {
-    throw invalid("policy.bounds", "The bounds must rise.");
+    throw invalid("policy.bounds", TEXT.boundsMustRise);
   }
   const written = Object.entries(body.chains ?? {}).map(([tier, ids]) => [
     tier,
@@ -221,7 +222,7 @@ function readPolicy(body: Static<typeof PolicyBody>, catalog: Catalog): Omit<Pol
 function routable(id: string, tier: string, catalog: Catalog): Model {
   const model = catalog.models.get(id);
   if (model !== undefined && isRoutable(catalog, model)) return model;
-  throw invalid(`policy.chains.${tier}`, `There is no model '${id}' that requests can be routed to.`);
+  throw invalid(`policy.chains.${tier}`, TEXT.noUsableModel(id));
 }
 
 function writeReplay(pairs: readonly Replayed[]): Shape<typeof ReplaySchema> {

@@ -22,6 +22,7 @@ import {
   statuses,
 } from "../openapi/operation.ts";
 import { ErrorSchema, type Shape } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { account } from "./exchange.ts";
 
 /**
@@ -165,7 +166,7 @@ function guardsOf(access: Access, edge: OperatorContext): Guard[] {
 }
 
 const readOnly: Guard = async () => {
-  const message = "This gateway is read-only. Changes are made where it runs, with the command line.";
+  const message = TEXT.readOnly;
   throw new GatewayError("forbidden", message, { code: "read_only" });
 };
 
@@ -248,9 +249,9 @@ function toError(first: Violation | undefined): Error {
   // A field that is not allowed is one whose schema lets nothing pass.
   const unknown = additionalProperties?.[0] ?? (first?.keyword === "boolean" ? place : undefined);
   const absent = requiredProperties?.[0];
-  if (unknown !== undefined) return invalid(unknown, `Unknown field '${unknown}'.`);
-  if (absent !== undefined) return invalid(absent, `'${absent}' is missing.`);
-  return invalid(place, `${place === "" ? "The body" : `'${place}'`} ${complaint(first)}.`);
+  if (unknown !== undefined) return invalid(unknown, TEXT.unknownField(unknown));
+  if (absent !== undefined) return invalid(absent, TEXT.fieldMissing(absent));
+  return invalid(place, `${place === "" ? TEXT.body : `'${place}'`} ${complaint(first)}.`);
 }
 
 interface FieldLists {
@@ -261,6 +262,6 @@ interface FieldLists {
 /** The validator's own message does not name the values that are allowed. */
 function complaint(violation: Violation | undefined): string {
   const { allowedValues } = (violation?.params ?? {}) as { allowedValues?: readonly unknown[] };
-  if (allowedValues !== undefined) return `must be one of ${allowedValues.join(", ")}`;
-  return violation?.message ?? "is not valid";
+  if (allowedValues !== undefined) return TEXT.mustBeOneOf(allowedValues.join(", "));
+  return violation?.message ?? TEXT.notValid;
 }

@@ -28,6 +28,7 @@ import {
   timeOf,
 } from "./requests/filter.ts";
 import { type ApiRoute, get } from "./route.ts";
+import * as TEXT from "../text.ts";
 
 /** Exact for a thousand requests, else estimated. Null of fewer than 20 among more, and when they were not asked for. */
 const percentiles = { p50Ms: nullable(Integer), p95Ms: nullable(Integer) };
@@ -155,7 +156,7 @@ function divisionOf(request: FastifyRequest): Division {
   const [step, ...otherSteps] = words.filter((word) => isIn(USAGE_STEPS, word));
   const [named, ...otherGroups] = words.filter((word) => isIn(USAGE_GROUPS, word));
   if (otherSteps.length > 0 || otherGroups.length > 0) {
-    throw invalid("by", "'by' takes one of hour, day, total and one of model, tier, key, status.");
+    throw invalid("by", TEXT.invalidUsageBy);
   }
   const group = queryOf(request, "group");
   return {

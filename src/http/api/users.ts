@@ -6,6 +6,7 @@ import { GatewayError } from "../../core/errors.ts";
 import { type Invitation, USER_ROLES, type User } from "../../core/people.ts";
 import { publicOrigin } from "../exchange/hosts.ts";
 import { AnyText, Email, listed, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { idOf, isoTime, listPage, missing, PLAIN_ID, pageOf, paging } from "./exchange.ts";
 import { type ApiRoute, del, get, post } from "./route.ts";
 
@@ -41,7 +42,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
     async handle({ request, body }, { accounts, invitations, settings }) {
       const { email, role = "owner", accountId = DEFAULT_ACCOUNT } = body();
       if ((await accounts.get(accountId)) === null) {
-        throw new GatewayError("badRequest", `No account '${accountId}'.`, { param: "accountId" });
+        throw new GatewayError("badRequest", TEXT.noAccount(accountId), { param: "accountId" });
       }
       const invitedBy = request.identity?.kind === "user" ? request.identity.user.email : "";
       const { invitation, token } = await invitations.invite({ email, role, accountId, invitedBy });

@@ -13,6 +13,7 @@ import type { JsonSource, ScannedObject } from "../../formats/scan/scan.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { closeGently, whenDone } from "./disconnect.ts";
 import { sendError } from "./errors.ts";
+import * as TEXT from "../text.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -154,8 +155,7 @@ function readBytes(request: FastifyRequest, payload: RequestPayload, { firstStep
     if (length === declared) finish(null);
   };
   const onEnd = (): void => finish(null);
-  const onError = (cause: Error): void =>
-    finish(new GatewayError("badRequest", "The request body was interrupted.", { cause }));
+  const onError = (cause: Error): void => finish(new GatewayError("badRequest", TEXT.bodyInterrupted, { cause }));
   // The listeners stay: they go with the request, and taking them off takes as long as adding them.
   function finish(error: Error | null): void {
     if (isRead) return;
@@ -173,7 +173,7 @@ export function declaredLength({ headers }: FastifyRequest): number | null {
 /** The rest of it may be of any length, so the connection ends with the response. */
 function tooLarge({ socket }: FastifyRequest): GatewayError {
   closeGently(socket);
-  const message = "The body is larger than the server accepts.";
+  const message = TEXT.bodyTooLarge;
   return new GatewayError("tooLarge", message, { headers: { connection: "close" } });
 }
 
@@ -240,7 +240,7 @@ function cutSlowBodies(receiving: UnderWay<ReceivedBody>, graceMs: number): void
     const bytes = request.socket.bytesRead - bytesBefore;
     if (atMs - sinceMs - bytes / SPEED_MIN_BYTES_PER_MS <= graceMs) continue;
     stop();
-    const error = new GatewayError("tooSlow", "The body came in too slowly. Send the request again.", {
+    const error = new GatewayError("tooSlow", TEXT.bodyTooSlow, {
       code: "body_too_slow",
     });
     sendError(error, request, reply.header("connection", "close"));

@@ -7,12 +7,13 @@ import { type ErrorKind, GatewayError } from "../../core/errors.ts";
 import { USUAL } from "../../formats/registry.ts";
 import { errorPage, wantsPage } from "./error-page.ts";
 import { newRequestId, requestIdHeaders } from "./request-head.ts";
+import * as TEXT from "../text.ts";
 
 const FRAMEWORK_ERRORS: Readonly<Record<string, { kind: ErrorKind; message: string }>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: { kind: "tooLarge", message: "The body is larger than the server accepts." },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: { kind: "wrongMediaType", message: "Send 'Content-Type: application/json'." },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { kind: "badRequest", message: "The body does not have the length it declares." },
-  FST_ERR_BAD_URL: { kind: "badRequest", message: "The path is not a valid URL path." },
+  FST_ERR_CTP_BODY_TOO_LARGE: { kind: "tooLarge", message: TEXT.bodyTooLarge },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { kind: "wrongMediaType", message: TEXT.sendJson },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { kind: "badRequest", message: TEXT.wrongLength },
+  FST_ERR_BAD_URL: { kind: "badRequest", message: TEXT.invalidPath },
 };
 
 export function toGatewayError(error: unknown): GatewayError {
@@ -21,12 +22,12 @@ export function toGatewayError(error: unknown): GatewayError {
   const known = FRAMEWORK_ERRORS[code];
   if (known !== undefined) return new GatewayError(known.kind, known.message, { cause: error });
   if (statusCode >= 400 && statusCode < 500) {
-    return new GatewayError("badRequest", "The request could not be read.", { cause: error });
+    return new GatewayError("badRequest", TEXT.unreadable, { cause: error });
   }
   if (statusCode === 503) {
-    return new GatewayError("unavailable", "The server is shutting down.", { retryAfterSeconds: 1, cause: error });
+    return new GatewayError("unavailable", TEXT.shuttingDown, { retryAfterSeconds: 1, cause: error });
   }
-  return new GatewayError("internal", "Internal error. Report it with the request id.", {
+  return new GatewayError("internal", TEXT.internal, {
     cause: error,
   });
 }
@@ -52,13 +53,13 @@ interface MalformedHttp {
   readonly code?: string;
 }
 
-const OVERDUE: MalformedHttp = { status: 408, message: "The request did not arrive in time." };
-const NOT_HTTP: MalformedHttp = { status: 400, message: "The bytes received are not a valid HTTP request." };
+const OVERDUE: MalformedHttp = { status: 408, message: TEXT.requestTooSlow };
+const NOT_HTTP: MalformedHttp = { status: 400, message: TEXT.notHttp };
 
 function malformedBy(code: string | undefined, headersMaxBytes: number): MalformedHttp {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return OVERDUE;
   if (code !== "HPE_HEADER_OVERFLOW") return NOT_HTTP;
-  const message = `The headers are longer than ${headersMaxBytes / 1024} KB in all.`;
+  const message = TEXT.headersTooLong(headersMaxBytes / 1024);
   return { status: 431, message, code: "headers_too_large" };
 }
 

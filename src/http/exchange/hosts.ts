@@ -6,6 +6,7 @@ import type { FastifyRequest } from "fastify";
 import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { isHttps } from "./identity.ts";
+import * as TEXT from "../text.ts";
 
 type HostSettings = Pick<Settings["server"], "host" | "publicUrl" | "allowedHosts">;
 
@@ -32,7 +33,7 @@ function misdirected(host: string): GatewayError {
   const shown = host.slice(0, HOST_SHOWN);
   const message =
     shown === ""
-      ? "The request names no host. Send a Host header."
+      ? TEXT.noHost
       : `The dashboard is not served as '${shown}'. If this is its address, set SWITCHYARD_PUBLIC_URL=https://${shown} ` +
         `(server.publicUrl), or add another name with SWITCHYARD_ALLOWED_HOSTS=${shown} (server.allowedHosts).`;
   return new GatewayError("misdirected", message, { code: "host_not_allowed" });

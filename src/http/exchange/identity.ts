@@ -10,6 +10,7 @@ import { LOGIN_MAX_MS, type Logins, type SignedIn } from "../../accounts/logins.
 import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { tooManyWrongKeys } from "../../gateway/admit.ts";
+import * as TEXT from "../text.ts";
 
 /** The settings and stores that tell who is asking. */
 export interface IdentityContext extends AdminTokenContext {
@@ -89,15 +90,15 @@ export async function signedInOf(
 }
 
 function unidentified({ settings }: IdentityContext): GatewayError {
-  const hint = settings.server.adminToken === null ? " The server has none: set SWITCHYARD_ADMIN_TOKEN." : "";
-  const message = `Sign in to the dashboard, or send 'Authorization: Bearer' with the admin token.${hint}`;
+  const hint = settings.server.adminToken === null ? TEXT.noAdminToken : "";
+  const message = TEXT.signIn(hint);
   return new GatewayError("unauthenticated", message, { code: "not_signed_in" });
 }
 
 /** Throws unless an operator is asking. */
 export async function operatorOnly({ identity }: FastifyRequest): Promise<void> {
   if (identity?.kind === "admin" || (identity?.kind === "user" && identity.user.role === "operator")) return;
-  throw new GatewayError("forbidden", "Only admins can do this.", { code: "operators_only" });
+  throw new GatewayError("forbidden", TEXT.adminsOnly, { code: "operators_only" });
 }
 
 /** The name the ledger keeps for the caller. */
@@ -122,7 +123,7 @@ export function refuseCrossSite({ method, headers }: FastifyRequest): void {
   const site = headers["sec-fetch-site"];
   const isOurs = site !== undefined ? site === "same-origin" : isOrigin(headers.origin, headers.host);
   if (isOurs) return;
-  throw new GatewayError("forbidden", "Requests from other sites are refused.", { code: "cross_site" });
+  throw new GatewayError("forbidden", TEXT.otherSite, { code: "cross_site" });
 }
 
 function isOrigin(origin: string | undefined, host: string | undefined): boolean {

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
+import * as TEXT from "../text.ts";
 import { publicOrigin } from "./hosts.ts";
 import { pathHint } from "./path-hint.ts";
 import type { RequestFormats } from "./request-format.ts";
@@ -44,11 +45,11 @@ export function createMethodTable(
       if (allow === "" || known.some(({ methods }) => methods.has(request.method))) {
         const origin = publicOrigin(request, settings);
         const hint = pathHint({ ...formats, path, origin, isKnown, meant: meant() });
-        return new GatewayError("notFound", `Unknown path ${path.slice(0, PATH_SHOWN)}. ${hint}`);
+        return new GatewayError("notFound", TEXT.unknownPath(path.slice(0, PATH_SHOWN), hint));
       }
       reply.header("allow", allow);
       if (request.method !== "OPTIONS") {
-        return new GatewayError("wrongMethod", `${request.method} is not allowed here. Use ${allow}.`);
+        return new GatewayError("wrongMethod", TEXT.methodNotAllowed(request.method, allow));
       }
       reply.code(204).send();
       return null;

@@ -8,6 +8,7 @@ import { GatewayError } from "../../core/errors.ts";
 import { timeInHex } from "../../core/requests/time-text.ts";
 import type { ClientEnd } from "../../formats/format.ts";
 import { randomHex } from "../../telemetry/trace-context.ts";
+import * as TEXT from "../text.ts";
 
 /** An id of the caller's own is taken if it is short and plain: it ends up in logs and headers. */
 const PLAIN_ID = /^[A-Za-z0-9_.=-]{1,128}$/;
@@ -69,14 +70,14 @@ export function headError({ raw, url }: FastifyRequest): GatewayError | undefine
 }
 
 function headProblem(raw: IncomingMessage, url: string): string | null {
-  if (!VERSIONS.has(raw.httpVersion)) return "Speak HTTP/1.1.";
+  if (!VERSIONS.has(raw.httpVersion)) return TEXT.wrongProtocol;
   const { host } = raw.headers;
   // Checked here and not by Node, whose own response has no request id.
-  if (host === undefined && raw.httpVersion === "1.1") return "A request needs a Host header.";
-  if (host !== undefined && !HOST.test(host)) return "The Host header is not a host.";
+  if (host === undefined && raw.httpVersion === "1.1") return TEXT.hostMissing;
+  if (host !== undefined && !HOST.test(host)) return TEXT.hostInvalid;
   const repeated = repeatedHeader(raw.rawHeaders);
-  if (repeated !== null) return `The header '${repeated}' is given more than once.`;
-  return url.startsWith("/") || url === "*" ? null : "This server is not a proxy: send the path only.";
+  if (repeated !== null) return TEXT.headerTwice(repeated);
+  return url.startsWith("/") || url === "*" ? null : TEXT.noProxy;
 }
 
 function repeatedHeader(rawHeaders: readonly string[]): string | null {
@@ -97,7 +98,7 @@ function encodingError({ headers }: IncomingMessage): GatewayError | undefined {
   const content = headers["content-encoding"]?.toLowerCase() ?? "identity";
   const transfer = headers["transfer-encoding"]?.toLowerCase() ?? "chunked";
   if (content === "identity" && transfer === "chunked") return undefined;
-  return new GatewayError("wrongMediaType", "Send the body without Content-Encoding.", {
+  return new GatewayError("wrongMediaType", TEXT.noEncoding, {
     code: "unsupported_encoding",
   });
 }

@@ -7,6 +7,7 @@ import type { BodyCharge, BodyRoom } from "../exchange/body.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 import { heapMaxBytes } from "./pressure.ts";
 import { randomRetryAfterSeconds } from "./rejection.ts";
+import * as TEXT from "../text.ts";
 
 const policy = OVERLOAD_POLICY.bodies;
 
@@ -142,9 +143,9 @@ export function isLarge(bytes: number): boolean {
 function rejectionOf(reason: Obstacle): GatewayError {
   const retryAfterSeconds = randomRetryAfterSeconds();
   if (reason === "bodies") {
-    const message = "The gateway holds as many request bodies as it can. Try again in a moment.";
+    const message = TEXT.bodiesFull;
     return new GatewayError("unavailable", message, { code: "overloaded", retryAfterSeconds });
   }
-  const message = "The request bodies of this key take up all the memory that one key may use. Send fewer at once.";
+  const message = TEXT.keyBodiesFull;
   return new GatewayError("rateLimited", message, { code: "too_many_body_bytes", retryAfterSeconds });
 }

@@ -7,6 +7,7 @@ import { GatewayError } from "../../core/errors.ts";
 import type { ClientEnd } from "../../formats/format.ts";
 import type { RequestFormats } from "../exchange/request-format.ts";
 import { requestIdOf } from "../exchange/request-head.ts";
+import * as TEXT from "../text.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 import type { PressureReason } from "./pressure.ts";
 
@@ -15,10 +16,10 @@ const policy = OVERLOAD_POLICY.rejection;
 export type RejectionReason = "in_flight" | "queue" | PressureReason;
 
 const MESSAGES: Readonly<Record<RejectionReason, string>> = {
-  in_flight: "The gateway serves as many requests as it can. Try again in a moment.",
-  queue: "The gateway is overloaded. Try again in a moment.",
-  event_loop: "The gateway is overloaded. Try again in a moment.",
-  memory: "The gateway is short of memory. Try again in a moment.",
+  in_flight: TEXT.inFlightFull,
+  queue: TEXT.overloaded,
+  event_loop: TEXT.overloaded,
+  memory: TEXT.shortOfMemory,
 };
 
 interface RejectedRequest {

@@ -13,6 +13,7 @@ import { REQUEST_ID } from "../exchange/request-head.ts";
 import { callerOf } from "./key-admission.ts";
 import { caughtUp } from "./record.ts";
 import { COMMENT_MAX } from "./request-schemas.ts";
+import * as TEXT from "../text.ts";
 
 /** Another process may have answered the request, and writes its records in batches. */
 const OTHERS_WRITE_WITHIN_MS = 500;
@@ -34,17 +35,17 @@ export function registerFeedback(server: FastifyInstance, { records, now }: Pick
 function readFeedback(body: JsonObject): Omit<AppFeedback, "keyId" | "atMs"> & { readonly requestId: string } {
   const requestId = readString(body, "request_id");
   if (requestId === null || requestId === "") {
-    throw invalid("request_id", "'request_id' is required: the X-Request-Id of the answer.");
+    throw invalid("request_id", TEXT.requestIdRequired);
   }
   const score = readNumber(body, "score", { min: 0, max: 1 });
   const tier = readChoice(body, "tier", TIERS);
   const comment = readString(body, "comment");
   if (score === null && tier === null) {
-    throw invalid("score", "Send a 'score' from 0 (useless) to 1 (right), or the 'tier' that it should have had.");
+    throw invalid("score", TEXT.feedbackRequired);
   }
   // PostgreSQL cannot store a NUL.
   if (comment !== null && (comment.length > COMMENT_MAX || comment.includes("\u0000"))) {
-    throw invalid("comment", `'comment' must be a text of at most ${COMMENT_MAX} characters.`);
+    throw invalid("comment", TEXT.invalidComment(COMMENT_MAX));
   }
   return { requestId, score, tier, comment };
 }
@@ -60,7 +61,7 @@ async function findRecorded(accountId: string, id: string, records: Records): Pr
 }
 
 function unknownRequest(id: string): GatewayError {
-  const message = `No request '${id}' of this account. Send the X-Request-Id of an answer that you got.`;
+  const message = TEXT.noRequest(id);
   return new GatewayError("notFound", message, { code: "request_not_found", param: "request_id" });
 }
 

@@ -11,6 +11,7 @@ import { declaredLength } from "../exchange/body.ts";
 import { whenDone } from "../exchange/disconnect.ts";
 import { routeOf } from "../exchange/request-format.ts";
 import { isLarge } from "../overload/body-budget.ts";
+import * as TEXT from "../text.ts";
 
 type KeyAdmissionContext = Pick<
   PublicContext,
@@ -110,6 +111,6 @@ export function createUnmatchedCounter(
 }
 
 function tooManyInFlight(limit: number): GatewayError {
-  const message = `This key has ${limit} requests running, which is its limit. Retry when one of them is done.`;
+  const message = TEXT.keyBusy(limit);
   return new GatewayError("rateLimited", message, { code: "too_many_in_flight", retryAfterSeconds: 1 });
 }

@@ -10,6 +10,7 @@ import { offeredModels } from "../../routing/direct.ts";
 import { namedModels } from "../../routing/named.ts";
 import type { CallContext } from "../context.ts";
 import { isCustomMethod } from "../exchange/methods.ts";
+import * as TEXT from "../text.ts";
 import { callerOf } from "./key-admission.ts";
 
 export function registerModels(
@@ -26,7 +27,7 @@ export function registerModels(
     const { catalog } = services();
     const model = reachableBy(callerOf(request), catalog).find((each) => each.id === id);
     if (model === undefined) {
-      const message = `There is no model '${id}' for this key. GET /v1/models lists them.`;
+      const message = TEXT.modelNotAvailable(id);
       throw new GatewayError("notFound", message, { code: "model_not_found", param: "id" });
     }
     return formats.of(request).models.one(model, catalog);

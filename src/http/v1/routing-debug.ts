@@ -22,6 +22,7 @@ import { readState } from "../../gateway/state/read-state.ts";
 import { routesOf } from "../../routing/hosts.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
+import * as TEXT from "../text.ts";
 import { callerOf } from "./key-admission.ts";
 
 export function registerDebug(
@@ -106,7 +107,7 @@ export function readDebugChat({ source, body }: ParsedBody): FormattedRequest {
 
 export function readDebugRequest(body: JsonObject): { chat: ChatRequest; controls: Controls } {
   const prompt = readString(body, "prompt");
-  if (prompt === null || prompt === "") throw invalid("prompt", "'prompt' is required: the user message to classify.");
+  if (prompt === null || prompt === "") throw invalid("prompt", TEXT.promptRequired);
   const given = body.messages ?? null;
   const messages = given === null ? [{ role: "user", content: prompt }] : given;
   const chat = readChatRequest({ ...body, messages });

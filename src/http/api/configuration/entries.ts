@@ -12,6 +12,7 @@ import { drafted, entryAt, patched, withEntry, withoutProvider } from "../../../
 import type { OperatorContext } from "../../context.ts";
 import { query } from "../../openapi/operation.ts";
 import { named } from "../../openapi/schema.ts";
+import * as TEXT from "../../text.ts";
 import { missing, oneOf, queryOf } from "../exchange.ts";
 import { type ApiRoute, del, patch, post, put } from "../route.ts";
 import {
@@ -170,7 +171,7 @@ function withServed(document: JsonMap, provider: string, { models, edge }: NewMo
   for (const [index, model] of models.entries()) {
     const id = model.id ?? newModelId(model.upstream, provider, { models: taken });
     if (taken.has(id)) {
-      const message = `There is a model '${id}' already. Give this one another id.`;
+      const message = TEXT.modelExists(id);
       throw new GatewayError("conflict", message, { param: `models[${index}].id` });
     }
     taken.add(id);
@@ -222,15 +223,12 @@ async function routableIn(
 }
 
 function exists(noun: string, id: string): GatewayError {
-  return new GatewayError("conflict", `There is a ${noun} '${id}' already. Change it with PATCH.`, { param: "id" });
+  return new GatewayError("conflict", TEXT.entryExists(noun, id), { param: "id" });
 }
 
 function notRunTime({ versions }: OperatorContext, section: string, id: string): GatewayError {
   const lock = versions.locks.find(({ path }) => `${path}.`.startsWith(`${section}.${id}.`));
-  const message =
-    lock === undefined
-      ? `'${id}' ships with the gateway and was not changed at run time, so there is nothing to remove.`
-      : `'${id}' comes from ${lock.place}. Remove it there.`;
+  const message = lock === undefined ? TEXT.notChanged(id) : TEXT.setElsewhere(id, lock.place);
   return new GatewayError("conflict", message, { code: "locked", param: "id" });
 }
 

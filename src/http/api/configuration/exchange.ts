@@ -11,6 +11,7 @@ import type { Publication, Published, Versions } from "../../../versions/version
 import { actorOf } from "../../exchange/identity.ts";
 import type { Parameter } from "../../openapi/operation.ts";
 import { AnyText, Integer, named, nullable, plainText, type Shape, Time } from "../../openapi/schema.ts";
+import * as TEXT from "../../text.ts";
 import { isoTime } from "../exchange.ts";
 
 const NOTE_MAX = 500;
@@ -80,8 +81,8 @@ function writeHead({ number, author, atMs, note }: ConfigVersion) {
 }
 
 function summaryOf([first, ...others]: readonly string[]): string {
-  if (first === undefined) return "no difference";
-  return others.length === 0 ? first : `${first} and ${others.length} more`;
+  if (first === undefined) return TEXT.noDifference;
+  return others.length === 0 ? first : TEXT.andMore(first, others.length);
 }
 
 /** Who publishes, from which version and why. */
@@ -105,7 +106,7 @@ function matchOf({ headers }: FastifyRequest): number | null {
   const given = headers["if-match"];
   if (given === undefined || given === "*") return null;
   const number = /^(?:W\/)?"?(\d{1,15})"?$/.exec(given)?.[1];
-  if (number === undefined) throw invalid("If-Match", "'If-Match' must be the number of a version.");
+  if (number === undefined) throw invalid("If-Match", TEXT.invalidIfMatch);
   return Number(number);
 }
 
@@ -117,7 +118,7 @@ export function entryOf(body: object, ...others: readonly string[]): JsonMap {
 
 /** A document, or part of one, as a body brings it. */
 export function documentOf(value: object): JsonMap {
-  if (isTooDeep(value)) throw invalid("", "The body is nested too deeply.");
+  if (isTooDeep(value)) throw invalid("", TEXT.tooDeep);
   return value as JsonMap;
 }
 

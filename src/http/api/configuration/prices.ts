@@ -23,6 +23,7 @@ import { OPERATOR_PRICE } from "../../../versions/prices.ts";
 import type { Versions } from "../../../versions/versions.ts";
 import type { OperatorContext } from "../../context.ts";
 import { AnyText, Integer, named, nullable, type Shape, strict, Time } from "../../openapi/schema.ts";
+import * as TEXT from "../../text.ts";
 import { isoTime } from "../exchange.ts";
 import { type ApiRoute, get, post } from "../route.ts";
 import {
@@ -149,7 +150,7 @@ export const PRICE_ROUTES: readonly ApiRoute[] = [
 ];
 
 function tooManyChecks(retryAfterSeconds: number): GatewayError {
-  const message = `Prices were checked ${CHECKS_PER_MINUTE} times in the last minute. Wait ${retryAfterSeconds} s.`;
+  const message = TEXT.pricesCheckedTooOften(CHECKS_PER_MINUTE, retryAfterSeconds);
   return new GatewayError("rateLimited", message, { code: "too_many_checks", retryAfterSeconds });
 }
 
@@ -179,7 +180,7 @@ function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adoptin
       changes.push({ model: id, provider: host.provider, upstream: host.upstream, ...dated });
     if (owners.length > 0) continue;
     const id = host.id ?? newModelId(host.upstream, host.provider, catalog);
-    if (ids.has(id)) throw invalid(`hosts[${index}].id`, `There is a model '${id}' already. Give this one another id.`);
+    if (ids.has(id)) throw invalid(`hosts[${index}].id`, TEXT.modelExists(id));
     ids.add(id);
     next = withModel(next, id, { ...found, ...dated });
   }
@@ -198,14 +199,13 @@ interface PriceTerms extends Adopting {
 function datedPrice(host: Wanted, index: number, { listed, isOwnPrice, check, nowMs }: PriceTerms): DatedPrice {
   const price = host.price === undefined ? listed : priceFromRow(host.price);
   if (price === null) {
-    const what =
-      host.price === undefined ? `No price of '${host.upstream}' is known. Give one.` : `Give ${PRICE_DECIMALS}.`;
+    const what = host.price === undefined ? TEXT.priceUnknown(host.upstream) : TEXT.sendPrice(PRICE_DECIMALS);
     throw new GatewayError("unprocessable", what, { code: "price_needed", param: `hosts[${index}].price` });
   }
   const [atMs, source] =
     host.price !== undefined
       ? [nowMs, OPERATOR_PRICE]
-      : [check?.atMs ?? nowMs, isOwnPrice ? `model list of ${host.provider}` : (check?.source ?? "")];
+      : [check?.atMs ?? nowMs, isOwnPrice ? TEXT.modelListOf(host.provider) : (check?.source ?? "")];
   return { price, stamp: { asOf: dayOf(atMs), source } };
 }
 

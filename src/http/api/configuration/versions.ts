@@ -7,6 +7,7 @@ import { GatewayError } from "../../../core/errors.ts";
 import type { ConfigVersion } from "../../../core/overlay.ts";
 import { shownDocument } from "../../../versions/secrets.ts";
 import { AnyObject, AnyText, Integer, named, nullable, page, strict } from "../../openapi/schema.ts";
+import * as TEXT from "../../text.ts";
 import { hasNoBody, pageOf, paging } from "../exchange.ts";
 import { type ApiRoute, get, post, put } from "../route.ts";
 import {
@@ -63,7 +64,7 @@ export const VERSION_ROUTES: readonly ApiRoute[] = [
       const given = body();
       const publisher = publisherOf(request, given);
       if (publisher.base === null) {
-        const message = "Say which version you have seen, in 'base' or in the header 'If-Match'.";
+        const message = TEXT.baseRequired;
         throw new GatewayError("badRequest", message, { code: "base_missing", param: "base" });
       }
       const document = documentOf(given.document);
@@ -122,11 +123,11 @@ function numberOf(request: FastifyRequest): number {
 }
 
 function noVersion(number: string): GatewayError {
-  return new GatewayError("notFound", `No version '${number}'.`, { param: "number" });
+  return new GatewayError("notFound", TEXT.noVersion(number), { param: "number" });
 }
 
 function beforeOf(after: string | null): number {
   if (after === null) return Number.MAX_SAFE_INTEGER;
   if (NUMBER.test(after)) return Number(after);
-  throw new GatewayError("badRequest", "'after' must be the 'next' of a page.", { param: "after" });
+  throw new GatewayError("badRequest", TEXT.invalidAfter, { param: "after" });
 }

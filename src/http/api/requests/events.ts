@@ -11,6 +11,7 @@ import { identify } from "../../exchange/identity.ts";
 import { relayPieces, sendStream } from "../../exchange/stream.ts";
 import { eventStream } from "../../openapi/operation.ts";
 import { AnyObject } from "../../openapi/schema.ts";
+import * as TEXT from "../../text.ts";
 import { accountOf } from "../exchange.ts";
 import { type ApiRoute, get, sentAs } from "../route.ts";
 import { filterOf, filters } from "./filter.ts";
@@ -101,6 +102,6 @@ async function endWhenRefused(request: FastifyRequest, queue: EventQueue, edge: 
 
 /** A page that gets this falls back to polling. */
 function tooMany(): GatewayError {
-  const message = "Too many live views are open. Close one, or poll /api/requests.";
+  const message = TEXT.tooManyViews;
   return new GatewayError("unavailable", message, { code: "too_many_streams", retryAfterSeconds: 30 });
 }

@@ -11,6 +11,7 @@ import { invalid } from "../../../formats/json/fields.ts";
 import type { OperatorContext } from "../../context.ts";
 import { type Parameter, query } from "../../openapi/operation.ts";
 import { Flag, GIVEN_TIME, GivenTime } from "../../openapi/schema.ts";
+import * as TEXT from "../../text.ts";
 import { accountOf, oneOf, queryOf } from "../exchange.ts";
 
 /** Asks for requests that have no tier, or that no model answered. */
@@ -156,7 +157,7 @@ function wholeOf(request: FastifyRequest, name: string): number | null {
   const text = queryOf(request, name);
   if (text === null || (/^\d{1,13}$/.test(text) && Number(text) <= WHOLE_MAX))
     return text === null ? null : Number(text);
-  throw invalid(name, `'${name}' must be a whole number.`);
+  throw invalid(name, TEXT.notWhole(name));
 }
 
 /** The filters by a field of the log. */
@@ -201,14 +202,14 @@ export function timeOf(request: FastifyRequest, name: "from" | "to"): number | n
   if (text === null) return null;
   const ms = Date.parse(text);
   if (Number.isInteger(ms) && ms >= 0 && GIVEN_TIME.test(text)) return ms;
-  throw invalid(name, `'${name}' must be a time in ISO 8601, such as 2026-01-31T00:00:00Z.`);
+  throw invalid(name, TEXT.invalidTime(name));
 }
 
 /** Throws when the range is empty, or too long to be shown by the hour. */
 export function checkRange({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "step">): void {
-  if (fromMs >= toMs) throw invalid("from", "'from' must be before 'to'.");
+  if (fromMs >= toMs) throw invalid("from", TEXT.fromAfterTo);
   if (step === "hour" && toMs - fromMs > HOURLY_RANGE_MAX_MS) {
-    throw invalid("by", "By the hour, the range may be 62 days at most; ask by day.");
+    throw invalid("by", TEXT.tooManyHours);
   }
 }
 
@@ -237,15 +238,12 @@ function amountOf(request: FastifyRequest, name: string): NanoUsd | null {
   if (text === null) return null;
   const amount = parseUsd(text);
   if (amount !== null) return amount;
-  throw invalid(name, `'${name}' must be an amount in USD, such as 0.001.`);
+  throw invalid(name, TEXT.invalidCharge(name));
 }
 
 function statusOf(text: string): StatusFilter {
   if (!STATUS.test(text)) {
-    throw invalid(
-      "status",
-      "'status' must be a status such as 402, several as 401,404, a class as 4xx, error or broken.",
-    );
+    throw invalid("status", TEXT.invalidStatus);
   }
   if (text === "error" || text === "broken") return { kind: text };
   if (/x$/i.test(text)) return { kind: "class", hundreds: Number(text[0]) };
@@ -255,5 +253,5 @@ function statusOf(text: string): StatusFilter {
 /** PostgreSQL cannot even compare with text that has a NUL in it. */
 function storable(name: string, text: string): string {
   if (text.length <= ID_MAX && !text.includes("\u0000")) return text;
-  throw invalid(name, `'${name}' is not the id of one.`);
+  throw invalid(name, TEXT.notAnId(name));
 }

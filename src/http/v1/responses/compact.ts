@@ -19,6 +19,7 @@ import { estimateTextsTokens } from "../../../routing/cost.ts";
 import { controlsUnder, offeredModels } from "../../../routing/direct.ts";
 import type { CallContext } from "../../context.ts";
 import { chargeAdded, parsedBodyOf } from "../../exchange/body.ts";
+import * as TEXT from "../../text.ts";
 import { answerRequest, type HttpExchange } from "../completion.ts";
 import { callerOf } from "../key-admission.ts";
 import { newAnswerId, readParsed } from "./create.ts";
@@ -33,8 +34,7 @@ export async function compact(format: CallFormat, { request, reply }: HttpExchan
   const { accountId } = callerOf(request).key;
   const continuation = { accountId, fields: readState(sent.body), isSummarized: true };
   const { items } = await gather(readInput(sent.body.input), continuation, edge.state);
-  if (items.length === 0)
-    throw invalid("input", "There is nothing to compact: send 'input', 'previous_response_id' or 'conversation'.");
+  if (items.length === 0) throw invalid("input", TEXT.nothingToCompact);
   const opened = await openSummaries(items, continuation, edge.state);
   const room = roomFor(sent.body, callerOf(request), edge);
   const fits = (texts: readonly string[]): boolean => estimateTextsTokens(texts) <= room;
@@ -76,7 +76,7 @@ function roomFor(body: JsonObject, { profile }: Caller, { services }: Pick<CallC
 function readInput(input: unknown): readonly JsonItem[] {
   const isList = Array.isArray(input) && input.every(isObject);
   if ((input ?? null) === null || typeof input === "string" || isList) return inputItems(input ?? []);
-  throw invalid("input", "'input' must be a string or an array of input items.");
+  throw invalid("input", TEXT.invalidInput);
 }
 
 /** A history that is replaced by nothing would be lost without a word. */
@@ -84,7 +84,7 @@ function summaryOf(response: JsonItem): string {
   const parts = outputItems(response).flatMap(({ content }) => (Array.isArray(content) ? content : []));
   const text = parts.map((part) => (isObject(part) && typeof part.text === "string" ? part.text : "")).join("");
   if (text.trim() !== "") return text;
-  throw new GatewayError("providersFailed", "The model returned no summary. Send the request again.", {
+  throw new GatewayError("providersFailed", TEXT.noSummary, {
     code: "no_summary",
     retryAfterSeconds: 1,
   });

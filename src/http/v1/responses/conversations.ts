@@ -10,6 +10,7 @@ import { conversationFull, conversationNotFound, resolveReferences } from "../..
 import type { StateServices } from "../../../gateway/state/services.ts";
 import type { CallContext } from "../../context.ts";
 import { bodyOf, parsedBodyOf } from "../../exchange/body.ts";
+import * as TEXT from "../../text.ts";
 import { callerOf } from "../key-admission.ts";
 import { newAnswerId } from "./create.ts";
 import { type IdRequest, nameOf, readPage, showsEncrypted, unknownItem } from "./paging.ts";
@@ -67,7 +68,7 @@ function registerItems(server: FastifyInstance, state: StateServices): void {
   server.post("/v1/conversations/:id/items", async (request: IdRequest) => {
     const { body } = await parsedBodyOf(request);
     const name = nameOf(request, conversationNotFound);
-    if (!Array.isArray(body.items)) throw invalid("items", "'items' must be an array of items.");
+    if (!Array.isArray(body.items)) throw invalid("items", TEXT.invalidItems);
     const items = await readItems(body, name.accountId, state);
     const outcome = await conversations.append(name, items, state.conversationBytes);
     if (outcome === "missing") throw conversationNotFound(name.id);
@@ -104,7 +105,7 @@ function readMetadata(body: JsonObject): JsonObject {
     key.length <= METADATA_MAX.keyLength && typeof value === "string" && value.length <= METADATA_MAX.valueLength;
   if (entries.length <= METADATA_MAX.keys && entries.every(isFine)) return metadata;
   const { keys, keyLength, valueLength } = METADATA_MAX;
-  const message = `'metadata' has at most ${keys} names of ${keyLength} characters with texts of ${valueLength}.`;
+  const message = TEXT.invalidMetadata(keys, keyLength, valueLength);
   throw invalid("metadata", message);
 }
 
@@ -112,10 +113,10 @@ function readMetadata(body: JsonObject): JsonObject {
 async function readItems(body: JsonObject, accountId: string, state: StateServices): Promise<readonly JsonItem[]> {
   const given = body.items ?? [];
   if (!Array.isArray(given) || !given.every(isItem)) {
-    throw invalid("items", "'items' must be an array of items, each with a 'type' or a 'role'.");
+    throw invalid("items", TEXT.untypedItems);
   }
   if (given.length > ITEMS_AT_ONCE) {
-    const message = `At most ${ITEMS_AT_ONCE} items can be added at once.`;
+    const message = TEXT.tooManyItems(ITEMS_AT_ONCE);
     throw new GatewayError("badRequest", message, { code: "too_many_items", param: "items" });
   }
   const items = await resolveReferences(inputItems(given), accountId, state);

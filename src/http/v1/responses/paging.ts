@@ -7,6 +7,7 @@ import { isId } from "../../../core/responses/stored.ts";
 import { invalid } from "../../../formats/json/fields.ts";
 import { wantsEncrypted } from "../../../formats/openai-responses/items.ts";
 import { callerOf } from "../key-admission.ts";
+import * as TEXT from "../../text.ts";
 
 export type QueryTexts = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -27,7 +28,7 @@ export const LIMIT_MAX = 100;
 /** As the vendor has it: the newest first unless told otherwise. */
 export function readPage(query: QueryTexts): ItemPage {
   const order = single(query, "order") ?? "desc";
-  if (order !== "asc" && order !== "desc") throw invalid("order", "'order' must be asc or desc.");
+  if (order !== "asc" && order !== "desc") throw invalid("order", TEXT.invalidOrder);
   const limit = readWhole(query, "limit", { min: 1, max: LIMIT_MAX }) ?? LIMIT_DEFAULT;
   const after = single(query, "after");
   if (after !== null && !isId(after)) throw unknownItem(after);
@@ -39,12 +40,12 @@ export function readWhole(query: QueryTexts, name: string, range: { min: number;
   if (text === null) return null;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= range.min && value <= range.max) return value;
-  throw invalid(name, `'${name}' must be a whole number from ${range.min} to ${range.max}.`);
+  throw invalid(name, TEXT.notInRange(name, range.min, range.max));
 }
 
 export function readFlag(query: QueryTexts, name: string): boolean {
   const text = single(query, name) ?? "false";
-  if (text !== "true" && text !== "false") throw invalid(name, `'${name}' must be true or false.`);
+  if (text !== "true" && text !== "false") throw invalid(name, TEXT.notBoolean(name));
   return text === "true";
 }
 
@@ -57,7 +58,7 @@ export function showsEncrypted(query: QueryTexts): boolean {
 function single(query: QueryTexts, name: string): string | null {
   const value = query[name];
   if (value === undefined || typeof value === "string") return value ?? null;
-  throw invalid(name, `'${name}' is given more than once.`);
+  throw invalid(name, TEXT.givenTwice(name));
 }
 
 /** A page of items that are all at hand, with one more where there are more. */
@@ -69,5 +70,5 @@ export function pageOf(items: readonly JsonItem[], { after, isNewestFirst, limit
 }
 
 export function unknownItem(id: string): GatewayError {
-  return new GatewayError("notFound", `Item with id '${id}' not found.`, { code: "item_not_found" });
+  return new GatewayError("notFound", TEXT.itemNotFound(id), { code: "item_not_found" });
 }

@@ -9,6 +9,7 @@ import { visibleResponse, writeItemList } from "../../../formats/openai-response
 import { replayEvents } from "../../../formats/openai-responses/stored/replay.ts";
 import type { CallContext } from "../../context.ts";
 import { relayPieces, sendStream } from "../../exchange/stream.ts";
+import * as TEXT from "../../text.ts";
 import { type IdRequest, nameOf, pageOf, readFlag, readPage, readWhole, showsEncrypted } from "./paging.ts";
 
 export const EVENT_STREAM = "text/event-stream; charset=utf-8";
@@ -62,7 +63,7 @@ export function registerStoredResponses(server: FastifyInstance, edge: StoredCon
   server.post("/v1/responses/:id/cancel", NO_SLOT, async (request: IdRequest) => {
     const { isBackground } = await find(request);
     if (!isBackground) {
-      const message = "Only a response that was created with 'background: true' can be cancelled.";
+      const message = TEXT.notCancellable;
       throw new GatewayError("badRequest", message, { code: "not_cancellable" });
     }
     await responses.cancel(nameOf(request, responseNotFound));
@@ -72,7 +73,7 @@ export function registerStoredResponses(server: FastifyInstance, edge: StoredCon
 }
 
 function responseNotFound(id: string): GatewayError {
-  return new GatewayError("notFound", `Response with id '${id}' not found.`, { code: "response_not_found" });
+  return new GatewayError("notFound", TEXT.responseNotFound(id), { code: "response_not_found" });
 }
 
 /** The status of the row counts: a cancellation and the end of a process are noted there alone. */
@@ -84,7 +85,7 @@ function shownResponse({ content, status }: StoredResponse, isEncryptedShown: bo
 }
 
 const ABANDONED = {
-  error: { code: "server_error", message: "The process that ran this response stopped before it was done." },
+  error: { code: "server_error", message: TEXT.processStopped },
 };
 
 interface FollowTerms {

@@ -1,0 +1,201 @@
+// Sentences of the HTTP layer for clients: refusals and failures. Descriptions of fields stay in their schema.
+
+// api/route.ts
+export const readOnly = "This gateway is read-only. Make changes with the command line, on its machine.";
+export const unknownField = (field: string) => `Unknown field '${field}'.`;
+export const fieldMissing = (field: string) => `'${field}' is missing.`;
+export const body = "The body";
+export const mustBeOneOf = (values: string) => `must be one of ${values}`;
+export const notValid = "is not valid";
+
+// api/exchange.ts
+export const noAccount = (id: string) => `No account '${id}'.`;
+export const invalidLimit = (most: number) => `'limit' must be a whole number from 1 to ${most}.`;
+export const invalidCursor = (name: string) => `'${name}' must be the 'next' of a page.`;
+export const missing = (what: string, id: string) => `No ${what} '${id}'.`;
+export const givenTwice = (name: string) => `'${name}' is given more than once.`;
+export const notOneOf = (name: string, words: string) => `'${name}' must be one of ${words}.`;
+
+// api/session.ts
+export const tokenHasNoPassword = "The admin token has no password. Sign in.";
+
+// api/configuration/entries.ts
+export const modelExists = (id: string) => `Model '${id}' already exists. Use another id.`;
+export const entryExists = (noun: string, id: string) => `There is already a ${noun} '${id}'. Change it with PATCH.`;
+export const notChanged = (id: string) =>
+  `'${id}' ships with the gateway and was not changed at run time, so there is nothing to remove.`;
+export const setElsewhere = (id: string, place: string) => `'${id}' comes from ${place}. Remove it there.`;
+
+// api/configuration/exchange.ts
+export const noDifference = "no difference";
+export const andMore = (first: string | undefined, count: number) => `${first} and ${count} more`;
+export const invalidIfMatch = "'If-Match' must be the number of a version.";
+export const tooDeep = "The body is nested too deeply.";
+
+// api/configuration/prices.ts
+export const pricesCheckedTooOften = (times: number, seconds: number) =>
+  `Prices were checked ${times} times in the last minute. Wait ${seconds} s.`;
+export const priceUnknown = (model: string) => `No price of '${model}' is known. Send one.`;
+export const sendPrice = (form: string) => `Send ${form}.`;
+export const modelListOf = (provider: string) => `model list of ${provider}`;
+
+// api/configuration/versions.ts
+export const baseRequired = "Send the version you last read, as 'base' or in the header 'If-Match'.";
+export const noVersion = (number: string | number) => `No version '${number}'.`;
+export const invalidAfter = "'after' must be the 'next' of a page.";
+
+// api/credits.ts
+export const invalidIdempotencyKey = "'Idempotency-Key' must be 1 to 255 printable ASCII characters.";
+
+// api/discovery.ts
+export const modelsOf = (server: string) => `Models of ${server}`;
+export const serverLacksModel = (server: string, model: string) => `${server} has no model '${model}'.`;
+export const noServerAt = (address: string) => `No model server answers at ${address}.`;
+export const serverNeedsKey = (address: string, id: string, kind: string) =>
+  `The server at ${address} needs a key. Add it with POST /api/providers: id ${id}, kind ${kind}, baseUrl and apiKey.`;
+export const searchedTooOften = (times: number, seconds: number) =>
+  `Model servers were searched for ${times} times in the last minute. Wait ${seconds} s.`;
+
+// api/explore.ts
+export const invalidDimensions = "'by' takes one or two different dimensions. One of them may be hour or day.";
+export const invalidTop = (most: number) => `'top' must be a whole number from 1 to ${most}.`;
+
+// api/keys.ts
+export const invalidSearch = (most: number) => `'q' must be at most ${most} characters, without control characters.`;
+export const invalidProfile = "'profile' must be an id, or none.";
+export const invalidAmount = (param: string) => `'${param}' must be an amount in USD as text, such as "25" or "0.50".`;
+export const invalidExpiry = "'expiresAt' must be a future time in ISO 8601.";
+
+// api/ledger.ts
+export const invalidMonth = (name: string) => `'${name}' must be a month such as 2026-01.`;
+
+// api/outcomes.ts
+export const noSamples = "No samples yet.";
+
+// api/playground.ts
+export const oneProfile = "Send 'profileId' or a profile, not both.";
+
+// api/profiles.ts
+export const noUsableModel = (id: string) => `No connected model '${id}'.`;
+export const modelNotAllowed = (id: string, reason: string) => `The profile does not allow '${id}': ${reason}.`;
+export const invalidKeysTo = "'keysTo' is not the id of a profile.";
+export const unknownModel = (id: string) => `Unknown model '${id}'.`;
+
+// api/providers.ts
+export const noPricedModel = (provider: string, model: string) =>
+  `'${provider}' has no model '${model}' with a price. Leave it out to test the cheapest one.`;
+export const testedTooOften = (id: string, times: number, seconds: number) =>
+  `'${id}' was tested ${times} times in the last minute. Wait ${seconds} s.`;
+
+// api/replay.ts
+export const boundsMustRise = "The bounds must be in ascending order.";
+
+// api/requests/events.ts
+export const tooManyViews = "Too many live views are open. Close one, or poll /api/requests.";
+
+// api/requests/filter.ts
+export const notWhole = (name: string) => `'${name}' must be a whole number.`;
+export const invalidTime = (name: string) => `'${name}' must be a time in ISO 8601, such as 2026-01-31T00:00:00Z.`;
+export const fromAfterTo = "'from' must be before 'to'.";
+export const tooManyHours = "Hourly data covers at most 62 days. Ask by day.";
+export const invalidCharge = (name: string) => `'${name}' must be an amount in USD, such as 0.001.`;
+export const invalidTier = (tiers: string, none: string) => `'tier' must be one of ${tiers} or ${none}.`;
+export const invalidStatus = "'status' must be a status (402), several (401,404), a class (4xx), error or broken.";
+export const notAnId = (name: string) => `'${name}' must be an id.`;
+
+// api/usage.ts
+export const invalidUsageBy = "'by' takes one of hour, day, total and one of model, tier, key, status.";
+
+// exchange/body.ts
+export const bodyInterrupted = "The request body was interrupted.";
+export const bodyTooLarge = "The body is larger than the server accepts.";
+export const bodyTooSlow = "The request body arrived too slowly. Send the request again.";
+
+// exchange/errors.ts
+export const sendJson = "Send 'Content-Type: application/json'.";
+export const wrongLength = "The body does not have the length that its header declares.";
+export const invalidPath = "The path is not a valid URL path.";
+export const unreadable = "The request could not be read.";
+export const shuttingDown = "The server is shutting down.";
+export const internal = "Internal error. Report it with the request id.";
+export const headersTooLong = (kilobytes: number) => `The headers are longer than ${kilobytes} KB in all.`;
+export const requestTooSlow = "The request did not arrive in time.";
+export const notHttp = "The bytes received are not a valid HTTP request.";
+
+// exchange/hosts.ts
+export const noHost = "The request names no host. Send a Host header.";
+
+// exchange/methods.ts
+export const unknownPath = (path: string, hint: string) => `Unknown path ${path}. ${hint}`;
+export const methodNotAllowed = (method: string, allowed: string) => `${method} is not allowed here. Use ${allowed}.`;
+
+// exchange/request-head.ts
+export const wrongProtocol = "Use HTTP/1.1.";
+export const hostMissing = "A request needs a Host header.";
+export const hostInvalid = "The Host header is not valid.";
+export const headerTwice = (name: string) => `The header '${name}' is given more than once.`;
+export const noProxy = "This server is not a proxy. Send the path only.";
+export const noEncoding = "Send the body without Content-Encoding.";
+
+// exchange/session-guard.ts
+export const noAdminToken = " The server has none: set SWITCHYARD_ADMIN_TOKEN.";
+export const signIn = (hint: string) =>
+  `Sign in to the dashboard, or send 'Authorization: Bearer' with the admin token.${hint}`;
+export const adminsOnly = "Only admins can do this.";
+export const otherSite = "Requests from other sites are refused.";
+
+// ops.ts
+export const notReady = (problem: string | null) => `Not ready: ${problem}.`;
+export const metricsProtected = "Metrics need the admin token, or a request from this machine.";
+export const allCoolingDown = "all are cooling down after failures";
+
+// overload/body-budget.ts
+export const bodiesFull = "The gateway holds too many request bodies. Try again in a moment.";
+export const keyBodiesFull =
+  "This key's request bodies take up all the memory that one key may use. Send fewer at once.";
+
+// overload/rejection.ts
+export const inFlightFull = "The gateway is at its limit of concurrent requests. Try again in a moment.";
+export const overloaded = "The gateway is overloaded. Try again in a moment.";
+export const shortOfMemory = "The gateway is short of memory. Try again in a moment.";
+
+// v1/feedback.ts
+export const requestIdRequired = "'request_id' is required: the X-Request-Id of the response.";
+export const feedbackRequired =
+  "Send a 'score' from 0 (useless) to 1 (right), or the 'tier' that the request should have had.";
+export const invalidComment = (most: number) => `'comment' must be a text of at most ${most} characters.`;
+export const noRequest = (id: string) => `No request '${id}' in this account. Send the X-Request-Id of a response.`;
+
+// v1/key-admission.ts
+export const keyBusy = (limit: number | null) =>
+  `This key has ${limit} requests running, which is its limit. Retry when one of them is done.`;
+
+// v1/models.ts
+export const modelNotAvailable = (id: string) => `Model '${id}' isn't available to this key. See GET /v1/models.`;
+
+// v1/responses/compact.ts
+export const nothingToCompact = "There is nothing to compact: send 'input', 'previous_response_id' or 'conversation'.";
+export const invalidInput = "'input' must be a string or an array of input items.";
+export const noSummary = "The model returned no summary. Send the request again.";
+
+// v1/responses/conversations.ts
+export const invalidItems = "'items' must be an array of items.";
+export const invalidMetadata = (names: number, nameLength: number, textLength: number) =>
+  `'metadata' can have at most ${names} names of ${nameLength} characters, with texts of ${textLength}.`;
+export const untypedItems = "'items' must be an array of items, each with a 'type' or a 'role'.";
+export const tooManyItems = (most: number) => `At most ${most} items can be added at once.`;
+
+// v1/responses/paging.ts
+export const invalidOrder = "'order' must be asc or desc.";
+export const notInRange = (name: string, least: number, most: number) =>
+  `'${name}' must be a whole number from ${least} to ${most}.`;
+export const notBoolean = (name: string) => `'${name}' must be true or false.`;
+export const itemNotFound = (id: string) => `Item with id '${id}' not found.`;
+
+// v1/responses/stored.ts
+export const notCancellable = "Only a response that was created with 'background: true' can be cancelled.";
+export const responseNotFound = (id: string) => `Response with id '${id}' not found.`;
+export const processStopped = "The process that ran this response stopped before it was done.";
+
+// v1/routing-debug.ts
+export const promptRequired = "'prompt' is required: the user message to classify.";
