@@ -18,6 +18,7 @@ import { COMMAND_LINE, printJson } from "./command/command.ts";
 import type { Terminal } from "./command/terminal.ts";
 import { reasonOf, UsageError } from "./command/usage.ts";
 import { printPublished, withVersions } from "./command/versions.ts";
+import * as TEXT from "./text.ts";
 
 interface FileChanges {
   readonly path: string;
@@ -26,7 +27,7 @@ interface FileChanges {
   readonly isJson: boolean;
 }
 
-/** As many as the dashboard may ask for at most. */
+/** The most requests that the dashboard may ask for. */
 const REPLAYED_MAX = 500;
 
 /** The file has the keys of switchyard.yaml; null takes something out. */
@@ -53,7 +54,7 @@ async function read(path: string, terminal: Terminal): Promise<Overlay> {
   const text = path === "-" ? await terminal.readInput() : readText(resolve(terminal.cwd, path));
   const parsed = parsedYaml(text);
   if (!isJsonMap(parsed) || isTooDeep(parsed)) {
-    throw new UsageError("The changes must have the keys of switchyard.yaml: providers, models, tiers, routing.");
+    throw new UsageError(TEXT.wrongChanges);
   }
   return parsed;
 }
@@ -62,7 +63,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UsageError(`The changes cannot be read: ${reasonOf(error)}.`);
+    throw new UsageError(TEXT.changesUnreadable(reasonOf(error)));
   }
 }
 
@@ -70,7 +71,7 @@ function parsedYaml(text: string): Json {
   try {
     return parse(text) as Json;
   } catch (error) {
-    throw new UsageError(`The changes are not YAML: ${reasonOf(error)}`);
+    throw new UsageError(TEXT.changesNotYaml(reasonOf(error)));
   }
 }
 
@@ -98,7 +99,7 @@ function printReplay(result: ReplayResult, isJson: boolean, terminal: Terminal):
   const { requests, changed, up, down, refused, costBeforeUsd, costAfterUsd } = result;
   const words =
     `Last ${requests} ${requests === 1 ? "request" : "requests"}: ${changed} would change (${up} to a higher tier, ${down} to a lower one, ${refused} refused).\n` +
-    `$${costBeforeUsd} charged, $${costAfterUsd} with these changes. Nothing was published.\n`;
+    TEXT.replayedCost(costBeforeUsd, costAfterUsd);
   if (isJson) printJson(result, terminal);
   else terminal.out(words);
 }

@@ -20,6 +20,7 @@ import { exitUnlessConfirmed, printJson, runCommand } from "./command/command.ts
 import { isOn, splitFlags } from "./command/flags.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { reasonOf, UsageError } from "./command/usage.ts";
+import * as TEXT from "./text.ts";
 
 /** Exit 0 only when the copy was read back and its ledger fits. */
 export function backup({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
@@ -32,13 +33,13 @@ export function backup({ words, flags }: Arguments, terminal: Terminal = thisTer
       return { options: { file, isForced: isOn(own, "force"), isJson: isOn(own, "json") }, config };
     },
     async run({ file, isForced, isJson }, { database }) {
-      if (existsSync(file) && !isForced) throw new Error(`${file} exists. Add --force to replace it.`);
+      if (existsSync(file) && !isForced) throw new Error(TEXT.fileExists(file));
       const rows = isSqlite(database)
         ? await backupSqlite(database, file, requireSound)
         : await backupServer(database, file);
       const report = { file, bytes: statSync(file).size, rows };
       if (isJson) printJson(report, terminal);
-      terminal.say(`✓ Backed up and verified: ${file}, ${summaryOf(rows)}.\n`);
+      terminal.say(TEXT.backedUp(file, summaryOf(rows)));
       return 0;
     },
   });
@@ -55,26 +56,26 @@ export function restore({ words, flags }: Arguments, terminal: Terminal = thisTe
       return { options: { file, isConfirmed: isOn(own, "yes"), isJson: isOn(own, "json") }, config };
     },
     async run({ file, isConfirmed, isJson }, settings) {
-      if (!existsSync(file)) throw new Error(`File not found: ${file}.`);
+      if (!existsSync(file)) throw new Error(TEXT.fileNotFound(file));
       const { database } = settings;
       const rows = isSqlite(database) ? await examineFile(file) : await examinePostgres(file);
       requireTables(rows, file);
-      const question = `Replace the database by ${file} (${summaryOf(rows)})? Everything written since is lost.`;
+      const question = TEXT.replaceQuestion(file, summaryOf(rows));
       const exitCode = await exitUnlessConfirmed({ question, command: "restore", isConfirmed }, terminal);
       if (exitCode !== null) return exitCode;
       const request = { file, rows, settings, nowMs: terminal.now() };
       const replaced = isSqlite(database) ? await restoreFile(request) : await restoreServer(request);
       if (isJson) printJson({ file, rows, replaced }, terminal);
-      terminal.say(`✓ Restored and verified: ${summaryOf(rows)}.\n`);
-      if (replaced !== null) terminal.say(`The previous database is ${replaced}.\n`);
+      terminal.say(TEXT.restored(summaryOf(rows)));
+      if (replaced !== null) terminal.say(TEXT.previousDatabase(replaced));
       return 0;
     },
   });
 }
 
 function fileOf([word, stray]: readonly string[], { cwd }: Terminal): string {
-  if (word === undefined) throw new UsageError("Name the file of the backup.");
-  if (stray !== undefined) throw new UsageError(`Unexpected argument '${stray}'.`);
+  if (word === undefined) throw new UsageError(TEXT.backupFileMissing);
+  if (stray !== undefined) throw new UsageError(TEXT.unexpectedArgument(stray));
   return resolve(cwd, word);
 }
 
@@ -90,15 +91,14 @@ function summaryOf({ accounts = 0, ledger_transactions: transactions = 0 }: RowC
 /** Throws unless this version can serve from the database and every amount in it fits. */
 async function requireSound(db: Db): Promise<void> {
   const { missing } = await requireKnown(db);
-  if (missing.length > 0) throw new Error(`The database lacks ${missing.join(", ")}. Run: ${command("migrate up")}`);
+  if (missing.length > 0) throw new Error(TEXT.databaseLacks(missing.join(", "), command("migrate up")));
   const { ok, problems } = await verifyLedger(createLedgerAudit(db));
-  if (!ok) throw new Error(`The ledger is inconsistent: ${problems.join("; ")}`);
+  if (!ok) throw new Error(TEXT.ledgerProblems(problems.join("; ")));
 }
 
 async function requireKnown(db: Db): Promise<MigrationDifference> {
   const difference = await compareMigrations(db);
-  if (difference.foreign.length > 0)
-    throw new Error(`A newer version created this database: it has ${difference.foreign.join(", ")}.`);
+  if (difference.foreign.length > 0) throw new Error(TEXT.newerDatabase(difference.foreign.join(", ")));
   return difference;
 }
 
@@ -114,15 +114,13 @@ async function examineFile(file: string): Promise<RowCounts> {
     return await examineSqlite(file, requireRestorable);
   } catch (error) {
     if (!(error instanceof StoreDamaged)) throw error;
-    throw new Error(
-      `${file} is damaged or is not a Switchyard backup (${reasonOf(error.cause)}). Nothing was changed.`,
-    );
+    throw new Error(TEXT.backupDamaged(file, reasonOf(error.cause)));
   }
 }
 
 function requireTables(rows: RowCounts, file: string): void {
   if (rows.ledger_transactions === undefined || rows.schema_migrations === undefined)
-    throw new Error(`${file} is not a Switchyard backup: it has no ledger.`);
+    throw new Error(TEXT.notBackup(file));
 }
 
 async function countTransactions(db: Db): Promise<number> {
@@ -139,7 +137,7 @@ async function backupServer(database: string, file: string): Promise<RowCounts> 
     const rows = await backupPostgres(database, file);
     const written = rows.ledger_transactions ?? 0;
     if (written < before || written > (await countTransactions(db)))
-      throw new Error(`${file} has ${written} ledger transactions, the database had ${before}.`);
+      throw new Error(TEXT.backupDiffers(file, written, before));
     return rows;
   } finally {
     await db.close();
@@ -156,7 +154,7 @@ interface RestoreRequest {
 async function restoreFile({ file, rows, settings, nowMs }: RestoreRequest): Promise<string | null> {
   const { database } = settings;
   const path = sqlitePathOf(database) as string;
-  if (resolve(file) === path) throw new UsageError("The backup and the database are the same file.");
+  if (resolve(file) === path) throw new UsageError(TEXT.sameFile);
   // A database that cannot be read is the very reason to restore one.
   const before = existsSync(path) ? await openDb(database, { isReadOnly: true }).then(countAndClose, () => 0) : 0;
   const lost = Math.max(0, before - (rows.ledger_transactions ?? 0));
@@ -188,10 +186,8 @@ async function restoreServer({ file, rows, settings, nowMs }: RestoreRequest): P
   const db = await openDb(database);
   try {
     const applied = await db.query("SELECT name FROM schema_migrations").catch(() => []);
-    if (applied.length > 0 && (await countProcesses(db)) > 0)
-      throw new Error("A gateway uses this database. Stop every process on it first.");
-    if (applied.length > 0 && applied.length !== rows.schema_migrations)
-      throw new Error("The backup is of another version than the database. Restore it into an empty database.");
+    if (applied.length > 0 && (await countProcesses(db)) > 0) throw new Error(TEXT.databaseInUse);
+    if (applied.length > 0 && applied.length !== rows.schema_migrations) throw new Error(TEXT.otherVersion);
     const before = applied.length > 0 ? await countTransactions(db) : 0;
     const aside = applied.length > 0 ? join(dataDir, `replaced-${stampOf(nowMs)}.dump`) : null;
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -23,11 +23,12 @@ import { withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { UsageError } from "./command/usage.ts";
+import * as TEXT from "./text.ts";
 
-/** How many words follow each subcommand. */
+/** Most words after each subcommand. */
 const SUBCOMMANDS = { add: 1, adjust: 1, balance: 0, ledger: 0, mode: 1 };
 
-/** As many as a screen or two can show. */
+/** Lines for a screen or two. */
 const LEDGER_LINES = 50;
 
 interface CreditOptions {
@@ -59,8 +60,7 @@ export function credits(args: Arguments, terminal: Terminal = thisTerminal()): P
 function parseCredits({ words, flags }: Arguments): Parsed<CreditOptions> {
   const [kind, word] = parseSubcommand(words, "credits", SUBCOMMANDS);
   const { own, config } = splitFlags(flags, ["account", "note", "idempotency-key", "json", "no-color"]);
-  if ((kind === "add" || kind === "adjust") && word === undefined)
-    throw new UsageError(`credits ${kind} needs an amount in USD.`);
+  if ((kind === "add" || kind === "adjust") && word === undefined) throw new UsageError(TEXT.needsAmount(kind));
   const options = {
     kind,
     word: word ?? null,
@@ -95,16 +95,14 @@ async function run(options: CreditOptions, { service, mode, terminal }: CreditCo
   if (options.isJson) printJson(writeTransaction(transaction), terminal);
   else {
     const balance = formatUsd(transaction.balanceAfter);
-    terminal.say(
-      `Done. The balance of '${options.accountId}' is ${balance} USD. Full ledger: ${command("credits ledger")}\n`,
-    );
+    terminal.say(TEXT.balanceNow(options.accountId, balance, command("credits ledger")));
   }
   return 0;
 }
 
 interface ModeContext {
   readonly accounts: AccountStore;
-  /** Of accounts without a mode of their own. */
+  /** Mode of accounts without one of their own. */
   readonly usual: BillingMode;
   readonly terminal: Terminal;
 }
@@ -114,7 +112,7 @@ async function changeMode(options: CreditOptions, { accounts, usual, terminal }:
   const { accountId, word, isJson } = options;
   const wanted = BILLING_MODES.find((mode) => mode === word) ?? null;
   if (word !== null && word !== DEFAULT_MODE && wanted === null) {
-    throw new UsageError(`The billing mode is one of ${[...BILLING_MODES, DEFAULT_MODE].join(", ")}, not '${word}'.`);
+    throw new UsageError(TEXT.wrongBillingMode([...BILLING_MODES, DEFAULT_MODE].join(", "), word));
   }
   const account = word === null ? await accounts.get(accountId) : await accounts.setBillingMode(accountId, wanted);
   const own = account?.billingMode ?? null;
@@ -149,7 +147,7 @@ async function showBalance(
 async function showLedger({ accountId, isJson }: CreditOptions, service: Credits, terminal: Terminal): Promise<number> {
   const lines = await service.list(accountId, { limit: LEDGER_LINES, after: null });
   if (isJson) printJson({ data: lines.map(writeLine) }, terminal);
-  else if (lines.length === 0) terminal.say(`No entries yet. Add credits: ${command("credits add 25")}\n`);
+  else if (lines.length === 0) terminal.say(TEXT.noEntries(command("credits add 25")));
   else terminal.out(formatTable([["TIME", "KIND", "AMOUNT USD", "BALANCE USD", "BY", "FOR"], ...lines.map(rowOf)]));
   return 0;
 }

@@ -10,13 +10,14 @@ import { isOn, splitFlags, textOf } from "./command/flags.ts";
 import { withStore } from "./command/store.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
+import * as TEXT from "./text.ts";
 
 /** Two months, so that the last 30 days have something to be compared with. Filled in a few seconds. */
 export const DEMO_DEFAULTS = { requests: 4_000, days: 60, seed: 1 } as const;
 /** Bounds against slips of the keyboard. */
 const MAXIMA = { requests: 10_000_000, days: 3_650, seed: 2 ** 31 } as const;
-/** When charges are booked. */
-const TIMES = "by the hour, and by the day before the last week";
+/** Times at which charges are booked. */
+const TIMES = TEXT.demoBatches;
 
 interface DemoOptions {
   readonly plan: Pick<DemoPlan, "requests" | "days" | "seed">;
@@ -39,7 +40,7 @@ export function demo(args: Arguments, terminal: Terminal = thisTerminal()): Prom
 }
 
 interface FillOptions extends DemoOptions {
-  /** How long a server with these settings keeps requests. */
+  /** Days for which a server with these settings keeps requests. */
   readonly retentionDays: number;
 }
 
@@ -60,14 +61,14 @@ async function fill(options: FillOptions, dbs: DemoDbs, terminal: Terminal): Pro
 
 /** Whole numbers within bounds; everything has a default. */
 function parseDemo({ words, flags }: Arguments): Parsed<DemoOptions> {
-  if (words.length > 0) throw new UsageError(`demo takes flags only, not '${words[0]}'.`);
+  if (words.length > 0) throw new UsageError(TEXT.demoTakesFlags(words[0]));
   const { own, config } = splitFlags(flags, ["requests", "days", "seed", "yes", "json", "no-color"]);
   const count = (name: keyof typeof DEMO_DEFAULTS): number => {
     const text = textOf(own, name);
     if (text === null) return DEMO_DEFAULTS[name];
     const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
     if (value >= 1 && value <= MAXIMA[name]) return value;
-    throw new UsageError(`--${name} is a whole number from 1 to ${MAXIMA[name]}, not '${text}'.`);
+    throw new UsageError(TEXT.flagOutOfRange(name, MAXIMA[name], text));
   };
   const plan = { requests: count("requests"), days: count("days"), seed: count("seed") };
   return { options: { plan, isConfirmed: isOn(own, "yes"), isJson: isOn(own, "json") }, config };
@@ -92,20 +93,13 @@ function report(filled: DemoFilled, { plan, isJson, retentionDays }: FillOptions
     return;
   }
   const { requests, chargedUsd, booked, olderUsd, balanceUsd, key } = filled;
+  terminal.say(TEXT.demoMade(requests.toLocaleString("en-US"), plan.days, chargedUsd));
   terminal.say(
-    `Generated ${requests.toLocaleString("en-US")} requests over ${plan.days} days, ${chargedUsd} USD. Nothing real was charged.\n`,
+    olderUsd === null ? TEXT.demoAllBooked(booked, TIMES) : TEXT.demoNewestBooked(booked, TIMES, olderUsd, OLDER_NOTE),
   );
-  terminal.say(
-    olderUsd === null
-      ? `All ${booked} charges are in the ledger, ${TIMES}.\n`
-      : `The newest ${booked} charges are in the ledger, ${TIMES}. Older ones are monthly adjustments of ${olderUsd} USD in total ("${OLDER_NOTE}").\n`,
-  );
-  terminal.say(`Balance: ${balanceUsd} USD. Open it with '${command("serve --demo")}' and the same --database.\n`);
-  if (plan.days > retentionDays)
-    terminal.say(
-      `Without --demo, requests older than ${retentionDays} days are deleted; SWITCHYARD_RETENTION_DAYS=${plan.days} keeps them.\n`,
-    );
+  terminal.say(TEXT.demoBalance(balanceUsd, command("serve --demo")));
+  if (plan.days > retentionDays) terminal.say(TEXT.demoRetention(retentionDays, plan.days));
   if (key === null) return;
-  terminal.say('The key "production" is shown once:\n');
+  terminal.say(TEXT.demoKey);
   terminal.out(`${key}\n`);
 }

@@ -16,6 +16,7 @@ import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
 import { allProfiles, findProfile, profilesOf } from "./profiles.ts";
+import * as TEXT from "./text.ts";
 
 /** Runs one subcommand on the store. */
 export function keys(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
@@ -25,19 +26,19 @@ export function keys(args: Arguments, terminal: Terminal = thisTerminal()): Prom
   });
 }
 
-/** What every subcommand works with. */
+/** Services and terminal of every subcommand. */
 interface KeyContext {
   readonly store: CommandStore;
   readonly terminal: Terminal;
 }
 
 type KeyOptions = KeySubcommand & {
-  /** Null where none was named. */
+  /** The account; null if none was named. */
   readonly accountId: string | null;
   readonly isJson: boolean;
 };
 
-/** What belongs to one subcommand only. */
+/** Options of one subcommand. */
 type KeySubcommand =
   | { readonly kind: "create"; readonly key: Required<KeyChange> }
   | { readonly kind: "list" }
@@ -66,7 +67,7 @@ async function create({ key, accountId, isJson }: KeyOptionsOf<"create">, contex
   const profileId = await profileIdOf(key.profileId, account, store);
   const made = await store.keys.create({ ...key, profileId, accountId: account });
   if (!isJson && profileId === null) {
-    terminal.say(`It can use every model. Restrict it: ${command(`keys set ${made.key.id} --profile NAME`)}\n`);
+    terminal.say(TEXT.keyUnrestricted(command(`keys set ${made.key.id} --profile NAME`)));
   }
   return showMade(made, isJson, context);
 }
@@ -90,7 +91,7 @@ async function showMade({ key, text }: MadeKey, isJson: boolean, context: KeyCon
     printJson({ ...(await keyJson(key, context)), key: text }, terminal);
     return 0;
   }
-  terminal.say(`Created ${describe(key)}. The key is shown once; keep it safe.\n`);
+  terminal.say(TEXT.keyCreated(describe(key)));
   terminal.out(`${text}\n`);
   return 0;
 }
@@ -106,7 +107,7 @@ async function list({ accountId, isJson }: KeyOptionsOf<"list">, context: KeyCon
   const [spents, profiles] = await Promise.all([store.spending.of(found), profileNamesOf(found, store)]);
   const rows = found.map((key) => rowOf(key, { spent: spents.get(key.id) ?? null, profiles }, terminal.now()));
   if (found.length > 0) terminal.out(formatTable([HEADINGS, ...rows]));
-  else terminal.say(`No keys yet. Create one: ${command("keys create --name NAME")}\n`);
+  else terminal.say(TEXT.noKeys(command("keys create --name NAME")));
   return 0;
 }
 
@@ -120,7 +121,7 @@ async function set(options: KeyOptionsOf<"set">, context: KeyContext): Promise<n
   const profile = profileId === null ? {} : { profileId: await profileIdOf(profileId, key.accountId, store) };
   const changed = await store.keys.change(key.accountId, id, { ...change, ...profile });
   if (changed === null) return missingKey(options, terminal);
-  terminal.say(`Updated ${describe(changed)}.\n`);
+  terminal.say(TEXT.keyUpdated(describe(changed)));
   if (isJson) printJson(await keyJson(changed, context), terminal);
   return 0;
 }
@@ -132,9 +133,8 @@ async function resetSpend(options: KeyOptionsOf<"reset-spend">, context: KeyCont
   const key = found === null ? null : await store.keys.active(found.accountId, found.id);
   if (key === null) return missingKey(options, terminal);
   await store.spending.reset(key);
-  const limit =
-    key.spendLimitNano === null ? "It has no spend limit" : `Its limit is ${formatUsd(key.spendLimitNano)} USD`;
-  terminal.say(`Spend of ${describe(key)} reset to zero. ${limit}.\n`);
+  const limit = key.spendLimitNano === null ? TEXT.noSpendLimit : TEXT.spendLimit(formatUsd(key.spendLimitNano));
+  terminal.say(TEXT.spendReset(describe(key), limit));
   if (options.isJson) printJson(await keyJson(key, context), terminal);
   return 0;
 }
@@ -156,7 +156,7 @@ async function revoke(options: KeyOptionsOf<"revoke">, context: KeyContext): Pro
   const key = await findKey(options, store);
   if (key === null) return missingKey(options, terminal);
   const isNew = key.revokedAtMs === null;
-  const question = `Revoke ${describe(key)}? Requests with it fail from now on. This cannot be undone.`;
+  const question = TEXT.revokeQuestion(describe(key));
   // Revoking twice changes nothing, so the second time needs no question.
   const isConfirmed = options.isConfirmed || !isNew;
   const exitCode = await exitUnlessConfirmed({ question, command: "keys revoke", isConfirmed }, terminal);
@@ -178,8 +178,8 @@ async function findKey({ id, accountId }: KeyReference, store: CommandStore): Pr
 
 /** The exit code for an id that names no key. */
 function missingKey({ id, accountId }: KeyReference, terminal: Terminal): number {
-  const place = accountId === null ? "" : ` in account '${accountId}'`;
-  terminal.say(`No key '${id}'${place}. See: ${command("keys list")}\n`);
+  const place = accountId === null ? "" : TEXT.inAccount(accountId);
+  terminal.say(TEXT.noKey(id, place, command("keys list")));
   return FAILED;
 }
 
@@ -187,7 +187,7 @@ function describe({ id, name, prefix }: KeyRecord): string {
   return `${id} (${JSON.stringify(name)}, ${prefix}…)`;
 }
 
-/** As the dashboard API writes it, with the account beside it. */
+/** Writes a key like the dashboard API, with its account. */
 async function keyJson(key: KeyRecord, { store, terminal }: KeyContext): Promise<object> {
   const spent = (await store.spending.of([key])).get(key.id) ?? null;
   return { ...writeKey(key, spent, terminal.now()), account: key.accountId };
@@ -222,7 +222,7 @@ function rowOf(key: KeyRecord, { spent, profiles }: KeyRow, nowMs: number): read
     keyStatus(key, nowMs),
     key.accountId,
     // A key whose profile was deleted is active, and refused all the same.
-    profiles.get(key.profileId ?? "") ?? (key.profileId === null ? "-" : `${key.profileId} (deleted: it gets 401)`),
+    profiles.get(key.profileId ?? "") ?? (key.profileId === null ? "-" : TEXT.profileDeleted(key.profileId)),
     String(key.requestsPerMinute ?? "-"),
     spentOf(key, spent),
     minuteOf(key.expiresAtMs),
@@ -231,7 +231,7 @@ function rowOf(key: KeyRecord, { spent, profiles }: KeyRow, nowMs: number): read
   ];
 }
 
-/** What was spent of the limit, and when it resets; a dash without a limit. */
+/** Spend, limit and reset; a dash without a limit. */
 function spentOf({ spendLimitNano, spendReset }: KeyRecord, spent: Spent | null): string {
   if (spendLimitNano === null || spent === null) return "-";
   return `${formatUsd(spent.spent)} of ${formatUsd(spendLimitNano)}${spendReset === "never" ? "" : ` ${spendReset}`}`;
@@ -242,7 +242,7 @@ function minuteOf(ms: number | null): string {
   return ms === null ? "-" : `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
-/** How many words follow each subcommand. `create` takes one only to say what it may have meant. */
+/** Most words after each subcommand. `create` takes one only to say what it may have meant. */
 const SUBCOMMANDS = { create: 1, list: 0, set: 1, "reset-spend": 1, rotate: 1, revoke: 1 };
 
 /** The flags that describe a key, for `create` and `set`. */
@@ -277,20 +277,20 @@ function parseKind(kind: KeyOptions["kind"], given: KeyWords): KeySubcommand {
   const { word: id, flags } = given;
   if (kind === "create") return { kind, key: parseNewKey(given) };
   if (kind === "list") return { kind };
-  if (id === undefined) throw new UsageError(`keys ${kind} needs a key id. List them: ${command("keys list")}.`);
+  if (id === undefined) throw new UsageError(TEXT.needsKeyId(kind, command("keys list")));
   if (kind === "set") return { kind, id, change: parseChange(given) };
   if (kind === "rotate") return { kind, id, graceMs: parseGrace(textOf(flags, "grace")) };
   return kind === "revoke" ? { kind, id, isConfirmed: isOn(flags, "yes") } : { kind, id };
 }
 
-/** What is not given is unlimited. */
+/** Reads the flags of a new key. A limit that is left out means none. */
 function parseNewKey({ word, flags, nowMs }: KeyWords): Required<KeyChange> {
   const { name, ...limits } = parseKeyFlags(flags, nowMs);
   if (word !== undefined && name === undefined) {
-    throw new UsageError(`keys create takes no argument. Did you mean --name ${word}?`);
+    throw new UsageError(TEXT.createTakesName(word));
   }
-  if (word !== undefined) throw new UsageError(`Unexpected argument '${word}'.`);
-  if (name === undefined) throw new UsageError("keys create needs --name, such as --name production.");
+  if (word !== undefined) throw new UsageError(TEXT.unexpectedArgument(word));
+  if (name === undefined) throw new UsageError(TEXT.createNeedsName);
   const unlimited = { profileId: null, requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null };
   return { name, ...unlimited, spendReset: "never", ...limits };
 }
@@ -300,7 +300,7 @@ function parseChange({ flags, nowMs }: KeyWords): KeyChange {
   const change = parseKeyFlags(flags, nowMs);
   if (Object.keys(change).length > 0) return change;
   const listed = KEY_FLAGS.map((flag) => `--${flag}`).join(", ");
-  throw new UsageError(`keys set needs something to change, one or more of ${listed}.`);
+  throw new UsageError(TEXT.setNeedsChange(listed));
 }
 
 /** Only what was given. Where a key may do without something, `none` takes it away. */
@@ -311,7 +311,7 @@ function parseKeyFlags(flags: Flags, nowMs: number): KeyChange {
     return text === "none" ? null : parse(text);
   };
   const name = textOf(flags, "name")?.trim();
-  if ((name?.length ?? 0) > 200) throw new UsageError("--name can have at most 200 characters.");
+  if ((name?.length ?? 0) > 200) throw new UsageError(TEXT.nameTooLong);
   const profileId = orNull("profile", (text) => text);
   const requestsPerMinute = orNull("rpm", parseRate);
   const spendLimitNano = orNull("spend-limit", parseAmount);
@@ -330,25 +330,25 @@ function parseKeyFlags(flags: Flags, nowMs: number): KeyChange {
 function parseRate(text: string): number {
   const rate = Number(text);
   if (/^\d+$/.test(text) && rate >= 1 && rate <= 1_000_000) return rate;
-  throw new UsageError(`--rpm is a whole number from 1 to 1000000, not '${text}'.`);
+  throw new UsageError(TEXT.wrongRpm(text));
 }
 
 function parseAmount(text: string): NanoUsd {
   const amount = parseUsd(text);
   if (amount !== null) return amount;
-  throw new UsageError(`--spend-limit is an amount in USD, such as 25 or 0.50, not '${text}'.`);
+  throw new UsageError(TEXT.wrongSpendLimit(text));
 }
 
 function parseReset(text: string): SpendReset {
   const found = SPEND_RESETS.find((known) => known === text);
   if (found !== undefined) return found;
-  throw new UsageError(`--spend-reset is one of ${SPEND_RESETS.join(", ")}, not '${text}'.`);
+  throw new UsageError(TEXT.wrongSpendReset(SPEND_RESETS.join(", "), text));
 }
 
 function parseExpires(text: string, nowMs: number): number {
   const atMs = parseExpiry(text, nowMs);
   if (atMs !== null) return atMs;
-  throw new UsageError(`--expires is a time in the future, such as 90d, 12h or 2030-01-31, not '${text}'.`);
+  throw new UsageError(TEXT.wrongExpiry(text));
 }
 
 const HOUR_MS = 3_600_000;
@@ -360,7 +360,7 @@ const GRACE_MAX_MS = 30 * DAY_MS;
 function parseGrace(text: string | null): number {
   const graceMs = text === null ? GRACE_DEFAULT_MS : text === "0" ? 0 : parseExpiry(text, 0);
   if (graceMs !== null && graceMs <= GRACE_MAX_MS) return graceMs;
-  throw new UsageError(`--grace is how long the old key still works, such as 0, 1h or 7d, at most 30d; not '${text}'.`);
+  throw new UsageError(TEXT.wrongGrace(text));
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = {

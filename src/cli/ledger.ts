@@ -14,6 +14,7 @@ import { isOn, splitFlags } from "./command/flags.ts";
 import { withStore } from "./command/store.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED } from "./command/usage.ts";
+import * as TEXT from "./text.ts";
 
 /** `verify` reads only, so it may run beside a server. */
 export function ledger({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
@@ -40,10 +41,8 @@ async function verify(database: string, { isJson }: LedgerOptions, terminal: Ter
   if (isJson) printJson(verdict, terminal);
   else {
     for (const problem of verdict.problems) terminal.out(`✗ ${problem}\n`);
-    const counted = `${verdict.accounts} wallets, ${verdict.transactions} transactions, ${verdict.openHolds} open holds`;
-    terminal.say(
-      verdict.ok ? `✓ The ledger is consistent: ${counted}.\n` : `✗ The ledger is inconsistent: ${counted}.\n`,
-    );
+    const counted = TEXT.ledgerCounts(verdict.accounts, verdict.transactions, verdict.openHolds);
+    terminal.say(verdict.ok ? TEXT.ledgerConsistent(counted) : TEXT.ledgerInconsistent(counted));
   }
   return verdict.ok ? 0 : FAILED;
 }
@@ -63,12 +62,12 @@ async function acceptLoss(
   const loss = await findLoss(database);
   if (loss === null) {
     if (isJson) printJson({ commits: 0, transactions: 0 }, terminal);
-    terminal.say("Nothing is missing from the database.\n");
+    terminal.say(TEXT.nothingMissing);
     return 0;
   }
   const { commits, transactions, isForeign } = loss;
-  const missing = isForeign ? "another history" : `${commits} commits with ${transactions} ledger transactions`;
-  const question = `The database lost ${missing}. Continue without them?`;
+  const missing = isForeign ? TEXT.otherHistory : TEXT.commitsLost(commits, transactions);
+  const question = TEXT.lossQuestion(missing);
   const exitCode = await exitUnlessConfirmed({ question, command: "ledger accept-loss", isConfirmed }, terminal);
   if (exitCode !== null) return exitCode;
   const db = await openDb(database, { exclusive: true, acceptsLoss: true });
@@ -79,7 +78,7 @@ async function acceptLoss(
     await db.close();
   }
   if (isJson) printJson({ commits, transactions }, terminal);
-  terminal.say(`Recorded. Check the rest: ${command("ledger verify")}\n`);
+  terminal.say(TEXT.lossRecorded(command("ledger verify")));
   return 0;
 }
 

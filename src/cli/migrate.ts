@@ -10,6 +10,7 @@ import { parseSubcommand, printJson, runCommand } from "./command/command.ts";
 import { isOn, splitFlags } from "./command/flags.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED } from "./command/usage.ts";
+import * as TEXT from "./text.ts";
 
 /** `status` changes nothing; `up` applies what is missing. */
 export function migrate({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
@@ -57,10 +58,9 @@ function showDifference({ missing, foreign }: MigrationDifference, isJson: boole
   const isUpToDate = missing.length === 0 && foreign.length === 0;
   if (isJson) printJson({ upToDate: isUpToDate, missing, foreign }, terminal);
   else for (const name of missing) terminal.out(`missing  ${name}\n`);
-  if (isUpToDate) terminal.say("The database is up to date.\n");
-  else if (foreign.length > 0)
-    terminal.say(`A newer version created this database: it has ${foreign.join(", ")}. Run that version.\n`);
-  else terminal.say(`Apply them: ${command("migrate up")}. The next start also applies them.\n`);
+  if (isUpToDate) terminal.say(TEXT.databaseUpToDate);
+  else if (foreign.length > 0) terminal.say(TEXT.newerDatabaseRun(foreign.join(", ")));
+  else terminal.say(TEXT.applyThem(command("migrate up")));
   return isUpToDate ? 0 : FAILED;
 }
 
@@ -71,10 +71,6 @@ async function up(db: Db, isJson: boolean, terminal: Terminal): Promise<number> 
   const applied = await db.migrate();
   if (isJson) printJson({ applied }, terminal);
   else for (const name of applied) terminal.out(`applied  ${name}\n`);
-  terminal.say(
-    applied.length === 0
-      ? "The database was up to date.\n"
-      : `The database is up to date now. Start it: ${command("serve")}\n`,
-  );
+  terminal.say(applied.length === 0 ? TEXT.databaseWasUpToDate : TEXT.databaseMigrated(command("serve")));
   return 0;
 }

@@ -19,6 +19,7 @@ import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED } from "./command/usage.ts";
 import { listingCheck, listProviders } from "./doctor/providers.ts";
+import * as TEXT from "./text.ts";
 import type { UpdateOptions } from "./update-prices.ts";
 
 interface ModelOptions extends UpdateOptions {
@@ -70,11 +71,9 @@ function list({ tier, isJson }: ModelOptions, { catalog }: Settings, terminal: T
     printJson({ data }, terminal);
   } else {
     const usable = shown.filter((model) => isUsable(catalog, model)).length;
-    const order = tier === null ? "" : ` in the ${tier} chain, in order`;
+    const order = tier === null ? "" : TEXT.inChain(tier);
     terminal.out(formatTable([HEADINGS, ...shown.map(rowOf)]));
-    terminal.say(
-      `\n${shown.length} models${order}; ${usable} usable with the configured providers. Check them: ${command("models check")}\n`,
-    );
+    terminal.say(TEXT.modelsCounted(shown.length, order, usable, command("models check")));
   }
   return 0;
 }
@@ -152,38 +151,22 @@ function tableOf(findings: readonly ModelFinding[], isColoured: boolean): string
 function resultOf({ model, result, listedAs, listedPrice, isPriceWrong, priceOldDays }: ModelFinding): string {
   const shown = ({ input, output }: ListedPrice): string => `${input / 1e6}/${output / 1e6}`;
   const parts = [
-    listedAs === null || listedAs === model.upstream ? result : `${result} as ${listedAs}`,
+    listedAs === null || listedAs === model.upstream ? result : TEXT.listedAs(result, listedAs),
     ...(isPriceWrong && listedPrice !== null
       ? [`price ${model.price === null ? "none" : shown(model.price)}, the provider says ${shown(listedPrice)}`]
       : []),
-    ...(priceOldDays === null ? [] : [`price of ${model.priceAsOf}, ${priceOldDays} days old`]),
+    ...(priceOldDays === null ? [] : [TEXT.priceOld(model.priceAsOf, priceOldDays)]),
   ];
   return parts.join("; ");
 }
 
-/** What to do about each kind of finding, in the order it is printed. */
+/** Advice for each kind of finding, in the order of printing. */
 const ADVICE: readonly (readonly [what: string, fix: string, isSo: (finding: ModelFinding) => boolean])[] = [
-  [
-    "missing",
-    "Correct 'upstream' under models:, remove it from tiers:, or ask the provider for access.",
-    ({ result }) => result === "missing",
-  ],
-  ["with wrong prices", "Set the provider's price under models:.", ({ isPriceWrong }) => isPriceWrong],
-  [
-    "with old prices",
-    "Compare them with the vendors' pages and update models:.",
-    ({ priceOldDays }) => priceOldDays !== null,
-  ],
-  [
-    "not checked",
-    `Fix the provider first. If it lists no models: ${command("doctor --test")}`,
-    ({ result }) => result === "unchecked",
-  ],
-  [
-    "simulated",
-    "Set a provider key, such as OPENAI_API_KEY, to check a real provider.",
-    ({ result }) => result === "simulated",
-  ],
+  ["missing", TEXT.correctUpstream, ({ result }) => result === "missing"],
+  [TEXT.withWrongPrices, TEXT.setPrice, ({ isPriceWrong }) => isPriceWrong],
+  [TEXT.withOldPrices, TEXT.comparePrices, ({ priceOldDays }) => priceOldDays !== null],
+  [TEXT.notChecked, TEXT.fixProvider(command("doctor --test")), ({ result }) => result === "unchecked"],
+  ["simulated", TEXT.setProviderKey, ({ result }) => result === "simulated"],
 ];
 
 /** One line for each kind of finding that occurs. */
@@ -192,9 +175,7 @@ function adviceOn(findings: readonly ModelFinding[]): readonly string[] {
     const count = findings.filter(isSo).length;
     return count === 0 ? [] : [`${count} ${what}. ${fix}`];
   });
-  return found.length > 0
-    ? found
-    : [`All ${findings.length} models are available. Try one: ${command('route "Hello"')}`];
+  return found.length > 0 ? found : [TEXT.allAvailable(findings.length, command('route "Hello"'))];
 }
 
 /** A model of the catalogue, compared with the list of its provider. */
@@ -209,7 +190,7 @@ interface ModelFinding {
   /** The provider's own price, where its list has one. */
   readonly listedPrice: ListedPrice | null;
   readonly isPriceWrong: boolean;
-  /** How old the catalogue's price is, where that is too old. */
+  /** Age of the catalogue's price, if too old. */
   readonly priceOldDays: number | null;
 }
 

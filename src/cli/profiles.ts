@@ -24,6 +24,7 @@ import { type CommandStore, withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
+import * as TEXT from "./text.ts";
 
 /** Runs one subcommand on the store. */
 export function profiles(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
@@ -49,7 +50,7 @@ export function profilesOf(db: Db): Profiles {
 export async function findProfile(service: Profiles, accountId: string, named: string): Promise<Profile | null> {
   const all = await allProfiles(service, accountId);
   const found = all.filter(({ id, name }) => id === named || name === named);
-  if (found.length > 1) throw new UsageError(`${found.length} profiles are named '${named}'. Use an id.`);
+  if (found.length > 1) throw new UsageError(TEXT.sameNames(found.length, named));
   return found[0] ?? null;
 }
 
@@ -77,7 +78,7 @@ type ProfileOptions = { readonly accountId: string; readonly isJson: boolean } &
   | { readonly kind: "delete"; readonly named: string; readonly isConfirmed: boolean }
 );
 
-/** What every subcommand works with. */
+/** Services and terminal of every subcommand. */
 interface ProfileContext {
   readonly store: CommandStore;
   readonly service: Profiles;
@@ -90,7 +91,7 @@ async function run(options: ProfileOptions, context: ProfileContext): Promise<nu
   const profile = await findProfile(context.service, options.accountId, options.named);
   if (options.kind === "set") return set(options, profile, context);
   if (profile === null) {
-    context.terminal.say(`No profile '${options.named}'. See: ${command("profiles list")}\n`);
+    context.terminal.say(TEXT.noProfile(options.named, command("profiles list")));
     return FAILED;
   }
   return options.kind === "show" ? show(options, profile, context) : remove(options, profile, context);
@@ -99,7 +100,7 @@ async function run(options: ProfileOptions, context: ProfileContext): Promise<nu
 async function list({ accountId, isJson }: ProfileOptions, { service, terminal }: ProfileContext): Promise<number> {
   const all = await allProfiles(service, accountId);
   if (isJson) printJson({ data: all.map(writeProfile) }, terminal);
-  else if (all.length === 0) terminal.say(`No profiles yet. Create one: ${command("profiles set NAME")}\n`);
+  else if (all.length === 0) terminal.say(TEXT.noProfiles(command("profiles set NAME")));
   else terminal.out(formatTable([["ID", "NAME", "RULES"], ...all.map((each) => [each.id, each.name, rulesOf(each)])]));
   return 0;
 }
@@ -128,23 +129,21 @@ async function set(
   const unknownModel = [...(changes.allowedModels ?? []), ...(changes.blockedModels ?? [])].find(
     (id) => !catalog.models.has(id),
   );
-  if (unknownModel !== undefined)
-    throw new UsageError(`Unknown model '${unknownModel}'. List them: ${command("models list")}.`);
+  if (unknownModel !== undefined) throw new UsageError(TEXT.unknownModel(unknownModel, command("models list")));
   const constraints = { ...(known?.constraints ?? NO_CONSTRAINTS), ...changes };
   const { description = known?.description ?? null } = options;
   const saved =
     known === null
       ? await service.create(accountId, { name: named, description, constraints })
       : await service.update(accountId, known.id, { name: known.name, description, constraints });
-  if (saved === null) throw new Error("The profile has been deleted.");
+  if (saved === null) throw new Error(TEXT.profileGone);
   if (isJson) printJson(writeProfile(saved), terminal);
   else terminal.say(`${known === null ? "Created" : "Updated"} ${nameOf(saved)}: ${rulesOf(saved)}.\n`);
   const { tierFloor, tierCeiling } = constraints;
   if (tierFloor !== null && tierCeiling !== null && TIERS.indexOf(tierFloor) > TIERS.indexOf(tierCeiling)) {
-    terminal.say(`The floor ${tierFloor} is above the ceiling ${tierCeiling}: the ceiling wins.\n`);
+    terminal.say(TEXT.floorAboveCeiling(tierFloor, tierCeiling));
   }
-  if (known === null && !isJson)
-    terminal.say(`Use it with a key: ${command(`keys create --name NAME --profile ${named}`)}\n`);
+  if (known === null && !isJson) terminal.say(TEXT.useProfile(command(`keys create --name NAME --profile ${named}`)));
   return 0;
 }
 
@@ -178,7 +177,7 @@ function rulesOf({ constraints }: Profile): string {
   return (
     describe(constraints)
       .map(([name, value]) => `${name} ${value}`)
-      .join(", ") || "no rules"
+      .join(", ") || TEXT.noRules
   );
 }
 
@@ -221,7 +220,7 @@ const RULES: Readonly<Record<string, (text: string, flag: string) => Partial<Con
 
 const DESCRIPTION = "description";
 
-/** How many words follow each subcommand. */
+/** Most words after each subcommand. */
 const SUBCOMMANDS = { list: 0, show: 1, set: 1, delete: 1 };
 
 /** Flags beside --account and --json. */
@@ -238,7 +237,7 @@ function parseProfiles({ words, flags }: Arguments): Parsed<ProfileOptions> {
   const { own, config } = splitFlags(flags, [...OWN_FLAGS[kind], "account", "json", "no-color"]);
   const common = { accountId: textOf(own, "account") ?? DEFAULT_ACCOUNT, isJson: isOn(own, "json") };
   if (kind === "list") return { options: { kind, ...common }, config };
-  if (named === undefined) throw new UsageError(`profiles ${kind} needs a profile name or id.`);
+  if (named === undefined) throw new UsageError(TEXT.needsProfile(kind));
   if (kind === "show") return { options: { kind, named, ...common }, config };
   if (kind === "delete") return { options: { kind, named, isConfirmed: isOn(own, "yes"), ...common }, config };
   return { options: { kind, named, changes: parseRules(own), ...parseDescription(own), ...common }, config };

@@ -19,6 +19,7 @@ import { formatTable } from "./command/table.ts";
 import type { Terminal } from "./command/terminal.ts";
 import { FAILED, reasonOf, UsageError } from "./command/usage.ts";
 import { printPublished, withVersions } from "./command/versions.ts";
+import * as TEXT from "./text.ts";
 
 export interface ProviderChange {
   readonly kind: "add" | "set" | "remove" | "test" | "keys" | "add-key" | "remove-key";
@@ -26,7 +27,7 @@ export interface ProviderChange {
   readonly fields: JsonMap;
   /** The id of the key to remove. */
   readonly keyId: string;
-  /** Of a key that is added. */
+  /** Weight of an added key. */
   readonly weight: number;
   /** A file with the key, or - for standard input: arguments are visible to everybody on a machine. */
   readonly keyFrom: string | null;
@@ -50,15 +51,14 @@ const FLAGS_OF: Readonly<Record<ProviderChange["kind"], readonly string[]>> = {
 const WEIGHT_MAX = 1_000;
 
 export function parseChange(kind: ProviderChange["kind"], [id, keyId]: readonly string[], own: Flags): ProviderChange {
-  if (id === undefined) throw new UsageError(`providers ${kind} needs the name of a provider.`);
+  if (id === undefined) throw new UsageError(TEXT.needsProvider(kind));
   if (kind === "remove-key" && keyId === undefined)
-    throw new UsageError(`providers remove-key needs the id of a key. List them: ${command(`providers keys ${id}`)}.`);
+    throw new UsageError(TEXT.needsProviderKey(command(`providers keys ${id}`)));
   const weight = textOf(own, "weight");
   const keyFrom = textOf(own, "key-from");
-  if (kind === "add-key" && keyFrom === null)
-    throw new UsageError("providers add-key needs --key-from with a file, or - for standard input.");
+  if (kind === "add-key" && keyFrom === null) throw new UsageError(TEXT.needsKeyFrom);
   for (const flag of Object.keys(own)) {
-    if (!["json", ...FLAGS_OF[kind]].includes(flag)) throw new UsageError(`providers ${kind} takes no --${flag}.`);
+    if (!["json", ...FLAGS_OF[kind]].includes(flag)) throw new UsageError(TEXT.takesNoFlag(kind, flag));
   }
   const [providerKind, baseUrl] = [textOf(own, "kind"), textOf(own, "base-url")];
   const fields = {
@@ -86,7 +86,7 @@ export async function changeProvider(wanted: ProviderChange, settings: Settings,
 async function keyOf({ keyFrom }: ProviderChange, terminal: Terminal): Promise<JsonMap> {
   if (keyFrom === null) return {};
   const text = keyFrom === "-" ? await terminal.readInput() : readKeyFile(resolve(terminal.cwd, keyFrom));
-  if (text.trim() === "") throw new UsageError("The key is empty.");
+  if (text.trim() === "") throw new UsageError(TEXT.keyEmpty);
   return { apiKey: text.trim() };
 }
 
@@ -94,7 +94,7 @@ function readKeyFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UsageError(`The key cannot be read: ${reasonOf(error)}.`);
+    throw new UsageError(TEXT.keyUnreadable(reasonOf(error)));
   }
 }
 
@@ -113,9 +113,8 @@ function changed(document: Overlay, wanted: ProviderChange, fields: JsonMap): Ov
   if (kind === "add-key") return withKey(document, id, { key: String(fields.apiKey), weight });
   if (kind === "remove-key") return withoutKey(document, id, keyId);
   const known = entryAt(document, "providers", id);
-  if (kind === "add" && known !== undefined) throw new GatewayError("conflict", `There is a provider '${id}' already.`);
-  if (kind === "remove" && known === undefined)
-    throw new GatewayError("notFound", `No provider '${id}' was added at run time.`);
+  if (kind === "add" && known !== undefined) throw new GatewayError("conflict", TEXT.providerExists(id));
+  if (kind === "remove" && known === undefined) throw new GatewayError("notFound", TEXT.noProviderAdded(id));
   return withEntry(document, "providers", id, kind === "remove" ? null : patched(known, fields));
 }
 

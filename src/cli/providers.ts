@@ -22,12 +22,13 @@ import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { UsageError } from "./command/usage.ts";
 import { withVersions } from "./command/versions.ts";
 import { CHANGE_FLAGS, changeProvider, type ProviderChange, parseChange } from "./provider-changes.ts";
+import * as TEXT from "./text.ts";
 
 interface DiscoverOptions {
   readonly kind: "discover";
   readonly address: string | null;
   readonly isJson: boolean;
-  /** Whether what is found becomes a provider, and its models are priced at zero. */
+  /** True if found servers become providers, with models at price zero. */
   readonly adds: boolean;
 }
 
@@ -75,14 +76,14 @@ async function add(servers: readonly KnownServer[], versions: Versions, catalog:
 }
 
 function describeAdded({ version, changes }: Published): string {
-  if (changes.length === 0) return "\nNothing to add: the configuration has all models that need no key.\n";
-  return `\nAdded at price zero, as version ${version.number}. Put them into a chain under tiers:, or with chains set.\n`;
+  if (changes.length === 0) return TEXT.nothingToAdd;
+  return TEXT.addedFree(version.number);
 }
 
 function adviceOn(servers: readonly KnownServer[], address: string | null): string {
   const isNew = servers.some(({ models }) => models.some(({ model }) => model === null));
   const again = ["providers discover", ...(address === null ? [] : [address]), "--add"].join(" ");
-  return isNew ? `\nUse them at price zero: ${command(again)}\n` : "";
+  return isNew ? TEXT.useFree(command(again)) : "";
 }
 
 async function search(address: string | null, ownPort: number) {
@@ -95,16 +96,15 @@ async function search(address: string | null, ownPort: number) {
 }
 
 function nothingFound(address: string | null): string {
-  const kinds = "No Ollama, LM Studio, llama.cpp or vLLM answers";
-  if (address === null)
-    return `${kinds} on this machine at the usual ports. Name an address: ${command("providers discover HOST:PORT")}\n`;
-  return `${kinds} at ${address}. Connect another server on the Providers page, or: ${command("help providers")}\n`;
+  const kinds = TEXT.noServer;
+  if (address === null) return TEXT.noServerHere(kinds, command("providers discover HOST:PORT"));
+  return TEXT.noServerAt(kinds, address, command("help providers"));
 }
 
 const HEADINGS = ["MODEL", "CONTEXT", "CAN", "IN THE CATALOGUE AS"];
 
 function describe(server: KnownServer): string {
-  const use = server.provider === null ? "not configured" : `configured as '${server.provider}'`;
+  const use = server.provider === null ? TEXT.notConfigured : TEXT.configuredAs(server.provider);
   const notes = [...new Set(server.models.flatMap(({ note }) => note ?? []))].map((note) => `  ${note}\n`).join("");
   const table = server.models.length === 0 ? "" : formatTable([HEADINGS, ...server.models.map(rowOf)]);
   return `${nameFound(server)} (${use})\n${table}${notes}`;

@@ -8,7 +8,7 @@ import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Constraints, type Decision, HOST_ORDERS, NO_CONSTRAINTS } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
-import { formatUsd } from "../core/money.ts";
+import { roughUsd, usdNumber } from "../core/money.ts";
 import { ESCALATIONS } from "../core/session.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import { readDebugRequest, writeDecision } from "../http/v1/routing-debug.ts";
@@ -21,6 +21,7 @@ import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { reasonOf, UsageError } from "./command/usage.ts";
 import { findProfile, profilesOf } from "./profiles.ts";
+import * as TEXT from "./text.ts";
 
 /** A field of the request that a flag sets. */
 interface RequestField {
@@ -66,9 +67,7 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
         printJson({ decision: writeDecision(decision), classifiedTier, score, candidates }, terminal);
       } else {
         terminal.out(card(decision, settings.catalog.baseline.id));
-        terminal.say(
-          `\nNo provider was called. Save rules: ${command("help profiles")}. Run it: ${command("serve")}\n`,
-        );
+        terminal.say(TEXT.notCalled(command("help profiles"), command("serve")));
       }
       return 0;
     },
@@ -84,14 +83,14 @@ async function readBody(words: readonly string[], flags: Flags, terminal: Termin
     if (text !== null) body[field] = parse(text, flag);
   }
   if (body.service_tier !== undefined && body.model !== undefined) {
-    throw new UsageError("--tier and --model cannot be combined.");
+    throw new UsageError(TEXT.tierOrModel);
   }
   if (body.service_tier !== undefined) body.service_profile = "tier";
   else if (body.model !== undefined && body.model !== "auto") body.service_profile = "direct";
   const [tools, messages] = [textOf(flags, "tools"), textOf(flags, "messages")];
   if (tools !== null) body.tools = await readJsonArray(tools, "tools", terminal);
   if (messages !== null) Object.assign(body, withTurns(prompt, await readJsonArray(messages, "messages", terminal)));
-  else if (prompt.trim() === "") throw new UsageError(`Say what to route: ${command('route "What is 2+2?"')}`);
+  else if (prompt.trim() === "") throw new UsageError(TEXT.promptMissing(command('route "What is 2+2?"')));
   return body;
 }
 
@@ -116,7 +115,7 @@ async function constraintsOf(flags: Flags, { database }: Settings): Promise<Cons
   if (named === null) return NO_CONSTRAINTS;
   const account = textOf(flags, "account") ?? DEFAULT_ACCOUNT;
   const profile = await withStore(database, ({ db }) => findProfile(profilesOf(db), account, named));
-  if (profile === null) throw new UsageError(`No profile '${named}'. List them: ${command("profiles list")}.`);
+  if (profile === null) throw new UsageError(TEXT.noProfileListed(named, command("profiles list")));
   return profile.constraints;
 }
 
@@ -124,14 +123,14 @@ async function constraintsOf(flags: Flags, { database }: Settings): Promise<Cons
 function card(decision: Decision, baselineModel: string): string {
   const { tier, classifiedTier = tier, chain, candidates, toolScenario, toolScore, historyFloor } = decision;
   const moved = classifiedTier === tier ? tier : `${tier}  (classified ${classifiedTier})`;
-  const saved = `${Math.floor(decision.savings * 1000) / 10}% below ${baselineModel} at $${formatUsd(decision.baselineCost)}`;
+  const saved = `${Math.floor(decision.savings * 1000) / 10}% below ${baselineModel} at ${roughUsd(usdNumber(decision.baselineCost))}`;
   const rows: string[][] = [
     ["Tier", moved],
     ["Model", decision.model],
     ["Category", decision.category],
     ["Decided by", `${decision.method}, confidence ${decision.confidence.toFixed(2)}`],
     ["Why", decision.reasoning],
-    ["Cost", `about $${formatUsd(decision.costEstimate)}, ${saved}`],
+    ["Cost", `about ${roughUsd(usdNumber(decision.costEstimate))}, ${saved}`],
     ["Tokens", `about ${decision.estimatedTokens.input} in, ${decision.estimatedTokens.output} out`],
     ["Chain", chain.join(" → ")],
   ];
@@ -157,10 +156,10 @@ async function readJsonArray(word: string, flag: string, terminal: Terminal): Pr
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`--${flag} is not JSON: ${reasonOf(error)}.`);
+    throw new UsageError(TEXT.flagNotJson(flag, reasonOf(error)));
   }
   if (Array.isArray(value)) return value;
-  throw new UsageError(`--${flag} must hold a JSON array.`);
+  throw new UsageError(TEXT.flagNotArray(flag));
 }
 
 /** A file, or standard input. */
@@ -169,6 +168,6 @@ async function readSource(word: string, flag: string, terminal: Terminal): Promi
   try {
     return readFileSync(resolve(terminal.cwd, word), "utf8");
   } catch (error) {
-    throw new UsageError(`--${flag} names a file that cannot be read: ${reasonOf(error)}.`);
+    throw new UsageError(TEXT.flagFileUnreadable(flag, reasonOf(error)));
   }
 }

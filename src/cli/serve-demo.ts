@@ -17,6 +17,7 @@ import { openDb, withLog } from "../store/db.ts";
 import type { Flags } from "./command/arguments.ts";
 import type { Terminal } from "./command/terminal.ts";
 import { DEMO_DEFAULTS, progressOn } from "./demo.ts";
+import * as TEXT from "./text.ts";
 
 interface DemoStore {
   /** The configuration's flags with the store in them. */
@@ -89,7 +90,7 @@ async function fillFresh(dbs: DemoDbs, terminal: Terminal): Promise<string | nul
     );
   }
   const onProgress = progressOn(terminal, DEMO_DEFAULTS.requests);
-  if (!terminal.isScreen) terminal.say("Generating demo traffic. This takes a few seconds.\n");
+  if (!terminal.isScreen) terminal.say(TEXT.generatingDemo);
   return (await fillWithDemo(dbs, { ...DEMO_DEFAULTS, nowMs: terminal.now(), onProgress })).key;
 }
 

@@ -21,12 +21,13 @@ import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { explainFailure, FAILED, UsageError } from "./command/usage.ts";
 import { VERSION } from "./help/help.ts";
 import { explainStart } from "./start-failure.ts";
+import * as TEXT from "./text.ts";
 
 /** Runs until a signal stops it. */
 export async function serve({ words, flags }: Arguments): Promise<number> {
   const terminal = thisTerminal();
   try {
-    if (words[0] !== undefined) throw new UsageError(`Unexpected argument '${words[0]}'.`);
+    if (words[0] !== undefined) throw new UsageError(TEXT.unexpectedArgument(words[0]));
     const { "no-color": _, demo, ...config } = flags;
     return isOn({ demo }, "demo") ? await serveDemo(config, terminal) : await serveFrom(config);
   } catch (error) {
@@ -51,7 +52,7 @@ async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
   }
 }
 
-/** How a demo server differs from a configured one. */
+/** Differences of a demo server. */
 interface ServeVariant {
   readonly notes: readonly string[];
   /** The e-mail of the user that visitors of the dashboard are signed in as. */
@@ -80,7 +81,7 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
       ? await startWorkers(settings, log, { workers, config, file: loaded.file })
       : await startOrExplain(settings, log, variant);
   if (typeof started === "string") {
-    process.stderr.write(`switchyard cannot start: ${started}\n`);
+    process.stderr.write(TEXT.cannotStart(started));
     return FAILED;
   }
   const { app, madeKey } = started;
@@ -204,7 +205,7 @@ function untilStopped(app: App, log: ProcessLog, onStopping: () => void): Promis
 
 interface BannerInput {
   readonly app: Pick<App, "url" | "publicUrl" | "firstKey" | "setupLink" | "credit" | "catalog"> & {
-    /** Whether this start created the account. */
+    /** True if this start created the account. */
     readonly isFirstStart: boolean;
   };
   readonly settings: Settings;
@@ -221,7 +222,7 @@ function banner({ app, settings, workers, readyMs, notes = [] }: BannerInput): s
   const key = app.firstKey ?? "$SWITCHYARD_KEY";
   const lines = [
     "",
-    `  switchyard ${VERSION}   node ${process.versions.node}   store ${store}${crew}   ready in ${Math.round(readyMs)} ms`,
+    `  switchyard ${VERSION}   node ${process.versions.node}   store ${store}${crew}   ready in ${seconds(readyMs)}`,
     "",
     `  Base URL    ${app.publicUrl}/v1`,
     ...(app.publicUrl === app.url ? [] : [`  Listening   ${app.url}`]),
@@ -245,13 +246,16 @@ function banner({ app, settings, workers, readyMs, notes = [] }: BannerInput): s
   return lines.join("\n");
 }
 
+function seconds(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+}
+
 /** A first start says that its credit is a cap, because nobody asked for it. */
 function creditsLine({ credit, isFirstStart }: BannerInput["app"]): string {
-  if (credit.mode === "metered") return "metered (spending is recorded, no request is refused for lack of credits)";
+  if (credit.mode === "metered") return TEXT.metered;
   const amount = `$${(Number(credit.available / 10_000n) / 100_000).toFixed(2)}`;
-  if (credit.available <= 0n)
-    return `${amount}   (requests fail with 402; add some with: ${command("credits add 10")})`;
-  return isFirstStart ? `${amount} starter credit   (a spending cap; add more in the dashboard)` : amount;
+  if (credit.available <= 0n) return TEXT.noCredits(amount, command("credits add 10"));
+  return isFirstStart ? TEXT.starterCredit(amount) : amount;
 }
 
 /** A file is shown relative to the working folder. A network address may hold a password and is not shown. */
@@ -268,7 +272,7 @@ function providersLine({ catalog }: Pick<App, "catalog">): string {
     const variables = readBuiltin()
       .providers.slice(0, 3)
       .map(({ keyVariable }) => keyVariable);
-    return `sandbox (simulated answers; set ${variables.join(", ")} … for real ones)`;
+    return TEXT.sandbox(variables.join(", "));
   }
   const isSimulated = providers.every(({ transport }) => transport === "sandbox");
   return `${providers.map(({ id }) => id).join(", ")}${isSimulated ? " (simulated)" : ""}`;

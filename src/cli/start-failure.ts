@@ -3,13 +3,13 @@
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import { StoreInUse, StoreUnusable } from "../core/store-errors.ts";
+import * as TEXT from "./text.ts";
 
 /** The reason in words, for the mistakes that happen most. */
 export function explainStart(error: NodeJS.ErrnoException, { server }: Settings): string {
-  if (error.code === "EADDRINUSE")
-    return `port ${server.port} is in use. Stop the other program, or set PORT to another port.`;
+  if (error.code === "EADDRINUSE") return TEXT.portInUse(server.port);
   if (error.code === "EACCES" && (error.syscall === "listen" || error.syscall === "bind"))
-    return `this user may not open port ${server.port}. Set PORT to a port above 1023.`;
+    return TEXT.portForbidden(server.port);
   if (error instanceof StoreInUse) return error.message;
   if (error instanceof StoreUnusable) return error.advice;
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";

@@ -14,9 +14,10 @@ import { formatTable } from "./command/table.ts";
 import type { Terminal } from "./command/terminal.ts";
 import { FAILED } from "./command/usage.ts";
 import { withVersions } from "./command/versions.ts";
+import * as TEXT from "./text.ts";
 
 export interface UpdateOptions {
-  /** Null for the list of the settings. */
+  /** The list to read; null for that of the settings. */
   readonly from: string | null;
   readonly applies: boolean;
   readonly isJson: boolean;
@@ -31,7 +32,7 @@ export async function updatePrices(options: UpdateOptions, settings: Settings, t
     if (options.isJson) printJson({ ...writeDiff(diff, list), applied }, terminal);
     else print(diff, list, terminal);
     if (applied !== null && !options.isJson) {
-      terminal.say(`Applied ${applied.models.length} as version ${applied.version}.${lockedAdvice(applied.locked)}\n`);
+      terminal.say(TEXT.pricesApplied(applied.models.length, applied.version, lockedAdvice(applied.locked)));
     }
     return 0;
   });
@@ -58,7 +59,7 @@ async function apply(
   const { models } = catalog();
   const published = await versions.publish({
     author: COMMAND_LINE,
-    note: `Prices of ${source}`.slice(0, 500),
+    note: TEXT.pricesOf(source).slice(0, 500),
     isDated: true,
     change: (document) => withPrices(document, models, datedBy(free, stamp)),
   });
@@ -66,7 +67,7 @@ async function apply(
 }
 
 function lockedAdvice(locked: readonly string[]): string {
-  return locked.length === 0 ? "" : ` Change these in the file: ${locked.join(", ")}.`;
+  return locked.length === 0 ? "" : TEXT.changeInFile(locked.join(", "));
 }
 
 async function listFrom(from: string, terminal: Terminal): Promise<SourcedList | null> {
@@ -99,18 +100,18 @@ function usd(price: Price | null): object | null {
 }
 
 const HEADINGS = ["MODEL", "PROVIDER", "NOW $/M", "OF", "LIST $/M", "CHANGE"];
-/** Of the models that the catalogue lacks, so many are named. */
+/** Models without a price that are named. */
 const UNPRICED_SHOWN = 10;
 
 function print({ changes, same, refused, unpriced }: PriceDiff, { source }: SourcedList, terminal: Terminal): void {
   if (changes.length > 0) terminal.out(formatTable([HEADINGS, ...changes.map(rowOf)]));
-  for (const { model, reason } of refused) terminal.out(`! ${model}: ${reason}; the price stays.\n`);
+  for (const { model, reason } of refused) terminal.out(TEXT.priceRefused(model, reason));
   terminal.say(
     `\n${changes.length === 1 ? "1 price differs" : `${changes.length} prices differ`} from ${source}, and ${same} are the same.\n`,
   );
   if (unpriced.length === 0) return;
   const names = unpriced.slice(0, UNPRICED_SHOWN).map(({ provider, upstream }) => `${provider} ${upstream}`);
-  const rest = unpriced.length > names.length ? ` and ${unpriced.length - names.length} more` : "";
+  const rest = unpriced.length > names.length ? TEXT.andMore(unpriced.length - names.length) : "";
   terminal.say(
     `${unpriced.length} models of your providers are not in the catalogue, so they are unpriced and not routable: ${names.join(", ")}${rest}. Adopt one on the Providers page, under models:, or with POST /api/prices/adopt. All of them: ${command("models update --json")}\n`,
   );

@@ -18,8 +18,9 @@ import { withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
+import * as TEXT from "./text.ts";
 
-/** How many words follow each subcommand. */
+/** Most words after each subcommand. */
 const SUBCOMMANDS = { list: 0, reset: 1 };
 /** Far above any real number of users; the list is printed whole. */
 const USERS_MAX = 10_000;
@@ -27,7 +28,7 @@ const USERS_MAX = 10_000;
 interface UserOptions {
   readonly kind: keyof typeof SUBCOMMANDS;
   readonly email: string | null;
-  /** Where people reach the gateway; null for the configured address, or where it listens. */
+  /** Address at which people reach the gateway; null for the configured one, or the one it listens on. */
   readonly url: string | null;
   readonly isJson: boolean;
 }
@@ -46,14 +47,14 @@ export function users(args: Arguments, terminal: Terminal = thisTerminal()): Pro
 function parseUsers({ words, flags }: Arguments): Parsed<UserOptions> {
   const [kind, email] = parseSubcommand(words, "users", SUBCOMMANDS);
   const { own, config } = splitFlags(flags, [...(kind === "reset" ? ["url"] : []), "json", "no-color"]);
-  if (kind === "reset" && email === undefined) throw new UsageError("users reset needs the e-mail address of a user.");
+  if (kind === "reset" && email === undefined) throw new UsageError(TEXT.needsEmail);
   const url = parseUrl(textOf(own, "url"));
   return { options: { kind, email: email ?? null, url, isJson: isOn(own, "json") }, config };
 }
 
 function parseUrl(text: string | null): string | null {
   if (text === null || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))) return text;
-  throw new UsageError(`--url is where people reach the gateway, such as https://gateway.example.com, not '${text}'.`);
+  throw new UsageError(TEXT.wrongUrl(text));
 }
 
 async function list({ isJson }: UserOptions, db: Db, terminal: Terminal): Promise<number> {
@@ -61,8 +62,8 @@ async function list({ isJson }: UserOptions, db: Db, terminal: Terminal): Promis
   if (isJson) printJson({ data: found.map(writeUser) }, terminal);
   else if (found.length > 0) {
     terminal.out(formatTable([HEADINGS, ...found.map(rowOf)]));
-    terminal.say(`\nForgot a password? ${command("users reset EMAIL")}\n`);
-  } else terminal.say(`No users yet. The server prints a one-time link when it starts: ${command("serve")}\n`);
+    terminal.say(TEXT.forgotPassword(command("users reset EMAIL")));
+  } else terminal.say(TEXT.noUsers(command("serve")));
   return 0;
 }
 
@@ -85,7 +86,7 @@ async function reset({ email, url, isJson }: UserOptions, { db, settings, termin
   const resets = createResets({ store, users: createUserStore(db), passwords: createPasswords() });
   const made = await resets.makeFor({ email: email ?? "" });
   if (made === null) {
-    terminal.say(`No user '${email}'. See: ${command("users list")}\n`);
+    terminal.say(TEXT.noUser(email, command("users list")));
     return FAILED;
   }
   const link = `${(url ?? settings.server.publicUrl ?? openableUrl(settings.server)).replace(/\/+$/, "")}/#/reset?token=${made.token}`;
@@ -94,7 +95,7 @@ async function reset({ email, url, isJson }: UserOptions, { db, settings, termin
     printJson({ email: made.user.email, link, expiresAt }, terminal);
     return 0;
   }
-  terminal.say(`Reset link for ${made.user.email}. It works once and expires in a day.\n`);
+  terminal.say(TEXT.resetLink(made.user.email));
   terminal.out(`${link}\n`);
   return 0;
 }

@@ -15,13 +15,14 @@ import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
 import { printPublished, withVersions } from "./command/versions.ts";
+import * as TEXT from "./text.ts";
 
 interface VersionOptions {
   readonly kind: "list" | "show" | "rollback" | "apply" | "locked";
   readonly number: number;
   /** A file with changes, or - for standard input. */
   readonly path: string;
-  /** Whether past requests are replayed with the changes, instead of publishing them. */
+  /** True if past requests are replayed with the changes, instead of publishing them. */
   readonly replays: boolean;
   readonly note: string | null;
   readonly isJson: boolean;
@@ -45,8 +46,8 @@ function parseVersions({ words, flags }: Arguments): Parsed<VersionOptions> {
   const [kind, word = ""] = parseSubcommand(words, "versions", { list: 0, show: 1, rollback: 1, apply: 1, locked: 0 });
   const { own, config } = splitFlags(flags, [...FLAGS[kind], "json"]);
   const isNumbered = kind === "show" || kind === "rollback";
-  if (isNumbered && !/^\d{1,15}$/.test(word)) throw new UsageError(`versions ${kind} needs a number.`);
-  if (kind === "apply" && word === "") throw new UsageError("versions apply needs a file, or - for standard input.");
+  if (isNumbered && !/^\d{1,15}$/.test(word)) throw new UsageError(TEXT.needsNumber(kind));
+  if (kind === "apply" && word === "") throw new UsageError(TEXT.needsFile);
   const flagged = { replays: isOn(own, "replay"), note: textOf(own, "note"), isJson: isOn(own, "json") };
   return { options: { kind, number: isNumbered ? Number(word) : 0, path: word, ...flagged }, config };
 }
@@ -64,10 +65,10 @@ function by(note: string | null): Pick<Publication, "author" | "note"> {
   return { author: COMMAND_LINE, ...(note === null ? {} : { note }) };
 }
 
-/** What file, environment and flags set, and where. */
+/** Prints what file, environment and flags set, and where. */
 function locked(isJson: boolean, { locks }: Versions, terminal: Terminal): number {
   if (isJson) printJson({ data: locks }, terminal);
-  else if (locks.length === 0) terminal.say("Everything can be changed at run time.\n");
+  else if (locks.length === 0) terminal.say(TEXT.nothingLocked);
   else terminal.out(formatTable([["SETTING", "SET IN"], ...locks.map(({ path, place }) => [path, place])]));
   return 0;
 }
@@ -86,7 +87,7 @@ async function list(isJson: boolean, service: Versions, terminal: Terminal): Pro
     note,
   ]);
   if (isJson) printJson({ data: described }, terminal);
-  else if (rows.length === 0) terminal.say("Nothing was changed at run time yet.\n");
+  else if (rows.length === 0) terminal.say(TEXT.noVersions);
   else terminal.out(formatTable([["VERSION", "TIME", "AUTHOR", "CHANGE", "NOTE"], ...cells]));
   return 0;
 }
@@ -96,11 +97,11 @@ function inShort([first = "-", ...more]: readonly string[]): string {
   return more.length === 0 ? first : `${first}, and ${more.length} more`;
 }
 
-/** As the file would have it, or as JSON. */
+/** Prints a version in the form of the file, or as JSON. */
 async function show({ number, isJson }: VersionOptions, service: Versions, terminal: Terminal): Promise<number> {
   const version = await service.find(number);
   if (version === null) {
-    terminal.say(`No version ${number}. See: ${command("versions list")}\n`);
+    terminal.say(TEXT.noVersion(number, command("versions list")));
     return FAILED;
   }
   const document = shownDocument(version.document);
@@ -111,7 +112,7 @@ async function show({ number, isJson }: VersionOptions, service: Versions, termi
 
 interface ChainOptions {
   readonly tier: (typeof TIERS)[number];
-  /** Null for the chain that ships. */
+  /** Ids of the chain; null for the chain that ships. */
   readonly models: readonly string[] | null;
   readonly note: string | null;
   readonly isJson: boolean;
@@ -131,7 +132,7 @@ export function chains(args: Arguments, terminal: Terminal = thisTerminal()): Pr
 
 function parseChains({ words, flags }: Arguments): Parsed<ChainOptions> {
   const [, tier, models] = parseSubcommand(words, "chains", { set: 2 });
-  if (tier === undefined || models === undefined) throw new UsageError("chains set needs a tier and its models.");
+  if (tier === undefined || models === undefined) throw new UsageError(TEXT.needsTierAndModels);
   const { own, config } = splitFlags(flags, ["note", "json"]);
   const ids = models === "none" ? null : models.split(",").map((id) => id.trim());
   const named = parseWord(tier, TIERS, "tier");

@@ -88,6 +88,11 @@ export function decimalText(amount: number): string {
   return text.includes("e") ? amount.toFixed(18).replace(/\.?0+$/, "") : text;
 }
 
+/** An estimate for people, with two digits that count. */
+export function roughUsd(amount: number): string {
+  return `$${decimalText(Number(amount.toPrecision(2)))}`;
+}
+
 /** For showing and comparing estimates only, never for booking. */
 export function usdNumber(nano: NanoUsd): number {
   return Number(nano) / 1e9;

@@ -99,7 +99,6 @@ export const invalidTime = (name: string) => `'${name}' must be a time in ISO 86
 export const fromAfterTo = "'from' must be before 'to'.";
 export const tooManyHours = "Hourly data covers at most 62 days. Ask by day.";
 export const invalidCharge = (name: string) => `'${name}' must be an amount in USD, such as 0.001.`;
-export const invalidTier = (tiers: string, none: string) => `'tier' must be one of ${tiers} or ${none}.`;
 export const invalidStatus = "'status' must be a status (402), several (401,404), a class (4xx), error or broken.";
 export const notAnId = (name: string) => `'${name}' must be an id.`;
 

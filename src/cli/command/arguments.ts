@@ -1,5 +1,6 @@
 // Words and flags of a command line: `--name value`, `--name=value`, and `--name` alone for yes. After `--` there are
-// words only.
+// words only. `parseArgs` of Node reads the documented `credits adjust -2.50` as options named 2, . and 5, and drops the
+// value of a misspelled flag, so its name could not be corrected.
 
 /** By name without dashes; a flag without a value has the text "true". */
 export type Flags = Readonly<Record<string, string | undefined>>;

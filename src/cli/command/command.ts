@@ -4,6 +4,7 @@
 import { load } from "../../config/load.ts";
 import { formatProblems } from "../../config/report.ts";
 import type { FileText, Loaded, Settings } from "../../config/settings.ts";
+import * as TEXT from "../text.ts";
 import type { Flags } from "./arguments.ts";
 import { effective } from "./effective.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
@@ -25,7 +26,7 @@ export interface Parsed<Options> {
 export interface Command<Options> {
   readonly name: string;
   readonly terminal: Terminal;
-  /** Whether it needs what was set at run time as well. */
+  /** True if the command also needs the run-time configuration. */
   readonly isEffective?: boolean;
   /** Throws UsageError. */
   parse(): Parsed<Options> | Promise<Parsed<Options>>;
@@ -54,7 +55,7 @@ export function loadSettings(flags: Flags, { env, cwd }: Pick<Terminal, "env" | 
   return load({ flags, env, cwd });
 }
 
-/** As another process of the same gateway has them, whatever became of the file meanwhile. */
+/** Loads the settings that another process of the same gateway has, even if the file has changed. */
 export function loadSame(flags: Flags, file: FileText | null): Loaded {
   const { env, cwd } = thisTerminal();
   return load({ flags, env, cwd, file });
@@ -78,12 +79,12 @@ export function parseSubcommand<Kind extends string>(
   const [word, ...rest] = words;
   const names = Object.keys(known) as Kind[];
   const listed = `${names.slice(0, -1).join(", ")}${names.length > 1 ? " or " : ""}${names.at(-1)}`;
-  const advice = `Use: ${command} ${listed}.`;
+  const advice = TEXT.use(command, listed);
   if (word === undefined) throw new UsageError(advice);
   const kind = names.find((name) => name === word);
   if (kind === undefined) throw unknown({ what: "subcommand", word, known: names, advice });
   const stray = rest[known[kind]];
-  if (stray !== undefined) throw new UsageError(`Unexpected argument '${stray}'.`);
+  if (stray !== undefined) throw new UsageError(TEXT.unexpectedArgument(stray));
   return [kind, ...rest];
 }
 
@@ -96,7 +97,7 @@ interface Confirmation {
   readonly question: string;
   /** The command's words, for the message where nobody can be asked. */
   readonly command: string;
-  /** Whether --yes was given. */
+  /** True if --yes was given. */
   readonly isConfirmed: boolean;
 }
 
@@ -106,9 +107,8 @@ export async function exitUnlessConfirmed(
   terminal: Terminal,
 ): Promise<number | null> {
   if (isConfirmed) return null;
-  if (terminal.ask === null)
-    throw new UsageError(`${command} cannot be undone. Add --yes to confirm without a prompt.`);
+  if (terminal.ask === null) throw new UsageError(TEXT.confirmWithYes(command));
   if (/^y(es)?$/i.test((await terminal.ask(`${question} [y/N] `)).trim())) return null;
-  terminal.say("Nothing was changed.\n");
+  terminal.say(TEXT.nothingChanged);
   return FAILED;
 }

@@ -13,6 +13,7 @@ import { createVersionStore } from "../../store/versions/versions.ts";
 import { SILENT_LOG } from "../../telemetry/log.ts";
 import type { VersionNews } from "../../versions/news.ts";
 import { createVersions, type Versions } from "../../versions/versions.ts";
+import * as TEXT from "../text.ts";
 import type { Terminal } from "./terminal.ts";
 import { reasonOf } from "./usage.ts";
 
@@ -34,7 +35,7 @@ export async function effective(settings: Settings, terminal: Pick<Terminal, "sa
       await db.close();
     }
   } catch (error) {
-    terminal.say(`! The run-time configuration cannot be read, so file and environment count: ${reasonOf(error)}.\n`);
+    terminal.say(TEXT.runtimeUnreadable(reasonOf(error)));
     return settings;
   }
 }

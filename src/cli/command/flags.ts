@@ -2,6 +2,7 @@
 
 import { optionRows } from "../../config/options/table.ts";
 import type { Quality } from "../../core/decision.ts";
+import * as TEXT from "../text.ts";
 import type { Flags } from "./arguments.ts";
 import { UsageError, unknown } from "./usage.ts";
 
@@ -27,7 +28,7 @@ export function splitFlags(flags: Flags, ownNames: readonly string[]): { readonl
 export function textOf(flags: Flags, name: string): string | null {
   const value = flags[name];
   if (value === undefined) return null;
-  if (value === "true" || value.trim() === "") throw new UsageError(`--${name} needs a value.`);
+  if (value === "true" || value.trim() === "") throw new UsageError(TEXT.flagNeedsValue(name));
   return value;
 }
 
@@ -36,31 +37,31 @@ export function isOn(flags: Flags, name: string): boolean {
   const value = flags[name];
   if (value === undefined || value === "false") return false;
   if (value === "true") return true;
-  throw new UsageError(`--${name} takes no value.`);
+  throw new UsageError(TEXT.flagTakesNoValue(name));
 }
 
 /** One of the known words; tiers may be written in small letters. */
 export function parseWord<Word extends string>(text: string, known: readonly Word[], flag: string): Word {
   const found = known.find((word) => word === text || word === text.toUpperCase());
   if (found !== undefined) return found;
-  throw new UsageError(`--${flag} is one of ${known.join(", ")}, not '${text}'.`);
+  throw new UsageError(TEXT.flagNotOneOf(flag, known.join(", "), text));
 }
 
 /** Decimal, as people write amounts; no sign, no hexadecimal. */
 export function parseNumber(text: string, flag: string, max = 1e9): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) && value <= max) return value;
-  throw new UsageError(`--${flag} is a number from 0 to ${max}, not '${text}'.`);
+  throw new UsageError(TEXT.flagNotNumber(flag, max, text));
 }
 
 /** A whole number of at least 1. */
 export function parseCount(text: string, flag: string): number {
   const value = parseNumber(text, flag);
   if (Number.isInteger(value) && value >= 1) return value;
-  throw new UsageError(`--${flag} is a whole number from 1, not '${text}'.`);
+  throw new UsageError(TEXT.flagNotCount(flag, text));
 }
 
 export function parseQuality(text: string, flag: string): Quality {
   if (/^[012]$/.test(text)) return Number(text) as Quality;
-  throw new UsageError(`--${flag} is 0, 1 or 2, not '${text}'.`);
+  throw new UsageError(TEXT.flagNotQuality(flag, text));
 }

@@ -15,8 +15,9 @@ import { createProfileStore } from "../../store/accounts/profiles.ts";
 import { openDb } from "../../store/db.ts";
 import { createKeySpendStore } from "../../store/ledger/key-spends.ts";
 import { SILENT_LOG } from "../../telemetry/log.ts";
+import * as TEXT from "../text.ts";
 
-/** What most commands need of the database. */
+/** Services that most commands need. */
 export interface CommandStore {
   readonly db: Db;
   readonly keys: Keys;
@@ -55,7 +56,7 @@ function storeOf(db: Db): CommandStore {
 
 async function requireAccount(accounts: AccountStore, id: string, nowMs: number): Promise<void> {
   if ((await accounts.get(id)) !== null) return;
-  if (id !== DEFAULT_ACCOUNT) throw new GatewayError("notFound", `No account '${id}'.`);
+  if (id !== DEFAULT_ACCOUNT) throw new GatewayError("notFound", TEXT.noAccount(id));
   try {
     await accounts.insert({ id: DEFAULT_ACCOUNT, name: DEFAULT_ACCOUNT, billingMode: null, createdAtMs: nowMs });
   } catch (error) {

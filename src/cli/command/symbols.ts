@@ -12,7 +12,7 @@ const SYMBOLS: Readonly<Record<Check["state"], { readonly symbol: string; readon
   fail: { symbol: "✗", colour: 31 },
 };
 
-/** As no-color.org has it: NO_COLOR counts when it is set and not empty. */
+/** Follows no-color.org: NO_COLOR counts when set and not empty. */
 export function hasColour(flags: Flags, { isScreen, env }: Terminal): boolean {
   return !isOn(flags, "no-color") && isScreen && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
 }
@@ -28,7 +28,7 @@ export function formatCheck({ state, what, fix }: Check, isColoured: boolean): s
   return `${symbolOf(state, isColoured)} ${what}\n${advice}`;
 }
 
-/** How many checks failed, and how many warn. */
+/** Counts the checks that failed and those that warn. */
 export function countStates(checks: readonly Pick<Check, "state">[]): { failed: number; warned: number } {
   const count = (wanted: Check["state"]): number => checks.filter(({ state }) => state === wanted).length;
   return { failed: count("fail"), warned: count("warn") };

@@ -7,7 +7,7 @@ import { text as readAll } from "node:stream/consumers";
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Whether standard output is a screen. */
+  /** True if standard output is a screen. */
   readonly isScreen: boolean;
   /** Data, to standard output. */
   out(text: string): void;
@@ -15,7 +15,7 @@ export interface Terminal {
   say(text: string): void;
   /** Everything that comes in on standard input. */
   readInput(): Promise<string>;
-  /** Null when nobody is there to answer. */
+  /** Asks the user; null when nobody is there to answer. */
   readonly ask: ((question: string) => Promise<string>) | null;
   now(): number;
 }
@@ -24,7 +24,7 @@ export interface Terminal {
 export function thisTerminal(): Terminal {
   const { stdin, stdout, stderr } = process;
   stdout.on("error", ignoreClosedPipe);
-  // What cannot be said has nobody left to say it to.
+  // Nobody is left to read an error of standard error.
   stderr.on("error", () => undefined);
   return {
     env: process.env,

@@ -4,6 +4,7 @@ import { nearest } from "../../catalog/nearest.ts";
 import { command } from "../../config/package.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { StoreUnusable } from "../../core/store-errors.ts";
+import * as TEXT from "../text.ts";
 import type { Terminal } from "./terminal.ts";
 
 export const FAILED = 1;
@@ -18,7 +19,7 @@ export class UsageError extends Error {
 }
 
 interface UnknownWord {
-  /** What the word should have been: command, subcommand or flag. */
+  /** Kind of the word: command, subcommand or flag. */
   readonly what: string;
   readonly word: string;
   readonly known: readonly string[];
@@ -29,14 +30,14 @@ interface UnknownWord {
 /** For a word that is not among the known ones, with the nearest of them as a hint. */
 export function unknown({ what, word, known, advice = "" }: UnknownWord): UsageError {
   const meant = nearest(word, known);
-  const hint = meant === null ? advice : `Did you mean '${meant}'?`;
-  return new UsageError(`Unknown ${what} '${word}'. ${hint}`.trimEnd());
+  const hint = meant === null ? advice : TEXT.didYouMean(meant);
+  return new UsageError(TEXT.unknownWord(what, word, hint).trimEnd());
 }
 
 /** Prints what went wrong in one line. The exit code to end with. */
 export function explainFailure(error: unknown, name: string, terminal: Terminal): number {
   if (error instanceof UsageError || isMalformed(error)) {
-    terminal.say(`${error.message} See: ${command(`help ${name}`)}\n`);
+    terminal.say(TEXT.seeHelp(error.message, command(`help ${name}`)));
     return WRONG_USAGE;
   }
   terminal.say(`switchyard ${name}: ${reasonOf(error)}\n`);

@@ -4,6 +4,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Db } from "../../core/db.ts";
 import type { Published, Versions } from "../../versions/versions.ts";
+import * as TEXT from "../text.ts";
 import { printJson } from "./command.ts";
 import { versionsOf } from "./effective.ts";
 import { withStore } from "./store.ts";
@@ -34,6 +35,6 @@ export function printPublished(published: Published, isJson: boolean, terminal: 
   const { version, changes, warnings } = published;
   for (const { place, message } of warnings) terminal.say(`! ${place}: ${message}.\n`);
   if (isJson) printJson({ version: version.number, changes }, terminal);
-  else if (changes.length === 0) terminal.say(`Nothing differs from version ${version.number}.\n`);
-  else terminal.say(`Version ${version.number}: ${changes.map(({ words }) => words).join("; ")}.\n`);
+  else if (changes.length === 0) terminal.say(TEXT.nothingDiffers(version.number));
+  else terminal.say(TEXT.versionMade(version.number, changes.map(({ words }) => words).join("; ")));
 }

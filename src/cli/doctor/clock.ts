@@ -3,6 +3,7 @@
 import type { Check } from "../../config/doctor.ts";
 import type { Db } from "../../core/db.ts";
 import type { Listing } from "../../gateway/operate/list-models.ts";
+import * as TEXT from "../text.ts";
 
 export interface ClockReading {
   readonly source: string;
@@ -32,10 +33,10 @@ export function clockChecks({ providers, database }: Clocks, nowMs: number): rea
 function clockCheck(readings: readonly ClockReading[], nowMs: number): Check {
   const [best] = [...readings].sort((a, b) => offBy(a) - offBy(b));
   const time = `${new Date(nowMs).toISOString().slice(0, 19).replace("T", " ")} UTC`;
-  if (best === undefined) return { state: "ok", what: `Clock: ${time} (not checked: no time source)`, fix: null };
-  if (offBy(best) <= OFF_MS) return { state: "ok", what: `Clock: ${time}, matches ${best.source}`, fix: null };
+  if (best === undefined) return { state: "ok", what: TEXT.clockUnchecked(time), fix: null };
+  if (offBy(best) <= OFF_MS) return { state: "ok", what: TEXT.clockMatches(time, best.source), fix: null };
   const what = `Clock is ${spanOf(best.aheadMs)} ${best.aheadMs > 0 ? "ahead of" : "behind"} ${best.source}: ${time}`;
-  const fix = "Turn on NTP on both machines, for example: timedatectl set-ntp true";
+  const fix = TEXT.turnOnNtp;
   return { state: offBy(best) > FAR_OFF_MS ? "fail" : "warn", what, fix };
 }
 
@@ -53,12 +54,12 @@ export function providerClocks(listings: readonly Listing[]): readonly ClockRead
   return listings.flatMap(({ provider, clock }) => (clock === null ? [] : [{ source: provider.id, ...clock }]));
 }
 
-/** Null where the database has no clock of its own. */
+/** Reads the clock of the database; null if the database has none of its own. */
 export async function databaseClock(db: Db, now: () => number): Promise<ClockReading | null> {
   if (db.kind === "sqlite") return null;
   const sentAtMs = now();
   const [row] = await db.query("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now_ms");
   const receivedAtMs = now();
   const aheadMs = (sentAtMs + receivedAtMs) / 2 - Number(row?.now_ms);
-  return { source: "the database", aheadMs, uncertaintyMs: (receivedAtMs - sentAtMs) / 2 };
+  return { source: TEXT.theDatabase, aheadMs, uncertaintyMs: (receivedAtMs - sentAtMs) / 2 };
 }

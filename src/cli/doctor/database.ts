@@ -10,6 +10,7 @@ import { compareMigrations, type MigrationDifference } from "../../store/migrate
 import { logPathOf } from "../../store/sqlite/log-file.ts";
 import { TIMEOUTS } from "../command/effective.ts";
 import { reasonOf } from "../command/usage.ts";
+import * as TEXT from "../text.ts";
 import { type ClockReading, databaseClock } from "./clock.ts";
 
 /** The result, and a by-product for the check of the clock. */
@@ -17,7 +18,7 @@ interface DatabaseChecked {
   readonly check: Check;
   /** The clock of a server that was reached; null for SQLite. */
   readonly clock: ClockReading | null;
-  /** What else was found in a database that is up to date. */
+  /** Further checks of a database that is up to date. */
   readonly further: readonly Check[];
 }
 
@@ -38,10 +39,9 @@ export async function databaseCheck(
     const further = check.state === "ok" ? await inspect(db) : [];
     return { check, clock, further: [...logCheck(file), ...further] };
   } catch (error) {
-    const fix =
-      file === null ? "Check DATABASE_URL and that the server is running" : `Check ${file}, or restore a backup`;
+    const fix = file === null ? TEXT.checkDatabaseUrl : TEXT.checkFile(file);
     return {
-      check: { state: "fail", what: `Database cannot be used: ${reasonOf(error)}`, fix },
+      check: { state: "fail", what: TEXT.databaseUnusable(reasonOf(error)), fix },
       clock: null,
       further: [],
     };
@@ -50,27 +50,27 @@ export async function databaseCheck(
   }
 }
 
-/** Null when the file exists and can be opened. A missing file is not opened, since that would create it. */
+/** Checks the file; null when it exists and can be opened. A missing file is not opened, because that would create it. */
 function fileCheck(file: string): Check | null {
   if (file === ":memory:") {
-    return { state: "warn", what: "Database: in memory, lost when the gateway stops", fix: "Set DATABASE_URL" };
+    return { state: "warn", what: TEXT.databaseInMemory, fix: TEXT.setDatabaseUrl };
   }
   if (!existsSync(file)) {
     // Its witness says that it should be there; opening finds out how much is missing.
     if (existsSync(`${file}.witness`)) return null;
     const problem = writeProblem(dirname(file));
-    if (problem === null) return { state: "ok", what: "Database: created on first start", fix: null };
-    return { state: "fail", what: `Database ${file} cannot be created: ${problem}`, fix: RIGHTS };
+    if (problem === null) return { state: "ok", what: TEXT.databaseNew, fix: null };
+    return { state: "fail", what: TEXT.databaseNotCreatable(file, problem), fix: RIGHTS };
   }
   try {
     accessSync(file, constants.R_OK | constants.W_OK);
     return null;
   } catch (error) {
-    return { state: "fail", what: `Database ${file} cannot be written to: ${reasonOf(error)}`, fix: RIGHTS };
+    return { state: "fail", what: TEXT.databaseReadOnly(file, reasonOf(error)), fix: RIGHTS };
   }
 }
 
-/** Of the request log beside a SQLite file. One that is missing is made by the next start. */
+/** Checks the request log beside a SQLite file. The next start creates a missing one. */
 function logCheck(file: string | null): readonly Check[] {
   const log = file === null ? null : logPathOf(realpathSync(file));
   if (log === null || !existsSync(log)) return [];
@@ -78,34 +78,34 @@ function logCheck(file: string | null): readonly Check[] {
     accessSync(log, constants.R_OK | constants.W_OK);
     return [];
   } catch (error) {
-    return [{ state: "fail", what: `Request log ${log} cannot be written to: ${reasonOf(error)}`, fix: RIGHTS }];
+    return [{ state: "fail", what: TEXT.logReadOnly(log, reasonOf(error)), fix: RIGHTS }];
   }
 }
 
 /** The advice for a file or folder that this user may not write to. */
-const RIGHTS = "Give this user write access, or set DATABASE_URL to another path";
+const RIGHTS = TEXT.allowDatabase;
 
 /** A newer database fails; an older one is brought up to date by the next start. */
 function migrationCheck({ missing, foreign }: MigrationDifference): Check {
   if (foreign.length > 0) {
-    const what = `Database was created by a newer version: it has ${foreign.join(", ")}`;
-    return { state: "fail", what, fix: "Run that version, or restore a backup" };
+    const what = TEXT.newerDatabaseFound(foreign.join(", "));
+    return { state: "fail", what, fix: TEXT.runThatVersion };
   }
   if (missing.length > 0) {
-    const what = `Database connected; pending migrations: ${missing.join(", ")}`;
-    return { state: "warn", what, fix: `Apply them now: ${command("migrate up")}. The next start also applies them` };
+    const what = TEXT.migrationsPending(missing.join(", "));
+    return { state: "warn", what, fix: TEXT.applyMigrations(command("migrate up")) };
   }
-  return { state: "ok", what: "Database connected and up to date", fix: null };
+  return { state: "ok", what: TEXT.databaseFine, fix: null };
 }
 
 /** A folder that does not exist yet is fine where it can be created. */
 export function dataCheck(folder: string): Check {
   const problem = writeProblem(folder);
   if (problem !== null) {
-    const what = `Data folder ${folder} cannot be written to: ${problem}`;
-    return { state: "fail", what, fix: "Give this user write access, or set SWITCHYARD_DATA to another folder" };
+    const what = TEXT.folderReadOnly(folder, problem);
+    return { state: "fail", what, fix: TEXT.allowFolder };
   }
-  const what = existsSync(folder) ? `Data folder ${folder} is writable` : `Data folder ${folder} will be created`;
+  const what = existsSync(folder) ? TEXT.folderFine(folder) : TEXT.folderNew(folder);
   return { state: "ok", what, fix: null };
 }
 
@@ -114,7 +114,7 @@ function writeProblem(folder: string): string | null {
   let nearest = folder;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
   try {
-    if (!statSync(nearest).isDirectory()) return `${nearest} is not a folder`;
+    if (!statSync(nearest).isDirectory()) return TEXT.notFolder(nearest);
     rmdirSync(mkdtempSync(join(nearest, ".switchyard-doctor-")));
     return null;
   } catch (error) {

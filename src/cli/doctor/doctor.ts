@@ -11,6 +11,7 @@ import { isOn, splitFlags } from "../command/flags.ts";
 import { countStates, formatCheck, hasColour } from "../command/symbols.ts";
 import { type Terminal, thisTerminal } from "../command/terminal.ts";
 import { explainFailure, FAILED, UsageError } from "../command/usage.ts";
+import * as TEXT from "../text.ts";
 import { clockChecks, providerClocks } from "./clock.ts";
 import { databaseCheck, dataCheck } from "./database.ts";
 import { diskCheck, isServing, portCheck, redisCheck, uiCheck } from "./machine.ts";
@@ -21,11 +22,11 @@ import { versionChecks } from "./versions.ts";
 export async function doctor(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   try {
     const { own, config } = splitFlags(args.flags, ["json", "test", "no-color"]);
-    if (args.words[0] !== undefined) throw new UsageError(`Unexpected argument '${args.words[0]}'.`);
+    if (args.words[0] !== undefined) throw new UsageError(TEXT.unexpectedArgument(args.words[0]));
     const isJson = isOn(own, "json");
     const isColoured = hasColour(own, terminal);
     const written = loadSettings(config, terminal);
-    // What the database check reports anyway is not said twice.
+    // The database check reports these problems anyway.
     const loaded = written.ok ? { ...written, settings: await effective(written.settings, QUIET) } : written;
     const checks = [checkNode(process.versions.node), ...diagnose(loaded, terminal.env, terminal.now())];
     if (loaded.ok)
@@ -48,7 +49,7 @@ const QUIET = { say: () => undefined };
 function summaryOf(checks: readonly Check[]): string {
   const { failed, warned } = countStates(checks);
   const warnings = warned === 0 ? "" : `, ${warned} ${warned === 1 ? "warning" : "warnings"}`;
-  if (failed === 0) return `Ready${warnings}.${checks.some(isServing) ? "" : ` Start it: ${command("serve")}`}`;
+  if (failed === 0) return `Ready${warnings}.${checks.some(isServing) ? "" : TEXT.startIt(command("serve"))}`;
   return `${failed} ${failed === 1 ? "problem" : "problems"}${warnings}.`;
 }
 
@@ -91,7 +92,7 @@ export function checkNode(version: string, needed: string = readPackage().engine
   if (isEnough) return { state: "ok", what: `Node ${version}`, fix: null };
   return {
     state: "fail",
-    what: `Node ${version} is too old`,
-    fix: `Install Node ${neededMajor}.${neededMinor} or newer`,
+    what: TEXT.nodeTooOld(version),
+    fix: TEXT.installNode(neededMajor, neededMinor),
   };
 }

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import type { Check } from "../../config/doctor.ts";
 import type { Settings } from "../../config/settings.ts";
 import { reasonOf } from "../command/usage.ts";
+import * as TEXT from "../text.ts";
 
 const GIGABYTE = 1024 ** 3;
 /** Below the first the check warns, below the second it fails. */
@@ -19,8 +20,8 @@ export function diskCheck(folder: string, freeBytesOf: (path: string) => number 
   let nearest = folder;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
   const free = freeBytesOf(nearest);
-  const what = `Disk of ${folder}: ${(free / GIGABYTE).toFixed(1)} GB free`;
-  const fix = "Free up space, or move the data: SWITCHYARD_DATA, DATABASE_URL";
+  const what = TEXT.diskFree(folder, (free / GIGABYTE).toFixed(1));
+  const fix = TEXT.freeSpace;
   if (free < ROOM_TOO_LITTLE_BYTES) return { state: "fail", what, fix };
   return free < ROOM_LITTLE_BYTES ? { state: "warn", what, fix } : { state: "ok", what, fix: null };
 }
@@ -32,12 +33,12 @@ function freeBytes(path: string): number {
 
 /** The dashboard is built separately, so a checkout may lack it. */
 export function uiCheck(folder: string): Check {
-  if (existsSync(join(folder, "index.html"))) return { state: "ok", what: "Dashboard: built", fix: null };
-  const what = `Dashboard: files missing in ${folder}`;
-  return { state: "warn", what, fix: "Build it: npm run build. The API works without it" };
+  if (existsSync(join(folder, "index.html"))) return { state: "ok", what: TEXT.dashboardBuilt, fix: null };
+  const what = TEXT.dashboardMissing(folder);
+  return { state: "warn", what, fix: TEXT.buildDashboard };
 }
 
-/** Null where none is configured. */
+/** Checks Redis; null when none is configured. */
 export async function redisCheck(url: string | null, timeoutMs = TIMEOUT_MS): Promise<Check | null> {
   if (url === null) return null;
   const { Redis } = await import("ioredis");
@@ -55,20 +56,20 @@ export async function redisCheck(url: string | null, timeoutMs = TIMEOUT_MS): Pr
   try {
     await redis.connect();
     await redis.ping();
-    return { state: "ok", what: "Redis connected", fix: null };
+    return { state: "ok", what: TEXT.redisFine, fix: null };
   } catch (error) {
-    const what = `Redis cannot be used: ${reasonOf(reason ?? error)}`;
+    const what = TEXT.redisUnusable(reasonOf(reason ?? error));
     return {
       state: "fail",
       what,
-      fix: "Check REDIS_URL and that the server is running, or unset it on a single machine",
+      fix: TEXT.checkRedis,
     };
   } finally {
     redis.disconnect();
   }
 }
 
-const RUNNING = "Switchyard is already running";
+const RUNNING = TEXT.alreadyRunning;
 
 export function isServing({ what }: Check): boolean {
   return what.endsWith(RUNNING);
@@ -76,21 +77,21 @@ export function isServing({ what }: Check): boolean {
 
 /** Is the port free, or is it ours already? */
 export async function portCheck({ host, port }: Pick<Settings["server"], "host" | "port">): Promise<Check> {
-  if (port === 0) return { state: "ok", what: "Port: any free one", fix: null };
+  if (port === 0) return { state: "ok", what: TEXT.anyPort, fix: null };
   const error = await tryListening(host, port);
-  if (error === null) return { state: "ok", what: `Port ${port} on ${host} is free`, fix: null };
+  if (error === null) return { state: "ok", what: TEXT.portFree(port, host), fix: null };
   if (error.code !== "EADDRINUSE") {
-    const what = `Port ${port} on ${host} cannot be opened: ${reasonOf(error)}`;
-    return { state: "fail", what, fix: "Set HOST to an address of this machine and PORT to a port above 1023" };
+    const what = TEXT.portUnusable(port, host, reasonOf(error));
+    return { state: "fail", what, fix: TEXT.setHostAndPort };
   }
   if (await isSwitchyard(host, port)) {
     return { state: "ok", what: `Port ${port}: ${RUNNING}`, fix: null };
   }
-  const what = `Port ${port} on ${host} is in use by another program`;
-  return { state: "fail", what, fix: "Stop that program, or set PORT to another port" };
+  const what = TEXT.portTaken(port, host);
+  return { state: "fail", what, fix: TEXT.stopProgram };
 }
 
-/** Null when the port could be opened; it is closed again at once. */
+/** Opens the port and closes it at once; null on success. */
 function tryListening(host: string, port: number): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -10,6 +10,7 @@ import { compareFound, nameFound } from "../../gateway/operate/local-servers.ts"
 import { probe } from "../../gateway/operate/probe.ts";
 import { discover, type LocalSearch } from "../../providers/local/discover.ts";
 import { createRegistry, type Registry } from "../../providers/registry.ts";
+import * as TEXT from "../text.ts";
 
 /** The list of each provider except the sandbox, all asked at once. */
 export function listProviders({ providers }: Catalog, timeoutMs?: number): Promise<readonly Listing[]> {
@@ -24,12 +25,12 @@ export function askProviders(catalog: Catalog): Promise<readonly Check[]> {
   return withProviders(catalog.providers, async (provider, registry): Promise<Check> => {
     const services = { catalog, registry, now: Date.now };
     const { ok, model, durationMs, problem, fix } = await probe({ provider, model: null }, services);
-    if (ok) return { state: "ok", what: `${provider.id}: ${model} answered in ${durationMs} ms`, fix: null };
+    if (ok) return { state: "ok", what: TEXT.modelAnswered(provider.id, model, durationMs), fix: null };
     return { state: "fail", what: named(provider, problem ?? ""), fix };
   });
 }
 
-/** How long model servers on this machine may take to say that they are there. */
+/** Time in which model servers on this machine must answer. */
 const LOCAL_MS = 1_000;
 
 /** One line for each model server on this machine that no provider is configured for. */
@@ -42,8 +43,8 @@ export async function localChecks(
     .filter(({ provider }) => provider === null)
     .map((server) => ({
       state: "ok",
-      what: `Found ${nameFound(server)}, not in use`,
-      fix: `See its models: ${command("providers discover")}`,
+      what: TEXT.serverFound(nameFound(server)),
+      fix: TEXT.seeModels(command("providers discover")),
     }));
 }
 
@@ -65,17 +66,17 @@ export function listingCheck({ provider, models, durationMs, problem, fix }: Lis
   if (problem !== null) return { state: "fail", what: named(provider, problem), fix };
   const { host } = new URL(provider.baseUrl);
   if (provider.hasDeployments === true) {
-    const what = `${provider.id}: ${host} accepts the key (${durationMs} ms); it does not list its deployments`;
-    return { state: "ok", what, fix: `Test one with a real request: ${command("doctor --test")}` };
+    const what = TEXT.keyAccepted(provider.id, host, durationMs);
+    return { state: "ok", what, fix: TEXT.testOne(command("doctor --test")) };
   }
   const what =
     models === null
-      ? `${provider.id}: ${host} is reachable but lists no models, so the key was not tested`
-      : `${provider.id}: ${host} lists ${models.length} models (${durationMs} ms)`;
+      ? TEXT.noModelsListed(provider.id, host)
+      : TEXT.modelsListed(provider.id, host, models.length, durationMs);
   return {
     state: "ok",
     what,
-    fix: models === null ? `Test it with a real request: ${command("doctor --test")}` : null,
+    fix: models === null ? TEXT.testIt(command("doctor --test")) : null,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Settings } from "../../config/settings.ts";
 import type { Db } from "../../core/db.ts";
 import { SECRET_FILE } from "../../store/secret/secret.ts";
 import { versionsOf } from "../command/effective.ts";
+import * as TEXT from "../text.ts";
 
 /** None where nothing was changed at run time. Never makes the secret, which a check must not. */
 export async function versionChecks(db: Db, settings: Settings): Promise<readonly Check[]> {
@@ -22,25 +23,24 @@ export async function versionChecks(db: Db, settings: Settings): Promise<readonl
   const { number: serving, problems } = versions.serving();
   if (newest === 0) return [];
   const sealed = [...unreadable].map(sealedCheck);
-  if (serving === newest)
-    return [{ state: "ok", what: `Run-time configuration: version ${newest}`, fix: null }, ...sealed];
+  if (serving === newest) return [{ state: "ok", what: TEXT.versionFine(newest), fix: null }, ...sealed];
   const why = problems.map(({ place, message }) => `${place}: ${message}`).join("; ");
-  const what = `Run-time configuration: version ${newest} cannot be used, version ${serving} serves (${why})`;
+  const what = TEXT.versionUnusable(newest, serving, why);
   return [
     {
       state: "fail",
       what,
-      fix: `Publish a version that passes, or go back: ${command(`versions rollback ${serving}`)}`,
+      fix: TEXT.publishAnother(command(`versions rollback ${serving}`)),
     },
     ...sealed,
   ];
 }
 
-/** As after a restore on another machine. The provider refuses what is sent instead, which alone would mislead. */
+/** Reports a key that cannot be opened, as after a restore on another machine. The provider's refusal alone would mislead. */
 function sealedCheck(provider: string): Check {
   return {
     state: "fail",
-    what: `${provider}: its stored key was encrypted with another secret`,
-    fix: `Start with the SWITCHYARD_SECRET or ${SECRET_FILE} of the gateway that stored it, or enter the key again`,
+    what: TEXT.keyOfOtherSecret(provider),
+    fix: TEXT.useThatSecret(SECRET_FILE),
   };
 }

@@ -7,7 +7,7 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { RoutingQuestion } from "../../core/decision.ts";
 import type { HostedModel, Model, PromptCache, ProviderKey } from "../../core/model.ts";
-import { decimalText, type Price } from "../../core/money.ts";
+import { type Price, roughUsd } from "../../core/money.ts";
 import type { CachedPrefix, SessionState, SessionTurn, SessionView } from "../../core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../cost.ts";
@@ -289,10 +289,8 @@ function noteOfSwitch(usual: Offer, offers: readonly Offer[], { view, markupPpm 
 const PICO_PER_USD = 1e12;
 const PPM = 1e6;
 
-/** With two digits that count. */
 function usd(pico: number, markupPpm: number): string {
-  const amount = (pico / PICO_PER_USD) * (1 + markupPpm / PPM);
-  return `$${decimalText(Number(amount.toPrecision(2)))}`;
+  return roughUsd((pico / PICO_PER_USD) * (1 + markupPpm / PPM));
 }
 
 function tokens(count: number): string {

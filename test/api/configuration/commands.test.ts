@@ -108,7 +108,7 @@ test("a database that is away is said, and file and environment count", async ()
   const env = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
   const { code, out, said } = await run(["models", "list"], { env });
   expect([code, out.includes("alpha")]).toEqual([0, true]);
-  expect(said).toContain("! The run-time configuration cannot be read, so file and environment count:");
+  expect(said).toContain("! The run-time configuration cannot be read. Only file and environment apply:");
 });
 
 describe("`providers`", () => {
@@ -126,7 +126,7 @@ describe("`providers`", () => {
     expect([added.code, added.said]).toEqual([0, expect.stringMatching(/^Version \d+: added provider spare\.\n$/)]);
     const stored = { baseUrl: lab.url, apiKey: { lastFour: "1111" } };
     await vi.waitFor(async () => expect(await provider("spare")).toMatchObject(stored), GENEROUS);
-    expect((await run(add, typing("spare-secret-1111"))).said).toContain("There is a provider 'spare' already.");
+    expect((await run(add, typing("spare-secret-1111"))).said).toContain("Provider 'spare' already exists.");
 
     const set = await run(["providers", "set", "spare", "--key-from", "-", "--json"], typing("spare-secret-2222"));
     expect(JSON.parse(set.out).changes).toEqual([

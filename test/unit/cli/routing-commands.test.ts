@@ -220,10 +220,10 @@ describe("route", () => {
   });
 
   it.each([
-    [[], 2, "Say what to route"],
+    [[], 2, "The prompt is missing"],
     [["Hi", "--max-cost", "much"], 2, "--max-cost is a number"],
     [["Hi", "--profile", "none-such"], 2, "No profile 'none-such'"],
-    [["-"], 2, "Say what to route"],
+    [["-"], 2, "The prompt is missing"],
     [["Hi", "--floor", "HUGE"], 2, "--floor is one of NANO"],
     [["Hi", "--code-quality", "3"], 2, "0, 1 or 2"],
     [["Hi", "--max-output", "0.5"], 2, "a whole number"],

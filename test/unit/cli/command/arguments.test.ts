@@ -23,6 +23,12 @@ test.each([
     { words: ["--x", "-h"], flags: { json: "true" } },
   ],
   ["an equals sign before dashes", ["route", "--system=--x"], { flags: { system: "--x" } }],
+  [
+    "a negative amount",
+    ["credits", "adjust", "-2.50", "--note", "x"],
+    { words: ["adjust", "-2.50"], flags: { note: "x" } },
+  ],
+  ["an unknown flag with its value", ["keys", "--nmae", "app"], { words: [], flags: { nmae: "app" } }],
   ["a word every object has", ["constructor"], { command: "constructor" }],
 ])("%s", (_, argv, expected) => {
   expect(readArguments(argv)).toMatchObject(expected);
