@@ -19,7 +19,7 @@ import { writeOutcomes } from "./outcomes.ts";
 import { BUDGET, BUDGET_ID, DEMO_KEYS, DEMO_TEAMS, demoCatalog, PLAYGROUND_ID, PRODUCTION_ID } from "./pool.ts";
 import { demoTraffic } from "./traffic.ts";
 
-/** How much traffic, over which time. The same plan and time give the same data. */
+/** Amount and time of the traffic. The same plan and time give the same data. */
 export interface DemoPlan {
   readonly requests: number;
   readonly days: number;
@@ -27,22 +27,22 @@ export interface DemoPlan {
   readonly nowMs: number;
   /** False leaves prompts and answers out, as content logging does when it is off. */
   readonly hasContent?: boolean;
-  /** How many requests are charged one by one; 30,000 when left out. */
+  /** Requests that are charged one by one; 30,000 if left out. */
   readonly bookedMax?: number;
   onProgress(written: number): void;
 }
 
-/** Where it is written: the same connection twice, unless the request log is a file of its own. */
+/** Databases that are filled: the same connection twice, unless the request log is a file of its own. */
 export interface DemoDbs {
   readonly db: Db;
   readonly log: Db;
 }
 
-/** What was written, for the report of the command. */
+/** Counts for the report of the command. */
 export interface DemoFilled {
   readonly requests: number;
   readonly chargedUsd: string;
-  /** How many requests have a charge of their own in the ledger. */
+  /** Requests with a charge of their own in the ledger. */
   readonly booked: number;
   /** The sum of the monthly corrections for all others; null when there are none. */
   readonly olderUsd: string | null;
@@ -96,7 +96,7 @@ async function createOwners(db: Db, { nowMs, days }: DemoPlan, { baseline }: Cat
     await unlessExists(() => accounts.insert({ id, name, billingMode: null, createdAtMs }));
   }
   const profile = { id: BUDGET_ID, accountId: DEFAULT_ACCOUNT, name: "budget", constraints: BUDGET };
-  // What its samples were answered by; of the requests that a visitor sends with its keys, some are answered twice, too.
+  // The model that answered its samples; of the requests that a visitor sends with its keys, some are answered twice, too.
   const shadow = { model: baseline.id, share: 0.05, budgetPerDay: 2_000_000_000n };
   const described = { ...profile, description: "Batch jobs that may wait", shadow };
   await unlessExists(async () => {
@@ -114,7 +114,7 @@ async function createOwners(db: Db, { nowMs, days }: DemoPlan, { baseline }: Cat
   return production;
 }
 
-/** Null where a row of the same id exists already. */
+/** Returns null if a row of the same id exists already. */
 async function unlessExists<T>(write: () => Promise<T>): Promise<T | null> {
   try {
     return await write();
@@ -182,7 +182,7 @@ type DemoState = "fresh" | "demo" | "taken";
 /** The note that first starts of version 0.1 put on the credits they gave. */
 const OLD_STARTER_NOTE = "demo credits";
 
-/** Whether generated data may be written into a store: only where nothing real could be mixed up with it. */
+/** Says if generated data may be written into a store: only if it cannot be mixed up with real data. */
 export async function demoStateOf({ db, log }: DemoDbs): Promise<DemoState> {
   const [booked] = await db.query("SELECT id FROM ledger_transactions LIMIT 1");
   const [demoKey] = await db.query("SELECT id FROM api_keys WHERE id = $1", [PRODUCTION_ID]);

@@ -22,7 +22,7 @@ const ACTOR = "command line";
 const HELD_MAX = 500;
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
-/** Those of an hour are settled together, at one time in the ledger, and before that those of a day: each takes a sync. */
+/** Age up to which charges of an hour are settled together; older ones are settled by the day, because each time takes a sync. */
 const BY_HOUR_MS = 7 * DAY_MS;
 const NANO_PER_USD = 1_000_000_000n;
 /** Left over at the end, so that the demo does not end with an empty wallet. */
@@ -37,7 +37,7 @@ export interface OlderTraffic {
 /** Everything that one account spent, in the order in which it is booked. */
 interface DemoSpending {
   readonly accountId: string;
-  /** When the first credits were added. */
+  /** Time of the first top-up. */
   readonly fromMs: number;
   /** By month, oldest first. */
   readonly older: ReadonlyMap<string, OlderTraffic>;
@@ -149,7 +149,7 @@ async function settleAll(ledger: Ledger, records: readonly RequestRecord[]): Pro
   if (settled.some((state) => state === "deferred")) throw new Error("the store did not take every charge");
 }
 
-/** What the ledger keeps beside a charge. */
+/** Facts that the ledger keeps beside a charge. */
 function usageOf({ requestId, answeredBy, ending }: RequestRecord, cost: CostRecord): ChargedUsage {
   const { buckets, isEstimated, price, markupPpm } = cost;
   return {

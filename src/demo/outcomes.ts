@@ -24,7 +24,7 @@ const VERDICTS: readonly (readonly [SampleVerdict, number])[] = [
   ["same_tool", 2],
 ];
 
-/** Of the newest requests that the profile's keys had answered. */
+/** Writes samples of the newest answered requests of the profile's keys. */
 export async function writeOutcomes(log: Db, records: readonly RequestRecord[], catalog: Catalog): Promise<void> {
   const random = createDemoRandom(records.length);
   const answered = records

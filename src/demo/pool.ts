@@ -28,7 +28,7 @@ interface DemoKey {
   readonly routes: readonly string[];
   readonly constraints: Constraints;
   readonly profileId: string | null;
-  /** Of its conversations. */
+  /** Most turns of a conversation. */
   readonly turnsMax: number;
   /** The end users that it names; none where it names none. */
   readonly users: readonly string[];

@@ -155,7 +155,7 @@ const ANSWERS: Readonly<Record<DemoGroup, readonly string[]>> = {
   tools: ["I looked it up: it is mild in {city}, and order {number} left the warehouse this morning."],
 };
 
-/** What the client sent and what came back, as content logging keeps them. */
+/** Prompt and answer, as content logging keeps them. */
 function contentOf(chat: ChatRequest, answer: string): NewContent {
   const tools = chat.tools.map(({ name, description, parameters }) => ({
     type: "function",
@@ -179,13 +179,13 @@ const TOOLS: readonly Tool[] = [
   tool("find_order", "An order by its number", ["number"]),
 ];
 
-/** How many templates there are, over all groups. */
+/** Number of templates in all groups. */
 export const TEMPLATE_COUNT = Object.values(TEMPLATES).reduce((sum, group) => sum + group.length, 0);
 
 /** Interactive clients stream; the rest waits for the whole answer. */
 const STREAM_SHARE = 0.985;
 
-/** What people say after an answer. */
+/** Texts that people send after an answer. */
 const FOLLOW_UPS: Readonly<Partial<Record<DemoGroup, readonly string[]>>> = {
   code: ["Now add tests.", "Rewrite it in {code}.", "Could that cause {bug}?", "Explain the second step."],
   translation: ["And in {language}?", "Make it less formal.", "Now this one: {sentence}"],
@@ -197,7 +197,7 @@ const ANY_FOLLOW_UPS: readonly string[] = [
   "Explain the last point again.",
   "Thanks! Now the same for {topic}.",
 ];
-/** What makes the router look for a stronger model. */
+/** Texts that make the router look for a stronger model. */
 const COMPLAINTS: readonly string[] = [
   "No, that is wrong. Try again.",
   "That did not work: it still fails with index {number} out of range.",

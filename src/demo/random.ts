@@ -53,9 +53,9 @@ const HOUR_MS = 60 * 60 * 1000;
 const HOURS_PER_DAY = 24;
 /** In UTC. */
 const BUSIEST_HOUR = 14;
-/** How busy a weekend is beside a working day. */
+/** Traffic of a weekend day as a share of a working day. */
 const WEEKEND_SHARE = 0.45;
-/** How much busier the end of the time is than its beginning. */
+/** Growth of the traffic from the beginning of the time to its end. */
 const GROWTH = 0.6;
 
 interface TimeSpan {
@@ -81,7 +81,7 @@ export function* demoTimes({ untilMs, days, count }: TimeSpan, random: DemoRando
   }
 }
 
-/** How busy an hour is; `progress` runs from 0 to 1 over the whole time. */
+/** Traffic of an hour; `progress` runs from 0 to 1 over the whole time. */
 function weightAt(atMs: number, progress: number): number {
   const at = new Date(atMs);
   const fromBusiest = ((at.getUTCHours() - BUSIEST_HOUR) / HOURS_PER_DAY) * 2 * Math.PI;

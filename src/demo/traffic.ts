@@ -62,7 +62,7 @@ interface Visit extends Pick<RequestRecord, "session" | "sessionState" | "user" 
 /** Between a turn and the next. */
 const TURN_MS = { least: 20_000, middle: 60_000 } as const;
 
-/** As many as there are times. A conversation takes the times that come next, and moves them close to each other. */
+/** Makes one visit for each time. A conversation takes the next times and moves them close to each other. */
 function visitsOf(
   times: readonly number[],
   pool: readonly (readonly DemoRequest[])[],
@@ -121,7 +121,7 @@ function incidentsOf(nowMs: number, days: number): Incidents {
   return { outage: [outageMs, outageMs + DAY_MS / 6], emptyWallet: [emptyMs, emptyMs + DAY_MS / 12] };
 }
 
-/** How a request ends. */
+/** Ending of a request. */
 type Fate = "answered" | "fallback" | "client-gone" | "no-credit" | "too-fast" | "all-failed";
 
 /** The provider that has the outage: the one that most requests of the demo go to. */
@@ -269,7 +269,7 @@ function bucketsOf({ decision }: DemoRequest, outputMax: number, random: DemoRan
   return { input: input - cacheRead, cacheRead, cacheWrite: 0, output: Math.max(1, Math.min(written, outputMax)) };
 }
 
-/** How providers fail, and how long that takes. */
+/** Failures of providers, and how long each takes. */
 const FAULTS = [
   { failure: "status", status: 503, middleMs: 400 },
   { failure: "status", status: 429, middleMs: 150 },
@@ -290,12 +290,12 @@ function failures({ asked, random }: Drawn, count: number): readonly AttemptReco
   });
 }
 
-/** How many models fail before one answers: mostly one, sometimes two, never all. */
+/** Draws the number of models that fail before one answers: mostly one, sometimes two, never all. */
 function failuresOf(models: number, random: DemoRandom): number {
   return Math.min(models - 1, random.next() < 0.2 ? 2 : 1);
 }
 
-/** When the last attempt ended, from the start of the request. */
+/** Time from the start of the request to the end of the last attempt. */
 function endOf(attempts: readonly AttemptRecord[]): number {
   const last = attempts.at(-1);
   return last === undefined ? 0 : last.startMs + last.durationMs;

@@ -1,4 +1,4 @@
-// Where a request to a provider goes: one row for each way in which providers lay out their paths.
+// Addresses of requests to providers: one row for each way in which providers lay out their paths.
 
 import type { Provider } from "../core/model.ts";
 
@@ -36,7 +36,7 @@ const ADDRESSINGS: Readonly<Record<"plain" | "azure" | "ollama", (provider: Addr
   },
 };
 
-/** What a deployment answers itself. Responses and the list of models belong to the resource. */
+/** Paths that a deployment answers itself. Responses and the list of models belong to the resource. */
 const IN_DEPLOYMENT: ReadonlySet<string> = new Set(["/chat/completions", "/embeddings"]);
 
 function withQuery(path: string, query: string): string {

@@ -3,7 +3,7 @@
 
 import { RetryBudget, Tally } from "./tally.ts";
 
-/** When a breaker opens, and for how long. */
+/** Rules for opening a breaker, and for how long. */
 export interface BreakerRules {
   readonly failuresInRow: number;
   /** From this share of failed calls on it opens, when the window has seen enough of them. */
@@ -14,7 +14,8 @@ export interface BreakerRules {
   readonly openMsMax: number;
 }
 
-/** What all breakers share. Tickets number the attempts: one that began before a breaker opened says nothing about it after. */
+/** State that all breakers share. Tickets number the attempts: an attempt that began before a breaker opened says nothing about
+ * the time after. */
 export interface Pulse {
   readonly now: () => number;
   /** From 0 to 1. */
@@ -32,7 +33,7 @@ const JITTER = 0.2;
 export class Breaker {
   readonly #rules: BreakerRules;
   readonly #pulse: Pulse;
-  /** Those that count towards the share. */
+  /** Calls that count towards the share. */
   readonly #calls: Tally;
   readonly #failures: Tally;
   #failuresInRow = 0;
@@ -70,7 +71,7 @@ export class Breaker {
     return nowMs < this.#openUntilMs ? "open" : "half-open";
   }
 
-  /** When it lets a call through again; a time gone by when it does so already, or when a probe is out. */
+  /** Time at which the breaker lets a call through again. A past time means that it does so already, or that a probe is out. */
   get admitsAtMs(): number {
     return Math.max(this.#restUntilMs, this.#isOpen ? this.#openUntilMs : 0);
   }
@@ -169,7 +170,7 @@ export class Breaker {
 // The breakers that stand before a call: those of the model, of its provider, of the provider's key, and of the model
 // with that key. What is read of them: whether they let a call through, since when, until when, and why.
 
-/** What a breaker stands before. */
+/** Kinds of things that a breaker guards. */
 export type Scope = "provider" | "model" | "credential";
 
 /** A breaker with its name and the last thing that went wrong. */
@@ -189,14 +190,15 @@ export interface WatchedProvider {
   readonly credentials: ReadonlyMap<string, Watched>;
   readonly retries: RetryBudget;
   readonly models: WatchedModel[];
-  /** Whether its last call failed, and of which model these failures in a row are; null when of several. */
+  /** True if the last call failed. */
   hasFailed: boolean;
+  /** The model of the failures in a row; null when they are of several. */
   failing: WatchedModel | null;
 }
 
 /** A model at one of its hosts. */
 export interface WatchedModel {
-  /** As it is shown among the models of the provider. */
+  /** Name shown among the models of the provider. */
   readonly id: string;
   readonly route: string;
   readonly upstream: string | undefined;
@@ -219,11 +221,11 @@ export interface Lane {
   readonly lastTries: Set<number>;
 }
 
-/** What the dashboard and the API show of a breaker. */
+/** State of a breaker in the dashboard and the API. */
 export interface HealthState {
   readonly state: BreakerState;
   readonly sinceMs: number;
-  /** When a call is let through again; null when it is now, or when a probe is out. */
+  /** Time at which a call is let through again; null if calls get through now, or a probe is out. */
   readonly nextTryAtMs: number | null;
   readonly consecutiveFailures: number;
   readonly lastError: string | null;
@@ -231,7 +233,7 @@ export interface HealthState {
 }
 
 export interface ModelHealth extends HealthState {
-  /** Whether it is tried last, for its own sake or its provider's. */
+  /** True if the model is tried last, for its own sake or its provider's. */
   readonly isResting: boolean;
 }
 
@@ -239,9 +241,9 @@ export interface ModelHealth extends HealthState {
 export interface ProviderHealth {
   readonly id: string;
   readonly provider: HealthState;
-  /** Of the key that is best off. */
+  /** State of the healthiest key. */
   readonly credential: HealthState;
-  /** Of all keys, where there are several. */
+  /** State of each key, if there are several. */
   readonly keys: readonly ({ readonly id: string } & HealthState)[];
   readonly models: readonly ({ readonly id: string } & ModelHealth)[];
 }
@@ -309,7 +311,7 @@ export function isTroubled({ host, model, credential, limit }: Lane): boolean {
   );
 }
 
-/** When all of them let a call through again. */
+/** Time at which all breakers of the lane let a call through again. */
 export function admitsAtMs({ host, model, credential, limit }: Lane): number {
   const { admitsAtMs: providerAtMs } = host.provider.breaker;
   return Math.max(model.breaker.admitsAtMs, providerAtMs, credential.breaker.admitsAtMs, limit.breaker.admitsAtMs);

@@ -6,7 +6,7 @@ import type { ReplyBody, TransportFailure } from "./transport.ts";
 /** So much may wait for a slow reader before the connection is paused. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
-/** Where the bytes come from. */
+/** Source of the bytes. */
 export interface ByteSource {
   pause(): void;
   resume(): void;

@@ -102,7 +102,7 @@ class ReusedConnections {
 
 /** One connection. */
 class ReusedClient extends Client {
-  /** Null while it is not connected. */
+  /** The socket; null before the connection is open. */
   socket: Socket | null = null;
   isFree = false;
 

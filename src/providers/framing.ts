@@ -1,4 +1,4 @@
-// How providers frame their streams: one row for each framing, with the content type to ask for and the reader that cuts
+// Framings of streams: one row for each framing, with the content type to ask for and the reader that cuts
 // bytes into events.
 
 import { createSseReader, type SseReader } from "../formats/sse/reader.ts";

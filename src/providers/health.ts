@@ -1,5 +1,6 @@
-// Which models may be called now. Each model at each host, each provider and each key has a breaker of its own; what a
-// failure says about which of them is decided here. A model that is not well is tried last, so it still serves when nothing else does.
+// Decides which models may be called now. Each model at each host, each provider and each key has a breaker of its own, and
+// this file decides which of them a failure counts against. A model that is cooling down is tried last, so it still serves
+// when nothing else does.
 
 import type { Log } from "../core/log.ts";
 import type { BreakerRules, Pulse } from "./breaker.ts";
@@ -25,7 +26,7 @@ import {
 const REFUSALS_IN_ROW = 3;
 /** No provider keeps a model away for longer, whatever it asks for. */
 const REST_MS_MAX = 300_000;
-/** When all are open, so many requests at once may still try a model; a provider that hangs holds up no more than these. */
+/** Requests that may try a model at once when all breakers are open. A provider that hangs holds up no more than these. */
 const LAST_TRIES_AT_ONCE = 10;
 const NEVER = Number.POSITIVE_INFINITY;
 const NONE: ReadonlyMap<string, string> = new Map();
@@ -36,7 +37,7 @@ export type Outcome = "answered" | "began" | "dropped" | Trouble;
 /** A failure that counts against somebody. */
 export interface Trouble {
   readonly kind: "unreachable" | "failing" | "limited" | "refused-key" | "refused-model";
-  /** How long the provider asked us to stay away. */
+  /** Wait that the provider asked for. */
   readonly waitMs: number | null;
   /** In words of ours: what the provider said may hold anything. */
   readonly error: string;
@@ -48,10 +49,10 @@ export interface Health {
   resting(): ReadonlyMap<string, string>;
   /** The ticket of an attempt on the model; 0 when it must not be called now. Each ticket is reported on. */
   admit(route: string, keyId?: string): number;
-  /** When nothing else is left: a ticket though the model is cooling down; 0 when enough others are trying that. */
+  /** Gives a ticket although the model is cooling down, for when nothing else is left; 0 when enough others are trying. */
   admitResting(route: string, keyId?: string): number;
   report(route: string, ticket: number, outcome: Outcome, keyId?: string): void;
-  /** Whether the provider's retry budget allows one more; it is then counted. */
+  /** True if the provider's retry budget allows one more retry, which is then counted. */
   mayRetry(route: string): boolean;
   /** With any of its keys, or with one. Asking changes nothing. */
   stateOf(route: string, keyId?: string): ModelHealth;
@@ -62,9 +63,9 @@ export interface Health {
   watch(models: Iterable<WatchedRow>, changedProviders: ReadonlySet<string>): void;
 }
 
-/** What health needs to know of a model at one of its hosts. */
+/** Parts of a model at one of its hosts that health needs. */
 export interface WatchedRow {
-  /** As it is shown among the models of its provider. */
+  /** Name shown among the models of its provider. */
   readonly id: string;
   readonly provider: string;
   /** The id where left out. */
@@ -110,7 +111,7 @@ class Watch implements Health {
   /** No longer in the catalogue, but requests that began before may still try them. */
   readonly #former = new Map<string, WatchedModel>();
   #resting = NONE;
-  /** Whether every breaker is closed, so that nothing changes until a failure. */
+  /** True while every breaker is closed, so that nothing changes until a failure. */
   #isWell = true;
   #hasChanged = false;
   #nextChangeMs = NEVER;
@@ -259,7 +260,7 @@ class Watch implements Health {
     const { host, model, credential } = lane;
     const { failuresInRow } = this.#input.rules;
     const { kind, waitMs } = trouble;
-    // What a key is refused or limited to says nothing about the model with another key.
+    // A refusal or limit of one key says nothing about the model with another key.
     const blamed = kind === "limited" || kind === "refused-key" ? lane.limit : model;
     const spared = blamed === model ? lane.limit : model;
     this.#isWell = false;
@@ -354,7 +355,7 @@ interface Failed {
   readonly trouble: Trouble;
 }
 
-/** What stands before a model with every key; null when a call gets through with one of them. */
+/** Finds what blocks a model with every key; null when a call gets through with one of them. */
 function blockerOfAll({ lanes }: WatchedModel): Watched | null {
   let first: Watched | null = null;
   for (const lane of lanes) {

@@ -9,7 +9,7 @@ const MASK = "•••";
 /** Shorter ones would blot out ordinary words. */
 const SECRET_LENGTH_MIN = 6;
 
-/** What looks like somebody's key, whosever it is. */
+/** Patterns of texts that look like a key. */
 const KEY_LIKE = [
   /\b(?:sk|pk|rk|gsk|xai|key|api|token|pplx|r8|hf)[-_][A-Za-z0-9_-]{12,}/g,
   /\bAIza[A-Za-z0-9_-]{20,}/g,

@@ -18,7 +18,7 @@ import { createUpstream, type UpstreamOptions } from "./upstream.ts";
 interface Connection {
   readonly provider: Provider;
   readonly transport: Transport;
-  /** What it speaks as a rule; its list of models is asked for in it. */
+  /** The usual format of the provider, in which its list of models is asked for. */
   readonly format: ProviderFormat;
   /** The format for a model: the client's own where it can be had, so that nothing is converted. */
   formatFor(model: Pick<Model, "formats">, client: FormatName): ProviderFormat;
@@ -36,7 +36,7 @@ export interface Registry {
   changedFrom(other: Registry): ReadonlySet<string>;
   /** The connection to a provider, if it is configured. */
   find(providerId: string): Connection | undefined;
-  /** How many calls are under way, by provider. */
+  /** Counts the calls under way, by provider. */
   calls(): readonly { readonly provider: string; readonly count: number }[];
   close(): Promise<void>;
   /** Closes what the next registry does not use, once the calls on it have ended. */
@@ -44,7 +44,7 @@ export interface Registry {
 }
 
 export interface RegistryOptions {
-  /** Those that ship where left out. */
+  /** The formats; those that ship if left out. */
   readonly formats?: Formats | undefined;
   /** Beside those that ship. */
   readonly auths?: AuthRows | undefined;
@@ -53,7 +53,7 @@ export interface RegistryOptions {
   readonly onStale?: ((providerId: string) => void) | undefined;
   /** Milliseconds on the clock of the connections. */
   readonly now?: (() => number) | undefined;
-  /** What it replaces. */
+  /** The registry that this one replaces. */
   readonly previous?: Registry | undefined;
 }
 
@@ -106,7 +106,7 @@ export function createRegistry(
   };
 }
 
-/** What schemes hold beside the keys that are configured, such as tokens. */
+/** Secrets that schemes hold beside the configured keys, such as tokens. */
 function secretsOf(signIns: readonly Auth[]): () => readonly string[] {
   return () => signIns.flatMap((auth) => (auth.form === "each" ? auth.secrets() : []));
 }

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { isObject, type JsonObject } from "../formats/json/fields.ts";
 import { estimateTokens } from "../routing/cost.ts";
 
-/** What most embedding models return unless told otherwise. */
+/** Dimensions that most embedding models return unless told otherwise. */
 const DIMENSIONS = 1536;
 /** More than any model has; keeps a simulated answer small. */
 const DIMENSIONS_MAX = 8192;

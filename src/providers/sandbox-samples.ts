@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from "../formats/json/fields.ts";
 
-/** What is put where a schema leaves a choice. `name` is that of the property; empty where there is none. */
+/** Values for places where a schema leaves a choice. `name` is that of the property; empty if there is none. */
 export interface Samples {
   text(name: string, schema: JsonObject): string;
   /** At least `minimum`. */

@@ -164,7 +164,7 @@ function replay(pieces: readonly string[], signal: CancelSignal): ReplyBody {
 // The sandbox's answer: a tool call where one is due, JSON when JSON is asked for, otherwise a short text that names the
 // model it stands in for.
 
-/** Of a prompt that the answer repeats. */
+/** Characters of the prompt that the answer repeats. */
 const QUOTE_LENGTH = 120;
 
 function sandboxMessage(body: JsonObject): SandboxMessage {

@@ -1,4 +1,4 @@
-// How fast each host answers, as this process observes it: moving averages of the time to the first token and of the
+// Speed of each host, as this process observes it: moving averages of the time to the first token and of the
 // tokens a second. Averages are of logarithms, since one answer may take thirty times as long as usual. What is published
 // changes only when an average has really moved. So noise moves no conversation.
 
@@ -9,7 +9,7 @@ interface ObservedAnswer {
   /** Until the first content of a stream; null for a response that came whole. */
   readonly firstMs: number | null;
   readonly outputTokens: number;
-  /** How long those tokens took. */
+  /** Time that those tokens took. */
   readonly outputMs: number;
 }
 
@@ -29,7 +29,7 @@ const STEP = 0.2;
 /** Fewer tokens, or in less time, say nothing about throughput. */
 const TOKENS_MIN = 16;
 const OUTPUT_MS_MIN = 20;
-/** What is older is forgotten, so that a host that was slow is tried again. */
+/** Older observations are forgotten, so that a host that was slow is tried again. */
 const KEEP_MS = 600_000;
 
 /** It begins with the median of the first observations, so that one that took very long counts no more than another. */
@@ -47,7 +47,7 @@ class Average {
     this.#log = this.#first.toSorted((a, b) => a - b)[OBSERVED_MIN >> 1] ?? 0;
   }
 
-  /** Null before there are enough observations. */
+  /** The average; null before there are enough observations. */
   get value(): number | null {
     return this.#first.length < OBSERVED_MIN ? null : Math.exp(this.#log);
   }

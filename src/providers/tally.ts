@@ -1,7 +1,7 @@
-// How many of something there were in the last seconds, in a ring of slots. Counting is constant work and allocates
+// Counts of the last seconds, in a ring of slots. Counting is constant work and allocates
 // nothing.
 
-/** What is old is forgotten a tenth of the window at a time. */
+/** Old counts are forgotten a tenth of the window at a time. */
 const SLOTS = 10;
 
 export class Tally {
@@ -44,7 +44,7 @@ export class Tally {
   }
 }
 
-// How many retries a provider gets: a share of its calls, and a few more, so that a failing provider is not called
+// Retry budget of a provider: a share of its calls, and a few more, so that a failing provider is not called
 // twice as often because it fails.
 
 /** Retries are counted over this time. Behaviour 5. */
@@ -66,7 +66,7 @@ export class RetryBudget {
     this.#calls.add(this.#now());
   }
 
-  /** Whether one more is allowed; it is then counted. */
+  /** True if one more is allowed, which is then counted. */
   take(): boolean {
     const nowMs = this.#now();
     if (this.#retries.count(nowMs) >= FLOOR + SHARE * this.#calls.count(nowMs)) return false;

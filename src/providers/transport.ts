@@ -15,9 +15,9 @@ export interface TransportRequest {
   /** Headers that belong to the provider's format, where it has any. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly isStream: boolean;
-  /** Which of several keys it is sent with; the first where left out. */
+  /** Id of the key that the request is sent with; the first key if left out. */
   readonly keyId?: string | undefined;
-  /** How long the answer may take to begin, when that is shorter than the provider's own limit. */
+  /** Time in which the answer must begin, if shorter than the provider's own limit. */
   readonly beginsWithinMs?: number;
   /** Aborted when the client leaves; the call is then given up at once. */
   readonly signal: CancelSignal;
@@ -44,7 +44,7 @@ export interface ReplyBody {
   readonly failure: TransportFailure | null;
   /** Tells the timer that an event was understood, which ends the wait for the first one. */
   eventSeen(): void;
-  /** Whether a client that disconnects leaves it a moment to end, because its usage is still to come. */
+  /** Says if the answer gets a moment to end after its client disconnects, because its usage is still to come. */
   lingers(isEndInSight: boolean): void;
   /** Gives the rest up and closes the connection. */
   cancel(): void;
@@ -55,7 +55,7 @@ export interface ReplyBody {
 /** One connection pool, or the sandbox. */
 export interface Transport {
   send(request: TransportRequest): Promise<Reply>;
-  /** How many calls are under way, streams until their end. */
+  /** Counts the calls under way, streams until their end. */
   inFlight(): number;
   /** Ends what is under way. */
   close(): Promise<void>;

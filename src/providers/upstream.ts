@@ -88,7 +88,7 @@ interface ProviderConnection {
   inFlight: number;
   readonly pathOf: PathOf;
   headersOf(request: Pick<TransportRequest, "headers" | "isStream">): AuthHeaders;
-  /** Of requests that bring no headers of their own: written once. */
+  /** Headers of requests that bring none of their own: written once. */
   readonly wholeHeaders: string[];
   readonly streamHeaders: string[];
 }
@@ -106,7 +106,7 @@ function send(connection: ProviderConnection, request: TransportRequest, headers
   });
 }
 
-/** Of a body in pieces, undici does not know the length. */
+/** Describes the body. undici does not know the length of a body in pieces. */
 function contentOf({ method, body }: TransportRequest, headers: string[]): Pick<Sent, "headers" | "body"> {
   if (method === "GET") return { headers, body: null };
   if (!(body instanceof BytePieces)) return { headers, body };
@@ -285,7 +285,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     else this.#resolve({ ok: false, failure });
   }
 
-  /** Whether a connection that had been idle ended without a byte of an answer: then nobody has failed. */
+  /** True if a connection that had been idle ended without a byte of an answer: then nobody has failed. */
   #isStale(): boolean {
     if (this.#socket === null || this.#hasStarted) return false;
     const hasIdled = this.#bytesReadBefore > 0;

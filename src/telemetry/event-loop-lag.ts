@@ -1,5 +1,5 @@
-// How late the event loop runs, under the names that prom-client gives it. Its own way looks every 10 ms, which wakes an
-// idle process for nothing, and shows those 10 ms as lag.
+// Lag of the event loop, under prom-client's names. prom-client itself looks every 10 ms, which wakes an idle process for
+// nothing and shows those 10 ms as lag.
 
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { Gauge, type Registry } from "prom-client";
@@ -44,7 +44,7 @@ export function watchEventLoop(registry: Registry, prefix: string): void {
   };
 }
 
-/** What was measured is the time between two looks. */
+/** Takes the pause between two looks from the time that was measured. */
 function late(betweenNs: number): number {
   return Math.max(0, betweenNs / 1e9 - EVERY_MS / 1_000);
 }

@@ -23,7 +23,7 @@ export function featuresOf(chat: ChatRequest, decision: Decision | null): object
   };
 }
 
-/** How many messages of each role the conversation has. */
+/** Counts the messages of each role. */
 function countRoles(messages: readonly ChatMessage[]): object {
   let userTurns = 0;
   let toolResults = 0;
@@ -69,7 +69,7 @@ function sizeOf(message: ChatMessage, slices: number): { readonly chars: number;
  */
 const SLICES = 8;
 const SLICE_BYTES = 24;
-/** Of all messages together: in the sum of many texts, the errors of each weigh less. */
+/** Limit for all messages together: in the sum of many texts, the errors of each weigh less. */
 const SLICES_MAX = 96;
 
 function slicesFor(messages: number): number {
@@ -93,7 +93,7 @@ interface Sampled<Text> {
   readonly text: Text;
   readonly length: number;
   readonly slices: number;
-  /** Whether a character begins there. */
+  /** True if a character begins there. */
   begins(text: Text, at: number): boolean;
 }
 

@@ -16,7 +16,7 @@ export interface LineOutput extends LogOutput {
 
 interface LineOutputOptions {
   readonly fd: number;
-  /** Whether other processes write to it too, so that their lines must not mix. */
+  /** True if other processes write to the same output, so that lines must not mix. */
   readonly isShared?: boolean;
   /** The line that reports lost lines once writing works again. */
   readonly reportLoss: (droppedLines: number) => string;
@@ -25,11 +25,11 @@ interface LineOutputOptions {
 /** Bytes on their way. */
 interface Batch {
   readonly bytes: Buffer;
-  /** Where lines begin, after a report of lost ones. */
+  /** Offset of the first line, after a report of lost ones. */
   readonly linesAt: number;
-  /** How many dropped lines are reported once the report is written. */
+  /** Dropped lines that the report covers. */
   readonly reported: number;
-  /** How much is written. */
+  /** Bytes written so far. */
   offset: number;
   isInKernel: boolean;
 }
@@ -37,9 +37,9 @@ interface Batch {
 /** Every write costs a hand-over to another thread, so lines go out many at a time, at the latest after FLUSH_MS. */
 const GATHERED_LENGTH_MAX = 32 * 1024;
 const FLUSH_MS = 100;
-/** What may wait for a slow disk or reader. Further lines are dropped. */
+/** Limit for lines that wait for a slow disk or reader. Further lines are dropped. */
 const WAITING_LENGTH_MAX = 4 * 1024 * 1024;
-/** When a full pipe is tried again. */
+/** Pause before a full pipe is tried again. */
 const PIPE_RETRY_MS = 10;
 /** A pipe takes so much at once or not at all (PIPE_BUF of Linux), so nothing of another process comes in between. */
 const WHOLE_WRITE_BYTES_MAX = 4_096;
@@ -124,7 +124,7 @@ function createDelay(call: () => void): () => void {
 
 const writeSome = promisify(write);
 
-/** Null when all of it is written, otherwise the code of the error. A full pipe is waited for. */
+/** Returns null when the batch is written, else the code of the error. Waits for a full pipe. */
 async function writeBatch(fd: number, batch: Batch, isShared: boolean): Promise<string | null> {
   while (batch.offset < batch.bytes.length) {
     batch.isInKernel = true;
@@ -141,7 +141,7 @@ async function writeBatch(fd: number, batch: Batch, isShared: boolean): Promise<
   return null;
 }
 
-/** Where as many whole lines end as one write takes; a longer line goes alone. */
+/** Finds the end of the whole lines that fit into one write; a longer line goes alone. */
 function endOfLines({ bytes, offset }: Batch): number {
   if (bytes.length - offset <= WHOLE_WRITE_BYTES_MAX) return bytes.length;
   const last = bytes.lastIndexOf(LINE_BREAK, offset + WHOLE_WRITE_BYTES_MAX - 1);

@@ -13,7 +13,7 @@ const SECRETS: ReadonlySet<string> = new Set(["authorization", "apiKey", "key", 
 const DEPTH_MAX = 1;
 const STANDARD_OUTPUT = 1;
 
-/** As most collectors of logs for Node know them. */
+/** Numbers of the levels, as most log collectors for Node know them. */
 const LEVELS: Readonly<Record<keyof Log, number>> = { debug: 20, info: 30, warn: 40, error: 50 };
 
 /** The log of a serving process, which gathers lines before it writes them. */
@@ -105,7 +105,7 @@ function withoutInnerSecrets(value: unknown, depth: number): unknown {
   return withoutSecrets((value instanceof Error ? plainError(value) : value) as LoggedFields, depth + 1);
 }
 
-/** What an error says, what caused it, and the fields it carries. */
+/** Message, cause and fields of an error. */
 function plainError(error: Error): LoggedFields {
   const chain = withCauses(error);
   const others = error instanceof AggregateError ? { aggregateErrors: error.errors.map(plainOf) } : {};
@@ -123,7 +123,7 @@ function plainOf(thrown: unknown): unknown {
   return thrown instanceof Error ? plainError(thrown) : thrown;
 }
 
-/** As the log writes it, for another process: one that crosses as it is loses its class and fields. */
+/** Prepares an error for another process. Sent as it is, an error loses its class and fields. */
 export function loggedError(thrown: unknown): unknown {
   return JSON.parse(JSON.stringify(sayable(plainOf(thrown))) ?? "null");
 }

@@ -22,7 +22,7 @@ export interface BreakerReading {
   readonly state: "closed" | "half-open" | "open" | "resting";
 }
 
-/** What is seen of providers at one moment. */
+/** State of the providers at one moment. */
 interface ProviderReadings {
   breakers(): readonly BreakerReading[];
   /** Models of the catalogue that have a provider: those that may be called now, and those that are cooling down. */
@@ -61,10 +61,10 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
   /** Something could not be read or written because the database was away. */
   storeError(work: StoreWork): void;
   settlementsWaiting(count: number): void;
-  /** Whether per-minute limits are counted together with the other processes. */
+  /** Records if per-minute limits are counted together with the other processes. */
   limitsShared(isShared: boolean): void;
   recordsDropped(reason: string, count: number): void;
-  /** What became of a request that was drawn for a shadow sample. */
+  /** Counts the result of a shadow sample. */
   sampled(result: string): void;
   recordsWaiting(count: number): void;
   spansDropped(reason: string, count: number): void;
@@ -79,7 +79,7 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
 /** The values of all metrics of one process. */
 export type MetricReadings = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** Those of several processes as one text: counts are added up. Where that says nothing, each metric names another way. */
+/** Joins the metrics of several processes into one text. Counts are added up; a metric whose sum says nothing names another way. */
 export function sumMetrics(processes: readonly MetricReadings[]): Promise<string> {
   // The time of the start is left out by prom-client; that of the gateway is its first process's.
   const shown = processes.map((readings) =>
@@ -88,7 +88,7 @@ export function sumMetrics(processes: readonly MetricReadings[]): Promise<string
   return AggregatorRegistry.aggregate(shown).metrics();
 }
 
-/** Of the process itself: its memory, processor time and event loop. */
+/** Measures the process itself: memory, processor time and event loop. */
 export function watchProcess(registry = new Registry()): { readings(): Promise<MetricReadings> } {
   // Its own look at the event loop is turned off: ours takes its place.
   collectDefaultMetrics({ register: registry, prefix: PREFIX, eventLoopMonitoringPrecision: NEVER_MS });
@@ -97,7 +97,7 @@ export function watchProcess(registry = new Registry()): { readings(): Promise<M
 }
 
 const PREFIX = "switchyard_";
-/** As long as a timer can be set. */
+/** The longest time that a timer can be set to. */
 const NEVER_MS = 2 ** 31 - 1;
 
 /** Counters that start at zero: otherwise an alert on an increase would miss the first one. */
@@ -187,7 +187,7 @@ type StoreMetrics = Pick<
   | "sampled"
 >;
 
-/** Of the ledger and the records: what an operator must learn of at once. */
+/** Metrics of the ledger and the request log that an operator must see at once. */
 function storeMetrics(named: MetricNamer): StoreMetrics {
   const ledgerProblems = new Gauge({
     ...named("ledger_problems", "Rows of the ledger that did not fit at the last audit."),
@@ -227,7 +227,7 @@ function storeMetrics(named: MetricNamer): StoreMetrics {
   };
 }
 
-/** Of the trace export. */
+/** Metrics of the trace export. */
 function spanMetrics(named: MetricNamer): Pick<Metrics, "spansDropped" | "spansSent"> {
   const dropped = new Counter({
     ...named("spans_dropped_total", "Spans of traces that the collector did not get."),

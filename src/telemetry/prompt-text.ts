@@ -9,7 +9,7 @@ import { newestAsk } from "../routing/ask.ts";
 const PROMPT_CHARS_MAX = 32 * 1024;
 const PREVIEW_CHARS_MAX = 200;
 
-/** What follows the last answer; in a first turn everything, instructions included. */
+/** Text after the last answer; in a first turn everything, instructions included. */
 export function promptTextOf({ messages }: Pick<ChatRequest, "messages">): Pick<NewContent, "prompt" | "preview"> {
   const answered = messages.findLastIndex(({ role }) => role === "assistant");
   const texts: string[] = [];

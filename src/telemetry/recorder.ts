@@ -49,7 +49,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 /** A batch that was begun. */
 interface BegunBatch {
   readonly records: RecordBatch;
-  /** How many were taken before them. */
+  /** Records that were taken before these. */
   readonly from: number;
 }
 
@@ -67,7 +67,7 @@ class BatchingRecorder implements Recorder {
   #begun: BegunBatch[] = [];
   readonly #underWay = new Set<BegunBatch>();
   #contentLength = 0;
-  /** How many were ever taken. */
+  /** Records taken since the start. */
   #taken = 0;
   #waiters: { readonly until: number; readonly resolve: () => void }[] = [];
   #writers = 0;
@@ -150,7 +150,7 @@ class BatchingRecorder implements Recorder {
     return this.#begun.reduce((sum, { records }) => sum + records.count, this.#queued());
   }
 
-  /** Those that no write was begun for. */
+  /** Counts the records that no write was begun for. */
   #queued(): number {
     return this.#batches.reduce((sum, { count }) => sum + count, this.#latest.length);
   }
@@ -180,7 +180,7 @@ class BatchingRecorder implements Recorder {
     return batch;
   }
 
-  /** Null for a record that cannot be written. */
+  /** Returns null for a record that cannot be written. */
   #flatten(record: RequestRecord): WaitingRecord | null {
     try {
       return this.#options.store.flatten(record);

@@ -12,14 +12,14 @@ export interface RequestMetric {
   readonly model: string;
   readonly durationMs: number;
   readonly firstContentMs: number | null;
-  /** What the gateway itself took; null when no provider answered. */
+  /** Time that the gateway itself took; null when no provider answered. */
   readonly overheadMs: number | null;
-  /** What the decision took; null when there was none. */
+  /** Time that the decision took; null when there was none. */
   readonly decisionMs: number | null;
   readonly fallback: { readonly from: string; readonly to: string; readonly reason: string } | null;
   readonly failedAttempts: readonly { readonly model: string; readonly provider: string; readonly reason: string }[];
   readonly cost: { readonly buckets: TokenBuckets; readonly charge: NanoUsd; readonly baseline: NanoUsd } | null;
-  /** Whether it failed because the database was away. */
+  /** True if the request failed because the database was away. */
   readonly isStoreAway: boolean;
 }
 
@@ -137,7 +137,7 @@ function timeMetrics(named: MetricNamer): (metric: RequestMetric) => void {
   };
 }
 
-/** What one model has cost so far. */
+/** Cost of one model so far. */
 interface ModelSpend {
   readonly tokens: { -readonly [Bucket in keyof TokenBuckets]: number };
   charge: NanoUsd;

@@ -5,7 +5,7 @@ import type { Log } from "../core/log.ts";
 
 export type SpanDropReason = "queue-full" | "export-failed" | "stopped";
 
-/** How much may wait, for how long, and who is told. */
+/** Limits of the queue, and the callbacks that learn of its spans. */
 export interface SpanQueueOptions<Span> {
   /** Rejects when the collector did not take them. */
   readonly send: (spans: readonly Span[]) => Promise<void>;

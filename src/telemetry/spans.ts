@@ -23,7 +23,7 @@ export interface Span {
   readonly isError: boolean;
 }
 
-/** What spans need to know of a finished request. */
+/** Parts of a finished request that its spans show. */
 export interface TracedRequest {
   readonly context: TraceContext;
   readonly requestId: string;
@@ -31,7 +31,7 @@ export interface TracedRequest {
   readonly route: string;
   readonly status: number;
   readonly keyId: string | null;
-  /** What models are asked for, by OpenTelemetry's names where there are any. */
+  /** Operation of the models, by OpenTelemetry's name if it has one. */
   readonly operation: string;
   readonly isStream: boolean;
   readonly outputCap: number | null;
@@ -47,7 +47,7 @@ export interface TracedRequest {
   };
 }
 
-/** How a model is asked for: under which name, and where. */
+/** Name and address under which a model is called. */
 export interface Destination {
   readonly upstream: string;
   readonly host: string | null;

@@ -19,23 +19,23 @@ export interface Tail {
   tell(records: readonly WrittenRecord[]): void;
   /** Returns what ends it. */
   watch(watcher: Watcher): () => void;
-  /** How many watch now. */
+  /** Counts the viewers. */
   count(): number;
-  /** Whether it needs to be told: somebody watches, perhaps in another process. */
+  /** True if somebody watches, perhaps in another process. */
   isWatched(): boolean;
   close(): void;
 }
 
 export interface TailOptions {
   readonly requests: Pick<RequestLog, "histogram">;
-  /** Whether other processes may write to the store, too. */
+  /** True if other processes may write to the store. */
   readonly isShared: boolean;
   readonly now: () => number;
   readonly log: Log;
   readonly everyMs?: number;
 }
 
-/** How often other processes are asked about, while somebody watches. */
+/** Pause between two looks for records of other processes, while somebody watches. */
 const EVERY_MS = 2_000;
 const HOUR_MS = 3_600_000;
 
@@ -82,7 +82,7 @@ export function createTail({ requests, isShared, now, log, everyMs = EVERY_MS }:
     watch(watcher) {
       watchers.add(watcher);
       if (isShared) timer ??= setInterval(() => void askAll(), everyMs).unref();
-      // What the next look is compared with.
+      // The next look is compared with this one.
       if (isShared) void askAll();
       return () => {
         watchers.delete(watcher);

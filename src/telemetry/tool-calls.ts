@@ -15,7 +15,7 @@ interface MadeCall {
   readonly arguments: string;
 }
 
-/** How many calls parse as JSON, name a tool that was offered, and have the arguments it requires. */
+/** Counts the calls that parse as JSON, name a tool that was offered, and have its required arguments. */
 export function checkToolCalls(calls: readonly MadeCall[], tools: readonly Tool[]): ToolCallCheck {
   if (calls.length === 0) return { calls: 0, parsed: 0, known: 0, valid: 0 };
   const offered = new Map(tools.map((tool) => [tool.name, tool]));
@@ -37,7 +37,7 @@ export function checkToolCalls(calls: readonly MadeCall[], tools: readonly Tool[
 /** Parsed arguments. */
 type ToolArguments = Readonly<Record<string, unknown>>;
 
-/** Null where the text is not a JSON object. No text at all means no arguments. */
+/** Returns null for a text that is no JSON object. An empty text means no arguments. */
 function parseObject(text: string): ToolArguments | null {
   try {
     const value: unknown = JSON.parse(text === "" ? "{}" : text);
@@ -47,21 +47,21 @@ function parseObject(text: string): ToolArguments | null {
   }
 }
 
-/** Whether every required argument is there; their types are the client's concern. */
+/** True if every required argument is present; their types are the client's concern. */
 function hasRequired(given: ToolArguments, { parameters }: Tool): boolean {
   const required = parameters?.required;
   return !Array.isArray(required) || required.every((name) => Object.hasOwn(given, toText(name)));
 }
 
-/** How old the counts may be. */
+/** Greatest age of the counts. */
 const EVERY_MS = 60_000;
-/** How many calls of one account count among those of all. */
+/** Calls of one account that count among those of all. */
 const CALLS_PER_ACCOUNT = 10;
 
 /**
- * What was observed of tool calls, in memory for routing. It is read at the start and again every minute, so that no request
- * waits for it and all processes of one database come to the same order. An account is judged by its own calls once they
- * are enough; until then by all accounts together, of which none can decide alone.
+ * Counts of observed tool calls, in memory for routing. They are read at the start and again every minute, so that no
+ * request waits for them and all processes of one database come to the same order. An account is judged by its own calls
+ * once they are enough; until then by all accounts together, of which none can decide alone.
  */
 export interface SeenToolCallsKeeper {
   current(accountId: string): ToolCallsSeen;

@@ -3,13 +3,13 @@
 
 import { randomBytes } from "node:crypto";
 
-/** Where a request stands in a trace: its own span, and the caller's that it belongs to. */
+/** Place of a request in a trace: its own span, and the caller's span above it. */
 export interface TraceContext {
   readonly traceId: string;
   readonly spanId: string;
   /** The caller's span; null where the trace begins here. */
   readonly parentSpanId: string | null;
-  /** Whether its spans are exported. */
+  /** True if the request's spans are exported. */
   readonly isSampled: boolean;
 }
 
@@ -27,7 +27,7 @@ const NO_TRACE = "0".repeat(32);
 const NO_SPAN = "0".repeat(16);
 const SAMPLED = 1;
 
-/** Null when it is not valid: a new trace is begun then, as the standard asks. */
+/** Returns null for an invalid header. A new trace begins then, as the standard asks. */
 export function readTraceparent(header: unknown): CallerContext | null {
   if (typeof header !== "string" || header.length > LENGTH_MAX) return null;
   const [, version, traceId = NO_TRACE, spanId = NO_SPAN, flags = "", rest] = TRACEPARENT.exec(header) ?? [];

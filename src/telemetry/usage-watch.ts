@@ -14,7 +14,7 @@ interface UsageWatchContext {
 /** One line for a provider, model and reason in this time. */
 const LOGGED_EVERY_MS = 60_000;
 
-/** What was logged last, and how many problems were not logged since. */
+/** The problem logged last, and the number of problems since then that were not logged. */
 interface Logged {
   atMs: number;
   unlogged: number;

@@ -1,4 +1,4 @@
-// How providers are signed in to: one row for each scheme. A key travels in fixed headers, which are written once. Other
+// Sign-in to providers: one row for each scheme. A key travels in fixed headers, which are written once. Other
 // schemes sign each request, or send a token that they fetch and renew.
 
 import type { Provider } from "../../core/model.ts";
@@ -39,11 +39,11 @@ export type Auth =
   | { readonly form: "fixed"; readonly headers: AuthHeaders }
   | {
       readonly form: "each";
-      /** Whether a request that got 401 is worth another try, with other headers. */
+      /** True if a request that got 401 is worth a retry with other headers. */
       readonly isRenewable: boolean;
       /** `refused`: the headers that just got 401. */
       headersFor(request: UnsignedRequest, refused: AuthHeaders | null): Promise<AuthHeaders>;
-      /** What must not appear in an error, beside what the configuration holds. */
+      /** Secrets beside those of the configuration that must not appear in an error. */
       secrets(): readonly string[];
     };
 

@@ -8,7 +8,7 @@ import type { Auth, AuthHeaders, UnsignedRequest } from "./schemes.ts";
 interface Signing {
   readonly auth: Extract<Auth, { form: "each" }>;
   readonly unsigned: UnsignedRequest;
-  /** How long an answer may take to begin. */
+  /** Time in which an answer must begin. */
   readonly withinMs: number;
   send(request: TransportRequest, headers: AuthHeaders): Promise<Reply>;
 }

@@ -17,7 +17,7 @@ export interface TokenCache {
 /** A token is renewed in the last fifth of its life, and at most this long before its end. */
 const EARLY_SHARE = 0.2;
 const EARLY_MAX_MS = 300_000;
-/** How long a fetch may take. */
+/** Timeout of a fetch. */
 const FETCH_MAX_MS = 10_000;
 /** After a renewal that failed, the old token serves this long before the next one is tried. */
 const RETRY_AFTER_MS = 5_000;

@@ -16,7 +16,7 @@ export interface LocalSearch {
   /** A host, with or without a port, or an http address; null looks on this machine, at the usual ports. */
   readonly address: string | null;
   readonly withinMs: number;
-  /** Whether each model is asked about. */
+  /** True if each model is asked about. */
   readonly hasDetails: boolean;
   /** The port of this gateway, which is no model server. */
   readonly ownPort?: number | undefined;
@@ -67,7 +67,7 @@ function usualPlaces(servers: readonly LocalServer[], ownPort: number | undefine
     .map((server) => ({ origin: `http://127.0.0.1:${server.port}`, candidates: [server] }));
 }
 
-/** Of a part of a host name. */
+/** Limit for a part of a host name. */
 const LABEL_LENGTH_MAX = 63;
 
 /** With a port it may be any of them; without one each is looked for at its own. */
@@ -88,7 +88,7 @@ function givenPlaces(address: string, servers: readonly LocalServer[]): readonly
 /** No server has so much to say of its models. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
-/** What does not come in time, is too long or is no JSON, is no answer. Redirects are not followed. */
+/** Asks one server. An answer that is late, too long or no JSON counts as none. Redirects are not followed. */
 function asking(origin: string, { agent, signal }: { readonly agent: Agent; readonly signal: AbortSignal }): AskServer {
   return async (path, body) => {
     try {

@@ -8,10 +8,10 @@ import { isObject, type JsonObject } from "../../formats/json/fields.ts";
 export interface FoundModel {
   /** The server's own name for it. */
   readonly upstream: string;
-  /** Null where the server does not say. */
+  /** Context window; null if the server does not say. */
   readonly context: number | null;
   readonly capabilities: readonly (Capability | Endpoint)[];
-  /** What to know before it is used; null when nothing is. */
+  /** Advice before the server is used; null when there is none. */
   readonly note: string | null;
 }
 
@@ -21,7 +21,7 @@ export type AskServer = (
   body?: object,
 ) => Promise<{ readonly status: number; readonly json: unknown } | null>;
 
-/** What a server said of itself. Details cost a call for each model. */
+/** Facts that a server gave about itself. Details cost a call for each model. */
 export interface ServerReport {
   readonly needsKey: boolean;
   readonly models: readonly FoundModel[];
@@ -30,10 +30,10 @@ export interface ServerReport {
 export interface LocalServer {
   readonly id: string;
   readonly name: string;
-  /** Of the provider that it becomes. */
+  /** Kind of the provider that the server becomes. */
   readonly kind: string;
   readonly port: number;
-  /** Null when it is another server. */
+  /** Returns null for another kind of server. */
   find(ask: AskServer, hasDetails: boolean): Promise<ServerReport | null>;
 }
 
