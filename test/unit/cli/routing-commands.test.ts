@@ -232,7 +232,7 @@ describe("route", () => {
     [["Hi", "--tools", "[{"], 2, "--tools is not JSON"],
     [["Hi", "--tools", "[1]"], 2, "tools"],
     [["Hi", "--messages", '[{"role":"king"}]'], 2, "role"],
-    [["Hi", "--model", "none-such"], 1, "not offered"],
+    [["Hi", "--model", "none-such"], 1, "isn't available"],
   ])("%j ends with %s", async (words, code, said) => {
     expect(await run(route, words, recordTerminal())).toMatchObject({
       code,
