@@ -6,11 +6,10 @@ import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { command } from "../config/package.ts";
 import type { Profile } from "../core/accounts.ts";
+import { PROFILE_CONTROLS } from "../core/controls.ts";
 import type { Db } from "../core/db.ts";
-import { type Constraints, HOST_ORDERS, NO_CONSTRAINTS } from "../core/decision.ts";
+import { type Constraints, NO_CONSTRAINTS } from "../core/decision.ts";
 import type { KeyRecord } from "../core/keys.ts";
-import { CAPABILITIES } from "../core/model.ts";
-import { ESCALATIONS } from "../core/session.ts";
 import { TIERS } from "../core/tiers.ts";
 import { writeProfile } from "../http/api/profiles.ts";
 import { createAccountStore } from "../store/accounts/accounts.ts";
@@ -19,7 +18,7 @@ import { createProfileStore } from "../store/accounts/profiles.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { exitUnlessConfirmed, type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
-import { isOn, parseNumber, parseQuality, parseWord, splitFlags, textOf } from "./command/flags.ts";
+import { isOn, parseControl, splitFlags, textOf } from "./command/flags.ts";
 import { type CommandStore, withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
@@ -183,40 +182,14 @@ function rulesOf({ constraints }: Profile): string {
 
 /** The rules that are set, under the names of their flags. */
 function describe(constraints: Constraints): readonly [string, string][] {
-  const rows: readonly (readonly [string, unknown])[] = [
-    ["floor", constraints.tierFloor],
-    ["ceiling", constraints.tierCeiling],
-    ["needs", constraints.capabilities.join(" ")],
-    ["max-cost", constraints.maxCostUsd],
-    ["bfcl-min", constraints.toolScoreMin],
-    ["code-quality", constraints.codeQuality],
-    ["chat-quality", constraints.chatQuality],
-    ["allow", constraints.allowedModels?.join(" ") ?? null],
-    ["block", constraints.blockedModels.join(" ")],
-    ["honour-model", constraints.honoursModel ? "on" : null],
-    ["host-order", constraints.hostOrder],
-    ["escalate", constraints.escalate],
-  ];
-  return rows.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, String(value)]]));
+  return PROFILE_CONTROLS.flatMap(({ name, rule, flag = rule, takes }): [string, string][] => {
+    const value = constraints[name];
+    const text = Array.isArray(value) ? value.join(" ") : value === true ? "on" : String(value);
+    return value === takes.unset || text === "" ? [] : [[flag, text]];
+  });
 }
 
 const NONE = "none";
-
-/** Each flag that sets a rule, and how its text is read; `none` takes the rule away. */
-const RULES: Readonly<Record<string, (text: string, flag: string) => Partial<Constraints>>> = {
-  floor: (text, flag) => ({ tierFloor: orNull(text, (word) => parseWord(word, TIERS, flag)) }),
-  ceiling: (text, flag) => ({ tierCeiling: orNull(text, (word) => parseWord(word, TIERS, flag)) }),
-  needs: (text, flag) => ({ capabilities: (parseList(text) ?? []).map((word) => parseWord(word, CAPABILITIES, flag)) }),
-  "max-cost": (text, flag) => ({ maxCostUsd: orNull(text, (word) => parseNumber(word, flag)) }),
-  "bfcl-min": (text, flag) => ({ toolScoreMin: orNull(text, (word) => parseNumber(word, flag, 100)) }),
-  "code-quality": (text, flag) => ({ codeQuality: orNull(text, (word) => parseQuality(word, flag)) }),
-  "chat-quality": (text, flag) => ({ chatQuality: orNull(text, (word) => parseQuality(word, flag)) }),
-  allow: (text) => ({ allowedModels: parseList(text) }),
-  block: (text) => ({ blockedModels: parseList(text) ?? [] }),
-  "honour-model": (text, flag) => ({ honoursModel: parseWord(text, ["on", "off", NONE], flag) === "on" }),
-  "host-order": (text, flag) => ({ hostOrder: orNull(text, (word) => parseWord(word, HOST_ORDERS, flag)) }),
-  escalate: (text, flag) => ({ escalate: orNull(text, (word) => parseWord(word, ESCALATIONS, flag)) }),
-};
 
 const DESCRIPTION = "description";
 
@@ -227,7 +200,7 @@ const SUBCOMMANDS = { list: 0, show: 1, set: 1, delete: 1 };
 const OWN_FLAGS: Readonly<Record<ProfileOptions["kind"], readonly string[]>> = {
   list: [],
   show: [],
-  set: [...Object.keys(RULES), DESCRIPTION],
+  set: [...PROFILE_CONTROLS.flatMap(({ flag = [] }) => flag), DESCRIPTION],
   delete: ["yes"],
 };
 
@@ -243,27 +216,18 @@ function parseProfiles({ words, flags }: Arguments): Parsed<ProfileOptions> {
   return { options: { kind, named, changes: parseRules(own), ...parseDescription(own), ...common }, config };
 }
 
-/** Only the rules that were given. */
+/** Only the rules that were given; `none` takes a rule away. */
 function parseRules(flags: Flags): Partial<Constraints> {
-  const changes = Object.entries(RULES).map(([flag, read]) => {
+  const changes = PROFILE_CONTROLS.flatMap((control) => {
+    const { name, flag = "", takes } = control;
     const text = textOf(flags, flag);
-    return text === null ? {} : read(text, flag);
+    return text === null ? [] : [[name, text === NONE ? takes.unset : parseControl(text, control)]];
   });
-  return Object.assign({}, ...changes) as Partial<Constraints>;
+  return Object.fromEntries(changes);
 }
 
 /** A description that was not given stays as it is. */
 function parseDescription(flags: Flags): { description?: string | null } {
   const text = textOf(flags, DESCRIPTION);
-  return text === null ? {} : { description: orNull(text, (words) => words) };
-}
-
-/** `none` takes a rule away. */
-function orNull<T>(text: string, read: (word: string) => T): T | null {
-  return text === NONE ? null : read(text);
-}
-
-/** Words between commas; null for `none`. */
-function parseList(text: string): readonly string[] | null {
-  return text === NONE ? null : text.split(",").map((word) => word.trim());
+  return text === null ? {} : { description: text === NONE ? null : text };
 }

@@ -6,16 +6,15 @@ import { resolve } from "node:path";
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import { type Constraints, type Decision, HOST_ORDERS, NO_CONSTRAINTS } from "../core/decision.ts";
+import { REQUEST_CONTROLS } from "../core/controls.ts";
+import { type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import { roughUsd, usdNumber } from "../core/money.ts";
-import { ESCALATIONS } from "../core/session.ts";
-import { TIERS, type Tier } from "../core/tiers.ts";
 import { readDebugRequest, writeDecision } from "../http/v1/routing-debug.ts";
 import { decide } from "../routing/decide.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { printJson, runCommand } from "./command/command.ts";
-import { isOn, parseCount, parseNumber, parseQuality, parseWord, splitFlags, textOf } from "./command/flags.ts";
+import { isOn, parseControl, parseCount, splitFlags, textOf } from "./command/flags.ts";
 import { withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
@@ -23,32 +22,23 @@ import { reasonOf, UsageError } from "./command/usage.ts";
 import { findProfile, profilesOf } from "./profiles.ts";
 import * as TEXT from "./text.ts";
 
-/** A field of the request that a flag sets. */
-interface RequestField {
-  readonly field: string;
-  readonly parse: (text: string, flag: string) => unknown;
-}
+/** How the text of a flag becomes the value of a field. */
+type Parse = (text: string, flag: string) => unknown;
 
-const parseTier = (text: string, flag: string): Tier => parseWord(text, TIERS, flag);
-const asIs = (text: string): string => text;
+const asIs: Parse = (text) => text;
 
-/** Flags that become fields of the debug endpoint's request. */
-const FIELDS: Readonly<Record<string, RequestField>> = {
-  system: { field: "system_prompt", parse: asIs },
-  model: { field: "model", parse: asIs },
-  tier: { field: "service_tier", parse: parseTier },
-  floor: { field: "service_tier_floor", parse: parseTier },
-  ceiling: { field: "service_tier_ceiling", parse: parseTier },
-  "max-cost": { field: "service_max_cost", parse: parseNumber },
-  "bfcl-min": { field: "service_bfcl_min", parse: (text, flag) => parseNumber(text, flag, 100) },
-  "code-quality": { field: "service_code_quality", parse: parseQuality },
-  "chat-quality": { field: "service_chat_quality", parse: parseQuality },
-  "host-order": { field: "service_host_order", parse: (text, flag) => parseWord(text, HOST_ORDERS, flag) },
-  escalate: { field: "service_escalate", parse: (text, flag) => parseWord(text, ESCALATIONS, flag) },
-  "max-output": { field: "max_output_tokens", parse: parseCount },
-};
+/** Each flag that becomes a field of the debug endpoint's request. */
+const FIELDS: ReadonlyMap<string, { readonly field: string; readonly parse: Parse }> = new Map([
+  ["system", { field: "system_prompt", parse: asIs }],
+  ["model", { field: "model", parse: asIs }],
+  ...REQUEST_CONTROLS.flatMap((control) => {
+    const parse: Parse = (text) => parseControl(text, control);
+    return control.flag === undefined ? [] : [[control.flag, { field: control.field, parse }] as const];
+  }),
+  ["max-output", { field: "max_output_tokens", parse: parseCount }],
+]);
 
-const OWN_FLAGS = [...Object.keys(FIELDS), "tools", "messages", "profile", "account", "json", "no-color"];
+const OWN_FLAGS = [...FIELDS.keys(), "tools", "messages", "profile", "account", "json", "no-color"];
 
 /** Prints the decision for one prompt. */
 export function route({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
@@ -78,7 +68,7 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
 async function readBody(words: readonly string[], flags: Flags, terminal: Terminal): Promise<Record<string, unknown>> {
   const prompt = await readText(words.join(" "), terminal);
   const body: Record<string, unknown> = { prompt };
-  for (const [flag, { field, parse }] of Object.entries(FIELDS)) {
+  for (const [flag, { field, parse }] of FIELDS) {
     const text = textOf(flags, flag);
     if (text !== null) body[field] = parse(text, flag);
   }

@@ -1,9 +1,17 @@
 // Routing decisions: what routing is asked and what it decides.
 
 import type { ChatRequest } from "./chat.ts";
-import type { Capability, FormatName, ToolScenario } from "./model.ts";
+import {
+  type AskedValues,
+  PROFILE_CONTROLS,
+  REQUEST_CONTROLS,
+  type ROUTING_PROFILES,
+  type RuleValues,
+  unsetValues,
+} from "./controls.ts";
+import type { FormatName, ToolScenario } from "./model.ts";
 import type { NanoUsd } from "./money.ts";
-import type { DecidedSession, EscalationPolicy, SessionView } from "./session.ts";
+import type { DecidedSession, SessionView } from "./session.ts";
 import type { Tier } from "./tiers.ts";
 
 export const CATEGORIES = [
@@ -21,80 +29,19 @@ export const CATEGORIES = [
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-export const ROUTING_PROFILES = ["auto", "tier", "direct"] as const;
-type RoutingProfile = (typeof ROUTING_PROFILES)[number];
-
-export type Quality = 0 | 1 | 2;
-
-export const HOST_ORDERS = ["cheapest", "fastest", "balanced"] as const;
-/** In which order the hosts of a model are tried. */
-export type HostOrder = (typeof HOST_ORDERS)[number];
-
 /** The routing fields of one request, read and checked. `forcedTier` is set when the profile is `tier`. */
-export interface Controls {
-  readonly profile: RoutingProfile;
+export interface Controls extends AskedValues {
   readonly model: string | null;
-  readonly forcedTier: Tier | null;
-  readonly tierFloor: Tier | null;
-  readonly tierCeiling: Tier | null;
-  readonly maxCostUsd: number | null;
-  readonly toolScoreMin: number | null;
-  readonly codeQuality: Quality | null;
-  readonly chatQuality: Quality | null;
-  readonly hostOrder: HostOrder | null;
-  /** The conversation that the request belongs to, as its client names it. */
-  readonly session: string | null;
-  readonly escalate: EscalationPolicy | null;
   /** Fields that look like controls and are none, as a typo makes them. Absent where there are none. */
   readonly unknown?: readonly string[];
 }
 
-export const NO_CONTROLS: Controls = {
-  profile: "auto",
-  model: null,
-  forcedTier: null,
-  tierFloor: null,
-  tierCeiling: null,
-  maxCostUsd: null,
-  toolScoreMin: null,
-  codeQuality: null,
-  chatQuality: null,
-  hostOrder: null,
-  session: null,
-  escalate: null,
-};
+export const NO_CONTROLS = { ...unsetValues(REQUEST_CONTROLS), model: null } as unknown as Controls;
 
 /** The saved constraints that a key's profile puts on every request made with it. */
-export interface Constraints {
-  readonly tierFloor: Tier | null;
-  readonly tierCeiling: Tier | null;
-  readonly capabilities: readonly Capability[];
-  readonly maxCostUsd: number | null;
-  readonly toolScoreMin: number | null;
-  readonly codeQuality: Quality | null;
-  readonly chatQuality: Quality | null;
-  readonly allowedModels: readonly string[] | null;
-  readonly blockedModels: readonly string[];
-  /** Whether a model that a request names is used as with `direct`. Otherwise the name counts only there. */
-  readonly honoursModel: boolean;
-  readonly hostOrder: HostOrder | null;
-  readonly escalate: EscalationPolicy | null;
-}
+export type Constraints = RuleValues;
 
-export const NO_CONSTRAINTS: Constraints = {
-  tierFloor: null,
-  tierCeiling: null,
-  capabilities: [],
-  maxCostUsd: null,
-  toolScoreMin: null,
-  codeQuality: null,
-  chatQuality: null,
-  allowedModels: null,
-  blockedModels: [],
-  honoursModel: false,
-  hostOrder: null,
-  escalate: null,
-};
+export const NO_CONSTRAINTS = unsetValues(PROFILE_CONTROLS) as unknown as Constraints;
 
 export interface RoutingQuestion {
   readonly chat: ChatRequest;
@@ -166,7 +113,7 @@ export interface Decision {
   readonly hosts?: HostChoice;
   /** Absent where sessions play no part. */
   readonly session?: DecidedSession;
-  readonly profile: RoutingProfile;
+  readonly profile: (typeof ROUTING_PROFILES)[number];
   readonly historyFloor: Tier | null;
   readonly toolScenario: ToolScenario | null;
   readonly toolScore: number | null;

@@ -2,13 +2,8 @@
 
 import { type Catalog, isUsable } from "../catalog/catalog.ts";
 import { type ChatRequest, contentText } from "../core/chat.ts";
-import {
-  type Constraints,
-  type Decision,
-  type HostOrder,
-  NO_CONTROLS,
-  type RoutingQuestion,
-} from "../core/decision.ts";
+import type { HostOrder } from "../core/controls.ts";
+import { type Constraints, type Decision, NO_CONTROLS, type RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Endpoint, Model } from "../core/model.ts";
 import { costNano, type Price } from "../core/money.ts";

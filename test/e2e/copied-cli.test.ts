@@ -28,12 +28,10 @@ describe("a copied command", () => {
       system: "Be brief.",
       mode: "tier",
       tier: "LIGHT",
-      floor: "SIMPLE",
-      ceiling: "STANDARD",
-      code: "2",
-      chat: "0",
-      maxCost: "0.01",
-      bfcl: "70",
+      controls: {
+        ...{ tierFloor: "SIMPLE", tierCeiling: "STANDARD", codeQuality: "2", chatQuality: "0" },
+        ...{ maxCostUsd: "0.01", toolScoreMin: "70", hostOrder: "fastest", escalate: "eager" },
+      },
       cap: "300",
     };
     const under = { command: "npm start -- route", profile: "profile_1", account: "acc_2" };
@@ -44,10 +42,12 @@ describe("a copied command", () => {
       "--tier LIGHT",
       "--floor SIMPLE",
       "--ceiling STANDARD",
-      "--code-quality 2",
-      "--chat-quality 0",
       "--max-cost 0.01",
       "--bfcl-min 70",
+      "--code-quality 2",
+      "--chat-quality 0",
+      "--host-order fastest",
+      "--escalate eager",
       "--max-output 300",
       "--system 'Be brief.'",
       String.raw`'It'\''s 5 o'\''clock'`,
@@ -118,11 +118,14 @@ describe("decides as the server does", () => {
   ];
   test.each<[string, Partial<Draft>]>([
     ["a plain prompt", { prompt: "What's $HOME, `really`?\nAnd why!" }],
-    ["bounds and sliders", { prompt: "Refactor this function", floor: "LIGHT", ceiling: "STANDARD", code: "2" }],
-    ["tools and a score", { prompt: "Weather in Rome?", tools, bfcl: "60", cap: "120", maxCost: "0.05" }],
+    ["bounds and sliders", { prompt: "Refactor this function", controls: { tierFloor: "LIGHT", codeQuality: "2" } }],
+    [
+      "tools and a score",
+      { prompt: "Weather in Rome?", tools, cap: "120", controls: { toolScoreMin: "60", maxCostUsd: "0.05" } },
+    ],
     ["a conversation", { prompt: "--and now?", system: "-Be brief.", turns }],
     ["a model by name", { prompt: "-", mode: "direct", model: "gpt-5-nano" }],
-    ["a tier", { prompt: "Hi", mode: "tier", tier: "COMPLEX", chat: "0" }],
+    ["a tier", { prompt: "Hi", mode: "tier", tier: "COMPLEX", controls: { chatQuality: "0" } }],
   ])("with %s", async (_, given) => {
     const draft = { ...EMPTY_DRAFT, ...given };
     const answer = await gateway.post("/v1/routing/debug", questionOf(draft));

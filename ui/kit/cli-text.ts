@@ -1,5 +1,6 @@
 // A request as the command `route`. Every control becomes its option, quoted for a POSIX shell.
 
+import { REQUEST_CONTROLS } from "../../src/core/controls.ts";
 import type { ChatBody, ChatMessage } from "./snippet-text.ts";
 
 interface Origin {
@@ -11,14 +12,8 @@ interface Origin {
 }
 
 /** Request fields and the options that stand for them. */
-const FLAGS: readonly (readonly [string, string])[] = [
-  ["service_tier", "tier"],
-  ["service_tier_floor", "floor"],
-  ["service_tier_ceiling", "ceiling"],
-  ["service_code_quality", "code-quality"],
-  ["service_chat_quality", "chat-quality"],
-  ["service_max_cost", "max-cost"],
-  ["service_bfcl_min", "bfcl-min"],
+const FLAGS: readonly (readonly [field: string, flag: string])[] = [
+  ...REQUEST_CONTROLS.flatMap(({ field, flag }) => (flag === undefined ? [] : [[field, flag] as const])),
   ["max_tokens", "max-output"],
 ];
 

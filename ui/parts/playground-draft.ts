@@ -1,7 +1,8 @@
 // The request being drafted in the playground, and how it travels: behind the `#` of the address, which no server sees.
 // The request log and the models open the playground with it.
 
-import type { RequestDetail, Rules } from "../types.ts";
+import type { RequestDetail } from "../types.ts";
+import { type ControlTexts, FORM_CONTROLS, fieldsOf, ruleValue, textsOf } from "./control-values.ts";
 
 /** An earlier message of the conversation. */
 interface Turn {
@@ -22,12 +23,7 @@ export interface Draft {
   readonly mode: "auto" | "tier" | "direct";
   readonly tier: string;
   readonly model: string;
-  readonly floor: string | null;
-  readonly ceiling: string | null;
-  readonly code: string;
-  readonly chat: string;
-  readonly maxCost: string;
-  readonly bfcl: string;
+  readonly controls: ControlTexts;
   readonly profileId: string;
   /** What to compare with: `profile:ID` (none when empty), `tier:NAME` or `model:ID`. */
   readonly others: readonly string[];
@@ -45,12 +41,7 @@ export const EMPTY_DRAFT: Draft = {
   mode: "auto",
   tier: "LIGHT",
   model: "",
-  floor: null,
-  ceiling: null,
-  code: "",
-  chat: "",
-  maxCost: "",
-  bfcl: "",
+  controls: {},
   profileId: "",
   others: [],
   from: null,
@@ -80,8 +71,7 @@ export function readFragment(hash: string): Json | null {
 
 /** Only what differs from an empty draft, so that links stay short. */
 export function draftFragment(draft: Draft): string {
-  const isEmpty = (value: unknown, empty: unknown): boolean =>
-    value === empty || (Array.isArray(value) && value.length === 0);
+  const isEmpty = (value: unknown, empty: unknown): boolean => JSON.stringify(value) === JSON.stringify(empty);
   const changed = Object.entries(draft).filter(([name, value]) => !isEmpty(value, EMPTY_DRAFT[name as keyof Draft]));
   return changed.length === 0 ? "" : writeFragment(Object.fromEntries(changed));
 }
@@ -95,14 +85,36 @@ export function draftFrom(hash: string): Draft {
   return {
     ...draft,
     mode: isMode ? draft.mode : "auto",
+    controls: controlsIn(given),
     turns: draft.turns.filter(isTurn),
     others: draft.others.filter((other) => typeof other === "string").slice(0, OTHERS_MAX),
   };
 }
 
+/** The names of controls in links of version 0.1. */
+const EARLIER_NAMES: ControlTexts = {
+  floor: "tierFloor",
+  ceiling: "tierCeiling",
+  code: "codeQuality",
+  chat: "chatQuality",
+  maxCost: "maxCostUsd",
+  bfcl: "toolScoreMin",
+};
+
+function controlsIn({ controls, ...given }: Json): ControlTexts {
+  const earlier = Object.entries(EARLIER_NAMES).map(([name, now]) => [now, given[name]]);
+  const values = { ...Object.fromEntries(earlier), ...(isJson(controls) ? controls : {}) };
+  return textsOf(({ name }) => (typeof values[name] === "string" ? values[name] : null));
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Whether a value has the type that the field has in an empty draft. */
 function isLike(value: unknown, empty: Draft[keyof Draft]): boolean {
   if (Array.isArray(empty)) return Array.isArray(value);
+  if (typeof empty === "object" && empty !== null) return isJson(value);
   return typeof value === "string" || (empty === null && value === null);
 }
 
@@ -130,7 +142,9 @@ export function playgroundHref(detail: RequestDetail): string {
   const mode = (detail.decision?.profile ?? "auto") as Draft["mode"];
   const asked =
     mode === "tier" ? { tier: detail.tier ?? "LIGHT" } : mode === "direct" ? { model: detail.model ?? "" } : {};
-  return `/playground${draftFragment({ ...EMPTY_DRAFT, mode, ...asked, ...kept, from: detail.requestId })}`;
+  const recorded: Json = { ...detail.decision?.controls };
+  const controls = textsOf(({ name }) => recorded[name]);
+  return `/playground${draftFragment({ ...EMPTY_DRAFT, mode, ...asked, controls, ...kept, from: detail.requestId })}`;
 }
 
 /** The request body as a draft, in any format. What cannot be read is left empty. */
@@ -145,8 +159,7 @@ function draftOfBody(text: string): Partial<Draft> {
       system: textOf(system),
       turns: talk.slice(0, -1).map(({ role, content }) => ({ role: role as Turn["role"], content: textOf(content) })),
       tools: body.tools === undefined ? "" : JSON.stringify(body.tools, null, 2),
-      floor: (body.service_tier_floor as string | undefined) ?? null,
-      ceiling: (body.service_tier_ceiling as string | undefined) ?? null,
+      controls: textsOf(({ field }) => body[field]),
     };
   } catch {
     return {};
@@ -165,12 +178,7 @@ function controls(draft: Draft): Json {
   return {
     ...(draft.mode === "auto" ? {} : { service_profile: draft.mode }),
     ...(draft.mode === "tier" ? { service_tier: draft.tier } : {}),
-    ...(draft.floor === null ? {} : { service_tier_floor: draft.floor }),
-    ...(draft.ceiling === null ? {} : { service_tier_ceiling: draft.ceiling }),
-    ...numeric("service_code_quality", draft.code),
-    ...numeric("service_chat_quality", draft.chat),
-    ...numeric("service_max_cost", draft.maxCost),
-    ...numeric("service_bfcl_min", draft.bfcl),
+    ...fieldsOf(draft.controls),
   };
 }
 
@@ -221,15 +229,11 @@ export function chatBodyOf(draft: Draft): Json {
 }
 
 /** The part of the controls that a profile can hold. */
-export function rulesOf(draft: Draft): Partial<Rules> {
-  const number = (text: string): number | null => (text.trim() === "" ? null : Number(text));
+export function rulesOf({ controls, mode, tier, model }: Draft): Json {
+  const texts = mode === "tier" ? { ...controls, tierFloor: tier, tierCeiling: tier } : controls;
+  const rules = FORM_CONTROLS.map(({ name, rule, takes }) => [rule, ruleValue(takes, texts[name] ?? "")]);
   return {
-    tierFloor: draft.mode === "tier" ? draft.tier : draft.floor,
-    tierCeiling: draft.mode === "tier" ? draft.tier : draft.ceiling,
-    maxCostUsd: draft.maxCost.trim() === "" ? null : draft.maxCost.trim(),
-    bfclMin: number(draft.bfcl),
-    codeQuality: number(draft.code),
-    chatQuality: number(draft.chat),
-    ...(draft.mode === "direct" && draft.model !== "" ? { allowedModels: [draft.model] } : {}),
+    ...Object.fromEntries(rules),
+    ...(mode === "direct" && model !== "" ? { allowedModels: [model] } : {}),
   };
 }

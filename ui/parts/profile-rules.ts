@@ -1,5 +1,6 @@
 // The rules of a profile, each in a few words. Used by the list of profiles and the form of a key.
 
+import { PROFILE_CONTROLS, type ProfileControl } from "../../src/core/controls.ts";
 import { plural, usd } from "../format.ts";
 import type { Rules } from "../types.ts";
 import * as TEXT from "./text.ts";
@@ -9,18 +10,26 @@ const QUALITIES = ["fast", "balanced", "best"];
 
 /** One chip per rule that is set; "No rules" where none is. */
 export function chipsOf(rules: Rules): readonly string[] {
-  const chips = [
-    rules.tierFloor === null ? null : TEXT.orHigher(rules.tierFloor),
-    rules.tierCeiling === null ? null : TEXT.upTo(rules.tierCeiling),
-    rules.maxCostUsd === null ? null : TEXT.maxCost(usd(rules.maxCostUsd)),
-    rules.bfclMin === null ? null : TEXT.minScore(rules.bfclMin),
-    rules.codeQuality === null ? null : TEXT.codeQuality(QUALITIES[rules.codeQuality]),
-    rules.chatQuality === null ? null : TEXT.chatQuality(QUALITIES[rules.chatQuality]),
-    ...rules.capabilities.map((capability) => TEXT.needsCapability(capability)),
-    rules.allowedModels === null ? null : TEXT.modelsAllowed(plural(rules.allowedModels.length, "model")),
-    rules.blockedModels.length === 0 ? null : TEXT.modelsBlocked(plural(rules.blockedModels.length, "model")),
-    rules.honourModel ? TEXT.honoursModel : null,
-    rules.hostOrder === null ? null : TEXT.hostsBy(rules.hostOrder),
-  ].filter((chip) => chip !== null);
+  const chips = PROFILE_CONTROLS.flatMap((control) => chipsOfRule(control, (rules as Values)[control.rule]));
   return chips.length === 0 ? [TEXT.noRules] : chips;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+function chipsOfRule({ takes, rule, label = rule, chip = `${label}: {}` }: ProfileControl, value: unknown): string[] {
+  if (value === takes.unset || value === undefined) return [];
+  const written = (each: unknown): string => chip.replace("{}", () => String(each));
+  switch (takes.kind) {
+    case "list": {
+      const words = value as readonly string[];
+      if (takes.choices !== null) return words.map(written);
+      return words.length === 0 && takes.unset !== null ? [] : [written(plural(words.length, "model"))];
+    }
+    case "amount":
+      return [written(usd(String(value)))];
+    case "quality":
+      return [written(QUALITIES[value as number])];
+    default:
+      return [written(value)];
+  }
 }

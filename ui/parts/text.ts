@@ -54,18 +54,12 @@ export const excludedModels = "Excluded models";
 export const rules = "Rules";
 export const classifier = "Classifier";
 
+// control-fields.tsx
+export const noLimit = "none";
+export const asConfigured = "As configured";
+
 // profile-rules.ts
-export const upTo = (tier: string) => `Up to ${tier}`;
-export const codeQuality = (quality: string | undefined) => `Code: ${quality}`;
-export const chatQuality = (quality: string | undefined) => `Chat: ${quality}`;
 export const noRules = "No rules";
-export const maxCost = (cost: string) => `Max ${cost}`;
-export const minScore = (score: number) => `BFCL ≥ ${score}`;
-export const needsCapability = (capability: string) => `Needs ${capability}`;
-export const modelsAllowed = (models: string) => `${models} allowed`;
-export const modelsBlocked = (models: string) => `${models} blocked`;
-export const hostsBy = (order: string) => `Hosts: ${order}`;
-export const honoursModel = "Named models used";
 
 // provider-test.tsx
 export const testHint = "Sends one tiny request. Uses no credits; your provider may bill it.";

@@ -1,7 +1,7 @@
 // Flags of a command: which are its own, and their text as checked values. What is wrong throws UsageError.
 
 import { optionRows } from "../../config/options/table.ts";
-import type { Quality } from "../../core/decision.ts";
+import { type NamedControl, takesInProfile } from "../../core/controls.ts";
 import * as TEXT from "../text.ts";
 import type { Flags } from "./arguments.ts";
 import { UsageError, unknown } from "./usage.ts";
@@ -61,7 +61,29 @@ export function parseCount(text: string, flag: string): number {
   throw new UsageError(TEXT.flagNotCount(flag, text));
 }
 
-export function parseQuality(text: string, flag: string): Quality {
-  if (/^[012]$/.test(text)) return Number(text) as Quality;
-  throw new UsageError(TEXT.flagNotQuality(flag, text));
+/** The value of a routing control. */
+export function parseControl(text: string, control: NamedControl): unknown {
+  const { flag = "" } = control;
+  const takes = takesInProfile(control);
+  switch (takes.kind) {
+    case "choice":
+      return parseWord(text, takes.choices, flag);
+    case "quality":
+      if (/^[012]$/.test(text)) return Number(text);
+      throw new UsageError(TEXT.flagNotQuality(flag, text));
+    case "amount":
+      return parseNumber(text, flag, takes.max);
+    case "number":
+      return takes.isWhole ? parseCount(text, flag) : parseNumber(text, flag, takes.max);
+    case "text":
+      return text;
+    case "switch":
+      return parseWord(text, ["on", "off"], flag) === "on";
+    case "list":
+      return text.split(",").map((word) => parseListed(word.trim(), takes.choices, flag));
+  }
+}
+
+function parseListed(word: string, known: readonly string[] | null, flag: string): string {
+  return known === null ? word : parseWord(word, known, flag);
 }

@@ -1,6 +1,16 @@
 // The help pages of all commands. `switchyard help`, `COMMAND --help` and docs/reference/cli.md show the same text.
 
+import { type NamedControl, PROFILE_CONTROLS, plainHelp, REQUEST_CONTROLS, valueWord } from "../../core/controls.ts";
 import { flags, flagsOfAll, type HelpPage } from "./layout.ts";
+
+/** The flags of routing controls. */
+function controlRows(controls: readonly NamedControl[], indent = ""): readonly (readonly [string, string])[] {
+  return controls.flatMap((control) =>
+    control.flag === undefined
+      ? []
+      : [[`${indent}--${control.flag} ${valueWord(control)}`, plainHelp(control).replace(/\.$/, "")] as const],
+  );
+}
 
 /** In the order in which `switchyard help` lists the commands; a test holds it equal to the table in main.ts. */
 export const PAGES: Readonly<Record<string, HelpPage>> = {
@@ -86,15 +96,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
           ["show NAME", "One, by name or id, with the keys that have it"],
           ["set NAME", "Create it, or change what is given; none removes a rule"],
           ["  --description TEXT", "What it is for, in a line"],
-          ["  --floor, --ceiling TIER", "NANO, SIMPLE, LIGHT, STANDARD or COMPLEX"],
-          ["  --needs LIST", "Capabilities, comma-separated: tools,vision,json"],
-          ["  --max-cost USD", "Of one request"],
-          ["  --bfcl-min SCORE", "Function-calling score, 0 to 100"],
-          ["  --code-quality, --chat-quality N", "0 fast, 1 balanced, 2 best"],
-          ["  --allow, --block LIST", "Model ids, comma-separated"],
-          ["  --honour-model on|off", "Use the model that a client names; auto is routed"],
-          ["  --host-order ORDER", "Of a model's hosts: cheapest, fastest or balanced"],
-          ["  --escalate POLICY", "On evidence of failure: off, normal or eager"],
+          ...controlRows(PROFILE_CONTROLS, "  "),
           ["delete NAME", "Its keys are refused from then on; --yes skips the question"],
         ],
       ],
@@ -235,14 +237,8 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     tables: [
       flags(
         ["--profile NAME", "Under this saved profile, by name or id; --account ID says whose"],
-        ["--tier TIER", "Force this tier: NANO, SIMPLE, LIGHT, STANDARD or COMPLEX"],
         ["--model ID", "Ask for this model directly"],
-        ["--floor, --ceiling TIER", "As service_tier_floor and service_tier_ceiling"],
-        ["--code-quality, --chat-quality N", "0 fast, 1 balanced, 2 best"],
-        ["--max-cost USD", "As service_max_cost"],
-        ["--bfcl-min SCORE", "As service_bfcl_min, 0 to 100; counts with tools only"],
-        ["--host-order ORDER", "As service_host_order: cheapest, fastest or balanced"],
-        ["--escalate POLICY", "As service_escalate: off, normal or eager"],
+        ...controlRows(REQUEST_CONTROLS),
         ["--system TEXT", "System prompt"],
         ["--max-output TOKENS", "Expected length of the answer"],
         ["--tools FILE", "Tools offered: a JSON array in a file, on standard input (-) or written out"],

@@ -1,7 +1,8 @@
 // The request log as one table: a row for each field. The type of a line, the columns of both databases, API, CSV, filters,
 // dashboard and docs derive from it. A new field goes to the end, because spreadsheets count columns.
 
-import { CATEGORIES, ROUTING_PROFILES } from "../decision.ts";
+import { ROUTING_PROFILES } from "../controls.ts";
+import { CATEGORIES } from "../decision.ts";
 import { TOOL_SCENARIOS } from "../model.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
 import { SESSION_STATES } from "../session.ts";

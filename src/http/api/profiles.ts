@@ -5,32 +5,27 @@ import { type Static, Type } from "typebox";
 import { DESCRIPTION_MAX, type ProfileContent } from "../../accounts/profiles.ts";
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { Profile, ShadowRule } from "../../core/accounts.ts";
-import { type Constraints, HOST_ORDERS } from "../../core/decision.ts";
+import { PROFILE_CONTROLS, type ProfileRules } from "../../core/controls.ts";
+import type { Constraints } from "../../core/decision.ts";
 import { KEY_STATUSES } from "../../core/keys.ts";
-import { CAPABILITIES } from "../../core/model.ts";
 import { decimalText, formatUsd } from "../../core/money.ts";
 import { shownName } from "../../core/names.ts";
 import type { ProfileUsage } from "../../core/requests/log.ts";
-import { ESCALATIONS } from "../../core/session.ts";
-import { TIERS } from "../../core/tiers.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import { constraintNeeds, reasonAgainst } from "../../routing/needs.ts";
+import { ruleFields, savedRuleFields } from "../openapi/controls.ts";
 import { query } from "../openapi/operation.ts";
 import {
   AnyText,
   Integer,
-  listed,
   Name,
   named,
   nullable,
   optional,
   page,
   plainText,
-  Quality,
   type Shape,
   strict,
-  Texts,
-  TierName,
   Time,
   Usd,
 } from "../openapi/schema.ts";
@@ -52,39 +47,12 @@ import { KeySchema, readAmount, showKeys, usageFrom } from "./keys.ts";
 import { type ApiRoute, del, get, post, put } from "./route.ts";
 import * as TEXT from "../text.ts";
 
-/** Several times as many as the catalogue has. */
-const MODEL_IDS_MAX = 500;
-const ModelIds = Type.Array(AnyText, { maxItems: MODEL_IDS_MAX });
 /** One text for the request and the response. */
 const PURPOSE = "What it is for; no rule.";
-const HONOUR =
-  "A model that the client names is used as with `direct`. `auto` is routed, and listed first by /v1/models.";
-const HOST_ORDER = "In which order the hosts of a model are tried, unless the request says otherwise.";
-const ESCALATE = "Whether evidence of failure in a conversation raises its tier, unless the request says otherwise.";
-
-/** Every rule may be left out or null, which means that it does not constrain. */
-const rules = {
-  tierFloor: optional(TierName),
-  tierCeiling: optional(TierName),
-  capabilities: optional(Type.Array(Type.Enum([...CAPABILITIES]))),
-  // Text keeps the digits that a JSON number would round.
-  maxCostUsd: optional(
-    Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: "^\\d{1,12}(\\.\\d{1,27})?(e-?\\d{1,2})?$" })]),
-  ),
-  bfclMin: optional(Type.Number({ minimum: 0, maximum: 100 })),
-  codeQuality: optional(Quality),
-  chatQuality: optional(Quality),
-  allowedModels: optional(ModelIds),
-  blockedModels: optional(ModelIds),
-  honourModel: optional(Type.Boolean({ description: HONOUR })),
-  hostOrder: optional(Type.Enum([...HOST_ORDERS], { description: HOST_ORDER })),
-  escalate: optional(Type.Enum([...ESCALATIONS], { description: ESCALATE })),
-};
-
 /** Rules on their own, as a profile that is not saved states them. */
-export const RulesSchema = Type.Object(rules, { additionalProperties: false });
+export const RulesSchema = Type.Object(ruleFields, { additionalProperties: false });
 const description = optional(plainText(DESCRIPTION_MAX, { description: PURPOSE }));
-const NewProfileSchema = strict("NewProfile", { name: Name, description, ...rules });
+const NewProfileSchema = strict("NewProfile", { name: Name, description, ...ruleFields });
 
 const SHARE = { minimum: 0.001, maximum: 1, description: "Of the requests of its keys." };
 const shadowFields = {
@@ -100,19 +68,7 @@ const profileFields = {
   id: AnyText,
   name: Type.String({ minLength: 1, maxLength: 200 }),
   description: nullable(Type.String({ maxLength: DESCRIPTION_MAX, description: PURPOSE })),
-  tierFloor: nullable(listed(TIERS)),
-  tierCeiling: nullable(listed(TIERS)),
-  capabilities: Type.Array(Type.Enum([...CAPABILITIES])),
-  maxCostUsd: nullable(AnyText),
-  bfclMin: nullable(Type.Number({ minimum: 0, maximum: 100 })),
-  codeQuality: nullable(Type.Integer({ minimum: 0, maximum: 2 })),
-  chatQuality: nullable(Type.Integer({ minimum: 0, maximum: 2 })),
-  // Null allows every model; an empty list allows none.
-  allowedModels: nullable(Texts),
-  blockedModels: Texts,
-  honourModel: Type.Boolean({ description: HONOUR }),
-  hostOrder: nullable(Type.Enum([...HOST_ORDERS], { description: HOST_ORDER })),
-  escalate: nullable(Type.Enum([...ESCALATIONS], { description: ESCALATE })),
+  ...savedRuleFields,
   // Set with PUT /api/profiles/{id}/shadow, by operators.
   shadow: nullable(ShadowRuleSchema),
   createdAt: Time,
@@ -289,25 +245,24 @@ function toContent(body: Static<typeof NewProfileSchema>, catalog: Catalog): Pro
 }
 
 /** Unknown model ids are an error here, because a misspelt one would never match. */
-export function readConstraints(body: Static<typeof RulesSchema>, { models }: Catalog): Constraints {
-  for (const field of ["allowedModels", "blockedModels"] as const) {
-    const stranger = body[field]?.find((id) => !models.has(id));
-    if (stranger !== undefined) throw invalid(field, TEXT.unknownModel(stranger));
-  }
-  return {
-    tierFloor: body.tierFloor ?? null,
-    tierCeiling: body.tierCeiling ?? null,
-    capabilities: body.capabilities ?? [],
-    maxCostUsd: body.maxCostUsd === undefined || body.maxCostUsd === null ? null : Number(body.maxCostUsd),
-    toolScoreMin: body.bfclMin ?? null,
-    codeQuality: body.codeQuality ?? null,
-    chatQuality: body.chatQuality ?? null,
-    allowedModels: body.allowedModels ?? null,
-    blockedModels: body.blockedModels ?? [],
-    honoursModel: body.honourModel ?? false,
-    hostOrder: body.hostOrder ?? null,
-    escalate: body.escalate ?? null,
-  };
+export function readConstraints(body: Readonly<Record<string, unknown>>, { models }: Catalog): Constraints {
+  const values = PROFILE_CONTROLS.map(({ name, rule, takes }) => {
+    const value = body[rule] ?? takes.unset;
+    if (takes.kind === "list" && takes.choices === null) {
+      const stranger = ((value ?? []) as readonly string[]).find((id) => !models.has(id));
+      if (stranger !== undefined) throw invalid(rule, TEXT.unknownModel(stranger));
+    }
+    return [name, takes.kind === "amount" && value !== null ? Number(value) : value];
+  });
+  return Object.fromEntries(values);
+}
+
+function writeRules(constraints: Constraints): ProfileRules {
+  const rules = PROFILE_CONTROLS.map(({ name, rule, takes }) => {
+    const value = (constraints as Readonly<Record<string, unknown>>)[name];
+    return [rule, takes.kind === "amount" && value !== null ? decimalText(value as number) : value];
+  });
+  return Object.fromEntries(rules);
 }
 
 /** Also written by the command line, which prints the same JSON. */
@@ -317,18 +272,7 @@ export function writeProfile(profile: Profile): Shape<typeof ProfileSchema> {
     id,
     name: shownName(name),
     description,
-    tierFloor: constraints.tierFloor,
-    tierCeiling: constraints.tierCeiling,
-    capabilities: constraints.capabilities,
-    maxCostUsd: constraints.maxCostUsd === null ? null : decimalText(constraints.maxCostUsd),
-    bfclMin: constraints.toolScoreMin,
-    codeQuality: constraints.codeQuality,
-    chatQuality: constraints.chatQuality,
-    allowedModels: constraints.allowedModels,
-    blockedModels: constraints.blockedModels,
-    honourModel: constraints.honoursModel,
-    hostOrder: constraints.hostOrder,
-    escalate: constraints.escalate,
+    ...writeRules(constraints),
     shadow: shadow === null ? null : writeShadow(shadow),
     createdAt: isoTime(createdAtMs),
     updatedAt: isoTime(updatedAtMs),

@@ -3,6 +3,13 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isSimulated } from "../../catalog/catalog.ts";
+import {
+  describeValues,
+  plainHelp,
+  REQUEST_CONTROLS,
+  type RequestControl,
+  takesInProfile,
+} from "../../core/controls.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { CallContext } from "../context.ts";
 import type { Clients } from "../exchange/request-format.ts";
@@ -58,6 +65,10 @@ interface Guide {
   readonly clients: readonly Clients[];
 }
 
+function fieldLine(control: RequestControl): string {
+  return `- ${control.field} (${describeValues(takesInProfile(control)).replaceAll("`", "")}): ${plainHelp(control)}`;
+}
+
 /** The text itself. */
 function guide({ origin, isSandbox, clients }: Guide): string {
   return `# Switchyard
@@ -75,13 +86,9 @@ ${clients.map((each) => clientLine(each, origin)).join("\n")}
 
 Send them with the usual fields of a request. They never reach a provider.
 
-- service_profile: auto (default), tier (exactly service_tier), direct (exactly model)
-- service_tier, service_tier_floor, service_tier_ceiling: ${TIERS.join(", ")}
-- service_max_cost: USD that the request may cost
-- service_bfcl_min: function-calling score from 0 to 100 that a model needs when tools are offered
-- service_code_quality, service_chat_quality: 0 fast, 1 balanced, 2 best
-- service_host_order: cheapest, fastest or balanced
-- service_session: names the conversation; service_escalate: off, normal (default) or eager
+${REQUEST_CONTROLS.map(fieldLine).join("\n")}
+
+A tier is one of ${TIERS.join(", ")}.
 
 ## What comes back
 

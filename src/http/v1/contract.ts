@@ -2,7 +2,8 @@
 // here validates.
 
 import { type TSchema, Type } from "typebox";
-import { CATEGORIES, ROUTING_PROFILES } from "../../core/decision.ts";
+import { ROUTING_PROFILES } from "../../core/controls.ts";
+import { CATEGORIES } from "../../core/decision.ts";
 import { TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
 import { SESSION_STATES } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";

@@ -4,11 +4,12 @@
 import { type TSchema, Type } from "typebox";
 import { OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
 import { CALLING_MODES, CANDIDATES_MAX, CONTENT_ROLES, TOP_LOGPROBS_MAX } from "../../formats/gemini/to-chat/parse.ts";
+import { controlFields } from "../openapi/controls.ts";
 import { eventStream, json, query } from "../openapi/operation.ts";
 import { AnyObject, AnyText, Flag, Integer, named, optional, Texts } from "../openapi/schema.ts";
 import type { CallDetail, ModelListDetail } from "./call-operations.ts";
 import { ServiceSchema } from "./contract.ts";
-import { between, controls, open, TIER_NEED } from "./request-schemas.ts";
+import { between, open, TIER_NEED } from "./request-schemas.ts";
 
 /** One object stands for a list of one. */
 const listOf = (schema: TSchema, minItems = 0): TSchema => Type.Union([Type.Array(schema, { minItems }), schema]);
@@ -76,7 +77,7 @@ const GenerateContentRequestSchema = named(
       }),
     ),
     generationConfig: optional(GenerationConfigSchema),
-    ...controls,
+    ...controlFields,
   },
   { ...open, allOf: [TIER_NEED] },
 );

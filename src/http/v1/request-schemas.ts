@@ -3,35 +3,17 @@
 
 import { type TSchema, Type } from "typebox";
 import { OUTPUT_TOKENS_MAX, ROLES } from "../../core/chat.ts";
-import { HOST_ORDERS, ROUTING_PROFILES } from "../../core/decision.ts";
-import { ESCALATIONS } from "../../core/session.ts";
+import { ROUTING_PROFILES } from "../../core/controls.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { MESSAGE_ROLES } from "../../formats/anthropic/read-request.ts";
 import { DIMENSIONS_MAX, ENCODINGS } from "../../formats/endpoints/read-request.ts";
 import { CHOICES_MAX } from "../../formats/openai-chat/read-request.ts";
 import { INPUT_ROLES, TOP_LOGPROBS_MAX } from "../../formats/openai-responses/read-request.ts";
-import { COST_USD_MAX, SCORE_MAX, SESSION_CHARS_MAX } from "../../formats/service/controls.ts";
-import { AnyObject, AnyText, Flag, named, optional, Quality, Texts, TierName } from "../openapi/schema.ts";
+import { controlFields } from "../openapi/controls.ts";
+import { AnyObject, AnyText, Flag, named, optional, Texts, TierName } from "../openapi/schema.ts";
 
 export const between = (minimum: number, maximum: number): TSchema => Type.Number({ minimum, maximum });
 const outputTokens = (minimum: number): TSchema => Type.Integer({ minimum, maximum: OUTPUT_TOKENS_MAX });
-
-export const controls = {
-  service_profile: optional(Type.Enum([...ROUTING_PROFILES], { default: "auto" })),
-  // Vendors have a field of this name, so without that profile it may be anything.
-  service_tier: Type.Optional(Type.Unknown({ description: "A tier; counts only when service_profile is tier." })),
-  service_tier_floor: optional(TierName),
-  service_tier_ceiling: optional(TierName),
-  service_max_cost: optional(Type.Number({ minimum: 0, maximum: COST_USD_MAX, description: "USD per request." })),
-  service_bfcl_min: optional(
-    Type.Number({ minimum: 0, maximum: SCORE_MAX, description: "From 0 to 100; above, no model qualifies." }),
-  ),
-  service_code_quality: optional(Quality),
-  service_chat_quality: optional(Quality),
-  service_host_order: optional(Type.Enum([...HOST_ORDERS])),
-  service_session: optional(Type.String({ minLength: 1, maxLength: SESSION_CHARS_MAX })),
-  service_escalate: optional(Type.Enum([...ESCALATIONS])),
-};
 
 /** Two profiles need another field beside them: another profile, or that field. */
 const needs = (profile: string, field: string, schema: object): object => ({
@@ -111,7 +93,7 @@ export const ChatRequestSchema = named(
     tool_choice: optional(Type.Union([AnyText, AnyObject])),
     parallel_tool_calls: optional(Flag),
     ...samplingFields,
-    ...controls,
+    ...controlFields,
   },
   { ...open, allOf: PROFILE_NEEDS },
 );
@@ -126,7 +108,7 @@ export const CompletionRequestSchema = named(
     best_of: optional(Type.Integer({ minimum: 1, maximum: CHOICES_MAX, description: "The same as n." })),
     logprobs: optional(Type.Literal(false)),
     ...samplingFields,
-    ...controls,
+    ...controlFields,
   },
   { ...open, allOf: PROFILE_NEEDS },
 );
@@ -145,7 +127,7 @@ export const MessagesRequestSchema = named(
     stop_sequences: optional(Texts),
     thinking: optional(AnyObject),
     metadata: optional(AnyObject),
-    ...controls,
+    ...controlFields,
   },
   { ...open, allOf: PROFILE_NEEDS },
 );
@@ -216,7 +198,7 @@ export const ResponsesRequestSchema = named(
     background: optional(Flag),
     previous_response_id: optional(AnyText),
     conversation: Conversation,
-    ...controls,
+    ...controlFields,
   },
   { ...open, allOf: PROFILE_NEEDS },
 );
@@ -230,7 +212,7 @@ export const CompactRequestSchema = named(
     instructions: optional(AnyText),
     previous_response_id: optional(AnyText),
     conversation: Conversation,
-    ...controls,
+    ...controlFields,
   },
   { ...open, allOf: PROFILE_NEEDS },
 );
@@ -285,7 +267,7 @@ export const questionFields = {
   messages: optional(ChatMessages),
   profile: optional(Type.Enum([...ROUTING_PROFILES])),
   model: optional(AnyText),
-  ...controls,
+  ...controlFields,
 };
 
 export const RoutingDebugRequestSchema = named(

@@ -4,7 +4,8 @@
 import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, isUnread, OUTPUT_TOKENS_MAX, withUnread } from "../../core/chat.ts";
-import { type Controls, type Decision, ROUTING_PROFILES } from "../../core/decision.ts";
+import { ROUTING_PROFILES } from "../../core/controls.ts";
+import type { Controls, Decision } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
 import type { FormattedRequest } from "../../formats/bridge.ts";
 import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";

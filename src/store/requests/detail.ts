@@ -1,6 +1,7 @@
 // Details of a request as JSON, for the page of that request. The JSON is short, because every request stores it.
 // Reading it needs the row of the log as well.
 
+import { REQUEST_CONTROLS, unsetValues } from "../../core/controls.ts";
 import type { Candidate, Controls, Decision, HostChoice } from "../../core/decision.ts";
 import type { RequestSummary } from "../../core/requests/fields.ts";
 import type { RequestDetail } from "../../core/requests/log.ts";
@@ -123,21 +124,19 @@ function readSession(stored: StoredSession, { session: id, sessionState }: Reque
   return { id, cachedTokens: 0, escalation: 0, ...rest, ...stored };
 }
 
-/** Without the name of the session, which is the client's own text. */
+/** Without the client's own text. Null where the request set no control, as most do. */
 function controlsOf({ controls }: Decision): Controls | null {
   if (controls === undefined || !asksForSomething(controls)) return null;
   const { unknown: _, ...asked } = controls;
-  return { ...asked, session: null };
+  return { ...asked, ...NOT_LOGGED };
 }
 
-/** Whether the request set any routing control; most set none. */
 function asksForSomething(controls: Controls): boolean {
-  const { profile, tierFloor, tierCeiling, maxCostUsd, toolScoreMin } = controls;
-  const { codeQuality, chatQuality, hostOrder, escalate = null } = controls;
-  const isBound = tierFloor !== null || tierCeiling !== null || maxCostUsd !== null || toolScoreMin !== null;
-  const isGuided = codeQuality !== null || chatQuality !== null || hostOrder !== null || escalate !== null;
-  return profile !== "auto" || isBound || isGuided;
+  return LOGGED.some(({ name, takes }) => (controls[name] ?? null) !== takes.unset);
 }
+
+const LOGGED = REQUEST_CONTROLS.filter(({ isPrivate = false }) => !isPrivate);
+const NOT_LOGGED = unsetValues(REQUEST_CONTROLS.filter(({ isPrivate = false }) => isPrivate));
 
 function readDecision(stored: StoredDecision, summary: RequestSummary): Decision {
   const { cost, baseline, removed, resting = {}, tokens, score, isSure = null, ...others } = stored;

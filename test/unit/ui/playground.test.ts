@@ -21,7 +21,7 @@ describe("the draft", () => {
           ...EMPTY_DRAFT,
           prompt,
           system,
-          floor: "LIGHT",
+          controls: { tierFloor: "LIGHT" },
           turns: [{ role: "user" as const, content: prompt }],
         };
         expect(draftFrom(draftFragment(draft))).toEqual(draft);
@@ -34,7 +34,8 @@ describe("the draft", () => {
   });
 
   test("asks what it would send", () => {
-    const draft = { ...EMPTY_DRAFT, prompt: "Hi", system: "Be brief.", ceiling: "LIGHT", maxCost: "0.01", code: "2" };
+    const controls = { tierCeiling: "LIGHT", maxCostUsd: "0.01", codeQuality: "2" };
+    const draft = { ...EMPTY_DRAFT, prompt: "Hi", system: "Be brief.", controls };
     expect(questionOf({ ...draft, profileId: "profile_1" })).toEqual({
       prompt: "Hi",
       system_prompt: "Be brief.",
@@ -72,6 +73,7 @@ describe("the draft", () => {
       others: ["profile:", 1, "tier:NANO", "a", "b"],
       mode: "odd",
       floor: {},
+      controls: { maxCostUsd: 1, unheard: "of" },
       cap: null,
       unheard: "of",
     };
@@ -80,11 +82,17 @@ describe("the draft", () => {
       turns: [{ role: "user", content: "y" }],
       others: ["profile:", "tier:NANO", "a"],
     });
-    expect(draftFrom(writeFragment({ turns: "no", others: 3 }))).toEqual(EMPTY_DRAFT);
+    expect(draftFrom(writeFragment({ turns: "no", others: 3, controls: ["LIGHT"] }))).toEqual(EMPTY_DRAFT);
+  });
+
+  test("reads the controls of a link that an earlier version made", () => {
+    const controls = { tierFloor: "NANO", tierCeiling: "LIGHT", codeQuality: "1", chatQuality: "2" };
+    const earlier = { floor: "NANO", ceiling: "LIGHT", code: "1", chat: "2", maxCost: "0.01", bfcl: "70" };
+    expect(draftFrom(writeFragment(earlier)).controls).toEqual({ ...controls, maxCostUsd: "0.01", toolScoreMin: "70" });
   });
 
   test("becomes the rules of a profile", () => {
-    const draft = { ...EMPTY_DRAFT, mode: "tier" as const, tier: "SIMPLE", bfcl: "80" };
+    const draft = { ...EMPTY_DRAFT, mode: "tier" as const, tier: "SIMPLE", controls: { toolScoreMin: "80" } };
     expect(rulesOf(draft)).toMatchObject({ tierFloor: "SIMPLE", tierCeiling: "SIMPLE", bfclMin: 80, maxCostUsd: null });
   });
 });

@@ -4,9 +4,8 @@ import { useLoad } from "../../api.ts";
 import { Button, Segmented } from "../../kit/button.tsx";
 import { SelectField, TextArea, TextField } from "../../kit/field.tsx";
 import { TIER_OPTIONS } from "../../kit/tier.tsx";
-import { TierRange } from "../../kit/tier-range.tsx";
+import { ControlFields } from "../../parts/control-fields.tsx";
 import { type Draft, parsedTools } from "../../parts/playground-draft.ts";
-import { Quality } from "../../parts/quality.tsx";
 import type { List, Model, Profile } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
@@ -161,12 +160,14 @@ export function Controls({ draft, set, profiles }: FormProps & { readonly profil
           onChange={(model) => set({ model })}
         />
       )}
-      <TierRange floor={draft.floor} ceiling={draft.ceiling} onChange={(floor, ceiling) => set({ floor, ceiling })} />
-      <div class="pair">
-        <Quality label={TEXT.code} value={draft.code} onChange={(code) => set({ code })} />
-        <Quality label={TEXT.chat} value={draft.chat} onChange={(chat) => set({ chat })} />
-      </div>
-      <Limits draft={draft} set={set} />
+      <ControlFields texts={draft.controls} onChange={(controls) => set({ controls })}>
+        <TextField
+          label={TEXT.outputTokens}
+          value={draft.cap}
+          onInput={(cap) => set({ cap })}
+          placeholder={TEXT.auto}
+        />
+      </ControlFields>
     </section>
   );
 }
@@ -175,25 +176,4 @@ export function Controls({ draft, set, profiles }: FormProps & { readonly profil
 function useChatModels(): readonly Model[] {
   const all = useLoad<List<Model>>("/api/models").data?.data ?? [];
   return all.filter(({ tier }) => tier !== null);
-}
-
-/** What the request may cost, must score and may write. */
-function Limits({ draft, set }: FormProps) {
-  return (
-    <div class="pair three">
-      <TextField
-        label={TEXT.maxCostUsd}
-        value={draft.maxCost}
-        onInput={(maxCost) => set({ maxCost })}
-        placeholder={TEXT.none}
-      />
-      <TextField
-        label={TEXT.minBfclScore}
-        value={draft.bfcl}
-        onInput={(bfcl) => set({ bfcl })}
-        placeholder={TEXT.none}
-      />
-      <TextField label={TEXT.outputTokens} value={draft.cap} onInput={(cap) => set({ cap })} placeholder={TEXT.auto} />
-    </div>
-  );
 }

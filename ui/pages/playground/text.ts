@@ -71,11 +71,6 @@ export const examples = "Examples";
 export const profile = "Profile";
 export const routing = "Routing";
 export const automatic = "Automatic";
-export const code = "Code";
-export const chat = "Chat";
-export const maxCostUsd = "Max cost, USD";
-export const none = "none";
-export const minBfclScore = "Min BFCL score";
 export const outputTokens = "Output tokens";
 export const auto = "auto";
 

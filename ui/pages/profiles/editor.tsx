@@ -1,18 +1,17 @@
 // The editor of a profile, beside the replay of the last requests under the edited rules.
 
 import { useState } from "preact/hooks";
-import { HOST_ORDERS, type HostOrder } from "../../../src/core/decision.ts";
-import { ESCALATIONS, type EscalationPolicy } from "../../../src/core/session.ts";
+import { PROFILE_CONTROLS } from "../../../src/core/controls.ts";
 import { call, useLoad } from "../../api.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
-import { Check, SelectField, TextField } from "../../kit/field.tsx";
+import { Check, TextField } from "../../kit/field.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Table } from "../../kit/table.tsx";
 import { useTask } from "../../kit/task.tsx";
-import { TierRange } from "../../kit/tier-range.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { Capabilities } from "../../parts/capabilities.tsx";
-import { Quality } from "../../parts/quality.tsx";
+import { ControlFields } from "../../parts/control-fields.tsx";
+import { type ControlTexts, ruleValue, textsOf } from "../../parts/control-values.ts";
 import { Replay } from "../../parts/replay.tsx";
 import { go, hrefTo, useUnsaved } from "../../router.ts";
 import type { List, Model, Profile, Rules } from "../../types.ts";
@@ -112,90 +111,29 @@ interface RuleFieldsProps {
   readonly set: (change: Partial<Rules>) => void;
 }
 
-const HOST_CHOICES = ["", ...HOST_ORDERS].map((value) => ({ value, label: value || TEXT.asConfigured }));
-
 /** One field per rule. */
 function RuleFields({ rules, set }: RuleFieldsProps) {
-  const quality = (value: number | null): string => (value === null ? "" : String(value));
+  const texts = textsOf(({ rule = "" }) => fieldOf(rules, rule));
+  const change = (next: ControlTexts): void => {
+    const changed = PROFILE_CONTROLS.filter(({ name }) => (texts[name] ?? "") !== (next[name] ?? ""));
+    set(Object.fromEntries(changed.map(({ name, rule, takes }) => [rule, ruleValue(takes, next[name] ?? "")])));
+  };
   return (
     <>
-      <TierRange
-        floor={rules.tierFloor}
-        ceiling={rules.tierCeiling}
-        onChange={(tierFloor, tierCeiling) => set({ tierFloor, tierCeiling })}
-      />
-      <div class="pair">
-        <Quality
-          label={TEXT.code}
-          value={quality(rules.codeQuality)}
-          onChange={(value) => set({ codeQuality: numberOrNull(value) })}
-        />
-        <Quality
-          label={TEXT.chat}
-          value={quality(rules.chatQuality)}
-          onChange={(value) => set({ chatQuality: numberOrNull(value) })}
-        />
-      </div>
-      <LimitFields rules={rules} set={set} />
+      <ControlFields texts={texts} onChange={change} />
       <Capabilities
         legend={TEXT.requiredCapabilities}
         chosen={rules.capabilities}
         onChange={(capabilities) => set({ capabilities })}
       />
       <ModelLists rules={rules} set={set} />
-      <SelectField
-        label={TEXT.hostOrder}
-        value={rules.hostOrder ?? ""}
-        options={HOST_CHOICES}
-        onChange={(order) => set({ hostOrder: order === "" ? null : (order as HostOrder) })}
-        hint={TEXT.hostOrderHint}
-      />
       <fieldset>
         <legend>{TEXT.namedModels}</legend>
         <Check label={TEXT.honourModel} isOn={rules.honourModel} onChange={(honourModel) => set({ honourModel })} />
         <p class="hint">{TEXT.honourModelHint}</p>
       </fieldset>
-      <SelectField
-        label={TEXT.escalation}
-        hint={TEXT.escalationHint}
-        value={rules.escalate ?? ""}
-        options={[{ value: "", label: TEXT.usual }, ...ESCALATIONS.map((value) => ({ value, label: value }))]}
-        onChange={(value) => set({ escalate: value === "" ? null : (value as EscalationPolicy) })}
-      />
     </>
   );
-}
-
-/** The cost stays text: the gateway reads decimal text, and a number here would round it. */
-function LimitFields({ rules, set }: RuleFieldsProps) {
-  return (
-    <div class="pair">
-      <TextField
-        label={TEXT.maxCostPerRequest}
-        type="number"
-        step="any"
-        min="0"
-        value={rules.maxCostUsd ?? ""}
-        onInput={(text) => set({ maxCostUsd: text.trim() === "" ? null : text.trim() })}
-        placeholder={TEXT.none}
-      />
-      <TextField
-        label={TEXT.minBfclScore}
-        type="number"
-        min="0"
-        max="100"
-        step="any"
-        value={rules.bfclMin === null ? "" : String(rules.bfclMin)}
-        onInput={(text) => set({ bfclMin: numberOrNull(text) })}
-        placeholder={TEXT.none}
-      />
-    </div>
-  );
-}
-
-/** An empty field is no rule. */
-function numberOrNull(text: string): number | null {
-  return text.trim() === "" ? null : Number(text);
 }
 
 /** An empty list of allowed models means that all are allowed, and is saved as none. */
@@ -236,29 +174,22 @@ function ModelLists({ rules, set }: RuleFieldsProps) {
   );
 }
 
-/** Every field by its name in a list of changes; the compiler misses none. */
-const LABELS: Readonly<Record<keyof Content, string>> = {
-  name: "name",
-  description: "description",
-  tierFloor: TEXT.lowestTier,
-  tierCeiling: TEXT.highestTier,
-  capabilities: "capabilities",
-  maxCostUsd: TEXT.maxCost,
-  bfclMin: TEXT.bfclScore,
-  codeQuality: "code",
-  chatQuality: "chat",
-  allowedModels: TEXT.allowedModels,
-  blockedModels: TEXT.blockedModels,
-  honourModel: TEXT.namedModels.toLowerCase(),
-  hostOrder: TEXT.hostOrder.toLowerCase(),
-  escalate: TEXT.escalation.toLowerCase(),
-};
+/** Every field by its name in a list of changes. */
+const LABELS: readonly (readonly [field: string, label: string])[] = [
+  ["name", TEXT.name],
+  ["description", TEXT.description],
+  ...PROFILE_CONTROLS.map(({ rule, label = rule }) => [rule, label] as const),
+];
 
-/** "lowest tier: none → LIGHT", one for each field that differs. */
+/** "Lowest tier: none → LIGHT", one for each field that differs. */
 function differences(before: Content, after: Content): readonly string[] {
-  return (Object.keys(LABELS) as (keyof Content)[])
-    .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
-    .map((field) => `${LABELS[field]}: ${worded(before[field])} → ${worded(after[field])}`);
+  return LABELS.filter(
+    ([field]) => JSON.stringify(fieldOf(before, field)) !== JSON.stringify(fieldOf(after, field)),
+  ).map(([field, label]) => `${label}: ${worded(fieldOf(before, field))} → ${worded(fieldOf(after, field))}`);
+}
+
+function fieldOf(content: object, field: string): unknown {
+  return (content as Readonly<Record<string, unknown>>)[field];
 }
 
 /** Short enough for one line. */

@@ -1,6 +1,7 @@
 // Profiles: saved rules that a key puts on its requests. The list, and the way to the editor.
 
 import { useRef, useState } from "preact/hooks";
+import { PROFILE_CONTROLS } from "../../../src/core/controls.ts";
 import { useLoad } from "../../api.ts";
 import { ago, percent, plural, usd, utc } from "../../format.ts";
 import { useShortcuts } from "../../keyboard.ts";
@@ -16,20 +17,7 @@ import { ProfileEditor } from "./editor.tsx";
 import * as TEXT from "./text.ts";
 
 /** A profile that allows everything. */
-const NO_RULES: Rules = {
-  tierFloor: null,
-  tierCeiling: null,
-  capabilities: [],
-  maxCostUsd: null,
-  bfclMin: null,
-  codeQuality: null,
-  chatQuality: null,
-  allowedModels: null,
-  blockedModels: [],
-  honourModel: false,
-  hostOrder: null,
-  escalate: null,
-};
+const NO_RULES = Object.fromEntries(PROFILE_CONTROLS.map(({ rule, takes }) => [rule, takes.unset])) as unknown as Rules;
 
 /** `/profiles/new` is the editor of a new one, any other id that of a saved one. */
 export function Profiles() {

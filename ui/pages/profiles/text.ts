@@ -42,11 +42,6 @@ export const descriptionHint = "What is it for?";
 export const unsavedChanges = "Unsaved changes";
 export const undo = "Undo";
 export const saveProfile = "Save profile";
-export const code = "Code";
-export const chat = "Chat";
-export const maxCostPerRequest = "Max cost per request, USD";
-export const none = "none";
-export const minBfclScore = "Min BFCL score";
 export const requiredCapabilities = "Required capabilities";
 export const modelRules = "Allowed and blocked models";
 export const model = "Model";
@@ -57,19 +52,6 @@ export const blockModel = (model: string) => `Block ${model}`;
 export const namedModels = "Named models";
 export const honourModel = "Use the model that a client names";
 export const honourModelHint = "For apps with a model picker: “auto” is routed; any other model is used as chosen.";
-export const escalation = "Escalation";
-export const escalationHint =
-  "Raises the tier of a conversation when tool calls fail or repeat, or the user says the answer is wrong.";
-export const usual = "Default (normal)";
-export const hostOrder = "Host order";
-export const hostOrderHint = "Which host of a model is tried first.";
-export const asConfigured = "As configured";
-export const bfclScore = "BFCL score";
-export const lowestTier = "lowest tier";
-export const highestTier = "highest tier";
-export const maxCost = "max cost";
-export const allowedModels = "allowed models";
-export const blockedModels = "blocked models";
 export const selectedCount = (count: number) => `${count} selected`;
 
 // profile-keys.tsx

@@ -3,6 +3,7 @@
 
 /// <reference types="vite/types/importMeta.d.ts" />
 
+import { REQUEST_CONTROLS } from "../../../src/core/controls.ts";
 import type { Controls } from "../../../src/core/decision.ts";
 import type { ClientPaths } from "../../../src/formats/paths.ts";
 import type { RequestDetail } from "../../types.ts";
@@ -62,23 +63,8 @@ function bodyOf(detail: RecordedRequest, path: string, example: object): string 
   });
 }
 
-/** The controls that a decision records, and the request fields that set them. */
-const FIELDS: readonly (readonly [keyof Controls, string])[] = [
-  ["forcedTier", "service_tier"],
-  ["tierFloor", "service_tier_floor"],
-  ["tierCeiling", "service_tier_ceiling"],
-  ["maxCostUsd", "service_max_cost"],
-  ["toolScoreMin", "service_bfcl_min"],
-  ["codeQuality", "service_code_quality"],
-  ["chatQuality", "service_chat_quality"],
-];
-
 /** Only what the request asked for. */
 function controlsOf(controls: Partial<Controls>): Record<string, unknown> {
-  const { profile = "auto" } = controls;
-  const set = FIELDS.filter(([name]) => controls[name] !== undefined && controls[name] !== null);
-  return {
-    ...(profile === "auto" ? {} : { service_profile: profile }),
-    ...Object.fromEntries(set.map(([name, field]) => [field, controls[name]])),
-  };
+  const asked = REQUEST_CONTROLS.map(({ name, field, takes }) => [field, controls[name] ?? takes.unset, takes.unset]);
+  return Object.fromEntries(asked.filter(([, value, unset]) => value !== unset));
 }

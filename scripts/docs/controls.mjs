@@ -1,0 +1,16 @@
+// @ts-check
+// Renders the table of docs/reference/request-fields.md from the table of routing controls.
+
+/** @param {string} _root @param {import("../docs.mjs").Load} load */
+export async function render(_root, load) {
+  const { REQUEST_CONTROLS, describeValues, takesInProfile } = await load("core/controls.ts");
+  /** @type {readonly (import("../../src/core/controls.ts").RequestControl)[]} */
+  const controls = REQUEST_CONTROLS;
+  const rows = controls.map((control) => {
+    const { field, rule, help, default: usual = "none" } = control;
+    const inProfile = rule === undefined ? "" : `\`${rule}\``;
+    return `| \`${field}\` | ${describeValues(takesInProfile(control))} | ${usual} | ${inProfile} | ${help} |`;
+  });
+  const text = ["| field | values | default | in a profile | meaning |", "|---|---|---|---|---|", ...rows].join("\n");
+  return [{ path: "docs/reference/request-fields.md", block: "controls", text }];
+}

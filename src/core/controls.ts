@@ -1,0 +1,329 @@
+// The one table of routing controls: what a request asks of the router with a `service_*` field, and what a profile asks
+// of it for all requests of its keys. Reading, checks, OpenAPI, command line, dashboard and reference pages come from it.
+
+import { CAPABILITIES, type Capability } from "./model.ts";
+import { ESCALATIONS } from "./session.ts";
+import { TIERS } from "./tiers.ts";
+
+export const ROUTING_PROFILES = ["auto", "tier", "direct"] as const;
+
+export type Quality = 0 | 1 | 2;
+
+export const HOST_ORDERS = ["cheapest", "fastest", "balanced"] as const;
+/** In which order the hosts of a model are tried. */
+export type HostOrder = (typeof HOST_ORDERS)[number];
+
+/** A row has a `field` where a request may set the control, and a `rule` where a profile may. */
+export type Control =
+  | (Row & { readonly field: string; readonly takes: AskedTakes })
+  | (Row & { readonly rule: string; readonly takes: Takes });
+
+interface Row {
+  /** The field of a request. */
+  readonly field?: string;
+  /** The name in /api/profiles. */
+  readonly rule?: string;
+  /** The flag of `switchyard route` and `switchyard profiles set`. */
+  readonly flag?: string;
+  /** The only `service_profile` that the field counts with, and that cannot do without the field. */
+  readonly onlyWith?: (typeof ROUTING_PROFILES)[number];
+  /** The value is the client's own text, which the request log does not keep. */
+  readonly isPrivate?: true;
+  /** Its name in the forms of the dashboard. Without one, it is not in them. */
+  readonly label?: string;
+  /** A rule in a few words, with `{}` for its value; the label and the value where this is left out. */
+  readonly chip?: string;
+  /** What counts where nobody sets it; nothing is asked for where this is left out. */
+  readonly default?: string;
+  /** What it does, in one sentence. */
+  readonly help: string;
+}
+
+/** Which values a control takes. `unset` is the value of one that nobody set. */
+export type Takes = AskedTakes | Switch | List<unknown>;
+type AskedTakes = Choice<unknown> | QualityTaken | Amount | NumberTaken | Text;
+
+interface Choice<Value> {
+  readonly kind: "choice";
+  readonly choices: readonly string[];
+  readonly unset: Value;
+}
+
+interface QualityTaken {
+  readonly kind: "quality";
+  readonly unset: Quality | null;
+}
+
+/** USD. A profile states it as decimal text, which keeps its digits. */
+interface Amount {
+  readonly kind: "amount";
+  readonly max: number;
+  readonly unset: number | null;
+}
+
+interface NumberTaken {
+  readonly kind: "number";
+  readonly min: number;
+  readonly max: number;
+  /** The bound in a profile and on the command line, where that is lower. */
+  readonly profileMax?: number;
+  readonly isWhole: boolean;
+  readonly unset: number | null;
+}
+
+interface Text {
+  readonly kind: "text";
+  readonly charsMax: number;
+  readonly unset: string | null;
+}
+
+interface Switch {
+  readonly kind: "switch";
+  readonly unset: boolean;
+}
+
+/** Words out of `choices`, or ids of models where that is null. */
+interface List<Value> {
+  readonly kind: "list";
+  readonly choices: readonly string[] | null;
+  readonly unset: Value;
+}
+
+function choice<Word extends string, Unset extends Word | null>(
+  choices: readonly Word[],
+  unset: Unset,
+): Choice<Word | Unset> {
+  return { kind: "choice", choices, unset };
+}
+
+const number = (bounds: Omit<NumberTaken, "kind" | "unset">): NumberTaken => ({
+  kind: "number",
+  ...bounds,
+  unset: null,
+});
+const tier = choice(TIERS, null);
+const quality: QualityTaken = { kind: "quality", unset: null };
+/** No request costs more; a larger number is a mistake. */
+const amount: Amount = { kind: "amount", max: 1e9, unset: null };
+/** A name of a session is short; a prompt is not one. */
+const sessionName: Text = { kind: "text", charsMax: 256, unset: null };
+const off: Switch = { kind: "switch", unset: false };
+
+const capabilities: List<readonly Capability[]> = { kind: "list", choices: CAPABILITIES, unset: [] };
+const anyModels: List<readonly string[] | null> = { kind: "list", choices: null, unset: null };
+const noModels: List<readonly string[]> = { kind: "list", choices: null, unset: [] };
+
+/** In the order of the reference page. Names of rows stand in stored profiles and decisions, so they stay as they are. */
+export const CONTROLS = {
+  profile: {
+    field: "service_profile",
+    takes: choice(ROUTING_PROFILES, "auto"),
+    default: "`auto`",
+    help: "Who chooses: `auto` the router, `tier` the field `service_tier`, `direct` the field `model`.",
+  },
+  forcedTier: {
+    field: "service_tier",
+    flag: "tier",
+    takes: tier,
+    onlyWith: "tier",
+    help: "Exactly this tier, with `service_profile: tier`.",
+  },
+  tierFloor: {
+    field: "service_tier_floor",
+    rule: "tierFloor",
+    flag: "floor",
+    takes: tier,
+    label: "Lowest tier",
+    chip: "{} or higher",
+    help: "No model below this tier.",
+  },
+  tierCeiling: {
+    field: "service_tier_ceiling",
+    rule: "tierCeiling",
+    flag: "ceiling",
+    takes: tier,
+    label: "Highest tier",
+    chip: "Up to {}",
+    help: "No model above this tier; beats a floor.",
+  },
+  capabilities: {
+    rule: "capabilities",
+    flag: "needs",
+    takes: capabilities,
+    label: "Required capabilities",
+    chip: "Needs {}",
+    help: "What every model must be able to do.",
+  },
+  maxCostUsd: {
+    field: "service_max_cost",
+    rule: "maxCostUsd",
+    flag: "max-cost",
+    takes: amount,
+    label: "Max cost, USD",
+    chip: "Max {}",
+    help: "USD that the request may cost, by `costEstimate`, which counts no cache.",
+  },
+  toolScoreMin: {
+    field: "service_bfcl_min",
+    rule: "bfclMin",
+    flag: "bfcl-min",
+    // Above 100 no model qualifies, and the filter is set aside like any other that leaves none.
+    takes: number({ min: 0, max: 1_000_000, profileMax: 100, isWhole: false }),
+    label: "Min BFCL score",
+    chip: "BFCL ≥ {}",
+    help: "Function-calling score that a model needs; counts only if the request has tools.",
+  },
+  codeQuality: {
+    field: "service_code_quality",
+    rule: "codeQuality",
+    flag: "code-quality",
+    takes: quality,
+    label: "Code",
+    help: "Floor for coding: 0 is fast, 1 balanced (STANDARD), 2 best (COMPLEX).",
+  },
+  chatQuality: {
+    field: "service_chat_quality",
+    rule: "chatQuality",
+    flag: "chat-quality",
+    takes: quality,
+    label: "Chat",
+    help: "Floor for everything else: 0 is fast, 1 balanced (LIGHT), 2 best (STANDARD).",
+  },
+  allowedModels: {
+    rule: "allowedModels",
+    flag: "allow",
+    takes: anyModels,
+    label: "Allowed models",
+    chip: "{} allowed",
+    help: "Only these models.",
+  },
+  blockedModels: {
+    rule: "blockedModels",
+    flag: "block",
+    takes: noModels,
+    label: "Blocked models",
+    chip: "{} blocked",
+    help: "None of these models.",
+  },
+  honoursModel: {
+    rule: "honourModel",
+    flag: "honour-model",
+    takes: off,
+    label: "Use the model that a client names",
+    chip: "Named models used",
+    help: "A model that the client names is used as with `direct`. `auto` is routed, and listed first by /v1/models.",
+  },
+  hostOrder: {
+    field: "service_host_order",
+    rule: "hostOrder",
+    flag: "host-order",
+    takes: choice(HOST_ORDERS, null),
+    label: "Host order",
+    chip: "Hosts: {}",
+    default: "the profile's, else `routing.hostOrder`",
+    help: "In which order the hosts of a model are tried.",
+  },
+  session: {
+    field: "service_session",
+    takes: sessionName,
+    isPrivate: true,
+    default: "found in the request",
+    help: "Names the session, so that its requests stay with one model, key and host.",
+  },
+  escalate: {
+    field: "service_escalate",
+    rule: "escalate",
+    flag: "escalate",
+    takes: choice(ESCALATIONS, null),
+    label: "Escalation",
+    default: "the profile's, else `normal`",
+    help: "How much evidence of failure in the messages it takes to raise the tier.",
+  },
+} as const satisfies Readonly<Record<string, Control>>;
+
+type Rows = typeof CONTROLS;
+export type ControlName = keyof Rows;
+
+/** What a request asked for, by the name of the row. */
+export type AskedValues = {
+  readonly [Name in ControlName as Rows[Name] extends { field: string } ? Name : never]: Rows[Name]["takes"]["unset"];
+};
+
+/** What a profile asks for, by the name of the row. */
+export type RuleValues = {
+  readonly [Name in ControlName as Rows[Name] extends { rule: string } ? Name : never]: Rows[Name]["takes"]["unset"];
+};
+
+/** A profile's values as /api/profiles shows them. */
+export type ProfileRules = {
+  readonly [Name in keyof RuleValues as Rows[Name]["rule"]]: Rows[Name]["takes"] extends Amount
+    ? string | null
+    : RuleValues[Name];
+};
+
+export type NamedControl = Control & { readonly name: ControlName };
+export type RequestControl = Row & {
+  readonly name: keyof AskedValues;
+  readonly field: string;
+  readonly takes: AskedTakes;
+};
+export type ProfileControl = Row & { readonly name: keyof RuleValues; readonly rule: string; readonly takes: Takes };
+
+const ALL: readonly NamedControl[] = (Object.keys(CONTROLS) as ControlName[]).map((name) => ({
+  name,
+  ...CONTROLS[name],
+}));
+export const REQUEST_CONTROLS = ALL.filter((row): row is RequestControl => row.field !== undefined);
+export const PROFILE_CONTROLS = ALL.filter((row): row is ProfileControl => row.rule !== undefined);
+
+/** What a profile and the command line take, where their bounds are narrower than those of a request. */
+export function takesInProfile({ takes }: Pick<NamedControl, "takes">): Takes {
+  return takes.kind === "number" ? { ...takes, max: takes.profileMax ?? takes.max } : takes;
+}
+
+/** The values that a control takes, in words. */
+export function describeValues(takes: Takes): string {
+  switch (takes.kind) {
+    case "choice":
+      return takes.choices === TIERS ? "tier" : inWords(takes.choices);
+    case "quality":
+      return "0, 1 or 2";
+    case "amount":
+      return "number, at least 0";
+    case "number":
+      return `${takes.isWhole ? "whole number" : "number"}, ${describeBounds(takes)}`;
+    case "text":
+      return `text of at most ${takes.charsMax} characters`;
+    case "switch":
+      return "true or false";
+    case "list":
+      return takes.choices === null ? "ids of models" : `list of ${inWords(takes.choices)}`;
+  }
+}
+
+function describeBounds({ min, max }: NumberTaken): string {
+  return max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`;
+}
+
+function inWords(words: readonly string[]): string {
+  const quoted = words.map((word) => `\`${word}\``);
+  return `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
+}
+
+/** The values that a control takes, as one word behind its flag. */
+export function valueWord({ takes }: Pick<NamedControl, "takes">): string {
+  if (takes.kind === "choice") return takes.choices === TIERS ? "TIER" : takes.choices.join("|");
+  return VALUE_WORDS[takes.kind];
+}
+
+const VALUE_WORDS = { quality: "0|1|2", amount: "USD", number: "NUMBER", text: "TEXT", switch: "on|off", list: "LIST" };
+
+/** Its sentence without Markdown. */
+export function plainHelp({ help }: Pick<NamedControl, "help">): string {
+  return help.replaceAll("`", "");
+}
+
+/** The values of rows that nobody set. */
+export function unsetValues(rows: readonly NamedControl[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(rows.map(({ name, takes }) => [name, takes.unset]));
+}

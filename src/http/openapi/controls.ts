@@ -1,0 +1,65 @@
+// Schemas of routing controls, from their table: as fields of a request, and as rules of a profile.
+
+import { type TSchema, type TSchemaOptions, type TUnsafe, Type } from "typebox";
+import {
+  PROFILE_CONTROLS,
+  type ProfileControl,
+  type ProfileRules,
+  REQUEST_CONTROLS,
+  type Takes,
+  takesInProfile,
+} from "../../core/controls.ts";
+import { AnyText, nullable, optional, Quality } from "./schema.ts";
+
+/** Several times as many as the catalogue has. */
+const MODEL_IDS_MAX = 500;
+
+/** The `service_*` fields of a request. */
+export const controlFields: Readonly<Record<string, TSchema>> = Object.fromEntries(
+  REQUEST_CONTROLS.map(({ field, takes, onlyWith, help }) => {
+    const about = { description: help, ...(takes.unset === null ? {} : { default: takes.unset }) };
+    // Vendors have a field of this name, so without that profile the value may be anything.
+    if (onlyWith !== undefined) return [field, Type.Optional(Type.Unknown(about))];
+    if (takes.kind !== "amount") return [field, optional(schemaOf(takes, about))];
+    return [field, optional(Type.Number({ minimum: 0, maximum: takes.max, ...about }))];
+  }),
+);
+
+/** The rules of a profile as a request states them: each may be left out or null, which means that it does not constrain. */
+export const ruleFields = byRule((row) => optional(schemaOf(takesInProfile(row), { description: row.help })));
+
+/** The rules of a saved profile. Unlike in a request, lists are always there, and an amount is text. */
+export const savedRuleFields = byRule((row) => {
+  const takes = takesInProfile(row);
+  const schema = takes.kind === "amount" ? AnyText : schemaOf(takes, { description: row.help });
+  return takes.unset === null ? nullable(schema) : schema;
+}) as unknown as { readonly [Rule in keyof ProfileRules]: TUnsafe<ProfileRules[Rule]> };
+
+function byRule(write: (row: ProfileControl) => TSchema): Readonly<Record<string, TSchema>> {
+  return Object.fromEntries(PROFILE_CONTROLS.map((row) => [row.rule, write(row)]));
+}
+
+function schemaOf(takes: Takes, about: TSchemaOptions): TSchema {
+  switch (takes.kind) {
+    case "choice":
+      return Type.Enum([...takes.choices], about);
+    case "quality":
+      return Quality;
+    // Text keeps the digits that a JSON number would round.
+    case "amount":
+      return Type.Union(
+        [Type.Number({ minimum: 0 }), Type.String({ pattern: "^\\d{1,12}(\\.\\d{1,27})?(e-?\\d{1,2})?$" })],
+        about,
+      );
+    case "number":
+      return (takes.isWhole ? Type.Integer : Type.Number)({ minimum: takes.min, maximum: takes.max, ...about });
+    case "text":
+      return Type.String({ minLength: 1, maxLength: takes.charsMax, ...about });
+    case "switch":
+      return Type.Boolean(about);
+    case "list":
+      return takes.choices === null
+        ? Type.Array(AnyText, { maxItems: MODEL_IDS_MAX, ...about })
+        : Type.Array(Type.Enum([...takes.choices]), about);
+  }
+}

@@ -1,0 +1,39 @@
+// Values of routing controls as people type them: text, which is empty where nothing is asked for.
+
+import { REQUEST_CONTROLS, type RequestControl, type Takes } from "../../src/core/controls.ts";
+
+/** Texts by the name of the control. */
+export type ControlTexts = Readonly<Record<string, string>>;
+
+/** The controls that forms have a field for. */
+export const FORM_CONTROLS: readonly RequestControl[] = REQUEST_CONTROLS.filter(({ label }) => label !== undefined);
+
+export function textOf(value: unknown): string {
+  return value === null || value === undefined ? "" : String(value);
+}
+
+/** The value as a request has it; undefined where nothing is asked for, or no number is typed yet. */
+export function fieldValue({ kind }: Takes, text: string): unknown {
+  if (text.trim() === "") return undefined;
+  if (kind === "choice" || kind === "text") return text;
+  return Number.isNaN(Number(text)) ? undefined : Number(text);
+}
+
+/** The value as a profile has it. An amount stays text: the gateway reads decimal text, and a number would round it. */
+export function ruleValue({ kind, unset }: Takes, text: string): unknown {
+  if (text.trim() === "") return unset;
+  if (kind === "amount") return text.trim();
+  return kind === "choice" ? text : Number(text);
+}
+
+/** The fields of a request, each with the value that a list of texts gives it. */
+export function fieldsOf(texts: ControlTexts): Readonly<Record<string, unknown>> {
+  const fields = FORM_CONTROLS.map(({ name, field, takes }) => [field, fieldValue(takes, texts[name] ?? "")] as const);
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+}
+
+/** Those texts that are set, of values by the name of the control. */
+export function textsOf(read: (control: RequestControl) => unknown): ControlTexts {
+  const texts = FORM_CONTROLS.map((control) => [control.name, textOf(read(control))] as const);
+  return Object.fromEntries(texts.filter(([, text]) => text !== ""));
+}
