@@ -42,6 +42,7 @@ import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
 import { secretOf } from "./secret.ts";
 import type { SnapshotsContext } from "./snapshots.ts";
+import { type SharedSpeeds, shareSpeeds } from "./speeds.ts";
 import { openSessions, openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
@@ -209,6 +210,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   });
   const sessions = await openSessions(dbs.log, { settings, log, now, worker });
   const records = await openRecords(dbs, { settings, log, metrics, now, worker });
+  const speeds = shareSpeeds(db, { worker, current: () => configuration.snapshots.current(), log });
   const configuration = await openConfiguration(db, {
     ...{ settings, secret, log, now, worker },
     snapshots: {
@@ -217,13 +219,14 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
       framings: wire?.framings,
       onStale: metrics.connectionStale,
       now: context.providerNow,
+      onSpeed: speeds.share,
       openHealth: (current) => openHealth(settings, { current, log, metrics, worker, now: context.providerNow }),
       openCalls,
       services: steadyServices({ ...context, now, metrics, people, money, records, sessions, openCalls }),
     },
   });
   const { snapshots } = configuration;
-  const changes = await followChanges(settings, { people, configuration, log, worker });
+  const changes = await followChanges(settings, { people, configuration, speeds, log, worker });
   const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
   return {
     settings,
@@ -276,14 +279,15 @@ function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
 /** Hears of changes by other processes: a worker from its primary, which listens for all of them. */
 function followChanges(
   { database }: Settings,
-  parts: Pick<AppParts, "people" | "configuration" | "log" | "worker">,
+  parts: Pick<AppParts, "people" | "configuration" | "log" | "worker"> & { readonly speeds: SharedSpeeds },
 ): Promise<ChangeListener> {
-  const { people, configuration, log, worker } = parts;
+  const { people, configuration, speeds, log, worker } = parts;
   const onChange = (): void => {
     people.nudge();
     configuration.versions.nudge();
   };
-  return worker === null ? hearOfChanges(database, onChange, log) : hearFrom(worker, onChange);
+  const hearing = { onChange, onSpeeds: speeds.hear };
+  return worker === null ? hearOfChanges(database, hearing, log) : hearFrom(worker, hearing);
 }
 
 /** Records and money first: what they still write needs the rest. */

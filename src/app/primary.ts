@@ -25,7 +25,7 @@ import type { StopOptions } from "./drain.ts";
 import { lend } from "./lend.ts";
 import { openWindows } from "./limits.ts";
 import { watchedBy } from "./storage.ts";
-import { ACCESS_CHANGED, announceMemory, WORKER_SERVICES, type WorkerSlot } from "./worker.ts";
+import { ACCESS_CHANGED, announceMemory, HOST_SPEEDS, WORKER_SERVICES, type WorkerSlot } from "./worker.ts";
 
 /** Messages between the primary and a worker about the worker's life. */
 export const LIFE = { slot: "slot", started: "started", failed: "failed", stop: "stop", hurry: "hurry" } as const;
@@ -94,7 +94,11 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   let onLost = (): void => undefined;
   const lost = new Promise<void>((resolve) => (onLost = resolve));
   const supervisor = createSupervisor({ count, program, args, log, onStart, onEnd, onLost });
-  const changes = await hearOfChanges(settings.database, () => tellAll(supervisor, ACCESS_CHANGED, null), log);
+  const hearing = {
+    onChange: () => tellAll(supervisor, ACCESS_CHANGED, null),
+    onSpeeds: (text: string) => tellAll(supervisor, HOST_SPEEDS, text),
+  };
+  const changes = await hearOfChanges(settings.database, hearing, log);
   const endAnnouncing = announceMemory(() => supervisor.running().map(({ link }) => link));
   const close = async (): Promise<void> => {
     endAnnouncing();

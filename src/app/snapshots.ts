@@ -8,7 +8,7 @@ import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services, Snapshot } from "../gateway/services.ts";
 import type { Health } from "../providers/health.ts";
 import { createRegistry, type Registry, type RegistryOptions } from "../providers/registry.ts";
-import { createSpeeds } from "../providers/speeds.ts";
+import { createSpeeds, type SpeedSample } from "../providers/speeds.ts";
 import { watchedRows } from "./health.ts";
 
 /** The part of the settings that can change while the process runs. */
@@ -26,6 +26,8 @@ export interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
   /** Opens the health of the first snapshot; later ones share it. */
   readonly openHealth: (current: () => Snapshot) => Health;
   readonly openCalls: Pick<OpenCalls, "openNowOver">;
+  /** Receives the speed of every answer. */
+  readonly onSpeed?: (sample: SpeedSample) => void;
   /** Services that do not change with the configuration. */
   readonly services: Omit<Services, keyof Snapshot | "health">;
 }
@@ -41,7 +43,9 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
   function snapshotOf({ catalog, routing }: Changeable, previous?: Snapshot): Snapshot {
     const options = { formats, auths, framings, onStale, now, previous: previous?.registry };
     const registry = createRegistry(catalog.providers, options);
-    if (previous === undefined) return { catalog, routing, registry, speeds: createSpeeds(context.services.now) };
+    if (previous === undefined) {
+      return { catalog, routing, registry, speeds: createSpeeds(context.services.now, context.onSpeed) };
+    }
     const changed = registry.changedFrom(previous.registry);
     const [before, after] = [hostsByRoute(previous.catalog), hostsByRoute(catalog)];
     const isSame = (route: string): boolean => {
@@ -74,6 +78,6 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
   };
 }
 
-function hostsByRoute({ models }: Catalog): ReadonlyMap<string, HostedModel> {
+export function hostsByRoute({ models }: Catalog): ReadonlyMap<string, HostedModel> {
   return new Map([...models.values()].flatMap(({ hosts }) => hosts.map((host) => [host.route, host])));
 }

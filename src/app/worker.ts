@@ -35,6 +35,8 @@ export const WORKER_SERVICES = {
 export const ACCESS_CHANGED = "access-changed";
 /** News: how much memory the primary process takes up. */
 const PRIMARY_BYTES = "primary-bytes";
+/** News: how fast hosts answered. */
+export const HOST_SPEEDS = "host-speeds";
 const REQUESTS_WRITTEN = "requests-written";
 const LOG_WATCHED = "log-watched";
 

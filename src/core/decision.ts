@@ -65,7 +65,10 @@ export interface RoutingQuestion {
 
 /** How fast a host answers, as observed. Zero where that is not known. */
 export interface HostSpeed {
+  /** Until the first token of a stream. */
   readonly firstMs: number;
+  /** Until the head of an answer that was not streamed, which many hosts send only when the answer is complete. */
+  readonly headMs?: number;
   readonly tokensPerSecond: number;
 }
 

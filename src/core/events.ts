@@ -55,6 +55,10 @@ export const LOG_EVENTS = {
     meaning: "A provider's token counts are missing or cannot be right. `reason` says which. Logged once a minute.",
   },
   // Sessions
+  "speeds.unshared": {
+    level: "debug",
+    meaning: "Observed speeds of hosts could not be sent to other processes. The next ones are.",
+  },
   "sessions.store_away": {
     level: "debug",
     meaning: "Sessions could not be written or read. They stay in memory, and the next try follows in a second.",

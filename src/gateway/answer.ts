@@ -4,12 +4,11 @@ import { type AttemptReport, isFallback } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import { createClientStream, writeClientResponse } from "../formats/bridge.ts";
-import type { WholeResponse } from "../formats/format.ts";
 import { outputTokensOf } from "../formats/provider/output-meter.ts";
 import { type ServiceOutcome, serviceHeaders, writeService } from "../formats/service/service-object.ts";
 import type { Answered, Attempted } from "./attempt/attempt.ts";
 import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
-import type { OpenStream } from "./attempt/try-model.ts";
+import type { OpenStream, Reached } from "./attempt/try-model.ts";
 import type { Call, LastEvent } from "./call.ts";
 import { createCapture, type ResponseCapture } from "./capture.ts";
 import { type RelayTask, relay, type TextSink } from "./relay.ts";
@@ -47,11 +46,17 @@ export interface Ready {
 }
 
 export async function answer(ready: Ready, services: Services): Promise<Answer> {
-  const { whole, stream } = ready.answered.response;
-  return stream === null ? wholeAnswer(ready, whole, services) : streamAnswer(ready, stream, services);
+  const { response } = ready.answered;
+  return response.stream === null
+    ? wholeAnswer(ready, response, services)
+    : streamAnswer(ready, response.stream, services);
 }
 
-async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Services): Promise<Answer> {
+async function wholeAnswer(
+  ready: Ready,
+  { whole, headAt }: Extract<Reached, { stream: null }>,
+  services: Services,
+): Promise<Answer> {
   const { call, reservation, answered } = ready;
   const { usage } = whole;
   const isOutputCounted = usage !== null && usage.buckets.output > 0;
@@ -69,7 +74,8 @@ async function wholeAnswer(ready: Ready, whole: WholeResponse, services: Service
   const assessment = assess(delivered, services);
   const { beganAt, endedAt } = ready.attempted.attempts.at(-1) as AttemptReport;
   const outputTokens = assessment.usage.buckets.output;
-  services.speeds.note(answered.model.route, { firstMs: null, outputTokens, outputMs: endedAt - beganAt });
+  const observed = { firstMs: null, headMs: headAt - beganAt, outputTokens, outputMs: endedAt - beganAt };
+  services.speeds.note(answered.model.route, observed);
   const additions = {
     service: writeService(reservation.decision, assessment),
     usage: assessment.isUsageEstimated ? assessment.usage : null,

@@ -1,4 +1,4 @@
-// Speed of each host, as this process observes it: moving averages of the time to the first token and of the
+// Speed of each host, as all processes observe it: moving averages of the time to the first token and of the
 // tokens a second. Averages are of logarithms, since one answer may take thirty times as long as usual. What is published
 // changes only when an average has really moved. So noise moves no conversation.
 
@@ -8,13 +8,25 @@ import type { HostSpeed, HostSpeeds } from "../core/decision.ts";
 interface ObservedAnswer {
   /** Until the first content of a stream; null for a response that came whole. */
   readonly firstMs: number | null;
+  /** Until the head of a response that came whole. */
+  readonly headMs?: number;
   readonly outputTokens: number;
   /** Time that those tokens took. */
   readonly outputMs: number;
 }
 
+/** What one answer showed, as other processes hear of it; null for what it did not show. */
+export interface SpeedSample {
+  readonly route: string;
+  readonly firstMs: number | null;
+  readonly headMs: number | null;
+  readonly tokensPerSecond: number | null;
+}
+
 export interface Speeds {
   note(route: string, answer: ObservedAnswer): void;
+  /** Counts an answer that another process saw. */
+  learn(sample: SpeedSample): void;
   current(): HostSpeeds;
   /** The speeds of those routes that lead where they led before. Calls that go on under the old ones still note theirs. */
   keeping(isSame: (route: string) => boolean): Speeds;
@@ -55,11 +67,19 @@ class Average {
 
 interface Averages {
   readonly firstMs: Average;
+  readonly headMs: Average;
   readonly tokensPerSecond: Average;
   notedAtMs: number;
 }
 
-export function createSpeeds(now: () => number, averages = new Map<string, Averages>()): Speeds {
+/** Told of every answer that this process saw. */
+type ShareSample = (sample: SpeedSample) => void;
+
+export function createSpeeds(
+  now: () => number,
+  share: ShareSample = () => undefined,
+  averages = new Map<string, Averages>(),
+): Speeds {
   let published: HostSpeeds = new Map();
   let oldestAtMs = Number.POSITIVE_INFINITY;
 
@@ -78,41 +98,51 @@ export function createSpeeds(now: () => number, averages = new Map<string, Avera
     published = next;
   }
 
+  function learn({ route, firstMs, headMs, tokensPerSecond }: SpeedSample): void {
+    let average = averages.get(route);
+    if (average === undefined) {
+      average = { firstMs: new Average(), headMs: new Average(), tokensPerSecond: new Average(), notedAtMs: 0 };
+      averages.set(route, average);
+    }
+    if (firstMs !== null) average.firstMs.note(firstMs);
+    if (headMs !== null) average.headMs.note(headMs);
+    if (tokensPerSecond !== null) average.tokensPerSecond.note(tokensPerSecond);
+    average.notedAtMs = now();
+    const speed = speedOf(average);
+    const shown = published.get(route);
+    if (speed !== null && (shown === undefined || hasMoved(speed, shown))) publish(average.notedAtMs);
+  }
+
   if (averages.size > 0) publish(now());
 
   return {
-    note(route, { firstMs, outputTokens, outputMs }) {
+    note(route, { firstMs, headMs = null, outputTokens, outputMs }) {
       const isRate = outputTokens >= TOKENS_MIN && outputMs >= OUTPUT_MS_MIN;
-      if (firstMs === null && !isRate) return;
-      let average = averages.get(route);
-      if (average === undefined) {
-        average = { firstMs: new Average(), tokensPerSecond: new Average(), notedAtMs: 0 };
-        averages.set(route, average);
-      }
-      if (firstMs !== null) average.firstMs.note(firstMs);
-      if (isRate) average.tokensPerSecond.note((outputTokens / outputMs) * 1000);
-      average.notedAtMs = now();
-      const speed = speedOf(average);
-      const shown = published.get(route);
-      if (speed !== null && (shown === undefined || hasMoved(speed, shown))) publish(average.notedAtMs);
+      if (firstMs === null && headMs === null && !isRate) return;
+      const sample = { route, firstMs, headMs, tokensPerSecond: isRate ? (outputTokens / outputMs) * 1000 : null };
+      learn(sample);
+      share(sample);
     },
+    learn,
     current() {
       if (published.size === 0) return published;
       const nowMs = now();
       if (nowMs - oldestAtMs > KEEP_MS) publish(nowMs);
       return published;
     },
-    keeping: (isSame) => createSpeeds(now, new Map([...averages].filter(([route]) => isSame(route)))),
+    keeping: (isSame) => createSpeeds(now, share, new Map([...averages].filter(([route]) => isSame(route)))),
   };
 }
 
-function speedOf({ firstMs, tokensPerSecond }: Averages): HostSpeed | null {
-  const [first, rate] = [firstMs.value, tokensPerSecond.value];
-  return first === null && rate === null ? null : { firstMs: first ?? 0, tokensPerSecond: rate ?? 0 };
+function speedOf({ firstMs, headMs, tokensPerSecond }: Averages): Required<HostSpeed> | null {
+  const [first, head, rate] = [firstMs.value, headMs.value, tokensPerSecond.value];
+  if (first === null && head === null && rate === null) return null;
+  return { firstMs: first ?? 0, headMs: head ?? 0, tokensPerSecond: rate ?? 0 };
 }
 
-function hasMoved(speed: HostSpeed, shown: HostSpeed): boolean {
-  return isOff(speed.firstMs, shown.firstMs) || isOff(speed.tokensPerSecond, shown.tokensPerSecond);
+function hasMoved(speed: Required<HostSpeed>, { firstMs, headMs = 0, tokensPerSecond }: HostSpeed): boolean {
+  if (isOff(speed.firstMs, firstMs) || isOff(speed.headMs, headMs)) return true;
+  return isOff(speed.tokensPerSecond, tokensPerSecond);
 }
 
 function isOff(average: number, shown: number): boolean {

@@ -85,11 +85,11 @@ const WORTH_MOVING = 3;
 
 /** Nobody knows how fast a host is that was not called of late, so it gets its share of conversations and is measured. */
 function fastest(hosts: readonly HostedModel[], { speeds, session, lastRoute }: HostRules): readonly HostedModel[] {
-  const known = hosts.map(({ route }) => speeds.get(route)).filter((speed) => speed !== undefined);
+  const known = hosts.map(({ route }) => speeds.get(route)).filter(isMeasured);
   const bestMs = Math.min(...known.map(answerMs));
   const timeOf = ({ route }: HostedModel): number => {
     const speed = speeds.get(route);
-    return speed === undefined ? bestMs : answerMs(speed);
+    return isMeasured(speed) ? answerMs(speed) : bestMs;
   };
   const equal = hosts.filter((host) => known.length === 0 || timeOf(host) <= bestMs * EQUAL_SPEED);
   const slower = hosts.filter((host) => !equal.includes(host)).sort((a, b) => timeOf(a) - timeOf(b));
@@ -97,6 +97,11 @@ function fastest(hosts: readonly HostedModel[], { speeds, session, lastRoute }: 
   const last = hosts.find(({ route }) => route === lastRoute);
   if (last === undefined || timeOf(last) > bestMs * WORTH_MOVING) return ordered;
   return [last, ...ordered.filter((host) => host !== last)];
+}
+
+/** Heads of whole answers do not count here: they tell how long an answer was more than how fast its host is. */
+function isMeasured(speed: HostSpeed | undefined): speed is HostSpeed {
+  return speed !== undefined && (speed.firstMs > 0 || speed.tokensPerSecond > 0);
 }
 
 /** A host may cost this many times the cheapest one when it is faster. */
@@ -126,7 +131,7 @@ export function describeHosts(ordered: readonly HostedModel[], { order, resting,
   if (others.length === 0) return TEXT.onlyHost(first.host);
   const names = others.map(({ host, route }) => (resting.has(route) ? TEXT.hostCoolingDown(host) : host));
   const speed = order === "cheapest" ? undefined : speeds.get(first.route);
-  return TEXT.firstHost(first.host, order, speed === undefined ? null : Math.round(speed.firstMs), names);
+  return TEXT.firstHost(first.host, order, isMeasured(speed) ? Math.round(speed.firstMs) : null, names);
 }
 
 /** The models of a decision as their hosts serve them, in the order in which they are tried. */

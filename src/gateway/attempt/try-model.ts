@@ -131,7 +131,8 @@ export interface OpenStream {
 
 /** A response, whole or as a stream that has begun. */
 export type Reached =
-  | { readonly whole: WholeResponse; readonly stream: null }
+  /** `headAt` is when its head came, on the clock of `performance.now()`. */
+  | { readonly whole: WholeResponse; readonly headAt: number; readonly stream: null }
   | { readonly whole: null; readonly stream: OpenStream };
 
 type ReplyResult = { readonly ok: true; readonly answer: Reached } | { readonly ok: false; readonly failure: Failure };
@@ -170,7 +171,8 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const placed = provider.takesTraceparent === true ? { ...headers, ...placeOf(attempted) } : headers;
   const sent = { path, model: model.upstream, body, headers: placed, isStream, beginsWithinMs, signal: call.signal };
   const reply = await transport.send(attempted.keyId === undefined ? sent : { ...sent, keyId: attempted.keyId });
-  const terms = { newEvents: isStream ? newEvents : null, nowMs: services.now(), client: call.format };
+  const headAt = performance.now();
+  const terms = { newEvents: isStream ? newEvents : null, nowMs: services.now(), headAt, client: call.format };
   return tried(await readReply(reply, format, terms), written, redact);
 }
 
@@ -226,18 +228,19 @@ interface ReplyTerms {
   /** Cuts a stream into events; null where a whole response was asked for. */
   readonly newEvents: (() => SseReader) | null;
   readonly nowMs: number;
+  readonly headAt: number;
   readonly client: Call["format"];
 }
 
 async function readReply(
   reply: Reply,
   format: ProviderFormat,
-  { newEvents, nowMs, client }: ReplyTerms,
+  { newEvents, nowMs, headAt, client }: ReplyTerms,
 ): Promise<ReplyResult> {
   if (!reply.ok) return failed({ kind: reply.failure.kind, message: reply.failure.message });
   if (reply.status < 200 || reply.status > 299) return readRefusal(reply, format, nowMs);
   return newEvents === null
-    ? readWhole(reply.body, client, format)
+    ? readWhole({ body: reply.body, headAt, client, format })
     : openStream(reply.body, format.streamReader(newEvents()));
 }
 
@@ -253,13 +256,20 @@ async function readRefusal(
   return failed({ kind: "status", status, message, fault, retryAfterMs });
 }
 
-async function readWhole(body: ReplyBody, client: Call["format"], format: ProviderFormat): Promise<ReplyResult> {
+interface WholeTerms {
+  readonly body: ReplyBody;
+  readonly headAt: number;
+  readonly client: Call["format"];
+  readonly format: ProviderFormat;
+}
+
+async function readWhole({ body, headAt, client, format }: WholeTerms): Promise<ReplyResult> {
   const bytes = await readAll(body, client.endpoint === undefined ? ANSWER_BYTES_MAX : VECTORS_BYTES_MAX);
   if (bytes === null) return failed({ kind: "unreadable", message: TEXT.answerTooLarge });
   if (body.failure !== null) return failed({ ...asUnreadable(body.failure), received: NOTHING_YET });
   const reading = readProviderResponse(client, format, bytes);
   if (!reading.ok) return failed({ kind: "unreadable", message: reading.fault.message, fault: reading.fault });
-  return { ok: true, answer: { whole: reading.response, stream: null } };
+  return { ok: true, answer: { whole: reading.response, headAt, stream: null } };
 }
 
 /** A whole answer has no part that could be read. */

@@ -111,24 +111,27 @@ function createWaiting(store: KeeperOptions["store"], log: Log): Pick<SessionKee
   };
 }
 
-/** Every worker reads what each one tells, so many turns go together. */
+/** Every worker reads the turns of all others, so many travel together. */
 const TELL_MS = 50;
 
-/** At once where the last was told a while ago. Otherwise those of a moment together. */
-export function createTeller(tellAll: (turns: readonly SessionTurn[]) => void): (turn: SessionTurn) => void {
-  let waiting: SessionTurn[] | null = null;
+/** Tells an item at once if the last was told a while ago. Otherwise collects those of a moment and tells them together. */
+export function createTeller<Item = SessionTurn>(
+  tellAll: (items: readonly Item[]) => void,
+  everyMs = TELL_MS,
+): (item: Item) => void {
+  let waiting: Item[] | null = null;
   const end = (): void => {
-    const turns = waiting ?? [];
+    const items = waiting ?? [];
     waiting = null;
-    if (turns.length > 0) begin(turns);
+    if (items.length > 0) begin(items);
   };
-  const begin = (turns: readonly SessionTurn[]): void => {
+  const begin = (items: readonly Item[]): void => {
     waiting = [];
-    setTimeout(end, TELL_MS).unref();
-    tellAll(turns);
+    setTimeout(end, everyMs).unref();
+    tellAll(items);
   };
-  return (turn) => {
-    if (waiting === null) begin([turn]);
-    else waiting.push(turn);
+  return (item) => {
+    if (waiting === null) begin([item]);
+    else waiting.push(item);
   };
 }

@@ -70,7 +70,7 @@ const CatalogHost = Type.Object({
   policyAsOf: nullable(AnyText),
   policySource: nullable(AnyText),
   health: ModelHealthSchema,
-  // As this process observed it of late; null where it did not.
+  // As observed of late; null where it was not.
   firstTokenMs: nullable(Type.Number()),
   tokensPerSecond: nullable(Type.Number()),
 });

@@ -1,5 +1,5 @@
 // Listens to PostgreSQL for changes of keys and profiles by other processes. This is only a hint: polling finds what is
-// missed while the connection is down, and every reconnect counts as a change.
+// missed while the connection is down, and every reconnect counts as a change. Speeds of hosts come the same way.
 
 import type pg from "pg";
 import { sqlitePathOf } from "../../core/db.ts";
@@ -12,6 +12,8 @@ export interface ChangeListener {
 export interface ChangesOptions {
   /** Something may have changed. */
   readonly onChange: () => void;
+  /** Another process says how fast hosts answered. */
+  readonly onSpeeds?: (text: string) => void;
   /** The connection is lost or cannot be opened, and is tried again. Called once until it is back. */
   readonly onLost: (error: Error) => void;
 }
@@ -28,12 +30,14 @@ export async function listenForChanges(database: string, options: ChangesOptions
 
 /** The triggers of the key and profile tables notify this channel. */
 const CHANNEL = "switchyard_access";
+/** Processes notify this one themselves. */
+export const SPEEDS_CHANNEL = "switchyard_speeds";
 /** A server that does not answer in this time counts as away. */
 const CONNECT_MS_MAX = 5_000;
 const RETRY_MS = 1_000;
 
 /** Returns at once; a server that is away now is tried again. */
-function listen(Client: typeof pg.Client, url: string, { onChange, onLost }: ChangesOptions): ChangeListener {
+function listen(Client: typeof pg.Client, url: string, { onChange, onSpeeds, onLost }: ChangesOptions): ChangeListener {
   let current: pg.Client | null = null;
   let timer: NodeJS.Timeout | null = null;
   let isClosed = false;
@@ -57,10 +61,13 @@ function listen(Client: typeof pg.Client, url: string, { onChange, onLost }: Cha
     current = client;
     client.on("error", (error) => lose(client, error));
     client.on("end", () => lose(client, new Error("the connection ended")));
-    client.on("notification", onChange);
+    client.on("notification", ({ channel, payload = "" }) => {
+      if (channel === SPEEDS_CHANNEL) onSpeeds?.(payload);
+      else onChange();
+    });
     client
       .connect()
-      .then(() => client.query(`LISTEN ${CHANNEL}`))
+      .then(() => client.query(`LISTEN ${CHANNEL}; LISTEN ${SPEEDS_CHANNEL}`))
       .then(() => {
         isLost = false;
         // Notifications of the meantime were sent to nobody.

@@ -10,14 +10,17 @@ import { tellNews } from "../../../src/app/configuration.ts";
 import { openHealth } from "../../../src/app/health.ts";
 import { lend } from "../../../src/app/lend.ts";
 import { sharedWrongKeys } from "../../../src/app/people.ts";
-import { announceMemory, openGauges, WORKER_SERVICES, type WorkerSlot } from "../../../src/app/worker.ts";
+import { shareSpeeds } from "../../../src/app/speeds.ts";
+import { announceMemory, HOST_SPEEDS, openGauges, WORKER_SERVICES, type WorkerSlot } from "../../../src/app/worker.ts";
 import { load } from "../../../src/config/load.ts";
 import { readMachine } from "../../../src/config/machine.ts";
 import type { Log } from "../../../src/core/log.ts";
+import type { Model } from "../../../src/core/model.ts";
 import type { SessionTurn } from "../../../src/core/session.ts";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
 import type { Snapshot } from "../../../src/gateway/services.ts";
 import { createTeller } from "../../../src/gateway/sessions/keeper.ts";
+import { createSpeeds, type Speeds } from "../../../src/providers/speeds.ts";
 import { bulkInsert, integer } from "../../../src/store/dialect.ts";
 import { openThread, sqliteOver } from "../../../src/store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer, type ForwardedCall } from "../../../src/store/sqlite/thread.ts";
@@ -100,6 +103,63 @@ test("an error that a worker tells the log about keeps its class, its cause and 
   const message = `${error.message}: no route to host`;
   expect(told[0]).toMatchObject({ type: "StoreUnavailable", message, kind: "unavailable" });
   expect(told.slice(1)).toEqual([expect.stringContaining("odd"), null]);
+});
+
+test("the speed of a host that one worker saw is known in the other, unless its route leads elsewhere there", async () => {
+  const loaded = load({ flags: {}, env: {}, cwd: tmpdir() });
+  if (!loaded.ok) throw new Error("the defaults do not load");
+  const { catalog } = loaded.settings;
+  const [model, moved] = [...catalog.models.values()] as [Model, Model];
+  const elsewhere = new Map(catalog.models).set(moved.id, {
+    ...moved,
+    hosts: moved.hosts.map((host) => ({ ...host, upstream: "another" })),
+  });
+  const catalogs = [catalog, { ...catalog, models: elsewhere }];
+  const known = twoWorkers().map(({ link }, index) => {
+    const speeds: Speeds = createSpeeds(
+      () => 0,
+      (sample) => shared.share(sample),
+    );
+    const current = () => ({ catalog: catalogs[index] ?? catalog, speeds });
+    const shared = shareSpeeds({ kind: "sqlite", query: async () => [] }, { worker: { link }, current, log: LOG });
+    link.on(HOST_SPEEDS, (text) => shared.hear(text as string));
+    return speeds;
+  }) as [Speeds, Speeds];
+  const [one, other] = known;
+  const answer = { firstMs: 900, outputTokens: 100, outputMs: 1_000 };
+  for (let count = 0; count < 5; count += 1) {
+    one.note(moved.route, answer);
+    one.note(model.route, answer);
+    other.note(model.route, { ...answer, firstMs: 300 });
+  }
+  await vi.waitFor(() => expect(one.current().get(model.route)?.firstMs).toBeLessThan(850), 120_000);
+  await vi.waitFor(() => expect(other.current().get(model.route)?.firstMs).toBeGreaterThan(320), 120_000);
+  expect(one.current().get(moved.route)?.firstMs).toBeCloseTo(900);
+  expect(other.current().has(moved.route)).toBe(false);
+});
+
+test("a message about speeds counts once, by whichever way it comes", () => {
+  const loaded = load({ flags: {}, env: {}, cwd: tmpdir() });
+  if (!loaded.ok) throw new Error("the defaults do not load");
+  const { catalog } = loaded.settings;
+  const [model] = [...catalog.models.values()] as [Model];
+  const sent: string[] = [];
+  const query = async (_sql: string, params: readonly unknown[] = []) => {
+    sent.push(String(params[1]));
+    return [];
+  };
+  const learn = vi.fn();
+  const speeds = { ...createSpeeds(() => 0), learn };
+  const context = { worker: null, current: () => ({ catalog, speeds }), log: LOG };
+  const near = shareSpeeds({ kind: "postgres", query }, context);
+  near.share({ route: model.route, firstMs: 9.6, headMs: null, tokensPerSecond: null });
+  const [text = ""] = sent;
+  near.hear(text);
+  expect(learn).not.toHaveBeenCalled();
+  const far = shareSpeeds({ kind: "postgres", query }, context);
+  far.hear(text);
+  far.hear(text);
+  expect(learn.mock.calls).toEqual([[{ route: model.route, firstMs: 10, headMs: null, tokensPerSecond: null }]]);
 });
 
 test("wrong keys that one worker sees count in the other", async () => {

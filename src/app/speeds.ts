@@ -1,0 +1,87 @@
+// Shares what each process sees of the hosts' speeds: between the workers of a gateway over their primary process, and
+// between gateways over the notifications of their PostgreSQL. Off the request's path, and nothing is lost with a sample.
+
+import { hash, randomUUID } from "node:crypto";
+import type { Db } from "../core/db.ts";
+import type { Log } from "../core/log.ts";
+import type { Services } from "../gateway/services.ts";
+import type { SpeedSample } from "../providers/speeds.ts";
+import { SPEEDS_CHANNEL } from "../store/postgres/changes.ts";
+import { createTeller } from "../gateway/sessions/keeper.ts";
+import { hostsByRoute } from "./snapshots.ts";
+import { HOST_SPEEDS, type WorkerSlot } from "./worker.ts";
+
+export interface SharedSpeeds {
+  /** Told to the others within a second. */
+  share(sample: SpeedSample): void;
+  /** Samples of another process, as it sent them. */
+  hear(text: string): void;
+}
+
+interface SpeedsContext {
+  readonly worker: Pick<WorkerSlot, "link"> | null;
+  readonly current: () => Pick<Services, "catalog" | "speeds">;
+  readonly log: Log;
+}
+
+/** Each sample with a hash of the address and the name that its route leads to; null for a route that is gone. */
+interface SpeedMessage {
+  readonly from: string;
+  /** Rises with each message of a process. */
+  readonly number: number;
+  readonly samples: readonly (SpeedSample & { readonly lead: string | null })[];
+}
+
+const EVERY_MS = 1_000;
+/** PostgreSQL takes 8,000 bytes in a notification. The newest samples are enough. */
+const SAMPLES_MAX = 25;
+
+export function shareSpeeds(db: Pick<Db, "kind" | "query">, { worker, current, log }: SpeedsContext): SharedSpeeds {
+  const from = randomUUID();
+  /** Workers on PostgreSQL hear of each other in both ways. */
+  const heard = new Map<string, number>([[from, Number.POSITIVE_INFINITY]]);
+  let number = 0;
+  const isAlone = worker === null && db.kind === "sqlite";
+  const tell = createTeller<SpeedSample>((seen) => {
+    const leadOf = leadsIn(current());
+    const samples = seen.slice(-SAMPLES_MAX).map((sample) => ({ ...rounded(sample), lead: leadOf(sample.route) }));
+    number += 1;
+    const text = JSON.stringify({ from, number, samples } satisfies SpeedMessage);
+    worker?.link.publish(HOST_SPEEDS, text);
+    if (db.kind === "sqlite") return;
+    db.query("SELECT pg_notify($1, $2)", [SPEEDS_CHANNEL, text]).catch((err: unknown) => {
+      log.debug({ event: "speeds.unshared", err }, "host speeds could not be shared");
+    });
+  }, EVERY_MS);
+
+  function hear(text: string): void {
+    const message = JSON.parse(text) as SpeedMessage;
+    if (message.number <= (heard.get(message.from) ?? 0)) return;
+    heard.set(message.from, message.number);
+    const services = current();
+    const leadOf = leadsIn(services);
+    // A process with another configuration may call another host by the same name.
+    for (const { lead, ...sample } of message.samples)
+      if (lead !== null && lead === leadOf(sample.route)) services.speeds.learn(sample);
+  }
+
+  return { share: isAlone ? () => undefined : tell, hear };
+}
+
+function rounded({ route, firstMs, headMs, tokensPerSecond }: SpeedSample): SpeedSample {
+  const round = (value: number | null): number | null => (value === null ? null : Math.round(value));
+  return { route, firstMs: round(firstMs), headMs: round(headMs), tokensPerSecond: round(tokensPerSecond) };
+}
+
+/** Behaviour 1.28: what is known of a host belongs to one provider, address and name there. */
+function leadsIn({ catalog }: Pick<Services, "catalog">): (route: string) => string | null {
+  const hosts = hostsByRoute(catalog);
+  return (route) => {
+    const host = hosts.get(route);
+    if (host === undefined) return null;
+    const lead = `${host.provider} ${catalog.providers.get(host.provider)?.baseUrl} ${host.upstream}`;
+    return hash("sha256", lead, "base64url").slice(0, LEAD_CHARS);
+  };
+}
+
+const LEAD_CHARS = 12;
