@@ -173,6 +173,15 @@ export const CONTROLS = {
     chip: "BFCL ≥ {}",
     help: "Function-calling score that a model needs; counts only if the request has tools.",
   },
+  maxLatencyMs: {
+    field: "service_max_latency_ms",
+    rule: "maxLatencyMs",
+    flag: "max-latency-ms",
+    takes: number({ min: 1, max: Number.MAX_SAFE_INTEGER, isWhole: true }),
+    label: "Max time to first token, ms",
+    chip: "First token ≤ {} ms",
+    help: "Leaves out hosts whose first token was observed to take longer, in milliseconds, if others remain.",
+  },
   codeQuality: {
     field: "service_code_quality",
     rule: "codeQuality",

@@ -10,6 +10,7 @@ import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Placement } from "./adjust.ts";
 import { estimateCost } from "./cost.ts";
 import { describeHosts, hostRules, orderHosts, usableHosts } from "./hosts.ts";
+import { latencyLimit, leftOutNotes } from "./latency.ts";
 import { ableHosts, areAble, describeNeeds, isOnlyTooLong, listNeeds, type Need, reasonAgainst } from "./needs.ts";
 import { keepSession, type Offer } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
@@ -238,11 +239,11 @@ function* searchOrder({ tier, ceiling }: Placement): Generator<Tier> {
 
 interface SoftFilter {
   readonly name: string;
-  readonly reason: string;
+  reason(model: HostedModel): string;
   passes(model: HostedModel): boolean;
 }
 
-// Behaviour 5.4: when no model passes, the chain is what it was before both filters.
+// Behaviour 5.4: when no model passes, the chain is what it was before all of these filters.
 function applySoftFilters(input: ChainInput, capable: Step & { readonly tier: Tier }): Step {
   const { tier, models, removed: before, hostsOf } = capable;
   const filters = softFilters(input, tier);
@@ -250,14 +251,17 @@ function applySoftFilters(input: ChainInput, capable: Step & { readonly tier: Ti
   const removed = new Map(before);
   const failedBy = (host: HostedModel): SoftFilter | undefined => filters.find((filter) => !filter.passes(host));
   const passing = models.filter((model) => {
-    const failed = hostsOf(model).map(failedBy);
+    const hosts = hostsOf(model);
+    const failed = hosts.map(failedBy);
     if (failed.includes(undefined)) return true;
-    removed.set(model.id, failed[0]?.reason ?? "");
+    removed.set(model.id, failed[0]?.reason(hosts[0] as HostedModel) ?? "");
     return false;
   });
   if (passing.length > 0) {
     const passingHosts = (model: Model) => hostsOf(model).filter((host) => failedBy(host) === undefined);
-    return { models: passing, removed, notes: NO_NOTE, isWhole: false, hostsOf: passingHosts };
+    const limit = latencyLimit(input.question);
+    const notes = passing.flatMap((model) => leftOutNotes(model.id, hostsOf(model), limit));
+    return { models: passing, removed, notes, isWhole: false, hostsOf: passingHosts };
   }
   const isImpossible = (filter: SoftFilter): boolean =>
     !models.some((model) => hostsOf(model).some((host) => filter.passes(host)));
@@ -274,7 +278,7 @@ function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, t
   if (maxCost !== null) {
     filters.push({
       name: TEXT.maxCost(maxCost),
-      reason: TEXT.tooDear(maxCost),
+      reason: () => TEXT.tooDear(maxCost),
       passes: (model) => usdNumber(estimateCost({ chat, inputTokens, tier, model, catalog }).cost) <= maxCost,
     });
   }
@@ -283,9 +287,13 @@ function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, t
     // Behaviour 5.4 means the benchmark: what was seen of the calls changes the order, not which models are in the chain.
     filters.push({
       name: TEXT.minimumScore(minScore),
-      reason: TEXT.scoreTooLow(minScore),
+      reason: () => TEXT.scoreTooLow(minScore),
       passes: (model) => (toolScoreOf(model, scenario) ?? Number.NEGATIVE_INFINITY) >= minScore,
     });
+  }
+  const limit = latencyLimit(question);
+  if (limit !== null) {
+    filters.push({ name: limit.name, reason: limit.unmet, passes: limit.isMetBy });
   }
   return filters;
 }

@@ -9,6 +9,7 @@ import { TIERS, type Tier } from "../core/tiers.ts";
 import { isTierAllowed } from "./adjust.ts";
 import { type Chain, candidateOf, chooseHosts } from "./chain.ts";
 import { usableHosts } from "./hosts.ts";
+import { latencyLimit, withinLimit } from "./latency.ts";
 import { wrongEndpoint } from "./named.ts";
 import { ableHosts, constraintNeeds, listNeeds, type NeedsInput } from "./needs.ts";
 import { keepSession } from "./sessions/stay.ts";
@@ -43,14 +44,14 @@ export function directChain(input: NeedsInput): Chain {
     throw new GatewayError("notFound", TEXT.notOffered(id.slice(0, 200)), { code: "model_not_found", param: "model" });
   }
   const models = [model];
-  const able = hostsFor(model, input);
+  const { hosts: able, notes: slow } = withinLimit(model.id, hostsFor(model, input), latencyLimit(question));
   const hostsOf = (): readonly HostedModel[] => able;
   const kept = keepSession({
     ...{ question: asDirect(question), catalog, tier, ceiling: null, inputTokens: input.inputTokens, models, hostsOf },
     isLoop: question.loopModel === model.id,
   });
   const { first, hosts, note } = chooseHosts(models, hostsOf, { question, catalog, firstHost: kept.first?.host });
-  const notes = kept.note === null ? [] : [kept.note];
+  const notes = kept.note === null ? slow : [...slow, kept.note];
   return {
     ...{ tier, models, first },
     ...(hosts === null ? {} : { hosts }),

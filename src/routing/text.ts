@@ -90,6 +90,13 @@ export const firstHost = (host: string, order: HostOrder, firstTokenMs: number |
   return `host: ${host} (${order}${observed}), ${others.length === 1 ? "fallback" : "fallbacks"} ${others.join(", ")}`;
 };
 
+// latency.ts
+export const maxLatency = (ms: number) => `max latency ${ms} ms`;
+export const tooSlow = (observedMs: number, host: string, maxMs: number) =>
+  `first token after ${observedMs} ms at ${host}, above ${maxMs} ms`;
+export const hostsLeftOut = (model: string, because: readonly string[]) => `left out of ${model}: ${because.join(", ")}`;
+export const latencyIgnored = (limit: string, model: string) => `${limit} ignored: no host of ${model} qualifies`;
+
 // direct.ts
 export const auto = "Auto";
 export const modelRequired = 'Profile "direct" needs a model id in "model". See GET /v1/models.';
