@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ONE_CHECKER } from "../../../scripts/setup/build.mjs";
+import { makeCatalog, makeModel, makeQuestion } from "../../support/catalog.ts";
 import { startGateway } from "../../support/gateway/gateway.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";
 import { startFakeProvider } from "../../support/providers/fake-provider.ts";
@@ -17,15 +18,19 @@ const page = readFileSync(join(ROOT, "docs/contribute/extending.md"), "utf8");
 const recipes = page.split(/^## /m).slice(1);
 let copy: string;
 
-beforeAll(() => {
+const copies: string[] = [];
+
+beforeAll(copySource);
+afterAll(() => copies.forEach((each) => void rmSync(each, { recursive: true, force: true })));
+
+function copySource(): void {
   // Below the repository, so that the copy finds node_modules; .cache is ignored by git.
   mkdirSync(join(ROOT, ".cache"), { recursive: true });
   copy = mkdtempSync(join(ROOT, ".cache", "extending-"));
+  copies.push(copy);
   for (const path of ["src", "ui", "scripts/setup", "package.json", "tsconfig.json"])
     cpSync(join(ROOT, path), join(copy, path), { recursive: true });
-});
-
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
+}
 
 test.each(recipes.map((recipe) => [recipe.split("\n")[0], recipe]))(
   "%s: every file it lists exists",
@@ -38,11 +43,12 @@ test.each(recipes.map((recipe) => [recipe.split("\n")[0], recipe]))(
   },
 );
 
-test("there are seven recipes", () => {
+test("there are eight recipes", () => {
   expect(recipes.map((recipe) => recipe.split("\n")[0])).toEqual([
     "Add a provider",
     "Add a wire format",
     "Add a routing signal",
+    "Add a request control",
     "Add a dashboard page",
     "Add a config option",
     "Add a field to the request log",
@@ -141,6 +147,35 @@ describe("on a copy of the source", () => {
     const { commandLinePage } = await fromCopy("src/cli/help/reference.ts");
     expect(commandLinePage()).toContain("## `switchyard hello`");
   });
+
+  test("a request control is read, checked, documented, a flag, a rule of profiles, and obeyed", async () => {
+    // The modules that it changes are loaded from the first copy by now.
+    copySource();
+    edit("src/core/controls.ts", "  hostOrder: {\n", `  shortNames: ${SHORT_NAMES},\n  hostOrder: {\n`);
+    const filter = `  const most = controls.shortNames ?? constraints.shortNames ?? 99;
+  filters.push({ name: "short", reason: () => "long name", passes: ({ id }) => id.length <= most });
+  return filters;`;
+    edit("src/routing/chain.ts", "  return filters;", filter);
+    const { readControls } = await fromCopy("src/formats/service/controls.ts");
+    expect(readControls({ service_short_names: 7 })).toMatchObject({ shortNames: 7 });
+    expect(readControls({ service_short_names: 7 }).unknown).toBeUndefined();
+    expect(() => readControls({ service_short_names: 10 })).toThrow("from 1 to 9");
+    const { ChatRequestSchema } = await fromCopy("src/http/v1/request-schemas.ts");
+    expect(JSON.stringify(ChatRequestSchema.properties.service_short_names)).toContain("Short names only.");
+    const { RulesSchema } = await fromCopy("src/http/api/profiles.ts");
+    expect(RulesSchema.properties.shortNames).toBeDefined();
+    const { commandLinePage } = await fromCopy("src/cli/help/reference.ts");
+    expect(commandLinePage().match(/`(· )?--short-names NUMBER`/g)).toHaveLength(2);
+    const { decide } = await fromCopy("src/routing/decide.ts");
+    const models = ["mini", "enormous"].map((id) => makeModel({ id }));
+    const chains = { NANO: models, SIMPLE: models, LIGHT: models, STANDARD: models, COMPLEX: models };
+    const question = makeQuestion();
+    const asked = { ...question, controls: { ...question.controls, shortNames: 5 } };
+    expect(decide(asked, makeCatalog({ chains })).candidates).toEqual([
+      { model: "mini", removedBecause: null },
+      { model: "enormous", removedBecause: "long name" },
+    ]);
+  });
 });
 
 const HELLO_FIELD = `
@@ -152,6 +187,15 @@ const HELLO_FIELD = `
     about: "A field for a test.",
   },`;
 const HELLO_MIGRATION = "ALTER TABLE requests ADD COLUMN hello TEXT NOT NULL DEFAULT '';\n";
+
+const SHORT_NAMES = `{
+    field: "service_short_names",
+    rule: "shortNames",
+    flag: "short-names",
+    takes: number({ min: 1, max: 9, isWhole: true }),
+    label: "Characters of a name",
+    help: "Short names only.",
+  }`;
 
 const HELLO_COMMAND = `// A command for a test.
 
