@@ -27,7 +27,7 @@ const FOLDERS = {
   "src/config/options": "One table row per setting. Parsing, help and docs come from it.",
   "src/core": "Shared types: chat, models, tiers, money, errors. Its ports connect the services.",
   "src/core/processes": "What processes share.",
-  "src/core/requests": "The request log's records and filters.",
+  "src/core/requests": "The controls of a request, and the request log's records and filters.",
   "src/core/responses": "Stored responses and conversations.",
   "src/demo": "Generated traffic for `switchyard demo`.",
   "src/formats": "The contract of a wire format. Each format has a folder below.",

@@ -3,8 +3,8 @@
 
 /** @param {string} _root @param {import("../docs.mjs").Load} load */
 export async function render(_root, load) {
-  const { REQUEST_CONTROLS, describeValues, takesInProfile } = await load("core/controls.ts");
-  /** @type {readonly (import("../../src/core/controls.ts").RequestControl)[]} */
+  const { REQUEST_CONTROLS, describeValues, takesInProfile } = await load("core/requests/controls.ts");
+  /** @type {readonly (import("../../src/core/requests/controls.ts").RequestControl)[]} */
   const controls = REQUEST_CONTROLS;
   const rows = controls.map((control) => {
     const { field, rule, help, default: usual = "none" } = control;

@@ -1,8 +1,8 @@
 // Builds the catalogue from the rows that ship, the rows of a configuration and the providers that are configured.
 // Everything wrong with them is collected; a catalogue comes out only when nothing is.
 
-import type { HostOrder } from "../core/controls.ts";
 import { formatsOf, type HostedModel, type Model, type PromptCache, type Provider } from "../core/model.ts";
+import type { HostOrder } from "../core/requests/controls.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type Builtin, readBuiltin } from "./builtin.ts";
 import { type Catalog, unreachableBecause } from "./catalog.ts";

@@ -1,7 +1,7 @@
 // The catalogue the router reads: models, chains and the baseline, checked and indexed once at start.
 
-import type { HostOrder } from "../core/controls.ts";
 import type { HostedModel, Model, Provider } from "../core/model.ts";
+import type { HostOrder } from "../core/requests/controls.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import type { PolicyRow } from "./rows.ts";
 import type { Weights } from "./weights.ts";

@@ -1,6 +1,8 @@
 // Routing decisions: what routing is asked and what it decides.
 
 import type { ChatRequest } from "./chat.ts";
+import type { FormatName, ToolScenario } from "./model.ts";
+import type { NanoUsd } from "./money.ts";
 import {
   type AskedValues,
   PROFILE_CONTROLS,
@@ -8,9 +10,7 @@ import {
   type ROUTING_PROFILES,
   type RuleValues,
   unsetValues,
-} from "./controls.ts";
-import type { FormatName, ToolScenario } from "./model.ts";
-import type { NanoUsd } from "./money.ts";
+} from "./requests/controls.ts";
 import type { DecidedSession, SessionView } from "./session.ts";
 import type { Tier } from "./tiers.ts";
 

@@ -1,8 +1,8 @@
 // Adjustments of a tier by rules that are not about the prompt's words: history floor, floors, sliders, ceilings.
 // Where floor and ceiling disagree the ceiling wins. Behaviour 5.1, 5.2.
 
-import type { Quality } from "../core/controls.ts";
 import type { Constraints, Controls } from "../core/decision.ts";
+import type { Quality } from "../core/requests/controls.ts";
 import { higherTier, lowerTier, TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Escalation } from "./sessions/evidence.ts";
 import * as TEXT from "./text.ts";

@@ -2,9 +2,9 @@
 // policy finds hosts equal, the conversation decides, so that its requests stay together. Behaviour 5.17 to 5.19.
 
 import { blendedPrice, type Catalog, isUsable } from "../catalog/catalog.ts";
-import type { HostOrder } from "../core/controls.ts";
 import type { Decision, HostSpeed, HostSpeeds, RoutingQuestion } from "../core/decision.ts";
 import type { HostedModel, Model, ProviderKey } from "../core/model.ts";
+import type { HostOrder } from "../core/requests/controls.ts";
 import * as TEXT from "./text.ts";
 
 /** What the order depends on. Nothing of one request: the hosts of a conversation must not change as it grows. */

@@ -2,11 +2,11 @@
 
 import { type Catalog, isUsable } from "../catalog/catalog.ts";
 import { type ChatRequest, contentText } from "../core/chat.ts";
-import type { HostOrder } from "../core/controls.ts";
 import { type Constraints, type Decision, NO_CONTROLS, type RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Endpoint, Model } from "../core/model.ts";
 import { costNano, type Price } from "../core/money.ts";
+import type { HostOrder } from "../core/requests/controls.ts";
 import { chooseHosts } from "./chain.ts";
 import { estimateTextsTokens } from "./cost.ts";
 import { usableHosts } from "./hosts.ts";

@@ -1,8 +1,9 @@
 // Sentences of routing: the steps in `reasoning`, why a model is left out, and refusals. A step begins in lower case and
 // has no semicolon, because `reasoning` joins its steps with them.
 
-import type { Category, HostOrder } from "../core/decision.ts";
+import type { Category } from "../core/decision.ts";
 import type { Endpoint } from "../core/model.ts";
+import type { HostOrder } from "../core/requests/controls.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 
 // adjust.ts
@@ -94,7 +95,8 @@ export const firstHost = (host: string, order: HostOrder, firstTokenMs: number |
 export const maxLatency = (ms: number) => `max latency ${ms} ms`;
 export const tooSlow = (observedMs: number, host: string, maxMs: number) =>
   `first token after ${observedMs} ms at ${host}, above ${maxMs} ms`;
-export const hostsLeftOut = (model: string, because: readonly string[]) => `left out of ${model}: ${because.join(", ")}`;
+export const hostsLeftOut = (model: string, because: readonly string[]) =>
+  `left out of ${model}: ${because.join(", ")}`;
 export const latencyIgnored = (limit: string, model: string) => `${limit} ignored: no host of ${model} qualifies`;
 
 // direct.ts

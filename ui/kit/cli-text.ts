@@ -1,6 +1,6 @@
 // A request as the command `route`. Every control becomes its option, quoted for a POSIX shell.
 
-import { REQUEST_CONTROLS } from "../../src/core/controls.ts";
+import { REQUEST_CONTROLS } from "../../src/core/requests/controls.ts";
 import type { ChatBody, ChatMessage } from "./snippet-text.ts";
 
 interface Origin {

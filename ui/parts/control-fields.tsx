@@ -1,7 +1,7 @@
 // The fields of routing controls in the forms of the playground and of a profile, one for each row of their table.
 
 import type { ComponentChildren } from "preact";
-import { plainHelp, type RequestControl } from "../../src/core/controls.ts";
+import { plainHelp, type RequestControl } from "../../src/core/requests/controls.ts";
 import { TIERS } from "../../src/core/tiers.ts";
 import { SelectField, TextField } from "../kit/field.tsx";
 import { TierRange } from "../kit/tier-range.tsx";

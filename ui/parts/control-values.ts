@@ -1,6 +1,6 @@
 // Values of routing controls as people type them: text, which is empty where nothing is asked for.
 
-import { REQUEST_CONTROLS, type RequestControl, type Takes } from "../../src/core/controls.ts";
+import { REQUEST_CONTROLS, type RequestControl, type Takes } from "../../src/core/requests/controls.ts";
 
 /** Texts by the name of the control. */
 export type ControlTexts = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 // The rules of a profile, each in a few words. Used by the list of profiles and the form of a key.
 
-import { PROFILE_CONTROLS, type ProfileControl } from "../../src/core/controls.ts";
+import { PROFILE_CONTROLS, type ProfileControl } from "../../src/core/requests/controls.ts";
 import { plural, usd } from "../format.ts";
 import type { Rules } from "../types.ts";
 import * as TEXT from "./text.ts";

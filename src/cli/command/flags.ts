@@ -1,7 +1,7 @@
 // Flags of a command: which are its own, and their text as checked values. What is wrong throws UsageError.
 
 import { optionRows } from "../../config/options/table.ts";
-import { type NamedControl, takesInProfile } from "../../core/controls.ts";
+import { type NamedControl, takesInProfile } from "../../core/requests/controls.ts";
 import * as TEXT from "../text.ts";
 import type { Flags } from "./arguments.ts";
 import { UsageError, unknown } from "./usage.ts";

@@ -1,5 +1,6 @@
 // Layout of help pages, on a screen and as Markdown in docs/reference/cli.md.
 
+import { type NamedControl, plainHelp, valueWord } from "../../core/requests/controls.ts";
 import { formatTable } from "../command/table.ts";
 
 type Rows = readonly (readonly string[])[];
@@ -25,6 +26,15 @@ export function flagsOfAll(...rows: Rows): HelpPage["tables"][number] {
 /** The flags of a command without subcommands: these rows, then --json. */
 export function flags(...rows: Rows): HelpPage["tables"][number] {
   return ["Flags", [...rows, JSON_ROW]];
+}
+
+/** The flags of routing controls. */
+export function controlRows(controls: readonly NamedControl[], indent = ""): readonly (readonly [string, string])[] {
+  return controls.flatMap((control) =>
+    control.flag === undefined
+      ? []
+      : [[`${indent}--${control.flag} ${valueWord(control)}`, plainHelp(control).replace(/\.$/, "")] as const],
+  );
 }
 
 const CONFIGURATION = "Configuration flags (--config, --database, …) work here too: switchyard help";

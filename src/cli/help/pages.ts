@@ -1,16 +1,7 @@
 // The help pages of all commands. `switchyard help`, `COMMAND --help` and docs/reference/cli.md show the same text.
 
-import { type NamedControl, PROFILE_CONTROLS, plainHelp, REQUEST_CONTROLS, valueWord } from "../../core/controls.ts";
-import { flags, flagsOfAll, type HelpPage } from "./layout.ts";
-
-/** The flags of routing controls. */
-function controlRows(controls: readonly NamedControl[], indent = ""): readonly (readonly [string, string])[] {
-  return controls.flatMap((control) =>
-    control.flag === undefined
-      ? []
-      : [[`${indent}--${control.flag} ${valueWord(control)}`, plainHelp(control).replace(/\.$/, "")] as const],
-  );
-}
+import { PROFILE_CONTROLS, REQUEST_CONTROLS } from "../../core/requests/controls.ts";
+import { controlRows, flags, flagsOfAll, type HelpPage } from "./layout.ts";
 
 /** In the order in which `switchyard help` lists the commands; a test holds it equal to the table in main.ts. */
 export const PAGES: Readonly<Record<string, HelpPage>> = {

@@ -1,7 +1,7 @@
 // Options of routing: the catalogue's defaults, how long an answer may take, and when a circuit breaker opens.
 
 import { DEFAULT_HOST_ORDER, DEFAULT_MARKUP_PPM, DEFAULT_UNSURE_TIER } from "../../catalog/build.ts";
-import { HOST_ORDERS, type HostOrder } from "../../core/controls.ts";
+import { HOST_ORDERS, type HostOrder } from "../../core/requests/controls.ts";
 import { TIERS, type Tier } from "../../core/tiers.ts";
 import { markupPpm, number, oneOf, text, truth } from "../readers.ts";
 import { option } from "./option.ts";

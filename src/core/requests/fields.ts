@@ -1,12 +1,12 @@
 // The request log as one table: a row for each field. The type of a line, the columns of both databases, API, CSV, filters,
 // dashboard and docs derive from it. A new field goes to the end, because spreadsheets count columns.
 
-import { ROUTING_PROFILES } from "../controls.ts";
 import { CATEGORIES } from "../decision.ts";
 import { TOOL_SCENARIOS } from "../model.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
 import { SESSION_STATES } from "../session.ts";
 import { TIERS } from "../tiers.ts";
+import { ROUTING_PROFILES } from "./controls.ts";
 import { failedProvidersOf, isAdjusted, isFailed, type RequestRecord, type Tags } from "./records.ts";
 
 /** The values of each kind of field. The kind decides how a value is stored, sent, exported and shown. */

@@ -1,8 +1,8 @@
 // Reads the `service_*` fields of a request into Controls. Their prefix marks them, so that no provider receives one.
 // Behaviour 2.2.
 
-import { REQUEST_CONTROLS, type RequestControl, ROUTING_PROFILES } from "../../core/controls.ts";
 import { type Controls, NO_CONTROLS } from "../../core/decision.ts";
+import { REQUEST_CONTROLS, type RequestControl, ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../json/fields.ts";
 
 const CONTROL_PREFIX = "service_";

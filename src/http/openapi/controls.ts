@@ -8,7 +8,7 @@ import {
   REQUEST_CONTROLS,
   type Takes,
   takesInProfile,
-} from "../../core/controls.ts";
+} from "../../core/requests/controls.ts";
 import { AnyText, nullable, optional, Quality } from "./schema.ts";
 
 /** Several times as many as the catalogue has. */

@@ -9,7 +9,7 @@ import {
   REQUEST_CONTROLS,
   type RequestControl,
   takesInProfile,
-} from "../../core/controls.ts";
+} from "../../core/requests/controls.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { CallContext } from "../context.ts";
 import type { Clients } from "../exchange/request-format.ts";

@@ -2,9 +2,9 @@
 // here validates.
 
 import { type TSchema, Type } from "typebox";
-import { ROUTING_PROFILES } from "../../core/controls.ts";
 import { CATEGORIES } from "../../core/decision.ts";
 import { TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
+import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import { SESSION_STATES } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
 import {

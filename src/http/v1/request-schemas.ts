@@ -3,7 +3,7 @@
 
 import { type TSchema, Type } from "typebox";
 import { OUTPUT_TOKENS_MAX, ROLES } from "../../core/chat.ts";
-import { ROUTING_PROFILES } from "../../core/controls.ts";
+import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { MESSAGE_ROLES } from "../../formats/anthropic/read-request.ts";
 import { DIMENSIONS_MAX, ENCODINGS } from "../../formats/endpoints/read-request.ts";

@@ -4,9 +4,9 @@
 import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, isUnread, OUTPUT_TOKENS_MAX, withUnread } from "../../core/chat.ts";
-import { ROUTING_PROFILES } from "../../core/controls.ts";
 import type { Controls, Decision } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
+import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import type { FormattedRequest } from "../../formats/bridge.ts";
 import type { ClientFormat, ClientHeaders, ClientRequest } from "../../formats/format.ts";
 import { parseFields, UNREAD_HISTORY_BYTES, unreadAt } from "../../formats/json/body-fields.ts";

@@ -1,8 +1,8 @@
 // Details of a request as JSON, for the page of that request. The JSON is short, because every request stores it.
 // Reading it needs the row of the log as well.
 
-import { REQUEST_CONTROLS, unsetValues } from "../../core/controls.ts";
 import type { Candidate, Controls, Decision, HostChoice } from "../../core/decision.ts";
+import { REQUEST_CONTROLS, unsetValues } from "../../core/requests/controls.ts";
 import type { RequestSummary } from "../../core/requests/fields.ts";
 import type { RequestDetail } from "../../core/requests/log.ts";
 import type { AttemptRecord, CostRecord, RequestRecord, ToolCallCheck } from "../../core/requests/records.ts";

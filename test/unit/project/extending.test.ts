@@ -151,7 +151,7 @@ describe("on a copy of the source", () => {
   test("a request control is read, checked, documented, a flag, a rule of profiles, and obeyed", async () => {
     // The modules that it changes are loaded from the first copy by now.
     copySource();
-    edit("src/core/controls.ts", "  hostOrder: {\n", `  shortNames: ${SHORT_NAMES},\n  hostOrder: {\n`);
+    edit("src/core/requests/controls.ts", "  hostOrder: {\n", `  shortNames: ${SHORT_NAMES},\n  hostOrder: {\n`);
     const filter = `  const most = controls.shortNames ?? constraints.shortNames ?? 99;
   filters.push({ name: "short", reason: () => "long name", passes: ({ id }) => id.length <= most });
   return filters;`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Quality } from "../../../src/core/controls.ts";
 import { type Constraints, type Controls, NO_CONSTRAINTS, NO_CONTROLS } from "../../../src/core/decision.ts";
+import type { Quality } from "../../../src/core/requests/controls.ts";
 import { TIERS, type Tier, tierRank } from "../../../src/core/tiers.ts";
 import { isTierAllowed, placeAuto, placeForced, sliderFloor } from "../../../src/routing/adjust.ts";
 import { fc } from "../../support/property.ts";

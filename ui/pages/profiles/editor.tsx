@@ -1,7 +1,7 @@
 // The editor of a profile, beside the replay of the last requests under the edited rules.
 
 import { useState } from "preact/hooks";
-import { PROFILE_CONTROLS } from "../../../src/core/controls.ts";
+import { PROFILE_CONTROLS } from "../../../src/core/requests/controls.ts";
 import { call, useLoad } from "../../api.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
 import { Check, TextField } from "../../kit/field.tsx";

@@ -1,7 +1,7 @@
 // Profiles: saved rules that a key puts on its requests. The list, and the way to the editor.
 
 import { useRef, useState } from "preact/hooks";
-import { PROFILE_CONTROLS } from "../../../src/core/controls.ts";
+import { PROFILE_CONTROLS } from "../../../src/core/requests/controls.ts";
 import { useLoad } from "../../api.ts";
 import { ago, percent, plural, usd, utc } from "../../format.ts";
 import { useShortcuts } from "../../keyboard.ts";

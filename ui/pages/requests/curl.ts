@@ -3,8 +3,8 @@
 
 /// <reference types="vite/types/importMeta.d.ts" />
 
-import { REQUEST_CONTROLS } from "../../../src/core/controls.ts";
 import type { Controls } from "../../../src/core/decision.ts";
+import { REQUEST_CONTROLS } from "../../../src/core/requests/controls.ts";
 import type { ClientPaths } from "../../../src/formats/paths.ts";
 import type { RequestDetail } from "../../types.ts";
 

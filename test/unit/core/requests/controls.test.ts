@@ -2,24 +2,24 @@
 // the commands that are copied from there and from the playground, the command line, and a profile.
 
 import { expect, test, vi } from "vitest";
-import { readArguments } from "../../../src/cli/command/arguments.ts";
-import { parseControl } from "../../../src/cli/command/flags.ts";
-import { PROFILE_CONTROLS, REQUEST_CONTROLS, type Takes } from "../../../src/core/controls.ts";
-import { NO_CONTROLS } from "../../../src/core/decision.ts";
-import { summaryOf } from "../../../src/core/requests/waiting.ts";
-import { readControls } from "../../../src/formats/service/controls.ts";
-import { readConstraints, writeProfile } from "../../../src/http/api/profiles.ts";
-import { readDetail, toDetail } from "../../../src/store/requests/detail.ts";
-import { writeCli } from "../../../ui/kit/cli-text.ts";
-import { chipsOf } from "../../../ui/parts/profile-rules.ts";
-import type { RequestDetail, Rules } from "../../../ui/types.ts";
-import { makeCatalog } from "../../support/catalog.ts";
-import { makeRecord } from "../../support/stores/records.ts";
+import { readArguments } from "../../../../src/cli/command/arguments.ts";
+import { parseControl } from "../../../../src/cli/command/flags.ts";
+import { NO_CONTROLS } from "../../../../src/core/decision.ts";
+import { PROFILE_CONTROLS, REQUEST_CONTROLS, type Takes } from "../../../../src/core/requests/controls.ts";
+import { summaryOf } from "../../../../src/core/requests/waiting.ts";
+import { readControls } from "../../../../src/formats/service/controls.ts";
+import { readConstraints, writeProfile } from "../../../../src/http/api/profiles.ts";
+import { readDetail, toDetail } from "../../../../src/store/requests/detail.ts";
+import { writeCli } from "../../../../ui/kit/cli-text.ts";
+import { chipsOf } from "../../../../ui/parts/profile-rules.ts";
+import type { RequestDetail, Rules } from "../../../../ui/types.ts";
+import { makeCatalog } from "../../../support/catalog.ts";
+import { makeRecord } from "../../../support/stores/records.ts";
 
 vi.stubGlobal("location", { pathname: "/requests", search: "", hash: "", origin: "http://here" });
 vi.stubGlobal("history", { pushState() {}, replaceState() {} });
-const { curlOf } = await import("../../../ui/pages/requests/curl.ts");
-const { chatBodyOf, draftFrom, playgroundHref } = await import("../../../ui/parts/playground-draft.ts");
+const { curlOf } = await import("../../../../ui/pages/requests/curl.ts");
+const { chatBodyOf, draftFrom, playgroundHref } = await import("../../../../ui/parts/playground-draft.ts");
 
 /** A value that nobody has without asking for it. */
 function sampleOf(takes: Takes): unknown {

@@ -1,9 +1,9 @@
 // The one table of routing controls: what a request asks of the router with a `service_*` field, and what a profile asks
 // of it for all requests of its keys. Reading, checks, OpenAPI, command line, dashboard and reference pages come from it.
 
-import { CAPABILITIES, type Capability } from "./model.ts";
-import { ESCALATIONS } from "./session.ts";
-import { TIERS } from "./tiers.ts";
+import { CAPABILITIES, type Capability } from "../model.ts";
+import { ESCALATIONS } from "../session.ts";
+import { TIERS } from "../tiers.ts";
 
 export const ROUTING_PROFILES = ["auto", "tier", "direct"] as const;
 
@@ -15,10 +15,10 @@ export type HostOrder = (typeof HOST_ORDERS)[number];
 
 /** A row has a `field` where a request may set the control, and a `rule` where a profile may. */
 export type Control =
-  | (Row & { readonly field: string; readonly takes: AskedTakes })
-  | (Row & { readonly rule: string; readonly takes: Takes });
+  | (ControlRow & { readonly field: string; readonly takes: AskedTakes })
+  | (ControlRow & { readonly rule: string; readonly takes: Takes });
 
-interface Row {
+interface ControlRow {
   /** The field of a request. */
   readonly field?: string;
   /** The name in /api/profiles. */
@@ -40,10 +40,10 @@ interface Row {
 }
 
 /** Which values a control takes. `unset` is the value of one that nobody set. */
-export type Takes = AskedTakes | Switch | List<unknown>;
-type AskedTakes = Choice<unknown> | QualityTaken | Amount | NumberTaken | Text;
+export type Takes = AskedTakes | SwitchTaken | ListTaken<unknown>;
+type AskedTakes = ChoiceTaken<unknown> | QualityTaken | AmountTaken | NumberTaken | TextTaken;
 
-interface Choice<Value> {
+interface ChoiceTaken<Value> {
   readonly kind: "choice";
   readonly choices: readonly string[];
   readonly unset: Value;
@@ -55,7 +55,7 @@ interface QualityTaken {
 }
 
 /** USD. A profile states it as decimal text, which keeps its digits. */
-interface Amount {
+interface AmountTaken {
   readonly kind: "amount";
   readonly max: number;
   readonly unset: number | null;
@@ -71,19 +71,19 @@ interface NumberTaken {
   readonly unset: number | null;
 }
 
-interface Text {
+interface TextTaken {
   readonly kind: "text";
   readonly charsMax: number;
   readonly unset: string | null;
 }
 
-interface Switch {
+interface SwitchTaken {
   readonly kind: "switch";
   readonly unset: boolean;
 }
 
 /** Words out of `choices`, or ids of models where that is null. */
-interface List<Value> {
+interface ListTaken<Value> {
   readonly kind: "list";
   readonly choices: readonly string[] | null;
   readonly unset: Value;
@@ -92,7 +92,7 @@ interface List<Value> {
 function choice<Word extends string, Unset extends Word | null>(
   choices: readonly Word[],
   unset: Unset,
-): Choice<Word | Unset> {
+): ChoiceTaken<Word | Unset> {
   return { kind: "choice", choices, unset };
 }
 
@@ -104,14 +104,14 @@ const number = (bounds: Omit<NumberTaken, "kind" | "unset">): NumberTaken => ({
 const tier = choice(TIERS, null);
 const quality: QualityTaken = { kind: "quality", unset: null };
 /** No request costs more; a larger number is a mistake. */
-const amount: Amount = { kind: "amount", max: 1e9, unset: null };
+const amount: AmountTaken = { kind: "amount", max: 1e9, unset: null };
 /** A name of a session is short; a prompt is not one. */
-const sessionName: Text = { kind: "text", charsMax: 256, unset: null };
-const off: Switch = { kind: "switch", unset: false };
+const sessionName: TextTaken = { kind: "text", charsMax: 256, unset: null };
+const off: SwitchTaken = { kind: "switch", unset: false };
 
-const capabilities: List<readonly Capability[]> = { kind: "list", choices: CAPABILITIES, unset: [] };
-const anyModels: List<readonly string[] | null> = { kind: "list", choices: null, unset: null };
-const noModels: List<readonly string[]> = { kind: "list", choices: null, unset: [] };
+const capabilities: ListTaken<readonly Capability[]> = { kind: "list", choices: CAPABILITIES, unset: [] };
+const anyModels: ListTaken<readonly string[] | null> = { kind: "list", choices: null, unset: null };
+const noModels: ListTaken<readonly string[]> = { kind: "list", choices: null, unset: [] };
 
 /** In the order of the reference page. Names of rows stand in stored profiles and decisions, so they stay as they are. */
 export const CONTROLS = {
@@ -250,33 +250,41 @@ export const CONTROLS = {
   },
 } as const satisfies Readonly<Record<string, Control>>;
 
-type Rows = typeof CONTROLS;
-export type ControlName = keyof Rows;
+type ControlTable = typeof CONTROLS;
+export type ControlName = keyof ControlTable;
 
 /** What a request asked for, by the name of the row. */
 export type AskedValues = {
-  readonly [Name in ControlName as Rows[Name] extends { field: string } ? Name : never]: Rows[Name]["takes"]["unset"];
+  readonly [Name in ControlName as ControlTable[Name] extends { field: string }
+    ? Name
+    : never]: ControlTable[Name]["takes"]["unset"];
 };
 
 /** What a profile asks for, by the name of the row. */
 export type RuleValues = {
-  readonly [Name in ControlName as Rows[Name] extends { rule: string } ? Name : never]: Rows[Name]["takes"]["unset"];
+  readonly [Name in ControlName as ControlTable[Name] extends { rule: string }
+    ? Name
+    : never]: ControlTable[Name]["takes"]["unset"];
 };
 
 /** A profile's values as /api/profiles shows them. */
 export type ProfileRules = {
-  readonly [Name in keyof RuleValues as Rows[Name]["rule"]]: Rows[Name]["takes"] extends Amount
+  readonly [Name in keyof RuleValues as ControlTable[Name]["rule"]]: ControlTable[Name]["takes"] extends AmountTaken
     ? string | null
     : RuleValues[Name];
 };
 
 export type NamedControl = Control & { readonly name: ControlName };
-export type RequestControl = Row & {
+export type RequestControl = ControlRow & {
   readonly name: keyof AskedValues;
   readonly field: string;
   readonly takes: AskedTakes;
 };
-export type ProfileControl = Row & { readonly name: keyof RuleValues; readonly rule: string; readonly takes: Takes };
+export type ProfileControl = ControlRow & {
+  readonly name: keyof RuleValues;
+  readonly rule: string;
+  readonly takes: Takes;
+};
 
 const ALL: readonly NamedControl[] = (Object.keys(CONTROLS) as ControlName[]).map((name) => ({
   name,
