@@ -125,7 +125,7 @@ function servingProviders(input: CatalogInput, findings: Findings): Map<string, 
   return new Map([[SANDBOX_ID, sandboxProvider()]]);
 }
 
-/** Whether the sandbox stands in for every vendor: it is the only provider, named or not. */
+/** Tells whether the sandbox stands in for every vendor, as the only provider. */
 function isSandboxAlone(providers: ReadonlyMap<string, Provider>): boolean {
   return providers.size === 1 && providers.has(SANDBOX_ID);
 }
@@ -262,7 +262,7 @@ function indexModels({ input, builtin, rows, providers, policies }: ModelsInput)
   return models;
 }
 
-/** How each provider caches prompts: as its vendor says, else as its kind does. */
+/** The prompt cache of each provider: its vendor's, else its kind's. */
 function cachesOf(
   builtin: Builtin,
   providers: ReadonlyMap<string, Provider>,

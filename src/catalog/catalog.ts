@@ -11,7 +11,7 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, Model>;
   /** Configured providers by id. With none configured, the sandbox alone. */
   readonly providers: ReadonlyMap<string, Provider>;
-  /** What is known of where providers answer and what becomes of the content. */
+  /** Known regions of providers, and their policies for content. */
   readonly policies: ReadonlyMap<string, PolicyRow>;
   /** The models of each tier in order, all of them routable: priced, with a configured provider. */
   readonly chains: Readonly<Record<Tier, readonly Model[]>>;
@@ -19,7 +19,7 @@ export interface Catalog {
   readonly baseline: Model;
   /** Parts per million on top of provider cost. */
   readonly markupPpm: number;
-  /** What the router's classifier has learned; null leaves it to the rules alone. */
+  /** The learned weights of the classifier; null leaves the decision to its rules alone. */
   readonly weights: Weights | null;
   /** An auto-routed request whose tier is unsure is not placed below this one. */
   readonly unsureTier: Tier;
@@ -27,7 +27,7 @@ export interface Catalog {
   readonly hostOrder: HostOrder;
 }
 
-/** Whether requests can be sent to this model at all: it has a price and a provider that is configured. */
+/** Tells whether requests can be sent to a model: the model has a price and a configured provider. */
 export function isUsable(catalog: Catalog, model: HostedModel): boolean {
   return model.price !== null && catalog.providers.has(model.provider);
 }
@@ -37,12 +37,12 @@ export function blendedPrice({ price }: HostedModel): number {
   return ((price?.input ?? 0) * 3 + (price?.output ?? 0)) / 4;
 }
 
-/** Whether chat requests can be sent to it. */
+/** Tells whether chat requests can be sent to a model. */
 export function isRoutable(catalog: Catalog, model: HostedModel): boolean {
   return model.endpoint === null && isUsable(catalog, model);
 }
 
-/** Whether no real provider is configured, so that every response is simulated. */
+/** Tells whether every response is simulated, because no real provider is configured. */
 export function isSimulated({ providers }: Catalog): boolean {
   return [...providers.values()].every(({ transport }) => transport === "sandbox");
 }
@@ -55,11 +55,11 @@ export function unreachableBecause(models: Catalog["models"], { id, addressing }
     : `${id} has no models: adopt some on the Prices tab of the dashboard, or write them under models`;
 }
 
-/** Where a model stands in the chain of a tier: the first is asked first. */
+/** The position of a model in the chain of a tier: the first is asked first. */
 export interface ChainPlace {
   readonly tier: Tier;
   readonly place: number;
-  /** How many models the chain has. */
+  /** Number of models in the chain. */
   readonly of: number;
 }
 

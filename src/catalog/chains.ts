@@ -14,9 +14,9 @@ interface ChainProblem {
 }
 
 interface ChainsInput {
-  /** What a configuration says; checked word by word. */
+  /** The configuration's chains, checked word by word. */
   readonly written: ChainLists;
-  /** What ships; models that are not there are passed over. */
+  /** The built-in chains; models that are missing from the catalogue are skipped. */
   readonly shipped: ChainLists;
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;

@@ -51,14 +51,14 @@ export function withDeployments(
 }
 
 interface Deployment {
-  /** What the deployment is called; undefined where the provider has none of the model. */
+  /** Name of the deployment; undefined where the provider has none of the model. */
   readonly name: string | undefined;
   readonly isShipped: boolean;
-  /** As they were before any provider named its deployments. */
+  /** The rows before any provider named its deployments. */
   readonly hosts: readonly HostRow[];
 }
 
-/** Null where nobody knows what the model costs there. */
+/** The model's price at the provider; null where none is known. */
 function deployedRow(row: ModelRow, provider: string, { name, isShipped, hosts }: Deployment): ModelRow | null {
   const own = (row.hosts ?? []).filter((host) => host.provider === provider);
   const others = (row.hosts ?? []).filter((host) => host.provider !== provider);

@@ -4,7 +4,7 @@ import type { Dialect } from "../core/model.ts";
 
 export type DialectChanges = Partial<Dialect>;
 
-/** What an unknown OpenAI-compatible server gets: the request as the client wrote it. */
+/** The dialect of an unknown OpenAI-compatible server, which gets the request as the client wrote it. */
 export const PLAIN_DIALECT: Dialect = {
   outputCap: "as-sent",
   refuses: [],

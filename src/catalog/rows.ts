@@ -23,7 +23,7 @@ export interface PriceRow {
   readonly cacheWrite?: number | null;
 }
 
-/** What a host may say of its own. Left out, the model's figures count; a dialect belongs to its host alone. */
+/** Fields that a host may have. Where they are left out, the model's figures count; a dialect belongs to its host alone. */
 export interface HostRow {
   readonly provider: string;
   readonly upstream?: string;
@@ -53,7 +53,7 @@ export interface ModelRow extends Omit<HostRow, "provider" | "capabilities"> {
   readonly tier?: Tier;
   readonly context: number;
   readonly maxOutput: number;
-  /** Of a chat model; or the one endpoint that the model serves instead. */
+  /** Capabilities of a chat model, or the one endpoint that another model serves. */
   readonly capabilities: readonly (Capability | Endpoint)[];
   readonly bfcl?: ToolScores;
   readonly bfclAsOf?: string;
@@ -86,7 +86,7 @@ export interface PolicyRow {
   readonly source: string;
 }
 
-/** How a vendor caches prompts, with the day it was read and where. */
+/** A vendor's prompt cache, with the day and the page of the description. */
 interface CacheRow extends PromptCache {
   readonly asOf: string;
   readonly source: string;
@@ -163,7 +163,7 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
   };
 }
 
-/** What is written of the host, else what is known of its provider. */
+/** The policy in the host's row, else the known one of its provider. */
 function policyOf({ region, dataPolicy }: HostRow, known: PolicyRow | undefined): Partial<ModelHost> {
   if (region !== undefined || dataPolicy !== undefined || known === undefined) {
     return { ...(region === undefined ? {} : { region }), ...(dataPolicy === undefined ? {} : { dataPolicy }) };
@@ -184,7 +184,7 @@ function cacheOf(
   return tokensMin === undefined ? known : { ...known, tokensMin };
 }
 
-/** Null when a figure is negative or has more than six decimals: such a model has no usable price. */
+/** Reads a price. Null when a figure is negative or has more than six decimals: such a model has no usable price. */
 export function priceFromRow(row: PriceRow): Price | null {
   const input = priceFromUsdPerMillion(row.input);
   const output = priceFromUsdPerMillion(row.output);

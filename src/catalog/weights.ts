@@ -28,7 +28,7 @@ export interface Weights extends WeightsShape {
   /** outputs × hidden. */
   readonly outer: Float32Array;
   readonly outerBias: Float32Array;
-  /** Where the tiers are cut and how scores become confidences; routing/classifier/layout.ts names each number. */
+  /** Bounds of the tiers, and numbers that turn scores into confidences; routing/classifier/layout.ts names each number. */
   readonly calibration: Float32Array;
 }
 

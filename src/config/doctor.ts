@@ -14,7 +14,7 @@ import type { Loaded, Settings } from "./settings.ts";
 export interface Check {
   readonly state: "ok" | "warn" | "fail";
   readonly what: string;
-  /** What to do about it; null when nothing needs doing. */
+  /** Advice; null when nothing needs doing. */
   readonly fix: string | null;
 }
 

@@ -60,7 +60,7 @@ function describeYamlError(code: string, message: string): string {
   return `not valid YAML: ${message.replace(/\.$/, "")}`;
 }
 
-/** Where the walk is. An alias has no text of its own, so the offset of its parent goes on. */
+/** The position of the walk. An alias has no text of its own, so its parent's offset stays. */
 interface Position {
   readonly path: string;
   readonly offset: number;

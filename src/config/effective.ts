@@ -17,12 +17,12 @@ import { checkKeys, reject } from "./readers.ts";
 import { emptyReport, type Problem, type Report } from "./report.ts";
 import type { Configuration, Lock } from "./settings.ts";
 
-/** What was read at the start and does not change. */
+/** Values that were read at the start and do not change. */
 export interface Base {
   readonly flags: ConfigFlags;
   readonly environment: Environment;
   readonly file: Located | null;
-  /** Where and when prices of the file were written. */
+  /** Source and date of the prices in the file. */
   readonly source: { readonly name: string; readonly day: string };
   readonly builtin: Builtin;
   readonly kinds: readonly ProviderKind[];

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Report } from "./report.ts";
 
-/** As `process.env` has them. */
+/** Variables, as `process.env` has them. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface Variable {
@@ -15,7 +15,7 @@ export interface Variable {
 }
 
 export interface Environment {
-  /** Null when it is unset or empty. */
+  /** The text of the variable; null when unset or empty. */
   read(name: string): Variable | null;
   /** The names that were set and asked for, in the order they were asked for. */
   used(): readonly string[];

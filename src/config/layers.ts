@@ -13,12 +13,12 @@ import type { ShownOption } from "./settings.ts";
 /** Flags by name without dashes; a flag without a value has the text "true". */
 export type ConfigFlags = Readonly<Record<string, string | undefined>>;
 
-/** Where values come from, strongest first. */
+/** The places that values come from, strongest first. */
 export interface Layers {
   readonly flags: ConfigFlags;
   readonly environment: Environment;
   readonly file: Located | null;
-  /** What in `file` comes from the run-time configuration. */
+  /** The parts of `file` that come from the run-time configuration. */
   readonly overlay?: Located | null;
   readonly report: Report;
 }
@@ -69,7 +69,7 @@ interface GivenOption {
   readonly origin: Exclude<ShownOption["origin"], "default">;
 }
 
-/** Where the option was given, weakest first. */
+/** The places where the option was given, weakest first. */
 function given(
   option: Option<unknown>,
   { flags, environment, file, overlay = null }: Omit<Layers, "report">,
@@ -108,7 +108,7 @@ function hasPassword(address: string): boolean {
   return URL.canParse(address) && new URL(address).password !== "";
 }
 
-/** Where our guides keep the key of a client, often in the same shell. */
+/** The variable in which our guides keep a client's key, often in the same shell. */
 const CLIENT_KEY = "SWITCHYARD_KEY";
 
 /** Unknown variables are only a warning, because other programs may use our prefix. */

@@ -22,7 +22,7 @@ import type { FileText, Loaded, Settings } from "./settings.ts";
 
 const DEFAULT_FILE = "switchyard.yaml";
 
-/** What a configuration is loaded from. */
+/** Sources of a configuration. */
 export interface ConfigInput {
   readonly flags: ConfigFlags;
   readonly env: Variables;
@@ -79,7 +79,7 @@ interface FileInput {
 
 /** The configuration file, read and parsed. */
 interface SourceFile {
-  /** Null when there is no file. */
+  /** The configuration file; null when there is none. */
   readonly path: string | null;
   readonly name: string;
   readonly day: string;

@@ -5,7 +5,7 @@ import type { Variable } from "./environment.ts";
 interface Spot {
   /** The path in the configuration, such as `models[0].price`. */
   readonly path: string;
-  /** What a problem with it names: file, line, column and path, or the variable or flag. */
+  /** Place that a problem with the value names: file, line, column and path, or the variable or flag. */
   readonly place: string;
 }
 

@@ -31,7 +31,7 @@ const modelId = text({
 
 const priceShape = shape({ input: price, output: price, cacheRead: price, cacheWrite: price }, ["input", "output"]);
 
-/** What every host of a model may say of its own. */
+/** Fields that every host of a model may have. */
 const hostReaders = {
   provider: text(),
   upstream: text(),
@@ -75,7 +75,7 @@ const readRow = shape(
 
 interface ModelsSection {
   readonly file: Located | null;
-  /** Where and when the prices were written, for models that do not say. */
+  /** Source and date of prices for models that name none. */
   readonly source: { readonly name: string; readonly day: string };
   readonly report: Report;
 }

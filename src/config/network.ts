@@ -55,7 +55,7 @@ export function hostKind(hostname: string): AddressKind | "name" {
   return FORBIDDEN_NAMES.has(host.toLowerCase().replace(/\.$/, "")) ? "forbidden" : "name";
 }
 
-/** Where a browser on this machine opens a server: wildcard hosts are shown as this machine. */
+/** The address at which a browser on this machine opens a server: wildcard hosts are shown as this machine. */
 export function openableUrl({ host, port }: { readonly host: string; readonly port: number }): string {
   const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;

@@ -1,5 +1,5 @@
 // The run-time configuration as a layer below the file: its values get places and go through the checks of the file.
-// What the file says wins: a provider, a model, a tier and a routing rule each as a whole.
+// The file wins: a provider, a model, a tier and a routing rule each as a whole.
 
 import { isJsonMap, type Json, type Overlay } from "../core/overlay.ts";
 import { type Located, type MappingEntry, nodeAt } from "./located.ts";
@@ -7,7 +7,7 @@ import type { Report } from "./report.ts";
 
 /** Deeper than any real document. */
 const DEPTH_MAX = 32;
-/** Where the document itself is meant. */
+/** The path of the document itself. */
 const WHOLE = "configuration";
 /** Text below these keys of a provider never appears in a message. */
 const SECRET_KEYS: ReadonlySet<string> = new Set(["apiKey", "apiKeys", "headers"]);
@@ -21,9 +21,9 @@ export function locateOverlay(overlay: Overlay, report: Report): Located {
 }
 
 interface EntryPosition {
-  /** As the file's checks count: models by their number. */
+  /** Path in the file's checks, which name models by their number. */
   readonly path: string;
-  /** As people read it: models by their id. */
+  /** Path for people, which names models by their id. */
   readonly place: string;
   readonly depth: number;
   readonly isHidden: boolean;

@@ -20,7 +20,7 @@ export function command(args: string): string {
   return `${commandPrefix()} ${args}`;
 }
 
-/** What every command begins with in this installation. Looked up once. */
+/** The beginning of every command in this installation. Looked up once. */
 export function commandPrefix(): string {
   call ??= containerCall(process.env, process.argv[2]) ?? callIn(fileURLToPath(new URL(".", manifest())));
   return call;

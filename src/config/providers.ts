@@ -21,7 +21,7 @@ const timeoutMs = number({ min: 1, max: TIMEOUT_MAX_MS, isWhole: true });
 const SANDBOX = providerKind(SANDBOX_ID);
 
 const WEIGHT_MAX = 1_000;
-/** What a header can carry, without spaces. A key copied from a document may hold a typographic hyphen. */
+/** Characters that a header can carry, without spaces. A key copied from a document may hold a typographic hyphen. */
 const KEY = /^[\x21-\x7e\x80-\xff]+$/;
 const keyText = hidden(
   text({ test: (value) => KEY.test(value), expected: "a key of plain characters, without spaces" }),

@@ -158,7 +158,7 @@ function providerTable(builtin: Builtin): string {
   return [head, ...lines].join("\n");
 }
 
-/** How an entry under `providers` is written. */
+/** Describes the fields of an entry under `providers`. */
 function entriesText(): string {
   const { isFirstByteConfigured: _, ...timeouts } = DEFAULT_TIMEOUTS;
   const timeoutWords = Object.entries(timeouts).map(([name, ms]) => `\`${name}\` ${ms}`);

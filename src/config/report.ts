@@ -2,7 +2,7 @@
 
 /** One thing that is wrong with the configuration, where, and what may have been meant. */
 export interface Problem {
-  /** Where it stands: `switchyard.yaml:12:5 models[0].price`, `environment PORT`, `flag --port`. */
+  /** Place of the problem: `switchyard.yaml:12:5 models[0].price`, `environment PORT`, `flag --port`. */
   readonly place: string;
   readonly message: string;
   /** Text that would be right in its place; null where nothing is near. */

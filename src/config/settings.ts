@@ -23,12 +23,12 @@ export interface Settings
   /** Absolute. */
   readonly dataDir: string;
   readonly redis: string | null;
-  /** Null when it is kept in the data folder. */
+  /** The secret from the environment; null when a file in the data folder holds it. */
   readonly secret: string | null;
-  /** Null when no traces are exported. */
+  /** Settings of the export; null when no traces are exported. */
   readonly tracing: Tracing | null;
   readonly catalog: Catalog;
-  /** What run-time changes are checked with; null where there can be none. */
+  /** The checks for run-time changes; null where there can be none. */
   readonly configuration: Configuration | null;
   /** Every option of the table as it came out, for people. */
   readonly options: readonly ShownOption[];
@@ -41,7 +41,7 @@ export interface ShownOption {
   readonly path: string | null;
   readonly env: string | null;
   readonly flag: string | null;
-  /** Null for a secret, whatever it is. */
+  /** The value as text; null for a secret. */
   readonly value: string | null;
   readonly isSecret: boolean;
   readonly origin: "default" | "version" | "file" | "environment" | "flag";
@@ -50,9 +50,9 @@ export interface ShownOption {
   readonly help: string;
 }
 
-/** What the file or the environment sets, so that a version cannot. */
+/** An entry that the file or the environment sets, so that a version cannot. */
 export interface Lock {
-  /** Of a provider, a model, a tier, a routing rule, or a provider's key. */
+  /** The path of a provider, a model, a tier, a routing rule, or a provider's key. */
   readonly path: string;
   readonly origin: Exclude<ShownOption["origin"], "default" | "version">;
   readonly place: string;
@@ -77,7 +77,7 @@ export interface Configuration {
   provider(overlay: Overlay, id: string): Provider | null;
 }
 
-/** What loading gives: settings, or everything that stands in their way. */
+/** Settings, or every problem that prevents them. */
 /** A configuration file as it was read. */
 export interface FileText {
   readonly text: string;
@@ -89,9 +89,9 @@ export type Loaded =
   | {
       readonly ok: true;
       readonly settings: Settings;
-      /** Where values came from, for people: defaults, the file, variables, flags. */
+      /** Sources of the values in words: defaults, the file, variables, flags. */
       readonly sources: readonly string[];
-      /** Null where there is no file. */
+      /** The configuration file; null where there is none. */
       readonly file: FileText | null;
       readonly warnings: readonly Problem[];
     }

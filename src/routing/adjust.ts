@@ -1,5 +1,5 @@
 // Adjustments of a tier by rules that are not about the prompt's words: history floor, floors, sliders, ceilings.
-// Where floor and ceiling disagree the ceiling wins. Behaviour 5.1, 5.2.
+// A ceiling beats a floor. Behaviour 5.1, 5.2.
 
 import type { Constraints, Controls } from "../core/decision.ts";
 import type { Quality } from "../core/requests/controls.ts";
@@ -22,7 +22,7 @@ export interface Placement {
 export interface AutoPlacementInput {
   readonly tier: Tier;
   readonly isCoding: boolean;
-  /** Where the classifier is not sure, the tier it must not go below; null where it is. */
+  /** The lowest tier for a classification that is not sure; null for a sure one. */
   readonly unsureFloor: Tier | null;
   readonly historyFloor: Tier | null;
   /** Evidence of failure in the conversation; absent or zero tiers where there is none. */
@@ -69,7 +69,7 @@ export function placeForced(tier: Tier, constraints: Constraints): Placement {
   return applyBounds({ start: tier, floors: [floor], ceiling: [constraints.tierCeiling, BOUNDS.profileCeiling] });
 }
 
-/** Whether a key with these constraints may use a model of this tier. */
+/** Tells whether a key with these constraints may use a model of this tier. */
 export function isTierAllowed(tier: Tier, constraints: Constraints): boolean {
   return placeForced(tier, constraints).tier === tier;
 }

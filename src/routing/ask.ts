@@ -9,7 +9,7 @@ export interface Ask {
   readonly index: number;
 }
 
-/** What client programs put around a human's words: notes, surroundings, outputs of commands, attached files. */
+/** Blocks that client programs put around a human's words: notes, surroundings, outputs of commands, attached files. */
 const NOTE_TAGS = [
   "system-reminder",
   "environment_details",
@@ -46,7 +46,7 @@ export function askBefore(messages: readonly ChatMessage[], end: number, after =
   return null;
 }
 
-/** Whether a message is a human request. Most are seen to be one without decoding them. */
+/** Tells whether a message is a human request. Most are recognized without decoding. */
 export function isAsk(message: ChatMessage): boolean {
   if (message.role !== "user") return false;
   const { content } = message;

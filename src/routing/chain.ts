@@ -23,11 +23,11 @@ export interface Chain {
   /** The model selected, at the host that is tried first. */
   readonly first: HostedModel;
   readonly hosts?: HostChoice;
-  /** What the session expects of the first model and host; absent where it changes nothing. */
+  /** The cached model and host that the session leads to; absent where the session changes nothing. */
   readonly offer?: Offer;
   readonly candidates: readonly Candidate[];
   readonly notes: readonly string[];
-  /** Those of the notes that tell of something out of the ordinary; the order by function-calling score is not. */
+  /** Notes about unusual steps, which the order by function-calling score is not. */
   readonly adjustments: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export function buildChain(input: ChainInput): Chain {
   };
 }
 
-/** Whether nothing but the catalogue has ordered models and hosts. */
+/** Tells whether the catalogue alone has ordered models and hosts. */
 function isUsual(
   { models, notes, offer }: Pick<Chain, "models" | "notes" | "offer">,
   tier: Tier,
@@ -98,7 +98,7 @@ interface StayInChain {
   readonly isLoop: boolean;
 }
 
-/** What the session has cached may change the order. */
+/** Reorders the chain where that saves money because the session has a prompt cached. */
 function stay(ordered: Ordered, { input, tier, filtered, isLoop }: StayInChain): Ordered & Pick<Chain, "offer"> {
   const { question, catalog, inputTokens, placement } = input;
   const { hostsOf } = filtered;
@@ -117,7 +117,7 @@ function stay(ordered: Ordered, { input, tier, filtered, isLoop }: StayInChain):
 
 interface ChosenHosts {
   readonly first: HostedModel;
-  /** Null where no model of the chain has a choice. */
+  /** Hosts by model; null where no model of the chain has a choice. */
   readonly hosts: HostChoice | null;
   /** About the hosts of the model selected, where it has several. */
   readonly note: readonly string[];
@@ -165,7 +165,7 @@ interface Step {
   /** Up to here, by all steps. */
   readonly removed: Removals;
   readonly notes: readonly string[];
-  /** Whether the tier that was asked for is left with every model and host. */
+  /** True where the requested tier keeps every model and host. */
   readonly isWhole: boolean;
   /** The hosts of a model that pass all steps up to here. */
   hostsOf(model: Model): readonly HostedModel[];
@@ -220,7 +220,7 @@ function routable(models: readonly Model[], catalog: Catalog): readonly Model[] 
 
 const NONE_REMOVED: Removals = new Map();
 
-/** Whether each model of a chain can take the request at all its hosts, as is usual. */
+/** Tells whether each model of a chain can take the request at all its hosts, as is usual. */
 function isWhole(models: readonly Model[], needs: readonly Need[], catalog: Catalog): boolean {
   for (const model of models) {
     if (!isRoutable(catalog, model) || !areAble(needs, usableHosts(model, catalog))) return false;

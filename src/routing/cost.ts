@@ -59,7 +59,7 @@ function compare({ buckets, model, catalog }: { buckets: TokenBuckets; model: Ho
 /** Longer texts are measured in so many slices of so many characters altogether. By hand: a decision must stay cheap. */
 const SAMPLE_CHARS = 2048;
 const SLICES = 8;
-/** What hosts add around each message and tool. Rules of thumb. */
+/** Tokens that hosts add around each message and tool. Rules of thumb. */
 const MESSAGE_TOKENS = 4;
 const TOOL_TOKENS = 8;
 /** Opens the answer; counted as input. As OpenAI documents it. */
@@ -98,7 +98,7 @@ export function estimateTokens(text: string): number {
   return estimateTextsTokens([text]);
 }
 
-/** Of several texts together. They are never joined: one of them may be there thousands of times. */
+/** Estimates several texts together without joining them: one text may be there thousands of times. */
 export function estimateTextsTokens(texts: readonly string[]): number {
   return Math.ceil(tokensIn({ decoded: texts }));
 }
@@ -158,7 +158,7 @@ function schemaChars(value: unknown, depth: number): number {
   return chars;
 }
 
-/** How a kind of text is measured. Two functions for all texts: one made for each text would be a quarter of the work. */
+/** Measures for each kind of text. Two functions serve all texts: one made for each text would be a quarter of the work. */
 interface Measure<Text> {
   lengthOf(text: Text): number;
   count(text: Text, from: number, to: number): number;

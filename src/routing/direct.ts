@@ -22,7 +22,7 @@ function namesModel({ model }: Controls): boolean {
   return model !== null && model !== "" && model !== AUTO;
 }
 
-/** What the request asks for under the key's profile, which may honour the model that it names. Behaviour 5.14. */
+/** The request's controls under the key's profile, which may honour the model that is named. Behaviour 5.14. */
 export function controlsUnder({ honoursModel }: Constraints, controls: Controls): Controls {
   if (!honoursModel || controls.profile !== "auto" || !namesModel(controls)) return controls;
   return { ...controls, profile: "direct" };

@@ -61,7 +61,7 @@ function isFollowUp({ words, cues, questions }: Signals): boolean {
   return words <= HISTORY.fragmentWordsMax && !isQuestion && cues.smalltalk === 0;
 }
 
-// What reads like a follow-up may still carry a task of its own: "write a parser and test it".
+// A text that reads like a follow-up may still carry a task of its own: "write a parser and test it".
 function isSubstantial(signals: Signals, { category }: Classification): boolean {
   if (category === "chitchat") return false;
   const isTask = category !== "general" && category !== "simple_qa";
@@ -95,7 +95,7 @@ function isReaction({ text, lower }: PromptText, messages: readonly ChatMessage[
 const NOD =
   /^(?:(?:ok|okay|okey|k|yes|yeah|alright|sure|ja|alles klar|gut|oui|d'accord|sí|vale|sim|tá|sì|va bene|да|ладно|хорошо|好|好的|嗯|はい|うん|네|응|نعم|حسنا|हाँ|ठीक है|tamam|evet|tak|dobrze)(?: |$))+/u;
 
-/** Whether the newest reply before ends with a question, to which any praise is a yes. */
+/** Tells whether the reply before ends with a question, to which any praise is a yes. */
 function wasAsked(messages: readonly ChatMessage[]): boolean {
   const reply = messages.findLast(({ role }) => role === "assistant");
   return reply !== undefined && /[?？؟]\P{L}*$/u.test(messageText(reply).slice(-REACTION.questionChars));
@@ -108,7 +108,7 @@ const THANKS_FOR =
 const GOES_ON =
   / (?:and|but|now|then|please|can|could|und|aber|jetzt|bitte|et|mais|maintenant|y|pero|ahora|e|ma|ora|mas|agora|и|но|теперь|i|ale|teraz|en|maar|nu) /;
 
-/** Whether the clause is one reaction after the other and nothing else. */
+/** Tells whether the clause consists of reactions alone. */
 function isMadeOf(known: ReadonlySet<string>, clause: string): boolean {
   if (THANKS_FOR.test(clause) && !GOES_ON.test(clause)) return true;
   const words = clause.split(/ +/);

@@ -7,7 +7,7 @@ import type { HostedModel, Model, ProviderKey } from "../core/model.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
 import * as TEXT from "./text.ts";
 
-/** What the order depends on. Nothing of one request: the hosts of a conversation must not change as it grows. */
+/** Facts that decide the order. No fact of a single request: the hosts of a conversation must not change as it grows. */
 export interface HostRules {
   readonly order: HostOrder;
   readonly resting: RoutingQuestion["restingModels"];
@@ -51,7 +51,7 @@ export function usableHosts(model: Model, catalog: Catalog): readonly HostedMode
 
 function findUsable(model: Model, catalog: Catalog): readonly HostedModel[] {
   const { hosts } = model;
-  // Those that can be called come first.
+  // Hosts that can be called come first.
   const second = hosts[1];
   if (second === undefined || !isUsable(catalog, second)) return isUsable(catalog, model) ? [hosts[0] ?? model] : [];
   return hosts.filter((host) => isUsable(catalog, host));

@@ -15,7 +15,7 @@ import * as TEXT from "./text.ts";
 
 export interface NamedQuestion {
   readonly endpoint: Endpoint;
-  /** As the request has it; null where it has none. */
+  /** The model of the request; null where the request names none. */
   readonly model: string | null;
   readonly chat: ChatRequest;
   /** Input that came as token ids. */
@@ -81,7 +81,7 @@ function namedModel({ endpoint, model: id, constraints }: NamedQuestion, catalog
   throw new GatewayError("notFound", `${missing}${choice}`, { code: "model_not_found", param: "model" });
 }
 
-/** Where clients leave the model out, since their vendor has one for everything. */
+/** Endpoints whose clients name no model, because their vendor has one for everything. */
 const DEFAULTED: ReadonlySet<Endpoint> = new Set(["moderation"]);
 const ID_SHOWN = 200;
 const IDS_SHOWN = 20;

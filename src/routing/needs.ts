@@ -31,7 +31,7 @@ export function listNeeds({ question, catalog, inputTokens }: NeedsInput): reado
   return needs;
 }
 
-/** What the key's profile asks of any model, whatever the request. */
+/** Needs that the key's profile has for every request. */
 export function constraintNeeds(constraints: Constraints): readonly Need[] {
   const needs: Need[] = constraints.capabilities.map((capability) => capabilityNeed(capability, TEXT.lacksForProfile));
   const { allowedModels, blockedModels } = constraints;
@@ -124,7 +124,7 @@ function firstReason(needs: readonly Need[], model: HostedModel): string | null 
   return null;
 }
 
-/** Null when one of the hosts meets all needs; else what its first host lacks. */
+/** The needs that the first host lacks, in words; null when one of the hosts meets all needs. */
 export function reasonAgainst(needs: readonly Need[], hosts: readonly HostedModel[]): string | null {
   let first: string | null = null;
   for (const host of hosts) {
@@ -140,13 +140,13 @@ export function ableHosts(needs: readonly Need[], hosts: readonly HostedModel[])
   return areAble(needs, hosts) ? hosts : hosts.filter((host) => firstReason(needs, host) === null);
 }
 
-/** Whether all of them meet the needs. */
+/** Tells whether all hosts meet the needs. */
 export function areAble(needs: readonly Need[], hosts: readonly HostedModel[]): boolean {
   for (const host of hosts) if (firstReason(needs, host) !== null) return false;
   return true;
 }
 
-/** Whether the window is all that is missing, so that one of these hosts would take a shorter conversation. */
+/** Tells whether only the context window is too small, so that a host would take a shorter conversation. */
 export function isOnlyTooLong(needs: readonly Need[], hosts: readonly HostedModel[]): boolean {
   const others = needs.filter((need) => !(need instanceof ContextNeed));
   return hosts.some((host) => firstReason(others, host) === null);

@@ -24,13 +24,13 @@ import type { ReplayedSessions } from "./sessions/replayed.ts";
 import { keyOf } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
 
-/** What is left out is as it was decided then. */
+/** A changed policy. Fields that are left out keep what was decided then. */
 export interface Policy {
   /** The rules of the key's profile. */
   readonly constraints: Constraints;
   /** Its chains, prices and unsure tier are those of the policy. */
   readonly catalog: Catalog;
-  /** Where the score is cut into tiers, rising: one bound less than there are tiers. */
+  /** Bounds between the tiers on the score, rising: one less than there are tiers. */
   readonly bounds?: readonly number[];
   /** A confidence below this counts as unsure. */
   readonly sureFrom?: number;
@@ -49,7 +49,7 @@ export interface Replayed {
   readonly past: PastRequest;
   readonly next: ReplayOutcome;
   readonly isChanged: boolean;
-  /** What led there, in words; empty where nothing changes. */
+  /** Reasons in words; empty where nothing changes. */
   readonly because: readonly string[];
 }
 
@@ -73,11 +73,11 @@ export function replay(past: PastRequest, policy: Policy, sessions: ReplayedSess
 }
 
 interface Route {
-  /** How the tier it starts from came about, where that is not as it was. */
+  /** Reasons for another starting tier; empty where the tier is as before. */
   readonly start: readonly string[];
   readonly chain: Chain;
   readonly notes: readonly string[];
-  /** Which of several keys the session would use there; null where there are not several. */
+  /** The key that the session would use; null where the host has no choice of keys. */
   readonly keyId: string | null;
 }
 
@@ -154,7 +154,7 @@ function shapeOf({ features, decision }: PastRequest): ChatRequest {
   };
 }
 
-/** Where nothing changes, the charge is what it was: by a fallback perhaps, or at an older price. */
+/** The charge of then where nothing changes, even if it was a fallback's or at an older price. */
 function costOf({ decision, answer }: PastRequest, { first: model, offer }: Chain, policy: Policy): NanoUsd | null {
   const { catalog } = policy;
   if (answer === null || model.price === null) return null;

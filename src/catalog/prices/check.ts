@@ -7,11 +7,11 @@ import type { ListedRow, RefusedRow } from "./list.ts";
 export interface PriceCheck {
   /** The address of the list. */
   readonly source: string;
-  /** When the list was read. */
+  /** Time at which the list was read. */
   readonly atMs: number;
   /** Why a later reading failed; null when none did. */
   readonly problem: string | null;
-  /** Of providers that are known or configured. */
+  /** Prices of providers that are known or configured. */
   readonly rows: readonly ListedRow[];
   readonly refused: readonly RefusedRow[];
   /** Of each provider that told what it serves. */
@@ -19,7 +19,7 @@ export interface PriceCheck {
 }
 
 export interface PriceCheckStore {
-  /** Null before the first one. */
+  /** The last check; null before the first one. */
   read(): Promise<PriceCheck | null>;
   write(check: PriceCheck): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { Price } from "../../core/money.ts";
 import type { Catalog } from "../catalog.ts";
 import type { ListedRow, PriceList, RefusedRow } from "./list.ts";
 
-/** How LiteLLM's list names our providers, where that is another name. */
+/** Names of our providers in LiteLLM's list, where they differ. */
 const LISTED_AS: Readonly<Record<string, string>> = {
   google: "gemini",
   together: "together_ai",
@@ -32,12 +32,12 @@ export interface UnpricedModel
   readonly provider: string;
   /** Its id where the catalogue has it, but without a price. */
   readonly model: string | null;
-  /** What the price list says; else what the provider itself lists. */
+  /** The price in the list, else the one that the provider itself lists. */
   readonly price: Price | null;
   readonly isOwnPrice: boolean;
 }
 
-/** What a provider says that it serves. */
+/** Models that a provider lists. */
 export interface OfferedModel {
   readonly id: string;
   readonly price: { readonly input: number; readonly output: number } | null;
@@ -51,7 +51,7 @@ export interface Comparison extends Pick<PriceList, "rows" | "refused"> {
 
 export interface PriceDiff {
   readonly changes: readonly PriceChange[];
-  /** How many hosts of configured providers have the same price in the list. */
+  /** Number of hosts of configured providers whose price in the list is the same. */
   readonly same: number;
   /** Rows of hosts in the catalogue that cannot be true. */
   readonly refused: readonly (RefusedRow & { readonly model: string })[];
@@ -91,7 +91,7 @@ export function listedVendor(provider: string): string {
   return LISTED_AS[provider] ?? provider;
 }
 
-/** What the provider offers, where it told; else what the list has of it. Those with a price come first. */
+/** Models that the provider lists, else those in the price list. Models with a price come first. */
 function unpricedOf(
   { providers }: PricedCatalog,
   { rows, offered = {} }: Comparison,
@@ -184,7 +184,7 @@ function largestChange(from: Price, to: Price): number | null {
   return Math.round(largest * 1000) / 10;
 }
 
-/** Whether a change may be applied without anybody looking at it. */
+/** Tells whether a change may be applied without review. */
 export function isWithin({ percent }: PriceChange, maxPercent: number): boolean {
   return percent !== null && percent <= maxPercent;
 }

@@ -13,7 +13,7 @@ export interface ListedRow {
   readonly price: Price;
   readonly context: number | null;
   readonly maxOutput: number | null;
-  /** What a chat model can do, or the one endpoint that it serves instead. */
+  /** Capabilities of a chat model, or the one endpoint that another model serves. */
   readonly capabilities: readonly (Capability | Endpoint)[];
   /** Where its provider has it in one format alone. */
   readonly formats?: readonly FormatName[];
@@ -34,7 +34,7 @@ export interface PriceList {
 /** Several times the largest list. */
 const ROWS_MAX = 50_000;
 
-/** Null when it is neither form. */
+/** Reads a list of either form. Null for anything else. */
 export function readPriceList(text: string): PriceList | null {
   const parsed = parseExactly(text);
   if (!isMap(parsed)) return null;
@@ -71,7 +71,7 @@ function isMap(value: unknown): value is TextMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What a row of LiteLLM serves, by its `mode`; others, such as images, are none of ours. */
+/** Endpoints by the `mode` of LiteLLM's rows. The gateway has no endpoint for other modes, such as images. */
 const MODES: Readonly<Record<string, Partial<Pick<ListedRow, "capabilities" | "formats">>>> = {
   chat: {},
   responses: { formats: ["openai-responses"] },

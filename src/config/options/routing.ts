@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 const msFrom = (min: number) => number({ min, max: DAY_MS, isWhole: true });
 const count = number({ min: 1, max: 100_000, isWhole: true });
 
-/** What the catalogue is built from, beside the rows of `models:`, `tiers:` and `providers:`. */
+/** Options of the catalogue, beside the rows of `models:`, `tiers:` and `providers:`. */
 export const CATALOG_OPTIONS = {
   baseline: option<string | null>({
     path: "routing.baseline",

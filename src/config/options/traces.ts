@@ -5,7 +5,7 @@ import { number, oneOf, type Reader, reject, text, truth } from "../readers.ts";
 import type { Problem, Report } from "../report.ts";
 import { option, type ValuesOf } from "./option.ts";
 
-/** Where traces go, which, and how. */
+/** Options of traces: their address, which are sampled, and what they hold. */
 export interface Tracing {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -157,7 +157,7 @@ export const TRACE_OPTIONS = {
 type Pairs = Readonly<Record<string, string>>;
 type TraceValues = ValuesOf<typeof TRACE_OPTIONS>;
 
-/** Where and how to export; null when nothing is to be exported. */
+/** The export that the options ask for; null when nothing is to be exported. */
 export function tracingOf(values: TraceValues): Tracing | null {
   const { tracesEndpoint, tracesOwnEndpoint } = values;
   const url = tracesOwnEndpoint ?? (tracesEndpoint === null ? null : `${tracesEndpoint.replace(/\/+$/, "")}/v1/traces`);
@@ -218,7 +218,7 @@ function pairs(node: Located, report: Report): Pairs | undefined {
   return value === undefined ? undefined : (readPairs(value) ?? undefined);
 }
 
-/** As in W3C baggage: percent-encoded, spaces around names and values do not count. Null when it is not of that form. */
+/** Reads W3C baggage: percent-encoded, without the spaces around names and values. Null for text of another form. */
 function readPairs(value: string): Pairs | null {
   const found: Record<string, string> = {};
   for (const piece of value.split(",").filter((each) => each.trim() !== "")) {
