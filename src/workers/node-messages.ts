@@ -19,7 +19,7 @@ type Send = (message: unknown, connection?: unknown, ...rest: readonly unknown[]
 type Emit = (event: string, ...values: readonly unknown[]) => boolean;
 
 /** An accepted connection that nobody reads from yet. */
-export interface AcceptedConnection {
+interface AcceptedConnection {
   close(): void;
 }
 

@@ -2,13 +2,13 @@
 // them. With a Node that changed them, connections of workers would be lost without a word.
 
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
-const PROBE = join(import.meta.dirname, "../../support/gateway/cluster-probe.mjs");
+const PROBE = fileURLToPath(new URL("../../support/gateway/cluster-probe.mjs", import.meta.url));
 
 /** Advice for anyone who tries a new Node. */
 const ADVICE =
