@@ -30,7 +30,7 @@ interface Kinds {
 }
 export type FieldKind = keyof Kinds;
 
-export interface FieldOf<Kind extends FieldKind> {
+interface FieldOf<Kind extends FieldKind> {
   readonly kind: Kind;
   readonly of: (record: RequestRecord) => Kinds[Kind];
   /** Its column, where that is not its name in snake case. */

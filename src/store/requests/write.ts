@@ -18,7 +18,7 @@ import { freePacked } from "../sqlite/packed-rows.ts";
 import { REQUESTS, toSummary } from "./columns.ts";
 import { readDetail, toDetail } from "./detail.ts";
 import { addToTotals, createTotalsWriter, newTotals, SPAN_MS, type Totals } from "./totals.ts";
-import { createWordsWriter, wordsDeletion } from "./write-words.ts";
+import { createWordsWriter, wordsDeletion } from "./words.ts";
 
 export function createRecordStore(db: Db): RecordStore<PackedBatch> {
   const inserts = {

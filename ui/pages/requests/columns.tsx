@@ -118,7 +118,7 @@ const COLUMNS: readonly Column[] = [
   ...FIELDS.flatMap(({ api, name, kind, title }): readonly Column[] => {
     if (title === undefined || OWN_IDS.includes(api)) return [];
     const isNumber = kind === "integer" || kind === "optionalInteger";
-    const show = (row: RequestLine) => shownValue(row[api as keyof RequestLine], name.endsWith("Ms"));
+    const show = (row: RequestLine) => shownValue(row[api as keyof RequestLine], /Ms$/.test(name));
     return [{ id: api, name: title, isExtra: true, isNumber, show }];
   }),
 ];

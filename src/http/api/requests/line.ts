@@ -32,9 +32,10 @@ type Wire<Kind extends FieldKind> = Kind extends "time"
   : Kind extends "amount"
     ? string | null
     : FieldValue<Kind>;
-type Fields = typeof LOG_FIELDS;
-type ApiName<Name extends FieldName> = Fields[Name] extends { readonly api: infer Api extends string } ? Api : Name;
-type FieldSchemas = { readonly [Name in FieldName as ApiName<Name>]: TUnsafe<Wire<Fields[Name]["kind"]>> };
+type ApiName<Name extends FieldName> = (typeof LOG_FIELDS)[Name] extends { readonly api: infer Api extends string }
+  ? Api
+  : Name;
+type FieldSchemas = { readonly [Name in FieldName as ApiName<Name>]: TUnsafe<Wire<(typeof LOG_FIELDS)[Name]["kind"]>> };
 
 type SchemaWriter = (options: { readonly description: string }, field: LoggedField) => TSchema;
 
