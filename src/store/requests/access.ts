@@ -1,5 +1,5 @@
-// How the requests of a filter are reached. Where most requests of the time belong to the account, key or tag that is
-// asked for, reading all of them in order takes a third of the time that looking each up by an index takes.
+// Chooses the way to the requests of a filter. If most requests of the time have the account, key or tag, reading all of
+// them in order takes a third of the time of an index lookup for each.
 
 import type { Db } from "../../core/db.ts";
 import type { RequestFilter } from "../../core/requests/log.ts";
@@ -10,7 +10,7 @@ import { addIds, BY_INDEX, newConditions, type RequestAccess } from "./condition
 const LOOKED_AT = 300;
 const SCANNED_SHARE = 1 / 3;
 
-/** What an index of few requests can answer, which is always the shorter way. */
+/** Filters with an index of few requests, which is always the shorter way. */
 const INDEXED = ["isFallback", "answeredAt", "failedProvider", "user", "session", "words", "requestIdStart"] as const;
 
 /** Looking up so many takes as long as reading a few hundred thousand in order. */
@@ -35,7 +35,7 @@ export async function accessOf(db: Db, filter: RequestFilter): Promise<RequestAc
   return { account: own.length > rows.length * SCANNED_SHARE ? "+account_id" : "account_id", isTagScanned };
 }
 
-/** What the narrow index knows besides the time. */
+/** Filters that the narrow index knows besides the time. */
 const COVERED = ["accountId", "fromMs", "toMs", "latency", "tokens", "cost"];
 
 /** For statements that need no other columns either. */
@@ -43,7 +43,7 @@ export async function narrowAccessOf(db: Db, filter: RequestFilter): Promise<Req
   return Object.keys(filter).every((name) => COVERED.includes(name)) ? BY_INDEX : accessOf(db, filter);
 }
 
-/** Whether at least so many requests have it. */
+/** True if many requests have the tag. */
 export async function isCommonTag(
   db: Db,
   accountId: string,

@@ -31,7 +31,7 @@ export function newConditions(): Conditions {
   };
 }
 
-/** How the requests are reached. */
+/** The way to the requests. */
 export interface RequestAccess {
   /** A plus in front of the column keeps its indexes out of a statement. */
   readonly account: "account_id" | "+account_id";
@@ -63,7 +63,7 @@ function addField(where: Conditions, { column, filter }: LoggedField, value: Fie
 /** The filters that only the requests themselves can answer. */
 type AttemptFilter = Pick<RequestFilter, "answeredAt" | "failedProvider">;
 
-/** Whether the filter asks for requests that the first attempt did not answer: few, and with an index of their own. */
+/** True if the filter asks for requests that the first attempt did not answer: few, and with an index of their own. */
 export function isTriedAgain({ answeredAt, failedProvider }: AttemptFilter): boolean {
   return failedProvider !== undefined || (answeredAt !== undefined && !answeredAt.includes("first"));
 }
@@ -71,7 +71,7 @@ export function isTriedAgain({ answeredAt, failedProvider }: AttemptFilter): boo
 /** In the words of the index. */
 const TRIED_AGAIN = "(attempts > 1 OR (attempts = 1 AND is_error = 1))";
 
-/** Which attempt brought the response, in terms of the columns. */
+/** The attempt that brought the response, in terms of the columns. */
 const ANSWERED_SQL: Readonly<Record<AnsweredAt, string>> = {
   first: "attempts <= 1 AND model <> ''",
   second: "attempts = 2 AND model <> ''",
@@ -217,7 +217,7 @@ export function addCostSteps(where: Conditions, [first, last]: readonly [number,
   where.add("cost_step >= ? AND cost_step <= ?", first, last);
 }
 
-/** Whether the filter narrows by anything but the time. */
+/** True if the filter narrows by anything but the time. */
 export function isNarrow({ accountId: _accountId, fromMs: _fromMs, toMs: _toMs, ...rest }: RequestFilter): boolean {
   return Object.keys(rest).length > 0;
 }

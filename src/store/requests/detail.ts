@@ -67,9 +67,9 @@ interface StoredDecision {
   readonly tokens: Decision["estimatedTokens"];
   readonly score: number | null;
   readonly isSure: boolean | null;
-  /** Null where the request asked for nothing in particular. */
+  /** The controls of the request; null if it set none. */
   readonly controls: Controls | null;
-  /** What a replay needs beside the row; absent where that is nothing. */
+  /** The session as a replay needs it beside the row; absent if it needs nothing. */
   readonly session?: StoredSession;
 }
 
@@ -131,6 +131,7 @@ function controlsOf({ controls }: Decision): Controls | null {
   return { ...asked, ...NOT_LOGGED };
 }
 
+/** True if the request set any routing control; most set none. */
 function asksForSomething(controls: Controls): boolean {
   return LOGGED.some(({ name, takes }) => (controls[name] ?? null) !== takes.unset);
 }

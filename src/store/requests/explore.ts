@@ -31,7 +31,7 @@ export function createExploreLog(db: Db): ExploreLog {
       const plan = await planOf(query, db);
       const { params, sql } = readSql(query, plan);
       const rows = (await db.query(sql(), params)).filter((row) => row.n != null);
-      // Of totals whose requests all came without content there are no times.
+      // Totals have no times if all their requests came without content.
       const made = rows.map((row) => toRow(row, query)).filter(({ requests }) => requests > 0);
       return {
         rows: await withExact(db, made, query, plan),
@@ -109,7 +109,7 @@ const CUT_TAG_SQL = `CASE WHEN tags = '' THEN '' WHEN strpos(tags, '\\') > 0 THE
   ELSE split_part(split_part(tags, '"' || ? || '":"', 2), '"', 1) END`;
 const PATH_NAME = /^[\w.:/ -]+$/;
 
-/** What each key did on whole days: of many keys the totals have far more rows. */
+/** Totals of each key on whole days: for many keys, the other totals have far more rows. */
 const KEY_DAYS: Source = {
   table: "request_key_days",
   columns: { key: "key_id", day: "start_at" },
@@ -123,7 +123,7 @@ interface Plan {
   readonly fromMs: number;
   readonly toMs: number;
   readonly span: keyof typeof SPAN_MS;
-  /** Whether it matters which key a request came with. */
+  /** True if the key of a request matters. */
   readonly isOfKeys: boolean;
   readonly source: Source;
   readonly access: RequestAccess;
@@ -263,7 +263,7 @@ function addRequests(where: Conditions, { filter }: ExploreQuery, { kind, fromMs
   addAll(where, kind, { ...filter, fromMs, toMs }, access);
 }
 
-/** What the rows are summed up from `g`. */
+/** Writes the sums over `g`. */
 function sumsSql(query: ExploreQuery, { source }: Plan): readonly string[] {
   const sum = (expression: string, name: string): string => `CAST(SUM(${expression}) AS BIGINT) AS ${name}`;
   const timing = timingOf(query);

@@ -1,4 +1,4 @@
-// What each key did on each day: summed from the rollups of a batch when that is written, and read for a page of keys.
+// Totals of each key and day: summed from the rollups of a batch when it is written, and read for a page of keys.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { NanoUsd } from "../../core/money.ts";

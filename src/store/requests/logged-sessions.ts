@@ -59,7 +59,7 @@ async function lastTurns(
   }
 }
 
-/** Those of the conversations that have a turn from that id on. */
+/** Finds the conversations that have a turn from that id on. */
 async function listedBefore(
   db: Db,
   query: LoggedSessionQuery,
@@ -83,7 +83,7 @@ function turnsOf(db: Db, { accountId, user, keyId, states }: LoggedSessionQuery)
   return where;
 }
 
-/** What each conversation came to as a whole, also what lies outside of the time that was asked for. */
+/** Reads the totals of whole conversations, with turns outside of the time that was asked for. */
 async function readSessions(
   db: Db,
   accountId: string,

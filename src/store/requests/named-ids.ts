@@ -14,7 +14,7 @@ type Ids = AsyncGenerator<readonly string[], void, void>;
 const FIRST_STEP = 500;
 const GROWTH = 4;
 
-/** Those before `end`. */
+/** Yields the ids before `end`. */
 export async function* namedIds(db: Db, filter: RequestFilter, end: string | null): Ids {
   if (filter.words === undefined) return yield* idsById(db, filter, end);
   const query = writeQuery(db.kind, filter.words);
@@ -63,7 +63,7 @@ const OF_FEW: Readonly<Record<Db["kind"], (where: string, query: string) => stri
     SELECT id FROM own JOIN request_words USING (id) WHERE words @@ CAST(${query} AS tsquery)`,
 };
 
-/** What is looked for, with the words written for the database. */
+/** The search, with the words written for the database. */
 interface Named extends Pick<RequestFilter, "accountId" | "fromMs" | "tag"> {
   readonly query?: string;
 }

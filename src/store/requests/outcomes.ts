@@ -85,7 +85,7 @@ function toSample(row: SqlRow): MarkedSample {
   };
 }
 
-/** Of a row that names the second answer `second_answer`. */
+/** Reads a row that names the second answer `second_answer`. */
 export function toStoredSample(row: SqlRow): StoredSample {
   return {
     second: toFigures(row, "second"),

@@ -105,7 +105,7 @@ const REST = `SELECT d.detail_json, c.request_text, c.is_request_cut, c.answer_t
     LEFT JOIN shadow_samples s ON s.id = d.id
   WHERE d.id = $1`;
 
-/** What a mark keeps of its request, which it outlives. */
+/** Columns that a mark copies from its request, which it outlives. */
 function subjectOf(stored: StoredRequest | null): readonly SqlValue[] | null {
   if (stored === null) return null;
   const { summary, detail } = stored;
@@ -118,7 +118,7 @@ const MARK = `INSERT INTO request_feedback
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
   ON CONFLICT (id) DO UPDATE SET tier = excluded.tier, note = excluded.note, created_at = excluded.created_at`;
 
-/** As above, for the columns of applications. */
+/** The same for the columns of applications. */
 const RATE = `INSERT INTO request_feedback
     (id, decided_tier, category, features_json, account_id, tier, created_at,
       app_score, app_tier, app_comment, app_key_id, app_at)
@@ -136,7 +136,7 @@ const MARKS = `SELECT id, CASE WHEN tier <> '' THEN tier ELSE app_tier END AS ti
   WHERE (tier <> '' OR app_tier <> '') AND category <> '' AND features_json <> 'null' AND id < $1
   ORDER BY id DESC LIMIT $2`;
 
-/** Null when there are none. */
+/** Reads rows; null if there are none. */
 async function rowsOf(db: Db, condition: string, params: readonly SqlValue[]): Promise<readonly SqlRow[] | null> {
   const rows = await db.query(`SELECT * FROM requests WHERE account_id = $1 AND ${condition}`, params);
   return rows.length === 0 ? null : rows;

@@ -58,7 +58,7 @@ async function byNamedIds(search: Search, end: string | null): Promise<readonly 
   return found;
 }
 
-/** What stays the same while ranges are read. */
+/** The parts of a search that stay the same while ranges are read. */
 interface Search {
   readonly db: Db;
   readonly filter: RequestFilter;
@@ -153,7 +153,7 @@ async function spansOf(
   return rows.map((row) => ({ startMs: Number(row.start_at), requests: isExact ? Number(row.requests) : 1 })).reverse();
 }
 
-/** As many spans as it takes to have the wanted number of requests. */
+/** Takes spans until they have the wanted number of requests. */
 function takeUntil(spans: readonly CountedSpan[], wanted: number): readonly CountedSpan[] {
   let sum = 0;
   const enough = spans.findIndex(({ requests }) => {

@@ -15,7 +15,7 @@ const VALUES: Readonly<Record<Exclude<RequestSort, "cost">, string>> = {
   tokens: "tokens",
 };
 
-/** What was not charged comes last on both databases and in both orders. */
+/** Sorts requests without a charge last, on both databases and in both orders. */
 function sortedBy(sort: RequestSort, isAscending: boolean): string {
   if (sort !== "cost") return VALUES[sort];
   return `COALESCE(charge, ${isAscending ? "9223372036854775807" : "-1"})`;

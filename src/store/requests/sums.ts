@@ -1,5 +1,5 @@
-// What all requests of a filter come to: how many, how many failed, charge, baseline and tokens. Whole days and hours come
-// from the counters, and what is left at both ends of the range from the requests themselves.
+// Sums over all requests of a filter: count, failures, charge, baseline and tokens. Whole days and hours come from the
+// counters, and the rest at both ends of the range from the requests themselves.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import { stepsOf } from "../../core/requests/buckets.ts";

@@ -1,4 +1,4 @@
-// How many tool calls of each model and scenario were usable, by account: summed from the records of a batch when that is
+// Usable tool calls of each model and scenario, by account: summed from the records of a batch when it is
 // written, and read for routing and for the dashboard.
 
 import type { Db, SqlRow } from "../../core/db.ts";

@@ -21,7 +21,7 @@ type SpanName = keyof typeof SPAN_MS;
 /** Rollups of all keys together, whose number does not grow with the keys. */
 export const ALL_KEYS = { hour: "all-hour", day: "all-day" } as const;
 
-/** What the records of a batch add to, by hour. */
+/** Totals that the records of a batch add to, by hour. */
 export interface Totals {
   readonly rollups: Map<string, Rollup>;
   readonly counters: Map<string, RequestCounter>;
@@ -71,7 +71,7 @@ function insertAll<Item>(insert: BulkInsert<Item>, groups: ReadonlyMap<string, I
 /** All requests of one combination in one hour or day. */
 interface Group {
   readonly accountId: string;
-  /** Of the first of them: what the group is kept apart by is the same in all. */
+  /** The summary of the first request: the columns of the group are the same in all. */
   readonly summary: RequestSummary;
   readonly span: SpanName | (typeof ALL_KEYS)[SpanName];
   readonly startMs: number;
@@ -259,7 +259,7 @@ function addEach(sums: number[], more: readonly number[]): void {
   for (const [index, value] of more.entries()) sums[index] = (sums[index] ?? 0) + value;
 }
 
-/** How many requests had one combination of everything the log can be filtered by, and what they came to. */
+/** Counts and sums of requests with one combination of everything the log can be filtered by. */
 interface RequestCounter extends Group {
   requests: number;
   charge: bigint;
@@ -267,7 +267,7 @@ interface RequestCounter extends Group {
   tokens: number;
 }
 
-/** What counters are kept apart by, besides account and time. */
+/** Columns that keep counters apart, besides account and time. */
 const COUNTER_TEXTS = {
   key_id: GROUP_COLUMNS.key_id,
   model: GROUP_COLUMNS.model,
@@ -353,7 +353,7 @@ function addCounter(sum: RequestCounter, { requests, charge, baseline, tokens }:
   sum.tokens += tokens;
 }
 
-/** How many requests a provider failed. Few rows, because most requests succeed at the first attempt. */
+/** Requests that a provider failed. Few rows, because most requests succeed at the first attempt. */
 interface ProviderFailures extends Group {
   readonly provider: string;
   requests: number;

@@ -14,7 +14,7 @@ const RUNS = new RegExp(`[${UNSPACED}]+|(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}]
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "u");
 /** Longer ones are no words but encoded data. */
 const WORD_CHARS_MAX = 64;
-/** As many as PostgreSQL can place. */
+/** The positions that PostgreSQL can store. */
 const PLACES_MAX = 16_383;
 const PLACES_PER_WORD_MAX = 256;
 
@@ -41,7 +41,7 @@ function pairsOf(characters: readonly string[]): readonly string[] {
   return characters.map((character, at) => character + (characters[at + 1] ?? ""));
 }
 
-/** What is stored of a text: SQLite takes words, PostgreSQL a tsvector with their places. */
+/** Writes a text for its index: SQLite takes words, PostgreSQL a tsvector with their positions. */
 export function writeWords(kind: Db["kind"], text: string): string {
   const words = wordsOf(text);
   if (kind === "sqlite") return words.join(" ");

@@ -31,7 +31,7 @@ const WORD_ROWS = "request_word_rows" satisfies keyof typeof COPIED;
 /** A file as the connection names it. */
 export type Schema = "main" | "attached";
 
-/** How a table is copied: its columns, and which of them are its key. */
+/** The columns of a table, and those of its key. */
 interface TableShape {
   readonly names: readonly string[];
   readonly keys: readonly string[];
@@ -46,7 +46,7 @@ async function shapeOf(tx: Queryable, schema: Schema, table: string): Promise<Ta
 /** Copies rows of `attached` into the table of `main`. */
 interface Copy {
   readonly table: string;
-  /** Where they are, if not in the table of the same name. */
+  /** The table that holds the rows, if its name is another one. */
   readonly from?: string;
   /** Up to this key. */
   readonly upTo?: SqlValue;
@@ -68,7 +68,7 @@ export async function copyRows(tx: Queryable, { table, from = table, upTo }: Cop
   );
 }
 
-/** Where both have words, those of `attached` are left out. */
+/** Copies the words, unless `main` has some already. */
 async function copyWords(tx: Queryable): Promise<void> {
   if (await hasRows(tx, "main", WORD_ROWS)) return;
   for (const table of [...WORD_PARTS.map((part) => `${WORDS}_${part}`), WORD_ROWS]) {
@@ -77,7 +77,7 @@ async function copyWords(tx: Queryable): Promise<void> {
   }
 }
 
-/** What an index of words consists of. Its texts are not kept, so it cannot be built again. */
+/** Tables of an index of words. Its texts are not kept, so it cannot be built again. */
 const WORD_PARTS = ["data", "idx", "docsize", "config"];
 
 export function isTotals(table: string): boolean {

@@ -35,7 +35,7 @@ export function takeLock(DatabaseSync, file) {
 }
 
 export function prepareFile(db, holds) {
-  // Of a new file; one that exists keeps its own. A lone charge changes seven pages of the ledger: with 8192, twice as much
+  // Only new files get this page size. A lone charge changes seven pages of the ledger: with 8192, twice as much
   // is written and synced. The log changes many pages at once, and those cost less when they are larger.
   db.exec(`PRAGMA page_size = ${holds === "log" ? 8192 : 4096}`);
   db.exec("PRAGMA journal_mode = WAL");
