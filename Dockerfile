@@ -6,7 +6,8 @@ ARG NODE=node:24-bookworm-slim
 FROM ${NODE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci
+COPY docs/package.json docs/package-lock.json docs/.npmrc docs/
+RUN npm ci && npm ci --prefix docs
 COPY tsconfig.json ./
 COPY scripts scripts
 COPY src src
@@ -17,8 +18,7 @@ RUN node scripts/build.mjs
 FROM ${NODE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY scripts/setup/prune.mjs scripts/setup/prune.mjs
-RUN npm ci --omit=dev && node scripts/setup/prune.mjs --production
+RUN npm ci --omit=dev
 
 FROM ${NODE}
 LABEL org.opencontainers.image.title="switchyard" \
@@ -30,8 +30,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY bin bin
-COPY scripts/setup.mjs scripts/setup.mjs
-COPY scripts/setup scripts/setup
+COPY scripts/launch.mjs scripts/launch.mjs
 # The data folder belongs to the user that serves; a volume mounted here for the first time takes that over. The link is
 # for `docker exec NAME switchyard …`, which hints name because of IN_CONTAINER.
 RUN mkdir /data && chown 1000:1000 /data && ln -s /app/bin/switchyard.mjs /usr/local/bin/switchyard

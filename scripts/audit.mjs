@@ -1,14 +1,15 @@
 // @ts-check
-// npm run audit: known holes in what the gateway is served with. Fails when there is a serious one; when the registry
+// npm run audit: known holes in all packages. Fails when what a release is made of has a serious one; when the registry
 // cannot be asked, says so and succeeds.
 
-import { auditDependencies, auditLine } from "./setup/audit.mjs";
-import { here } from "./setup/surroundings.mjs";
-import { runScript, setUp } from "./setup.mjs";
+import { auditLine, auditPackages } from "./setup/audit.mjs";
+import { ROOT } from "./setup/files.mjs";
+import { ensureBuild, ensureSite, runScript } from "./setup.mjs";
 
 await runScript(async () => {
-  await setUp();
-  const verdict = await auditDependencies(here());
+  await ensureBuild();
+  await ensureSite();
+  const verdict = await auditPackages(ROOT);
   console.log(auditLine(verdict));
   process.exitCode = verdict.state === "found" ? 1 : 0;
 });

@@ -1,9 +1,12 @@
 // @ts-check
-// npm run build: installs what is missing and builds what is stale.
+// npm run build: builds what the npm package holds.
 
-import { ensureSite, runScript, setUp } from "./setup.mjs";
+import { writeBom } from "./setup/bom.mjs";
+import { ROOT } from "./setup/files.mjs";
+import { ensureBuild, ensureSite, runScript } from "./setup.mjs";
 
 await runScript(async () => {
-  await setUp({ dev: true });
+  await ensureBuild();
   await ensureSite();
+  writeBom(ROOT);
 });

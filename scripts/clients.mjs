@@ -4,10 +4,11 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { npmCommand } from "./setup/dependencies.mjs";
-import { run } from "./setup/run.mjs";
-import { here, ROOT, SetupError, tail } from "./setup/surroundings.mjs";
-import { runScript, setUp } from "./setup.mjs";
+import { ROOT } from "./setup/files.mjs";
+import { npmCommand } from "./setup/install.mjs";
+import { run, SetupError, step } from "./setup/run.mjs";
+import { VITEST } from "./setup/vitest.mjs";
+import { ensureBuild, ensureInstalled, runScript } from "./setup.mjs";
 
 /** The releases that the guides name. */
 const PROGRAMS = {
@@ -18,13 +19,14 @@ const PROGRAMS = {
 };
 
 await runScript(async () => {
-  await setUp({ dev: true });
+  await ensureBuild();
+  await ensureInstalled("test");
   const folder = join(ROOT, ".cache", "clients");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, dependencies: PROGRAMS }));
-  await here().progress.step("fetching the programs", () => install(folder));
+  await step("fetching the programs", () => install(folder));
   const names = process.argv.slice(2);
-  const args = [join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--no-file-parallelism", "test/clients"];
+  const args = [...VITEST, "--no-file-parallelism", "test/clients"];
   if (names.length > 0) args.push("--testNamePattern", names.join("|"));
   const env = { ...process.env, SWITCHYARD_CLIENTS: folder };
   const { code } = await run(process.execPath, args, { cwd: ROOT, show: true, env });
@@ -35,7 +37,6 @@ async function install(/** @type {string} */ folder) {
   const npm = npmCommand();
   // Two of them put their binary in place with a script, which the settings of this repository forbid.
   const args = [...npm.args, "install", "--ignore-scripts=false", "--prefer-offline", "--no-audit", "--no-fund"];
-  const { code, output } = await run(npm.command, args, { cwd: folder, shell: npm.shell });
-  if (code !== 0)
-    throw new SetupError(`npm could not fetch the programs (exit code ${code}). Its last lines:\n${tail(output)}`);
+  const { code } = await run(npm.command, args, { cwd: folder, show: "stderr", shell: npm.shell });
+  if (code !== 0) throw new SetupError(`npm could not fetch the programs (exit code ${code}); it said why above.`);
 }

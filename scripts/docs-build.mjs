@@ -1,11 +1,9 @@
 // @ts-check
-// npm run docs:build: builds the documentation site into dist/docs. A dead link or a missing picture fails it.
+// npm run docs:build: builds the documentation site into dist/docs. A dead link or a missing picture fails it. npm start runs
+// it in the background, and then it ends with the process that started it.
 
-import { endWithStarter } from "./setup/site.mjs";
-import { ensureDependencies, ensureSite, runScript } from "./setup.mjs";
+import { ensureSite, runScript } from "./setup.mjs";
 
-endWithStarter();
-await runScript(async () => {
-  await ensureDependencies();
-  await ensureSite();
-});
+process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+process.channel?.unref();
+await runScript(ensureSite);

@@ -5,10 +5,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { hushJsonImports } from "./launch.mjs";
+import { ROOT } from "./setup/files.mjs";
 import { fillBlock } from "./setup/generated.mjs";
-import { hushJsonImports } from "./setup/launch.mjs";
-import { ROOT } from "./setup/surroundings.mjs";
-import { runScript, setUp } from "./setup.mjs";
+import { ensureBuild, ensureInstalled, runScript } from "./setup.mjs";
 
 /**
  * One generated text: a whole file, or the block of a file that carries this name (see scripts/setup/generated.mjs).
@@ -56,7 +56,8 @@ function fromBuild(/** @type {string} */ path) {
 }
 
 async function main() {
-  await setUp({ dev: true });
+  await ensureBuild();
+  await ensureInstalled("test");
   hushJsonImports();
   const files = await renderAll(ROOT, fromBuild);
   const stale = staleFiles(ROOT, files);

@@ -1,59 +1,70 @@
 // @ts-check
-// Gets a checkout ready to run: right Node, dependencies installed, sources built. Does nothing, in a few
-// milliseconds, when all is in place. Needs nothing but Node itself, since it runs before anything is installed.
+// Gets a checkout ready to run: packages installed, sources built. Does nothing, in some milliseconds, when all is in
+// place. Needs nothing but Node itself and npm, since it runs before anything is installed.
 
-import { existsSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { constants, setPriority } from "node:os";
 import { join } from "node:path";
-import { isBuilt, ensureBuild as makeBuild } from "./setup/build.mjs";
-import { ensureDependencies as makeDependencies } from "./setup/dependencies.mjs";
-import { readJson } from "./setup/fingerprint.mjs";
-import { Interrupted } from "./setup/run.mjs";
-import { ensureSite as makeSite } from "./setup/site.mjs";
-import { here, SetupError } from "./setup/surroundings.mjs";
+import { nodeProblem } from "./launch.mjs";
+import { build, isBuilt } from "./setup/build.mjs";
+import { ROOT } from "./setup/files.mjs";
+import { install, isInstalled } from "./setup/install.mjs";
+import { withLock } from "./setup/lock.mjs";
+import { SetupError, step } from "./setup/run.mjs";
+import { buildSite, isSiteBuilt } from "./setup/site.mjs";
 
-/** @typedef {import("./setup/surroundings.mjs").Surroundings} Surroundings */
+/** Folders with packages of their own. The root's build and serve, and npm start waits for nothing else. */
+const GROUPS = { ".": "packages", docs: "packages of the documentation", test: "packages of the tests" };
 
-/** `dev` asks for what tests need beyond what serving needs. */
-export async function setUp({ dev = false } = {}, surroundings = here()) {
-  const { root } = surroundings;
-  checkNode(wantedNode(root));
-  // A package installed from the registry has no sources: it comes built, and npm has installed what it needs.
-  if (!existsSync(join(root, "src"))) return;
-  await ensureDependencies({ dev: dev || !isBuilt(root) }, surroundings);
-  await ensureBuild(surroundings);
+/** Installs a group of packages where node_modules does not hold what its lock file names. */
+export async function ensureInstalled(/** @type {keyof typeof GROUPS} */ group, root = ROOT) {
+  const problem = nodeProblem();
+  if (problem !== null) throw new SetupError(problem);
+  const folder = join(root, group);
+  await ensure(root, `installing the ${GROUPS[group]}`, {
+    isDone: () => isInstalled(folder),
+    work: () => install(folder),
+  });
 }
 
-export function ensureDependencies({ dev = true } = {}, surroundings = here()) {
-  return makeDependencies({ dev }, surroundings);
+/** Builds dist/ where a source changed. */
+export async function ensureBuild(root = ROOT) {
+  await ensureInstalled(".", root);
+  await ensure(root, "building", { isDone: () => isBuilt(root), work: () => build(root) });
 }
 
-export function ensureBuild(surroundings = here()) {
-  return makeBuild(surroundings);
+/** Builds the documentation, which serving does not wait for. */
+export async function ensureSite(root = ROOT) {
+  if (isSiteBuilt(root)) return;
+  await ensureInstalled("docs", root);
+  await ensure(root, "building the documentation", { isDone: () => isSiteBuilt(root), work: () => buildSite(root) });
 }
 
-/** The documentation, which serving does not wait for. */
-export function ensureSite(surroundings = here()) {
-  return makeSite(surroundings);
+/**
+ * Does a piece of work that is not done yet, after any other that is under way in this checkout.
+ * @param {string} root
+ * @param {string} label
+ * @param {{ isDone: () => boolean, work: () => Promise<void> }} piece
+ */
+async function ensure(root, label, { isDone, work }) {
+  if (isDone()) return;
+  await withLock(join(root, ".cache", "setup.lock"), async () => {
+    if (!isDone()) await step(label, work);
+  });
 }
 
-/** Throws unless `version` is at least what `wanted` (">=major.minor") asks for. */
-export function checkNode(wanted = wantedNode(here().root), version = process.versions.node) {
-  const [major = 0, minor = 0] = numbers(wanted.replace(/^\D*/, ""));
-  const [haveMajor = 0, haveMinor = 0] = numbers(version);
-  if (haveMajor > major || (haveMajor === major && haveMinor >= minor)) return;
-  throw new SetupError(
-    `Switchyard needs Node ${major}.${minor} or newer, and this is Node ${version} (${process.execPath}).\n` +
-      "Install a newer one from https://nodejs.org or with a version manager (nvm install), then run the command again.",
-  );
-}
-
-/** @returns {string} */
-function wantedNode(/** @type {string} */ root) {
-  return readJson(join(root, "package.json"))?.engines?.node ?? "";
-}
-
-function numbers(/** @type {string} */ version) {
-  return version.split(".").map((part) => Number.parseInt(part, 10) || 0);
+/**
+ * Builds a stale site beside the server that is about to start, at low priority. Until then /docs shows the old one.
+ * Nothing is said over the channel; the build ends when it closes, however this process ended.
+ */
+export function buildSiteInBackground(root = ROOT) {
+  if (isSiteBuilt(root)) return;
+  const program = join(root, "scripts", "docs-build.mjs");
+  const child = spawn(process.execPath, [program], { cwd: root, stdio: ["ignore", "ignore", "ignore", "ipc"] });
+  child.on("error", () => {});
+  child.channel?.unref();
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  child.unref();
 }
 
 /**
@@ -64,9 +75,8 @@ export async function runScript(work) {
   try {
     await work();
   } catch (error) {
-    if (error instanceof Interrupted) process.exit(error.exitCode);
     if (!(error instanceof SetupError)) throw error;
     console.error(error.message);
-    process.exit(1);
+    process.exit(error.exitCode);
   }
 }

@@ -8,9 +8,10 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
-import { run } from "./setup/run.mjs";
-import { ROOT, SetupError } from "./setup/surroundings.mjs";
-import { runScript, setUp } from "./setup.mjs";
+import { ROOT } from "./setup/files.mjs";
+import { run, SetupError } from "./setup/run.mjs";
+import { VITEST } from "./setup/vitest.mjs";
+import { ensureBuild, ensureInstalled, runScript } from "./setup.mjs";
 
 /** @typedef {{ seed: number, failures: readonly string[], minutes: number, load: number }} Run */
 
@@ -31,7 +32,8 @@ await runScript(async () => {
     wholeOf("load", values.load),
     wholeOf("seed", values.seed),
   ];
-  await setUp({ dev: true });
+  await ensureBuild();
+  await ensureInstalled("test");
   mkdirSync(REPORTS, { recursive: true });
   const loops = Math.max(0, load - availableParallelism());
   /** @type {Run[]} */
@@ -84,7 +86,7 @@ async function runOnce(seed, chosen) {
   const report = join(REPORTS, `${seed}.json`);
   rmSync(report, { force: true });
   const order = ["--sequence.shuffle.files", `--sequence.seed=${seed}`];
-  const args = [join(ROOT, "node_modules/vitest/vitest.mjs"), "run", ...order, ...chosen];
+  const args = [...VITEST, ...order, ...chosen];
   const reporters = ["--reporter=json", `--outputFile=${report}`];
   const { code, output } = await run(process.execPath, [...args, ...reporters], { cwd: ROOT });
   const failures = existsSync(report) ? failuresOf(report) : [`no report: ${output.slice(-2_000)}`];

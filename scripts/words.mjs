@@ -7,8 +7,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { listFiles } from "./setup/fingerprint.mjs";
-import { ROOT } from "./setup/surroundings.mjs";
+import { listFiles, ROOT } from "./setup/files.mjs";
 import { mayHoldNoProse, proseIn } from "./structure/prose.mjs";
 
 /** Pages written by these rules. */

@@ -3,13 +3,14 @@
 // gateway is built without this compiler.
 
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import compiler from "wabt";
 
 const FOLDER = "src/formats/scan";
 const SIMD_LINE = / *;; simd\n[\s\S]*?;; end\n|.*;; simd\n/g;
 
 export async function render(/** @type {string} */ root) {
+  const compiler = createRequire(join(root, "test/package.json"))("wabt");
   const { parseWat } = await compiler();
   const source = readFileSync(join(root, FOLDER, "scanner.wat"), "utf8");
   const compiled = (/** @type {string} */ text) =>

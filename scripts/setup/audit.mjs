@@ -1,63 +1,55 @@
 // @ts-check
-// Asks the registry whether a package that the gateway is served with has a known hole: a dependency, or one that is joined
-// into the program. A registry that cannot say so is no failure: the answer is then that nothing was checked, and why.
+// Asks the registry for known holes in all packages. A serious one in what a release is made of is a failure; one in a tool
+// is not. A registry that cannot say so is no failure: the answer is then that nothing was checked, and why.
 
 import { join } from "node:path";
-import { npmCommand } from "./dependencies.mjs";
-import { readJson } from "./fingerprint.mjs";
+import { servedPackages } from "./bom.mjs";
+import { npmCommand } from "./install.mjs";
+import { run } from "./run.mjs";
 
 /** @typedef {{ state: "clean" | "skipped" | "found", line: string }} Verdict */
 
 const TIMEOUT_MS = 10_000;
 const SERIOUS = ["high", "critical"];
+const MARKS = { clean: "✓", skipped: "–", found: "✗" };
 
-/**
- * Of a checkout that is built.
- * @param {Pick<import("./surroundings.mjs").Surroundings, "root" | "run">} surroundings
- * @returns {Promise<Verdict>}
- */
-export async function auditDependencies({ root, run }) {
+/** Asks for each group of packages of a checkout that is built. */
+export async function auditPackages(/** @type {string} */ root, runNpm = run) {
   const npm = npmCommand();
   const flags = ["--json", "--loglevel=silent", "--fetch-retries=0", `--fetch-timeout=${TIMEOUT_MS}`];
-  const { output } = await run(npm.command, [...npm.args, "audit", ...flags], { cwd: root, shell: npm.shell });
-  return judgeAudit(output, servedPackages(root));
+  const ask = (/** @type {string} */ group) =>
+    runNpm(npm.command, [...npm.args, "audit", ...flags], { cwd: join(root, group), shell: npm.shell });
+  const answers = await Promise.all([".", "docs", "test"].map(ask));
+  return judgeAudit(
+    answers.map(({ output }) => output),
+    new Set(servedPackages(root).map(({ name }) => name)),
+  );
 }
-
-/** @returns {ReadonlySet<string>} */
-function servedPackages(/** @type {string} */ root) {
-  /** @type {Record<string, { dev?: boolean }>} */
-  const locked = readJson(join(root, "package-lock.json")).packages;
-  const installed = Object.keys(locked).filter((path) => path !== "" && !locked[path]?.dev);
-  const joined = readJson(join(root, "dist/program/packages.json"));
-  return new Set([...installed.map((path) => path.split("node_modules/").at(-1) ?? ""), ...Object.keys(joined)]);
-}
-
-const MARKS = { clean: "✓", skipped: "–", found: "✗" };
 
 export function auditLine(/** @type {Verdict} */ { state, line }) {
   return `${MARKS[state]} audit: ${state === "skipped" ? "skipped, " : ""}${line}`;
 }
 
 /**
- * @param {string} output
+ * @param {readonly string[]} outputs
  * @param {ReadonlySet<string>} served
  * @returns {Verdict}
  */
-export function judgeAudit(output, served) {
-  const report = parse(output);
-  const vulnerabilities = report?.vulnerabilities;
-  if (typeof vulnerabilities !== "object" || vulnerabilities === null) {
-    return { state: "skipped", line: `the registry does not say: ${reasonOf(report, output)}` };
+export function judgeAudit(outputs, served) {
+  const reports = outputs.map(parse);
+  const silent = reports.findIndex((report) => typeof report?.vulnerabilities !== "object");
+  if (silent >= 0) {
+    return { state: "skipped", line: `the registry does not say: ${reasonOf(reports[silent], outputs[silent] ?? "")}` };
   }
-  const named = /** @type {{ name: string, severity: string }[]} */ (Object.values(vulnerabilities));
-  const entries = named.filter(({ name }) => served.has(name));
-  const serious = entries.filter(({ severity }) => SERIOUS.includes(severity));
-  const names = serious.map(({ name, severity }) => `${name} (${severity})`).join(", ");
+  /** @type {{ name: string, severity: string }[]} */
+  const entries = reports.flatMap((report) => Object.values(report.vulnerabilities));
+  const serious = entries.filter(({ name, severity }) => served.has(name) && SERIOUS.includes(severity));
+  const names = [...new Set(serious.map(({ name, severity }) => `${name} (${severity})`))].join(", ");
   if (serious.length > 0) return { state: "found", line: `known holes in ${names}; npm audit says more` };
-  return { state: "clean", line: `nothing serious known, ${entries.length} lesser` };
+  return { state: "clean", line: `nothing serious known, ${entries.length} lesser or in tools` };
 }
 
-/** @returns {Record<string, any> | null} */
+/** @returns {any} */
 function parse(/** @type {string} */ output) {
   try {
     return JSON.parse(output.slice(output.indexOf("{"), output.lastIndexOf("}") + 1));
@@ -66,7 +58,7 @@ function parse(/** @type {string} */ output) {
   }
 }
 
-function reasonOf(/** @type {Record<string, any> | null} */ report, /** @type {string} */ output) {
+function reasonOf(/** @type {any} */ report, /** @type {string} */ output) {
   const said = report?.statusCode !== undefined ? `status ${report.statusCode}` : String(report?.message ?? output);
   return said.trim().split("\n", 1)[0]?.slice(0, 200) || "no answer";
 }

@@ -1,14 +1,11 @@
 // @ts-check
-// Builds dist/ from src/ and ui/ when a source changed. The new build takes the old one's place only when it is complete.
+// Builds dist/ from src/ and ui/. The new build takes the old one's place only when it is complete.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isFresh, listFiles, printsOf } from "./fingerprint.mjs";
-import { carrySite } from "./site.mjs";
-import { SetupError, tail, withSetupLock } from "./surroundings.mjs";
-import { buildUi, uiInputsOf } from "./ui.mjs";
-
-/** @typedef {import("./surroundings.mjs").Surroundings} Surroundings */
+import { compress } from "./compress.mjs";
+import { listFiles, printOf, readJson } from "./files.mjs";
+import { runNode } from "./run.mjs";
 
 const STAMP = ".stamp.json";
 /** At the depth of dist/ itself, since source maps hold relative paths; .gitignore knows the name. */
@@ -18,74 +15,56 @@ const TEMPORARY = ".dist-";
  * of one, and are done sooner only where cores are idle.
  */
 export const ONE_CHECKER = ["--checkers", "1"];
-const SETTINGS = ["package.json", "tsconfig.json", "scripts/setup/bundle.mjs", "scripts/setup/licences.mjs"];
-
-export async function ensureBuild(/** @type {Surroundings} */ surroundings) {
-  const { root, progress } = surroundings;
-  if (isBuilt(root)) return;
-  await withSetupLock(surroundings, async () => {
-    if (isBuilt(root)) return;
-    await progress.step("building", () => build(surroundings));
-  });
-}
+const SETTINGS = [
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  "scripts/setup/bundle.mjs",
+  "scripts/setup/licences.mjs",
+];
 
 /** Is dist/ the build of these sources? */
 export function isBuilt(/** @type {string} */ root) {
-  return isFresh({ root, stamp: join(root, "dist", STAMP), inputs: inputsOf(root) });
+  return readJson(join(root, "dist", STAMP)) === printOf(root, inputsOf(root));
 }
 
 function inputsOf(/** @type {string} */ root) {
-  return [...SETTINGS, ...listFiles(root, "src"), ...uiInputsOf(root)];
+  return [...SETTINGS, ...listFiles(root, "src"), ...listFiles(root, "ui")];
 }
 
-async function build(/** @type {Surroundings} */ surroundings) {
-  const { root } = surroundings;
-  removeLeftovers(root);
+export async function build(/** @type {string} */ root) {
+  // Only the holder of the lock builds, so whatever else bears the name was left by a build that was killed.
+  for (const name of readdirSync(root).filter((one) => one.startsWith(TEMPORARY)))
+    rmSync(join(root, name), { recursive: true, force: true });
   // Taken before compiling: a source saved meanwhile makes the build stale, as it should.
-  const stamp = printsOf(root, inputsOf(root));
+  const print = printOf(root, inputsOf(root));
   const next = join(root, `${TEMPORARY}${process.pid}`);
   try {
-    await compile(surroundings, { project: "src/tsconfig.json", outDir: next });
+    await compile(root, "src", next);
     copyAssets(root, next);
-    await bundle(surroundings, next);
-    await buildUi(surroundings, next);
-    carrySite(root, next);
-    writeFileSync(join(next, STAMP), JSON.stringify(stamp));
-    swapIn(root, next);
+    await runNode(root, ["scripts/setup/bundle.mjs", next], "The program could not be bundled");
+    await buildUi(root, next);
+    const site = join(root, "dist", "docs");
+    if (existsSync(site)) cpSync(site, join(next, "docs"), { recursive: true, preserveTimestamps: true });
+    writeFileSync(join(next, STAMP), JSON.stringify(print));
+    swapIn(next, join(root, "dist"));
   } finally {
     rmSync(next, { recursive: true, force: true });
   }
 }
 
-/** Only the holder of the lock builds, so whatever else bears the name was left by a build that was killed. */
-function removeLeftovers(/** @type {string} */ root) {
-  for (const name of readdirSync(root))
-    if (name.startsWith(TEMPORARY)) rmSync(join(root, name), { recursive: true, force: true });
-}
-
 /**
- * @param {Surroundings} surroundings
- * @param {{ project: string, outDir: string }} target
- */
-export async function compile({ root, run }, { project, outDir }) {
-  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
-  const args = [compiler, ...ONE_CHECKER, "-p", project, "--outDir", outDir];
-  const { code, output } = await run(process.execPath, args, { cwd: root });
-  if (code === 0) return;
-  throw new SetupError(`The compiler found errors, so nothing was built:\n${tail(output, 40)}`);
-}
-
-/**
- * @param {Surroundings} surroundings
+ * Compiles the project of a folder.
+ * @param {string} root
+ * @param {string} folder
  * @param {string} outDir
  */
-async function bundle({ root, run }, outDir) {
-  const program = join(root, "scripts", "setup", "bundle.mjs");
-  const { code, output } = await run(process.execPath, [program, outDir], { cwd: root });
-  if (code !== 0) throw new SetupError(`The program could not be bundled:\n${tail(output, 40)}`);
+export async function compile(root, folder, outDir) {
+  const args = ["node_modules/typescript/bin/tsc", ...ONE_CHECKER, "-p", `${folder}/tsconfig.json`, "--outDir", outDir];
+  await runNode(root, args, "The compiler found errors, so nothing was built");
 }
 
-/** What the compiler does not write (SQL, data, plain scripts) goes beside the compiled files as it is. */
+/** Copies what the compiler does not write (SQL, data, plain scripts) to a place beside the compiled files. */
 export function copyAssets(/** @type {string} */ root, /** @type {string} */ outDir) {
   for (const path of listFiles(root, "src")) {
     if (path.endsWith(".ts") || path === "src/tsconfig.json") continue;
@@ -95,10 +74,36 @@ export function copyAssets(/** @type {string} */ root, /** @type {string} */ out
   }
 }
 
-function swapIn(/** @type {string} */ root, /** @type {string} */ next) {
-  const dist = join(root, "dist");
+/** Builds the dashboard, or takes it over from the old build when nothing of it changed. */
+async function buildUi(/** @type {string} */ root, /** @type {string} */ outDir) {
+  // A checkout may come without the dashboard, as those made by tests do.
+  if (listFiles(root, "ui").length === 0) return;
+  // It also takes types and constants from core, and the list of its pages.
+  const inputs = [...SETTINGS, ...["ui", "src/core", "src/http/pages"].flatMap((folder) => listFiles(root, folder))];
+  const stamp = join("ui", STAMP);
+  const print = printOf(root, inputs);
+  if (readJson(join(root, "dist", stamp)) === print) {
+    cpSync(join(root, "dist", "ui"), join(outDir, "ui"), { recursive: true });
+    return;
+  }
+  const args = [
+    "node_modules/vite/bin/vite.js",
+    "build",
+    "--config",
+    "ui/vite.config.mjs",
+    "--outDir",
+    join(outDir, "ui"),
+  ];
+  await runNode(root, args, "The dashboard could not be built");
+  compress(join(outDir, "ui"), ["gz", "br"]);
+  writeFileSync(join(outDir, stamp), JSON.stringify(print));
+}
+
+/** Replaces a folder by its next version. */
+export function swapIn(/** @type {string} */ next, /** @type {string} */ folder) {
   const old = `${next}-old`;
-  if (existsSync(dist)) renameSync(dist, old);
-  renameSync(next, dist);
+  mkdirSync(dirname(folder), { recursive: true });
+  if (existsSync(folder)) renameSync(folder, old);
+  renameSync(next, folder);
   rmSync(old, { recursive: true, force: true });
 }

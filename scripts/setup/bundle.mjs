@@ -7,10 +7,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { posix, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
-import { contentPrint, listFiles } from "./fingerprint.mjs";
-import { packagesIn, writeLicences } from "./licences.mjs";
+import { listFiles, printOf } from "./files.mjs";
+import { packagesIn, writeLicences, writePackages } from "./licences.mjs";
 
-/** What is loaded first in a process. The names are those of the compiled files. */
+/** Programs that a process loads first. The names are those of the compiled files. */
 const ENTRIES = ["main", "cli/serve", "cli/serve-worker"];
 /** Stands for the way from a chunk to the folder of the build until the chunk's own place is known. */
 const BUILD = "BUILD_FOLDER";
@@ -21,16 +21,13 @@ const bundle = await rolldown({
   input: Object.fromEntries(ENTRIES.map((name) => [name, `${folder}/${name}.js`])),
   platform: "node",
   external: [/^node:/, ...Object.keys(dependencies)],
-  transform: { define: { BUILD_HASH: JSON.stringify(contentPrint(folder, listFiles(folder, "."))) } },
+  transform: { define: { BUILD_HASH: JSON.stringify(printOf(folder, listFiles(folder, "."))) } },
   plugins: [{ name: "places", transform: keepPlace, renderChunk: findBuild }],
 });
 const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
 const { output } = await bundle.write({ dir: `${folder}/program`, chunkFileNames: "[name]-[hash].js", minify });
 const joined = packagesIn(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])));
-writeFileSync(
-  `${folder}/program/packages.json`,
-  JSON.stringify(Object.fromEntries(joined.map(({ name, version }) => [name, version])), null, 2),
-);
+writeFileSync(`${folder}/program/packages.json`, writePackages(joined));
 writeFileSync(`${folder}/program/LICENSES.txt`, writeLicences(joined));
 
 /** A module finds the files beside it (SQL, data, programs of workers) by its own address, which stays the old one. */

@@ -4,9 +4,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { listFiles } from "./fingerprint.mjs";
+import { listFiles } from "./files.mjs";
 
-/** What browsers load. Text for agents and licences stay as they are, because few read them. */
+/** Files that browsers load. Text for agents and licences stay as they are, because few read them. */
 const COMPRESSED = /\.(?:js|css|html|svg)$/;
 const ENCODERS = {
   gz: (/** @type {Buffer} */ content) => gzipSync(content, { level: constants.Z_BEST_COMPRESSION }),

@@ -7,7 +7,7 @@ import { join } from "node:path";
 /** @typedef {{ folder: string, name: string, version: string, license: string }} JoinedPackage */
 
 /**
- * For Vite: writes LICENSES.txt beside what it builds. `copied` are files that the site takes from packages as they are.
+ * For Vite: writes LICENSES.txt and packages.json beside what it builds. `copied` are files that the site takes from packages as they are.
  * @param {readonly string[]} [copied]
  * @returns {import("vite").Plugin}
  */
@@ -16,14 +16,15 @@ export function withLicences(copied = []) {
     name: "licences",
     generateBundle(_options, output) {
       const modules = Object.values(output).flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-      const source = writeLicences(packagesIn([...modules, ...copied]));
-      this.emitFile({ type: "asset", fileName: "LICENSES.txt", source });
+      const packages = packagesIn([...modules, ...copied]);
+      this.emitFile({ type: "asset", fileName: "LICENSES.txt", source: writeLicences(packages) });
+      this.emitFile({ type: "asset", fileName: "packages.json", source: writePackages(packages) });
     },
   };
 }
 
 /**
- * Those that the modules come from, each once.
+ * Packages that the modules come from, each once.
  * @param {readonly string[]} modules
  * @returns {JoinedPackage[]}
  */
@@ -33,6 +34,11 @@ export function packagesIn(modules) {
     const { name, version, license } = JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
     return { folder: path, name, version, license };
   });
+}
+
+/** Names and versions, from which the bill of materials is made. */
+export function writePackages(/** @type {readonly JoinedPackage[]} */ packages) {
+  return JSON.stringify(Object.fromEntries(packages.map(({ name, version }) => [name, version])), null, 2);
 }
 
 export function writeLicences(/** @type {readonly JoinedPackage[]} */ packages) {

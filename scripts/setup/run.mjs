@@ -1,60 +1,83 @@
 // @ts-check
-// Runs one child process to its end and passes on the signals that arrive meanwhile.
+// Runs one program to its end, and says which work is under way and how long it took. All of that goes to standard error,
+// so that a command's own output stays clean.
 
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 
-/** @typedef {{ code: number, output: string }} Outcome */
-/** @typedef {{ cwd: string, show?: boolean, shell?: boolean, env?: NodeJS.ProcessEnv }} RunOptions */
-/** @typedef {(command: string, args: readonly string[], options: RunOptions) => Promise<Outcome>} Run */
+const SIGNALS = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
 
-/** Thrown when a signal ended the child; the process should end the way the signal asked. */
-export class Interrupted extends Error {
-  constructor(/** @type {NodeJS.Signals} */ signal) {
-    super(`interrupted by ${signal}`);
-    this.exitCode = 128 + (constants.signals[signal] ?? 0);
+/** A failure whose message says all the user needs; its stack would not help. */
+export class SetupError extends Error {
+  constructor(/** @type {string} */ message, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
   }
 }
 
 /**
- * `show` lets the child write to our terminal; otherwise its output is collected.
- * @type {Run}
+ * Shows the program's output, or collects it. Passes on the signals that arrive meanwhile, and throws when the program has
+ * ended after one: dying at once would keep the lock.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {{ cwd: string, show?: boolean | "stderr", shell?: boolean, env?: NodeJS.ProcessEnv }} options
+ * @returns {Promise<{ code: number, output: string }>}
  */
 export function run(command, args, { cwd, show = false, shell = false, env = process.env }) {
+  const channel = show === "stderr" ? 2 : "pipe";
+  /** @type {import("node:child_process").StdioOptions} */
+  const stdio = show === true ? "inherit" : ["ignore", channel, channel];
+  const child = spawn(command, [...args], { cwd, shell, env, stdio });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+  }
+  /** @type {NodeJS.Signals | null} */
+  let received = null;
+  const pass = (/** @type {NodeJS.Signals} */ signal) => {
+    received = signal;
+    // At a terminal Ctrl-C reaches the child by itself; a second one would make it give up its own clean-up.
+    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+  };
+  for (const name of SIGNALS) process.on(name, pass);
   return new Promise((resolve, reject) => {
-    const child = spawn(command, [...args], { cwd, shell, env, stdio: show ? "inherit" : ["ignore", "pipe", "pipe"] });
-    let output = "";
-    child.stdout?.setEncoding("utf8").on("data", (text) => {
-      output += text;
-    });
-    child.stderr?.setEncoding("utf8").on("data", (text) => {
-      output += text;
-    });
-    const signals = passSignals(child);
     child.on("error", (error) => {
-      signals.stop();
-      resolve({ code: 127, output: `${output}${error.message}\n` });
+      output += error.message;
     });
-    child.on("close", (code, signal) => {
-      signals.stop();
-      if (signals.received !== null) reject(new Interrupted(signals.received));
-      else resolve({ code: code ?? 1, output: signal === null ? output : `${output}ended by ${signal}\n` });
+    child.on("close", (code) => {
+      for (const name of SIGNALS) process.off(name, pass);
+      if (received === null) resolve({ code: code ?? 1, output });
+      else reject(new SetupError(`interrupted by ${received}`, 128 + constants.signals[received]));
     });
   });
 }
 
-/** Waiting for the child instead of dying at once lets the caller give back its lock. */
-function passSignals(/** @type {import("node:child_process").ChildProcess} */ child) {
-  const state = { received: /** @type {NodeJS.Signals | null} */ (null), stop };
-  const onSignal = (/** @type {NodeJS.Signals} */ signal) => {
-    state.received = signal;
-    // At a terminal Ctrl-C reaches the child by itself; a second one would make it give up its own clean-up.
-    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
-  };
-  const names = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
-  for (const name of names) process.on(name, onSignal);
-  function stop() {
-    for (const name of names) process.off(name, onSignal);
-  }
-  return state;
+/**
+ * Runs a Node program that has to succeed.
+ * @param {string} root
+ * @param {readonly string[]} args
+ * @param {string} failure
+ */
+export async function runNode(root, args, failure) {
+  const { code, output } = await run(process.execPath, args, { cwd: root });
+  if (code !== 0) throw new SetupError(`${failure}:\n${output.trimEnd().split("\n").slice(-40).join("\n")}`);
+}
+
+/**
+ * @template T
+ * @param {string} label
+ * @param {() => Promise<T>} work
+ */
+export async function step(label, work) {
+  const startedAtMs = Date.now();
+  console.error(`… ${label}`);
+  const value = await work();
+  console.error(`✓ ${label} (${seconds(Date.now() - startedAtMs)})`);
+  return value;
+}
+
+export function seconds(/** @type {number} */ durationMs) {
+  return `${(durationMs / 1000).toFixed(1)} s`;
 }

@@ -5,10 +5,9 @@ import { readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseAst } from "rolldown/parseAst";
-import { listFiles } from "../setup/fingerprint.mjs";
-import { ROOT } from "../setup/surroundings.mjs";
+import { listFiles, ROOT } from "../setup/files.mjs";
 
-/** What the code is held to. Data and migrations are not code and do not count. */
+/** Limits of the code. Data and migrations are not code and do not count. */
 const LIMITS = { filesPerFolder: 20, functionLines: 60, typeNamesTwice: 5, commentPercent: 9 };
 const SOURCE = /\.(ts|tsx|mjs)$/;
 
@@ -81,7 +80,7 @@ function commentLines(/** @type {SourceFile} */ { lines }) {
   return lines.filter((line) => /^\s*(\/\/|\/?\*(?!\w)|\{\/\*)/.test(line)).length;
 }
 
-/** How many floors the imports stack up to, how many arrows between files there are, and every file on a cycle. */
+/** Counts the floors that the imports stack up to and the arrows between files, and names every file on a cycle. */
 function importGraph(/** @type {readonly SourceFile[]} */ files) {
   const known = new Set(files.map(({ path }) => path));
   const targets = new Map(files.map((file) => [file.path, importsOf(file).filter((path) => known.has(path))]));

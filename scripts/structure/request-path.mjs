@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { ROOT } from "../setup/surroundings.mjs";
-import { runScript, setUp } from "../setup.mjs";
+import { ROOT } from "../setup/files.mjs";
+import { ensureBuild, runScript } from "../setup.mjs";
 
 const RECORD_WRITTEN_MS = 3_000;
 const KINDS = {
@@ -22,7 +22,7 @@ const KINDS = {
 };
 
 await runScript(async () => {
-  await setUp();
+  await ensureBuild();
   const dist = (/** @type {string} */ path) => import(pathToFileURL(join(ROOT, "dist", path)).href);
   const { load } = await dist("config/load.js");
   const { start } = await dist("app/app.js");

@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)("a program from the dashboard", () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "switchyard-pasted-"));
-    symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"), "junction");
+    symlinkSync(join(ROOT, "test", "node_modules"), join(folder, "node_modules"), "junction");
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

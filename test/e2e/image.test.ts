@@ -21,8 +21,8 @@ describe("Dockerfile", () => {
     const runs = stages.map(({ instructions }) =>
       instructions.filter(({ word }) => word === "RUN").map(({ text }) => text),
     );
-    expect(runs[0]).toEqual(["npm ci", "node scripts/build.mjs"]);
-    expect(runs[1]).toEqual(["npm ci --omit=dev && node scripts/setup/prune.mjs --production"]);
+    expect(runs[0]).toEqual(["npm ci && npm ci --prefix docs", "node scripts/build.mjs"]);
+    expect(runs[1]).toEqual(["npm ci --omit=dev"]);
   });
 
   test("runs on a Node that the package allows", () => {

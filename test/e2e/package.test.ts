@@ -7,8 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isProduction, prune } from "../../scripts/setup/prune.mjs";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
 const MB = 1024 * 1024;
@@ -63,7 +62,7 @@ test("holds the program, the dashboard and the documentation, and nothing else",
   ]) {
     expect(paths).toContain(path);
   }
-  const allowed = /^(bin|dist|scripts\/setup)\/|^(scripts\/setup\.mjs|package\.json|README\.md|LICENSE)$/;
+  const allowed = /^(bin|dist)\/|^(scripts\/launch\.mjs|package\.json|README\.md|LICENSE)$/;
   expect(paths.filter((path) => !allowed.test(path) || /\.(ts|tsx|map)$|\.stamp\.json$/.test(path))).toEqual([]);
   expect(packed.size).toBeLessThan(8 * MB);
 });
@@ -79,6 +78,23 @@ test.each([
   for (const name of packages) {
     const licence = licences.find((text) => text.startsWith(`${name} `));
     expect(licence, name).toMatch(/ \((MIT|ISC|Apache-2\.0)\)\n[\s\S]*(Permission|TERMS AND CONDITIONS)/);
+  }
+});
+
+test("names every package that is joined or installed in its bill of materials", () => {
+  expect(packed.files.map(({ path }) => path)).toContain("dist/sbom.cdx.json");
+  const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
+  const bom = read("dist/sbom.cdx.json");
+  const named = new Set<string>(bom.components.map(({ purl }: { purl: string }) => decodeURIComponent(purl)));
+  const joined = ["program", "ui", "docs"].flatMap((part) => Object.entries(read(`dist/${part}/packages.json`)));
+  expect(joined.length).toBeGreaterThan(60);
+  const dependencies = Object.entries(read("package.json").dependencies);
+  for (const [name, version] of [...joined, ...dependencies]) expect(named).toContain(`pkg:npm/${name}@${version}`);
+  expect([...named].filter((purl) => /npm\/(vitest|typescript|rolldown)@/.test(purl))).toEqual([]);
+  expect(bom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "switchyard-gateway" } } });
+  for (const { hashes, licenses } of bom.components) {
+    expect(hashes).toEqual([{ alg: "SHA-512", content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
+    expect(licenses).toEqual([{ expression: expect.any(String) }]);
   }
 });
 
@@ -135,23 +151,3 @@ async function untilSaid(child: ChildProcess, wanted: RegExp): Promise<string> {
     child.once("exit", (code) => reject(new Error(`ended with ${code}: ${said}`)));
   });
 }
-
-describe("what a production install leaves out", () => {
-  test.each([
-    [{ INIT_CWD: "/clone" }, false],
-    [{ INIT_CWD: "/clone", npm_config_omit: "dev" }, true],
-    [{ INIT_CWD: "/elsewhere" }, true],
-    [{}, false],
-  ])("%j in /clone is production: %s", (env, expected) => expect(isProduction(env, "/clone")).toBe(expected));
-
-  test("is removed only where this machine's binary is there", () => {
-    const driver = join(folder, "driver");
-    for (const path of ["prebuilds/linux-x64", "prebuilds/darwin-arm64", "src"]) {
-      mkdirSync(join(driver, path), { recursive: true });
-    }
-    prune(driver, "freebsd-x64");
-    expect(readdirSync(driver).sort()).toEqual(["prebuilds", "src"]);
-    prune(driver, "linux-x64");
-    expect([readdirSync(driver), readdirSync(join(driver, "prebuilds"))]).toEqual([["prebuilds"], ["linux-x64"]]);
-  });
-});

@@ -42,7 +42,7 @@ async function executable(): Promise<{ executablePath: string; args: string[] }>
  */
 async function unpacked(): Promise<string> {
   const root = join(import.meta.dirname, "../../..");
-  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const manifest = JSON.parse(readFileSync(join(root, "test/package.json"), "utf8"));
   const place = join(root, ".cache", `chromium-${manifest.devDependencies["@sparticuz/chromium"]}`);
   if (!existsSync(place)) {
     await mkdir(dirname(place), { recursive: true });

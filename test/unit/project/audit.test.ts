@@ -2,8 +2,8 @@
 
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { auditDependencies, judgeAudit } from "../../../scripts/setup/audit.mjs";
-import { ensureBuild } from "../../../scripts/setup.mjs";
+import { auditPackages, judgeAudit } from "../../../scripts/setup/audit.mjs";
+import { ensureBuild, ensureSite } from "../../../scripts/setup.mjs";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
@@ -18,16 +18,19 @@ const report = (...severities: string[]): string =>
 const SERVED = new Set(["p0", "p1"]);
 
 describe("the audit", () => {
-  beforeAll(() => ensureBuild());
+  beforeAll(async () => {
+    await ensureBuild();
+    await ensureSite();
+  });
 
   test.each([
     ["nothing", report(), "clean", /nothing serious known, 0 lesser/],
     ["lesser ones", report("low", "moderate"), "clean", /2 lesser/],
     ["a high one", report("low", "high"), "found", /p1 \(high\)/],
-    ["a high one of a package that only tests use", report("low", "low", "high"), "clean", /2 lesser/],
+    ["a high one of a tool", report("low", "low", "high"), "clean", /2 lesser/],
     ["a critical one, after a warning of npm", `npm warn something\n${report("critical")}`, "found", /p0 \(critical\)/],
   ])("of a registry that names %s", (_name, output, state, line) => {
-    expect(judgeAudit(output, SERVED)).toEqual({ state, line: expect.stringMatching(line) });
+    expect(judgeAudit([report(), output], SERVED)).toEqual({ state, line: expect.stringMatching(line) });
   });
 
   test.each([
@@ -36,23 +39,20 @@ describe("the audit", () => {
     ["answers nonsense", "<html>", /<html>/],
     ["answers nothing", "", /no answer/],
   ])("is skipped, with the reason, where the registry %s", (_name, output, line) => {
-    expect(judgeAudit(output, SERVED)).toEqual({ state: "skipped", line: expect.stringMatching(line) });
+    expect(judgeAudit([report(), output], SERVED)).toEqual({ state: "skipped", line: expect.stringMatching(line) });
   });
 
-  test.each(["pg", "undici", "fastify"])(
-    "asks npm about what is served with, such as %s, once and not for long",
+  test.each(["pg", "undici", "fastify", "preact", "vue"])(
+    "asks npm about what is served with, such as %s, for each group of packages and not for long",
     async (name) => {
-      const calls: string[][] = [];
-      const verdict = await auditDependencies({
-        root: ROOT,
-        run: async (_command, args) => {
-          calls.push([...args]);
-          return { code: 1, output: JSON.stringify({ vulnerabilities: { [name]: { name, severity: "high" } } }) };
-        },
+      const calls: (readonly string[])[] = [];
+      const verdict = await auditPackages(ROOT, async (_command, args, { cwd }) => {
+        calls.push([cwd, ...args]);
+        return { code: 1, output: JSON.stringify({ vulnerabilities: { [name]: { name, severity: "high" } } }) };
       });
       expect(verdict.state).toBe("found");
-      expect(calls).toHaveLength(1);
-      expect(calls[0]).toEqual(expect.arrayContaining(["audit", "--fetch-retries=0"]));
+      expect(calls.map(([cwd]) => cwd)).toEqual([ROOT, join(ROOT, "docs"), join(ROOT, "test")]);
+      for (const args of calls) expect(args).toEqual(expect.arrayContaining(["audit", "--fetch-retries=0"]));
     },
   );
 });

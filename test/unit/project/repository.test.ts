@@ -21,12 +21,12 @@ import { HTTP_ROOMS, LAYER_FOLDERS } from "../../../scripts/layers.mjs";
 const ROOT = join(import.meta.dirname, "../../..");
 const FILES = repositoryFiles();
 
-describe("package-lock.json", () => {
-  const packages: Record<string, LockEntry> = JSON.parse(read("package-lock.json")).packages;
+describe.each(["", "docs/", "test/"])("%spackage-lock.json", (group) => {
+  const packages: Record<string, LockEntry> = JSON.parse(read(`${group}package-lock.json`)).packages;
 
   test("holds no download addresses, so that any registry serves it", () => {
     expect(Object.keys(packages).filter((path) => packages[path]?.resolved !== undefined)).toEqual([]);
-    expect(read("package-lock.json")).not.toMatch(/https?:\/\/[^"]*\.tgz/);
+    expect(read(`${group}package-lock.json`)).not.toMatch(/https?:\/\/[^"]*\.tgz/);
   });
 
   test("names the optional packages of every platform, without which npm ci refuses it", () => {
@@ -40,12 +40,13 @@ describe("package-lock.json", () => {
   });
 
   test("agrees with package.json", () => {
-    const manifest = JSON.parse(read("package.json"));
-    expect(packages[""]).toMatchObject({
-      version: manifest.version,
-      dependencies: manifest.dependencies,
-      devDependencies: manifest.devDependencies,
-    });
+    const { version, dependencies, devDependencies } = JSON.parse(read(`${group}package.json`));
+    expect(packages[""]).toEqual(expect.objectContaining({ devDependencies }));
+    expect([packages[""]?.version, packages[""]?.dependencies]).toEqual([version, dependencies]);
+  });
+
+  test("is written and installed under the same settings", () => {
+    expect(read(`${group}.npmrc`)).toBe(read(".npmrc"));
   });
 });
 
@@ -92,7 +93,7 @@ describe("pages", () => {
     );
     const pictures = FILES.filter((path) => path.startsWith("docs/images/"));
     expect(pictures.filter((path) => !linked.includes(path))).toEqual([]);
-    const taken = [...read("scripts/screenshots.mjs").matchAll(/\{ name: "([\w-]+)"/g)].map(([, name]) => name);
+    const taken = [...read("test/screenshots/main.mjs").matchAll(/\{ name: "([\w-]+)"/g)].map(([, name]) => name);
     expect(taken.map((name) => `docs/images/${name}.png`).sort()).toEqual([...pictures].sort());
   });
 
@@ -211,6 +212,8 @@ describe("the layering rules of biome.json", () => {
 });
 
 interface LockEntry {
+  readonly version?: string;
+  readonly dependencies?: Record<string, string>;
   readonly resolved?: string;
   readonly optionalDependencies?: Record<string, string>;
 }
@@ -249,7 +252,7 @@ function codeBlocks(markdown: string): readonly string[] {
 }
 
 function filesWithRestrictedImports(folder: string): ReadonlySet<string> {
-  const biome = join(ROOT, "node_modules/@biomejs/biome/bin/biome");
+  const biome = join(ROOT, "test/node_modules/@biomejs/biome/bin/biome");
   const args = [biome, "lint", "--only=style/noRestrictedImports", "--max-diagnostics=none", "--reporter=github", "."];
   const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
   const files = [...stdout.matchAll(/noRestrictedImports,file=([^,]+)/g)].map((match) => match[1]!);

@@ -5,7 +5,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { SECTIONS } from "../../../docs/.vitepress/navigation.mjs";
-import { listFiles } from "../../../scripts/setup/fingerprint.mjs";
+import { listFiles } from "../../../scripts/setup/files.mjs";
 import { ensureSite } from "../../../scripts/setup.mjs";
 
 const ROOT = join(import.meta.dirname, "../../..");

@@ -8,9 +8,9 @@ import { afterAll, expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const SETUP = join(ROOT, "test/support/run/temporary-folder.ts");
-// Below the repository, so that the run finds node_modules; .cache is ignored by git.
-mkdirSync(join(ROOT, ".cache"), { recursive: true });
-const project = mkdtempSync(join(ROOT, ".cache", "run-"));
+// Below the tests, so that the run finds their node_modules; .cache is ignored by git.
+mkdirSync(join(ROOT, "test", ".cache"), { recursive: true });
+const project = mkdtempSync(join(ROOT, "test", ".cache", "run-"));
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 writeFileSync(
@@ -40,7 +40,7 @@ test.concurrent.each(["a failure", "SIGINT", "SIGTERM", "SIGHUP"] as const)("%s 
   const folder = mkdtempSync(join(tmpdir(), "switchyard-left-"));
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST"));
   const env = { ...Object.fromEntries(own), TMPDIR: folder, FAILS: ending === "a failure" ? "yes" : "no" };
-  const program = join(ROOT, "node_modules/vitest/vitest.mjs");
+  const program = join(ROOT, "test/node_modules/vitest/vitest.mjs");
   const child = spawn(process.execPath, [program, "run", "--root", project], { cwd: project, env });
   let said = "";
   for (const stream of [child.stdout, child.stderr])

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { listFiles } from "../../../scripts/setup/fingerprint.mjs";
+import { listFiles } from "../../../scripts/setup/files.mjs";
 import { mayHoldNoProse, proseIn } from "../../../scripts/structure/prose.mjs";
 import {
   CHECKED_PAGES,

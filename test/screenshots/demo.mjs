@@ -4,7 +4,8 @@
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT, SetupError } from "../setup/surroundings.mjs";
+import { ROOT } from "../../scripts/setup/files.mjs";
+import { SetupError } from "../../scripts/setup/run.mjs";
 
 /** Resolves when it serves. */
 export async function startDemo() {

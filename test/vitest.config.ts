@@ -1,12 +1,17 @@
 // Tests run in forked processes; PostgreSQL is started for them on demand (test/support/stores/global-postgres.ts).
 
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
-import { ProgressReporter } from "./test/support/run/progress.ts";
+import { ProgressReporter } from "./support/run/progress.ts";
 
 /** Limits of waiting cost nothing when things work, and a slow machine needs them. */
 const WAITING = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 120_000 } } };
-const OPTIONS = { pool: "forks", setupFiles: "test/support/run/leave-clean.ts", ...WAITING } as const;
+const OPTIONS = {
+  pool: "forks",
+  setupFiles: join(import.meta.dirname, "support/run/leave-clean.ts"),
+  ...WAITING,
+} as const;
 
 /** Foreign programs, which `npm run test:clients` fetches and runs. */
 const CLIENTS = process.env.SWITCHYARD_CLIENTS === undefined ? [] : ["test/clients/**/*.test.ts"];
@@ -20,6 +25,7 @@ const ALONE = [
 ];
 
 export default defineConfig({
+  root: join(import.meta.dirname, ".."),
   test: {
     reporters: [new ProgressReporter()],
     globalSetup: ["test/support/run/temporary-folder.ts", "test/support/stores/global-postgres.ts"],
@@ -31,7 +37,7 @@ export default defineConfig({
           name: "shared",
           include: ["test/{unit,api,contract,e2e,fault,simulate,browser}/**/*.test.ts", ...CLIENTS],
           exclude: ALONE,
-          // These files share a process and its loaded modules: loading them anew for each file took half the time.
+          // These files share a process and its loaded modules: loading them for each file took half the time.
           isolate: false,
           ...OPTIONS,
         },

@@ -1,12 +1,13 @@
 // @ts-check
 // npm run screenshots: takes the pictures in docs/images from `switchyard serve --demo`, at two pixels a point and in a font
-// that comes with the development packages, so that they look the same on every machine.
+// that comes with the packages of the tests, so that they look the same on every machine.
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { startDemo } from "./screenshots/demo.mjs";
-import { ROOT, SetupError } from "./setup/surroundings.mjs";
-import { runScript, setUp } from "./setup.mjs";
+import { ROOT } from "../../scripts/setup/files.mjs";
+import { SetupError } from "../../scripts/setup/run.mjs";
+import { ensureBuild, ensureInstalled, runScript } from "../../scripts/setup.mjs";
+import { startDemo } from "./demo.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {{ name: string, path: string, act?: (page: Page) => Promise<void>, theme?: "light" | "dark", size?: typeof WINDOW }} Picture */
@@ -47,7 +48,8 @@ const PICTURES = [
 ];
 
 await runScript(async () => {
-  await setUp({ dev: true });
+  await ensureBuild();
+  await ensureInstalled("test");
   mkdirSync(FOLDER, { recursive: true });
   const browser = await openBrowser();
   const demo = await startDemo();
