@@ -1,23 +1,26 @@
-// The words check: what it finds, and that every page is either held to it or named as not yet rewritten.
+// The words check: what it finds, and that the pages and sources of the repository keep to it.
 
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { listFiles } from "../../../scripts/setup/files.mjs";
+import { afterAll, describe, expect, test } from "vitest";
 import { mayHoldNoProse, proseIn } from "../../../scripts/structure/prose.mjs";
 import {
-  CHECKED_PAGES,
+  checkedPages,
   checkedSources,
+  openerProblems,
   pageProblems,
   sentencesOf,
   sourceProblems,
   subjectProblem,
+  subjectProblems,
 } from "../../../scripts/words.mjs";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const LONG = `${"word ".repeat(31).trim()}.`;
 
-test.each(CHECKED_PAGES)("%s keeps to the rules", (path) => {
+test.each(checkedPages())("%s keeps to the rules", (path) => {
   expect(pageProblems(path, readFileSync(join(ROOT, path), "utf8"))).toEqual([]);
 });
 
@@ -80,12 +83,6 @@ test.each([
   expect(mayHoldNoProse(path)).toBe(expected);
 });
 
-test("every page is checked", () => {
-  const top = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
-  const pages = [...top, ...listFiles(ROOT, "docs").filter((path) => path.endsWith(".md"))];
-  expect([...CHECKED_PAGES].sort()).toEqual(pages.sort());
-});
-
 describe("sentences", () => {
   test.each([
     ["One. Two!\nGoes on.", ["One.", "Two!", "Goes on."]],
@@ -114,4 +111,48 @@ test.each([
   ["Fix it.", "punctuation"],
 ])("the subject %j", (subject, problem) => {
   expect(subjectProblem(subject)).toEqual(problem === null ? null : expect.stringContaining(problem));
+});
+
+describe("the first word of a comment", () => {
+  test.each([
+    ["// What is known of a host.\n", 1],
+    ["// @ts-check\n// Where rows are written.\n", 1],
+    ["// Reads rows.\n// What follows is no opening.\n", 0],
+    ["// Head.\n/** Null when there is none. */\nconst a = 1;\n", 1],
+    ["// Head.\n/**\n * Of a worker: its pool.\n */\n", 1],
+    ["// Head.\n/** Returns null when there is none. */\n", 0],
+    ["// Head.\n/** Whatsoever is a word of its own. */\n", 0],
+    ["// Head.\nconst a = 1; // When\n", 0],
+  ])("%j has %i problems", (text, found) => {
+    expect(openerProblems("src/a.ts", text)).toHaveLength(found);
+  });
+});
+
+describe("commit subjects", () => {
+  const folder = mkdtempSync(join(tmpdir(), "switchyard-subjects-"));
+  const git = (...args: string[]): string => {
+    const identity = ["-c", "user.name=Tests", "-c", "user.email=tests@example.org"];
+    const { status, stdout, stderr } = spawnSync("git", [...identity, ...args], { cwd: folder, encoding: "utf8" });
+    expect(status, stderr).toBe(0);
+    return stdout.trim();
+  };
+  const commit = (subject: string): string => {
+    git("commit", "--quiet", "--allow-empty", "--message", subject);
+    return git("rev-parse", "HEAD");
+  };
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test.skipIf(spawnSync("git", ["--version"]).status !== 0)("since a commit are checked; an unknown one fails", () => {
+    expect(subjectProblems(folder, "abc")).toEqual([]);
+    git("init", "--quiet");
+    const long = "x".repeat(73);
+    commit(long);
+    const since = commit("Begin");
+    commit(long);
+    commit("Go on");
+    expect(subjectProblems(folder, since)).toEqual([`commit "${long}": 73 characters, 72 allowed`]);
+    expect(subjectProblems(folder, "9a8e9884")).toEqual(["git knows no commit 9a8e9884"]);
+    git("clone", "--quiet", "--depth=1", `file://${folder}`, "shallow");
+    expect(subjectProblems(join(folder, "shallow"), since)).toEqual([]);
+  });
 });
