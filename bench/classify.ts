@@ -17,7 +17,7 @@ import { median, percentile } from "./harness/statistics.ts";
 import { show, type Table } from "./harness/table.ts";
 
 export interface ClassifyPlan {
-  /** How long each of the two steps is measured for each size. */
+  /** Time that each of the two steps is measured for, at each size. */
   readonly forMs: number;
 }
 
@@ -75,7 +75,7 @@ function questionOf({ chat, controls }: Call["request"], sessionView: SessionVie
   return { chat, controls, constraints: NO_CONSTRAINTS, restingModels: NOBODY, sessionView };
 }
 
-/** What was read of one prompt is kept for its call, so each call has a prompt of its own. */
+/** Readings of a prompt are kept for its call, so each call has a prompt of its own. */
 function callOf(request: Call["request"]): Call {
   const rest = { requestId: "req", headers: {}, caller: { key: { accountId: "a" } }, state: null };
   return { ...rest, request: { ...request, chat: { ...request.chat } } } as unknown as Call;
@@ -115,7 +115,7 @@ function timeEach(work: () => unknown, forMs: number): readonly number[] {
 function nothing(): void {}
 
 interface MorePlan<T> {
-  /** What the second takes, made before the times are taken. */
+  /** Input of the second step, made before the times are taken. */
   readonly give: () => T;
   readonly forMs: number;
 }

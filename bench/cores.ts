@@ -34,12 +34,12 @@ interface Case {
   readonly p50Ms: number[];
   readonly p99Ms: number[];
   rssBytes: number;
-  /** Of as many bare proxies. */
+  /** Requests per second of as many bare proxies. */
   proxiesPerSecond: number;
 }
 
 interface CoresWanted extends CoresPlan {
-  /** How many workers each gateway has. */
+  /** Workers of each gateway. */
   readonly workers: readonly number[];
 }
 
@@ -138,7 +138,7 @@ interface ProxyLoad {
   readonly loads: readonly Child<LoadWork>[];
 }
 
-/** What the machine itself loses when many are busy: they share caches, memory and clock, and the load takes its part. */
+/** Loss of the machine itself when many cores are busy: they share caches, memory and clock, and the load takes its part. */
 async function measureProxies(count: number, { providerPort, loads }: ProxyLoad, { proxyMs }: CoresPlan) {
   const processes = openProcesses();
   try {

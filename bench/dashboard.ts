@@ -18,7 +18,7 @@ import { ADMIN_TOKEN } from "./harness/settings.ts";
 import { percentile } from "./harness/statistics.ts";
 import { show, type Table } from "./harness/table.ts";
 
-/** How much data, and how many calls. */
+/** Amount of data, and number of calls. */
 export interface DashboardPlan {
   readonly rows: number;
   readonly rounds: number;

@@ -11,7 +11,7 @@ import { show, type Table } from "./harness/table.ts";
 import { openLedger } from "./ledger.ts";
 import type { LedgerWork } from "./servers/ledger.ts";
 
-/** How long, and at which rate. */
+/** Duration and rate. */
 export interface HotPlan {
   readonly warmUpMs: number;
   readonly forMs: number;

@@ -8,7 +8,7 @@ import { percentile } from "./harness/statistics.ts";
 import { show, showRange, type Table } from "./harness/table.ts";
 import { warmUp } from "./harness/warm-up.ts";
 
-/** How many rounds, and how long each is. */
+/** Number of rounds, and the length of each. */
 export interface LatencyPlan {
   readonly rounds: number;
   readonly warmUpMs: number;
@@ -17,7 +17,7 @@ export interface LatencyPlan {
 
 /** A rate that even a small machine serves with ease. */
 const PER_SECOND = 200;
-/** Of the warm-up, at full load: at the measured rate it takes minutes until all code is compiled. */
+/** Length of the warm-up, at full load: at the measured rate, minutes pass until all code is compiled. */
 const WARM_UP_CONNECTIONS = 32;
 const MEASURED: readonly Size[] = ["small", "100 KB"];
 

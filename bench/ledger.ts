@@ -15,7 +15,7 @@ import { startPostgres } from "../test/support/stores/postgres-server.ts";
 import { percentile } from "./harness/statistics.ts";
 import { show, type Table } from "./harness/table.ts";
 
-/** How long, and how many pairs at once. */
+/** Duration, and pairs at once. */
 export interface LedgerPlan {
   readonly warmUpMs: number;
   readonly forMs: number;
@@ -111,7 +111,7 @@ async function timed(work: () => Promise<readonly number[]>): Promise<readonly s
   return [perSecond, activeUs, percentile(timesMs, 0.5), percentile(timesMs, 0.99)].map(show);
 }
 
-/** How long each pair took, in milliseconds. */
+/** Duration of each pair, in milliseconds. */
 async function runPairs(ledger: Ledger, concurrent: number, forMs: number): Promise<readonly number[]> {
   const timesMs: number[] = [];
   const endsAt = performance.now() + forMs;

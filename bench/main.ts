@@ -39,7 +39,7 @@ type Name = (typeof NAMES)[number];
 /** Benchmarks that start their own processes, or none. */
 const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard", "processes", "cores", "hot", "overload"]);
 
-/** How long and how often each benchmark measures. */
+/** Duration and repetitions of each benchmark. */
 interface Plan {
   readonly requests: RequestsPlan;
   readonly latency: LatencyPlan;

@@ -12,7 +12,7 @@ import type { GatewayReady, GatewayWork } from "./servers/gateway.ts";
 import type { ProviderWork } from "./servers/provider.ts";
 import type { ResponseTimes } from "./servers/response-times.ts";
 
-/** How long each load lasts, and how many streams are opened. */
+/** Duration of each load, and number of streams. */
 export interface OverloadPlan {
   readonly warmUpMs: number;
   readonly forMs: number;
@@ -31,7 +31,7 @@ const AFTERWARDS = { connections: 32, forMs: 5_000 };
 const MODEST = { connections: 20, perSecond: 20 };
 /** Streams are opened within this time and stay open for the whole measurement. */
 const STREAMS = { overMs: 1_800, chunks: 600, everyMs: 1_000 };
-/** As many as there are cores for beside gateway and provider. At least two: one key may not open all streams. */
+/** Uses the cores that gateway and provider leave free. At least two clients: one key may not open all streams. */
 const GENERATORS = Math.max(2, Math.min(4, availableParallelism() - 4));
 
 /** Smaller than the common rig: no proxy, and clients of their own. */

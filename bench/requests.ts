@@ -8,7 +8,7 @@ import type { Server } from "./harness/server.ts";
 import { showRange, showRatios, type Table } from "./harness/table.ts";
 import { warmUp } from "./harness/warm-up.ts";
 
-/** How many rounds, and how long each is. */
+/** Number of rounds, and the length of each. */
 export interface RequestsPlan {
   readonly rounds: number;
   readonly warmUpMs: number;

@@ -12,7 +12,7 @@ import { show, showRatio, type Table } from "./harness/table.ts";
 import type { GatewayReady, GatewayWork } from "./servers/gateway.ts";
 import type { ProviderWork } from "./servers/provider.ts";
 
-/** How many rounds, and how long each is. */
+/** Number of rounds, and the length of each. */
 export interface ScalingPlan {
   readonly rounds: number;
   readonly warmUpMs: number;

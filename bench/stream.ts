@@ -8,18 +8,18 @@ import type { Server } from "./harness/server.ts";
 import { median, percentile } from "./harness/statistics.ts";
 import { show, showRange, type Table } from "./harness/table.ts";
 
-/** How many rounds, of how many chunks. */
+/** Number of rounds, and chunks in each. */
 export interface StreamPlan {
   readonly warmUpRounds: number;
   readonly rounds: number;
   readonly chunks: number;
-  /** Null leaves the memory out: it needs servers of its own. */
+  /** Streams held open for the memory; null leaves the memory out, which needs servers of its own. */
   readonly openStreams: number | null;
 }
 
 /** A few streams, where every chunk wakes the process, and many, where chunks share a wake-up. */
 const STREAMS = [10, 200];
-/** Of the warm-up, for each worker: each compiles its code for itself. */
+/** Connections of the warm-up, for each worker: each compiles its code for itself. */
 const CONNECTIONS = 32;
 const EVERY_MS = 10;
 const WARM_UP_PACE = { chunks: 10, everyMs: 1 };

@@ -56,7 +56,7 @@ function gapOf(list: readonly Judged[], measure: Measure): number {
   );
 }
 
-/** Of all models but one that was right or wrong as the weak one was, and one as the strong one was. */
+/** Mean score of the other models, negated: leaves out one score like the weak model's and one like the strong model's. */
 function failuresOf({ models = {}, weak_correct = 0, strong_correct = 0 }: Label): number {
   const scores = Object.values(models);
   const others = scores.reduce((sum, score) => sum + score, 0) - weak_correct - strong_correct;

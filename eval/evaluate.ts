@@ -13,7 +13,7 @@ export interface Judgement {
   readonly tookMs: number;
 }
 
-/** Null where no row has the label that a figure needs. */
+/** Figures of a router; null where no row has the label that a figure needs. */
 export interface Evaluation {
   readonly judgements: readonly Judgement[];
   readonly category: Classes | null;
@@ -23,7 +23,7 @@ export interface Evaluation {
   readonly difficultyRank: number | null;
   readonly gapByScore: number | null;
   readonly gapByTier: number | null;
-  /** How far, on average, confidence and the share of right tiers are apart. */
+  /** Average distance between confidence and the share of right tiers. */
   readonly calibrationError: number | null;
   readonly p50Ms: number;
   readonly p99Ms: number;

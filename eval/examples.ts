@@ -23,11 +23,11 @@ export interface Example {
   /** About -1 to 1, comparable across sources. */
   readonly difficulty: number | null;
   readonly weight: number;
-  /** What a teacher says of a prompt without labels. */
+  /** Judgement of a teacher on a prompt without labels. */
   readonly taught?: Taught;
 }
 
-/** What a teacher says of one prompt: shares of the categories, of being above each cut, of coding; and its difficulty. */
+/** Judgement of a teacher on one prompt: shares of the categories, of being above each cut, of coding; and its difficulty. */
 export interface Taught {
   readonly categories: Float32Array;
   readonly cuts: Float32Array;
@@ -40,7 +40,7 @@ const OWN_WEIGHT = 1;
 /** Graded tasks come in many wordings, so that chance says less; each wording says less too. */
 const GRADED_WEIGHT = 0.5;
 
-/** Where a tier of four belongs among five. A judgement, so it counts less than a label. */
+/** Place of a tier of four among five. Such a place is a judgement, so it counts less than a label. */
 const LADDER_OF_FOUR = { SIMPLE: 1, MEDIUM: 2, COMPLEX: 3, REASONING: 4 } as const;
 
 export function makeExamples(rows: readonly Row[]): readonly Example[] {

@@ -9,9 +9,9 @@ import { CALIBRATION } from "../src/routing/classifier/layout.ts";
 /** One request whose tier somebody called wrong. */
 export interface Feedback {
   readonly category: Category;
-  /** Where somebody says the request belonged. */
+  /** Tier in which the request belonged, as somebody says. */
   readonly tier: Tier;
-  /** What the classifier said, 0 to 1. */
+  /** Score of the classifier, 0 to 1. */
   readonly score: number;
 }
 
@@ -47,7 +47,7 @@ export function withFeedback(weights: Weights, feedback: readonly Feedback[]): W
   return { ...weights, calibration };
 }
 
-/** How far the place was from the nearest edge of the tier it should have had. */
+/** Distance of a score from the nearest edge of the right tier. */
 function missOf({ tier, score }: Feedback): number {
   const lowest = tierRank(tier);
   const place = score * TIERS.length;

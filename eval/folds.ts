@@ -23,7 +23,7 @@ function familyOf({ row }: Example): string {
   return sourceOf(row.source).family;
 }
 
-/** Whether the shipped weights may learn from it. */
+/** Tells if the shipped weights may learn from a row. */
 export function isLearnable({ row }: Example): boolean {
   return sourceOf(row.source).isShippable && row.tools === undefined;
 }

@@ -20,7 +20,7 @@ export interface LearnSettings {
   readonly netRate: number;
   /** The share of word features left out at each step, so that no single word is relied on. */
   readonly wordDropout: number;
-  /** How often all words are left out, so that the shape alone is learned too. */
+  /** Share of prompts without any words, so that the shape alone is learned too. */
   readonly blindShare: number;
   readonly decay: number;
   /** The pass from which the weights are averaged: chance moves single steps, not their mean. */

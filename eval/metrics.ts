@@ -1,6 +1,6 @@
 // The numbers a router is judged by: classes, ladder, rank of difficulty, and what routing by it would gain.
 
-/** How well classes were told apart. */
+/** Scores for telling classes apart. */
 export interface Classes {
   readonly count: number;
   readonly accuracy: number;
@@ -58,7 +58,7 @@ function ranksOf(values: readonly number[]): number[] {
   return ranks;
 }
 
-/** What a weak and a strong model made of one prompt, and the score that would choose between them. */
+/** Results of a weak and a strong model on one prompt, and the score that would choose between them. */
 export interface Outcome {
   readonly score: number;
   readonly weak: number;

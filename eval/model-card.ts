@@ -21,7 +21,7 @@ import { sourceOf } from "./sources.ts";
 export interface ModelCardInput {
   readonly root: string;
   readonly examples: readonly Example[];
-  /** How many prompts a teacher has labelled. */
+  /** Prompts that a teacher has labelled. */
   readonly taught: number;
   readonly unseen: readonly Judged[];
   readonly weights: Weights;
@@ -100,7 +100,7 @@ function writeTaught(count: number): string {
   return `It also learned from ${count} prompts without labels of teknium1/GPTeacher (MIT) and yizhongw/self-instruct (Apache-2.0). An encoder, all-mpnet-base-v2 (Apache-2.0), was fine-tuned on the sources learned above and labelled them (experiment E16). In each left-out figure the teacher had not seen the source either.`;
 }
 
-/** What the probability that a weak model fails was learned from; nothing where no row has scores of models. */
+/** Says which rows taught the probability that a weak model fails; empty where no row has scores of models. */
 function writeScored(examples: readonly Example[]): readonly string[] {
   const scored = examples.filter(({ row }) => row.label.models !== undefined);
   if (scored.length === 0) return [];

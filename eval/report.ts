@@ -53,7 +53,7 @@ export function writeSources({ judgements }: Evaluation): string {
 }
 
 /** The rows whose tier is farthest from what was expected, those the router was surest of first. */
-/** How the requests with tools of each source were answered. */
+/** Results for the requests with tools, by source. */
 export function writeScenarios(judgements: readonly Judgement[]): string {
   const lines = [...groupBySource(judgements)].flatMap(([source, list]) => {
     const scenarios = [...new Set(list.map(({ row }) => row.label.scenario))];

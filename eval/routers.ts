@@ -7,7 +7,7 @@ import { decide } from "../src/routing/decide.ts";
 import { makeRandom } from "./random.ts";
 import { chatOf, type Row } from "./rows.ts";
 
-/** What a router says of a row, in the terms that are measured. */
+/** Answer of a router to a row, in the terms that are measured. */
 export interface Answer {
   readonly tier: Tier;
   readonly score: number;

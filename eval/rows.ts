@@ -6,7 +6,7 @@ import type { ChatMessage, ChatRequest, Tool } from "../src/core/chat.ts";
 import { CATEGORIES, type Category } from "../src/core/decision.ts";
 import type { ToolScenario } from "../src/core/model.ts";
 
-/** What is known of a row; every part may be missing. */
+/** Labels of a row; every part may be missing. */
 export interface Label {
   readonly category?: string;
   readonly category_alt?: readonly string[];
@@ -16,7 +16,7 @@ export interface Label {
   readonly difficulty?: number;
   /** The tier expected, 0 to 4. */
   readonly ladder?: number;
-  /** How often a weak and a strong model were right, 0 to 1. */
+  /** Shares of right answers of a weak and a strong model, 0 to 1. */
   readonly weak_correct?: number;
   readonly strong_correct?: number;
   readonly models?: Readonly<Record<string, number>>;

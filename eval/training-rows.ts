@@ -6,7 +6,7 @@ import { generateCorpus } from "./corpus/generate.ts";
 import { isFresh } from "./fresh/fresh.ts";
 import { type Row, readRows } from "./rows.ts";
 
-/** As `--data` and `--packages` say. Our own corpus first: its place in the order is part of what the seed gives. */
+/** Reads the rows that `--data` and `--packages` name. Our own corpus comes first, because the results of a seed depend on the order. */
 export function readTrainingRows(root: string): readonly Row[] {
   const own = generateCorpus(root);
   const folder = readOption("data");

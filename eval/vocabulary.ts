@@ -24,7 +24,7 @@ export function makeMarks(texts: readonly string[]): Uint8Array {
   return marks;
 }
 
-/** How many texts have each feature that is counted. */
+/** Counts the texts that have each feature. */
 function countFeatures(
   texts: readonly string[],
   makeFinder: (count: (feature: number) => void) => FindRow,

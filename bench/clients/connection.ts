@@ -14,7 +14,7 @@ export interface Target {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the generator reads of a response. */
+/** Part of a response that the generator reads. */
 export interface Reply {
   readonly status: number;
   /** From `Retry-After`; 0 where the response has none. */

@@ -7,7 +7,7 @@ export const CONVERSATION_MARK = "conv-00000000";
 /** Stands in the newest messages of one request. */
 export const TURN_MARK = "turn-00000000";
 
-/** How long a conversation is, in requests. */
+/** Length of a conversation, in requests. */
 const REQUESTS = 10;
 const DIGITS = 8;
 
@@ -29,7 +29,7 @@ export function createConversation(prepared: Buffer): () => Buffer {
   };
 }
 
-/** Where the digits of each mark stand. */
+/** Offsets of the digits of each mark. */
 function placesOf(request: Buffer, mark: string): readonly number[] {
   const places: number[] = [];
   for (let at = request.indexOf(mark); at >= 0; at = request.indexOf(mark, at + 1)) {

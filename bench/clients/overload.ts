@@ -15,7 +15,7 @@ interface ClosedLoop {
   readonly connections: number;
   readonly forMs: number;
   readonly settledAfterMs: number;
-  /** Whether a rejected client waits as `Retry-After` says, as official clients do, or sends again at once. */
+  /** True makes a rejected client wait as `Retry-After` says, as official clients do. Otherwise it sends again at once. */
   readonly obeysRetryAfter: boolean;
 }
 
@@ -29,7 +29,7 @@ interface OpenLoop {
   readonly settledAfterMs: number;
 }
 
-/** What one generator saw. Samples are not summarized here, because the outcomes of several generators are joined. */
+/** Observations of one generator. Samples are not summarized here, because the outcomes of several generators are joined. */
 export interface LoadOutcome {
   readonly seconds: number;
   readonly acceptedMs: readonly number[];
@@ -41,9 +41,9 @@ export interface LoadOutcome {
   readonly others: number;
   /** Not answered at the end, nor in the grace period after it. */
   readonly unanswered: number;
-  /** When the last 503 came, in seconds from the start; null when there was none. */
+  /** Time of the last 503, in seconds from the start; null when there was none. */
   readonly lastShedSeconds: number | null;
-  /** How often a request of the open loop found no free connection when it was due. */
+  /** Requests of the open loop that found no free connection when they were due. */
   readonly late: number;
 }
 
@@ -61,7 +61,7 @@ export interface StreamsOutcome {
   readonly refused: number;
   /** Neither begun nor rejected with 503. */
   readonly lost: number;
-  /** When the last one began. */
+  /** Start of the last request. */
   readonly seconds: number;
 }
 
@@ -76,7 +76,7 @@ export type OverloadWork = {
 
 /** Connections are opened in groups, so that opening them does not become a load of its own. */
 const OPEN_AT_ONCE = 200;
-/** How long responses may come after the end. */
+/** Time for responses after the end. */
 const GRACE_MS = 30_000;
 
 let streams: Socket[] = [];

@@ -13,7 +13,7 @@ export function writeTimestamp(): string {
   return `@${nowUs()}@`;
 }
 
-/** When each chunk in these bytes was sent. */
+/** Reads when each chunk in these bytes was sent. */
 export function readTimestamps(bytes: Buffer): readonly number[] {
   return Array.from(bytes.toString("latin1").matchAll(TIMESTAMP), (match) => Number(match[1]));
 }

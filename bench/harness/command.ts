@@ -16,7 +16,7 @@ export interface Command {
   readonly port: number;
   /** Beside what this process has. */
   readonly env?: Readonly<Record<string, string>>;
-  /** It answers questions, as the processes of the benchmarks do. */
+  /** True for a process that answers questions, as those of the benchmarks do. */
   readonly isAsked?: boolean;
 }
 

@@ -7,7 +7,7 @@ import { freePort } from "./command.ts";
 import { type GatewaySurroundings, type OtherServer, started, startGateway, startWorkers } from "./gateway.ts";
 
 export interface OthersWanted {
-  /** How many workers each gateway has. */
+  /** Workers of each gateway. */
   readonly workers: readonly number[];
   /** A built checkout of another version; null for none. */
   readonly before: string | null;
@@ -46,10 +46,10 @@ interface Place {
 }
 
 interface Peer {
-  /** Where it is; null when it is nowhere. */
+  /** Finds the program's file; null when there is none. */
   find(folders: readonly string[]): string | null;
   readonly missing: string;
-  /** What runs the file that was found, where it does not run by itself. */
+  /** Program that runs the file, where the file does not run by itself. */
   readonly run?: string;
   args(place: Place & { readonly file: string; readonly folder: string }): readonly string[];
   headers?(place: Place): Readonly<Record<string, string>>;

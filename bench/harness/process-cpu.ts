@@ -7,7 +7,7 @@ import pg from "pg";
 /** A tick, the unit of `/proc/PID/stat`, takes 10 ms (USER_HZ) on every platform that Node supports. */
 const NS_PER_TICK = 10_000_000;
 
-/** Of a PostgreSQL server: a function that reads the CPU time so far; null where it cannot be known, such as for a server elsewhere. */
+/** Returns a function that reads the CPU time of a PostgreSQL server so far; null where nobody can know it, such as for a server elsewhere. */
 export async function openPostgresCpu(url: string): Promise<(() => number) | null> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -13,7 +13,7 @@ const START_MS_MAX = 20_000;
 
 /** A running process and its operations. */
 export interface Child<W extends Work> {
-  /** What the process reported when it was ready, such as its port. */
+  /** Report of the process when it was ready, such as its port. */
   readonly ready: unknown;
   ask<Name extends keyof W & string>(name: Name, input: Parameters<W[Name]>[0]): Promise<Awaited<ReturnType<W[Name]>>>;
 }

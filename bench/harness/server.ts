@@ -5,10 +5,10 @@ import type { ServerWork } from "./child.ts";
 import type { Child } from "./processes.ts";
 
 export interface Server {
-  /** Its row in the tables. */
+  /** Row of the server in the tables. */
   readonly name: string;
   readonly target: Target;
   readonly process: Child<ServerWork>;
-  /** How many processes serve, where there are several: each compiles its code for itself. */
+  /** Number of processes that serve, where there are several: each compiles its code for itself. */
   readonly workers?: number;
 }

@@ -38,13 +38,13 @@ export function showRange(samples: readonly number[]): string {
   return samples.length < 2 ? middle : `${middle} (${show(Math.min(...samples))}-${show(Math.max(...samples))})`;
 }
 
-/** How many times the reference; a dash where that is not defined. */
+/** Ratio to the reference; a dash where there is none. */
 export function showRatio(value: number, reference: number): string {
   const ratio = value / reference;
   return Number.isFinite(ratio) ? `${ratio.toFixed(2)}x` : "-";
 }
 
-/** How many times the reference of the same round: the median, with the lowest and the highest. */
+/** Ratio to the reference of the same round: the median, with the lowest and the highest. */
 export function showRatios(values: readonly number[], references: readonly number[]): string {
   return showRange(values.map((value, round) => value / (references[round] as number)));
 }

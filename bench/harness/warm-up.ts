@@ -15,7 +15,7 @@ interface WarmUp {
   readonly forMs: number;
 }
 
-/** How many requests the gateway of one process has served, and each worker after it. */
+/** Returns how many requests the gateway of one process, or each of its workers, has served. */
 export async function warmUp({ load, servers, gateway, bodyOf, connections, forMs }: WarmUp): Promise<number> {
   let ofGateway = 0;
   for (const server of servers) {

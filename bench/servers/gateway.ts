@@ -9,7 +9,7 @@ import { answerParent, SERVER_WORK, type ServerWork } from "../harness/child.ts"
 import { ADMIN_TOKEN, benchSettings } from "../harness/settings.ts";
 import { createResponseTimes, type ResponseTimesWork } from "./response-times.ts";
 
-/** Where it listens, and a key for it. */
+/** Address of the gateway, and a key for its use. */
 export interface GatewayReady {
   readonly port: number;
   readonly key: string;

@@ -18,7 +18,7 @@ export type ResponseTimesWork = {
   takeResponseTimes(input: null): ResponseTimes;
 };
 
-/** How often the event loop is checked. */
+/** Time between two checks of the event loop. */
 const TICK_MS = 20;
 
 export function createResponseTimes(): ResponseTimesWork {

@@ -24,7 +24,7 @@ export function costOf({ model = "", usage }: ShownUsage): bigint | null {
   return (pico * 105n + 99_999n) / 100_000n;
 }
 
-/** What a request may have cost, by its id. */
+/** Possible costs of a request, by its id. */
 export type Expected = { readonly exactly: bigint } | { readonly atMost: bigint };
 
 /** A line of `/api/ledger`. */

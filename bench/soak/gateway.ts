@@ -19,7 +19,7 @@ export interface SoakGateway {
 }
 
 const ADMIN_TOKEN = "soak-admin-token";
-/** How the runtime and the log report leaks and lost errors. */
+/** Texts with which the runtime and the log report leaks and lost errors. */
 const COMPLAINT = /MaxListenersExceeded|UnhandledPromise|unhandled|uncaught|DeprecationWarning|"level":(60|"fatal")/i;
 
 export async function startSoakGateway(root: string, providerUrl: string): Promise<SoakGateway> {

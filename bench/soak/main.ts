@@ -58,7 +58,7 @@ async function main(): Promise<number> {
   return problems.length === 0 ? 0 : 1;
 }
 
-/** Null for wrong usage. */
+/** Reads the options; null for wrong usage. */
 function readOptions(): Options | null {
   const { values } = parseArgs({
     options: {
@@ -93,7 +93,7 @@ async function keepWatching(watch: Watch, isOver: () => boolean): Promise<void> 
   }
 }
 
-/** What the verdict is made of. */
+/** Measurements that the verdict is made of. */
 interface Evidence {
   readonly gateway: SoakGateway;
   readonly tally: Tally;

@@ -33,7 +33,7 @@ export async function startSoakProvider(random: Random, faultEvery: number): Pro
   return provider;
 }
 
-/** Whether the request is in the Messages format. */
+/** Tells if the request is in the Messages format. */
 function isNative({ request }: Exchange): boolean {
   return request.path.endsWith("/messages");
 }

@@ -13,13 +13,13 @@ export interface SoakRequest {
   readonly disconnectAfterBytes: number | null;
 }
 
-/** What became of it. */
+/** Outcome of the request. */
 export interface SoakOutcome {
   /** A status with its code, or what happened to the connection. */
   readonly kind: string;
   readonly status: number | null;
   readonly text: string;
-  /** Null when the response is incomplete, or costs nothing. */
+  /** Cost of the response; null when the response is incomplete, or costs nothing. */
   readonly cost: bigint | null;
 }
 

@@ -10,7 +10,7 @@ export interface Point {
 export interface Slope {
   readonly mean: number;
   readonly perHour: number;
-  /** How much the line rises over the time of the samples. */
+  /** Rise of the line over the time of the samples. */
   readonly rise: number;
   /** The rise in units of its standard error; beyond 3 it is not chance. */
   readonly significance: number;

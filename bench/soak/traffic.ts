@@ -6,7 +6,7 @@ import type { Random } from "../../test/support/random.ts";
 import type { Expected } from "./charges.ts";
 import { type SoakOutcome, type SoakRequest, send } from "./request.ts";
 
-/** Where the traffic goes, how much of it, and when it ends. */
+/** Target, amount and end of the traffic. */
 interface Traffic {
   readonly url: string;
   readonly key: string;
@@ -16,12 +16,12 @@ interface Traffic {
   isOver(): boolean;
 }
 
-/** What happened, for the verdict. */
+/** Events that the verdict is made of. */
 export interface Tally {
-  /** How often each kind of request had each outcome. */
+  /** Number of times that each kind of request had each outcome. */
   readonly outcomes: Map<string, number>;
   readonly expected: Map<string, Expected>;
-  /** What should never happen. */
+  /** Events that should never happen. */
   readonly violations: string[];
 }
 
@@ -150,7 +150,7 @@ const QUESTIONS = [
   "Summarise the history of the railway in three sentences.",
 ];
 
-/** What a client may do. */
+/** Actions of a client. */
 const KINDS = {
   chat: (action) => action.complete("/v1/chat/completions", chat(action.random.pick(QUESTIONS))),
   "chat, streamed": (action) => action.complete("/v1/chat/completions", chat(action.random.pick(QUESTIONS), streamed)),
@@ -189,7 +189,7 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/** How often it does so. */
+/** Weight of the action among all. */
 const WEIGHTS: Readonly<Record<Kind, number>> = {
   chat: 10,
   "chat, streamed": 14,

@@ -7,13 +7,13 @@ import { pick, type Random } from "../random.ts";
 import type { Row } from "../rows.ts";
 import type { WordLists } from "./grammar.ts";
 
-/** How many wordings each task is asked in. */
+/** Wordings of each task. */
 const WORDINGS = 6;
 /** From a beginner's task to a specialist's. */
 const LEVELS = 5;
 
 interface Sheet {
-  /** Null where tasks of several categories stand side by side. */
+  /** Category of the tasks; null where there are several. */
   readonly category: string | null;
   /** The tier of each level; empty where nothing is said of it. */
   readonly ladder: readonly number[];

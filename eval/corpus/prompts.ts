@@ -31,7 +31,7 @@ function withoutDoubles(rows: readonly Row[]): readonly Row[] {
   return [...byPrompt.values()].map((row, at) => ({ ...row, id: `${row.source}-${at}` }));
 }
 
-/** What a block of templates is labelled with. */
+/** Labels of a block of templates. */
 interface Heading {
   readonly category: string;
   readonly ladder: number;

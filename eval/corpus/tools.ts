@@ -18,7 +18,7 @@ interface ToolTemplate {
 /** Prefixes of requests that belong to another scenario than `single`. */
 const WEB = "WEB ";
 const MEMORY = "MEM ";
-/** Of the tool's field, but nothing that the tool does. */
+/** Prompts of the tool's field that the tool cannot serve. */
 const OTHER = "OPT ";
 /** Rounds per tool, each with one more tool beside it. */
 const SAMPLES = 4;

@@ -71,7 +71,7 @@ function move(values: Float64Array, { slopes, curves }: Slopes, prior: number): 
   return farthest;
 }
 
-/** How much more was right than the fit expects, and how fast that changes: by model with sign 1, by prompt with -1. */
+/** Right answers beyond what the fit expects, and how fast that changes: by model with sign 1, by prompt with -1. */
 function slopesOf({ abilities, difficulties }: Fit, trials: readonly Trial[], sign: 1 | -1): Slopes {
   const count = sign === 1 ? abilities.length : difficulties.length;
   const slopes = new Float64Array(count);

@@ -14,12 +14,12 @@ export function readFresh(packages: string): readonly Row[] {
   return [...readCalls(packages), ...readWriting(packages), ...readFacts(packages), ...readTalk(packages)];
 }
 
-/** Which rows of `uncommon-tiers` belong to the fresh set: those with an odd number. The others may be learned from. */
+/** Picks the rows of `uncommon-tiers` for the fresh set: those with an odd number. The others may be learned from. */
 export function isFresh({ id, source }: Pick<Row, "id" | "source">): boolean {
   return source === "uncommon-tiers" && Number(id.split(":")[1]) % 2 === 1;
 }
 
-/** What users of a function-calling service asked, with their own tools. Development knows the synthetic part only. */
+/** Requests of users of a function-calling service, with their own tools. Development knows the synthetic part only. */
 const LIVE: Readonly<Record<string, ToolScenario>> = {
   live_simple: "single",
   live_multiple: "single",
@@ -58,7 +58,7 @@ function readCalls(packages: string): readonly Row[] {
   return [...live, ...memory, ...search, ...readTurns(folder, tools)];
 }
 
-/** What an agent is given: twenty tools or more, of the programs that a conversation is about. */
+/** Tools of an agent: twenty or more, of the programs that a conversation is about. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   GorillaFileSystem: "gorilla_file_system",
   VehicleControlAPI: "vehicle_control",

@@ -8,7 +8,7 @@ import type { Row } from "../rows.ts";
 
 /** One request: the messages up to a point, and what comes of it. */
 export interface Turn {
-  /** How many of the conversation's messages it sends. */
+  /** Number of the conversation's messages that the request sends. */
   readonly messages: number;
   readonly atMs: number;
   readonly outputTokens: number;
@@ -25,7 +25,7 @@ export interface Conversation {
   readonly turns: readonly Turn[];
 }
 
-/** What a kind of conversation is made of. Numbers are ranges, in requests, characters, tokens or seconds. */
+/** Make-up of a kind of conversation. Numbers are ranges, in requests, characters, tokens or seconds. */
 interface Kind {
   readonly turns: Range;
   readonly systemChars: Range;
@@ -38,7 +38,7 @@ interface Kind {
   /** The share of requests that are small ones about what is there already. */
   readonly small: number;
   readonly isCoding: boolean;
-  /** How many conversations share a system prompt. */
+  /** Number of conversations that share a system prompt. */
   readonly perApplication: number;
 }
 

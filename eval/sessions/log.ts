@@ -30,7 +30,7 @@ interface ExportedLine {
   } | null;
 }
 
-/** What an answer has where the log does not say. */
+/** Tokens of an answer where the log does not say. */
 const OUTPUT_TOKENS = 300;
 
 export function readConversations(text: string): readonly Conversation[] {

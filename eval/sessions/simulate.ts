@@ -60,7 +60,7 @@ export function simulate(conversations: readonly Conversation[], way: Way, catal
 interface World {
   readonly catalog: Catalog;
   readonly way: Way;
-  /** What hosts have cached: by route, and by conversation or application. */
+  /** Prompts that hosts have cached: by route, and by conversation or application. */
   readonly caches: Map<string, { tokens: number; atMs: number }>;
 }
 

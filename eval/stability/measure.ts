@@ -14,7 +14,7 @@ const PROMPTS = 1000;
 const SEED = 11;
 const UNKNOWN_WORDS = 400;
 
-/** What one change did to the prompts. */
+/** Effect of one change on the prompts. */
 interface FlipRate {
   readonly name: string;
   readonly aim: number;
