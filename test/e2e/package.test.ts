@@ -98,13 +98,13 @@ test("names every package that is joined or installed in its bill of materials",
   }
 });
 
-test("installs into less than 30 MB", ({ skip }) => {
+test("installs into less than 50 MB", ({ skip }) => {
   skip(missing !== null, "not installed");
   const modules = join(userFolder(), "node_modules");
   const files = readdirSync(modules, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   // What the disk gives it, as du counts.
   const blocks = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).blocks, 0);
-  expect((blocks * 512) / MB).toBeLessThan(30);
+  expect((blocks * 512) / MB).toBeLessThan(50);
 });
 
 test("serves from an empty folder, with the dashboard and an answer", { timeout: 120_000 }, async ({ skip }) => {
