@@ -6,7 +6,7 @@ import { readArguments } from "../../../../src/cli/command/arguments.ts";
 import { parseControl } from "../../../../src/cli/command/flags.ts";
 import { NO_CONTROLS } from "../../../../src/core/decision.ts";
 import { PROFILE_CONTROLS, REQUEST_CONTROLS, type Takes } from "../../../../src/core/requests/controls.ts";
-import { summaryOf } from "../../../../src/core/requests/waiting.ts";
+import { summaryOf } from "../../../../src/core/requests/fields.ts";
 import { readControls } from "../../../../src/formats/service/controls.ts";
 import { readConstraints, writeProfile } from "../../../../src/http/api/profiles.ts";
 import { readDetail, toDetail } from "../../../../src/store/requests/detail.ts";
