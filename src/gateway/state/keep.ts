@@ -32,8 +32,7 @@ export interface BackgroundKeeper extends CallState {
 
 export function createKeeper(terms: KeepTerms, services: StateServices): BackgroundKeeper {
   const { fields, answerId, showsEncrypted } = terms;
-  const { form } = services;
-  const input = form.storedItems(terms.ownItems, `${answerId}i`);
+  const input = services.form.storedItems(terms.ownItems, `${answerId}i`);
   const keepsEvents = fields.isBackground && terms.isStream;
   let begun: { readonly response: JsonItem; readonly stored: Promise<void> } | null = null;
   let events = "";
@@ -46,7 +45,7 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
     return write(toStored(terms, { status, content }, services), { terms, begun: begun?.stored ?? null }, services);
   }
 
-  const shown = (response: JsonItem): JsonItem => (showsEncrypted ? response : form.visibleResponse(response));
+  const shown = (response: JsonItem): JsonItem => (showsEncrypted ? response : services.form.visibleResponse(response));
 
   return {
     answerId,
@@ -61,7 +60,7 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
       watched(writer, {
         shows: (text) => {
           if (keepsEvents) events += text;
-          return showsEncrypted ? text : form.visibleEvents(text);
+          return showsEncrypted ? text : services.form.visibleEvents(text);
         },
         failed: (error) => {
           failure = error;
@@ -69,11 +68,11 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
       }),
     async keepClosing(text) {
       events += text;
-      const response = form.lastResponse(text);
+      const response = services.form.lastResponse(text);
       if (response === null) return text;
       const isKept = await keep(response, endOf(response));
-      const said = isKept ? text : form.unstoredEvents(text);
-      return showsEncrypted ? said : form.visibleEvents(said);
+      const said = isKept ? text : services.form.unstoredEvents(text);
+      return showsEncrypted ? said : services.form.visibleEvents(said);
     },
     begin(response) {
       const stored = toStored(terms, { status: "in_progress", content: { input, response, events: null } }, services);
@@ -84,7 +83,7 @@ export function createKeeper(terms: KeepTerms, services: StateServices): Backgro
       if (isOver || begun === null) return "";
       const status = isCancelled && failure === null ? "cancelled" : "failed";
       const ended = { ...begun.response, status, error: status === "failed" ? toError(failure ?? error) : null };
-      const closing = failure === null ? form.closingEvents(ended, events) : "";
+      const closing = failure === null ? services.form.closingEvents(ended, events) : "";
       events += closing;
       await keep(ended, status);
       return closing;

@@ -25,7 +25,7 @@ export function registerHome(
 }
 
 /** A sentence for people who set up a client. */
-export function baseUrls({ clients }: Pick<RequestFormats, "clients">): string {
+function baseUrls({ clients }: Pick<RequestFormats, "clients">): string {
   const named = (baseUrl: string): string => {
     const names = clients.filter((each) => each.baseUrl === baseUrl).map(({ name }) => name);
     return new Intl.ListFormat("en-GB", { type: "disjunction" }).format(names);

@@ -1,13 +1,11 @@
 // The operations of the wire formats: each path that a codec names, with what the contract says of it in detail. A format
 // without details here is listed with any object as its body, and with the example of its codec.
 
-import type { TSchema } from "typebox";
 import { Type } from "typebox";
 import type { JsonObject } from "../../formats/json/fields.ts";
 import type { CallRoute } from "../../formats/paths.ts";
 import type { RequestFormats } from "../exchange/request-format.ts";
 import {
-  type Content,
   eventStream,
   idempotencyKey,
   inPath,
@@ -18,6 +16,7 @@ import {
 } from "../openapi/operation.ts";
 import { AnyObject, AnyText, ErrorSchema, Integer, named } from "../openapi/schema.ts";
 import {
+  type CallDetail,
   CHAT_STREAM,
   ChatCompletionSchema,
   CompletionChunkSchema,
@@ -26,6 +25,7 @@ import {
   MessageEventSchema,
   MessageSchema,
   MessagesErrorSchema,
+  type ModelListDetail,
   ModelSchema,
   RESPONSE_STREAM,
   ResponseSchema,
@@ -42,25 +42,6 @@ import {
   RerankRequestSchema,
   ResponsesRequestSchema,
 } from "./request-schemas.ts";
-
-/** Bodies of one operation, and what else differs from other calls. */
-export interface CallDetail {
-  readonly request: TSchema;
-  readonly example: JsonObject;
-  readonly response: Content;
-  readonly parameters?: readonly Parameter[];
-  readonly errorSchema?: TSchema;
-}
-
-/** The contract of one path that lists models. */
-export interface ModelListDetail {
-  /** The ids: of the list, of one model, and of one whose id has a slash. */
-  readonly operations: readonly [list: string, one: string, withSlash: string];
-  readonly list: TSchema;
-  readonly model: TSchema;
-  readonly parameters?: readonly Parameter[];
-  readonly errorSchema?: TSchema;
-}
 
 /** In the order of the registry. */
 export function callOperations({ routes, modelLists }: RequestFormats): readonly Operation[] {

@@ -7,13 +7,16 @@ import { TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import { SESSION_STATES } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
+import type { JsonObject } from "../../formats/json/fields.ts";
 import {
   ANY_ERRORS,
   BODY_ERRORS,
+  type Content,
   eventStream,
   json,
   type Method,
   type Operation,
+  type Parameter,
   statuses,
 } from "../openapi/operation.ts";
 import {
@@ -214,6 +217,25 @@ const FeedbackSchema = named("Feedback", {
 });
 
 export const ModelSchema = named("Model", modelFields);
+
+/** Bodies of one operation, and what else differs from other calls. */
+export interface CallDetail {
+  readonly request: TSchema;
+  readonly example: JsonObject;
+  readonly response: Content;
+  readonly parameters?: readonly Parameter[];
+  readonly errorSchema?: TSchema;
+}
+
+/** The contract of one path that lists models. */
+export interface ModelListDetail {
+  /** The ids: of the list, of one model, and of one whose id has a slash. */
+  readonly operations: readonly [list: string, one: string, withSlash: string];
+  readonly list: TSchema;
+  readonly model: TSchema;
+  readonly parameters?: readonly Parameter[];
+  readonly errorSchema?: TSchema;
+}
 
 /** Operations that belong to no format. */
 export const V1_OPERATIONS: readonly Operation[] = [

@@ -7,8 +7,7 @@ import { CALLING_MODES, CANDIDATES_MAX, CONTENT_ROLES, TOP_LOGPROBS_MAX } from "
 import { controlFields } from "../openapi/controls.ts";
 import { eventStream, json, query } from "../openapi/operation.ts";
 import { AnyObject, AnyText, Flag, Integer, named, optional, Texts } from "../openapi/schema.ts";
-import type { CallDetail, ModelListDetail } from "./call-operations.ts";
-import { ServiceSchema } from "./contract.ts";
+import { type CallDetail, type ModelListDetail, ServiceSchema } from "./contract.ts";
 import { between, open, TIER_NEED } from "./request-schemas.ts";
 
 /** One object stands for a list of one. */
