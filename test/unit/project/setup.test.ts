@@ -293,7 +293,10 @@ describe("the lock", () => {
   const file = () => join(root, ".cache/setup.lock");
 
   test.each([
-    ["of a process that is gone", () => write(".cache/setup.lock", String(spawnSync(process.execPath, ["-e", ""]).pid))],
+    [
+      "of a process that is gone",
+      () => write(".cache/setup.lock", String(spawnSync(process.execPath, ["-e", ""]).pid)),
+    ],
     [
       "not touched for long, whatever process has the number now",
       () => {
