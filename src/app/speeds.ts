@@ -5,9 +5,9 @@ import { hash, randomUUID } from "node:crypto";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { Services } from "../gateway/services.ts";
+import { createTeller } from "../gateway/sessions/keeper.ts";
 import type { SpeedSample } from "../providers/speeds.ts";
 import { SPEEDS_CHANNEL } from "../store/postgres/changes.ts";
-import { createTeller } from "../gateway/sessions/keeper.ts";
 import { hostsByRoute } from "./snapshots.ts";
 import { HOST_SPEEDS, type WorkerSlot } from "./worker.ts";
 

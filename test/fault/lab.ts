@@ -13,6 +13,8 @@ export interface LabOptions {
   readonly tiers?: Readonly<Partial<Record<Tier, readonly string[]>>>;
   readonly timeouts?: Readonly<Record<string, number>>;
   readonly env?: Record<string, string>;
+  /** A clock for circuit breakers and connections that the test sets by hand. */
+  readonly providerNow?: () => number;
   /** Models served at another address than the fake provider's. */
   readonly elsewhere?: Readonly<Record<string, string>>;
   /** Models of the fake provider with timeouts of their own. */
@@ -62,7 +64,9 @@ const TIMEOUTS = { connectMs: 30_000, firstByteMs: 60_000, idleMs: 60_000, total
 export async function openLab(options: LabOptions = {}): Promise<Lab> {
   const provider = await startFakeProvider();
   const models = options.models ?? { alpha: 128_000, beta: 128_000 };
-  const gateway = await startGateway({ yaml: writeYaml(provider.url, models, options), env: options.env ?? {} });
+  const { env = {}, providerNow } = options;
+  const yaml = writeYaml(provider.url, models, options);
+  const gateway = await startGateway({ yaml, env, ...(providerNow && { providerNow }) });
   return {
     provider,
     gateway,

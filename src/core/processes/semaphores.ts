@@ -25,8 +25,7 @@ export interface ClientSemaphores {
 /** `part` is this process's share of the limit; others have the rest. */
 export function createSemaphore(limit: number, part = limit): Semaphore {
   const counts = new Map<string, number>();
-  const tryAcquire = (name: string): Release | null =>
-    take(counts, name, part) ? () => giveBack(counts, name) : null;
+  const tryAcquire = (name: string): Release | null => (take(counts, name, part) ? () => giveBack(counts, name) : null);
   return { limit, tryAcquire, acquire: async (name) => tryAcquire(name) };
 }
 

@@ -16,12 +16,12 @@ import { invalid } from "../../formats/json/fields.ts";
 import type { OperatorContext } from "../context.ts";
 import { json, query, textContent } from "../openapi/operation.ts";
 import { AnyText, Integer, listed, named, nullable, type Shape, Time } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { caughtUp } from "../v1/record.ts";
 import { isoTime, oneOf, queryOf } from "./exchange.ts";
 import { csvRow } from "./export.ts";
 import { checkRange, DEFAULT_RANGE_MS, filterOf, filters, timeOf } from "./requests/filter.ts";
 import { type ApiRoute, get, sentAs } from "./route.ts";
-import * as TEXT from "../text.ts";
 
 const METRIC_NAMES = Object.keys(METRICS) as readonly Metric[];
 /** As many as a chart can tell apart several times over. */

@@ -29,6 +29,7 @@ import {
   Time,
   Usd,
 } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { caughtUp } from "../v1/record.ts";
 import {
   account,
@@ -45,7 +46,6 @@ import {
 } from "./exchange.ts";
 import { KeySchema, readAmount, showKeys, usageFrom } from "./keys.ts";
 import { type ApiRoute, del, get, post, put } from "./route.ts";
-import * as TEXT from "../text.ts";
 
 /** One text for the request and the response. */
 const PURPOSE = "What it is for; no rule.";

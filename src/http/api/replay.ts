@@ -25,12 +25,12 @@ import {
   TierName,
   Time,
 } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { caughtUp } from "../v1/record.ts";
 import { authorOf, documentOf } from "./configuration/exchange.ts";
 import { account, accountOf, isoTime } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
 import { type ApiRoute, post } from "./route.ts";
-import * as TEXT from "../text.ts";
 
 /** Enough to see a tendency, few enough to be computed while somebody waits. */
 const LIMIT_DEFAULT = 100;

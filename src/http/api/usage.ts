@@ -15,6 +15,7 @@ import {
 import { invalid } from "../../formats/json/fields.ts";
 import { query } from "../openapi/operation.ts";
 import { AnyText, Integer, listed, named, nullable, type Shape, Time, Tokens } from "../openapi/schema.ts";
+import * as TEXT from "../text.ts";
 import { caughtUp } from "../v1/record.ts";
 import { accountOf, isoTime, oneOf, queryOf } from "./exchange.ts";
 import {
@@ -28,7 +29,6 @@ import {
   timeOf,
 } from "./requests/filter.ts";
 import { type ApiRoute, get } from "./route.ts";
-import * as TEXT from "../text.ts";
 
 /** Exact for a thousand requests, else estimated. Null of fewer than 20 among more, and when they were not asked for. */
 const percentiles = { p50Ms: nullable(Integer), p95Ms: nullable(Integer) };

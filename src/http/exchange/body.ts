@@ -11,9 +11,9 @@ import { parseFields } from "../../formats/json/body-fields.ts";
 import { decodeBody, type ParsedBody, parseText, scanBody } from "../../formats/json/parse.ts";
 import type { JsonSource, ScannedObject } from "../../formats/scan/scan.ts";
 import type { Caller } from "../../gateway/call.ts";
+import * as TEXT from "../text.ts";
 import { closeGently, whenDone } from "./disconnect.ts";
 import { sendError } from "./errors.ts";
-import * as TEXT from "../text.ts";
 
 declare module "fastify" {
   interface FastifyRequest {

@@ -5,9 +5,9 @@ import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorKind, GatewayError } from "../../core/errors.ts";
 import { USUAL } from "../../formats/registry.ts";
+import * as TEXT from "../text.ts";
 import { errorPage, wantsPage } from "./error-page.ts";
 import { newRequestId, requestIdHeaders } from "./request-head.ts";
-import * as TEXT from "../text.ts";
 
 const FRAMEWORK_ERRORS: Readonly<Record<string, { kind: ErrorKind; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { kind: "tooLarge", message: TEXT.bodyTooLarge },

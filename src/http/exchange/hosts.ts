@@ -5,8 +5,8 @@ import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
-import { isHttps } from "./identity.ts";
 import * as TEXT from "../text.ts";
+import { isHttps } from "./identity.ts";
 
 type HostSettings = Pick<Settings["server"], "host" | "publicUrl" | "allowedHosts">;
 

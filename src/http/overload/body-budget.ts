@@ -4,10 +4,10 @@
 import { readMachine } from "../../config/machine.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { BodyCharge, BodyRoom } from "../exchange/body.ts";
+import * as TEXT from "../text.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
 import { heapMaxBytes } from "./pressure.ts";
 import { randomRetryAfterSeconds } from "./rejection.ts";
-import * as TEXT from "../text.ts";
 
 const policy = OVERLOAD_POLICY.bodies;
 

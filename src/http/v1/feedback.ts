@@ -10,10 +10,10 @@ import { invalid, type JsonObject, readChoice, readNumber, readString } from "..
 import type { CallContext, Records } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import { REQUEST_ID } from "../exchange/request-head.ts";
+import * as TEXT from "../text.ts";
 import { callerOf } from "./key-admission.ts";
 import { caughtUp } from "./record.ts";
 import { COMMENT_MAX } from "./request-schemas.ts";
-import * as TEXT from "../text.ts";
 
 /** Another process may have answered the request, and writes its records in batches. */
 const OTHERS_WRITE_WITHIN_MS = 500;

@@ -6,8 +6,8 @@ import type { ItemPage, JsonItem, OwnedId } from "../../../core/responses/stored
 import { isId } from "../../../core/responses/stored.ts";
 import { invalid } from "../../../formats/json/fields.ts";
 import { wantsEncrypted } from "../../../formats/openai-responses/items.ts";
-import { callerOf } from "../key-admission.ts";
 import * as TEXT from "../../text.ts";
+import { callerOf } from "../key-admission.ts";
 
 export type QueryTexts = Readonly<Record<string, string | readonly string[] | undefined>>;
 
