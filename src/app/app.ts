@@ -214,12 +214,8 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const configuration = await openConfiguration(db, {
     ...{ settings, secret, log, now, worker },
     snapshots: {
-      formats: wireFormats,
-      auths: wire?.auths,
-      framings: wire?.framings,
-      onStale: metrics.connectionStale,
-      now: context.providerNow,
-      onSpeed: speeds.share,
+      ...{ formats: wireFormats, auths: wire?.auths, framings: wire?.framings, now: context.providerNow },
+      ...{ onStale: metrics.connectionStale, onSpeed: speeds.share },
       openHealth: (current) => openHealth(settings, { current, log, metrics, worker, now: context.providerNow }),
       openCalls,
       services: steadyServices({ ...context, now, metrics, people, money, records, sessions, openCalls }),

@@ -16,9 +16,9 @@ import { drafted, isTooDeep } from "../versions/document.ts";
 import type { Versions } from "../versions/versions.ts";
 import { COMMAND_LINE, printJson } from "./command/command.ts";
 import type { Terminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { reasonOf, UsageError } from "./command/usage.ts";
 import { printPublished, withVersions } from "./command/versions.ts";
-import * as TEXT from "./text.ts";
 
 interface FileChanges {
   readonly path: string;

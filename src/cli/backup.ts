@@ -19,8 +19,8 @@ import type { Arguments } from "./command/arguments.ts";
 import { exitUnlessConfirmed, printJson, runCommand } from "./command/command.ts";
 import { isOn, splitFlags } from "./command/flags.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { reasonOf, UsageError } from "./command/usage.ts";
-import * as TEXT from "./text.ts";
 
 /** Exit 0 only when the copy was read back and its ledger fits. */
 export function backup({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {

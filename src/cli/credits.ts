@@ -22,8 +22,8 @@ import { isOn, splitFlags, textOf } from "./command/flags.ts";
 import { withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { UsageError } from "./command/usage.ts";
-import * as TEXT from "./text.ts";
 
 /** Most words after each subcommand. */
 const SUBCOMMANDS = { add: 1, adjust: 1, balance: 0, ledger: 0, mode: 1 };

@@ -9,8 +9,8 @@ import { type Parsed, printJson, runCommand } from "./command/command.ts";
 import { isOn, splitFlags, textOf } from "./command/flags.ts";
 import { withStore } from "./command/store.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
-import * as TEXT from "./text.ts";
 
 /** Two months, so that the last 30 days have something to be compared with. Filled in a few seconds. */
 export const DEMO_DEFAULTS = { requests: 4_000, days: 60, seed: 1 } as const;

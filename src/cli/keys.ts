@@ -14,9 +14,9 @@ import { isOn, splitFlags, textOf } from "./command/flags.ts";
 import { type CommandStore, withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
 import { allProfiles, findProfile, profilesOf } from "./profiles.ts";
-import * as TEXT from "./text.ts";
 
 /** Runs one subcommand on the store. */
 export function keys(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {

@@ -13,8 +13,8 @@ import { exitUnlessConfirmed, parseSubcommand, printJson, runCommand } from "./c
 import { isOn, splitFlags } from "./command/flags.ts";
 import { withStore } from "./command/store.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { FAILED } from "./command/usage.ts";
-import * as TEXT from "./text.ts";
 
 /** `verify` reads only, so it may run beside a server. */
 export function ledger({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {

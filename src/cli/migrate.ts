@@ -9,8 +9,8 @@ import type { Arguments } from "./command/arguments.ts";
 import { parseSubcommand, printJson, runCommand } from "./command/command.ts";
 import { isOn, splitFlags } from "./command/flags.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { FAILED } from "./command/usage.ts";
-import * as TEXT from "./text.ts";
 
 /** `status` changes nothing; `up` applies what is missing. */
 export function migrate({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {

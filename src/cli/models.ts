@@ -17,9 +17,9 @@ import { isOn, parseWord, splitFlags, textOf } from "./command/flags.ts";
 import { countStates, formatCheck, hasColour, symbolOf } from "./command/symbols.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { FAILED } from "./command/usage.ts";
 import { listingCheck, listProviders } from "./doctor/providers.ts";
-import * as TEXT from "./text.ts";
 import type { UpdateOptions } from "./update-prices.ts";
 
 interface ModelOptions extends UpdateOptions {

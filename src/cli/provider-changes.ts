@@ -17,9 +17,9 @@ import { COMMAND_LINE, printJson } from "./command/command.ts";
 import { isOn, parseNumber, textOf } from "./command/flags.ts";
 import { formatTable } from "./command/table.ts";
 import type { Terminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { FAILED, reasonOf, UsageError } from "./command/usage.ts";
 import { printPublished, withVersions } from "./command/versions.ts";
-import * as TEXT from "./text.ts";
 
 export interface ProviderChange {
   readonly kind: "add" | "set" | "remove" | "test" | "keys" | "add-key" | "remove-key";

@@ -19,10 +19,10 @@ import { COMMAND_LINE, type Parsed, parseSubcommand, printJson, runCommand } fro
 import { isOn, splitFlags } from "./command/flags.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { UsageError } from "./command/usage.ts";
 import { withVersions } from "./command/versions.ts";
 import { CHANGE_FLAGS, changeProvider, type ProviderChange, parseChange } from "./provider-changes.ts";
-import * as TEXT from "./text.ts";
 
 interface DiscoverOptions {
   readonly kind: "discover";

@@ -18,9 +18,9 @@ import { isOn, parseControl, parseCount, splitFlags, textOf } from "./command/fl
 import { withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { reasonOf, UsageError } from "./command/usage.ts";
 import { findProfile, profilesOf } from "./profiles.ts";
-import * as TEXT from "./text.ts";
 
 /** How the text of a flag becomes the value of a field. */
 type Parse = (text: string, flag: string) => unknown;

@@ -16,8 +16,8 @@ import { createUserStore } from "../store/accounts/users.ts";
 import { openDb, withLog } from "../store/db.ts";
 import type { Flags } from "./command/arguments.ts";
 import type { Terminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { DEMO_DEFAULTS, progressOn } from "./demo.ts";
-import * as TEXT from "./text.ts";
 
 interface DemoStore {
   /** The configuration's flags with the store in them. */

@@ -12,9 +12,9 @@ import type { Versions } from "../versions/versions.ts";
 import { COMMAND_LINE, printJson } from "./command/command.ts";
 import { formatTable } from "./command/table.ts";
 import type { Terminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { FAILED } from "./command/usage.ts";
 import { withVersions } from "./command/versions.ts";
-import * as TEXT from "./text.ts";
 
 export interface UpdateOptions {
   /** The list to read; null for that of the settings. */

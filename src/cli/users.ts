@@ -17,8 +17,8 @@ import { isOn, splitFlags, textOf } from "./command/flags.ts";
 import { withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
-import * as TEXT from "./text.ts";
 
 /** Most words after each subcommand. */
 const SUBCOMMANDS = { list: 0, reset: 1 };

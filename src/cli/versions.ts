@@ -13,9 +13,9 @@ import { COMMAND_LINE, type Parsed, parseSubcommand, printJson, runCommand } fro
 import { isOn, parseWord, splitFlags, textOf } from "./command/flags.ts";
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
+import * as TEXT from "./command/text.ts";
 import { FAILED, UsageError } from "./command/usage.ts";
 import { printPublished, withVersions } from "./command/versions.ts";
-import * as TEXT from "./text.ts";
 
 interface VersionOptions {
   readonly kind: "list" | "show" | "rollback" | "apply" | "locked";

@@ -63,8 +63,8 @@ export function ControlFields({ texts, onChange, children }: ControlFieldsProps)
 
 const QUALITIES = FORM_CONTROLS.filter(({ takes }) => takes.kind === "quality");
 const NUMBERS = FORM_CONTROLS.filter(({ takes }) => takes.kind === "amount" || takes.kind === "number");
-const CHOICES = FORM_CONTROLS.filter(({ takes }) => takes.kind === "choice" && takes.choices !== TIERS);
+const CHOICES = FORM_CONTROLS.filter(({ takes }) => takes.kind === "choice" && takes.words !== TIERS);
 
 function choicesOf({ takes }: RequestControl): readonly string[] {
-  return takes.kind === "choice" ? takes.choices : [];
+  return takes.kind === "choice" ? takes.words : [];
 }

@@ -8,12 +8,12 @@ export type ControlTexts = Readonly<Record<string, string>>;
 /** The controls that forms have a field for. */
 export const FORM_CONTROLS: readonly RequestControl[] = REQUEST_CONTROLS.filter(({ label }) => label !== undefined);
 
-export function textOf(value: unknown): string {
+function textOf(value: unknown): string {
   return value === null || value === undefined ? "" : String(value);
 }
 
 /** The value as a request has it; undefined where nothing is asked for, or no number is typed yet. */
-export function fieldValue({ kind }: Takes, text: string): unknown {
+function fieldValue({ kind }: Takes, text: string): unknown {
   if (text.trim() === "") return undefined;
   if (kind === "choice" || kind === "text") return text;
   return Number.isNaN(Number(text)) ? undefined : Number(text);

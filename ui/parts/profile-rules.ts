@@ -22,7 +22,7 @@ function chipsOfRule({ takes, rule, label = rule, chip = `${label}: {}` }: Profi
   switch (takes.kind) {
     case "list": {
       const words = value as readonly string[];
-      if (takes.choices !== null) return words.map(written);
+      if (takes.words !== null) return words.map(written);
       return words.length === 0 && takes.unset !== null ? [] : [written(plural(words.length, "model"))];
     }
     case "amount":

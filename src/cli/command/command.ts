@@ -4,10 +4,10 @@
 import { load } from "../../config/load.ts";
 import { formatProblems } from "../../config/report.ts";
 import type { FileText, Loaded, Settings } from "../../config/settings.ts";
-import * as TEXT from "../text.ts";
 import type { Flags } from "./arguments.ts";
 import { effective } from "./effective.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
+import * as TEXT from "./text.ts";
 import { explainFailure, FAILED, UsageError, unknown } from "./usage.ts";
 
 /** The exit code for a configuration that cannot be used: EX_CONFIG of sysexits.h. */

@@ -13,8 +13,8 @@ import { createVersionStore } from "../../store/versions/versions.ts";
 import { SILENT_LOG } from "../../telemetry/log.ts";
 import type { VersionNews } from "../../versions/news.ts";
 import { createVersions, type Versions } from "../../versions/versions.ts";
-import * as TEXT from "../text.ts";
 import type { Terminal } from "./terminal.ts";
+import * as TEXT from "./text.ts";
 import { reasonOf } from "./usage.ts";
 
 const MIGRATION = "0021_config_versions";

@@ -2,8 +2,8 @@
 
 import { optionRows } from "../../config/options/table.ts";
 import { type NamedControl, takesInProfile } from "../../core/requests/controls.ts";
-import * as TEXT from "../text.ts";
 import type { Flags } from "./arguments.ts";
+import * as TEXT from "./text.ts";
 import { UsageError, unknown } from "./usage.ts";
 
 /** Splits a command's own flags from those of the configuration. A flag that neither knows is wrong usage. */
@@ -67,7 +67,7 @@ export function parseControl(text: string, control: NamedControl): unknown {
   const takes = takesInProfile(control);
   switch (takes.kind) {
     case "choice":
-      return parseWord(text, takes.choices, flag);
+      return parseWord(text, takes.words, flag);
     case "quality":
       if (/^[012]$/.test(text)) return Number(text);
       throw new UsageError(TEXT.flagNotQuality(flag, text));
@@ -80,7 +80,7 @@ export function parseControl(text: string, control: NamedControl): unknown {
     case "switch":
       return parseWord(text, ["on", "off"], flag) === "on";
     case "list":
-      return text.split(",").map((word) => parseListed(word.trim(), takes.choices, flag));
+      return text.split(",").map((word) => parseListed(word.trim(), takes.words, flag));
   }
 }
 

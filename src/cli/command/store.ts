@@ -15,7 +15,7 @@ import { createProfileStore } from "../../store/accounts/profiles.ts";
 import { openDb } from "../../store/db.ts";
 import { createKeySpendStore } from "../../store/ledger/key-spends.ts";
 import { SILENT_LOG } from "../../telemetry/log.ts";
-import * as TEXT from "../text.ts";
+import * as TEXT from "./text.ts";
 
 /** Services that most commands need. */
 export interface CommandStore {

@@ -4,8 +4,8 @@ import { nearest } from "../../catalog/nearest.ts";
 import { command } from "../../config/package.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { StoreUnusable } from "../../core/store-errors.ts";
-import * as TEXT from "../text.ts";
 import type { Terminal } from "./terminal.ts";
+import * as TEXT from "./text.ts";
 
 export const FAILED = 1;
 export const WRONG_USAGE = 2;

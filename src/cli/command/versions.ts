@@ -4,11 +4,11 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Db } from "../../core/db.ts";
 import type { Published, Versions } from "../../versions/versions.ts";
-import * as TEXT from "../text.ts";
 import { printJson } from "./command.ts";
 import { versionsOf } from "./effective.ts";
 import { withStore } from "./store.ts";
 import type { Terminal } from "./terminal.ts";
+import * as TEXT from "./text.ts";
 
 /** Caught up with the newest version; `work` may publish. `catalog` is what a server would have now. */
 export function withVersions<T>(

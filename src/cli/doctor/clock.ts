@@ -3,7 +3,7 @@
 import type { Check } from "../../config/doctor.ts";
 import type { Db } from "../../core/db.ts";
 import type { Listing } from "../../gateway/operate/list-models.ts";
-import * as TEXT from "../text.ts";
+import * as TEXT from "../command/text.ts";
 
 export interface ClockReading {
   readonly source: string;

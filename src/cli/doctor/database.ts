@@ -9,8 +9,8 @@ import { openDb } from "../../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../../store/migrate.ts";
 import { logPathOf } from "../../store/sqlite/log-file.ts";
 import { TIMEOUTS } from "../command/effective.ts";
+import * as TEXT from "../command/text.ts";
 import { reasonOf } from "../command/usage.ts";
-import * as TEXT from "../text.ts";
 import { type ClockReading, databaseClock } from "./clock.ts";
 
 /** The result, and a by-product for the check of the clock. */

@@ -5,8 +5,8 @@ import { createServer, isIP } from "node:net";
 import { dirname, join } from "node:path";
 import type { Check } from "../../config/doctor.ts";
 import type { Settings } from "../../config/settings.ts";
+import * as TEXT from "../command/text.ts";
 import { reasonOf } from "../command/usage.ts";
-import * as TEXT from "../text.ts";
 
 const GIGABYTE = 1024 ** 3;
 /** Below the first the check warns, below the second it fails. */

@@ -10,7 +10,7 @@ import { compareFound, nameFound } from "../../gateway/operate/local-servers.ts"
 import { probe } from "../../gateway/operate/probe.ts";
 import { discover, type LocalSearch } from "../../providers/local/discover.ts";
 import { createRegistry, type Registry } from "../../providers/registry.ts";
-import * as TEXT from "../text.ts";
+import * as TEXT from "../command/text.ts";
 
 /** The list of each provider except the sandbox, all asked at once. */
 export function listProviders({ providers }: Catalog, timeoutMs?: number): Promise<readonly Listing[]> {

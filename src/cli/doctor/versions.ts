@@ -6,7 +6,7 @@ import type { Settings } from "../../config/settings.ts";
 import type { Db } from "../../core/db.ts";
 import { SECRET_FILE } from "../../store/secret/secret.ts";
 import { versionsOf } from "../command/effective.ts";
-import * as TEXT from "../text.ts";
+import * as TEXT from "../command/text.ts";
 
 /** None where nothing was changed at run time. Never makes the secret, which a check must not. */
 export async function versionChecks(db: Db, settings: Settings): Promise<readonly Check[]> {

@@ -14,7 +14,7 @@ export const HOST_ORDERS = ["cheapest", "fastest", "balanced"] as const;
 export type HostOrder = (typeof HOST_ORDERS)[number];
 
 /** A row has a `field` where a request may set the control, and a `rule` where a profile may. */
-export type Control =
+type Control =
   | (ControlRow & { readonly field: string; readonly takes: AskedTakes })
   | (ControlRow & { readonly rule: string; readonly takes: Takes });
 
@@ -45,7 +45,7 @@ type AskedTakes = ChoiceTaken<unknown> | QualityTaken | AmountTaken | NumberTake
 
 interface ChoiceTaken<Value> {
   readonly kind: "choice";
-  readonly choices: readonly string[];
+  readonly words: readonly string[];
   readonly unset: Value;
 }
 
@@ -82,18 +82,18 @@ interface SwitchTaken {
   readonly unset: boolean;
 }
 
-/** Words out of `choices`, or ids of models where that is null. */
+/** Takes some of `words`, or ids of models where that is null. */
 interface ListTaken<Value> {
   readonly kind: "list";
-  readonly choices: readonly string[] | null;
+  readonly words: readonly string[] | null;
   readonly unset: Value;
 }
 
 function choice<Word extends string, Unset extends Word | null>(
-  choices: readonly Word[],
+  words: readonly Word[],
   unset: Unset,
 ): ChoiceTaken<Word | Unset> {
-  return { kind: "choice", choices, unset };
+  return { kind: "choice", words, unset };
 }
 
 const number = (bounds: Omit<NumberTaken, "kind" | "unset">): NumberTaken => ({
@@ -109,12 +109,12 @@ const amount: AmountTaken = { kind: "amount", max: 1e9, unset: null };
 const sessionName: TextTaken = { kind: "text", charsMax: 256, unset: null };
 const off: SwitchTaken = { kind: "switch", unset: false };
 
-const capabilities: ListTaken<readonly Capability[]> = { kind: "list", choices: CAPABILITIES, unset: [] };
-const anyModels: ListTaken<readonly string[] | null> = { kind: "list", choices: null, unset: null };
-const noModels: ListTaken<readonly string[]> = { kind: "list", choices: null, unset: [] };
+const capabilities: ListTaken<readonly Capability[]> = { kind: "list", words: CAPABILITIES, unset: [] };
+const anyModels: ListTaken<readonly string[] | null> = { kind: "list", words: null, unset: null };
+const noModels: ListTaken<readonly string[]> = { kind: "list", words: null, unset: [] };
 
 /** In the order of the reference page. Names of rows stand in stored profiles and decisions, so they stay as they are. */
-export const CONTROLS = {
+const CONTROLS = {
   profile: {
     field: "service_profile",
     takes: choice(ROUTING_PROFILES, "auto"),
@@ -251,7 +251,7 @@ export const CONTROLS = {
 } as const satisfies Readonly<Record<string, Control>>;
 
 type ControlTable = typeof CONTROLS;
-export type ControlName = keyof ControlTable;
+type ControlName = keyof ControlTable;
 
 /** What a request asked for, by the name of the row. */
 export type AskedValues = {
@@ -302,7 +302,7 @@ export function takesInProfile({ takes }: Pick<NamedControl, "takes">): Takes {
 export function describeValues(takes: Takes): string {
   switch (takes.kind) {
     case "choice":
-      return takes.choices === TIERS ? "tier" : inWords(takes.choices);
+      return takes.words === TIERS ? "tier" : inWords(takes.words);
     case "quality":
       return "0, 1 or 2";
     case "amount":
@@ -314,7 +314,7 @@ export function describeValues(takes: Takes): string {
     case "switch":
       return "true or false";
     case "list":
-      return takes.choices === null ? "ids of models" : `list of ${inWords(takes.choices)}`;
+      return takes.words === null ? "ids of models" : `list of ${inWords(takes.words)}`;
   }
 }
 
@@ -329,7 +329,7 @@ function inWords(words: readonly string[]): string {
 
 /** The values that a control takes, as one word behind its flag. */
 export function valueWord({ takes }: Pick<NamedControl, "takes">): string {
-  if (takes.kind === "choice") return takes.choices === TIERS ? "TIER" : takes.choices.join("|");
+  if (takes.kind === "choice") return takes.words === TIERS ? "TIER" : takes.words.join("|");
   return VALUE_WORDS[takes.kind];
 }
 

@@ -44,7 +44,7 @@ function readAsked(body: JsonObject): Controls {
     const value = readValue(body, row);
     if (value !== null) asked[name] = value;
     else if (row.onlyWith !== undefined && takes.kind === "choice") {
-      throw invalid(field, `The profile '${profile}' needs '${field}': one of ${takes.choices.join(", ")}.`);
+      throw invalid(field, `The profile '${profile}' needs '${field}': one of ${takes.words.join(", ")}.`);
     }
   }
   return asked as unknown as Controls;
@@ -53,7 +53,7 @@ function readAsked(body: JsonObject): Controls {
 function readValue(body: JsonObject, { field, takes }: RequestControl): unknown {
   switch (takes.kind) {
     case "choice":
-      return readChoice(body, field, takes.choices);
+      return readChoice(body, field, takes.words);
     case "quality":
       return readInteger(body, field, { min: 0, max: 2 });
     case "amount":

@@ -248,7 +248,7 @@ function toContent(body: Static<typeof NewProfileSchema>, catalog: Catalog): Pro
 export function readConstraints(body: Readonly<Record<string, unknown>>, { models }: Catalog): Constraints {
   const values = PROFILE_CONTROLS.map(({ name, rule, takes }) => {
     const value = body[rule] ?? takes.unset;
-    if (takes.kind === "list" && takes.choices === null) {
+    if (takes.kind === "list" && takes.words === null) {
       const stranger = ((value ?? []) as readonly string[]).find((id) => !models.has(id));
       if (stranger !== undefined) throw invalid(rule, TEXT.unknownModel(stranger));
     }

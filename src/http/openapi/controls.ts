@@ -42,7 +42,7 @@ function byRule(write: (row: ProfileControl) => TSchema): Readonly<Record<string
 function schemaOf(takes: Takes, about: TSchemaOptions): TSchema {
   switch (takes.kind) {
     case "choice":
-      return Type.Enum([...takes.choices], about);
+      return Type.Enum([...takes.words], about);
     case "quality":
       return Quality;
     // Text keeps the digits that a JSON number would round.
@@ -58,8 +58,8 @@ function schemaOf(takes: Takes, about: TSchemaOptions): TSchema {
     case "switch":
       return Type.Boolean(about);
     case "list":
-      return takes.choices === null
+      return takes.words === null
         ? Type.Array(AnyText, { maxItems: MODEL_IDS_MAX, ...about })
-        : Type.Array(Type.Enum([...takes.choices]), about);
+        : Type.Array(Type.Enum([...takes.words]), about);
   }
 }

@@ -43,7 +43,14 @@ const NO_REPORT: CallReport = reportOf(NO_FACTS, { event: "error", isCutting: fa
 const CLIENT_CLOSED_REQUEST = 499;
 const DATABASE_UNAVAILABLE = "database_unavailable";
 
-/** What a recording needs from the edge. */
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The recording of the request; null outside of /v1 and the playground. */
+    recording: RequestRecording | null;
+  }
+}
+
+/** The parts of the edge that a recording needs. */
 type RecordContext = Pick<
   CallContext,
   "now" | "metrics" | "traces" | "log" | "records" | "settings" | "formats" | "sampler"

@@ -13,13 +13,6 @@ import { registerConversations } from "./responses/conversations.ts";
 import { registerStoredResponses } from "./responses/stored.ts";
 import { registerDebug } from "./routing-debug.ts";
 
-declare module "fastify" {
-  interface FastifyRequest {
-    /** What will be recorded of it; null outside of /v1 and the playground. */
-    recording: RequestRecording | null;
-  }
-}
-
 export function registerV1(server: FastifyInstance, edge: PublicContext, queue: RequestQueue): void {
   const admit = createKeyAdmission(edge);
   server.decorateRequest("caller", null);

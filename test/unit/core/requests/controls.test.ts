@@ -25,7 +25,7 @@ const { chatBodyOf, draftFrom, playgroundHref } = await import("../../../../ui/p
 function sampleOf(takes: Takes): unknown {
   switch (takes.kind) {
     case "choice":
-      return takes.choices.find((word) => word !== takes.unset && word !== "direct");
+      return takes.words.find((word) => word !== takes.unset && word !== "direct");
     case "quality":
       return 2;
     case "amount":
@@ -37,7 +37,7 @@ function sampleOf(takes: Takes): unknown {
     case "switch":
       return true;
     case "list":
-      return takes.choices === null ? ["known"] : takes.choices.slice(0, 2);
+      return takes.words === null ? ["known"] : takes.words.slice(0, 2);
   }
 }
 
