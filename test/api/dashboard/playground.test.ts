@@ -156,7 +156,7 @@ describe("replaying a profile", () => {
     expect((await replay({ profile: {}, limit: 1 })).requests).toBe(1);
     const recut = await replay({ profile: {}, policy: { bounds: [0, 0, 0, 0] } });
     expect(recut.changes.map(({ after }) => after?.tier)).toEqual(recut.changes.map(() => "COMPLEX"));
-    expect(recut.changes[0]?.because[0]).toMatch(/^score 0\.\d\d is COMPLEX$/);
+    expect(recut.changes[0]?.because[0]).toMatch(/^score 0\.\d\d falls in COMPLEX$/);
     const model = raised.changes[0]?.after?.model as string;
     const rechained = await replay({ profile: {}, policy: { chains: { NANO: [model], SIMPLE: [model] } } });
     expect(rechained.changes.length).toBeGreaterThan(0);
