@@ -179,6 +179,7 @@ describe("providers", () => {
     expect(settings.catalog.providers.get("groq")).toEqual({
       id: "groq",
       kind: "openai",
+      label: "OpenAI chat-completions",
       format: "openai-chat",
       furtherFormats: ["openai-responses"],
       hasEndpoints: true,
