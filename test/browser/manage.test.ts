@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     await card.getByText("For <b>batch</b> jobs").waitFor();
     await card.getByRole("link", { name: "nightly" }).click();
     await page.getByLabel("Use the model that a client names").check();
-    const used = page.getByText("named models: ignored → used");
+    const used = page.getByText("Use the model that a client names: ignored → used");
     await used.waitFor();
     await page.getByRole("button", { name: "Save profile" }).click();
     await used.waitFor({ state: "detached" });

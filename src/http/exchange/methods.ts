@@ -35,7 +35,7 @@ export function createMethodTable(
   });
   const isKnown = (path: string): boolean => [...paths.values()].some(({ pattern }) => pattern.test(path));
   const meant = (): readonly string[] =>
-    [...paths.keys()].filter((url) => formats.isClientPath(url) && !url.includes(":"));
+    [...paths.keys()].filter((url) => formats.isClientPath(url) && !url.includes(":") && url.indexOf("/", 1) > 0);
   return {
     respondUnmatched(request, reply) {
       const path = normalised(request.url);
