@@ -23,9 +23,9 @@ export interface Logins {
 const DAY_MS = 86_400_000;
 /** A login ends when it was not used for this long. */
 export const LOGIN_IDLE_MS = 14 * DAY_MS;
-/** It ends after this time in any case. */
+/** Limit after which a login ends in any case. */
 export const LOGIN_MAX_MS = 90 * DAY_MS;
-/** Its last use is written this often, not with every request. */
+/** Interval at which the last use of a login is written, so that not every request writes. */
 const TOUCH_MS = 10 * 60_000;
 
 export function createLogins({ store, now = Date.now }: { store: LoginStore; now?: () => number }): Logins {

@@ -20,8 +20,8 @@ export interface Profiles {
   /** Sets the rule for samples; null ends them. Returns null when the account has no such profile. */
   setShadow(accountId: string, id: string, shadow: ShadowRule | null): Promise<Profile | null>;
   /**
-   * Its keys stay and are refused from then on, unless `keysTo` gives them another profile (or none, for null) in the
-   * same transaction. False when the account has no such profile.
+   * Deletes a profile. The keys of the profile stay and are refused from then on, unless `keysTo` gives them another
+   * profile (or none, for null) in the same transaction. False when the account has no such profile.
    */
   delete(accountId: string, id: string, keysTo?: string | null): Promise<boolean>;
   get(accountId: string, id: string): Promise<Profile | null>;

@@ -20,7 +20,7 @@ export interface Movement {
   readonly accountId: string;
   readonly amountUsd: string;
   readonly note: string | null;
-  /** Who does it, in words; null for the gateway itself. */
+  /** Person who moves the money, in words; null for the gateway itself. */
   readonly actor: string | null;
   /** The same key twice moves money once. */
   readonly idempotencyKey: string | null;

@@ -130,7 +130,7 @@ async function append(path: string, records: readonly OutboxRecord[]): Promise<v
   const file = await open(path, "a", 0o600);
   let isStillThere: boolean;
   try {
-    // It starts with a line break, so that a write that was cut off before does not spoil it.
+    // The text starts with a line break, so that an earlier write that was cut off does not spoil it.
     await file.appendFile(`\n${records.map((record) => JSON.stringify(record, writeBigInt)).join("\n")}\n`);
     await file.sync();
     const there = await stat(path).catch(() => null);

@@ -229,7 +229,10 @@ function checkEndpoint({ row, host, at, providers, findings }: HostCheck): void 
   findings.problems.push({ at: `${at}.capabilities`, message, suggestion: null });
 }
 
-/** Where it is the only provider, nothing can be served, and this is the reason. Lists of other kinds are read later. */
+/**
+ * Reports providers that no request can reach. An only provider is a problem, because nothing can be served then. Lists
+ * of other kinds are read later.
+ */
 function reportUnreachable(models: Catalog["models"], providers: Catalog["providers"], findings: Findings): void {
   const report = providers.size === 1 ? findings.problems : findings.warnings;
   for (const provider of providers.values()) {
@@ -337,7 +340,7 @@ function chooseBaseline({ input, builtin, models, findings }: BaselineInput): Mo
   return model;
 }
 
-/** Where the baseline that ships is not in the catalogue, the dearest model takes its place. */
+/** Returns the dearest model, which replaces a shipped baseline that the catalogue lacks. */
 function dearest(models: ReadonlyMap<string, Model>): Model | null {
   let found: Model | null = null;
   for (const model of models.values()) {

@@ -47,7 +47,7 @@ export function isSimulated({ providers }: Catalog): boolean {
   return [...providers.values()].every(({ transport }) => transport === "sandbox");
 }
 
-/** Why no request can reach a provider, with the next step; null where it has models. */
+/** Explains why no request can reach a provider, with the next step; null where the provider has models. */
 export function unreachableBecause(models: Catalog["models"], { id, addressing }: Provider): string | null {
   for (const { hosts } of models.values()) if (hosts.some(({ provider }) => provider === id)) return null;
   return addressing === "azure"

@@ -52,7 +52,7 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
     format: "anthropic",
     auth: { scheme: "header", name: "x-api-key" },
     framing: "sse",
-    // Of 2026-11-16, from platform.claude.com/docs/en/build-with-claude/prompt-caching. Models may need longer prompts.
+    // Read 2026-11-16: platform.claude.com/docs/en/build-with-claude/prompt-caching. Models may need longer prompts.
     cache: { seconds: 300, tokensMin: 1024, isExplicit: true },
     transport: "network",
   },

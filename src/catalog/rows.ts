@@ -74,11 +74,11 @@ export interface ProviderRow {
   readonly dialect: DialectChanges;
   /** Absent where the vendor says nothing of it. */
   readonly cache?: CacheRow;
-  /** Where the vendor speaks another format; used when a configuration names the kind or the address. */
+  /** Addresses at which the vendor speaks another format; used when a configuration names the kind or the address. */
   readonly otherAddresses?: readonly Pick<ProviderRow, "kind" | "baseUrl" | "dialect">[];
 }
 
-/** Where a provider answers and what becomes of the content, with the day it was read and where. What is left out is unknown. */
+/** Place where a provider answers and its treatment of content, with day and source of both. Left out: unknown. */
 export interface PolicyRow {
   readonly region?: string;
   readonly dataPolicy?: string;

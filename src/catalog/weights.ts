@@ -15,7 +15,10 @@ interface WeightsShape {
 }
 
 export interface Weights extends WeightsShape {
-  /** Of the names of all measures, outputs and calibration numbers in their order; 0 in files from before it was written. */
+  /**
+   * Hash of the names of all measures, outputs and calibration numbers in their order; 0 in files that are older than
+   * it.
+   */
   readonly fingerprint: number;
   /** For each row of the word table a byte of the feature that it was learned for; 0 where there is none. */
   readonly marks: Uint8Array;

@@ -22,7 +22,7 @@ import * as TEXT from "./command/text.ts";
 import { reasonOf, UsageError } from "./command/usage.ts";
 import { findProfile, profilesOf } from "./profiles.ts";
 
-/** How the text of a flag becomes the value of a field. */
+/** Turns the text of a flag into the value of a field. */
 type Parse = (text: string, flag: string) => unknown;
 
 const asIs: Parse = (text) => text;

@@ -85,7 +85,7 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
     return FAILED;
   }
   const { app, madeKey } = started;
-  // It serves already, so a signal must not end it at once from here on.
+  // The gateway serves already, so a signal must not end it at once from here on.
   let isStopping = false;
   const stopped = untilStopped(app, log, () => {
     isStopping = true;

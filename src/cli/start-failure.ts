@@ -1,4 +1,4 @@
-// Why a gateway cannot start, in words.
+// Explanations for a gateway that cannot start.
 
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";

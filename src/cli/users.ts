@@ -1,5 +1,5 @@
 // `switchyard users`: who may sign in to the dashboard, and a link for somebody who forgot the password.
-// It works directly on the store, so it also helps the last administrator back in.
+// The command works directly on the store, so it also helps the last administrator back in.
 
 import { createPasswords } from "../accounts/passwords.ts";
 import { createResets } from "../accounts/resets.ts";

@@ -1,5 +1,5 @@
-// What this process may use of its machine. A control group of Linux, its own or one above it, may allow less than there
-// is: in a container, a service or a CI job.
+// Resources of the machine that this process may use. A control group of Linux, its own or one above it, may allow less
+// than the machine has: in a container, a service or a CI job.
 
 import { readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";

@@ -142,7 +142,7 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
     ...(first === undefined || further.length === 0 ? {} : { apiKeys: [first, ...further] }),
     headers: fields.headers ?? {},
     timeouts: timeoutsOf(fields.timeouts ?? {}),
-    // Who writes an address of their own may mean one of their own network: local models are an everyday case.
+    // An address from the operator may be one of their own network: local models are an everyday case.
     allowsPrivate: fields.allowPrivateNetwork ?? vendorRow === undefined,
     takesTraceparent: fields.traceparent ?? false,
   };

@@ -37,7 +37,7 @@ export interface Settings
 /** One option: its value in words, and where that came from. */
 export interface ShownOption {
   readonly name: string;
-  /** Its path in the file, its variable and its flag; null where it has none. */
+  /** Path of the setting in the file, its variable and its flag; null where it has none. */
   readonly path: string | null;
   readonly env: string | null;
   readonly flag: string | null;

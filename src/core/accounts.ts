@@ -3,15 +3,15 @@
 import type { Constraints } from "./decision.ts";
 import type { NanoUsd } from "./money.ts";
 
-/** Whether an empty balance refuses requests (`prepaid`), or each charge is covered by a grant (`metered`). */
+/** Ways to bill: an empty balance refuses requests (`prepaid`), or a grant covers each charge (`metered`). */
 export const BILLING_MODES = ["prepaid", "metered"] as const;
 export type BillingMode = (typeof BILLING_MODES)[number];
 
-/** Whose keys, profiles and credits are whose. */
+/** Owner of keys, profiles and credits. */
 export interface Account {
   readonly id: string;
   readonly name: string;
-  /** Null: the gateway's own mode. */
+  /** Overrides the billing mode of the gateway; null keeps that mode. */
   readonly billingMode: BillingMode | null;
   readonly createdAtMs: number;
 }
@@ -32,10 +32,10 @@ export interface Page {
   readonly after: string | null;
 }
 
-/** Which requests of a profile a second model answers too. */
+/** Rule that lets a second model answer a share of a profile's requests too. */
 export interface ShadowRule {
   readonly model: string;
-  /** Of the requests, 0 to 1. */
+  /** Part of the requests, 0 to 1. */
   readonly share: number;
   /** For all second answers of a day in UTC. */
   readonly budgetPerDay: NanoUsd;
@@ -46,10 +46,10 @@ export interface Profile {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
-  /** What it is for, in the words of its author. */
+  /** Purpose of the profile, in the words of its author. */
   readonly description: string | null;
   readonly constraints: Constraints;
-  /** Which of its requests a second model answers too; set by operators, who pay for it. */
+  /** Rule for second answers. Only operators set it, because they pay for second answers. */
   readonly shadow: ShadowRule | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

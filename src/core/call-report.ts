@@ -27,7 +27,7 @@ export interface CallReport {
   readonly ending: CallEnding | null;
   /** Text and tool calls of the response; null where nobody asked for them. */
   readonly capture: CapturedResponse | null;
-  /** What the provider says about its response; null where no span wants it. */
+  /** Metadata that the provider sent with its response; null where no span wants it. */
   readonly metadata: ResponseMetadata | null;
 }
 
@@ -36,7 +36,7 @@ export function isFallback(answeredBy: string, { model }: Pick<Decision, "model"
 }
 
 /**
- * How a call ended. `replayed`: the stored response of an earlier request was sent again. Null in a report means that an
+ * Ending of a call. `replayed`: the stored response of an earlier request was sent again. A report has null where an
  * error was sent instead of a response. The words are stored with each request, so they stay as they are.
  */
 export type CallEnding = "complete" | "client-gone" | "provider-broke" | "gateway-broke" | "replayed";
@@ -44,7 +44,7 @@ export type CallEnding = "complete" | "client-gone" | "provider-broke" | "gatewa
 export interface AttemptReport {
   readonly model: string;
   readonly provider: string;
-  /** Which of the provider's keys; absent where there are not several. */
+  /** Names the key that was used; absent where the provider has only one. */
   readonly keyId?: string;
   readonly startedAtMs: number;
   readonly durationMs: number;
@@ -55,21 +55,21 @@ export interface AttemptReport {
   /** The kind of failure; null for an answer. */
   readonly failure: string | null;
   readonly droppedFields: readonly string[];
-  /** What conversion changed or left out for this model, in words. */
+  /** Descriptions of fields that conversion changed or left out for this model. */
   readonly conversions: readonly string[];
   /** On the monotonic clock (`performance.now()`); for a stream, until its first content. */
   readonly beganAt: number;
   readonly endedAt: number;
-  /** Null where no traces are exported. */
+  /** Id of the attempt's span; null where no traces are exported. */
   readonly spanId: string | null;
 }
 
 /** The part of a response that is kept for the request log. */
 export interface CapturedResponse {
   readonly text: string;
-  /** Whether the text is longer than what is kept of it. */
+  /** Says that the text was longer than the part that is kept. */
   readonly isCut: boolean;
-  /** Whether the output cap or a filter ended the answer. */
+  /** Says that the output cap or a filter ended the answer. */
   readonly isCutShort: boolean;
   /** The tool calls that arrived whole. */
   toolCalls(): readonly CapturedToolCall[];

@@ -38,7 +38,7 @@ export interface UnreadText {
   readonly end: number;
   /** The field that it is the value of: `content` of a message in the internal shape. */
   readonly name: string;
-  /** Whether JSON.stringify would write it as it stands. */
+  /** Says that JSON.stringify would write the name exactly as it was sent. */
   readonly isUsual: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface Tool {
   readonly parameters: Readonly<Record<string, unknown>> | null;
 }
 
-/** What routing, filtering and pricing need to know of a request. */
+/** Parts of a request that routing, filtering and pricing need. */
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly Tool[];
@@ -73,9 +73,9 @@ export interface ChatRequest {
 /** The tokens an answer used, as its provider counted them. Every format's counts are read into this shape. */
 export interface Usage {
   readonly buckets: TokenBuckets;
-  /** Of `cacheWrite`, the entries that are kept for an hour and cost more. */
+  /** Tokens of `cacheWrite` that the provider keeps for an hour, at a higher price. */
   readonly longCacheWrite: number;
-  /** Of `output`, what the model thought; 0 where the provider does not say. */
+  /** Tokens of `output` that the model spent on thinking; 0 where the provider does not say. */
   readonly reasoning: number;
   /** The counts in the internal shape, with whatever else the provider counted; absent where the buckets are all. */
   readonly reported?: Readonly<Record<string, unknown>>;
@@ -92,9 +92,9 @@ export interface UsageProblem {
   readonly provider: string;
   readonly model: string;
   readonly reason: UsageProblemReason;
-  /** Null where nothing usable was counted. */
+  /** Counts that could be used; null where there were none. */
   readonly counted: { readonly inputTokens: number; readonly outputTokens: number } | null;
-  /** What the request can use at most. */
+  /** Most tokens that the request can use. */
   readonly bounds: { readonly inputTokens: number; readonly outputTokens: number };
 }
 
@@ -103,7 +103,7 @@ export function promptTokens({ input, cacheRead, cacheWrite }: TokenBuckets): nu
   return input + cacheRead + cacheWrite;
 }
 
-/** Whose text was left in the body. */
+/** Message whose text was left in the body. */
 export interface UnreadMessage extends ChatMessage {
   readonly [UNREAD]: UnreadText;
   readonly content: string;

@@ -26,7 +26,7 @@ export interface Statement {
   readonly rows?: readonly (readonly SqlValue[])[];
   /** SQLite only, in the place of both. */
   readonly packed?: PackedRows;
-  /** When fewer rows than this are affected (or returned), the whole batch is undone: `BatchRejected`. */
+  /** Minimum of rows that must be affected (or returned). With fewer, the whole batch is undone: `BatchRejected`. */
   readonly expectRows?: number;
 }
 
@@ -56,7 +56,7 @@ export interface Db extends Queryable {
   /** One atomic transaction that needs no answers in between. The way to write: SQLite commits many in one fsync. */
   batch(statements: readonly Statement[], options?: BatchOptions): Promise<Answers>;
   /**
-   * As `batch`, for statements none of which looks at what another one writes: in one message, there and back. What is sent
+   * Runs a batch in one round trip. No statement may read what another one of the batch writes. A batch that is sent
    * while others are under way is written after them.
    */
   batchAtOnce(statements: readonly Statement[]): Promise<void>;
@@ -66,8 +66,8 @@ export interface Db extends Queryable {
    */
   readThenWrite<T>(reads: readonly Statement[], decide: (answers: Answers) => Decided<T>): Promise<T>;
   /**
-   * What is wrong with the storage itself, for people: a file that was deleted under the process. Rejects when the database
-   * does not answer.
+   * Describes faults of the storage itself, such as a file that was deleted under the process. Rejects when the
+   * database does not answer.
    */
   problems(): Promise<readonly string[]>;
   /** Applies what is missing and names it. */

@@ -49,13 +49,13 @@ export interface RoutingQuestion {
   readonly constraints: Constraints;
   /** Routes whose breaker is open now, with the reason; they are tried last. */
   readonly restingModels: ReadonlyMap<string, string>;
-  /** How fast hosts answered of late, by route; a host that is missing is not known. */
+  /** Recent response times of hosts, by route; a host that is missing was not observed. */
   readonly hostSpeeds?: HostSpeeds;
   /** Names the conversation, so that its requests go to one host. Asked only where it matters. */
   readonly session?: () => string;
-  /** What is known of the conversation. Without it each request is decided for itself. */
+  /** View of the conversation. Without a view, each request is decided for itself. */
   readonly sessionView?: SessionView | null;
-  /** What was seen of the models' tool calls; without it the scores of the catalogue count as they are. */
+  /** Observed tool calls of the models. Without observations, the scores of the catalogue count as they are. */
   readonly toolCallsSeen?: ToolCallsSeen;
   /** The model that made the tool call whose result this is; it goes on where that is possible. */
   readonly loopModel?: string | null;
@@ -63,7 +63,7 @@ export interface RoutingQuestion {
   readonly nativeFormat?: { readonly format: FormatName; readonly because: string } | null;
 }
 
-/** How fast a host answers, as observed. Zero where that is not known. */
+/** Observed response times of a host; zero where none is known. */
 export interface HostSpeed {
   /** Until the first token of a stream. */
   readonly firstMs: number;
@@ -122,17 +122,17 @@ export interface Decision {
   readonly toolScore: number | null;
   readonly candidates: readonly Candidate[];
   readonly estimatedTokens: { readonly input: number; readonly output: number };
-  /** What the classifier said before anything moved the tier. */
+  /** Tier that the classifier chose, before anything moved the request to another one. */
   readonly classifiedTier?: Tier;
   readonly score?: number;
   /** The chance that a weak model fails at it, 0 to 1; absent where the rules alone decided. */
   readonly weakModelFails?: number;
-  /** Whether the classifier was sure of its tier. */
+  /** Says that the classifier was sure of its tier. */
   readonly isSure?: boolean;
-  /** What moved the tier or the chain after the classifier, in words and in order; also part of the reasoning. */
+  /** Reasons that moved the tier or the chain after the classifier, in order; also part of the reasoning. */
   readonly adjustments?: readonly string[];
-  /** What the request itself asked for. */
+  /** Controls that the request itself set. */
   readonly controls?: Controls;
-  /** What was measured of the request: numbers, by name. Kept for learning. */
+  /** Measured numbers of the request, by name. Kept for learning. */
   readonly measures?: object;
 }

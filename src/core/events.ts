@@ -5,7 +5,7 @@ type LogLevel = "debug" | "info" | "warn" | "error";
 
 interface EventRow {
   readonly level: LogLevel;
-  /** What happened, and what follows from it. */
+  /** Explanation for operators: what happened, and what follows. */
   readonly meaning: string;
 }
 

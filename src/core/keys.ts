@@ -15,7 +15,7 @@ export interface KeyRecord {
   readonly profileId: string | null;
   readonly requestsPerMinute: number | null;
   readonly spendLimitNano: bigint | null;
-  /** When what counts against the limit is nothing again. */
+  /** Period after which the spend counts from zero again. */
   readonly spendReset: SpendReset;
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
@@ -23,7 +23,7 @@ export interface KeyRecord {
   readonly createdAtMs: number;
 }
 
-/** What of a key may be changed after it was made; what is left out stays. */
+/** Fields of a key that can change later; fields that are left out stay the same. */
 export type KeyChange = Partial<
   Pick<KeyRecord, "name" | "profileId" | "requestsPerMinute" | "spendLimitNano" | "spendReset" | "expiresAtMs">
 >;
@@ -41,12 +41,12 @@ export type KeyStatus = (typeof KEY_STATUSES)[number];
 export const KEY_SORTS = ["created", "name", "lastUsed", "spend", "status"] as const;
 export type KeySort = (typeof KEY_SORTS)[number];
 
-/** Which keys of an account, and in which order. What is left out does not narrow; the newest come first. */
+/** Selects and sorts the keys of an account. A field that is left out selects every key; the newest come first. */
 export interface KeySearch {
   /** A part of the name, the beginning of the key, or an id. */
   readonly text?: string;
   readonly status?: KeyStatus;
-  /** Null asks for keys without a profile. */
+  /** Selects the keys of a profile; null selects keys without one. */
   readonly profileId?: string | null;
   readonly sort?: KeySort;
   readonly isAscending?: boolean;
@@ -60,9 +60,9 @@ export interface KeyStore {
   all(): Promise<readonly KeyRecord[]>;
   /** `atMs` tells which keys have expired. */
   list(accountId: string, page: Page, atMs: number, search?: KeySearch): Promise<readonly KeyRecord[]>;
-  /** How many keys a search finds. */
+  /** Counts the keys that a search finds. */
   count(accountId: string, atMs: number, search?: KeySearch): Promise<number>;
-  /** How many active keys each profile has, by its id; those without any are left out. */
+  /** Counts the active keys of each profile, by profile id; profiles without active keys are left out. */
   countByProfile(accountId: string, atMs: number): Promise<ReadonlyMap<string, number>>;
   get(accountId: string, id: string): Promise<KeyRecord | null>;
   /** The key as it is then; null when the account has none such that is not revoked. */

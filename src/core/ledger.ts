@@ -11,12 +11,12 @@ export interface Wallet {
   readonly leased: NanoUsd;
   /** Grows when leases are wanted back, and when what a silent process has is ended for it. */
   readonly epoch: number;
-  /** How many transactions the wallet has had, and the hash of the last one: each includes the one before it. */
+  /** Number of transactions of the wallet, and the hash of the last one. Each hash includes the one before. */
   readonly sequence: number;
   readonly hash: string;
 }
 
-/** Of an account that never had any money. */
+/** Returns the wallet of an account that never had any money. */
 export function emptyWallet(accountId: string): Wallet {
   return { accountId, posted: 0n, held: 0n, leased: 0n, epoch: 0, sequence: 0, hash: "" };
 }
@@ -30,7 +30,7 @@ export interface Hold {
   readonly keyId: string;
   readonly amount: NanoUsd;
   readonly state: HoldState;
-  /** Whether the key has a spend limit, so that its spending is counted. */
+  /** Says that the key has a spend limit, so that its spending is counted. */
   readonly isLimited: boolean;
   /** Nothing of the wallet is reserved: the charge is covered by an automatic grant. */
   readonly isMetered: boolean;
@@ -38,14 +38,14 @@ export interface Hold {
   readonly owner?: string;
 }
 
-/** What a process may reserve for requests of an account without asking the store again. */
+/** Credits of an account that a process may reserve for requests without asking the store again. */
 export interface CreditLease {
   readonly owner: string;
   readonly accountId: string;
   readonly amount: NanoUsd;
 }
 
-/** What a key with a spend limit has spent and has on hold, ever; and how much of it before the period under way. */
+/** Amounts that a key with a spend limit has spent and has on hold, in total and before the current period. */
 export interface KeySpend {
   readonly keyId: string;
   readonly spent: NanoUsd;
@@ -76,12 +76,15 @@ export interface Transaction {
   readonly balanceAfter: NanoUsd;
   readonly holdId: string | null;
   readonly note: string | null;
-  /** Who did it, in words: an e-mail, or what was used. Null for what the gateway did, and for entries of older versions. */
+  /**
+   * Person who made the entry: an e-mail, or the access that was used. Null for the gateway, and for entries of older
+   * versions.
+   */
   readonly actor: string | null;
   readonly hash: string;
 }
 
-/** What was used and what it came to, enough to compute the charge again. */
+/** Usage of a request and its price, enough to compute the charge again. */
 export interface ChargedUsage {
   readonly requestId: string;
   readonly model: string;
@@ -100,14 +103,14 @@ export interface HoldOp {
   readonly keyId: string;
   /** Amounts that would do, best first; the first one that is available is held. */
   readonly amounts: readonly NanoUsd[];
-  /** When none of them is: whatever is available, if it is at least this. Null when less will not do. */
+  /** Least to hold when the balance covers no amount; the hold is then all that is available. Null refuses. */
   readonly atLeast: NanoUsd | null;
   readonly spendLimit: NanoUsd | null;
-  /** Whether the account is metered: then the balance refuses nothing. */
+  /** Says that the account is metered, so that no balance refuses the hold. */
   readonly isMetered: boolean;
-  /** Where the period of the limit began: what was spent before it no longer counts. 0: everything counts. */
+  /** Start of the limit's period: money spent before it no longer counts. 0: everything counts. */
   readonly periodStartMs: number;
-  /** Whether to refuse as `leased` what leases would cover, so that they can be returned first. */
+  /** Asks for the refusal `leased` where leases would cover the amount, so that they can be returned first. */
   readonly mayRecall?: boolean;
   /** The process that takes it, where another one writes it. */
   readonly owner?: string;
@@ -119,11 +122,14 @@ export interface SettleOp {
   readonly accountId: string;
   readonly charge: NanoUsd;
   readonly usage: ChargedUsage;
-  /** Where the period of the key's limit began: the charge counts in it, though it was held for in the one before. */
+  /**
+   * Start of the period of the key's limit. The charge counts in this period, even if the hold was taken in the last
+   * one.
+   */
   readonly periodStartMs: number;
   /** The stored answer of an idempotent request, kept in the same transaction as its charge. */
   readonly answer: StoredAnswer | null;
-  /** What was reserved in memory; the store learns of it with the charge. Absent for a hold that is in the store. */
+  /** Hold that was reserved in memory; the store learns of it with the charge. Absent where the store has the hold. */
   readonly reserved?: ReservedHold;
 }
 
@@ -133,7 +139,7 @@ export interface ReservedHold {
   readonly keyId: string;
   readonly amount: NanoUsd;
   readonly isMetered: boolean;
-  /** Whether nothing of it can be in the store yet. */
+  /** Says that the store cannot have any part of the hold yet. */
   readonly isFresh: boolean;
 }
 
@@ -142,7 +148,7 @@ export interface VoidOp {
   readonly holdId: string;
   readonly accountId: string;
   readonly isExpiry: boolean;
-  /** Its key, where nobody knows whether it was taken: what is still on its way to the store must not take it later. */
+  /** Key of a hold that may or may not have been taken. With the key, the store refuses a hold that arrives later. */
   readonly keyId?: string;
 }
 
@@ -155,7 +161,7 @@ export interface MoveOp {
   readonly amount: NanoUsd;
   readonly note: string | null;
   readonly actor: string | null;
-  /** Whether to refuse as `leased` what leases would cover, so that they can be returned first. */
+  /** Asks for the refusal `leased` where leases would cover the amount, so that they can be returned first. */
   readonly mayRecall?: boolean;
 }
 
@@ -175,7 +181,7 @@ export interface ReturnOp {
   readonly owner: string;
   readonly accountId: string;
   readonly holds: readonly Pick<Hold, "id" | "keyId" | "amount">[];
-  /** Whether it is ended for a process that is dead, or seems to be. */
+  /** Says that the lease ends for a process that is dead, or seems to be. */
   readonly isExpiry: boolean;
 }
 
@@ -247,7 +253,7 @@ export interface Charge {
   readonly charge: NanoUsd;
   readonly paid: NanoUsd;
   readonly absorbed: NanoUsd;
-  /** Whether its hold was reserved in memory, so that the charge is all that is written of it. */
+  /** Says that the hold was reserved in memory, so that the store gets only the charge. */
   readonly isReserved: boolean;
 }
 
@@ -257,7 +263,7 @@ export interface HeldAnswer extends StoredAnswer {
   readonly owner: string | null;
 }
 
-/** What a batch changes. */
+/** Changes of a batch, for the store to write. */
 export interface LedgerChanges {
   readonly wallets: readonly Wallet[];
   readonly newHolds: readonly Hold[];
@@ -270,12 +276,12 @@ export interface LedgerChanges {
 }
 
 export interface LedgerStore {
-  /** How many commits may be under way at once. */
+  /** Limit of commits that may be under way at once. */
   readonly commitsMax: number;
   /** Reads what the operations refer to under lock, and writes what `post` makes of it, in one transaction. */
   commit(ops: readonly LedgerOp[], post: Posting): Promise<readonly LedgerOutcome[]>;
   balance(accountId: string): Promise<Wallet>;
-  /** Of every wallet that this process has a lease of. */
+  /** Returns the epoch of every wallet that this process has a lease of, by account. */
   epochs(): Promise<ReadonlyMap<string, number>>;
   /** Open holds of processes other than this one that have been silent for so long, by the database's clock. */
   orphans(silentMs: number): Promise<readonly Hold[]>;
@@ -304,7 +310,10 @@ export interface LedgerLine {
   readonly model: string | null;
 }
 
-/** What a month (UTC) did to a wallet. Signed as in the ledger: the opening balance and the three sums make the closing one. */
+/**
+ * Totals of a wallet in one month (UTC), signed as in the ledger: the opening balance and the three sums make the
+ * closing balance.
+ */
 export interface LedgerMonth {
   /** `2026-11`. */
   readonly id: string;

@@ -16,10 +16,13 @@ export interface Log {
   error(fields: LogFields<LogEvent<"error">>, message: string): void;
 }
 
-/** How the writing of log lines goes. */
+/** State of the output that log lines are written to. */
 export interface LogOutput {
   /** Lines that could not be written, since the start. */
   droppedLines(): number;
-  /** What keeps lines from being written now, as an error code or in two words. Null while they are written. */
+  /**
+   * Names the obstacle that keeps lines from being written now, as an error code or in two words. Null while they are
+   * written.
+   */
   problem(): string | null;
 }

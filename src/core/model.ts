@@ -22,10 +22,10 @@ export type ToolScenario = (typeof TOOL_SCENARIOS)[number];
 export type ToolScores = Readonly<{ overall: number } & Partial<Record<ToolScenario, number>>>;
 
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
-/** How hard a model is asked to think, from nothing to everything. */
+/** Amount of thinking that a model is asked for, from none to the most. */
 export type Effort = (typeof EFFORTS)[number];
 
-/** How a model's host differs from plain chat-completions. Data of the catalogue, merged from provider and model. */
+/** Differences between a host and plain chat-completions. Data of the catalogue, merged from provider and model. */
 export interface Dialect extends Partial<CrossFormatDialect> {
   /** The name under which an output cap is sent; `as-sent` leaves what the client wrote. */
   readonly outputCap: "as-sent" | "max_tokens" | "max_completion_tokens";
@@ -33,23 +33,23 @@ export interface Dialect extends Partial<CrossFormatDialect> {
   readonly refuses: readonly string[];
   /** Top-level fields the host knows by another name. */
   readonly renames: Readonly<Record<string, string>>;
-  /** Which tool-call ids the host takes. */
+  /** Form of the tool-call ids that the host takes. */
   readonly toolIds: "any" | "alphanumeric-9" | "safe-40";
-  /** Whether the host knows the role `developer`; where not, it is sent as `system`. */
+  /** Says that the host knows the role `developer`; for other hosts that role becomes `system`. */
   readonly hasDeveloperRole: boolean;
-  /** Whether `name` on messages is taken by the host. */
+  /** Says that the host takes `name` on messages. */
   readonly takesMessageNames: boolean;
-  /** Whether a stream may be asked for usage with `stream_options`. */
+  /** Says that the host takes `stream_options`, which ask a stream for its usage. */
   readonly takesStreamOptions: boolean;
 }
 
-/** What decides how a request or history made for another format or another model is written for this one. */
+/** Differences that matter when a request or history of another format or model is written for this model. */
 interface CrossFormatDialect {
   /** The values of `reasoning_effort` or `output_config.effort` the model takes; low, medium and high when left out. */
   readonly efforts: readonly Effort[];
-  /** What becomes of `reasoning_content` and its likes in history: `tool-turns` keeps it where tools are called. */
+  /** Treatment of `reasoning_content` and similar fields in history: `tool-turns` keeps them where tools are called. */
   readonly reasoningHistory: "keep" | "drop" | "tool-turns";
-  /** Whether tool calls in history must carry a thought signature, be it the placeholder the host accepts. */
+  /** Says that tool calls in history must carry a thought signature, at least the placeholder that the host accepts. */
   readonly needsThoughtSignatures: boolean;
   readonly takesTopK: boolean;
   readonly takesCacheControl: boolean;
@@ -65,19 +65,19 @@ interface CrossFormatDialect {
   readonly takesFormatWithTools: boolean;
 }
 
-/** How a host keeps the beginnings of prompts, so that they cost less when they come again. Data of the catalogue. */
+/** Rules by which a host caches the beginnings of prompts, which makes repeated ones cheaper. Data of the catalogue. */
 export interface PromptCache {
-  /** How long a beginning stays after its last use. */
+  /** Time that a beginning stays cached after its last use. */
   readonly seconds: number;
   /** Shorter beginnings are not kept. */
   readonly tokensMin: number;
-  /** Whether only what a request marks is kept, at the price of a cache write. */
+  /** Says that the host caches only the parts that a request marks, at the price of a cache write. */
   readonly isExplicit?: boolean;
-  /** Whether `prompt_cache_key` brings requests of one session together. */
+  /** Says that the host takes `prompt_cache_key`, which brings requests of one session together. */
   readonly takesKey?: boolean;
 }
 
-/** What a host offers of a model: at which provider, under which name, at which price and within which limits. */
+/** Offer of a host for a model: its provider, upstream name, price and limits. */
 export interface ModelHost {
   readonly provider: string;
   readonly upstream: string;
@@ -92,10 +92,10 @@ export interface ModelHost {
   readonly cache?: PromptCache;
   /** The formats in which its provider has it, the usual one first; absent where that is all that the provider speaks. */
   readonly formats?: readonly FormatName[];
-  /** Where requests are answered, and what becomes of their content, in words. For showing only; absent where unknown. */
+  /** Place where requests are answered, and the treatment of their content. Only shown; absent where unknown. */
   readonly region?: string;
   readonly dataPolicy?: string;
-  /** When and where both were read; absent where the operator wrote them. */
+  /** Date and source of both; absent where the operator wrote them. */
   readonly policyAsOf?: string;
   readonly policySource?: string;
 }
@@ -104,9 +104,9 @@ export interface ModelHost {
 export interface HostedModel extends ModelHost {
   readonly id: string;
   readonly name: string;
-  /** Who made it: `owned_by` in the models list. */
+  /** Maker of the model: `owned_by` in the models list. */
   readonly vendor: string;
-  /** What it serves instead of chat; null for a chat model. */
+  /** Endpoint that the model serves instead of chat; null for a chat model. */
   readonly endpoint: Endpoint | null;
   readonly scores: ToolScores | null;
   /** The tier it belongs to when it is asked for directly. */
@@ -126,35 +126,35 @@ export interface Model extends HostedModel {
 /** The name of a wire format, as the format registry has it. Not a provider's kind: several kinds may share a format. */
 export type FormatName = string;
 
-/** How a provider is signed in to: a row of the table of schemes, and the header's name where a key has its own. */
+/** Sign-in of a provider: a row of the table of schemes, and the name of the header where the key has its own. */
 interface AuthScheme {
   readonly scheme: string;
   readonly name?: string;
 }
 
-/** What the kind of a provider decides: a row of the table of kinds. */
+/** Facts that follow from the kind of a provider: a row of the table of kinds. */
 export interface ProviderKind {
-  /** As written in a configuration and shown by the API. */
+  /** Name of the kind in configurations and in the API. */
   readonly kind: string;
-  /** What the dashboard calls a server of this kind; absent where none can be connected there by hand. */
+  /** Name in the dashboard for a server of this kind; absent where none can be connected there by hand. */
   readonly label?: string;
   readonly format: FormatName;
-  /** Whether the format has endpoints other than chat, such as embeddings. */
+  /** Says that the format has endpoints other than chat, such as embeddings. */
   readonly hasEndpoints?: boolean;
   /** Formats that such a provider may speak as well, with the same sign-in and framing. */
   readonly furtherFormats?: readonly FormatName[];
   readonly auth: AuthScheme;
-  /** How it cuts a stream into events: a row of the table of framings. */
+  /** Way in which the provider cuts a stream into events: a row of the table of framings. */
   readonly framing: string;
-  /** How its paths are laid out; absent where a path of the format follows the base URL. */
+  /** Layout of the provider's paths; absent where a path of the format follows the base URL. */
   readonly addressing?: "azure" | "ollama";
   /** Requests name what its operator called a deployment, so its list of models does not say what can be asked for. */
   readonly hasDeployments?: boolean;
-  /** Its address where none is configured. */
+  /** Base URL where none is configured. */
   readonly usualUrl?: string;
-  /** How all its servers differ from plain chat-completions. */
+  /** Differences between all servers of this kind and plain chat-completions. */
   readonly dialect?: Partial<Dialect>;
-  /** How all its servers cache prompts. */
+  /** Prompt cache that all servers of this kind have. */
   readonly cache?: PromptCache;
   /** The sandbox answers in this process and is never called over the network. */
   readonly transport: "network" | "sandbox";
@@ -174,7 +174,7 @@ export interface ProviderKey {
   /** Made from the key, so that every process has the same, and shown in its place. */
   readonly id: string;
   readonly key: string;
-  /** Its share of the conversations, relative to the others. */
+  /** Share of conversations that use this key, relative to the other keys. */
   readonly weight: number;
 }
 
@@ -192,9 +192,9 @@ export interface Provider extends ProviderKind {
   /** Extra headers, sent on every call as they are. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeouts: Timeouts;
-  /** Whether its name may lead to a private network; false where nobody but the catalogue named it. */
+  /** Permits the name to lead to a private network; false where nobody but the catalogue named the provider. */
   readonly allowsPrivate?: boolean;
-  /** Whether calls to it carry our `traceparent`, for one that takes part in the same traces. */
+  /** Says that calls carry our `traceparent`, for a provider that takes part in the same traces. */
   readonly takesTraceparent?: boolean;
 }
 

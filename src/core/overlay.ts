@@ -1,7 +1,6 @@
 // The run-time configuration: a document with the keys of switchyard.yaml, kept as numbered versions. Secrets in it are
 // sealed; nobody but the process that calls providers opens them.
 
-/** What JSON can hold. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonMap;
 export interface JsonMap {
   readonly [key: string]: Json;

@@ -78,7 +78,7 @@ export interface InvitationStore {
   /** An invitation takes the place of an earlier one to the same address. */
   insert(invitation: Invitation): Promise<void>;
   byHash(hash: string): Promise<Invitation | null>;
-  /** Those of the kind `invitation`. */
+  /** Lists invitations, without links of the kind `setup`. */
   list(page: Page): Promise<readonly Invitation[]>;
   delete(id: string): Promise<boolean>;
   /** Makes the user and uses the link up, both or neither. False when it was used up meanwhile. */

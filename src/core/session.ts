@@ -3,11 +3,11 @@
 import type { Tier } from "./tiers.ts";
 
 export const SESSION_STATES = ["started", "stayed", "switched", "escalated"] as const;
-/** What a request did to its session: `escalated` when evidence of failure raised its tier further than before. */
+/** Effect of a request on its session: `escalated` when evidence of failure raised its tier further than before. */
 export type SessionState = (typeof SESSION_STATES)[number];
 
 export const ESCALATIONS = ["off", "normal", "eager"] as const;
-/** How much evidence it takes to raise the tier inside a conversation. */
+/** Amount of evidence that raises the tier inside a conversation. */
 export type EscalationPolicy = (typeof ESCALATIONS)[number];
 
 /** The last turn of a session. It is shared by all processes and kept over a restart. */
@@ -19,7 +19,7 @@ export interface SessionTurn {
   readonly model: string;
   /** The model at its host, as the catalogue names it. */
   readonly route: string;
-  /** Which of the provider's keys; null where there are not several. */
+  /** Names the key that was used; null where the provider has only one. */
   readonly keyId: string | null;
   /** The tier that was decided. */
   readonly tier: Tier;
@@ -35,9 +35,9 @@ export interface SessionTurn {
    * requests that have this message. Absent without evidence, and where the session is named.
    */
   readonly end?: number;
-  /** What the host has now seen, the longest beginning first. */
+  /** Prompt beginnings that the host has now seen, the longest first. */
   readonly prefixes: readonly SeenPrefix[];
-  /** How far the host's own counts bore out what was expected of its cache, 0 to 1. */
+  /** Part of the expected cache hits that the host's own counts confirmed, 0 to 1. */
   readonly trust: number;
   /** The tool calls that it made, hashed: their results come with the next request. */
   readonly calls: readonly number[];
@@ -45,17 +45,17 @@ export interface SessionTurn {
   readonly response: string | null;
 }
 
-/** How the id of a session begins that nobody has named. */
+/** Prefix of the ids of sessions that no client has named. */
 export const UNNAMED = "f";
 
-/** What a turn is found by. */
+/** Returns the key that a turn is found by. */
 export function turnKey({ session, thread }: Pick<SessionTurn, "session" | "thread">): string {
   return thread === undefined ? session : `${session}.${thread}`;
 }
 
 /** Turns of all processes. */
 export interface TurnStore {
-  /** Of each session and thread the newest turn stays. */
+  /** Stores turns; each session and thread keeps only its newest turn. */
   write(turns: readonly SessionTurn[]): Promise<void>;
   /** Turns from that time on, the newest first. */
   since(atMs: number, most: number): Promise<readonly SessionTurn[]>;
@@ -79,10 +79,10 @@ export interface CachedPrefix {
   readonly atMs: number;
 }
 
-/** What is known of the session that a request belongs to. */
+/** State of the session that a request belongs to, as far as it is known. */
 export interface SessionView {
   readonly id: string;
-  /** As in a turn. */
+  /** Number of the thread, as in a turn. */
   readonly thread?: number;
   /** The turn before; null for a session that is not known. */
   readonly last: SessionTurn | null;
@@ -93,20 +93,20 @@ export interface SessionView {
   readonly nowMs: number;
 }
 
-/** What a decision says of the session. */
+/** Session of a request, as its decision records it. */
 export interface DecidedSession {
   readonly id: string;
-  /** As in a turn. */
+  /** Number of the thread, as in a turn. */
   readonly thread?: number;
-  /** Whether it goes on with a tool loop that is known. */
+  /** Says that the request continues a known tool loop. */
   readonly isLoop?: true;
   readonly state: SessionState;
-  /** How much of the prompt is expected to be cached at the model and host that are tried first. */
+  /** Tokens of the prompt that are expected in the cache of the model and host that are tried first. */
   readonly cachedTokens: number;
   /** The key that has it, where the provider has several. */
   readonly keyId: string | null;
   readonly escalation: number;
   readonly task: number;
-  /** Whether a beginning of the prompt was sent to some host of late. */
+  /** Says that a beginning of the prompt was recently sent to some host. */
   readonly isPrefixSeen: boolean;
 }

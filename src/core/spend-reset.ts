@@ -1,4 +1,5 @@
-// When what a key has spent is counted from nothing again: never, or at the start of each day, week (Monday) or month, in UTC.
+// Periods of spend limits. A key's spend never starts at zero again, or does so each day, week (Monday) or month, in
+// UTC.
 
 export const SPEND_RESETS = ["never", "daily", "weekly", "monthly"] as const;
 export type SpendReset = (typeof SPEND_RESETS)[number];
@@ -7,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** The first Monday before time was counted: 1970 began on a Thursday. */
 const MONDAY_MS = -3 * DAY_MS;
 
-/** Where the period that this moment lies in began; 0 for a limit that is never reset. */
+/** Returns the start of the period that this moment lies in; 0 for a limit that is never reset. */
 export function periodStartMs(reset: SpendReset, atMs: number): number {
   if (reset === "never") return 0;
   if (reset === "daily") return Math.floor(atMs / DAY_MS) * DAY_MS;
@@ -15,7 +16,7 @@ export function periodStartMs(reset: SpendReset, atMs: number): number {
   return monthStartMs(atMs, 0);
 }
 
-/** When the next period begins; null when none will. */
+/** Returns the start of the next period; null when none will come. */
 export function nextPeriodMs(reset: SpendReset, atMs: number): number | null {
   if (reset === "never") return null;
   if (reset === "monthly") return monthStartMs(atMs, 1);

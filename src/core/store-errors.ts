@@ -29,7 +29,7 @@ export class StoreUnusable extends StoreUnavailable {
   }
 }
 
-/** How a command is typed in this installation. */
+/** Writes a command as it is typed in this installation. */
 type CommandText = (args: string) => string;
 
 /** The file holds what its database cannot have written. */
@@ -48,7 +48,7 @@ export class StoreDamaged extends StoreUnusable {
 export interface StoreLoss {
   readonly commits: number;
   readonly transactions: number;
-  /** It has as many commits as expected, but of another history. */
+  /** Says that the file has as many commits as expected, but of another history. */
   readonly isForeign: boolean;
 }
 
@@ -76,7 +76,7 @@ function describeLoss({ commits, transactions, isForeign }: StoreLoss): string {
 
 /** A row with the same unique value is there already. Nothing was written. */
 export class UniqueViolation extends Error {
-  /** Which statement of a batch it was; 0 outside batches. */
+  /** Index of the statement in its batch; 0 outside batches. */
   readonly statementIndex: number;
 
   constructor(statementIndex: number, cause: unknown) {

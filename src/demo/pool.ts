@@ -23,7 +23,7 @@ interface DemoKey {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
-  /** Its weight among the keys. */
+  /** Weight of the key among all keys. */
   readonly share: number;
   readonly routes: readonly string[];
   readonly constraints: Constraints;
@@ -112,7 +112,7 @@ export function demoPool(size: number, catalog: Catalog, random: DemoRandom): re
   return pool;
 }
 
-/** Who asks, and where. */
+/** Key and route of a request. */
 type Asker = Pick<DemoRequest, "key" | "route">;
 
 /** Between two turns. */

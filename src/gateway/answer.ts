@@ -162,7 +162,10 @@ function reporter({ call, reservation, attempted }: Ready, { content, metadata }
     call.observer.ended(reportOf(facts, { event, isCutting, work, settlement, capture: content, metadata }));
 }
 
-/** Who broke the stream pays: a client that leaves pays for what came so far, a provider or we ourselves cost it nothing. */
+/**
+ * Ends a stream that has no finish. A client that leaves pays for the part that came; a failure of a provider or ours
+ * costs it nothing.
+ */
 function endsWithoutFinish(
   ready: Ready,
   end: EndCall,

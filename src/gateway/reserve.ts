@@ -30,7 +30,7 @@ export interface Reservation {
   readonly amount: NanoUsd;
   /** The decision, narrowed to the models that the hold covers. */
   readonly decision: Decision;
-  /** Its models at every host where they may be tried, in that order. */
+  /** Models of the decision at every host where they may be tried, in that order. */
   readonly models: readonly HostedModel[];
   /** The output cap per choice to send on each route, where the balance makes one necessary. */
   readonly outputCaps: ReadonlyMap<string, number>;
@@ -131,7 +131,10 @@ function coverable(fitting: Fitting): Pick<Reservation, "decision" | "outputCaps
     : { decision: narrowed(decision, covered, quotes), outputCaps: NO_CAPS };
 }
 
-/** It begins with the time, so that the store appends in one place. Short, because each charge is stored under it four times. */
+/**
+ * Returns a short id, because each charge stores it four times. The id begins with the time, so that the store appends
+ * in one place.
+ */
 function newHoldId(nowMs: number): string {
   return `${timeInBase36(nowMs)}-${randomHex(RANDOM_BYTES)}`;
 }

@@ -328,7 +328,7 @@ export function stateOf({ breaker, lastError, lastErrorAtMs }: Watched, nowMs: n
   };
 }
 
-/** Why a model is tried last, in words; times are absolute, so that the words stay true. */
+/** Explains why a model is tried last. The times are absolute, so that the words stay true. */
 export function reasonOf({ name, breaker, lastError }: Watched): string {
   const because = lastError === null ? "" : ` (${lastError})`;
   const { state } = breaker;

@@ -84,7 +84,7 @@ class ReusedConnections {
 
   /** After some errors it counts a request that failed as under way for good: it never drains, and cannot be closed. */
   #notConnected(client: ReusedClient): void {
-    // It connects again for one that still waits.
+    // The client connects again for a request that still waits.
     if (client.stats.pending === 0) this.#clients.delete(client);
   }
 

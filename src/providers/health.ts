@@ -70,7 +70,7 @@ export interface WatchedRow {
   readonly provider: string;
   /** The id where left out. */
   readonly route?: string;
-  /** Its name there. Under another one it is another model to the provider. */
+  /** Name of the model at the provider. Under another name, the provider has another model. */
   readonly upstream?: string;
   /** The keys of the provider, where there are several. */
   readonly keyIds?: readonly string[] | undefined;
@@ -93,7 +93,7 @@ export interface BreakerOpening {
   readonly provider: string;
   /** Empty where the breaker is not a model's. */
   readonly model: string;
-  /** Its name among those of the provider. */
+  /** Name of the model among those of the provider. */
   readonly name: string;
   readonly openMs: number;
   readonly error: string;

@@ -5,7 +5,7 @@ import { type LookupAddress, lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { addressKind } from "../config/network.ts";
 
-/** Its code says that no connection was made. */
+/** Error with a code that says that no connection was made. */
 class ForbiddenAddress extends Error {
   readonly code = "EADDRFORBIDDEN";
 }

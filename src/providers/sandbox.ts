@@ -18,7 +18,7 @@ const PIECES_PER_READ = 4;
 export function createSandbox(): Transport {
   return {
     send: (request) => Promise.resolve(answer(request)),
-    // It has answered before anybody could count it.
+    // The sandbox has answered before anybody could count the request.
     inFlight: () => 0,
     close: () => Promise.resolve(),
     retire: () => Promise.resolve(),
@@ -243,7 +243,10 @@ function nameIn(choice: JsonObject): unknown {
   return isObject(choice.function) ? choice.function.name : undefined;
 }
 
-/** Whether results came after the last message of the assistant. Agents add reminders behind them, in the user's name. */
+/**
+ * Tells whether results came after the last message of the assistant. Agents add reminders behind results, in the
+ * user's name.
+ */
 function hasNewResult(messages: readonly ChatMessage[]): boolean {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   return messages.slice(last + 1).some(({ role }) => role === "tool");
@@ -255,7 +258,7 @@ function isOwnPrompt(messages: readonly ChatMessage[]): boolean {
   );
 }
 
-/** Whether the conversation has called a tool that may act. */
+/** Tells whether the conversation has called a tool that may act. */
 function hasActed(messages: readonly ChatMessage[], tools: readonly FunctionTool[]): boolean {
   const acting = new Set(tools.filter(mayAct).map((tool) => tool.function.name));
   return messages.some(({ tool_calls: calls }) =>

@@ -15,7 +15,7 @@ interface ObservedAnswer {
   readonly outputMs: number;
 }
 
-/** What one answer showed, as other processes hear of it; null for what it did not show. */
+/** Speeds that one answer showed, as sent to other processes; null where the answer did not show them. */
 export interface SpeedSample {
   readonly route: string;
   readonly firstMs: number | null;
@@ -44,7 +44,10 @@ const OUTPUT_MS_MIN = 20;
 /** Older observations are forgotten, so that a host that was slow is tried again. */
 const KEEP_MS = 600_000;
 
-/** It begins with the median of the first observations, so that one that took very long counts no more than another. */
+/**
+ * Averages observations. The average begins with the median of the first ones, so that a very slow one counts no more
+ * than others.
+ */
 class Average {
   readonly #first: number[] = [];
   #log = 0;

@@ -110,7 +110,7 @@ function send(connection: ProviderConnection, request: TransportRequest, headers
 function contentOf({ method, body }: TransportRequest, headers: string[]): Pick<Sent, "headers" | "body"> {
   if (method === "GET") return { headers, body: null };
   if (!(body instanceof BytePieces)) return { headers, body };
-  // It takes anything that can be walked through, which its types leave out.
+  // The client takes any iterable, which its types leave out.
   const pieces = body.pieces as unknown as Readable;
   return { headers: [...headers, "content-length", String(body.length)], body: pieces };
 }

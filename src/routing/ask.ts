@@ -5,7 +5,7 @@ import { type ChatMessage, messageText } from "../core/chat.ts";
 
 export interface Ask {
   readonly text: string;
-  /** Its place among the messages; -1 when no message has any text. */
+  /** Index of the message with the text; -1 when no message has any text. */
   readonly index: number;
 }
 

@@ -69,8 +69,8 @@ function isSubstantial(signals: Signals, { category }: Classification): boolean 
 }
 
 /**
- * Whether a message only reacts to what was said ("oh no", "lol", "なるほど") and asks for nothing: it continues no work.
- * Praise is a yes where it answers a question, so `messages`, those before it, are looked at for one.
+ * Tells whether a message only reacts to what was said ("oh no", "lol", "なるほど") and asks for nothing: it continues no
+ * work. Praise is a yes where it answers a question, so `messages`, those before it, are searched for one.
  */
 function isReaction({ text, lower }: PromptText, messages: readonly ChatMessage[]): boolean {
   if (text.length > REACTION.charsMax || /[?？؟]/.test(text)) return false;

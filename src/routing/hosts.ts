@@ -125,7 +125,7 @@ function hostIdentity({ host }: HostedModel): { readonly id: string; readonly we
   return { id: host, weight: 1 };
 }
 
-/** Why the first host of a model stands first, in words. */
+/** Explains why the first host of a model stands first. */
 export function describeHosts(ordered: readonly HostedModel[], { order, resting, speeds }: HostRules): string {
   const [first, ...others] = ordered as readonly [HostedModel, ...HostedModel[]];
   if (others.length === 0) return TEXT.onlyHost(first.host);

@@ -8,7 +8,7 @@ import * as TEXT from "./text.ts";
 export interface LatencyLimit {
   readonly name: string;
   isMetBy(host: HostedModel): boolean;
-  /** Why a host is left out. */
+  /** Explains why a host is left out. */
   unmet(host: HostedModel): string;
 }
 

@@ -1,5 +1,5 @@
-// What a request cannot do without: context window, capabilities, a format, and what the key's profile asks for. Each need
-// is met by a host of a model or not. Behaviour 5.3.
+// Needs of a request: context window, capabilities, a format, and the demands of the key's profile. Each host of a
+// model meets a need or does not. Behaviour 5.3.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import { type ChatRequest, hasImages, partsOf } from "../core/chat.ts";

@@ -1,5 +1,5 @@
-// What-if: past requests under another policy, which would change, what that would cost and why. Works from what was noted
-// at the time, not from prompts; of images only that there were some. Pure.
+// Replays past requests under another policy: which ones would change, at what cost and why. Works from notes of that
+// time instead of prompts; the notes only say that there were images. Pure.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import { type ChatRequest, promptTokens } from "../core/chat.ts";
@@ -28,7 +28,7 @@ import * as TEXT from "./text.ts";
 export interface Policy {
   /** The rules of the key's profile. */
   readonly constraints: Constraints;
-  /** Its chains, prices and unsure tier are those of the policy. */
+  /** Catalogue with the chains, prices and unsure tier of the policy. */
   readonly catalog: Catalog;
   /** Bounds between the tiers on the score, rising: one less than there are tiers. */
   readonly bounds?: readonly number[];

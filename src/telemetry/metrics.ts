@@ -41,7 +41,7 @@ interface ProviderMetrics {
   watchProviders(readings: ProviderReadings): void;
 }
 
-/** Whose work the database could not do. */
+/** Kinds of work that the database could not do. */
 type StoreWork = "request" | "settlement" | "records";
 
 /** Everything that /metrics shows. */
@@ -90,7 +90,7 @@ export function sumMetrics(processes: readonly MetricReadings[]): Promise<string
 
 /** Measures the process itself: memory, processor time and event loop. */
 export function watchProcess(registry = new Registry()): { readings(): Promise<MetricReadings> } {
-  // Its own look at the event loop is turned off: ours takes its place.
+  // The library's own look at the event loop is turned off: ours replaces it.
   collectDefaultMetrics({ register: registry, prefix: PREFIX, eventLoopMonitoringPrecision: NEVER_MS });
   watchEventLoop(registry, PREFIX);
   return { readings: () => registry.getMetricsAsJSON() };

@@ -249,7 +249,7 @@ class BatchingRecorder implements Recorder {
         );
         return false;
       }
-      // Its ids are there: it was written, only the answer was lost.
+      // A unique violation means that the batch was written and only the answer was lost.
       if (!(error instanceof UniqueViolation)) {
         this.#split(batch, error);
         return true;

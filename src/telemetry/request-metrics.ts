@@ -240,7 +240,7 @@ export class TimeHistogram extends Histogram<string> {
     series.sum += seconds;
   }
 
-  /** What prom-client reads, for a text and for `get` alike. */
+  /** Returns the values that prom-client reads, for a text and for `get` alike. */
   async getForPromString(): Promise<object> {
     const values = [...this.#series].flatMap(([labelled, series]) => this.#valuesOf(labelled, series));
     return { name: this.#name, help: this.#help, type: "histogram", values, aggregator: "sum" };

@@ -8,7 +8,7 @@ import type { Price } from "../core/money.ts";
 import type { Json, JsonMap, Overlay } from "../core/overlay.ts";
 import { withEntry } from "./document.ts";
 
-/** Where prices come from, and of which day. */
+/** Source of prices, and the day they were read. */
 export interface PriceStamp {
   readonly asOf: string;
   readonly source: string;
@@ -100,7 +100,7 @@ function rowOf(model: Model, changes: readonly DatedChange[]): JsonMap {
 
 function hostRow(host: HostedModel, change: DatedChange | undefined): JsonMap {
   const { provider, upstream, context, maxOutput, capabilities, dialect, formats } = host;
-  // What is known of the provider changes with the catalogue, so only the operator's own words are taken over.
+  // Facts about the provider change with the catalogue, so only the operator's own words are taken over.
   const { region, dataPolicy } = host.policySource === undefined ? host : {};
   const price = change?.price ?? host.price;
   const dated = change?.stamp ?? { asOf: host.priceAsOf, source: host.priceSource };
@@ -130,7 +130,7 @@ export interface LocalProvider {
   readonly id: string;
   readonly kind: string;
   readonly baseUrl: string;
-  /** Whether a provider of this id is configured already. */
+  /** Says that a provider with this id is configured already. */
   readonly isKnown: boolean;
   readonly models: readonly {
     readonly id: string;

@@ -1,4 +1,4 @@
-// What differs between two versions, in words. Secrets are named by their last four characters, keys also by their id.
+// Differences between two versions, in words. Secrets are named by their last four characters, keys also by their id.
 
 import { isDeepStrictEqual } from "node:util";
 import { isJsonMap, type Json, type JsonMap, type Overlay } from "../core/overlay.ts";
@@ -83,7 +83,7 @@ function plain(value: Json): string {
   return items.every((each) => typeof each === "string") ? items.join(", ") : JSON.stringify(items);
 }
 
-/** Null for what is no key. */
+/** Describes an entry of a list of keys; null for an entry that is no key. */
 function keyWords(entry: Json): string | null {
   if (isSealed(entry)) return `…${entry.lastFour} ${secretId(entry)}`;
   if (!isJsonMap(entry) || !isSealed(entry.key)) return null;

@@ -93,7 +93,7 @@ export function drafted(document: Overlay, draft: Overlay): Overlay {
 
 const DEPTH_MAX = 40;
 
-/** Whether a value is nested deeper than any document; found without recursion. */
+/** Tells whether a value is nested deeper than any document, without recursion. */
 export function isTooDeep(value: unknown): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; depth < DEPTH_MAX; depth += 1) {

@@ -1,5 +1,5 @@
-// What a process finds out about versions, as lines of the log. Every worker finds the same, so one process writes for
-// all of them and leaves out what it has written.
+// Log lines about events of versions. Every worker sees the same events, so one process logs for all of them and skips
+// repeats.
 
 import type { Checked } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { GatewayError } from "../core/errors.ts";
 import { isJsonMap, type Json, type JsonMap, type Overlay, type SealedSecret } from "../core/overlay.ts";
 
-/** As `Sealer` of the store; a port, since services do not import each other. */
+/** Port for the `Sealer` of the store, since services do not import each other. */
 export interface SecretSealer {
   seal(text: string, about: string): Promise<string>;
   open(sealed: string, about: string): Promise<string>;
@@ -14,14 +14,14 @@ export interface SecretSealer {
 
 /** Sent to a provider with the id of a key that cannot be opened: it refuses, instead of the sandbox answering. */
 const UNREADABLE = "unreadable-key-";
-/** Of a shorter secret, four characters would be too much. */
+/** Length from which four characters are shown. Four characters would give away too much of a shorter secret. */
 const SHOWN_LENGTH_MIN = 12;
 
 interface SettingTerms {
   readonly previous: Overlay;
   readonly setBy: string;
   readonly nowMs: number;
-  /** Null where the secret of the installation cannot be kept. */
+  /** Seals secrets; null where the secret of the installation cannot be kept. */
   readonly sealer: SecretSealer | null;
 }
 
@@ -78,7 +78,10 @@ function shownSecret(secret: SealedSecret): JsonMap {
   return { id: secretId(secret), lastFour, setBy, setAt };
 }
 
-/** Of the sealed text, which differs each time a secret is sealed: it tells two secrets apart and says nothing of either. */
+/**
+ * Returns an id made from the sealed text, which differs each time a secret is sealed. The id tells two secrets
+ * apart and reveals neither.
+ */
 export function secretId({ sealed }: SealedSecret): string {
   return createHash("sha256").update(sealed).digest("hex").slice(0, 8);
 }
@@ -106,7 +109,10 @@ interface SecretPlace {
   readonly place: string;
 }
 
-/** What came back as it was shown or stored. A person who may change an address must not learn the key this way. */
+/**
+ * Finds the stored secret for a value that came back as it was shown or stored. A person who may change an address must
+ * not learn the key this way.
+ */
 function keptSecret(value: Json, { provider, place }: SecretPlace, { document, previous }: Documents): Json {
   if (!isJsonMap(value)) return value;
   if (value.weight !== undefined)

@@ -23,7 +23,7 @@ import { openDocument, type SecretSealer, sealDocument } from "./secrets.ts";
 
 type Usable = Extract<Checked, { ok: true }>;
 
-/** Who changes what, and from which version they started. */
+/** Change of the configuration, with its author and the version they started from. */
 export interface Publication {
   readonly author: string;
   readonly note?: string;
@@ -33,7 +33,7 @@ export interface Publication {
   change(document: Overlay): Overlay;
   /** A document that is stored already keeps its secrets as they are. */
   readonly isStored?: boolean;
-  /** Its prices come with date and source, so they get none. */
+  /** Says that prices of the change come with date and source, so they get none here. */
   readonly isDated?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Published {
   readonly warnings: Problems;
 }
 
-/** Where nothing can be changed at run time, which is so in the demo. */
+/** Locks for an installation like the demo, where nothing can be changed at run time. */
 const FIXED: readonly Lock[] = ["providers", "models", "tiers", "routing"].map((path) => ({
   ...{ path, origin: "flag", place: "--demo" },
 }));
@@ -57,7 +57,7 @@ export interface Versions {
   publish(publication: Publication): Promise<Published>;
   /** Publishes an older version again. */
   rollBack(number: number, by: Pick<Publication, "author" | "note" | "base">): Promise<Published>;
-  /** What a draft would be served with. Nothing is stored. Throws with every problem of it. */
+  /** Checks what a draft would be served with, and stores nothing. Throws with every problem of the draft. */
   draft(change: Publication["change"], author: string): Promise<Usable>;
   /** A provider as a draft has it, for a test, and its catalogue where the whole draft passes the checks. */
   draftProvider(id: string, fields: JsonMap, author: string): Promise<DraftProvider>;
@@ -78,12 +78,12 @@ interface DraftProvider {
 
 interface VersionsContext {
   readonly store: VersionStore;
-  /** Null where the configuration cannot be changed at run time. */
+  /** Configuration that can be changed at run time; null where none can be. */
   readonly configuration: Configuration | null;
   readonly sealer: SecretSealer | null;
   /** Called with each configuration to serve with from now on. */
   readonly onServe: (checked: Usable) => void;
-  /** What this process finds out about versions. */
+  /** Gets the events of versions that this process observes. */
   readonly onNews?: (news: VersionNews) => void;
   readonly log: Log;
   readonly now: () => number;
@@ -92,7 +92,7 @@ interface VersionsContext {
 
 /** A change must be served with everywhere within five seconds. Behaviour 1. */
 const POLL_MS = 2_000;
-/** How often a change without a base is made again because another one came first. */
+/** Limit of tries to publish a change without a base, each after another change came first. */
 const TRIES_MAX = 5;
 const DOCUMENT_BYTES_MAX = 1024 * 1024;
 const EMPTY: ConfigVersion = { number: 0, author: "", atMs: 0, note: "", document: NO_OVERLAY };
@@ -189,7 +189,7 @@ class VersionFollower implements Versions {
     this.#timer = null;
   }
 
-  /** Null when another version came first. */
+  /** Returns null when another version came first. */
   async #publishOn(previous: ConfigVersion, publication: Publication): Promise<Published | null> {
     const { log, now } = this.#context;
     const { author, note = "" } = publication;
@@ -349,7 +349,7 @@ function refuseLocked(locks: readonly Lock[], changes: readonly Change[], docume
   }
 }
 
-/** Of an entry that was added, no field is named as changed. */
+/** Tells whether a document sets a field. The change of an added entry names no field of it. */
 function isWritten(document: Overlay, path: string): boolean {
   const [section = "", id = "", field = ""] = path.split(".");
   const entry = entryAt(document, section, id);

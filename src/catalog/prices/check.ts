@@ -9,12 +9,12 @@ export interface PriceCheck {
   readonly source: string;
   /** Time at which the list was read. */
   readonly atMs: number;
-  /** Why a later reading failed; null when none did. */
+  /** Explains why a later reading failed; null when none did. */
   readonly problem: string | null;
   /** Prices of providers that are known or configured. */
   readonly rows: readonly ListedRow[];
   readonly refused: readonly RefusedRow[];
-  /** Of each provider that told what it serves. */
+  /** Models that each provider offers, for the providers that list them. */
   readonly offered: Readonly<Record<string, readonly OfferedModel[]>>;
 }
 

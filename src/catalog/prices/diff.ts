@@ -30,7 +30,7 @@ export interface PriceChange {
 export interface UnpricedModel
   extends Pick<ListedRow, "upstream" | "context" | "maxOutput" | "capabilities" | "formats"> {
   readonly provider: string;
-  /** Its id where the catalogue has it, but without a price. */
+  /** Id of the model where the catalogue has the model, but without a price. */
   readonly model: string | null;
   /** The price in the list, else the one that the provider itself lists. */
   readonly price: Price | null;

@@ -8,14 +8,14 @@ import { readPerToken } from "./decimal.ts";
 export interface ListedRow {
   /** The provider's own name for the model. */
   readonly upstream: string;
-  /** Whose price it is, as the list names providers. */
+  /** Provider of the price, as the list names providers. */
   readonly vendor: string;
   readonly price: Price;
   readonly context: number | null;
   readonly maxOutput: number | null;
   /** Capabilities of a chat model, or the one endpoint that another model serves. */
   readonly capabilities: readonly (Capability | Endpoint)[];
-  /** Where its provider has it in one format alone. */
+  /** Formats of the model, where its provider has it in one format alone. */
   readonly formats?: readonly FormatName[];
 }
 

@@ -56,7 +56,7 @@ function fileCheck(file: string): Check | null {
     return { state: "warn", what: TEXT.databaseInMemory, fix: TEXT.setDatabaseUrl };
   }
   if (!existsSync(file)) {
-    // Its witness says that it should be there; opening finds out how much is missing.
+    // The witness of the file says that the file should be there; opening finds out how much is missing.
     if (existsSync(`${file}.witness`)) return null;
     const problem = writeProblem(dirname(file));
     if (problem === null) return { state: "ok", what: TEXT.databaseNew, fix: null };

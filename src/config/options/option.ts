@@ -3,9 +3,9 @@
 import type { Reader } from "../readers.ts";
 
 export interface Option<T> {
-  /** Its path in switchyard.yaml; null where a file cannot set it. */
+  /** Path of the option in switchyard.yaml; null where a file cannot set it. */
   readonly path: string | null;
-  /** Its environment variable, and its command-line flag without dashes. */
+  /** Environment variable of the option, and its command-line flag without dashes. */
   readonly env: string | null;
   readonly flag: string | null;
   readonly default: T;

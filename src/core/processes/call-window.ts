@@ -10,19 +10,19 @@ export interface RateRequest {
   readonly limit: number;
   /** For how many seconds a count stays. */
   readonly spanSeconds: number;
-  /** How many are wanted; as many as still fit are granted. */
+  /** Number of calls that are wanted; the window grants as many as still fit. */
   readonly count: number;
-  /** What was granted in this second and not used. */
+  /** Calls that were granted in an earlier second and not used. */
   readonly unused: { readonly second: number; readonly count: number } | null;
 }
 
 export interface Taken {
   readonly granted: number;
-  /** When, by the shared clock. */
+  /** Second of the grant, by the shared clock. */
   readonly second: number;
-  /** How far into that second. */
+  /** Milliseconds since that second began. */
   readonly ms: number;
-  /** What is in the window now, this included. */
+  /** Calls in the window now, by second, with those just granted. */
   readonly counts: readonly SecondCount[];
 }
 
@@ -51,7 +51,7 @@ export function totalOf(counts: readonly SecondCount[]): number {
   return counts.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** How long until no more than `most` are in the window. */
+/** Returns the time until no more than `most` calls are in the window. */
 export function msUntil({ counts, second, ms }: Taken, most: number, spanSeconds: number): number {
   let total = totalOf(counts);
   for (const [at, count] of counts) {

@@ -7,11 +7,11 @@ import type { WorkerLink } from "./link.ts";
 export type Release = () => void;
 
 export interface Semaphore {
-  /** What a person has configured. */
+  /** Limit from the configuration. */
   readonly limit: number;
-  /** Null while all slots of this name are taken. Undefined where the primary process has to be asked. */
+  /** Returns null while all slots of this name are taken, and undefined where the primary process has to be asked. */
   tryAcquire(name: string): Release | null | undefined;
-  /** Null while all slots of this name are taken. Rejects when the primary does not answer. */
+  /** Resolves to null while all slots of this name are taken. Rejects when the primary process does not answer. */
   acquire(name: string): Promise<Release | null>;
 }
 

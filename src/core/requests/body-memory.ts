@@ -8,7 +8,7 @@ const FREED_FROM_BYTES = 16 * 1024;
 const nowhere = new MessageChannel().port1;
 nowhere.close();
 
-/** How many writes may still read it: the system reads memory by its address, freed or not. */
+/** Counts writes that may still read a buffer's memory: the system reads by address, even after the memory is freed. */
 const writesOf = new WeakMap<ArrayBufferLike, number>();
 
 /** Is not freed until the write has ended. One whose end is unknown never ends, and leaves the memory to V8. */

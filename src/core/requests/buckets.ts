@@ -11,7 +11,7 @@ export const LATENCY_BOUNDS_MS: readonly number[] = [
 /** Finer, because what the gateway itself takes is a few milliseconds. */
 export const OVERHEAD_BOUNDS_MS: readonly number[] = [1, 2, 3, 5, 10, 25, 50, 100];
 
-/** Which of the bounds a time falls under; beyond the last, their number. */
+/** Returns the index of the first bound that a time does not exceed, or the number of bounds. */
 export function bucketOf(ms: number, bounds: readonly number[] = LATENCY_BOUNDS_MS): number {
   const found = bounds.findIndex((bound) => ms <= bound);
   return found < 0 ? bounds.length : found;
@@ -53,7 +53,7 @@ export const COST_BOUNDS: readonly NanoUsd[] = Array.from({ length: 8 }, (_, pow
 /** The step of requests that were not charged at all. */
 export const NOT_CHARGED = -1;
 
-/** How many of the bounds the charge has reached. */
+/** Returns how many of the bounds the charge has reached. */
 export function costStep(charge: NanoUsd | null): number {
   return charge === null ? NOT_CHARGED : COST_BOUNDS.filter((bound) => charge >= bound).length;
 }
@@ -68,7 +68,7 @@ export interface CostRange {
 export interface StepRange {
   /** The steps that lie in the range as a whole, first and last; null when there is none. */
   readonly whole: readonly [number, number] | null;
-  /** What is left of the range on its edges. */
+  /** Remaining parts of the range, at its edges. */
   readonly edges: readonly CostRange[];
 }
 

@@ -29,17 +29,17 @@ interface ControlRow {
   readonly onlyWith?: (typeof ROUTING_PROFILES)[number];
   /** The value is the client's own text, which the request log does not keep. */
   readonly isPrivate?: true;
-  /** Its name in the forms of the dashboard. Without one, it is not in them. */
+  /** Name of the control in the forms of the dashboard, which leave out controls without one. */
   readonly label?: string;
   /** A rule in a few words, with `{}` for its value; the label and the value where this is left out. */
   readonly chip?: string;
-  /** What counts where nobody sets it; nothing is asked for where this is left out. */
+  /** Value that counts where nobody sets the control; without a default, nothing is asked for. */
   readonly default?: string;
-  /** What it does, in one sentence. */
+  /** Explains the control in one sentence. */
   readonly help: string;
 }
 
-/** Which values a control takes. `unset` is the value of one that nobody set. */
+/** Values that a control takes. `unset` is the value of a control that nobody set. */
 export type Takes = AskedTakes | SwitchTaken | ListTaken<unknown>;
 type AskedTakes = ChoiceTaken<unknown> | QualityTaken | AmountTaken | NumberTaken | TextTaken;
 
@@ -253,14 +253,14 @@ const CONTROLS = {
 type ControlTable = typeof CONTROLS;
 type ControlName = keyof ControlTable;
 
-/** What a request asked for, by the name of the row. */
+/** Values that a request asked for, by the name of the control. */
 export type AskedValues = {
   readonly [Name in ControlName as ControlTable[Name] extends { field: string }
     ? Name
     : never]: ControlTable[Name]["takes"]["unset"];
 };
 
-/** What a profile asks for, by the name of the row. */
+/** Values that a profile asks for, by the name of the control. */
 export type RuleValues = {
   readonly [Name in ControlName as ControlTable[Name] extends { rule: string }
     ? Name
@@ -293,7 +293,7 @@ const ALL: readonly NamedControl[] = (Object.keys(CONTROLS) as ControlName[]).ma
 export const REQUEST_CONTROLS = ALL.filter((row): row is RequestControl => row.field !== undefined);
 export const PROFILE_CONTROLS = ALL.filter((row): row is ProfileControl => row.rule !== undefined);
 
-/** What a profile and the command line take, where their bounds are narrower than those of a request. */
+/** Returns the values that a profile and the command line take, with bounds that may be narrower than a request's. */
 export function takesInProfile({ takes }: Pick<NamedControl, "takes">): Takes {
   return takes.kind === "number" ? { ...takes, max: takes.profileMax ?? takes.max } : takes;
 }
@@ -335,7 +335,7 @@ export function valueWord({ takes }: Pick<NamedControl, "takes">): string {
 
 const VALUE_WORDS = { quality: "0|1|2", amount: "USD", number: "NUMBER", text: "TEXT", switch: "on|off", list: "LIST" };
 
-/** Its sentence without Markdown. */
+/** Returns the help of a control without Markdown. */
 export function plainHelp({ help }: Pick<NamedControl, "help">): string {
   return help.replaceAll("`", "");
 }

@@ -2,7 +2,7 @@
 
 import type { RequestFilter } from "./log.ts";
 
-/** How the values of a metric are made. */
+/** Way in which the values of a metric are computed. */
 type MetricKind = "count" | "usd" | "percentile";
 
 export const METRICS = {
@@ -35,7 +35,7 @@ export interface ExploreQuery {
   readonly metric: Metric;
   /** One or two, all different. */
   readonly by: readonly string[];
-  /** Of each dimension but time, so many values are shown; the others are summed up. */
+  /** Number of values that are shown of each dimension but time; all others are summed up. */
   readonly top: number;
 }
 
@@ -55,7 +55,7 @@ export interface ExploreRow {
 
 export interface Explored {
   readonly rows: readonly ExploreRow[];
-  /** How many values each dimension has. */
+  /** Number of values of each dimension. */
   readonly values: readonly number[];
   /** Whole hours or days. */
   readonly fromMs: number;

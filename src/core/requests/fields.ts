@@ -21,7 +21,7 @@ interface Kinds {
   readonly flag: boolean;
   /** Milliseconds since 1970; ISO 8601 in the API. */
   readonly time: number;
-  /** Null for a request that was not charged; USD in the API. */
+  /** Amount of money; null for a request that was not charged. The API writes USD. */
   readonly amount: NanoUsd | null;
   readonly texts: readonly string[];
   readonly tags: Tags;
@@ -33,9 +33,9 @@ export type FieldKind = keyof Kinds;
 interface FieldOf<Kind extends FieldKind> {
   readonly kind: Kind;
   readonly of: (record: RequestRecord) => Kinds[Kind];
-  /** Its column, where that is not its name in snake case. */
+  /** Column of the database, where that is not the field's name in snake case. */
   readonly column?: string;
-  /** Its name in API, CSV and filters, where that is another. */
+  /** Name of the field in API, CSV and filters, where that differs. */
   readonly api?: string;
   /** The values of this version. Rows of older versions may hold others. */
   readonly values?: readonly string[];
@@ -43,7 +43,7 @@ interface FieldOf<Kind extends FieldKind> {
   readonly about: string;
   /** The API filters by it. `counted`: the counters of request_counts know it; `logged`: only the requests do. */
   readonly filter?: "counted" | "logged";
-  /** Its name in the dashboard, which offers it as a column. Fields without one are shown there in ways of their own. */
+  /** Title of the field as a column of the dashboard, which shows fields without a title in other ways. */
   readonly title?: string;
   readonly isInCsv?: false;
 }

@@ -27,7 +27,7 @@ export interface RequestFilter extends FieldFilter {
   readonly answeredAt?: readonly AnsweredAt[];
   /** A provider that failed it. */
   readonly failedProvider?: string;
-  /** What was charged; requests that were not charged are in no range. */
+  /** Range of charges, which leaves out requests without a charge. */
   readonly cost?: CostRange;
   /** In milliseconds. */
   readonly latency?: NumberRange;
@@ -48,7 +48,7 @@ export interface NumberRange {
   readonly to?: number;
 }
 
-/** What the log can be sorted by: the largest or newest first, or the other way round. */
+/** Sort orders of the log: the largest or newest first, or the other way round. */
 export const REQUEST_SORTS = ["time", "cost", "latency", "tokens"] as const;
 export type RequestSort = (typeof REQUEST_SORTS)[number];
 
@@ -58,7 +58,7 @@ export interface SortedPage extends Page {
   readonly isAscending?: boolean;
 }
 
-/** What all requests of a filter come to. A request that failed saved nothing, so its baseline is its charge. */
+/** Sums over all requests of a filter. A failed request saved nothing, so its baseline is its charge. */
 export interface RequestSums {
   readonly requests: number;
   readonly errors: number;
@@ -86,7 +86,7 @@ export interface StoredRequest {
   readonly sample: StoredSample | null;
 }
 
-/** What the row of the log does not say. */
+/** Details of a request that its row in the log does not have. */
 export interface RequestDetail {
   readonly decision: Decision | null;
   readonly attempts: readonly AttemptRecord[];
@@ -104,11 +104,11 @@ export interface Feedback {
   readonly atMs: number;
 }
 
-/** What an application says of an answer. */
+/** Feedback that an application sent about an answer. */
 export interface AppFeedback {
   /** From 0, useless, to 1, right; null where only a tier is given. */
   readonly score: number | null;
-  /** Where the application says the request belonged. */
+  /** Tier that would have been right, as the application says. */
   readonly tier: Tier | null;
   readonly comment: string | null;
   /** The key that it was sent with. */
@@ -118,9 +118,8 @@ export interface AppFeedback {
 
 /** Feedback with the features of its request. It is kept longer than the request. */
 export interface MarkedRequest {
-  /** That of the request. */
   readonly id: string;
-  /** Where a person says the request belonged, or else an application. */
+  /** Tier that would have been right, as a person says, or else an application. */
   readonly tier: Tier;
   readonly decidedTier: string;
   readonly category: string;
@@ -132,7 +131,7 @@ export interface MarkedRequest {
 export interface LoggedTurn {
   readonly summary: RequestSummary;
   readonly reasoning: string | null;
-  /** As in the decision; null before the first answer, and where the session is named. */
+  /** Thread of the decision; null before the first answer, and for sessions with a name. */
   readonly thread: number | null;
 }
 
@@ -142,11 +141,11 @@ export interface RequestLog {
   sums(filter: RequestFilter): Promise<RequestSums>;
   /** The newest turns of a conversation, oldest first, with the words of their decisions. */
   turns(accountId: string, session: string, limit: number): Promise<readonly LoggedTurn[]>;
-  /** Whether the id of a request of the account begins so. */
+  /** Tells whether any request id of the account begins with this text. */
   hasRequestId(accountId: string, start: string): Promise<boolean>;
   /** By its own id or by its request id, then the newest; null when the account has no such request. */
   find(accountId: string, id: string): Promise<StoredRequest | null>;
-  /** How many requests the filter lets through in each hour or day that has some, oldest first. Whole hours and days. */
+  /** Counts the requests of a filter in each hour or day that has some, oldest first. Covers whole hours and days. */
   histogram(filter: RequestFilter, span: HistogramSpan): Promise<Histogram>;
   /** Keeps the mark with the features of the request, beyond the time the request itself is kept. */
   mark(accountId: string, recordId: string, feedback: Feedback): Promise<void>;
@@ -205,7 +204,7 @@ export interface UsageTotals {
   readonly charge: NanoUsd;
   readonly baseline: NanoUsd;
   readonly latencyMsSum: number;
-  /** How many requests fell into each bucket of LATENCY_BOUNDS_MS, the last being those beyond; empty when not asked for. */
+  /** Number of requests in each bucket of LATENCY_BOUNDS_MS, and last of those beyond; empty when not asked for. */
   readonly latencies: readonly number[];
   readonly firstContents: readonly number[];
   /** This and the next of the same requests: those that had content from a provider. */
@@ -219,7 +218,7 @@ export interface UsageTotals {
 export type AnsweredCounts = Readonly<Record<AnsweredAt | "unknown", number>>;
 
 export interface UsageRow extends UsageTotals {
-  /** Null where there are too many to read each, or some of the requests are deleted. */
+  /** Times of single requests; null where there are too many to read, or some of the requests are deleted. */
   readonly times: UsageTimes | null;
   readonly startMs: number;
   /** The model, tier, key or status; null when not grouped, and for requests that have none. */
@@ -238,9 +237,12 @@ export interface UsageLog {
   ): Promise<readonly KeyUsage[]>;
   /** The days of these keys since that time, which is the beginning of a day; oldest first. */
   ofKeys(accountId: string, keyIds: readonly string[], fromMs: number): Promise<ReadonlyMap<string, readonly KeyDay[]>>;
-  /** What was sent under each profile since that time, which is the beginning of a day; as long as requests are kept. */
+  /** Sums up the use of each profile since that time, which is the beginning of a day; as long as requests are kept. */
   ofProfiles(accountId: string, fromMs: number): Promise<ReadonlyMap<string, ProfileUsage>>;
-  /** How many requests each provider failed, as the rows above are divided; one that two failed is in both. */
+  /**
+   * Counts the requests that each provider failed, divided as the rows above. A request that two providers failed
+   * counts twice.
+   */
   failures(
     query: FailureQuery,
   ): Promise<{ readonly rows: readonly FailureRow[]; readonly fromMs: number; readonly toMs: number }>;
@@ -248,7 +250,7 @@ export interface UsageLog {
 
 export type ProfileUsage = Pick<UsageTotals, "requests" | "charge" | "baseline">;
 
-/** What a key did. */
+/** Sums over the requests of one key. */
 export interface KeyUsage {
   readonly keyId: string;
   readonly requests: number;
@@ -257,7 +259,7 @@ export interface KeyUsage {
   readonly baseline: NanoUsd;
 }
 
-/** What a key did on one day (UTC). */
+/** Sums over the requests of a key on one day (UTC). */
 export interface KeyDay extends Omit<KeyUsage, "keyId"> {
   readonly startMs: number;
 }
@@ -272,7 +274,7 @@ export interface FailureRow {
 
 export interface ToolCallLog {
   ofAccount(accountId: string): Promise<readonly ToolCallTally[]>;
-  /** Of every account that has seen so many calls of a model in a scenario. */
+  /** Returns the tallies of every account that has seen so many calls of a model in a scenario. */
   withAtLeast(calls: number): Promise<readonly ToolCallTally[]>;
   /**
    * All accounts together. Each counts for at most so many calls, by its share of usable ones; those of the account that
@@ -290,7 +292,7 @@ export interface PastRequest {
   readonly decision: Decision;
   /** Numbers that were measured of the request, by name. */
   readonly features: Readonly<Record<string, number>> | null;
-  /** Who answered, what was used and what it came to; null when nobody did. */
+  /** Model that answered, what it used and its charge; null when none answered. */
   readonly answer: { readonly model: string; readonly buckets: TokenBuckets; readonly charge: NanoUsd } | null;
 }
 

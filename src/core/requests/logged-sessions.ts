@@ -11,9 +11,9 @@ export interface LoggedSessionQuery extends Pick<RequestFilter, "accountId" | "f
   readonly states?: readonly SessionState[];
 }
 
-/** What a conversation came to. */
+/** Summary of a conversation. */
 export interface LoggedSession {
-  /** That of its newest request. */
+  /** Id of the newest request. */
   readonly id: string;
   readonly session: string;
   readonly firstMs: number;
@@ -22,7 +22,7 @@ export interface LoggedSession {
   readonly errors: number;
   readonly switches: number;
   readonly escalations: number;
-  /** Those that answered, in the order of their first turn. */
+  /** Models that answered, in the order of their first turn. */
   readonly models: readonly string[];
   readonly hosts: readonly string[];
   readonly users: readonly string[];

@@ -20,7 +20,7 @@ export interface AnswerFigures {
 }
 
 export interface ShadowSample {
-  /** That of the request in the request log. */
+  /** Id of the request in the request log. */
   readonly id: string;
   readonly accountId: string;
   readonly profileId: string;
@@ -32,7 +32,7 @@ export interface ShadowSample {
   readonly verdict: SampleVerdict;
   /** The share of words that both texts have, 0 to 1; null where tool calls were compared. */
   readonly similarity: number | null;
-  /** What the second model said; null unless content is stored. */
+  /** Answer of the second model; null unless content is stored. */
   readonly answer: string | null;
 }
 
@@ -46,7 +46,7 @@ export interface MarkedSample extends Omit<ShadowSample, "accountId" | "answer">
 /** The budget of a profile on one day. */
 interface ShadowDay {
   readonly profileId: string;
-  /** As in 2026-01-31. */
+  /** Date like 2026-01-31. */
   readonly day: string;
 }
 
@@ -55,12 +55,12 @@ export interface OutcomeStore {
   take(day: ShadowDay, amount: NanoUsd, limit: NanoUsd): Promise<boolean>;
   /** Replaces what was taken by what it came to. */
   settle(day: ShadowDay, taken: NanoUsd, cost: NanoUsd): Promise<void>;
-  /** What was counted against a day, by profile. */
+  /** Returns the money that was counted against a day, by profile. */
   spentOn(day: string): Promise<ReadonlyMap<string, NanoUsd>>;
   add(sample: ShadowSample): Promise<void>;
   /** The newest samples of the account since then. */
   samples(accountId: string, fromMs: number, limit: number): Promise<readonly MarkedSample[]>;
 }
 
-/** What a second model said to the same request, compared with what was delivered. */
+/** Answer of a second model to the same request, compared with the delivered answer. */
 export type StoredSample = Pick<ShadowSample, "second" | "verdict" | "similarity" | "answer">;

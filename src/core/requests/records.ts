@@ -11,23 +11,23 @@ import { timeInBase36 } from "./time-text.ts";
 export interface AttemptRecord {
   readonly model: string;
   readonly provider: string;
-  /** Which of the provider's keys; absent where there are not several. */
+  /** Names the key that was used; absent where the provider has only one. */
   readonly keyId?: string;
   /** From the beginning of the request. */
   readonly startMs: number;
   readonly durationMs: number;
   readonly outcome: "answered" | "failed" | "client-gone";
   readonly status: number | null;
-  /** What kind of failure it was; null for an answer. */
+  /** Name of the kind of failure; null for an answer. */
   readonly failure: string | null;
   /** The provider's own words about it; where they may repeat the prompt, kept only with content. */
   readonly reason: string | null;
   readonly droppedFields: readonly string[];
-  /** What conversion changed or left out for this model, in words. */
+  /** Descriptions of fields that conversion changed or left out for this model. */
   readonly conversions: readonly string[];
 }
 
-/** What an answer came to, enough to compute it again. */
+/** Usage and prices of an answer, enough to compute its cost again. */
 export interface CostRecord {
   readonly buckets: TokenBuckets;
   readonly isEstimated: boolean;
@@ -58,22 +58,22 @@ export interface ContentRecord {
   readonly isAnswerCut: boolean;
 }
 
-/** As it is written: with the text of this turn alone, which is what is searched. */
+/** Content as it is stored, with the text of this turn alone, which searches look at. */
 export interface NewContent extends ContentRecord {
   readonly prompt: string;
   /** The beginning of what was asked. */
   readonly preview: string;
 }
 
-/** As they are read back: groups become `group.name`, zeros are left out. */
+/** Measures of a request as they are read back: groups become `group.name`, zeros are left out. */
 export type Features = Readonly<Record<string, number>>;
 
-/** What callers label a request with, by name. */
+/** Labels that callers give a request, by name. */
 export type Tags = Readonly<Record<string, string>>;
 
 export const NO_TAGS: Tags = Object.freeze({});
 
-/** What a request says about whom and what it is for. */
+/** Labels of a request that name its user and its purpose. */
 export interface RequestLabels {
   /** The caller's own end user; null when it names none. */
   readonly user: string | null;
@@ -82,7 +82,7 @@ export interface RequestLabels {
 
 export interface RequestRecord extends RequestLabels {
   readonly id: string;
-  /** As in X-Request-Id; a caller may use one twice. */
+  /** Value of X-Request-Id, which a caller may use twice. */
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
@@ -92,7 +92,7 @@ export interface RequestRecord extends RequestLabels {
   readonly route: string;
   readonly status: number;
   readonly errorCode: string | null;
-  /** What the client was told; null for a response, and where it may quote what is not kept. */
+  /** Message that the client got; null for a response, and where the message may quote text that is not kept. */
   readonly errorMessage: string | null;
   readonly isStream: boolean;
   readonly decision: Decision | null;
@@ -100,7 +100,7 @@ export interface RequestRecord extends RequestLabels {
   readonly answeredBy: { readonly model: string; readonly provider: string } | null;
   /** Another model answered than the one selected. */
   readonly isFallback: boolean;
-  /** As in the report of the call. */
+  /** Overhead as the report of the call has it. */
   readonly overheadMs: number | null;
   readonly hold: NanoUsd | null;
   readonly cost: CostRecord | null;
@@ -129,14 +129,14 @@ export function recordTimeOf(id: string): number | null {
   return /^r[0-9a-z]{9}/.test(id) ? Number.parseInt(digits, 36) : null;
 }
 
-/** Whether the request counts as failed: rejected, unanswered, or interrupted by a provider or by us. */
+/** Tells whether the request counts as failed: rejected, unanswered, or interrupted by a provider or by us. */
 export function isFailed({ status, ending }: Pick<RequestRecord, "status" | "ending">): boolean {
   return status >= 400 || ending === "provider-broke" || ending === "gateway-broke";
 }
 
 /**
- * Whether more than the prompt decided: a floor or a ceiling, an ability that a tier lacks, money, an open tool call, a
- * model that is cooling down, or that the first choice failed.
+ * Tells whether more than the prompt decided: a floor or a ceiling, an ability that a tier lacks, money, an open tool
+ * call, a model that is cooling down, or a failure of the first choice.
  */
 export function isAdjusted({ isFallback, decision }: Pick<RequestRecord, "isFallback" | "decision">): boolean {
   return isFallback || (decision?.adjustments?.length ?? 0) > 0;
@@ -147,18 +147,21 @@ export function tokensOf(buckets: TokenBuckets | null): number {
   return buckets === null ? 0 : promptTokens(buckets) + buckets.output;
 }
 
-/** Which attempt brought the response; `none`: every one failed. */
+/** Attempts that can bring the response; `none`: every one failed. */
 export const ANSWERED_AT = ["first", "second", "later", "none"] as const;
 export type AnsweredAt = (typeof ANSWERED_AT)[number];
 
 interface AttemptSummary {
   readonly attempts: number;
-  /** Null when nobody answered. */
+  /** Model that answered; null when none did. */
   readonly model: string | null;
   readonly status: number;
 }
 
-/** Null where no provider was asked, it rejected the request as wrong, or the client disconnected before a response. */
+/**
+ * Returns null where no provider was asked, a provider rejected the request as wrong, or the client disconnected before
+ * a response.
+ */
 export function answeredAtOf({ attempts, model, status }: AttemptSummary): AnsweredAt | null {
   if (model === null) return attempts > 0 && status >= 500 ? "none" : null;
   if (attempts <= 1) return "first";
@@ -185,7 +188,7 @@ export function failedProvidersOf(
   return [...new Set(failed.map(({ provider }) => provider))];
 }
 
-/** Of one account, per model and scenario; old calls fade as new ones come. */
+/** Counts of one account, per model and scenario; old calls fade as new ones come. */
 export interface ToolCallTally extends ToolCallCheck {
   readonly accountId: string;
   readonly model: string;

@@ -3,13 +3,13 @@
 
 type WriteTime = (ms: number) => string;
 
-/** As `ms.toString(36)` of whole milliseconds since 1970. */
+/** Writes whole milliseconds since 1970 like `ms.toString(36)`. */
 export const timeInBase36 = createTimeWriter(36, 2, (head) => head.toString(36));
 
-/** As `ms.toString(16)`. */
+/** Writes whole milliseconds since 1970 like `ms.toString(16)`. */
 export const timeInHex = createTimeWriter(16, 3, (head) => head.toString(16));
 
-/** As `toISOString` writes a date. */
+/** Writes a time as `toISOString` does. */
 export const isoTime = createTimeWriter(10, 3, (head) => new Date(head * 1000).toISOString().slice(0, -4), "Z");
 
 /** `writeHead` gets the time without its last digits. */

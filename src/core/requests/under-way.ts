@@ -1,7 +1,7 @@
 // Requests that are under way, for anyone who has to visit them. Not a Set, which links each table that it has outgrown to
 // the next. Once one of those is old, the garbage collector keeps every request that was in any later one.
 
-/** Where an item is; to be kept for its removal. */
+/** Place of an item, which is kept for the item's removal. */
 export interface UnderWayPlace<Item> {
   readonly item: Item;
   /** -1 when it was removed. */

@@ -4,23 +4,23 @@
 import type { RequestSummary } from "./fields.ts";
 import type { NewContent, RequestRecord, ToolCallCheck } from "./records.ts";
 
-/** What is written of a record. It shares no object with the request that it was made of, but for its content. */
+/** Part of a record that is written. Only `content` shares objects with the request of the record. */
 export interface WaitingRecord {
   readonly accountId: string;
   readonly summary: RequestSummary;
-  /** As JSON in UTF-8: bytes lie outside the heap. */
+  /** JSON in UTF-8, because bytes lie outside the heap. */
   readonly detail: Uint8Array;
   readonly toolCalls: ToolCallCheck | null;
   readonly content: NewContent | null;
 }
 
-/** As much of it as the live log shows. */
+/** Part of a record that the live log shows. */
 export type WrittenRecord = Pick<WaitingRecord, "accountId" | "summary">;
 
 /** Records that are written together. It keeps them as they are written, in little memory. */
 export interface RecordBatch {
   readonly count: number;
-  /** Of those that have some. */
+  /** Contents of the records that have some. */
   readonly contents: readonly NewContent[];
   /** Either all or, where it throws, none of them. Some together take less room than one by one. */
   add(records: readonly WaitingRecord[]): void;

@@ -7,7 +7,7 @@ export type JsonItem = Readonly<Record<string, unknown>>;
 /** Ids that every store can keep and find. */
 const ID = /^[\x21-\x7e]{1,256}$/;
 
-/** Whether anything can be stored under this id. PostgreSQL fails on some others. */
+/** Tells whether anything can be stored under this id. PostgreSQL fails on some others. */
 export function isId(id: unknown): id is string {
   return typeof id === "string" && ID.test(id);
 }
@@ -30,11 +30,11 @@ export interface StoredResponse extends OwnedId {
   readonly content: ResponseContent;
 }
 
-/** What is sealed. */
+/** Part of a response that is stored sealed. */
 export interface ResponseContent {
-  /** Its own input, without what came before. Each item has an id. */
+  /** Input of this response alone, without earlier turns. Each item has an id. */
   readonly input: readonly JsonItem[];
-  /** As the client got it, and with encrypted reasoning. */
+  /** Response that the client got, always with encrypted reasoning. */
   readonly response: JsonItem;
   /** The stream as it was sent, for background responses that stream; null for others. */
   readonly events: string | null;
@@ -78,7 +78,7 @@ export interface ResponseStore {
 
 /** Work on all accounts at once, for the process that keeps the tables small. */
 export interface ResponseUpkeepStore {
-  /** Those of this process that are in progress no more, among the given ones. */
+  /** Returns the given responses of this process that are no longer in progress. */
   stopped(names: readonly OwnedId[]): Promise<readonly OwnedId[]>;
   /** Marks as failed what is in progress in no process that is known. The ledger's upkeep forgets those that died. */
   failAbandoned(): Promise<number>;

@@ -66,7 +66,7 @@ export function cacheMark({ cache_control: mark }: JsonObject): JsonObject {
   return isObject(mark) ? { cache_control: mark } : {};
 }
 
-// Why an answer ended, in the words of both formats.
+// Reasons for the end of an answer, in the words of both formats.
 
 /** From chat-completions to the Messages format. */
 const STOP_REASONS: Readonly<Record<string, string>> = {

@@ -83,7 +83,7 @@ function adaptTurn(turn: Turn, rules: Rules): Turn | null {
 
 function adaptSystem(turn: Turn, isFit: boolean, { dialect, conversion }: Rules): Turn {
   const takes = dialect.takesSystemInMiddle;
-  // Where the model's own rules are not known, the client's word is taken for it.
+  // The client is trusted where the model's own rules are not known.
   if (takes === undefined || (takes && isFit)) return turn;
   conversion.note("turned a system message among the messages into a reminder: the model takes none there");
   const texts = blocksOf(turn.content).filter((block) => block.type === "text");

@@ -25,7 +25,7 @@ export function adaptConfig(body: JsonObject, outgoing: Outgoing, conversion: Co
     conversion.note(`dropped '${CONFIG}${field}': the model refuses it`);
   }
   if (isObject(value.thinkingConfig)) adaptThinking(value, camelFields(value.thinkingConfig), outgoing, conversion);
-  // Of a field in both spellings only the one that was read may go out: the provider might take the other.
+  // A field may come in both spellings. Only the one that was read goes out: the provider might take the other.
   const hasTwins = Object.keys(sent).length !== Object.keys(given).length;
   return isSame(given, value) && !hasTwins ? null : value;
 }

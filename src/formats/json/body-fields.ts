@@ -44,7 +44,7 @@ export function parseFields(
   if (!isWorthIt) return null;
   // The frame has every name, so an assignment to `__proto__` means nothing else.
   const body = parseText(frameOf(scanned)) as Record<string, unknown>;
-  // Of a repeated field the last value stays, as in JSON.parse.
+  // A repeated field keeps its last value, as in JSON.parse.
   for (const { field, left } of values) {
     const source = bytes.subarray(field.valueStart, field.end);
     const parse = (): unknown =>

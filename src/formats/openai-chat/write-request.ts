@@ -49,7 +49,7 @@ export function mayLeaveOut(field: string, { body, chat, isNative }: SentRequest
   // In a stream we ask for usage ourselves, so this one can be refused although the client never sent it.
   if (field === "stream_options") return chat.isStream;
   if (field === CACHE_KEY) return true;
-  // What was converted may have fields that the client never wrote.
+  // A converted request may have fields that the client never wrote.
   return (!isNative || body[field] !== undefined) && !ESSENTIAL_FIELDS.has(field);
 }
 

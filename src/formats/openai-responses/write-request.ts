@@ -112,7 +112,7 @@ function renamed(body: JsonObject, { dialect }: HostedModel): JsonObject {
   return Object.fromEntries(entries) as JsonObject;
 }
 
-// What changes of a client's own request; null for what can go as it is.
+// Changes to a client's own request; null for a field that can go as it is.
 
 /** Asks for sealed reasoning, so that a stored response is of use in a later turn: the provider stores nothing. */
 function adaptInclude(body: JsonObject, { capabilities }: HostedModel): readonly unknown[] | null {
@@ -152,7 +152,7 @@ function isUsable({ encrypted_content: sealed }: Item, takesPlain: boolean): boo
   return !isSealed(sealed);
 }
 
-// What a request still asks for when a field of it is left out.
+// Values that a request still asks for when the field is left out.
 
 /** Fields that the gateway adds, or writes for a wish that can go unfulfilled. */
 const WRITTEN_BY_US: ReadonlySet<string> = new Set(["include", "store", "reasoning", "max_output_tokens"]);

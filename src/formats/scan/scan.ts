@@ -1,6 +1,6 @@
 // JSON objects as bytes: finds the top-level fields, so that a few can be changed without parsing and writing the rest.
-// It also limits depth and size, which must happen before JSON.parse. The bytes are read by a scanner in WebAssembly, piece
-// by piece in the same memory: a text made of them would take longer to get than to scan.
+// The scan also limits depth and size, which must happen before JSON.parse. A scanner in WebAssembly reads the bytes
+// piece by piece in the same memory: a text made of them would take longer to get than to scan.
 
 import { CODE_WITHOUT_SIMD, SCANNER_CODE } from "./scanner-code.ts";
 
@@ -134,7 +134,7 @@ export function scanObject(
     from += PIECE_BYTES;
     // The scanner cannot see what stands half in one piece and half in the next.
     if (from < bytes.length) isHourCut ||= bytes.toString("latin1", from - 3, from + 3).includes(HOUR_TEXT);
-    // What was left out is in the summary of the next piece, if only of an empty one.
+    // The summary of the next piece, even of an empty one, has the part that was left out.
   } while (state === TOOLS_BEGIN || (from < bytes.length && state !== ENDED));
   if (summary[IS_OBJECT] !== 1) return { state: "not-object" };
   const flags = summary[FLAGS] as number;

@@ -97,7 +97,7 @@ interface Way {
   readonly keyId: string | undefined;
 }
 
-/** Its provider asked for a short pause, so it is tried again when no healthy model is left. */
+/** Model whose provider asked for a short pause, so it is tried again when no healthy model is left. */
 interface PausedModel extends Way {
   readonly dueAtMs: number;
 }

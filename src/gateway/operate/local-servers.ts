@@ -8,7 +8,7 @@ import { type LocalProvider, newModelId } from "../../versions/adoption.ts";
 import * as TEXT from "../text.ts";
 
 export interface KnownModel extends FoundModel {
-  /** Its id in the catalogue; null when it is not there. */
+  /** Id of the model in the catalogue; null when the catalogue lacks it. */
   readonly model: string | null;
 }
 

@@ -31,7 +31,7 @@ export interface Expanded extends ParsedBody {
 
 type ExpandServices = Pick<StateServices, "form" | "responses" | "conversations" | "compactions" | "conversationBytes">;
 
-/** Whose request it is, and what it says about state. */
+/** Account of a request, and the fields of the request that refer to stored state. */
 export interface Continuation {
   readonly accountId: string;
   readonly fields: Pick<StateFields, "previousId" | "conversationId">;

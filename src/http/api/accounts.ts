@@ -11,7 +11,7 @@ import { type ApiRoute, get, patch, post } from "./route.ts";
 export const AccountSchema = named("Account", {
   id: AnyText,
   name: AnyText,
-  // Null: the account follows the gateway's setting.
+  // The mode of the account; null follows the gateway's setting.
   billingMode: nullable(listed(BILLING_MODES)),
   createdAt: Time,
 });

@@ -109,7 +109,7 @@ async function movementOf({ request, body }: ApiCall<typeof TopUpSchema>, edge: 
   return { accountId, amountUsd: typeof amountUsd === "number" ? decimalText(amountUsd) : amountUsd, note, ...who };
 }
 
-/** Null when the header is absent; then the same call twice counts twice. */
+/** Returns null when the header is absent; then the same call twice counts twice. */
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return null;

@@ -32,7 +32,7 @@ const FoundModelSchema = named("FoundModel", {
   context: nullable(Integer),
   capabilities: Type.Array(Type.Enum([...CAPABILITIES, ...ENDPOINTS])),
   note: nullable(AnyText),
-  // Its id in the catalogue.
+  // The id of the model in the catalogue.
   model: nullable(AnyText),
 });
 

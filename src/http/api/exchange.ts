@@ -87,12 +87,12 @@ export function idOf(request: FastifyRequest, what: string): string {
   throw missing(what, id);
 }
 
-/** Whether a request came without a body, where that is as good as `{}`. */
+/** Tells whether a request came without a body, for endpoints that then take `{}`. */
 export function hasNoBody(request: FastifyRequest): boolean {
   return bodyOf(request).length === 0;
 }
 
-/** What an id can be made of. */
+/** Characters of ids. */
 export const PLAIN_ID = /^[\w.-]{1,200}$/;
 
 export function missing(what: string, id: string): GatewayError {

@@ -24,7 +24,7 @@ import { checkRange, DEFAULT_RANGE_MS, filterOf, filters, timeOf } from "./reque
 import { type ApiRoute, get, sentAs } from "./route.ts";
 
 const METRIC_NAMES = Object.keys(METRICS) as readonly Metric[];
-/** As many as a chart can tell apart several times over. */
+/** Limit of values, which is several times what a chart can tell apart. */
 const TOP_MAX = 50;
 const TOP_DEFAULT = 10;
 const FORMATS = ["json", "csv"] as const;
@@ -46,7 +46,7 @@ export const ExploreSchema = named("Explore", {
   next: Type.Null(),
   metric: listed(METRIC_NAMES),
   by: Type.Array(AnyText),
-  // How many values each dimension has, those in `other` included.
+  // The number of values of each dimension, with those in `other`.
   values: Type.Array(Integer),
   from: Time,
   to: Time,

@@ -44,12 +44,12 @@ const keyFields = {
   status: listed(KEY_STATUSES),
   // The id of the saved profile that is applied to its requests.
   profile: nullable(AnyText),
-  // Null: the limit of the server applies.
+  // The key's own limit; null where the limit of the server applies.
   requestsPerMinute: nullable(Integer),
   spendLimitUsd: nullable(AnyText),
   spendReset: listed(SPEND_RESETS, { description: RESETS }),
   spentUsd: nullable(Type.String({ description: "Of the limit, since it was last reset; null without one." })),
-  // Null: everything since the key has a limit.
+  // The time from which spend counts; null counts everything since the key has a limit.
   spentSince: nullable(Time),
   spendResetsAt: nullable(Time),
   expiresAt: nullable(Time),
@@ -109,7 +109,7 @@ export const CreatedKeySchema = named("CreatedKey", { ...keyFields, key: Type.St
 
 /** More than one process can serve; a larger number is a typing error. */
 const REQUESTS_PER_MINUTE_MAX = 1_000_000;
-/** Null removes a limit. Left out, it stays as it is or, for a new key, is not set. */
+/** Limits of a key. Null removes a limit. A limit that is left out stays as it is or, for a new key, is not set. */
 const limits = {
   profile: optional(AnyText),
   requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: REQUESTS_PER_MINUTE_MAX })),
@@ -122,7 +122,7 @@ const KeyChangeSchema = strict("KeyChange", { name: Type.Optional(Name), ...limi
 
 /** Thirty days: longer, and the old key is simply a second key. */
 const GRACE_HOURS_MAX = 30 * 24;
-/** How long the old key keeps working beside the new one. */
+/** Time for which the old key keeps working beside the new one. */
 const RotationSchema = strict("Rotation", {
   graceHours: Type.Optional(Type.Number({ minimum: 0, maximum: GRACE_HOURS_MAX, default: 0 })),
 });
@@ -260,7 +260,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
-/** What the query asks for. */
+/** Reads the search for keys from the query. */
 function searchOf(request: FastifyRequest, nowMs: number): KeySearch {
   const given = queryOf(request, "q") ?? "";
   const text = given.trim();

@@ -119,7 +119,7 @@ function lineWriter(request: FastifyRequest): (line: LedgerLine) => WrittenEntry
     writeLine({ ...line, transaction: { ...line.transaction, actor: line.transaction.actor && "operator" } });
 }
 
-/** Null does not narrow. */
+/** Reads kind and month from the query; null selects all. */
 function narrowingOf(request: FastifyRequest): { kind: TransactionKind | null; month: string | null } {
   const [kind, month] = [queryOf(request, "kind"), queryOf(request, "month")];
   if (month !== null) checkMonth("month", month);

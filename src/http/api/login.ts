@@ -48,9 +48,9 @@ export const SessionSchema = named("Session", {
   // True where the dashboard can only look.
   readOnly: Flag,
   version: AnyText,
-  // What every command on the server begins with, such as `npm start --` in a clone.
+  // The beginning of every command on the server, such as `npm start --` in a clone.
   commandPrefix: AnyText,
-  // What a key without a limit of its own may send; null unless signed in.
+  // The limit of a key without one of its own; null unless signed in.
   requestsPerMinute: nullable(Integer),
   // For operators: the address of a proxy that is not in `server.trustedProxies`.
   untrustedProxy: nullable(AnyText),
@@ -59,7 +59,7 @@ export const SessionSchema = named("Session", {
 /** More than any e-mail, password or token has, and little enough to look at. */
 const TEXT_MAX = 4096;
 const BoundedText = Type.String({ maxLength: TEXT_MAX });
-/** How long a password must be is checked where passwords are kept (accounts/passwords.ts). */
+/** Bounds are documented only: accounts/passwords.ts checks the length of passwords. */
 const NewPassword = Type.String({
   maxLength: TEXT_MAX,
   [DOCUMENTED]: { minLength: 12, maxLength: 1024, format: "password" },
@@ -68,13 +68,13 @@ const NewPassword = Type.String({
 const CredentialsSchema = strict("Credentials", { email: BoundedText, password: BoundedText });
 const PasswordChangeSchema = strict("PasswordChange", { current: BoundedText, next: NewPassword });
 const SetUpSchema = strict("SetUp", { token: BoundedText, email: Email, password: NewPassword });
-/** What the page of an invitation says. Only who was sent the link has the token. */
+/** Contents of an invitation's page, for the holder of the token: only the invited person was sent a link with it. */
 export const InvitedSchema = named("Invited", {
   email: AnyText,
   role: listed(USER_ROLES),
   // The name of the account that they join.
   account: AnyText,
-  // Null for a link made by the admin token or a command.
+  // The sender; null for a link made by the admin token or a command.
   invitedBy: nullable(AnyText),
   expiresAt: Time,
 });

@@ -35,7 +35,7 @@ const Chains = Type.Array(
   { description: "The position of the model in each fallback chain, as configured: 1 is tried first." },
 );
 
-/** How many tool calls there were, and how many of them could be used. */
+/** Counts of tool calls: all of them, and those that passed each check. */
 export const toolCallFields = { calls: Integer, parsed: Integer, known: Integer, valid: Integer };
 
 /** One row for each scenario that the account has calls in, or whose score others have lowered. */
@@ -66,11 +66,11 @@ const CatalogHost = Type.Object({
   priceSource: AnyText,
   region: nullable(AnyText),
   dataPolicy: nullable(AnyText),
-  // When and where region and data policy were read; null where the operator wrote them or nothing is known.
+  // Date and source of region and data policy; null where the operator wrote them or nothing is known.
   policyAsOf: nullable(AnyText),
   policySource: nullable(AnyText),
   health: ModelHealthSchema,
-  // As observed of late; null where it was not.
+  // Recent observations; null where there are none.
   firstTokenMs: nullable(Type.Number()),
   tokensPerSecond: nullable(Type.Number()),
 });
@@ -92,7 +92,7 @@ export const CatalogModelSchema = named("CatalogModel", {
   health: ModelHealthSchema,
   hosts: Type.Array(CatalogHost, { description: "All hosts of the model, those that can be called first." }),
   toolCalls: ModelToolCalls,
-  // What was set of it at run time, and where the file has it.
+  // The part of the model that was set at run time, and the place in the file that sets the model.
   configured: nullable(AnyObject),
   locked: nullable(LockSchema),
 });
@@ -121,7 +121,7 @@ export const MODEL_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
-/** What depends on the account or on the run-time configuration. */
+/** Fields that depend on the account or on the run-time configuration. */
 type Own = "toolCalls" | "configured" | "locked";
 
 /** Everything else about the model. */

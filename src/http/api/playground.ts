@@ -135,7 +135,7 @@ async function readQuestion(request: FastifyRequest, edge: OperatorContext): Pro
   return { body: { ...question, prompt: body.prompt ?? promptOf(body) }, caller: playgroundCaller(accountId, bound) };
 }
 
-/** Null asks for no profile. */
+/** Finds a saved profile; null asks for no profile. */
 async function savedProfile(id: string | null, accountId: string, edge: OperatorContext): Promise<Profile | null> {
   if (id === null) return null;
   const saved = await edge.profiles.get(accountId, id);

@@ -86,7 +86,10 @@ export const ListedProfileSchema = named("ListedProfile", {
   ),
 });
 
-/** Where the keys of a deleted profile go: another profile, or `none` for no profile. Left out, they keep the deleted one. */
+/**
+ * Destination of a deleted profile's keys: another profile, or `none` for no profile. Left out, they keep the deleted
+ * one.
+ */
 const keysTo = query(
   "keysTo",
   Type.String({ pattern: PLAIN_ID.source }),

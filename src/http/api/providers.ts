@@ -64,10 +64,10 @@ export const ProviderSchema = named("Provider", {
   kind: AnyText,
   baseUrl: AnyText,
   timeouts: Type.Unsafe<Timeouts>({ type: "object" }),
-  // Where it answers and what becomes of the content, as its pages say; null where that is not known.
+  // The place where the provider answers and its treatment of content, as its pages say; null where unknown.
   region: nullable(AnyText),
   dataPolicy: nullable(AnyText),
-  // Why no request can reach it, and what to do.
+  // The reason why no request can reach the provider, and what to do.
   problem: nullable(AnyText),
   hasKey: Type.Boolean({ description: "False where calls carry neither a key nor a header of the configuration." }),
   health: nullable(HealthSchema),
@@ -78,9 +78,9 @@ export const ProviderSchema = named("Provider", {
       "Each key where the provider has several. The id is that of the stored key, the one that the file gives it, or a hash.",
   }),
   models: Type.Array(Type.Object({ id: AnyText, ...modelHealthFields })),
-  // What was set of it at run time. Keys show their last four characters, and who set them when.
+  // The part of the provider that was set at run time. Keys show their last four characters, and who set them when.
   configured: nullable(AnyObject),
-  // Where the file or the environment has it; null where everything of it can be changed at run time.
+  // The place in the file or the environment that sets the provider; null where all of it can change at run time.
   locked: nullable(LockSchema),
 });
 
@@ -102,12 +102,12 @@ export const ProviderTestedSchema = named("ProviderTested", {
   model: nullable(AnyText),
   status: nullable(Integer),
   durationMs: Integer,
-  // What the provider bills for the answer; null where nothing is known of it.
+  // The amount that the provider bills for the answer; null where unknown.
   costUsd: nullable(AnyText),
-  // What is wrong and what to do about it, in words.
+  // The problem, and what to do about it.
   problem: nullable(AnyText),
   fix: nullable(AnyText),
-  // What it lists, where a draft has no model that could be asked.
+  // The models that the provider lists, where a draft has no model that could be asked.
   models: nullable(
     Type.Array(
       Type.Object({
@@ -185,7 +185,7 @@ async function testedBy(request: FastifyRequest, id: string, { draft, edge }: Te
 
 interface TestTarget {
   readonly provider: Provider;
-  /** Null where a draft has no model that could be asked. */
+  /** Catalogue for the test; null where a draft has no model that could be asked. */
   readonly catalog: Catalog | null;
 }
 
@@ -235,7 +235,7 @@ function writeProviders({ catalog, health }: Services, versions: Versions): read
   });
 }
 
-/** What was set of a provider or model at run time. */
+/** Returns the part of a provider or model that was set at run time. */
 export function entryShown(document: Overlay, section: "providers" | "models", id: string): JsonMap | null {
   const entry = entryAt(document, section, id);
   return isJsonMap(entry) ? entry : null;

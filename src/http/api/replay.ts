@@ -91,7 +91,7 @@ const DraftQuestionSchema = strict("DraftQuestion", {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: DRAFT_LIMIT_MAX, default: LIMIT_DEFAULT })),
 });
 
-/** Where a request went, and what it cost there. */
+/** Model that a request went to, with its tier and cost. */
 const Side = Type.Object({ tier: listed(TIERS), model: AnyText, costUsd: nullable(AnyText) });
 /** Only requests that would move are listed. */
 const Change = Type.Object({

@@ -26,9 +26,9 @@ import * as TEXT from "../text.ts";
 import { account } from "./exchange.ts";
 
 /**
- * Who may call. `account`: anyone who is signed in or brings the admin token, about one account. `anyone` and
- * `ownLogin` are for people who are about to sign in, or who change how they do. Pages of other sites may not call
- * those, because signing somebody in as somebody else is an attack too.
+ * Callers that a route allows. `account`: anyone who is signed in or brings the admin token, about one account.
+ * `anyone` and `ownLogin` are for people who are about to sign in, or who change how they do. Pages of other sites may
+ * not call those, because signing somebody in as somebody else is an attack too.
  */
 type Access = "anyone" | "ownLogin" | "account" | "operator";
 
@@ -60,10 +60,10 @@ interface RouteContract<Body extends TSchema, Response> {
   /** Besides those of the path, and `account` where the call is about an account. */
   readonly parameters?: readonly Parameter[];
   readonly body?: Body;
-  /** Whether the handler takes a request without one. */
+  /** Says that the handler takes a request without a body. */
   readonly isBodyOptional?: boolean;
   readonly example?: object;
-  /** Whether the body may be as large as a request to /v1. */
+  /** Says that the body may be as large as a request to /v1. */
   readonly isLarge?: boolean;
   /** Left out: 200 with a response, and 204 without one. */
   readonly status?: number;

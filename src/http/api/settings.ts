@@ -24,7 +24,7 @@ const OptionSchema = named("Option", {
   help: AnyText,
 });
 
-/** What the process runs with, for the page that answers "which setting is active?". */
+/** Settings that the process runs with, for the page that answers "which setting is active?". */
 export const SettingsSchema = named("Settings", {
   version: AnyText,
   node: AnyText,

@@ -54,7 +54,7 @@ const Overhead = Type.Object({
 /** One row of totals: a step of time, a group, or both. */
 export const UsageSchema = Type.Object({
   start: Time,
-  // Null when rows are not grouped, and for requests that have no such thing.
+  // The group of the row; null when rows are not grouped, and for requests without such a value.
   group: nullable(AnyText),
   requests: Integer,
   errors: Integer,
@@ -206,7 +206,7 @@ function writeOverhead({ overheads, overheadMsSum, firstContentMsSum }: UsageRow
   };
 }
 
-/** Of the times themselves where they were read, else of their counts by bucket. */
+/** Computes percentiles from the times where they were read, or else from the counts by bucket. */
 function writePercentiles(timesMs: readonly number[] | undefined, counts: readonly number[]): Percentiles {
   const at = (share: number): number | null =>
     timesMs === undefined ? estimatedPercentileMs(counts, share) : percentileMs(timesMs, share);

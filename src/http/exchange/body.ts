@@ -23,7 +23,7 @@ declare module "fastify" {
     receiving: UnderWayPlace<ReceivedBody> | null;
     /** Resolves when what goes on after its response is done; null where nothing does. */
     outlives: Promise<void> | null;
-    /** Whose request it is, once its key is verified; null outside of /v1. */
+    /** Caller of the request, once its key is verified; null outside of /v1. */
     caller: Caller | null;
   }
 }

@@ -1,7 +1,7 @@
 // Identity on /api: the admin token, or a signed-in user by cookie. One place for both, and for what each may do.
 
 import { createHash, timingSafeEqual } from "node:crypto";
-// Its types are those of cookies on requests and replies.
+// The import adds the types of cookies on requests and replies.
 import type {} from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { DEVICE_MAX_MS } from "../../accounts/devices.ts";

@@ -22,12 +22,12 @@ interface RequestLine {
 
 export interface RequestFormats {
   readonly routes: readonly ServedRoute[];
-  /** What is said of the formats' clients: one row for each kind of client, with all of its routes. */
+  /** Descriptions of the formats' clients: one row for each kind of client, with all of its routes. */
   readonly clients: readonly Clients[];
   /** The paths under which clients list models, with the first format that does so there. */
   readonly modelLists: ReadonlyMap<string, CallFormat>;
   named(name: FormatName): CallFormat;
-  /** Whether a path is for clients with an API key. */
+  /** Tells whether a path is for clients with an API key. */
   isClientPath(url: string): boolean;
   /** The format a request speaks, and in which it is answered. */
   of(request: RequestLine): ClientEnd;

@@ -30,7 +30,10 @@ export function requestIdHeaders(id: string, { habits }: Pick<ClientEnd, "habits
   return requestIdHeader === null ? { "x-request-id": id } : { "x-request-id": id, [requestIdHeader]: id };
 }
 
-/** It begins with the time, so that the log's index of ids grows at its end: elsewhere each record would write a page. */
+/**
+ * Returns an id that begins with the time, so that the log's index of ids grows at its end. Random ids would write a
+ * page for each record.
+ */
 export function newRequestId(): string {
   const time = timeInHex(Date.now()).padStart(TIME_DIGITS, "0");
   return `req_${time}${randomHex(RANDOM_BYTES).slice(-RANDOM_DIGITS)}`;

@@ -11,7 +11,7 @@ import { randomRetryAfterSeconds } from "./rejection.ts";
 
 const policy = OVERLOAD_POLICY.bodies;
 
-/** Whose limit leaves no room. */
+/** Limit that leaves no room: that of all bodies, or that of the key. */
 type Obstacle = "bodies" | "key_bodies";
 
 interface WaitingBody {

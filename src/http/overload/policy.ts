@@ -83,7 +83,7 @@ export const OVERLOAD_POLICY = {
   bodies: {
     /** Part of the memory that request bodies may take up. Each may be there four times: bytes, text, values, copy to send. */
     memoryRatio: 0.125,
-    /** They take up at most this part of the JavaScript heap, which holds text and values. */
+    /** Bodies take up at most this part of the JavaScript heap, which holds text and values. */
     heapRatio: 0.25,
     /** Part of the budget that one key may use. */
     keyRatio: 0.5,

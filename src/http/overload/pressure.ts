@@ -10,7 +10,7 @@ const policy = OVERLOAD_POLICY.pressure;
 export type PressureReason = "event_loop" | "memory";
 
 export interface Pressure {
-  /** Why no more work should be taken on at this moment; null when there is no reason. */
+  /** Returns why the process should take on no more work now; null when nothing speaks against it. */
   reason(): PressureReason | null;
   close(): void;
 }
@@ -37,7 +37,7 @@ export function createPressure(limits: PressureLimits, gauges: Gauges = createGa
     everyMs: policy.tickMs,
     onWake() {
       lateness.expectTick();
-      // It may have been freed or used up meanwhile.
+      // Memory may have been freed or used up meanwhile.
       measureMemory();
     },
     onTick() {

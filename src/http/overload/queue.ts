@@ -22,7 +22,7 @@ export interface RequestQueue {
 }
 
 interface WaitingRequest {
-  /** Who sent it, as far as that is known before its key is verified. */
+  /** Sender of the request, as far as it is known before the key is verified. */
   readonly client: string;
   isDisconnected(): boolean;
   start(waitedMs: number): void;

@@ -114,7 +114,7 @@ export async function send(answer: Answer, reply: FastifyReply, { settings }: Ca
   if (answer.bytes.length > SMALL_BYTES) cutWhenUnread(reply.raw, writeStallMs);
 }
 
-/** As text, a short body is written together with the head: two parts would take the socket twice as long. */
+/** Turns short bodies into text, which is written together with the head. Two writes would take twice as long. */
 function inOneWrite(bytes: Buffer): Buffer | string {
   return bytes.length <= SMALL_BYTES && isAscii(bytes) ? bytes.toString("latin1") : bytes;
 }

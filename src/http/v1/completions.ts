@@ -35,7 +35,7 @@ function post(server: FastifyInstance, path: string, handler: RouteHandlerMethod
   server.post(path.replace("{model}:", ":model(.+)::"), { config: { label: path } }, handler);
 }
 
-/** What the path says, where it names the model. */
+/** Reads the target from the path, where the path names the model. */
 function targetOf({ params, query }: FastifyRequest, isStream: boolean): RequestTarget | undefined {
   const { model } = params as { readonly model?: string };
   if (model === undefined) return undefined;

@@ -22,7 +22,7 @@ import { routeOf } from "../exchange/request-format.ts";
 import { queueWaitMsOf } from "../overload/admission.ts";
 import { toRecord } from "./request-record.ts";
 
-/** How the exchange with the client ended, as seen when its connection was done with it. */
+/** Ending of the exchange with the client, as seen when its connection was done. */
 interface Closing {
   readonly status: number;
   readonly durationMs: number;
@@ -131,7 +131,7 @@ export class RequestRecording implements CallObserver {
     if (this.#closing !== null) this.#write(this.#closing);
   }
 
-  /** When it is written, it is offered for a comparison. */
+  /** Offers the request for a comparison once its record is written. */
   compare(compared: Pick<AnsweredRequest, "rule" | "format">): void {
     this.#compared = compared;
   }
@@ -238,7 +238,7 @@ export class RequestRecording implements CallObserver {
     };
   }
 
-  /** What is undefined is not written. */
+  /** Collects the fields of the log line, which leaves out undefined ones. */
   #logFields({ status, durationMs }: Closing): LogFields<"request.completed"> {
     const { id, method, url, headers, caller } = this.#request;
     const call = isCalled(this.#report) ? this.#report : null;
@@ -307,7 +307,7 @@ function asFailure(attempt: AttemptReport): RequestMetric["failedAttempts"][numb
   return { model: attempt.model, provider: attempt.provider, reason: failureReason(attempt) };
 }
 
-/** Whether it got as far as a decision, or to a model that it named itself. */
+/** Tells whether the request got as far as a decision, or to a model that it named itself. */
 function isCalled({ decision, attempts }: CallReport): boolean {
   return decision !== null || attempts.length > 0;
 }

@@ -30,7 +30,7 @@ export interface FinishedRequest {
   readonly isCompletion: boolean;
   readonly requestId: string;
   readonly caller: Caller | null;
-  /** Null when the body could not be read. */
+  /** Request of the client; null when the body could not be read. */
   readonly clientRequest: ClientRequest | null;
   readonly headers: ClientHeaders;
   readonly report: CallReport;
@@ -44,7 +44,7 @@ export interface FinishedRequest {
   readonly newId: () => string;
 }
 
-/** Null for requests that are not recorded: other paths, and callers without a valid key. */
+/** Returns null for requests that are not recorded: other paths, and callers without a valid key. */
 export function toRecord(finished: FinishedRequest): RequestRecord | null {
   const { route, caller, clientRequest, report, startedAtMs, keepsContent } = finished;
   const isRecorded = finished.isCompletion || route === PLAYGROUND_RUN;
@@ -140,7 +140,7 @@ function contentOf({ source: { bytes }, chat }: ClientRequest, capture: Captured
 }
 
 const TAG_HEADER = "x-tag-";
-/** As many as OpenAI's `metadata` may have; further ones are left out. */
+/** Limit of tags, the same as for OpenAI's `metadata`; further ones are left out. */
 const TAGS_MAX = 16;
 const NAME_CHARS_MAX = 64;
 /** Longer values are cut: labels are for grouping. */
@@ -195,7 +195,7 @@ function decoded(value: string): string {
   return isUtf8(bytes) ? bytes.toString("utf8") : value;
 }
 
-/** What is cut in the middle of a character loses it. */
+/** Masks keys, removes control characters and cuts a text. A character that is cut in half is left out. */
 function clean(text: string, maxChars: number): string {
   const whole = maskKeys(withoutControls(text.slice(0, 4 * maxChars))).trim();
   return whole.slice(0, maxChars).replace(/\p{Surrogate}/gu, "");

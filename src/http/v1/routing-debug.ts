@@ -1,5 +1,5 @@
 // POST /v1/routing/debug: the decision a live request would get, without a provider call and free of charge. Behaviour 5.
-// Its body is chat-completions with a few fields of its own; a client of another format sends that format's fields.
+// The body is chat-completions with a few more fields; a client of another format sends that format's fields.
 
 import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
@@ -65,7 +65,10 @@ function readUnread(format: ClientFormat, { source, body: sent }: ParsedBody): r
   });
 }
 
-/** Whether a live request would have it among its messages. Other formats have instructions in a field of their own. */
+/**
+ * Tells whether a live request would have this list among its messages. Other formats have instructions in a field of
+ * their own.
+ */
 function isMessages(name: string, format: ClientFormat, body: JsonObject): boolean {
   const { unread, withPrompt } = format;
   const list = unread?.list;
@@ -123,7 +126,7 @@ export function readDebugRequest(body: JsonObject): { chat: ChatRequest; control
   };
 }
 
-/** What a live request would have of it. */
+/** Returns the fields that a live request would have. */
 function withoutDebugFields(body: JsonObject): JsonObject {
   const { prompt: _prompt, system_prompt: _system, max_output_tokens: _cap, profile: _profile, ...rest } = body;
   return rest;
@@ -167,19 +170,22 @@ export function writeDecision(decision: Decision): JsonObject {
   };
 }
 
-/** Which hosts are tried of the models that have a choice; absent when none has. */
+/** Lists the hosts to try, for models that have a choice of hosts; absent when no model has. */
 function writeHosts({ hosts, model }: Decision): JsonObject {
   return hosts === undefined ? {} : { ...(hosts[model] === undefined ? {} : { host: hosts[model]?.[0] }), hosts };
 }
 
-/** Where each host of the chosen model answers and what becomes of the content, in the order in which they are tried. */
+/**
+ * Lists where each host of the chosen model answers and what becomes of the content, in the order in which hosts are
+ * tried.
+ */
 function writePolicies({ model, hosts }: Decision, catalog: Catalog): JsonObject {
   const routes = routesOf({ chain: [model], ...(hosts === undefined ? {} : { hosts }) }, catalog);
   const hostPolicies = routes.map(({ host, region = null, dataPolicy = null }) => ({ host, region, dataPolicy }));
   return { hostPolicies };
 }
 
-/** Which models of the chain are cooling down and why; absent when none is. */
+/** Lists the models of the chain that are cooling down, with the reasons; absent when none is. */
 function writeResting({ candidates }: Decision): JsonObject {
   const resting = candidates.filter(({ restingBecause }) => restingBecause !== undefined);
   if (resting.length === 0) return {};

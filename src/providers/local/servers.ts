@@ -133,7 +133,7 @@ async function findLlamaCpp(ask: AskServer): Promise<ServerReport | null> {
 
 const VLLM_NOTE = "Add tools to its capabilities if vLLM was started with a tool-call parser.";
 
-/** Its version is told to anybody, and its models only with the key that it was started with. */
+/** Finds a vLLM server. Anybody may read its version, but its models need the key that it was started with. */
 async function findVllm(ask: AskServer): Promise<ServerReport | null> {
   const [listed, version] = await Promise.all([ask("/v1/models"), ask("/version")]);
   const isVersioned = isObject(version?.json) && typeof version.json.version === "string";

@@ -1,5 +1,5 @@
 // Character codes and a table of what each one is: a letter, a digit, a character of a script without spaces, a sign.
-// It has an entry for every character, so that reading a text is one look-up each.
+// The table has an entry for every character, so that each takes one look-up.
 
 export const OTHER = 0;
 export const LETTER = 1;
@@ -58,14 +58,14 @@ export function codesOf(text: string): Uint16Array {
 }
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
-/** What a text is folded to, while it is. */
+/** Buffer for the folded text while a text is folded. */
 const foldedBytes = Buffer.alloc(shared.length);
 const foldedCodes = new Uint16Array(foldedBytes.buffer, foldedBytes.byteOffset, foldedBytes.length / 2);
 /** By character code: what it is folded to. 0 where that was not asked yet. */
 const FOLDED = new Uint16Array(0x10000);
 /** In place of a code: the character becomes several, or depends on its neighbours. */
 const NOT_ALONE = 0xffff;
-/** What a character becomes that becomes several: "ss" for "ß". */
+/** Foldings of characters that become several: "ss" for "ß". */
 const SEVERAL = new Map<number, string>();
 
 /**
@@ -135,8 +135,9 @@ export function isDigit(code: number): boolean {
 }
 
 /**
- * Where a word ends that has letters and digits in turns, as identifiers have ("k3x9q1", "7abcde"); 0 for any other word,
- * as "sha256" or "100km". Identifiers mean nothing by themselves. `at` is where the second run of the word begins.
+ * Returns the end of a word that has letters and digits in turns, as identifiers have ("k3x9q1", "7abcde"); 0 for any
+ * other word, as "sha256" or "100km". Identifiers mean nothing by themselves. `at` is where the second run of the word
+ * begins.
  */
 export function identifierEnd(codes: Uint16Array, from: number, at: number): number {
   let runs = 1;

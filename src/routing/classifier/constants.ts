@@ -1,6 +1,6 @@
 // Every number of the classifier that a person chose. Learned numbers are in the weights file (layout.ts names them).
 //
-// Where a number comes from is said above it. "E5" and the like are numbered experiments in
+// A comment above each number names its source. "E5" and the like are numbered experiments in
 // docs/contribute/routing-experiments.md. "By hand" means that somebody judged single prompts and no experiment is recorded.
 // The weights were learned with these values: changing SHAPE, EVIDENCE, CUE_HITS, LOAD or TOKENS asks for new training.
 
@@ -56,7 +56,9 @@ export const STEEPNESS = {
 export const PLACE = {
   /** Points per e-fold of a category's share. From the first version: by hand, no experiment recorded. */
   shareTemperature: 0.6,
-  /** What the net says of an unseen source is right only in part; what is counted transfers better (E6). */
+  /**
+   * Share of the net's estimate, which is right only partly for unseen sources; counted measures transfer better (E6).
+   */
   difficultyShare: 0.7,
   /** Load points per unit of the probability that a weak model fails. Chosen with sources left out (E23). */
   failingShare: 0.5,
@@ -67,9 +69,9 @@ export const PLACE = {
   testOptionsMax: 12,
   /** Tiers per tier fallen, once `fall` is used up. */
   slowedFall: 0.08,
-  /** How fast cues of hard work cancel a fall: at a hardness of 0.5 nothing is left of it. */
+  /** Speed at which cues of hard work cancel a fall: at a hardness of 0.5 nothing is left of the fall. */
   hardAgainstFall: 2,
-  /** Below this usual tier cues of hard work are taken for mere words. First version: by hand, no experiment recorded. */
+  /** Usual tier below which cues of hard work count as mere words. First version: by hand, no experiment recorded. */
   hardFromTier: 1.7,
 } as const;
 
@@ -104,7 +106,7 @@ export const STORY = {
 export const SCORE = {
   /** The score at the middle of the lowest tier, mirrored for the highest. */
   tail: 0.1,
-  /** How fast the tails flatten, per tier. */
+  /** Speed at which the tails flatten, per tier. */
   tailSteepness: 2,
   min: 0.001,
   max: 0.999,
@@ -122,7 +124,7 @@ export const LADDER_TAIL = {
   max: 4.5,
 } as const;
 
-/** How a placed request is reported. */
+/** Thresholds for the report of a placed request. */
 export const VERDICT = {
   /** Confidence from which the tier counts as sure: below it the tier is wrong more often than right (E1, calibration). */
   sureFrom: 0.5,
@@ -163,7 +165,7 @@ export const EXAMPLES = {
   openLabelChars: 4,
 } as const;
 
-/** How much a cue counts by where it stands: instructions stand first or last. First version: by hand, no experiment recorded. */
+/** Weight of a cue by its place: instructions stand first or last. First version: by hand, no experiment recorded. */
 export const CUE_HITS = {
   /** Integer units of one full hit, so that a quarter is whole. */
   unit: 4,
@@ -234,7 +236,10 @@ export const SHORT_TEXT = {
   unknownLettersMax: 36,
 } as const;
 
-/** What the rules add to the net's points. As two opinions they transfer better than a net trained on top of the rules (E1). */
+/**
+ * Points that the rules add to those of the net. As two opinions they transfer better than a net trained on top of the
+ * rules (E1).
+ */
 export const PRIOR = {
   pointsPerStrength: 0.7,
   strengthMax: 3,
@@ -244,7 +249,7 @@ export const PRIOR = {
 export const RULES = {
   /** A score below the n-th bound belongs to the n-th tier; the last tier has no bound. */
   tierBounds: [0.12, 0.3, 0.5, 0.74],
-  /** Where each category starts on the score before its own difficulty is looked at. */
+  /** Score at which each category starts, before its own difficulty counts. */
   baseScore: {
     chitchat: 0.05,
     simple_qa: 0.21,

@@ -17,7 +17,7 @@ export interface LoadWordCounts {
 /** A text and where the hits are counted. */
 export interface CueCounts {
   readonly codes: Uint16Array;
-  /** Of each cue, in units of CUE_HITS.unit. */
+  /** Hits of each cue, in units of CUE_HITS.unit. */
   readonly hits: Int32Array;
   readonly load: LoadWordCounts;
 }
@@ -102,7 +102,7 @@ const LONG = 4;
 /** Spreads keys over the slots: 2^32 divided by the golden ratio. */
 const SPREAD = 0x9e3779b1;
 
-/** Where the Latin alphabets end; other scripts have short stems. */
+/** End of the Latin alphabets; other scripts have short stems. */
 const LATIN_END = 0x370;
 
 interface LexiconEntry {
@@ -154,7 +154,7 @@ export class IntTable {
 const TABLE = new IntTable(12);
 const LISTS = groupEntries();
 const ENTRIES = LISTS.flat();
-/** Where the entries of each list begin, the one after the last included; the first list is the empty one. */
+/** Starts of the entries of each list, and the end of the last one; the first list is the empty one. */
 const LIST_STARTS = startsOf(LISTS.map((list) => list.length));
 const WORDS = Uint16Array.from(ENTRIES.flatMap(({ word }) => Array.from(word, codeOf)));
 const WORD_STARTS = startsOf(ENTRIES.map(({ word }) => word.length));

@@ -159,13 +159,13 @@ interface Tokens {
 interface HashedText {
   /** Valid until the next text is hashed. */
   readonly buckets: Int32Array;
-  /** Whether some word was learned in the place where it stands: a mark alone may be met by chance. */
+  /** Says that some word was learned in the place where it stands: a mark alone may match by chance. */
   readonly isKnown: boolean;
 }
 
 export type HashWords = (lower: string) => HashedText;
 
-/** Its arrays are filled again for every text: making them costs more than filling them. */
+/** Returns a hasher that fills the same arrays again for every text: making arrays costs more than filling them. */
 export function createWordHasher(find: FindRow): HashWords {
   const tokens: Tokens = {
     words: new Int32Array(TOKENS_MAX),
@@ -214,7 +214,7 @@ interface TokenRange {
   readonly find: FindRow;
   readonly codes: Uint16Array;
   readonly end: number;
-  /** How many tokens there may be altogether. */
+  /** Limit of tokens, those from earlier parts included. */
   readonly most: number;
 }
 

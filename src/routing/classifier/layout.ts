@@ -72,7 +72,7 @@ export type ToolMeasure = (typeof TOOL_MEASURES)[number];
 
 /** The parts of the calibration in their order, each with the names of its numbers. */
 const CALIBRATION_PARTS = {
-  /** Where the ladder output is cut into tiers. */
+  /** Bounds that cut the ladder output into tiers. */
   cuts: TIERS.slice(1),
   /** The mean load of each category. */
   loads: CATEGORIES,
@@ -82,7 +82,7 @@ const CALIBRATION_PARTS = {
   confidence: ["offset", "distance", "share"],
   /** Coefficients of the tool scenarios, one row of measures for each. */
   scenarios: FITTED_SCENARIOS.flatMap((scenario) => TOOL_MEASURES.map((measure) => `${scenario} ${measure}`)),
-  /** How far feedback on wrong tiers has moved each category; zero without any. */
+  /** Distance that feedback on wrong tiers has moved each category; zero without feedback. */
   shifts: CATEGORIES,
   /** One more output, the logit that a weak model fails: an offset, and a coefficient for each output of the net. */
   failing: ["offset", ...OUTPUT_NAMES],
@@ -92,7 +92,7 @@ const CALIBRATION_PARTS = {
 
 type CalibrationPart = keyof typeof CALIBRATION_PARTS;
 
-/** Where each part of the calibration begins. */
+/** Start of each part of the calibration. */
 export const CALIBRATION = offsetsOf(Object.entries(CALIBRATION_PARTS));
 export const CALIBRATION_SIZE = Object.values(CALIBRATION_PARTS).reduce((sum, names) => sum + names.length, 0);
 

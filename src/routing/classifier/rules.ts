@@ -12,7 +12,7 @@ export interface Classification {
   readonly tier: Tier;
   /** Difficulty, 0 to 1. */
   readonly score: number;
-  /** How likely the tier is the right one, 0 to 1. */
+  /** Probability that the tier is the right one, 0 to 1. */
   readonly confidence: number;
   /** False where the tier is a guess; routing then keeps to the middle. */
   readonly isSure: boolean;
@@ -30,7 +30,7 @@ export const CODING: Category = "coding_general_debugging_refactoring_testing";
 
 export interface Found {
   readonly category: Category;
-  /** How much speaks for it; 0 where nothing does. */
+  /** Amount of evidence for the category; 0 where there is none. */
   readonly strength: number;
 }
 

@@ -19,7 +19,7 @@ const STEEPNESS_BY_CATEGORY = CATEGORIES.map((category): Steepness => {
   return category === "chitchat" || category === "simple_qa" ? STEEPNESS.small : STEEPNESS.other;
 });
 
-/** What moved the place away from the usual tier, in tiers. */
+/** Distances that moved the place away from the usual tier, in tiers. */
 interface Moves {
   /** The net's own sense of the tier. */
   readonly wording: number;
@@ -191,7 +191,7 @@ function hardness({ cues }: Signals, mathShare: number): number {
   return Math.min(max, Math.max(0, points - threshold));
 }
 
-/** How likely the tier is right: surer far from the bounds, and where one category stands out. */
+/** Returns the probability that the tier is right: higher far from the bounds, and where one category stands out. */
 export function confidenceOf({ place, share }: Scaled, calibration: Float32Array): number {
   const at = CALIBRATION.confidence;
   const distance = distanceOf(place);
@@ -199,7 +199,10 @@ export function confidenceOf({ place, share }: Scaled, calibration: Float32Array
   return Math.round((1 / (1 + Math.exp(-raw))) * 100) / 100;
 }
 
-/** How far a place is from the nearest bound of its tier, at most half a tier; the outer tiers have one bound each. */
+/**
+ * Returns the distance of a place from the nearest bound of its tier, at most half a tier; the outer tiers have one
+ * bound each.
+ */
 export function distanceOf(place: number): number {
   const inner = Math.max(0, Math.min(TIER_CUTS, place));
   return 0.5 - Math.abs(inner - Math.round(inner));

@@ -23,13 +23,13 @@ export class SignCounts {
   commas = 0;
 }
 
-/** How many words are told apart; where two share a slot the second is not counted. */
+/** Size of the table that tells words apart, in bits. Of two words that share a slot, the second is not counted. */
 const SLOT_BITS = 11;
 /** By slot, the mark of the part that had a word there last: making and clearing slots for each part would cost more. */
 const MARKS = new Float64Array(1 << SLOT_BITS);
 let newestMark = 0;
 
-/** What one part of a text asks to keep in mind, counted. */
+/** Counts of the things that one part of a text asks to keep in mind. */
 export class LoadCounts implements LoadWordCounts {
   /** No other part has the same. */
   readonly mark = ++newestMark;

@@ -1,5 +1,5 @@
 // Measures of a text: words, lines, signs of code and mathematics, the cues of the lexicon, and the cognitive load.
-// They say nothing of tiers or categories.
+// The measures say nothing of tiers or categories.
 
 import { codesOf, foldCase, PADDING } from "./characters.ts";
 import { EXAMPLES, LOAD } from "./constants.ts";
@@ -31,7 +31,10 @@ function fold(text: string): string {
   return hasDoubleBlank(codesOf(folded)) ? folded.replace(EXTRA_BLANKS, "$1 ") : folded;
 }
 
-/** Of two blanks side by side one stands at an odd place. V8's own search stops at every blank, and takes twice as long. */
+/**
+ * Looks at odd places only, because one of two blanks side by side stands there. V8's own search stops at every blank
+ * and takes twice as long.
+ */
 function hasDoubleBlank(codes: Uint16Array): boolean {
   for (let at = 1; at < codes.length; at += 2) {
     if (codes[at] === 32 && (codes[at - 1] === 32 || codes[at + 1] === 32)) return true;
@@ -41,7 +44,7 @@ function hasDoubleBlank(codes: Uint16Array): boolean {
 
 export interface Signals {
   readonly length: number;
-  /** Where, in what is asked, the question begins when solved examples stand before it; 0 otherwise. */
+  /** Start of the question when solved examples stand before it; 0 otherwise. */
   readonly questionAt: number;
   /** Words; a character of a script without spaces counts half a word. */
   readonly words: number;
@@ -64,7 +67,7 @@ export interface Signals {
   readonly letters: number;
   /** Letters beyond the English alphabet. */
   readonly foreignLetters: number;
-  /** How much has to be kept in mind at once. */
+  /** Amount that has to be kept in mind at once. */
   readonly load: number;
   readonly cues: Readonly<Record<Cue, number>>;
 }
@@ -120,7 +123,7 @@ function readParts(scan: Scan, parts: Parts): number {
 
 const NO_LOAD = new LoadCounts();
 
-/** Where the parts of a text begin, each on a line of its own. */
+/** Starts of the parts of a text, each on a line of its own. */
 interface Parts {
   /** 0 where no solved examples stand before the question. */
   readonly question: number;
@@ -166,7 +169,7 @@ function measureLoad({ questionChars, choicesChars, question, choices }: LoadPar
 
 const ANSWER_LABELS = ["answer:", "\na:", "output:", "答案："];
 
-/** Where the question begins when examples with answers stand before it; 0 otherwise. */
+/** Finds the start of the question when examples with answers stand before it; 0 otherwise. */
 function findQuestion(lower: string): number {
   // Every label has one, and most texts have none: searching for each label costs as much as counting does.
   if (!lower.includes(":") && !lower.includes("：")) return 0;
@@ -190,7 +193,7 @@ function findChoices(lower: string, codes: Uint16Array, question: number): numbe
   return codes.length - PADDING;
 }
 
-/** Whether a line begins as the first choice of a test does: "a.", "(a)", "a)". */
+/** Tells whether a line begins like the first choice of a test: "a.", "(a)", "a)". */
 function opensChoices(codes: Uint16Array, from: number): boolean {
   let at = from;
   while (codes[at] === 32) at++;
@@ -244,7 +247,7 @@ const REFERS = /\n\s*\[?(?:ref|reference|ticket|case|req|request|trace|id|msg|or
 const LAST_STOP = /\s*[.!。！][\s.!。！]*$/u;
 const FIRST_WORD = /^([a-z0-9]{5,24})\s+(?=\S)/;
 const LAST_WORD = /\s([a-z0-9]{5,24})[\s.!]*$/;
-/** What is left must still ask for something: three words, or four characters of a script without spaces. */
+/** Remainder that must still ask for something: three words, or four characters of a script without spaces. */
 const REQUEST = /\S\s+\S+\s+\S|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7a3]{4}/u;
 
 /** The request itself, from a text in lower case. Greetings and thanks with hardly a word beside them stay. */

@@ -98,7 +98,7 @@ function hostAhead(input: KeepInput): HostedModel | null {
   return best;
 }
 
-/** It has tools, or an answer to go on from. */
+/** Tells whether a request has tools, or an answer to go on from. */
 function isConversation({ chat: { tools, messages } }: RoutingQuestion): boolean {
   return tools.length > 0 || messages.some(({ role }) => role === "assistant");
 }
@@ -199,7 +199,7 @@ export interface Offer {
 interface Stay {
   /** The offer that is tried first. */
   readonly best: Offer;
-  /** Why that is not what would be first without a session; null where it is. */
+  /** Explains why the best offer is not the first one without a session; null where it is. */
   readonly note: string | null;
 }
 

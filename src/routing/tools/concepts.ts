@@ -63,7 +63,7 @@ function conceptsOf(...groups: readonly string[]): ReadonlyMap<string, string> {
   return new Map(lists.flatMap(([first = "", ...others]) => others.map((stem) => [stem, first] as const)));
 }
 
-/** What a word is compared by. */
+/** Returns the stem that a word is compared by. */
 export function stemOf(word: string): string {
   const stem = word.slice(0, STEM_CHARS);
   return CONCEPTS.get(stem) ?? stem;

@@ -42,11 +42,14 @@ const NAME_SHARE = TOOL_MEASURES.indexOf("name share");
 const VALUES = TOOL_MEASURES.indexOf("values per parameter");
 /** The share of a tool's name from which the request names it: "play some jazz" names `play_music`. By hand. */
 const NAMED_FROM = 0.5;
-/** What no model can know by itself: whose it is, and what is true now. */
+/** Words for things that no model can know by itself: personal matters, and facts of this moment. */
 const OWN_OR_NOW =
   /\b(my|our|we|us|me|mine|now|today|tonight|tomorrow|currently|latest|meine?|unsere?|jetzt|heute|morgen|mon|mes|notre|aujourd'hui|demain|mis?|nuestr[oa]|hoy|ahora|mañana|oggi|domani|hoje|amanhã)\b/i;
 
-/** Whether the request names a tool and gives it values, or asks for something of the asker's own or of this moment. */
+/**
+ * Tells whether the request names a tool and gives it values, or asks for something of the asker's own or of this
+ * moment.
+ */
 export function needsTool(measures: Float32Array, text: string): boolean {
   if ((measures[NAME_SHARE] as number) < NAMED_FROM) return false;
   return (measures[VALUES] as number) > 0 || OWN_OR_NOW.test(text.slice(0, ASK_CHARS));
@@ -85,7 +88,7 @@ interface Fit {
   readonly listFields: number;
   /** Classes of its verbs, as bits. */
   readonly verbs: number;
-  /** Whether the request names one of the values that a field may have. */
+  /** Says that the request names one of the values that a field may have. */
   readonly namesChoice: boolean;
   readonly isUniversal: boolean;
   /** Stems of name, description and fields, and those of the name alone. */
@@ -93,7 +96,7 @@ interface Fit {
   readonly named: readonly string[];
 }
 
-/** What the measures of one request are computed from. */
+/** Facts that the measures of one request are computed from. */
 interface ToolFacts {
   /** The beginning of the request without what stands in brackets. */
   readonly plain: string;
@@ -102,7 +105,7 @@ interface ToolFacts {
   /** The stems of each part. */
   readonly parts: readonly ReadonlySet<string>[];
   readonly said: readonly string[];
-  /** Those of the words that say something, and their stems. */
+  /** Words that say something, and their stems. */
   readonly telling: readonly string[];
   readonly stems: ReadonlySet<string>;
   /** The tools by how well they fit, and the best of them. */
@@ -116,7 +119,7 @@ interface ToolFacts {
   readonly given: Given;
   /** The sentences that ask. */
   readonly asks: readonly string[];
-  /** How many values stand in a row, by what they are. */
+  /** Number of values that stand in a row, by their kind. */
   readonly lists: Readonly<Record<ListKind, number>>;
   readonly signals: Signals;
 }
@@ -136,7 +139,10 @@ const NO_FIT: Fit = {
   known: new Set(),
   named: [],
 };
-/** What tools are ordered by: a word of a description counts this share of a whole name, a fitting verb so much. By hand. */
+/**
+ * Weights that order the tools: a word of a description counts this share of a whole name, a fitting verb so much. By
+ * hand.
+ */
 const HIT_SHARE = 0.05;
 const VERB_SHARE = 0.1;
 /** Asking for information is what every question does: it tells no tool from another. */
@@ -148,7 +154,7 @@ const OPENS_WITH_VERB =
   /^\W*(?:please |kindly |hey,? |hi,? |(?:can|could|would|will) you (?:please )?|i(?: would|'d)? (?:like|want|need) (?:you )?to |i need |let's |help me (?:to )?)*([a-z]+)/i;
 const PROPER_NAME = /(?<=[\p{Ll}\d,;:)'"] )\p{Lu}[\p{L}\d'-]+/gu;
 
-/** How each measure is computed. The divisors bring common requests between 0 and 1; by hand, as the fit adapts to them. */
+/** Computes each measure. The divisors bring common requests between 0 and 1; by hand, as the fit adapts to them. */
 const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
   constant: () => 1,
   "name share": ({ best }) => best.nameShare,
@@ -258,7 +264,7 @@ function gatherFacts(tools: readonly Tool[], prompt: PromptText): ToolFacts {
 const SEAMS = /[;,，；、。]|[.?!](?=\s|$)|\b(?:and|then|also|plus|und|et|y|и)\b/;
 const SEGMENTS_MAX = 24;
 
-/** What the name of a further tool shares with the request beyond what the best one shares with it. */
+/** Returns the share of a tool's name that stands in the request, without the words that the best tool knows too. */
 function ownShareOf(fit: Fit, best: Fit, stems: ReadonlySet<string>): number {
   const own = fit.named.filter((stem) => stems.has(stem) && !best.known.has(stem)).length;
   return fit === best || fit.named.length === 0 ? 0 : own / fit.named.length;
@@ -268,7 +274,7 @@ function count(text: string, pattern: RegExp): number {
   return (text.match(pattern) ?? []).length;
 }
 
-/** Whether the request says at least half of what a tool's name does ("play some jazz": `play_music`). */
+/** Tells whether the request says at least half of what a tool's name does ("play some jazz": `play_music`). */
 export function namesTool(tools: readonly Tool[], prompt: PromptText): boolean {
   const stems = new Set(wordsOf(prompt).map(stemOf));
   return tools.slice(0, TOOLS_MAX).some(({ name }) => shareOf(stemsOfName(splitName(name)), stems) >= NAMED_FROM);
@@ -339,7 +345,7 @@ function foreignConcepts({ text }: PromptText): readonly string[] {
   return FOREIGN_CONCEPTS.filter(([, words]) => words.some((word) => lower.includes(word))).map(([stem]) => stem);
 }
 
-/** Whether something is written in another than the Latin script. */
+/** Tells whether a text has letters of another script than Latin. */
 export function hasOtherScript(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);

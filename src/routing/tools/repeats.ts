@@ -9,7 +9,7 @@ const NAME = String.raw`\p{Lu}[\p{L}\d.&'’-]{0,30}(?: (?:of |de |the )?\p{Lu}[
 const HAN = String.raw`[\p{sc=Han}\p{sc=Katakana}\p{sc=Hangul}]{1,12}`;
 const SEAM = `(?:[,;，；、和与及] ?(?:and |or )?| (?:and|or|und|y|et|e|и|&) )(?:the |also |for |in |from )?`;
 
-/** What a list is made of decides which parameters could take it. */
+/** Kinds of items in a list, which decide which parameters could take the list. */
 export type ListKind = "text" | "number" | "group";
 
 const LISTS: readonly (readonly [kind: ListKind, pattern: RegExp, item: RegExp])[] = (
@@ -36,7 +36,7 @@ export function longestLists(text: string, plain: string): Readonly<Record<ListK
   return longest;
 }
 
-/** How many groups in square brackets there are that stand in no other. */
+/** Counts groups in square brackets that stand in no other group. */
 export function groupsIn(text: string): number {
   let depth = 0;
   let groups = 0;
@@ -52,7 +52,7 @@ export function groupsIn(text: string): number {
 const IDENTIFIER =
   /(https?:\/\/)[^\s,;)\]"'<>]{3,200}|[\w.+-]{1,60}(@)[\w-]{1,60}\.[\w.-]{1,60}|(?<![\p{L}\d.:/@-])(\p{L}{1,12})[-_#]?\d{1,12}(?![\p{L}\d])|(?<![\p{L}\d])(\p{Lu}{2,4}) \d{1,6}(?![\p{L}\d])/gu;
 
-/** How many different identifiers of one kind there are, of the kind that has most. */
+/** Counts the different identifiers of each kind and returns the largest count. */
 export function mostAlike(text: string): number {
   const kinds = new Map<string, Set<string>>();
   let most = 0;
@@ -72,7 +72,7 @@ const SLOT =
 const NO_SLOT = new Set("and or the a an then also is are was of".split(" "));
 const SLOT_CHARS = 5;
 
-/** How often the slot that is filled most often is filled. */
+/** Returns how often the slot that is filled most often is filled. */
 export function mostFilled(text: string): number {
   const counts = new Map<string, number>();
   let most = 0;
@@ -89,7 +89,7 @@ export function mostFilled(text: string): number {
 const ORDINAL =
   /\b(?:(?<!per )(?<!a )second(?!s)|first(?:ly)?|third|fourth|lastly|finally|another|the other|next,)\b/gi;
 
-/** How many different ordinals there are: "the first sample, the second one". */
+/** Counts the different ordinals: "the first sample, the second one". */
 export function ordinalsIn(text: string): number {
   return new Set(text.toLowerCase().match(ORDINAL) ?? []).size;
 }

@@ -18,7 +18,7 @@ export interface ScenarioInput {
   readonly weights: Weights | null;
 }
 
-/** Null when no tools are offered. Behaviour 5.13. */
+/** Returns null when no tools are offered. Behaviour 5.13. */
 export function detectScenario(input: ScenarioInput): ToolScenario | null {
   const { chat, prompt, category } = input;
   const { tools, toolChoice } = chat;
@@ -40,7 +40,7 @@ export function detectScenario(input: ScenarioInput): ToolScenario | null {
   return scenario === "optional" && !isFree ? "single" : scenario;
 }
 
-/** Where nothing decides by rule: the fitted model, or rules of thumb without weights. */
+/** Decides where no rule does: by the fitted model, or by rules of thumb without weights. */
 function byFit({ chat, prompt, weights }: ScenarioInput): ToolScenario {
   if (weights === null) return byRules(chat.tools, prompt);
   const coefficients = weights.calibration.subarray(CALIBRATION.scenarios);

@@ -10,7 +10,7 @@ export function toolScoreOf({ scores }: HostedModel, scenario: ToolScenario): nu
   return scores === null ? null : (scores[scenario] ?? scores.overall);
 }
 
-/** As many calls as the static score stands for. By hand: a few bad calls must not outweigh a benchmark. */
+/** Number of calls that the static score stands for. By hand: a few bad calls must not outweigh a benchmark. */
 const STATIC_WEIGHT = 50;
 /** The least share of the static score that is left, however bad the calls are. By hand. */
 const SHARE_MIN = 0.75;

@@ -12,7 +12,7 @@ export function typeOf({ type }: RequiredField[1]): string {
   return names.filter((name) => typeof name === "string").join();
 }
 
-/** What a request holds that may be the value of a parameter. */
+/** Parts of a request that may be values of a parameter. */
 export interface Given {
   readonly ask: string;
   readonly lower: string;
@@ -31,7 +31,7 @@ const NAME_FIELD =
 const TIME =
   /\b(?:today|tomorrow|tonight|yesterday|now|noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|morning|evening|afternoon|weekend)\b|\b(?:next|last|this|past|coming) (?:day|week|month|year|quarter|night)|\d/i;
 
-/** What a value counts that only may be one: a choice that is not named, a switch, a name or plain words for a text. By hand. */
+/** Weight of a doubtful value: a choice that is not named, a switch, a name or plain words for a text. By hand. */
 const DOUBTFUL = { choice: 0.3, flag: 0.5, name: 0.8, text: 0.5 } as const;
 
 /** The share of the required parameters for which the request holds a value of their form. */
@@ -62,7 +62,7 @@ function givenFor(name: string, schema: RequiredField[1], given: Given): number 
 
 const CHOICES_MAX = 24;
 
-/** Whether a text in lower case names one of the values that a parameter may have. */
+/** Tells whether a text in lower case names one of the values that a parameter may have. */
 export function namesOne(choices: readonly unknown[], lower: string): boolean {
   return choices
     .slice(0, CHOICES_MAX)
@@ -81,7 +81,7 @@ const NO_UNITS = new Set(["and", "or", "to", "und", "et", "y"]);
 /** "Hour" and "hours" are one unit: their first letters are compared. */
 const UNIT_CHARS = 5;
 
-/** How many numbers have the commonest unit: "3 of 10 rounds and 5 of 15 rounds" gives the same thing twice. */
+/** Counts the numbers with the commonest unit: "3 of 10 rounds and 5 of 15 rounds" gives the same thing twice. */
 export function sameUnits(text: string): number {
   const counts = new Map<string, number>();
   let most = 0;
@@ -101,7 +101,7 @@ const VALUE = /\d|["'`][^"'`]+["'`]|(?<=\S )\p{Lu}\p{L}+|^ *\p{Lu}\p{L}+/u;
 const FRAME_WORDS = 2;
 const SHORT_PART = 4;
 
-/** How often a part with a value is built like the one before: "from Rome to Oslo, and from Oslo to Bern". */
+/** Counts the parts with a value that are built like the part before: "from Rome to Oslo, and from Oslo to Bern". */
 export function repeatedFrames(parts: readonly string[]): number {
   let repeated = 0;
   let before: ReadonlySet<string> | null = null;
@@ -121,11 +121,11 @@ interface NamedTool {
   readonly known: ReadonlySet<string>;
 }
 
-/** What a word of the description counts beside a word of the name, and how much makes a part fit. By hand. */
+/** Weight of a word of the description beside a word of the name, and the score from which a part fits. By hand. */
 const KNOWN_SHARE = 0.2;
 const FITS_FROM = 0.8;
 
-/** How many different tools the parts of a request fit best. `parts` are the stems of each. */
+/** Counts the different tools that the parts of a request fit best. `parts` are the stems of each. */
 export function toolsOfParts(parts: readonly ReadonlySet<string>[], tools: readonly NamedTool[]): number {
   if (tools.length < 2) return tools.length;
   const used = new Set<number>();

@@ -1,7 +1,7 @@
 // Verb classes: what a request asks to have done, and what a tool does. "Cancel my order" and `place_order` share their
 // object and not their action, so the tool does not fit.
 
-/** What is done to things, in classes that tools and requests share. */
+/** Actions on things, in classes that tools and requests share. */
 const CLASSES = {
   find: "get find search retrieve fetch list look lookup check show tell view read query display see browse explore locate detect identify track monitor lookup watch inspect determine recommend suggest provide describe what which who when where whats how is are does did know info information details status",
   create:

@@ -40,7 +40,10 @@ export function createInvitationStore(db: Db): InvitationStore {
   };
 }
 
-/** Who makes an operator ends every set-up link; of two that do so at once, the second finds none left. */
+/**
+ * Uses up a link. The creation of an operator ends every set-up link, so the second of two attempts at once finds none
+ * left.
+ */
 function useUp({ kind, role, hash }: Invitation): readonly Statement[] {
   if (kind === "setup") return [{ sql: END_SETUP, params: [hash], expectRows: 1 }];
   const used: Statement = { sql: "DELETE FROM invitations WHERE hash = $1", params: [hash], expectRows: 1 };

@@ -198,7 +198,7 @@ function write(number: number): string {
   return `${String(Math.floor(number / 12)).padStart(4, "0")}-${String((number % 12) + 1).padStart(2, "0")}`;
 }
 
-/** Its first moment, in UTC. */
+/** Returns the first moment of a month, in UTC. */
 function startMs(number: number): number {
   return Date.UTC(Math.floor(number / 12), number % 12, 1);
 }

@@ -198,7 +198,7 @@ function entriesOf(transactions: readonly Transaction[]): readonly OwnEntry[] {
   return found;
 }
 
-/** Who made a top-up or an adjustment. */
+/** Authors of top-ups and adjustments. */
 const ACTORS: InsertShape<Transaction> = {
   table: "ledger_actors",
   columns: {

@@ -246,7 +246,7 @@ function spanOf({ source, span, isOfKeys }: Plan): string {
   return source === TOTALS && !isOfKeys ? ALL_KEYS[span] : span;
 }
 
-/** Its parameter is pushed before those of the conditions, in the order of the text. */
+/** Writes the SQL of a dimension. The parameter of the dimension precedes those of the conditions, as in the text. */
 function dimensionSql({ params }: Conditions, dimension: string, { kind, source }: Plan): string {
   const column = source.columns[dimension];
   if (column !== undefined) return column;

@@ -100,7 +100,7 @@ interface KeptText extends Pick<NewContent, "prompt" | "answer"> {
   readonly atMs: number;
 }
 
-/** Of a longer text only the beginning is searched. */
+/** Limit of the searched text: only the beginning of a longer one is searched. */
 const TEXT_CHARS_MAX = 32 * 1024;
 
 export function createWordsWriter(kind: Db["kind"]): (texts: readonly KeptText[]) => Promise<readonly Statement[]> {
@@ -136,7 +136,7 @@ function textOf({ prompt, answer }: KeptText): string {
   return `${prompt.slice(0, TEXT_CHARS_MAX)}\n${answer.slice(0, TEXT_CHARS_MAX)}`;
 }
 
-/** Of all requests up to this one. */
+/** Deletes the words of all requests up to this one. */
 export function wordsDeletion(kind: Db["kind"], lastId: string): readonly Statement[] {
   if (kind === "postgres") return [{ sql: "DELETE FROM request_words WHERE id <= $1", params: [lastId] }];
   const params = [firstRowAt((recordTimeOf(lastId) ?? 0) + 1), lastId];

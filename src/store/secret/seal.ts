@@ -18,7 +18,7 @@ const LONG_BYTES = 1024;
 const OPENED_BYTES_MAX = 512 * 1024 * 1024;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** They begin every sealed text: the version, and whether it is compressed. */
+/** Prefixes of sealed texts: the version, and whether the text is compressed. */
 const PLAIN = "s1.";
 const COMPRESSED = "z1.";
 

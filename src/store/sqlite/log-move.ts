@@ -1,5 +1,5 @@
 // Moves the rows of the request log that an earlier version, or a backup, left in the database into the file of the log.
-// It may be killed anywhere and begun again, and an earlier version may write in between: every row counts once.
+// The move may be killed anywhere and begun again, and an earlier version may write in between: every row counts once.
 
 import type { Db } from "../../core/db.ts";
 import { copyRows, deletionOf, endOfPart, hasRows, isTotals, LOG_TABLES } from "./log-tables.ts";
@@ -16,7 +16,7 @@ export interface Movers {
 /** Hears of the progress while rows move. */
 export interface MoveWatcher {
   onMoving(table: string, rows: number): void;
-  /** Its rows stay in the database, and the next start tries again. */
+  /** Reports a failed move. The rows of the table stay in the database, and the next start tries again. */
   onMoveFailed(table: string, error: Error): void;
 }
 

@@ -48,7 +48,7 @@ function runOne(entry, statement) {
   return statement.rows === undefined ? run(entry, statement) : runEach(entry, statement);
 }
 
-/** Its text has SQLite's own placeholders. */
+/** Runs a statement whose text has SQLite's own placeholders. */
 function runPacked({ statement }, { packed }) {
   return { rows: [], affectedRows: Number(statement.run(...packed.values).changes) };
 }

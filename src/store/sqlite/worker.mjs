@@ -29,7 +29,7 @@ let committed = [];
 let reached = null;
 /** The write-ahead log, opened for its first sync. SQLite appends to the same file for as long as the database is open. */
 let log = null;
-/** Why a sync failed. The disk may lack parts of the log from then on, even if a later sync succeeds. */
+/** Reason for a failed sync. The disk may lack parts of the log from then on, even if a later sync succeeds. */
 let logFault = null;
 /** The id of the interactive transaction that is open, if one is. */
 let openTransaction = null;

@@ -38,7 +38,7 @@ export function readGeminiFault(body: JsonObject): ProviderFault {
       : faultOf(message, "unsupported_parameter", refused);
   return {
     ...fault,
-    // Its words for every limit of requests are those with which others ask for money.
+    // Gemini words every rate limit as other providers word an empty balance.
     isUnpaid: UNPAID.test(message),
     isGatewayRefused: GATEWAY_REFUSED.test(`${toText(reason)} ${message}`),
     retryAfterMs: waitIn(details) ?? readDelayMs(RETRY_IN.exec(message)?.[1] ?? ""),

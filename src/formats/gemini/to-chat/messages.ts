@@ -99,7 +99,7 @@ function convertCall(part: Part, madeUpId: string, { keepsSignatures }: ContentO
     id: typeof id === "string" && id !== "" ? id : madeUpId,
     type: "function",
     function: { name: shortToolName(toText(name)), arguments: JSON.stringify(args ?? {}) },
-    // As Google's compatible API has it.
+    // Google's compatible API has the same shape.
     ...(isKept ? { extra_content: { google: { thought_signature: signature } } } : {}),
   };
 }

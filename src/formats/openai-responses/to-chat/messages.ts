@@ -143,7 +143,7 @@ class ModelTurn {
     const texts = partTexts(content);
     const text = (texts.length > 0 ? texts : partTexts(summary)).join("\n\n");
     if (text !== "") this.#thoughts.push(text);
-    // What another provider has encrypted stays in the original request, for providers of the same format.
+    // Text that another provider encrypted stays in the original request, for providers of the same format.
     const detail = openDetail(encrypted);
     if (detail !== null) this.#details.push(detail);
   }

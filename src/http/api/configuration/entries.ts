@@ -51,7 +51,7 @@ const modelFields = {
   capabilities: AsInFile("Such as tools, vision, json and reasoning."),
 };
 const { provider: _, hosts: __, ...servedFields } = modelFields;
-/** Of a new provider alone: models are entries of their own from then on. */
+/** Models of a new provider alone: from then on, models are entries of their own. */
 const ServedModels = Type.Optional(
   Type.Array(
     Type.Object({
@@ -180,7 +180,7 @@ function withServed(document: JsonMap, provider: string, { models, edge }: NewMo
   return next;
 }
 
-/** What becomes of the models that only the removed provider serves. A model without its provider is refused. */
+/** Choices for models that only the removed provider serves. A model without any provider is refused. */
 const KEPT = ["keep", "remove"] as const;
 const modelsToo = query(
   "models",

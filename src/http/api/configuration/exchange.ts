@@ -1,5 +1,5 @@
-// What all changes of the run-time configuration have in common: the version they start from, their note, and what is said
-// of them afterwards.
+// Parts that all changes of the run-time configuration share: the version they start from, their note, and the reply to
+// them.
 
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
@@ -85,7 +85,7 @@ function summaryOf([first, ...others]: readonly string[]): string {
   return others.length === 0 ? first : TEXT.andMore(first, others.length);
 }
 
-/** Who publishes, from which version and why. */
+/** Reads from a request who publishes, from which version and why. */
 export function publisherOf(
   request: FastifyRequest,
   body: { readonly base?: number; readonly note?: string },

@@ -50,9 +50,9 @@ export const PricesSchema = named("Prices", {
   // The list that prices are compared with, and when it was read last. Null before the first time.
   source: AnyText,
   checkedAt: nullable(Time),
-  // Why the last reading failed; what is shown comes from the one before.
+  // The reason for the failure of the last reading; the prices shown are from the one before.
   problem: nullable(AnyText),
-  // How often it is read without being asked; 0 for never.
+  // The interval at which the list is read by itself; 0 for never.
   everyHours: Type.Number(),
   changes: Type.Array(
     Type.Object({
@@ -70,7 +70,7 @@ export const PricesSchema = named("Prices", {
   unpriced: Type.Array(
     Type.Object({
       ...hostFields,
-      // Its id where the catalogue has it without a price.
+      // The id of the model where the catalogue has the model without a price.
       model: nullable(AnyText),
       listed: nullable(PriceSchema),
       context: nullable(Integer),
@@ -80,7 +80,7 @@ export const PricesSchema = named("Prices", {
   ),
 });
 
-/** As much as a price list may have. */
+/** Amounts up to the largest that a price list may have. */
 const amount = Type.Number({ minimum: 0, maximum: 10_000 });
 
 const AdoptionSchema = strict("PriceAdoption", {
@@ -160,7 +160,7 @@ interface Adopting {
   readonly nowMs: number;
 }
 
-/** What the catalogue has gets another price; what it lacks is added. */
+/** Gives new prices to models of the catalogue, and adds the models that the catalogue lacks. */
 function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adopting): Overlay {
   const { catalog, check } = adopting;
   const diff = diffPrices(catalog, check ?? { rows: [], refused: [] });
@@ -187,7 +187,7 @@ function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adoptin
   return withPrices(next, catalog.models, changes);
 }
 
-/** Of a model that neither the list nor its provider has told of. */
+/** Values for a model that neither the list nor its provider describes. */
 const UNKNOWN = { price: null, context: null, maxOutput: null, capabilities: [], isOwnPrice: false };
 
 interface PriceTerms extends Adopting {

@@ -5,14 +5,14 @@ import { hostRows } from "../../../catalog/rows.ts";
 import { AnyText, Integer, named, page } from "../../openapi/schema.ts";
 import { type ApiRoute, get } from "../route.ts";
 
-/** What somebody chooses from who wants to connect a provider. */
+/** Choice on the page that connects a provider. */
 export const VendorSchema = named("Vendor", {
   id: AnyText,
   name: AnyText,
   kind: AnyText,
   // The variable that sets its key instead.
   keyVariable: AnyText,
-  // How many models of the catalogue it serves.
+  // The number of the catalogue's models that the vendor serves.
   models: Integer,
 });
 

@@ -24,7 +24,7 @@ import {
 
 const Problems = Type.Array(Type.Object({ place: AnyText, message: AnyText, suggestion: nullable(AnyText) }));
 
-/** What was set at run time, and what cannot be. */
+/** Settings that were made at run time, and settings that cannot be. */
 export const ConfigurationSchema = named("Configuration", {
   version: Integer,
   // The version in use is older where the newest one does not pass the checks; `problems` says why.

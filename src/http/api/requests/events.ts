@@ -23,7 +23,7 @@ const WAITING_MAX = 200;
 const STREAMS_MAX = 200;
 /** One account may not take them all. */
 const STREAMS_PER_ACCOUNT_MAX = 50;
-/** How soon a log-out on another page, or in another process, is noticed. */
+/** Interval of checks that notice a log-out on another page or in another process. */
 const CHECK_MS = 5_000;
 /** A comment, which clients skip; it keeps proxies from closing a quiet stream. */
 const PING = ": still here\n\n";

@@ -22,7 +22,7 @@ const Id = Type.String({ maxLength: ID_MAX, pattern: "^[^\\u0000]*$" });
 const Amount = Type.String({ pattern: USD_TEXT.source, examples: ["0.001"] });
 /** A status, several, a class, or a word; at most twenty, which is more than there are. */
 const STATUS = /^(error|broken|[1-5][xX]{2}|[1-5]\d\d(,[1-5]\d\d){0,19})$/;
-/** What a request id can be made of. */
+/** Characters of request ids. */
 const REQUEST_ID_START = /^[\w.=-]{1,200}$/;
 /** More than any request takes. */
 const WHOLE_MAX = 1e12;
@@ -40,9 +40,9 @@ function only(...names: readonly FilterName[]): FilterFields {
   return FILTER_FIELDS.filter(({ name }) => names.includes(name));
 }
 
-/** Those that totals know. */
+/** Fields that totals know. */
 const GROUP_FIELDS = only("tier", "model", "keyId");
-/** Those that conversations know. */
+/** Fields that conversations know. */
 const SESSION_FIELDS = only("user", "keyId");
 
 /** The parameters that `fieldFilterOf` reads. */
@@ -213,7 +213,7 @@ export function checkRange({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "
   }
 }
 
-/** Null when it is not given. Only the two words are taken, no 0 and 1. */
+/** Reads a flag; null when absent. The only values are the two words, not 0 and 1. */
 export function flagOf(request: FastifyRequest, name: string): boolean | null {
   const text = queryOf(request, name);
   return text === null ? null : oneOf(name, text, ["true", "false"]) === "true";

@@ -61,7 +61,7 @@ const WRITERS: { readonly [Kind in FieldKind]?: (value: FieldValue<Kind>) => Wir
 
 /** A field that is not stored but made of others when a line is written. */
 interface MadeField {
-  /** Its place is behind this one. */
+  /** Field that this one follows. */
   readonly after: FieldName;
   readonly about: string;
   readonly of: (line: RequestSummary, names: Names) => string | null;
@@ -150,7 +150,7 @@ function writeTags(tags: Tags): string {
     .join("; ");
 }
 
-/** Null for a request that was not charged. */
+/** Writes an amount; null stands for a request that was not charged. */
 export function usd(amount: NanoUsd | null): string | null {
   return amount === null ? null : formatUsd(amount);
 }

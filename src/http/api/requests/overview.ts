@@ -16,7 +16,7 @@ import { checkRange, DEFAULT_RANGE_MS, groupFilterOf, keyFilters, range, timeOf 
 import { namesOf, RequestLineSchema, writeSummary } from "./line.ts";
 
 const STEPS = ["hour", "day"] as const;
-/** As many as fit beside a chart. */
+/** Limit of the keys that fit beside a chart. */
 const KEYS_MAX = 6;
 const ERRORS_MAX = 5;
 
@@ -28,21 +28,21 @@ export const OverviewSchema = named("Overview", {
   from: Time,
   to: Time,
   by: listed(STEPS),
-  // Null without requests; `before` counts the same length of time just before.
+  // The sums are null without requests; `before` counts the same length of time just before.
   total: nullable(UsageSchema),
   before: nullable(UsageSchema),
   series: Type.Array(UsageSchema),
   tiers: Shares,
   statuses: Shares,
   models: Shares,
-  // Those that spent most. The name is the id of a key that no longer exists.
+  // The keys that spent most. A key that no longer exists has its id as name.
   keys: Type.Array(Type.Intersect([ShareSchema, Type.Object({ name: AnyText })])),
   errors: Type.Array(RequestLineSchema),
   // The newest request of the account, at any time.
   latest: nullable(RequestLineSchema),
-  // Whether any request of the account was answered.
+  // True once any request of the account was answered.
   isStarted: Flag,
-  // Null for users who may not see the settings.
+  // The model that savings are compared with; null for users who may not see the settings.
   baselineModel: nullable(AnyText),
 });
 

@@ -33,7 +33,7 @@ const scenario = listed(TOOL_SCENARIOS);
 const AttemptSchema = Type.Object({
   model: AnyText,
   provider: AnyText,
-  // Which of the provider's keys, where it has several.
+  // The key that was used, where the provider has several.
   keyId: Type.Optional(AnyText),
   startMs: Integer,
   durationMs: Integer,
@@ -90,7 +90,7 @@ const MoneySchema = Type.Object({
 /** The tier that somebody says the request belonged to. */
 const FeedbackSchema = Type.Object({ tier, note: nullable(AnyText), createdAt: Time });
 
-/** What an application said with POST /v1/feedback. */
+/** Feedback that an application sent with POST /v1/feedback. */
 const AppFeedbackSchema = Type.Object({
   score: nullable(Type.Number({ minimum: 0, maximum: 1 })),
   tier: nullable(tier),
@@ -116,7 +116,7 @@ export const RecordedRequestSchema = named("RecordedRequest", {
   attemptCount: Integer,
   attempts: Type.Array(AttemptSchema),
   decision: nullable(RecordedDecisionSchema),
-  // What the client was told; null for a response, and where that may quote a prompt that is not kept.
+  // The message to the client; null for a response, and where the message may quote a prompt that is not kept.
   errorMessage: nullable(AnyText),
   money: MoneySchema,
   // Numbers that the router can learn from; no text.

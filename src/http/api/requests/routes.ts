@@ -26,7 +26,7 @@ const FILE_TYPES = {
   csv: "text/csv; charset=utf-8; header=present",
 } as const;
 
-/** Of a request that failed, the charge counts as its baseline: it saved nothing. */
+/** Sums over requests. A failed request counts with its charge as baseline, because it saved nothing. */
 export const TotalsSchema = named("RequestTotals", {
   requests: Integer,
   errors: Integer,

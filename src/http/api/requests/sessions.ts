@@ -23,7 +23,7 @@ const sessionFields = {
   errors: Integer,
   switches: Integer,
   escalations: Integer,
-  // Those that answered, in the order of their first turn.
+  // The models that answered, in the order of their first turn.
   models: Texts,
   hosts: Texts,
   users: Texts,
@@ -42,7 +42,7 @@ export const RequestSessionSchema = named("RequestSession", sessionFields);
 const TURNS_MAX = 200;
 const SessionTurnSchema = named("SessionTurn", {
   ...lineFields,
-  // Why this model: what the decision said.
+  // The reason for this model, from the decision.
   reasoning: nullable(AnyText),
   // The turn before in the same conversation, which need not be the one before in the list.
   before: nullable(Type.Object({ model: lineFields.model, provider: lineFields.provider, tier: lineFields.tier })),

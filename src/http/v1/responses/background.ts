@@ -40,7 +40,7 @@ export async function answerInBackground(exchange: BackgroundExchange, edge: Cal
     done();
   });
   request.outlives = over;
-  // What is refused before a provider is called is refused as usual, and a repeated request gets its stored response.
+  // Refusals before a call of a provider work as usual, and a repeated request gets its stored response.
   const early = await Promise.race([reserved, answered]);
   if (early !== null) {
     await send(early, reply, edge);

@@ -1,5 +1,5 @@
 // POST /v1/responses/compact: a model summarizes the conversation, and the summary goes to the client as a sealed item.
-// It is an ordinary call: routed, reserved and charged as any other.
+// The summary is an ordinary call: routed, reserved and charged as any other.
 
 import { NO_CONSTRAINTS } from "../../../core/decision.ts";
 import { GatewayError } from "../../../core/errors.ts";

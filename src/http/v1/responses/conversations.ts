@@ -15,7 +15,7 @@ import { callerOf } from "../key-admission.ts";
 import { newAnswerId } from "./create.ts";
 import { type IdRequest, nameOf, readPage, showsEncrypted, unknownItem } from "./paging.ts";
 
-/** As the vendor documents them. */
+/** Limits as the vendor documents them. */
 export const ITEMS_AT_ONCE = 20;
 export const METADATA_MAX = { keys: 16, keyLength: 64, valueLength: 512 } as const;
 

@@ -25,7 +25,7 @@ export function nameOf(request: IdRequest, notFound: (id: string) => GatewayErro
 const LIMIT_DEFAULT = 20;
 export const LIMIT_MAX = 100;
 
-/** As the vendor has it: the newest first unless told otherwise. */
+/** Reads a page. Without an order, the newest item comes first, as the vendor has it. */
 export function readPage(query: QueryTexts): ItemPage {
   const order = single(query, "order") ?? "desc";
   if (order !== "asc" && order !== "desc") throw invalid("order", TEXT.invalidOrder);
@@ -49,7 +49,7 @@ export function readFlag(query: QueryTexts, name: string): boolean {
   return text === "true";
 }
 
-/** Whether encrypted reasoning is asked for. Clients write a list with brackets, without them, or with commas. */
+/** Tells whether encrypted reasoning is asked for. Clients write a list with brackets, without them, or with commas. */
 export function showsEncrypted(query: QueryTexts): boolean {
   const given = [query.include, query["include[]"]].flat().flatMap((text) => text?.split(",") ?? []);
   return wantsEncrypted({ include: given });

@@ -14,7 +14,7 @@ import { type IdRequest, nameOf, pageOf, readFlag, readPage, readWhole, showsEnc
 
 export const EVENT_STREAM = "text/event-stream; charset=utf-8";
 export const PING = ": keep-alive\n\n";
-/** How often a response that another process runs is looked at. */
+/** Interval at which the state of a response in another process is read. */
 const POLL_MS = 500;
 
 /** Background responses may hold all slots of a key; they are polled, cancelled and deleted all the same. */
