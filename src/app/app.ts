@@ -32,7 +32,7 @@ import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import { createUsageWatch } from "../telemetry/usage-watch.ts";
-import { hearFrom, hearOfChanges } from "./changes.ts";
+import { watchDatabase, watchPrimary } from "./changes.ts";
 import { openConfiguration } from "./configuration.ts";
 import { createDrain, type StopOptions } from "./drain.ts";
 import { openHealth } from "./health.ts";
@@ -272,7 +272,7 @@ function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
   };
 }
 
-/** Hears of changes by other processes: a worker from its primary, which listens for all of them. */
+/** Watches for changes by other processes. A worker gets them from its primary, which listens for all workers. */
 function followChanges(
   { database }: Settings,
   parts: Pick<AppParts, "people" | "configuration" | "log" | "worker"> & { readonly speeds: SharedSpeeds },
@@ -282,8 +282,8 @@ function followChanges(
     people.nudge();
     configuration.versions.nudge();
   };
-  const hearing = { onChange, onSpeeds: speeds.hear };
-  return worker === null ? hearOfChanges(database, hearing, log) : hearFrom(worker, hearing);
+  const listeners = { onChange, onSpeeds: speeds.receive };
+  return worker === null ? watchDatabase(database, listeners, log) : watchPrimary(worker, listeners);
 }
 
 /** Records and money first: what they still write needs the rest. */

@@ -8,7 +8,7 @@ import { createSealer } from "../store/secret/seal.ts";
 import { createPriceCheckStore } from "../store/versions/price-checks.ts";
 import { createVersionStore } from "../store/versions/versions.ts";
 import { loggedError } from "../telemetry/log.ts";
-import { createVersionLog, type VersionNews } from "../versions/news.ts";
+import { createVersionLog, type VersionEvent } from "../versions/events.ts";
 import { createVersions, type Versions } from "../versions/versions.ts";
 import { startPriceCheck } from "./price-check.ts";
 import type { InstallationSecret } from "./secret.ts";
@@ -46,7 +46,7 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
       options = checked.options;
       snapshots.publish(checked);
     },
-    onNews: tellNews(context),
+    onEvent: logVersionEvents(context),
     log,
     now,
   });
@@ -67,11 +67,14 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
   };
 }
 
-/** For all workers together the primary process writes it to the log. */
-export function tellNews({ log, worker }: Pick<ConfigurationContext, "log" | "worker">): (news: VersionNews) => void {
+/** Returns a listener that logs events. A worker sends them to the primary process, which logs for all workers. */
+export function logVersionEvents({
+  log,
+  worker,
+}: Pick<ConfigurationContext, "log" | "worker">): (event: VersionEvent) => void {
   if (worker === null) return createVersionLog(log).write;
-  return (news) => {
-    const told = news.kind === "reloadFailed" ? { ...news, error: loggedError(news.error) } : news;
-    void worker.link.call(WORKER_SERVICES.versionNews, told).catch(() => undefined);
+  return (event) => {
+    const sent = event.kind === "reloadFailed" ? { ...event, error: loggedError(event.error) } : event;
+    void worker.link.call(WORKER_SERVICES.versionEvents, sent).catch(() => undefined);
   };
 }

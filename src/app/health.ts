@@ -17,7 +17,7 @@ interface HealthContext {
   readonly now?: (() => number) | undefined;
 }
 
-/** News: a breaker has opened in one worker. */
+/** Topic: a breaker has opened in one worker. */
 const BREAKER_OPENED = "breaker-opened";
 
 /** Breakers for every model, provider and credential, shown in the metrics. */

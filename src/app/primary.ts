@@ -1,5 +1,5 @@
 // Wiring of the primary process: it owns the port and the database, and serves nothing itself. Workers get from it the
-// SQLite connection, the commits of the ledger, shared rate limits and each other's news.
+// SQLite connection, the commits of the ledger, shared rate limits and each other's messages.
 
 import { createBatcher } from "../billing/batcher.ts";
 import { batchesOf } from "../billing/ledger.ts";
@@ -16,11 +16,11 @@ import { forgetProcess, forgetProcesses } from "../store/ledger/processes.ts";
 import { openLogThreads } from "../store/sqlite/log-file.ts";
 import { openThread, sqliteOver } from "../store/sqlite/sqlite.ts";
 import { type MetricReadings, watchProcess } from "../telemetry/metrics.ts";
-import { createVersionLog, type VersionNews } from "../versions/news.ts";
+import { createVersionLog, type VersionEvent } from "../versions/events.ts";
 import type { OpenLink } from "../workers/link.ts";
 import { createSupervisor, type Supervisor, type WorkerProcess } from "../workers/supervisor.ts";
 import type { App } from "./app.ts";
-import { hearOfChanges } from "./changes.ts";
+import { watchDatabase } from "./changes.ts";
 import type { StopOptions } from "./drain.ts";
 import { lend } from "./lend.ts";
 import { openWindows } from "./limits.ts";
@@ -74,12 +74,12 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
     link.serve(LIFE.slot, () => order);
     link.serve(WORKER_SERVICES.owner, (owner) => void owners.set(worker, String(owner)));
     link.serve(WORKER_SERVICES.windows, (requests) => windows.take(requests as readonly RateRequest[]));
-    link.serve(WORKER_SERVICES.versionNews, (news) => versionLog.write(news as VersionNews, worker));
+    link.serve(WORKER_SERVICES.versionEvents, (event) => versionLog.write(event as VersionEvent, worker));
     link.serve(WORKER_SERVICES.metrics, async () => [
       ...(await readOthers(supervisor, worker)),
       await metrics.readings(),
     ]);
-    link.onNews((news) => tellOthers(supervisor, worker, news));
+    link.onPublished((frame) => passToOthers(supervisor, worker, frame));
     countSlots(link, link.closed);
     store.serve(link);
     reportStart(worker, first, log);
@@ -94,11 +94,11 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   let onLost = (): void => undefined;
   const lost = new Promise<void>((resolve) => (onLost = resolve));
   const supervisor = createSupervisor({ count, program, args, log, onStart, onEnd, onLost });
-  const hearing = {
-    onChange: () => tellAll(supervisor, ACCESS_CHANGED, null),
-    onSpeeds: (text: string) => tellAll(supervisor, HOST_SPEEDS, text),
+  const listeners = {
+    onChange: () => publishToAll(supervisor, ACCESS_CHANGED, null),
+    onSpeeds: (text: string) => publishToAll(supervisor, HOST_SPEEDS, text),
   };
-  const changes = await hearOfChanges(settings.database, hearing, log);
+  const changes = await watchDatabase(settings.database, listeners, log);
   const endAnnouncing = announceMemory(() => supervisor.running().map(({ link }) => link));
   const close = async (): Promise<void> => {
     endAnnouncing();
@@ -167,19 +167,19 @@ function stopping(supervisor: Supervisor, close: () => Promise<void>): Pick<App,
   return {
     async stop(options: StopOptions = {}) {
       supervisor.retire();
-      tellAll(supervisor, LIFE.stop, options);
+      publishToAll(supervisor, LIFE.stop, options);
       await close();
     },
-    hurry: () => tellAll(supervisor, LIFE.hurry, null),
+    hurry: () => publishToAll(supervisor, LIFE.hurry, null),
   };
 }
 
-function tellAll(supervisor: Supervisor, topic: string, payload: unknown): void {
+function publishToAll(supervisor: Supervisor, topic: string, payload: unknown): void {
   for (const { link } of supervisor.running()) link.publish(topic, payload);
 }
 
-function tellOthers(supervisor: Supervisor, from: WorkerProcess, news: Uint8Array): void {
-  for (const worker of supervisor.running()) if (worker !== from) worker.link.pass(news);
+function passToOthers(supervisor: Supervisor, from: WorkerProcess, frame: Uint8Array): void {
+  for (const worker of supervisor.running()) if (worker !== from) worker.link.pass(frame);
 }
 
 /** A worker that is busy or starting must not keep a scrape waiting. */

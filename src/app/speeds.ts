@@ -12,10 +12,10 @@ import { hostsByRoute } from "./snapshots.ts";
 import { HOST_SPEEDS, type WorkerSlot } from "./worker.ts";
 
 export interface SharedSpeeds {
-  /** Told to the others within a second. */
+  /** Sends a sample to the other processes within a second. */
   share(sample: SpeedSample): void;
-  /** Samples of another process, as it sent them. */
-  hear(text: string): void;
+  /** Takes samples of another process, as that process sent them. */
+  receive(text: string): void;
 }
 
 interface SpeedsContext {
@@ -38,8 +38,8 @@ const SAMPLES_MAX = 25;
 
 export function shareSpeeds(db: Pick<Db, "kind" | "query">, { worker, current, log }: SpeedsContext): SharedSpeeds {
   const from = randomUUID();
-  /** Workers on PostgreSQL hear of each other in both ways. */
-  const heard = new Map<string, number>([[from, Number.POSITIVE_INFINITY]]);
+  /** Newest message of each process. Workers on PostgreSQL get messages in both ways. */
+  const received = new Map<string, number>([[from, Number.POSITIVE_INFINITY]]);
   let number = 0;
   const isAlone = worker === null && db.kind === "sqlite";
   const tell = createTeller<SpeedSample>((seen) => {
@@ -54,10 +54,10 @@ export function shareSpeeds(db: Pick<Db, "kind" | "query">, { worker, current, l
     });
   }, EVERY_MS);
 
-  function hear(text: string): void {
+  function receive(text: string): void {
     const message = JSON.parse(text) as SpeedMessage;
-    if (message.number <= (heard.get(message.from) ?? 0)) return;
-    heard.set(message.from, message.number);
+    if (message.number <= (received.get(message.from) ?? 0)) return;
+    received.set(message.from, message.number);
     const services = current();
     const leadOf = leadsIn(services);
     // A process with another configuration may call another host by the same name.
@@ -65,7 +65,7 @@ export function shareSpeeds(db: Pick<Db, "kind" | "query">, { worker, current, l
       if (lead !== null && lead === leadOf(sample.route)) services.speeds.learn(sample);
   }
 
-  return { share: isAlone ? () => undefined : tell, hear };
+  return { share: isAlone ? () => undefined : tell, receive };
 }
 
 function rounded({ route, firstMs, headMs, tokensPerSecond }: SpeedSample): SpeedSample {

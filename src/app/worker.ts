@@ -27,15 +27,15 @@ export const WORKER_SERVICES = {
   owner: "owner",
   /** The metrics of all other processes. */
   metrics: "metrics",
-  /** Messages to a worker about versions of the configuration. */
-  versionNews: "version-news",
+  /** Events of configuration versions, which the primary process logs. */
+  versionEvents: "version-news",
 } as const;
 
-/** News: keys or profiles have changed. */
+/** Topic: keys or profiles have changed. */
 export const ACCESS_CHANGED = "access-changed";
-/** News: how much memory the primary process takes up. */
+/** Topic: memory of the primary process. */
 const PRIMARY_BYTES = "primary-bytes";
-/** News: how fast hosts answered. */
+/** Topic: response times of hosts. */
 export const HOST_SPEEDS = "host-speeds";
 const REQUESTS_WRITTEN = "requests-written";
 const LOG_WATCHED = "log-watched";

@@ -17,7 +17,7 @@ import {
 } from "../core/overlay.ts";
 import { type Change, changesBetween } from "./changes.ts";
 import { entryAt, patched, withEntry } from "./document.ts";
-import type { Problems, VersionNews } from "./news.ts";
+import type { Problems, VersionEvent } from "./events.ts";
 import { stampPrices } from "./prices.ts";
 import { openDocument, type SecretSealer, sealDocument } from "./secrets.ts";
 
@@ -84,7 +84,7 @@ interface VersionsContext {
   /** Called with each configuration to serve with from now on. */
   readonly onServe: (checked: Usable) => void;
   /** Gets the events of versions that this process observes. */
-  readonly onNews?: (news: VersionNews) => void;
+  readonly onEvent?: (event: VersionEvent) => void;
   readonly log: Log;
   readonly now: () => number;
   readonly pollMs?: number;
@@ -224,14 +224,14 @@ class VersionFollower implements Versions {
   }
 
   async #check(document: Overlay, version: number): Promise<Checked> {
-    const { configuration, sealer, onNews } = this.#context;
+    const { configuration, sealer, onEvent } = this.#context;
     if (configuration === null) {
       throw new GatewayError("forbidden", "The configuration of this gateway cannot be changed.", {
         code: "read_only",
       });
     }
     const opened = await openDocument(document, sealer);
-    for (const provider of opened.unreadable) onNews?.({ kind: "keyUnreadable", version, provider });
+    for (const provider of opened.unreadable) onEvent?.({ kind: "keyUnreadable", version, provider });
     return configuration.check(opened.document);
   }
 
@@ -269,7 +269,7 @@ class VersionFollower implements Versions {
   }
 
   async #readNewest(): Promise<void> {
-    const { store, onNews, now } = this.#context;
+    const { store, onEvent, now } = this.#context;
     const number = await store.newest();
     if (number <= this.#newest.number) return;
     const version = await store.find(number);
@@ -279,7 +279,7 @@ class VersionFollower implements Versions {
     if (!checked.ok) return this.#report(version, checked.problems);
     this.#serve(version, checked);
     // Not at the start, which finds what is old.
-    if (this.#timer !== null) onNews?.({ kind: "followed", version: number, delayMs: now() - version.atMs });
+    if (this.#timer !== null) onEvent?.({ kind: "followed", version: number, delayMs: now() - version.atMs });
   }
 
   /** At the start, after an upgrade perhaps: an older version is better than none. */
@@ -301,17 +301,17 @@ class VersionFollower implements Versions {
 
   #report({ number: version }: ConfigVersion, problems: Problems): void {
     this.#problems = problems;
-    this.#context.onNews?.({ kind: "unusable", version, problems });
+    this.#context.onEvent?.({ kind: "unusable", version, problems });
   }
 
   async #poll(): Promise<void> {
-    const { onNews } = this.#context;
+    const { onEvent } = this.#context;
     try {
       await this.#catchUp();
-      if (!this.#isReachable) onNews?.({ kind: "reloadRecovered" });
+      if (!this.#isReachable) onEvent?.({ kind: "reloadRecovered" });
       this.#isReachable = true;
     } catch (error) {
-      if (this.#isReachable) onNews?.({ kind: "reloadFailed", error });
+      if (this.#isReachable) onEvent?.({ kind: "reloadFailed", error });
       this.#isReachable = false;
     }
   }

@@ -16,7 +16,7 @@ const CALL = 0;
 const ANSWER = 1;
 const FAILURE = 2;
 
-interface LinkNews {
+interface LinkPublication {
   readonly topic: string;
   readonly payload: unknown;
 }
@@ -44,9 +44,9 @@ const LOOK_MS = 1_000;
 export interface OpenLink extends WorkerLink {
   /** Resolves when the other end is gone. */
   readonly closed: Promise<void>;
-  /** Hears all news as they were sent, for passing them on. */
-  onNews(listener: (news: Uint8Array) => void): void;
-  pass(news: Uint8Array): void;
+  /** Gets the frames of all published messages, to pass them on. */
+  onPublished(listener: (frame: Uint8Array) => void): void;
+  pass(frame: Uint8Array): void;
 }
 
 export function createLink(pipe: Duplex): OpenLink {
@@ -54,8 +54,8 @@ export function createLink(pipe: Duplex): OpenLink {
   const listeners = new Map<string, (payload: unknown) => void>();
   const waiters = new Map<number, LinkWaiter>();
   const { send, pass } = createSender(pipe);
-  let onNews = (news: Uint8Array): void => {
-    const { topic, payload } = fromFrame(news) as LinkNews;
+  let onPublished = (frame: Uint8Array): void => {
+    const { topic, payload } = fromFrame(frame) as LinkPublication;
     listeners.get(topic)?.(payload);
   };
   let lastId = 0;
@@ -79,7 +79,7 @@ export function createLink(pipe: Duplex): OpenLink {
     if (message[0] === CALL) answer(message[1], message[2], message[3]);
     else end(waiters, message);
   };
-  readFrames(pipe, { take, takeNews: (news) => onNews(news) });
+  readFrames(pipe, { take, takePublished: (frame) => onPublished(frame) });
   const looking = setInterval(() => rejectOverdue(waiters), LOOK_MS).unref();
   const closed = closeOf(pipe).then(() => {
     isClosed = true;
@@ -89,9 +89,9 @@ export function createLink(pipe: Duplex): OpenLink {
   });
   return {
     closed,
-    onNews(listener) {
+    onPublished(listener) {
       // A copy: what was received is a small part of a large chunk, which waiting for a slow reader would keep alive.
-      onNews = (news) => listener(Uint8Array.from(news));
+      onPublished = (frame) => listener(Uint8Array.from(frame));
     },
     call: (service, payload, withinMs = CALL_MS) =>
       new Promise((resolve, reject) => {
@@ -102,7 +102,7 @@ export function createLink(pipe: Duplex): OpenLink {
       }),
     serve: (service, answering) => void services.set(service, answering),
     pass,
-    publish: (topic, payload) => pass(toFrame(NEWS, { topic, payload } satisfies LinkNews)),
+    publish: (topic, payload) => pass(toFrame(PUBLISHED, { topic, payload } satisfies LinkPublication)),
     on: (topic, listener) => void listeners.set(topic, listener),
   };
 }
@@ -153,12 +153,12 @@ const LENGTH_BYTES = 4;
 /** A list of messages. */
 const MESSAGES = 0;
 /** In a frame of its own: the process in between passes the bytes on to many and need not read them. */
-const NEWS = 1;
+const PUBLISHED = 1;
 
-/** News, or messages that were sent one after the other. */
+/** A frame of a published message, or messages that were sent one after the other. */
 type Unsent = Uint8Array | LinkMessage[];
 
-function createSender(pipe: Duplex): { send(message: LinkMessage): void; pass(news: Uint8Array): void } {
+function createSender(pipe: Duplex): { send(message: LinkMessage): void; pass(frame: Uint8Array): void } {
   let unsent: Unsent[] = [];
   const flush = (): void => {
     const frames = unsent.map((next) => (next instanceof Uint8Array ? next : toFrame(MESSAGES, next)));
@@ -197,12 +197,12 @@ function fromFrame(frame: Uint8Array): unknown {
 
 interface FrameReader {
   take(message: LinkMessage): void;
-  takeNews(frame: Uint8Array): void;
+  takePublished(frame: Uint8Array): void;
 }
 
-function readFrames(pipe: Duplex, { take, takeNews }: FrameReader): void {
+function readFrames(pipe: Duplex, { take, takePublished }: FrameReader): void {
   const read = (frame: Buffer): void => {
-    if (frame[LENGTH_BYTES] === NEWS) takeNews(frame);
+    if (frame[LENGTH_BYTES] === PUBLISHED) takePublished(frame);
     else for (const message of fromFrame(frame) as readonly LinkMessage[]) take(message);
   };
   let pieces: Buffer[] = [];

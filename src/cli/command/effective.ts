@@ -11,7 +11,7 @@ import { createSealer } from "../../store/secret/seal.ts";
 import { openSecret, SECRET_FILE } from "../../store/secret/secret.ts";
 import { createVersionStore } from "../../store/versions/versions.ts";
 import { SILENT_LOG } from "../../telemetry/log.ts";
-import type { VersionNews } from "../../versions/news.ts";
+import type { VersionEvent } from "../../versions/events.ts";
 import { createVersions, type Versions } from "../../versions/versions.ts";
 import type { Terminal } from "./terminal.ts";
 import * as TEXT from "./text.ts";
@@ -57,7 +57,7 @@ async function servedBy(db: Db, settings: Settings): Promise<Partial<Served>> {
 
 interface VersionsUse {
   readonly onServe?: (checked: Served) => void;
-  readonly onNews?: (news: VersionNews) => void;
+  readonly onEvent?: (event: VersionEvent) => void;
   /** Makes no secret where there is none. */
   readonly isReadOnly?: boolean;
 }
@@ -65,7 +65,7 @@ interface VersionsUse {
 export function versionsOf(
   db: Db,
   settings: Settings,
-  { onServe = () => undefined, onNews = () => undefined, isReadOnly = false }: VersionsUse,
+  { onServe = () => undefined, onEvent = () => undefined, isReadOnly = false }: VersionsUse,
 ): Versions {
   const hasSecret = settings.secret !== null || existsSync(join(settings.dataDir, SECRET_FILE));
   return createVersions({
@@ -73,7 +73,7 @@ export function versionsOf(
     configuration: settings.configuration,
     sealer: isReadOnly && !hasSecret ? null : createSealer(openSecret(settings), "provider keys"),
     onServe,
-    onNews,
+    onEvent,
     log: SILENT_LOG,
     now: Date.now,
   });

@@ -13,8 +13,8 @@ export async function versionChecks(db: Db, settings: Settings): Promise<readonl
   const unreadable = new Set<string>();
   const versions = versionsOf(db, settings, {
     isReadOnly: true,
-    onNews(news) {
-      if (news.kind === "keyUnreadable") unreadable.add(news.provider);
+    onEvent(event) {
+      if (event.kind === "keyUnreadable") unreadable.add(event.provider);
     },
   });
   await versions.start();

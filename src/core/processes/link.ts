@@ -1,5 +1,5 @@
-// The link between a worker process and the primary process, as either end sees it: calls that are answered, and news
-// for all workers.
+// The link between a worker process and the primary process, as either end sees it: calls that are answered, and
+// messages that are published to all workers.
 
 /** Answers a call of the other end. */
 export type LinkService = (payload: unknown) => unknown;
@@ -9,8 +9,8 @@ export interface WorkerLink {
   call(service: string, payload: unknown, withinMs?: number): Promise<unknown>;
   /** Answers the other end's calls of this name. */
   serve(service: string, answer: LinkService): void;
-  /** From a worker: tells every other worker. From the primary: tells this worker. Nobody answers. */
+  /** Sends a message: a worker to every other worker, the primary process to this worker. Nobody answers. */
   publish(topic: string, payload: unknown): void;
-  /** Told of what others published. */
+  /** Subscribes to a topic. */
   on(topic: string, listener: (payload: unknown) => void): void;
 }

@@ -1,12 +1,12 @@
-// What workers share, without processes: two of them over real links, with a primary in between that passes news on. And
-// what becomes of a transaction that a worker does not end.
+// Tests of what workers share, without processes: two workers over real links, with a primary in between that passes
+// messages on. And of a transaction that a worker does not end.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Duplex, PassThrough } from "node:stream";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { tellNews } from "../../../src/app/configuration.ts";
+import { logVersionEvents } from "../../../src/app/configuration.ts";
 import { openHealth } from "../../../src/app/health.ts";
 import { lend } from "../../../src/app/lend.ts";
 import { sharedWrongKeys } from "../../../src/app/people.ts";
@@ -48,8 +48,8 @@ function linked(): { readonly near: OpenLink; readonly far: OpenLink; readonly e
 /** Two workers of one gateway. */
 function twoWorkers(): readonly [WorkerSlot, WorkerSlot] {
   const [first, second] = [linked(), linked()];
-  first.far.onNews(second.far.pass);
-  second.far.onNews(first.far.pass);
+  first.far.onPublished(second.far.pass);
+  second.far.onPublished(first.far.pass);
   const placeOf = ({ near }: typeof first, index: number): WorkerSlot => ({
     link: near,
     index,
@@ -92,8 +92,8 @@ test("the memory of the primary process counts in each worker", async () => {
 test("an error that a worker tells the log about keeps its class, its cause and its fields", async () => {
   const { near, far } = linked();
   const told: unknown[] = [];
-  far.serve(WORKER_SERVICES.versionNews, (news) => void told.push((news as { error: unknown }).error));
-  const tell = tellNews({ log: LOG, worker: { link: near, index: 0, count: 2, isFirstStart: false } });
+  far.serve(WORKER_SERVICES.versionEvents, (event) => void told.push((event as { error: unknown }).error));
+  const tell = logVersionEvents({ log: LOG, worker: { link: near, index: 0, count: 2, isFirstStart: false } });
   const error = new StoreUnavailable(new Error("no route to host"));
   tell({ kind: "reloadFailed", error });
   // What cannot cross is told as text.
@@ -122,7 +122,7 @@ test("the speed of a host that one worker saw is known in the other, unless its 
     );
     const current = () => ({ catalog: catalogs[index] ?? catalog, speeds });
     const shared = shareSpeeds({ kind: "sqlite", query: async () => [] }, { worker: { link }, current, log: LOG });
-    link.on(HOST_SPEEDS, (text) => shared.hear(text as string));
+    link.on(HOST_SPEEDS, (text) => shared.receive(text as string));
     return speeds;
   }) as [Speeds, Speeds];
   const [one, other] = known;
@@ -154,11 +154,11 @@ test("a message about speeds counts once, by whichever way it comes", () => {
   const near = shareSpeeds({ kind: "postgres", query }, context);
   near.share({ route: model.route, firstMs: 9.6, headMs: null, tokensPerSecond: null });
   const [text = ""] = sent;
-  near.hear(text);
+  near.receive(text);
   expect(learn).not.toHaveBeenCalled();
   const far = shareSpeeds({ kind: "postgres", query }, context);
-  far.hear(text);
-  far.hear(text);
+  far.receive(text);
+  far.receive(text);
   expect(learn.mock.calls).toEqual([[{ route: model.route, firstMs: 10, headMs: null, tokensPerSecond: null }]]);
 });
 

@@ -3,7 +3,7 @@
 import { expect, test, vi } from "vitest";
 import type { Checked } from "../../../src/config/settings.ts";
 import type { ConfigVersion } from "../../../src/core/overlay.ts";
-import type { VersionNews } from "../../../src/versions/news.ts";
+import type { VersionEvent } from "../../../src/versions/events.ts";
 import { createVersions } from "../../../src/versions/versions.ts";
 
 const CHECKED = { ok: true, warnings: [] } as unknown as Checked;
@@ -35,13 +35,13 @@ function slowStore() {
 
 async function startVersions(store: ReturnType<typeof slowStore>["store"]) {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  const followed: VersionNews[] = [];
+  const followed: VersionEvent[] = [];
   const versions = createVersions({
     store,
     configuration: { locks: [], check: () => CHECKED, provider: () => null },
     sealer: null,
     onServe: () => undefined,
-    onNews: (each) => void followed.push(each),
+    onEvent: (each) => void followed.push(each),
     log: silent,
     now: () => 5_000,
     pollMs: POLL_MS,

@@ -46,12 +46,12 @@ test("text and other values arrive as they were sent, in that order, however the
   for (const pipe of [there, back, cut]) pipe.destroy();
 });
 
-test("news can be passed on, and hold nothing of what came with them", async () => {
+test("published frames can be passed on, and hold nothing of what came with them", async () => {
   const [first, second] = [linked(), linked()];
   const passed = new Promise<Uint8Array>((resolve) => {
-    first.far.onNews((news) => {
-      second.near.pass(news);
-      resolve(news);
+    first.far.onPublished((frame) => {
+      second.near.pass(frame);
+      resolve(frame);
     });
   });
   const heard = new Promise((resolve) => second.far.on("news", resolve));

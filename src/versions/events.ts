@@ -6,7 +6,7 @@ import type { Log } from "../core/log.ts";
 
 export type Problems = Extract<Checked, { ok: false }>["problems"];
 
-export type VersionNews =
+export type VersionEvent =
   /** This process serves with a version that another one published. Not at the start. */
   | { readonly kind: "followed"; readonly version: number; readonly delayMs: number }
   | { readonly kind: "unusable"; readonly version: number; readonly problems: Problems }
@@ -16,13 +16,13 @@ export type VersionNews =
 
 export interface VersionLog {
   /** `from` is any value that stands for the process. */
-  write(news: VersionNews, from?: unknown): void;
+  write(event: VersionEvent, from?: unknown): void;
   /** The process has ended. */
   forget(from: unknown): void;
 }
 
 export function createVersionLog(log: Log): VersionLog {
-  /** By what is said of it: the newest version. */
+  /** Newest version of each subject that the log has a line about. */
   const written = new Map<string, number>();
   /** Processes that cannot read versions. */
   const failing = new Set<unknown>();
@@ -40,29 +40,29 @@ export function createVersionLog(log: Log): VersionLog {
 
   return {
     forget: recovered,
-    write(news, from) {
-      switch (news.kind) {
+    write(event, from) {
+      switch (event.kind) {
         case "followed": {
-          const { version, delayMs } = news;
+          const { version, delayMs } = event;
           const fields = { event: "config.followed", version, delayMs } as const;
-          if (isNew(news.kind, version)) log.info(fields, "serving with a version that another process published");
+          if (isNew(event.kind, version)) log.info(fields, "serving with a version that another process published");
           return;
         }
         case "unusable": {
-          const { version, problems } = news;
+          const { version, problems } = event;
           const fields = { event: "config.version_unusable", version, problems } as const;
-          if (isNew(news.kind, version))
+          if (isNew(event.kind, version))
             log.error(fields, "a configuration version cannot be used; an older one serves");
           return;
         }
         case "keyUnreadable": {
-          const { version, provider } = news;
+          const { version, provider } = event;
           const fields = { event: "config.key_unreadable", provider } as const;
           if (isNew(`key ${provider}`, version)) log.error(fields, "a provider's key was sealed with another secret");
           return;
         }
         case "reloadFailed": {
-          const fields = { event: "config.reload_failed", err: news.error } as const;
+          const fields = { event: "config.reload_failed", err: event.error } as const;
           if (failing.size === 0) log.warn(fields, "configuration versions cannot be read; the last one serves");
           failing.add(from);
           return;

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { Log } from "../../../src/core/log.ts";
-import { createVersionLog } from "../../../src/versions/news.ts";
+import { createVersionLog } from "../../../src/versions/events.ts";
 
 function openLog() {
   const events: string[] = [];
@@ -12,15 +12,15 @@ function openLog() {
 }
 
 test.each([
-  { name: "config.followed", news: { kind: "followed", delayMs: 5 } },
-  { name: "config.version_unusable", news: { kind: "unusable", problems: [] } },
-  { name: "config.key_unreadable", news: { kind: "keyUnreadable", provider: "lab" } },
-] as const)("$name is written once for a version", ({ name, news }) => {
+  { name: "config.followed", event: { kind: "followed", delayMs: 5 } },
+  { name: "config.version_unusable", event: { kind: "unusable", problems: [] } },
+  { name: "config.key_unreadable", event: { kind: "keyUnreadable", provider: "lab" } },
+] as const)("$name is written once for a version", ({ name, event }) => {
   const { events, write } = openLog();
-  for (const from of ["first", "second"]) write({ ...news, version: 2 }, from);
+  for (const from of ["first", "second"]) write({ ...event, version: 2 }, from);
   expect(events).toEqual([name]);
-  for (const from of ["first", "second"]) write({ ...news, version: 3 }, from);
-  write({ ...news, version: 2 }, "third");
+  for (const from of ["first", "second"]) write({ ...event, version: 3 }, from);
+  write({ ...event, version: 2 }, "third");
   expect(events).toEqual([name, name]);
 });
 
