@@ -8,12 +8,12 @@ import { place } from "./router.ts";
 import { signal } from "./signal.ts";
 import * as TEXT from "./text.ts";
 
-/** What went wrong with a call, as the gateway said it. Status 0 means that no response came at all. */
+/** Carries the error of a call, in the gateway's own words. Status 0 means that no response came at all. */
 export class ApiError extends Error {
   readonly status: number;
   /** The machine-readable code of the error body, where there is one. */
   readonly code: string | null;
-  /** Shown beside the message, so that a report can be matched with the request log. */
+  /** Id of the request, shown beside the message so that a report can be matched with the request log. */
   readonly requestId: string | null;
 
   constructor(message: string, about: { status: number; code?: string | null; requestId?: string | null }) {
@@ -26,19 +26,19 @@ export class ApiError extends Error {
 
 /** Counts up whenever something was written, so that every list on the page reads again. */
 const writes = signal(0);
-/** Set by any 401: the session ended while the page was open. */
+/** Becomes true with any 401: the session ended while the page was open. */
 export const isSignedOut = signal(false);
-/** Set while no response comes at all. One strip says so for the whole page. */
+/** Stays true while no response comes at all. One strip says so for the whole page. */
 export const isOffline = signal(false);
 /** Reads that failed, by address. */
 export const failing = signal<ReadonlyMap<string, ApiError>>(new Map());
-/** When the gateway last answered. */
+/** Time of the gateway's last response. */
 export let heardAtMs = Date.now();
 
 /** The other tabs of this browser, once they are listened to. */
 let tabs: BroadcastChannel | null = null;
 
-/** What is written in another tab is read here, too. */
+/** Reads the page again whenever another tab of this browser has written something. */
 export function hearTabs(): () => void {
   const channel = new BroadcastChannel("switchyard");
   channel.onmessage = refresh;
@@ -98,7 +98,7 @@ export async function send(method: string, path: string, { body, headers, signal
   return response;
 }
 
-/** After a time without a connection, everything on the page is out of date. */
+/** Notes a response. The first one after a lost connection reads the page again, since all of its data is old. */
 function heard({ headers }: Response): void {
   heardAtMs = Date.now();
   noteServerTime(headers.get("date"));
@@ -130,17 +130,17 @@ export function toError(response: Response, body: unknown): ApiError {
   });
 }
 
-/** What a component knows about an address that it reads. `Shown` draws every state of it. */
+/** State of an address that a component reads. `Shown` draws all of it. */
 export interface Load<T> {
   readonly path: string | null;
   /** The newest data of this very address; null until its first response. */
   readonly data: T | null;
-  /** What was shown before, while this address is read for the first time. It belongs to other filters. */
+  /** Data of the address shown before, usually one with other filters; null once this address has its first response. */
   readonly previous: T | null;
   readonly error: ApiError | null;
   /** The data could not be read again. */
   readonly isStale: boolean;
-  /** When the data arrived, for "Last updated". */
+  /** Time at which the data arrived, for "Last updated". */
   readonly loadedAtMs: number | null;
   /** Reads again now. */
   reload(): void;
@@ -155,9 +155,9 @@ interface Loaded {
 }
 
 const NOTHING: Loaded = { path: null, data: null, error: null, loadedAtMs: null };
-/** How soon a read is repeated that failed on the other side. */
+/** Pause before a read is repeated that failed with a 5xx status or without a connection. */
 export const RETRY_MS = 4_000;
-/** Enough for going back through a few pages; more would only use memory. */
+/** Responses that are kept: enough for going back through a few pages. More would only use memory. */
 const REMEMBERED_MAX = 40;
 /** Responses by address, so that Back shows at once what was there. */
 const remembered = new Map<string, Loaded>();
@@ -221,7 +221,7 @@ function remember(path: string, loaded: Loaded): void {
   if (remembered.size > REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
 }
 
-/** After signing out, nothing of this user may be shown to the next one. */
+/** Forgets all responses at sign-out, so that the next user sees nothing of this one. */
 export function forgetResponses(): void {
   remembered.clear();
 }

@@ -10,7 +10,7 @@ import type { List, Provider } from "./types.ts";
 /** A refused key stays refused until somebody acts. */
 const PROVIDERS_EVERY_MS = 15_000;
 
-/** Those that apply, one below the other. */
+/** Shows the strips that apply now, one below the other. */
 export function Banners({ isBroke }: { readonly isBroke: boolean }) {
   // Only operators may read the health of providers, and only they can replace a key.
   const providers = useLoad<List<Provider>>(isOperator() ? "/api/providers" : null, { everyMs: PROVIDERS_EVERY_MS });

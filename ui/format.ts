@@ -13,7 +13,7 @@ export function usd(amount: number | string | null | undefined): string {
   return trimZeros(fixedUsd(value, decimalsOf(Math.abs(value))));
 }
 
-/** As many as show three digits of an amount, from two to nine. */
+/** Number of decimals that shows three digits of an amount, from two to nine. */
 function decimalsOf(size: number): number {
   return size === 0 ? 2 : Math.min(9, Math.max(2, 2 - Math.floor(Math.log10(size))));
 }
@@ -26,7 +26,7 @@ function fixedUsd(value: number, decimals: number): string {
 /** The smallest amount that a tile shows with digits. */
 const TILE_MIN_USD = 0.0001;
 
-/** At most four decimals below a dollar, so that a large figure fits its card. The exact amount is in the title. */
+/** Writes at most four decimals below a dollar, so that a large figure fits its card. The title has the exact amount. */
 export function shortUsd(amount: number): string {
   const size = Math.abs(amount);
   if (size === 0 || size >= 1) return usd(amount);
@@ -83,7 +83,7 @@ export function percent(share: number | null | undefined): string {
   return `${text.replace("-", "−")}%`;
 }
 
-/** At most 99.9, whatever rounding says. */
+/** Limits a share to 99.9, even if rounding would give 100. */
 function nearlyAll(value: number): string {
   return (Math.sign(value) * Math.min(99.9, Number(Math.abs(value).toFixed(1)))).toFixed(1);
 }
@@ -137,7 +137,7 @@ export function monthName(month: string): string {
   return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(month) ? MONTH.format(new Date(`${month}-01T00:00:00Z`)) : month;
 }
 
-/** Only the time of day, UTC. */
+/** Time of day in UTC, without the date. */
 export function clock(ms: number): string {
   return new Date(ms).toISOString().slice(11, 19);
 }

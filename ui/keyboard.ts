@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** What each key does, by `event.key`. */
+/** Actions by the key that starts them, as `event.key` names it. */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 /** Binds keys while the component is there. `mod+k` is ⌘K or Ctrl+K, and also works while typing. */
@@ -28,7 +28,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, []);
 }
 
-/** How long `g` waits for its second letter. */
+/** Time that `g` waits for its second letter. */
 const CHORD_MS = 1_200;
 // Module state: the two keys of a chord are handled by different components.
 let chordAtMs = 0;

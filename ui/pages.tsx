@@ -11,10 +11,10 @@ import { place } from "./router.ts";
 import { signal } from "./signal.ts";
 import * as TEXT from "./text.ts";
 
-/** Null while their code is not here; false where it cannot be loaded. */
+/** Code of all other pages; null until it has loaded, false where it cannot be loaded. */
 const others = signal<typeof OTHER_PAGES | null | false>(null);
 
-/** Also while the overview is shown, so that going elsewhere takes no time. */
+/** Loads the other pages while the overview is shown, so that opening one takes no time. */
 export async function loadPages(): Promise<void> {
   others.value = await import("./pages/other-pages.ts").then(
     (code) => code.OTHER_PAGES,
@@ -22,7 +22,6 @@ export async function loadPages(): Promise<void> {
   );
 }
 
-/** What belongs at the address. */
 export function Page() {
   const page = pageAt(place.value.path);
   if (page === null) return <NotFound />;

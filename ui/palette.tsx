@@ -17,11 +17,11 @@ interface Entry {
   act(): void;
 }
 
-/** As many as fit without scrolling; more are found by typing. */
+/** Number of entries that fit without scrolling; more are found by typing. */
 const SHOWN_MAX = 12;
-/** What could be the id of a request. Whether there is such a request, its page says. */
+/** Matches what could be the id of a request. The page of the request says whether there is one. */
 const REQUEST_ID = /^[\w.=-]{8,}$/;
-/** What the gateway names requests by; callers may choose other ids. */
+/** Matches ids that the gateway gave; callers may choose other ids. */
 const OWN_ID = /^(?:req_|r[0-9a-z]{9})/;
 
 /** A combobox: the focus stays in the field, and `aria-activedescendant` names the choice. */

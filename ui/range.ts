@@ -22,7 +22,7 @@ const LENGTH_MS: Readonly<Record<RangeName, number>> = {
   "30d": 30 * 86_400_000,
 };
 const MINUTE_MS = 60_000;
-/** From here on a chart by hours would have too many bars. */
+/** Length from which a chart by hours would have too many bars. */
 const DAILY_FROM_MS = 4 * 86_400_000;
 
 /** From a time up to another. */
@@ -73,7 +73,7 @@ export function withTimes(path: string): string {
   });
 }
 
-/** It ends with the minute that it is asked in. */
+/** Builds a named range, which ends with the given minute. */
 function named(name: RangeName, minuteMs: number): Range {
   const endMs = minuteMs + MINUTE_MS;
   return build(name, RANGES[name], endMs - LENGTH_MS[name], endMs);

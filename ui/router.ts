@@ -4,7 +4,7 @@
 import { useLayoutEffect } from "preact/hooks";
 import { signal } from "./signal.ts";
 
-/** Where the dashboard is, read from the address bar. */
+/** Place in the dashboard, read from the address bar. */
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -14,17 +14,17 @@ export interface Place {
 /** Query values to set; null or empty removes one. */
 export type Changes = Readonly<Record<string, string | null>>;
 
-/** Kept on every link: whose numbers are shown, and of which time. */
+/** Query values that every link keeps: whose numbers are shown, and of which time. */
 const TRAVELLING = ["account", "range", "from", "to"];
-/** Served by the gateway itself; links there leave the dashboard. */
+/** Paths that the gateway itself serves; links there leave the dashboard. */
 const OUTSIDE = /^\/(?:api|v1|docs|openapi\.json|metrics|healthz|livez|readyz|llms\.txt)(?:[/?#]|$)/;
 
 /** The current address. Components that read it while rendering follow it. */
 export const place = signal<Place>(read());
 
-/** Whether the page holds edits that leaving it would lose. */
+/** Stays true while the page holds edits that leaving it would lose. */
 export const isUnsaved = signal(false);
-/** Where to go once the user agrees to lose them; null while nothing is asked. */
+/** Address to open once the user agrees to lose the edits; null while nothing is asked. */
 export const leavingFor = signal<string | null>(null);
 
 /** Asks before edits are lost: by a link, by Back, or with the tab. */
@@ -121,7 +121,7 @@ function read(): Place {
   return { path: location.pathname, query: new URLSearchParams(location.search), hash: location.hash };
 }
 
-/** Whether a click is an ordinary one on an ordinary link. Everything else is the browser's to handle. */
+/** Tells whether a click is an ordinary one on an ordinary link. The browser handles everything else. */
 function isOurs(link: HTMLAnchorElement, event: MouseEvent): boolean {
   if (event.defaultPrevented || event.button !== 0) return false;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return false;

@@ -5,22 +5,22 @@ import { plural } from "./format.ts";
 
 /** A week evens out the days on which nobody works. */
 const WEEK_DAYS = 7;
-/** Below this the dashboard warns wherever the balance is shown. */
+/** Number of days below which the dashboard warns wherever the balance is shown. */
 export const LOW_DAYS = 3;
-/** Beyond ten years the number says nothing. */
+/** Days in ten years, beyond which the number says nothing. */
 const FOREVER_DAYS = 3_650;
 
-/** On the first day of use, a longer runway than this is a guess. */
+/** Longest runway that the first day of use can tell; a longer one is a guess. */
 const EARLY_DAYS_MAX = 30;
 
 export interface Runway {
   /** The average of the last week, or of the days since the first request. */
   readonly perDayUsd: number;
-  /** Null when nothing was spent, and when it is too early to say. */
+  /** Days that the balance lasts; null when nothing was spent, and when it is too early to say. */
   readonly days: number | null;
 }
 
-/** From the balance, what was spent in the last week, and how many days of that week have passed since first use. */
+/** Computes the runway from the balance, the spend of the last week, and the days of that week since first use. */
 export function runwayOf(availableUsd: number, weekUsd: number, daysOfUse = WEEK_DAYS): Runway {
   // Part of a day counts as a whole one: a burst in the first minutes says nothing about a day.
   const perDayUsd = weekUsd / Math.min(WEEK_DAYS, Math.max(1, daysOfUse));

@@ -5,9 +5,9 @@ import { advanceRange } from "./range.ts";
 import { signal } from "./signal.ts";
 import type { Session } from "./types.ts";
 
-/** Null until the first response. */
+/** Session of the user; null until the first response. */
 export const session = signal<Session | null>(null);
-/** Set where the gateway did not answer: then there is nothing to show but this. */
+/** Error of a gateway that did not answer. While it is set, there is nothing to show but this error. */
 export const sessionError = signal<ApiError | null>(null);
 
 export async function loadSession(): Promise<void> {
@@ -47,7 +47,7 @@ export function serverCommand(args: string): string {
   return `${session.value?.commandPrefix ?? "switchyard"} ${args}`;
 }
 
-/** Only hides what the server would reject anyway; the server checks for itself. */
+/** Tells whether the user is an operator. This only hides what the server would reject anyway. */
 export function isOperator(): boolean {
   return session.value?.user?.role === "operator";
 }

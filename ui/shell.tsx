@@ -71,7 +71,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
-/** Asked by whatever leads away from a page with edits. */
+/** Asks before a link or Back leaves a page with edits. */
 function Unsaved() {
   const stay = (): void => {
     leavingFor.value = null;
@@ -178,7 +178,7 @@ export function Logo() {
   );
 }
 
-/** What the next press of the theme button sets. */
+/** Theme that the next press of the theme button sets. */
 const THEMES = { system: "light", light: "dark", dark: "system" } as const;
 /** The symbol of the theme that is set. */
 const THEME_MARKS = { system: "◐", light: "☀", dark: "☾" } as const;
@@ -241,7 +241,7 @@ function balanceTitle(credits: Credits | null, days: number | null | undefined):
   return `${exact(credits?.availableUsd)}${lasts}`;
 }
 
-/** For operators with more than one account. Another account starts on the first page without a key filter. */
+/** Offers operators their accounts, if they have several. Another account starts on the first page without a key filter. */
 function AccountPicker() {
   const accounts = useLoad<List<Account>>(isOperator() ? "/api/accounts?limit=200" : null).data?.data ?? [];
   if (accounts.length < 2) return null;
@@ -260,7 +260,7 @@ function AccountPicker() {
   );
 }
 
-/** Who is signed in, by the first letter. */
+/** Shows the first letter of the user who is signed in, and a menu. */
 function UserMenu() {
   const email = session.value?.user?.email ?? "";
   return (

@@ -32,16 +32,16 @@ export interface List<Row> {
   readonly next: string | null;
 }
 
-/** What the link of an invitation leads to. */
+/** Invitation that a link leads to. */
 export type Invited = Shape<typeof InvitedSchema>;
 export type Account = Shape<typeof AccountSchema>;
 export type Key = Shape<typeof KeySchema>;
-/** With its usage of 30 days. */
+/** Key with its usage of 30 days. */
 export type ListedKey = Shape<typeof ListedKeySchema>;
 export type KeyPage = Shape<typeof KeyPageSchema>;
 /** One metric by one or two dimensions. */
 export type Explore = Shape<typeof ExploreSchema>;
-/** With its text, this once. */
+/** Key with its text, which is shown only once. */
 export type NewKey = Shape<typeof CreatedKeySchema>;
 export type Profile = Shape<typeof ProfileSchema>;
 export type ListedProfile = Shape<typeof ListedProfileSchema>;
@@ -56,17 +56,17 @@ export type Credits = Shape<typeof CreditsSchema>;
 export type LedgerEntry = Shape<typeof LedgerLineSchema>;
 export type LedgerMonth = Shape<typeof LedgerMonthSchema>;
 export type Model = Shape<typeof CatalogModelSchema>;
-/** 1 is asked first. */
+/** Place of a model in a chain; the model at 1 is asked first. */
 export type ChainPlace = Model["chains"][number];
-/** What the account saw of a model's tool calls in one scenario, and how it changes the score. */
+/** Tool calls of a model that the account saw in one scenario, and their effect on the score. */
 export type SeenToolCalls = Model["toolCalls"][number];
 export type HealthState = Shape<typeof HealthSchema>;
 export type Provider = Shape<typeof ProviderSchema>;
 /** A provider that ships, which needs nothing but a key. */
 export type Vendor = Shape<typeof VendorSchema>;
-/** What was set at run time, and what file and environment set instead. */
+/** Values that were set at run time, and those that file and environment set instead. */
 export type Configuration = Shape<typeof ConfigurationSchema>;
-/** What the last price check found. */
+/** Findings of the last price check. */
 export type PriceReview = Shape<typeof PricesSchema>;
 /** A model server that somebody runs themselves. */
 export type FoundServer = Shape<typeof FoundServerSchema>;
@@ -89,23 +89,23 @@ export type Decision = Omit<RecordedDecision, "candidates" | "classifiedTier"> &
 };
 export type Candidate = RecordedDecision["candidates"][number] & { readonly costUsd?: string };
 
-/** What rules that are not saved yet would have done to the last requests. */
+/** Effect that rules which are not saved yet would have had on the last requests. */
 export type ReplayResult = Shape<typeof ReplaySchema>;
 /** One request that would change; `after` is null where it would be rejected. */
 export type ReplayedChange = ReplayResult["changes"][number];
-/** What a test of a provider found: `problem` says what is wrong, `fix` what to do. */
+/** Outcome of a test of a provider: `problem` says what is wrong, `fix` what to do. */
 export type ProviderTested = Shape<typeof ProviderTestedSchema>;
 /** Requests that a provider failed, in one step. */
 export type Failures = Shape<typeof FailurePageSchema>["data"][number];
 /** Requests and errors of one step, under the filters of the request log. */
 export type HistogramBar = Shape<typeof HistogramSchema>["data"][number];
-/** Who is signed in, and what the gateway says about itself; also without a user. */
+/** User who is signed in, if any, and what the gateway says about itself. */
 export type Session = Shape<typeof SessionSchema>;
-/** What the gateway runs with. Values are read at the start and cannot be changed in the dashboard. */
+/** Options that the gateway runs with. Values are read at the start and cannot be changed in the dashboard. */
 export type GatewaySettings = Shape<typeof SettingsSchema>;
 export type User = Shape<typeof UserSchema>;
 export type Invitation = Shape<typeof InvitationSchema>;
-/** With its link, this once. */
+/** Invitation with its link, which is shown only once. */
 export type NewInvitation = Shape<typeof CreatedInvitationSchema>;
-/** A link to a new password, this once. */
+/** Link to a new password, which is shown only once. */
 export type ResetLink = Shape<typeof ResetLinkSchema>;

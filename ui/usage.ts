@@ -5,7 +5,7 @@ import type { Range } from "./range.ts";
 import * as TEXT from "./text.ts";
 import type { Usage } from "./types.ts";
 
-/** What the smallest groups are called together. */
+/** Name for the smallest groups together. */
 export const OTHER = TEXT.otherGroup;
 
 /** One value per step of the range. Steps without a row get `empty`. */
@@ -39,9 +39,9 @@ export function sum<Row>(rows: readonly Row[], read: (row: Row) => number): numb
   return rows.reduce((total, row) => total + read(row), 0);
 }
 
-/** What was charged. Amounts are decimal text in the API; a number is exact enough to draw. */
+/** Amount that was charged. The API writes amounts as decimal text; a number is exact enough to draw. */
 export const spent = (row: Pick<Usage, "chargeUsd">): number => Number(row.chargeUsd);
-/** What the same tokens would have cost on the baseline model. */
+/** Cost of the same tokens on the baseline model. */
 export const baseline = (row: Usage): number => Number(row.baselineUsd);
 
 /** Each value with everything before it. */

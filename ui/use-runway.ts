@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 /** The average of a week moves slowly. */
 const EVERY_MS = 5 * 60_000;
 
-/** Null until the balance and the usage are known. */
+/** Returns null until the balance and the usage are known. */
 export function useRunway(credits: Credits | null): Runway | null {
   // By day, because the first day tells how long the gateway has been in use.
   const usage = useLoad<List<Usage>>("/api/usage?by=day&latency=false&from=-7d", { everyMs: EVERY_MS }).data;

@@ -1,5 +1,5 @@
 // @ts-check
-// How the dashboard is built: one page, hashed files, no inlined assets (the page's security policy forbids data: scripts
+// The build of the dashboard: one page, hashed files, no inlined assets (the page's security policy forbids data: scripts
 // and inline styles alike).
 
 import { fileURLToPath } from "node:url";

@@ -11,7 +11,7 @@ interface Stack {
   readonly values: readonly number[];
 }
 
-/** With `isShare` every bar is as tall as the others, and its layers are shares of it. */
+/** Props of a bar chart. With `isShare` every bar is as tall as the others, and its layers are shares of it. */
 type BarChartProps = Pick<PlotProps, "label" | "times" | "step" | "format" | "onPick" | "onZoom" | "heightPx"> & {
   readonly stacks: readonly Stack[];
   readonly isShare?: boolean;
@@ -88,7 +88,7 @@ interface RankedRow {
   readonly title?: string;
   readonly detail?: string;
   readonly href?: string;
-  /** In the place of an address, such as for "show the rest". */
+  /** Called in place of opening an address, such as for "show the rest". */
   readonly onOpen?: () => void;
 }
 

@@ -15,9 +15,9 @@ interface NumberTable {
 /** A chart is never shown without its trend and its table. */
 interface FigureProps {
   readonly title: string;
-  /** What the numbers come from: until they are there, only the title is shown. Left out inside a `Shown`. */
+  /** Load that brings the numbers. Until they are there, only the title is shown. Figures inside a `Shown` need none. */
   readonly load?: Load<unknown>;
-  /** The same for numbers whose failure is said elsewhere. */
+  /** Says that the numbers are still missing, for figures whose failure is shown elsewhere. */
   readonly isWaiting?: boolean;
   /** One sentence for those who do not see the picture, and a summary for those who do. */
   readonly trend: ComponentChildren;
@@ -106,7 +106,7 @@ interface LegendEntry {
   readonly href?: string;
 }
 
-/** What each colour means. */
+/** Names the series that each colour stands for. */
 export function Legend({ entries }: { readonly entries: readonly LegendEntry[] }) {
   return (
     <ul class="legend">

@@ -10,7 +10,7 @@ interface LineSeries {
   readonly values: readonly (number | null)[];
 }
 
-/** With `isFilledBetween` the area between the first two lines is filled. */
+/** Props of a line chart. With `isFilledBetween` the area between the first two lines is filled. */
 type LineChartProps = Pick<PlotProps, "label" | "times" | "step" | "format" | "isLog" | "onPick" | "onZoom"> & {
   readonly lines: readonly LineSeries[];
   readonly isFilledBetween?: boolean;
@@ -64,7 +64,6 @@ function pathOf(frame: Frame, values: readonly (number | null)[]): string {
     .join("");
 }
 
-/** Whether a value has no neighbour. */
 function isAlone(values: readonly (number | null)[], index: number): boolean {
   return values[index - 1] == null && values[index + 1] == null;
 }

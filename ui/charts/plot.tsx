@@ -28,7 +28,7 @@ export interface Frame {
   x(index: number): number;
 }
 
-/** What a chart hands to the plane. */
+/** Data and callbacks that a chart hands to its plane. */
 export interface PlotProps {
   readonly label: string;
   /** The beginning of each step. */
@@ -38,7 +38,7 @@ export interface PlotProps {
   readonly values: readonly number[];
   readonly format: (value: number) => string;
   readonly heightPx?: number;
-  /** Only whole numbers on the axis: half a request is none. */
+  /** Keeps the axis to whole numbers: half a request is none. */
   readonly isWhole?: boolean;
   /** Powers of ten on the axis. */
   readonly isLog?: boolean;
@@ -121,7 +121,7 @@ function withoutZeros(text: string): string {
   return text.startsWith("$") ? text : text.replace(/(\.\d*?)0+(?=\D*$)/, "$1").replace(/\.(?=\D*$)/, "");
 }
 
-/** On the side of the pointer that has more room. The table holds the same for screen readers. */
+/** Stands on the side of the pointer that has more room. The table holds the same for screen readers. */
 function Tip({ index, frame, times, step, tooltip }: PlotProps & { index: number; frame: Frame }) {
   const at = LEFT_PX + frame.x(index) + frame.slotPx / 2;
   const isRight = at > (frame.widthPx + LEFT_PX) / 2;
@@ -138,7 +138,7 @@ function Tip({ index, frame, times, step, tooltip }: PlotProps & { index: number
   );
 }
 
-/** Where the pointer is, and the band that a drag has drawn so far. */
+/** Follows the pointer: the step below it, and the band that a drag has drawn so far. */
 function usePointer(frame: Frame, { times, onPick, onZoom }: PlotProps) {
   const [index, setIndex] = useState<number | null>(null);
   const [band, setBand] = useState<readonly [number, number] | null>(null);

@@ -1,15 +1,15 @@
-// Where values lie on a chart, and which round numbers its axes name.
+// Scales of charts: they place values, and choose the round numbers that axes name.
 
-/** From a value to its pixel, counted from the top as SVG does. */
+/** Maps a value to its pixel, counted from the top as SVG does. */
 export interface Scale {
   (value: number): number;
   readonly ticks: readonly number[];
 }
 
-/** Below it there is nothing to see, and dividing by it would exceed what a double can hold. */
+/** Smallest span that is drawn to scale. Dividing by a smaller one would exceed what a double can hold. */
 const SMALLEST_SPAN = 1e-12;
 
-/** From the lowest to the highest value, widened to round numbers. Zero is always part of it. */
+/** Spans the lowest to the highest value, widened to round numbers. Zero is always on the scale. */
 export function valueScale(values: readonly number[], heightPx: number, isWhole = false): Scale {
   const low = Math.min(0, ...values);
   const high = Math.max(0, ...values);
@@ -58,7 +58,7 @@ export function timesOf({ fromMs, toMs }: { fromMs: number; toMs: number }, step
   return Array.from({ length: number }, (_, index) => first + index * size);
 }
 
-/** Short, for axes: midnight is named by its day. */
+/** Writes a short time for axes: midnight is named by its day. */
 export function timeLabel(ms: number, step: "hour" | "day"): string {
   const at = new Date(ms);
   const day = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;

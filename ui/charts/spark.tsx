@@ -1,10 +1,10 @@
 // A sparkline: a line the size of a word, beside the number that it explains.
 
-/** In units of the view box; the style sheet decides the real size. */
+/** Size in units of the view box; the style sheet decides the real size. */
 const WIDTH = 88;
 const HEIGHT = 24;
 
-/** Always from zero, so that two lines can be compared. Hidden from screen readers, which read the number. */
+/** Starts at zero, so that two lines can be compared. Screen readers skip the line and read the number. */
 export function Spark({ values }: { readonly values: readonly (number | null)[] }) {
   const known = values.map((value) => value ?? 0);
   const high = Math.max(...known, Number.MIN_VALUE);

@@ -16,7 +16,7 @@ interface ButtonProps {
   readonly onClick?: (event: MouseEvent) => void;
 }
 
-/** Of type `button` unless said otherwise: a forgotten type would submit the form around it. */
+/** Has the type `button` unless told otherwise: a forgotten type would submit the form around the button. */
 export function Button({ children, kind = "plain", type = "button", isBusy = false, ...rest }: ButtonProps) {
   return (
     <button

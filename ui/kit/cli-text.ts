@@ -51,17 +51,17 @@ function split(turns: readonly ChatMessage[]): {
   return { prompt: String(last.content), earlier: turns.slice(0, -1) };
 }
 
-/** With `=` where the value begins with a dash, which would be read as an option. */
+/** Joins flag and value with `=` where the value begins with a dash, which would be read as an option. */
 function writeFlag(flag: string, value: string): string {
   return `--${flag}${value.startsWith("-") ? "=" : " "}${quote(value)}`;
 }
 
-/** Behind `--` where it begins with a dash, for the same reason. */
+/** Writes the prompt behind `--` where it begins with a dash, for the same reason. */
 function writePrompt(prompt: string): string {
   return prompt.startsWith("-") ? `-- ${quote(prompt)}` : quote(prompt);
 }
 
-/** In single quotes only the single quote itself has a meaning. */
+/** Puts text into single quotes, in which only the single quote itself has a meaning. */
 function quote(text: string): string {
   return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -3,10 +3,10 @@
 import { useState } from "preact/hooks";
 import * as TEXT from "./text.ts";
 
-/** How long the button says what happened. */
+/** Time for which the button shows the outcome. */
 const SAID_MS = 2_000;
 
-/** Whether the text is in the clipboard now. */
+/** Copies the text and tells whether that worked. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -64,7 +64,7 @@ const ROWS_MAX = 24;
 interface TextBlockProps {
   readonly text: string;
   readonly label: string;
-  /** Whether focusing it selects it. */
+  /** Selects the whole text on focus. */
   readonly isSelected?: boolean;
 }
 

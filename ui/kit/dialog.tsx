@@ -9,7 +9,7 @@ import * as TEXT from "./text.ts";
 interface DialogProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** Asked to close by Escape, the cross or a click beside it. Whether it closes is the opener's decision. */
+  /** Called on Escape, the cross and a click beside the dialog. The opener decides whether the dialog closes. */
   readonly onClose: () => void;
   readonly isWide?: boolean;
 }

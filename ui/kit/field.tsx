@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
-/** What all fields have. An error takes the place of the hint and is read out. */
+/** Props of every field. An error takes the place of the hint and is read out. */
 interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
@@ -57,7 +57,7 @@ interface SearchInputProps {
   readonly label: string;
   readonly value: string;
   readonly onInput: (words: string) => void;
-  /** Of the whole page: `/` focuses it. */
+  /** Marks the filter of the whole page, which `/` focuses. */
   readonly isFilter?: boolean;
 }
 

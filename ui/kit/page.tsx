@@ -1,4 +1,4 @@
-// What pages are built from: the head with title, purpose and actions, sections, and the picker of the time range.
+// Parts of every page: the head with title, purpose and actions, sections, and the picker of the time range.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";

@@ -5,11 +5,11 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface PopoverProps {
   readonly label: ComponentChildren;
-  /** What the button is called where its label is a symbol. */
+  /** Name of the button for screen readers, where its label is a symbol. */
   readonly name?: string;
-  /** Its class in the style sheets, which begins that of its body, too. */
+  /** Class in the style sheets. The class of the body begins with the same word. */
   readonly kind?: "popover" | "menu" | "why";
-  /** Whether what is shown now was chosen in it. */
+  /** Marks the button as current, because the page on screen is one of the links in the popover. */
   readonly isCurrent?: boolean;
   readonly children: ComponentChildren;
 }

@@ -14,7 +14,7 @@ export interface ChatMessage {
 export interface SnippetCall {
   /** `https://host`, without a path. */
   readonly origin: string;
-  /** Null where the dashboard does not know it: then the program reads it from SWITCHYARD_KEY. */
+  /** API key of the call. Null where the dashboard does not know the key: then the program reads SWITCHYARD_KEY. */
   readonly key: string | null;
   readonly body: ChatBody;
 }
@@ -54,7 +54,7 @@ function writePython({ origin, key, body }: SnippetCall): string {
   ].join("\n");
 }
 
-/** For the OpenAI client. */
+/** Writes TypeScript for the OpenAI client. */
 function writeTypeScript({ origin, key, body }: SnippetCall): string {
   return [
     'import OpenAI from "openai";',

@@ -1,4 +1,4 @@
-// What stands where data is not: still loading, none yet, failed, or not allowed. Each keeps the size of the place, so
+// Placeholders for data that is loading, empty, failed or not allowed. Each keeps the size of the place, so
 // that nothing jumps.
 
 import type { ComponentChildren } from "preact";
@@ -15,9 +15,9 @@ const SHOW_SKELETON_AFTER_MS = 150;
 /** Takes a load and draws its data once there is some. */
 interface ShownProps<T> {
   readonly load: Load<T>;
-  /** How tall the place is, in table rows. */
+  /** Height of the placeholder, in table rows. */
   readonly rows?: number;
-  /** In the place of rows while it loads, where the page has another shape. */
+  /** Placeholder while the data loads, where the page has another shape than rows. */
   readonly frame?: ComponentChildren;
   /**
    * Rows of other filters stay in sight, dimmed, until those of these filters come. For lists whose rows name
@@ -92,7 +92,7 @@ interface EmptyProps {
   readonly action?: ComponentChildren;
 }
 
-/** Where there is no data, and that is no fault. */
+/** Says that there is no data, which is no failure. */
 export function Empty({ title, children, action }: EmptyProps) {
   return (
     <div class="empty">
@@ -103,7 +103,7 @@ export function Empty({ title, children, action }: EmptyProps) {
   );
 }
 
-/** Where data could not be loaded. Somebody without the right to see it is not offered a retry. */
+/** Says that data could not be loaded. Users without the right to see the data are not offered a retry. */
 export function Failed({ error, onRetry }: { readonly error: ApiError; readonly onRetry?: () => void }) {
   const isForbidden = error.status === 403;
   return (

@@ -4,14 +4,14 @@ import type { ComponentChildren, VNode } from "preact";
 
 interface TableProps {
   readonly class?: string;
-  /** For screen readers. */
+  /** Names the table for screen readers. */
   readonly caption: string;
   /** A text, or a head with more to it. */
   readonly heads: readonly (string | VNode)[];
   readonly children: ComponentChildren;
 }
 
-/** It scrolls by itself where it is wider than the page, also with the keyboard. */
+/** Scrolls by itself where the table is wider than the page, also with the keyboard. */
 export function Table({ class: kind = "", caption, heads, children }: TableProps) {
   return (
     <div class="table-box" tabIndex={0}>

@@ -12,7 +12,7 @@ export function rankOf(tier: string | null | undefined, otherwise: number): numb
   return rank < 0 ? otherwise : rank;
 }
 
-/** Which handle a click on a tier moves. Half-way between them it is the upper one. */
+/** Chooses the handle that a click on a tier moves. Half-way between both, that is the upper one. */
 export function nearerEnd(rank: number, low: number, high: number): "low" | "high" {
   return Math.abs(rank - low) < Math.abs(rank - high) || rank < low ? "low" : "high";
 }

@@ -60,7 +60,7 @@ interface HandleProps {
   readonly onMove: (rank: number) => void;
 }
 
-/** Both sliders span the whole scale and lie on top of each other, so each is bounded here. */
+/** One of two sliders. Both span the whole scale and lie on top of each other, so each is bounded here. */
 function Handle({ label, kind, rank, least, most, onMove }: HandleProps) {
   const isOpen = kind === "floor" ? rank === 0 : rank === LAST;
   return (

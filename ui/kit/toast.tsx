@@ -9,22 +9,22 @@ interface Notice {
   readonly link: NoticeLink | null;
 }
 
-/** Where to go on after what was done, or how to take it back. */
+/** Link that leads on from what was done, or button that takes it back. */
 interface NoticeLink {
   readonly text: string;
   readonly href?: string;
   readonly act?: () => void;
 }
 
-/** Long enough to read two sentences. */
+/** Time to read two sentences. */
 const SHOWN_MS = 5_000;
-/** Long enough to reach a link, too. */
+/** Time to reach a link, too. */
 const LINK_SHOWN_MS = 15_000;
 // Module state: any part of the dashboard may show a toast, and one place draws them.
 const notices = signal<readonly Notice[]>([]);
 let lastId = 0;
 
-/** At most three at a time; the oldest goes first. */
+/** Shows at most three toasts at a time; the oldest goes first. */
 export function showToast(text: string, link: NoticeLink | null = null): void {
   lastId += 1;
   const notice = { id: lastId, text, link };
@@ -36,7 +36,7 @@ function remove(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id);
 }
 
-/** Always mounted: a live region is read out only when it was there before its content. */
+/** Stays mounted: a live region is read out only if it existed before its content. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">

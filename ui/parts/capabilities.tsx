@@ -9,7 +9,7 @@ interface CapabilitiesProps {
   readonly onChange: (chosen: readonly Capability[]) => void;
 }
 
-/** They keep the order of the catalogue, so that ticking one and unticking it again is no change. */
+/** Keeps the order of the catalogue, so that ticking a capability and unticking it again is no change. */
 export function Capabilities({ legend, chosen, onChange }: CapabilitiesProps) {
   return (
     <fieldset>

@@ -35,7 +35,7 @@ export function Connect({ what, onClose }: ConnectProps) {
   );
 }
 
-/** Its models ship under this name of a provider. */
+/** Kind of server that Azure is. The catalogue has models of Azure under the provider id below. */
 const AZURE = "azure";
 const AZURE_ID = "azure-openai";
 
@@ -103,7 +103,7 @@ export function ConnectForm({ what, onDone }: ConnectFormProps) {
 
 type ListedModels = NonNullable<ProviderTested["models"]>;
 
-/** What a server needs that the catalogue does not know. */
+/** Fields for a server that the catalogue does not know. */
 interface OtherServer {
   readonly id: string;
   readonly kind: string;
@@ -132,7 +132,7 @@ function startOf(what: Vendor | string): OtherServer {
 /** A server with more models has its list typed: nobody uses all of them. */
 const FILLED_MAX = 50;
 
-/** With the models that it lists. Where it tells what they can do, nothing is assumed. */
+/** Fills in the models that the server lists. Where the server tells what they can do, nothing is assumed. */
 function filled(server: OtherServer, models: ListedModels): OtherServer {
   if (models.length > FILLED_MAX) return server;
   const isTold = models.some(({ capabilities }) => capabilities.length > 0);
@@ -140,7 +140,7 @@ function filled(server: OtherServer, models: ListedModels): OtherServer {
   return { ...server, names, capabilities: isTold ? [] : server.capabilities };
 }
 
-/** As the configuration has them; what was left empty is not sent. */
+/** Builds the fields as the configuration has them. Fields that were left empty are not sent. */
 function serverFields({ kind, baseUrl, apiVersion, names }: OtherServer): object {
   const pairs = linesOf(names).map((line) => line.split(/[=:]/).map((word) => word.trim()));
   // A model without a name of its deployment is refused by the gateway.
@@ -159,7 +159,7 @@ function linesOf(names: string): readonly string[] {
     .filter(Boolean);
 }
 
-/** With what the server told of each. */
+/** Builds a row for each model, with what the server told of the model. */
 function modelRows({ names, input, output, capabilities }: OtherServer, listed: ListedModels): readonly object[] {
   return linesOf(names).map((upstream) => {
     const { context, capabilities: told = [] } = listed.find((model) => model.upstream === upstream) ?? {};
@@ -175,7 +175,7 @@ function modelRows({ names, input, output, capabilities }: OtherServer, listed: 
 interface ServerFieldsProps {
   readonly server: OtherServer;
   readonly onChange: (server: OtherServer) => void;
-  /** What its kind of server makes worth knowing. */
+  /** Note about this kind of server, which the test returned. */
   readonly note: string | null | undefined;
   /** The key, which is all that a vendor needs. */
   readonly children: ComponentChildren;

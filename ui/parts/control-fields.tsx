@@ -12,7 +12,7 @@ import * as TEXT from "./text.ts";
 interface ControlFieldsProps {
   readonly texts: ControlTexts;
   readonly onChange: (texts: ControlTexts) => void;
-  /** Further numbers beside those of the controls. */
+  /** Fields that stand beside the numbers of the controls. */
   readonly children?: ComponentChildren;
 }
 

@@ -32,7 +32,7 @@ export function fieldsOf(texts: ControlTexts): Readonly<Record<string, unknown>>
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
-/** Those texts that are set, of values by the name of the control. */
+/** Reads the value of each control as text, by the name of the control. Controls without a value are left out. */
 export function textsOf(read: (control: RequestControl) => unknown): ControlTexts {
   const texts = FORM_CONTROLS.map((control) => [control.name, textOf(read(control))] as const);
   return Object.fromEntries(texts.filter(([, text]) => text !== ""));

@@ -1,4 +1,4 @@
-// Why a request went where it went: the ladder of tiers, the signals in the prompt, the adjustments, and every model
+// The reasons of a decision: the ladder of tiers, the signals in the prompt, the adjustments, and every model
 // considered. Used by the request log and the playground.
 
 import type { ComponentChildren } from "preact";
@@ -16,11 +16,11 @@ interface DecisionPanelProps {
   /** The model that answered in the end, where that is known. */
   readonly answeredBy?: string | null;
   readonly routedMs?: number | null;
-  /** What a finished request saved, which the estimate must not contradict; null when it saved nothing. */
+  /** Share that a finished request saved, which the estimate must not contradict; null when nothing was saved. */
   readonly saved?: number | null;
 }
 
-/** From the result to its reasons. Older records have no classified tier, so it is read from the reasoning. */
+/** Shows the result, then its reasons. Older records have no classified tier, so the reasoning tells the tier. */
 export function DecisionPanel({ decision, answeredBy, routedMs, saved = decision.savings }: DecisionPanelProps) {
   const reasoning = parseReasoning(decision.reasoning);
   const classified = decision.classifiedTier ?? reasoning.tier;
@@ -102,7 +102,7 @@ function ReasoningSteps({ reasoning: { signals, steps } }: { readonly reasoning:
   );
 }
 
-/** How a decision came about, in words. */
+/** Methods of deciding, in words. */
 const METHODS: Readonly<Record<string, string>> = {
   rules: TEXT.rules,
   model: TEXT.classifier,
@@ -148,7 +148,7 @@ function CoolingDown({ candidate }: { readonly candidate: Candidate | undefined 
   return <span class="faint"> {candidate.restingBecause}</span>;
 }
 
-/** What this model would cost, where it was estimated. */
+/** Shows the estimated cost of a model, where there is an estimate. */
 function Estimate({ usd: amount }: { readonly usd: string | undefined }) {
   return amount === undefined ? null : <span class="faint"> {usd(amount)}</span>;
 }

@@ -1,4 +1,4 @@
-// Why a request failed, in words: one attempt, or the request as a whole. Used by the request log and the checklist.
+// Failures in words: of one attempt, or of the request as a whole. Used by the request log and the checklist.
 
 import type { AttemptRecord } from "../../src/core/requests/records.ts";
 import type { RequestDetail } from "../types.ts";
@@ -13,7 +13,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   "client-gone": "Client disconnected",
 };
 
-/** For attempts whose reason was not kept. */
+/** Describes an attempt whose reason was not kept. */
 export function failureText({ failure, status }: Pick<AttemptRecord, "failure" | "status">): string {
   if (failure !== "status") return FAILURES[failure ?? ""] ?? String(failure);
   if (status === 429) return "Rate limited by provider";
@@ -21,7 +21,7 @@ export function failureText({ failure, status }: Pick<AttemptRecord, "failure" |
   return (status ?? 0) >= 500 ? `Provider error (${status})` : `Provider refused the request (${status})`;
 }
 
-/** What the request says itself, else what its last attempt ended with. */
+/** Describes a failed request by its last failed attempt, else by its own error code and status. */
 export function requestFailure({ attempts, errorCode, status }: RequestDetail): string {
   if (errorCode === "insufficient_credits") return "Out of credits (402)";
   const last = attempts.findLast(({ failure }) => failure !== null);

@@ -8,7 +8,7 @@ import { hrefWith, place, setQuery } from "../router.ts";
 import type { KeyPage, ListedKey } from "../types.ts";
 import * as TEXT from "./text.ts";
 
-/** As many as a list of the browser shows well. */
+/** Number of keys that a list of the browser shows well. */
 const LISTED_MAX = 50;
 /** Requests of the playground are recorded under this name, though it is no key. */
 const PLAYGROUND = { id: "playground", name: "playground" };
@@ -19,7 +19,7 @@ export function useKeyName(id: string | null): string {
   return useLoad<ListedKey>(isKey ? `/api/keys/${encodeURIComponent(id)}` : null).data?.name ?? id ?? "";
 }
 
-/** In the address as `key`. `/` focuses it where the page says so. */
+/** Narrows the page to a key, which is in the address as `key`. The shortcut `/` focuses the list of keys. */
 export function KeyPicker({ all }: { readonly all: string }) {
   const id = place.value.query.get("key");
   const [words, setWords] = useState("");

@@ -19,13 +19,13 @@ export interface Draft {
   readonly tools: string;
   /** The output cap in tokens. */
   readonly cap: string;
-  /** Who chooses: the router, a tier that is asked for, or a model that is asked for. */
+  /** Choice of the model: by the router, by a tier that is asked for, or by a model that is asked for. */
   readonly mode: "auto" | "tier" | "direct";
   readonly tier: string;
   readonly model: string;
   readonly controls: ControlTexts;
   readonly profileId: string;
-  /** What to compare with: `profile:ID` (none when empty), `tier:NAME` or `model:ID`. */
+  /** Entries to compare with: `profile:ID` (none when empty), `tier:NAME` or `model:ID`. */
   readonly others: readonly string[];
   /** The recorded request that it was opened from. */
   readonly from: string | null;
@@ -56,7 +56,7 @@ export function writeFragment(value: object): string {
   return `#s=${btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
-/** Null for anything that is not such a fragment. */
+/** Reads a fragment that `writeFragment` wrote; null for anything else. */
 export function readFragment(hash: string): Json | null {
   const match = /^#s=([\w-]+)$/.exec(hash);
   if (match === null) return null;
@@ -69,7 +69,7 @@ export function readFragment(hash: string): Json | null {
   }
 }
 
-/** Only what differs from an empty draft, so that links stay short. */
+/** Writes only what differs from an empty draft, so that links stay short. */
 export function draftFragment(draft: Draft): string {
   const isEmpty = (value: unknown, empty: unknown): boolean => JSON.stringify(value) === JSON.stringify(empty);
   const changed = Object.entries(draft).filter(([name, value]) => !isEmpty(value, EMPTY_DRAFT[name as keyof Draft]));
@@ -111,7 +111,7 @@ function isJson(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value has the type that the field has in an empty draft. */
+/** Tells whether a value has the type that the field has in an empty draft. */
 function isLike(value: unknown, empty: Draft[keyof Draft]): boolean {
   if (Array.isArray(empty)) return Array.isArray(value);
   if (typeof empty === "object" && empty !== null) return isJson(value);

@@ -5,7 +5,7 @@ import { plural, usd } from "../format.ts";
 import type { Rules } from "../types.ts";
 import * as TEXT from "./text.ts";
 
-/** By their number in the API. */
+/** Names of the qualities by their number in the API. */
 const QUALITIES = ["fast", "balanced", "best"];
 
 /** One chip per rule that is set; "No rules" where none is. */

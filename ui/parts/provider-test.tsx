@@ -35,7 +35,7 @@ export function useProviderTest(provider: string, model?: string) {
   };
 }
 
-/** Read out when it arrives, since the button that asked is elsewhere. */
+/** Shows the outcome of a test. Callers have it read out, since the button that asked is elsewhere. */
 export function TestOutcome({
   outcome: { ok, model, models, durationMs, costUsd, problem, fix },
 }: {

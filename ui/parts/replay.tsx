@@ -13,7 +13,7 @@ const PAUSE_MS = 200;
 /** More rows would hide the sum above them. */
 const SHOWN_MAX = 30;
 
-/** Where to ask, and what: the draft of a profile or of the configuration. */
+/** Endpoint to ask, and the draft to ask about: of a profile or of the configuration. */
 interface ReplayProps {
   readonly path: string;
   readonly draft: object;

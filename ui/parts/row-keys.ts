@@ -11,7 +11,7 @@ export function rowHref(list: string, id: string | null): string {
   return `${list}${id === null ? "" : `/${encodeURIComponent(id)}`}${query === "" ? "" : `?${query}`}`;
 }
 
-/** With one open, j and k open the next. Returns the row that is chosen. */
+/** Moves through rows. With one open, j and k open the next. Returns the row that is chosen. */
 export function useRowKeys(list: string, ids: readonly string[], openId: string | null): string | null {
   // A signal, because keys pressed quickly must each see what the one before chose.
   const chosen = useSignal<string | null>(openId);
@@ -47,7 +47,7 @@ function focusRow(id: string): void {
   document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"] a`)?.focus();
 }
 
-/** When the panel of a row is closed, the focus is where it was opened last: j and k may have moved it. */
+/** Focuses the row whose panel was open last when the panel closes: j and k may have moved on from the first. */
 export function useRowFocus(openId: string | null): void {
   const last = useRef(openId);
   useEffect(() => {

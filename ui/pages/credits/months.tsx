@@ -1,4 +1,4 @@
-// What each month did to the balance. A month opens its entries in the ledger below.
+// The balance month by month. A month opens its entries in the ledger below.
 
 import { useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
@@ -17,7 +17,7 @@ const FEW = 6;
 /** More months than any gateway has. */
 const MANY = 500;
 
-/** Not shown before the first entry. */
+/** Stays hidden before the first entry. */
 export function Months({ chosen }: { readonly chosen: string | null }) {
   const [limit, setLimit] = useState(FEW);
   const months = useLoad<List<LedgerMonth>>(`/api/ledger/months?limit=${limit}`, { everyMs: BALANCE_EVERY_MS });
@@ -102,7 +102,7 @@ function SumCell({ cell, amount, href }: { readonly cell: string; readonly amoun
   );
 }
 
-/** With its sign, so that money in and out are told apart without colour. */
+/** Writes the sign of an amount, so that money in and out are told apart without colour. */
 function signed(amount: string): string {
   return `${Number(amount) > 0 ? "+" : ""}${balance(amount)}`;
 }

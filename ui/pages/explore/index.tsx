@@ -22,7 +22,7 @@ import { SavedViews } from "../requests/views.tsx";
 import * as TEXT from "./text.ts";
 
 const TAG = "tag:";
-/** As many colours as there are. */
+/** Number of groups that are shown by name, one for each colour. */
 const TOP = 10;
 
 /** The metric, the dimensions and the filters of the request log. */
@@ -78,7 +78,7 @@ export function Explore() {
   );
 }
 
-/** What is drawn: series over time, or else a ranking. */
+/** Chart to draw: series over time, or else a ranking. */
 interface Shape {
   readonly series: readonly ExploreSeries[];
   readonly isOverTime: boolean;
@@ -179,7 +179,7 @@ function narrowing(name: string, value: string | null): Changes | null {
   return name.startsWith(TAG) ? { tag: `${name.slice(TAG.length)}=${value}` } : { [name]: value ?? "none" };
 }
 
-/** Those of the address. */
+/** Reads the filters from the address. */
 function filters(): Changes {
   const { query } = place.value;
   return Object.fromEntries(filterNames(query).map((name) => [name, query.get(name)]));

@@ -11,7 +11,7 @@ import type { NewKey } from "../../types.ts";
 import { EMPTY_KEY, EXPIRIES, type KeyDraft, KeyFields, keyBody } from "./fields.tsx";
 import * as TEXT from "./text.ts";
 
-/** Also used by the checklist of the overview, which wants the key. */
+/** Props of the dialog. The checklist of the overview also opens the dialog, and wants the key. */
 interface KeyCreationProps {
   readonly onClose: () => void;
   readonly onCreated?: (key: NewKey) => void;

@@ -42,7 +42,7 @@ export function KeyDetail({ id }: { readonly id: string }) {
   );
 }
 
-/** By day, in requests or in money. */
+/** Shows the usage by day, in requests or in money. */
 function UsageFigure({ row }: { readonly row: ListedKey }) {
   const [what, setWhat] = useState("requests");
   const { from, requests, errors, chargeUsd, savedUsd, requestsPerDay, chargeUsdPerDay } = row.last30Days;
@@ -85,7 +85,7 @@ function UsageFigure({ row }: { readonly row: ListedKey }) {
   );
 }
 
-/** What the key may do, and the dialogs that change it. */
+/** Lists what the key may do, and opens the dialogs that change this. */
 function Facts({ row }: { readonly row: ListedKey }) {
   const [open, setOpen] = useState("");
   const close = (): void => setOpen("");

@@ -1,4 +1,4 @@
-// What a key is, in its row and on its own page: status, limits and profile.
+// Facts about a key, in its row and on its own page: status, limits and profile.
 
 import { ago, utc } from "../../format.ts";
 import { hrefTo } from "../../router.ts";
@@ -6,7 +6,7 @@ import type { Key, ListedKey } from "../../types.ts";
 import { isSpent, spentText } from "./spend.tsx";
 import * as TEXT from "./text.ts";
 
-/** In words and colour; when it ended is in the title. */
+/** Shows the status in words and colour. The title has the time at which the key ended or will end. */
 export function KeyStatus({ row }: { readonly row: Key }) {
   return (
     <span class={`status ${row.status === "active" ? "good" : "bad"}`} title={utc(row.revokedAt ?? row.expiresAt)}>

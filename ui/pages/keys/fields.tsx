@@ -16,7 +16,7 @@ export interface KeyDraft {
   readonly date: string;
   readonly perMinute: string;
   readonly limit: string;
-  /** When spending counts from zero again. */
+  /** Interval after which spending counts from zero again. */
   readonly reset: string;
 }
 
@@ -30,11 +30,11 @@ export const EMPTY_KEY: KeyDraft = {
   limit: "",
   reset: "never",
 };
-/** In `days`: the expiry that the key has. */
+/** Value of `days` that keeps the expiry of the key. */
 export const KEEP = "keep";
-/** In `days`: the end of the day in `date`. */
+/** Value of `days` for the end of the day in `date`. */
 const ON_DATE = "date";
-/** How long a key works. */
+/** Choices for the lifetime of a key. */
 export const EXPIRIES: readonly Option[] = [
   { value: "", label: TEXT.never },
   { value: "30", label: TEXT.in30Days },
@@ -42,7 +42,7 @@ export const EXPIRIES: readonly Option[] = [
   { value: "365", label: TEXT.in1Year },
   { value: ON_DATE, label: TEXT.onADate },
 ];
-/** By the names of the API. */
+/** Choices for the reset of spending, with the names that the API has for them. */
 const RESETS: readonly Option[] = [
   { value: "never", label: TEXT.never },
   { value: "daily", label: TEXT.daily },

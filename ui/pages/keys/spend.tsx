@@ -1,4 +1,4 @@
-// What a key has spent of its limit, when that resets, and resetting it by hand.
+// Spending of a key: its share of the limit, the time of the next reset, and a reset by hand.
 
 import { useState } from "preact/hooks";
 import { call } from "../../api.ts";
@@ -16,12 +16,12 @@ export function spentText({ spendLimitUsd, spentUsd, spendResetsAt }: Key): stri
   return TEXT.spentOf(usd(spentUsd), usd(spendLimitUsd), resets);
 }
 
-/** Whether requests with this key fail until the limit resets. */
+/** Tells whether requests with this key fail until the limit resets. */
 export function isSpent({ spendLimitUsd, spentUsd }: Key): boolean {
   return spendLimitUsd !== null && Number(spentUsd) >= Number(spendLimitUsd);
 }
 
-/** Acts at once, apart from the form around it: it is no change that waits for Save. */
+/** Resets spending at once. Unlike the form around the button, the reset does not wait for Save. */
 export function SpendReset({ target }: { readonly target: Key }) {
   const [row, setRow] = useState(target);
   const { problem, isBusy, run } = useTask();

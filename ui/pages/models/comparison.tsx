@@ -108,7 +108,7 @@ function playgroundHref([first = "", ...others]: readonly string[]): string {
 interface Fact {
   readonly name: string;
   readonly show: (model: SeenModel) => ComponentChildren;
-  /** What makes one the best: the smallest number. Where more is better, the sign is turned. */
+  /** Number of a model for this fact: the smallest is the best. Facts of which more is better turn the sign. */
   readonly rank?: (model: SeenModel) => number | null | undefined;
 }
 
@@ -135,7 +135,7 @@ function FactRow({ fact, models }: { readonly fact: Fact; readonly models: reado
   );
 }
 
-/** For facts of which more is better. */
+/** Turns the sign, for facts of which more is better. */
 function negative(value: number | null | undefined): number | null {
   return value === null || value === undefined ? null : -value;
 }

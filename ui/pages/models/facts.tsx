@@ -7,7 +7,7 @@ import * as TEXT from "./text.ts";
 /** A model with its usage of the last 24 hours. */
 export interface SeenModel extends Model {
   readonly usage: Usage | null;
-  /** Its share of all requests, from 0 to 1. */
+  /** Share of all requests that this model got, from 0 to 1. */
   readonly share: number;
 }
 

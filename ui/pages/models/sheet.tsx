@@ -66,7 +66,7 @@ export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
   );
 }
 
-/** What only a chat model has. */
+/** Facts that only chat models have. */
 function ChatFacts({ model, all }: Pick<ModelSheetProps, "model" | "all">) {
   return (
     <>
@@ -85,7 +85,7 @@ function directBody(model: string): Readonly<Record<string, unknown>> {
   return { model, service_profile: "direct", messages: [{ role: "user", content: TEXT.exampleHello }] };
 }
 
-/** Where numbers come from is part of the fact. */
+/** Lists the facts of a model; the price comes with date and source. */
 function ModelFacts({ model }: { readonly model: SeenModel }) {
   const { priceAsOf } = model.service;
   const facts: readonly (readonly [string, string])[] = [
@@ -102,7 +102,7 @@ function ModelFacts({ model }: { readonly model: SeenModel }) {
   return <Facts facts={facts} />;
 }
 
-/** Those that can be called first, and how fast this process found them. */
+/** Lists the hosts of a model with the speed that this process measured. Hosts that can be called come first. */
 function Hosts({ model: { hosts } }: { readonly model: Model }) {
   return (
     <Table class="compact" caption={TEXT.hosts} heads={[TEXT.host, TEXT.priceInOut, TEXT.health, TEXT.speed]}>
@@ -182,7 +182,7 @@ function Scores({ model }: { readonly model: Model }) {
   );
 }
 
-/** Also said where calls were seen, since there is no score to lower. */
+/** Text for a model without a score, also where calls were seen, since there is no score to lower. */
 const UNMEASURED = TEXT.noScore;
 
 /** One scenario. */

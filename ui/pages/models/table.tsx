@@ -12,7 +12,7 @@ import { errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import * as TEXT from "./text.ts";
 import { answered } from "./words.ts";
 
-/** What the table is sorted by, as it stands in the address. */
+/** Orders of the table, as the address names them. */
 export type Sort = "tier" | "price" | "score" | "traffic";
 
 /** Smaller comes first; where more is better, the sign is turned. */

@@ -8,7 +8,7 @@ import * as TEXT from "./text.ts";
 
 type Timed = Pick<Usage, "requests" | "errors" | "firstContent">;
 
-/** Those whose times are known. */
+/** Counts the requests whose times are known. */
 export function answered({ requests, errors }: Timed): number {
   return requests - errors;
 }
@@ -28,7 +28,8 @@ export function standingText(chains: readonly ChainPlace[]): string {
 }
 
 /**
- * What was seen in one scenario and what it does: `40 calls, 31 valid (2 unparseable): score 80.0 → 71.1 (−11%)`.
+ * Describes the tool calls of one scenario and their effect on the score:
+ * `40 calls, 31 valid (2 unparseable): score 80.0 → 71.1 (−11%)`.
  */
 export function seenText({ calls, parsed, known, valid, staticScore, blendedScore, basis }: SeenToolCalls): string {
   const bad = calls - valid;

@@ -36,7 +36,7 @@ export function Outcomes() {
   );
 }
 
-/** What the address asks for. */
+/** Selects the period and the bar, which the address holds. */
 function Controls({ bar }: { readonly bar: number }) {
   const days = place.value.query.get("days") ?? "30";
   return (
@@ -47,7 +47,7 @@ function Controls({ bar }: { readonly bar: number }) {
   );
 }
 
-/** Also while the first samples are on their way. */
+/** Explains how to begin, also while the first samples are on their way. */
 function Beginning() {
   return (
     <Empty title={TEXT.noSamples}>

@@ -19,7 +19,7 @@ import * as TEXT from "./text.ts";
 /** The rest is one row, which shows each of them when opened. */
 const MODELS_MAX = 8;
 
-/** What was paid against the baseline; the area between is what was saved. */
+/** Draws what was paid against the baseline; the area between the lines is what was saved. */
 export function SpendChart({ range, rows, isWaiting }: Series) {
   const [isCumulative, setCumulative] = useState(false);
   const times = timesOf(range, range.step);
@@ -182,7 +182,7 @@ interface Kind {
   readonly filter: (statuses: readonly number[]) => string;
 }
 
-/** In the order of checking: the first that fits counts. */
+/** Kinds in the order of checking: the first that fits counts. */
 const KINDS: readonly Kind[] = [
   { name: TEXT.outOfCredits402, mark: "grave", isOf: (status) => status === 402, filter: () => "402" },
   { name: TEXT.rateLimited429, mark: "caution", isOf: (status) => status === 429, filter: () => "429" },

@@ -1,4 +1,4 @@
-// From a number on the overview to the requests behind it: a click opens them, dragging zooms.
+// The way from a number on the overview to the requests behind it: a click opens them, dragging zooms.
 
 import { fullTimeLabel, stepMs, timesOf } from "../../charts/scale.ts";
 import type { Range } from "../../range.ts";

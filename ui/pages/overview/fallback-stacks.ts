@@ -24,7 +24,7 @@ interface TryStack {
   readonly mark: string;
   readonly total: number;
   readonly values: readonly number[];
-  /** Whether attempts were counted in a step. A step without requests is known to be zero. */
+  /** Tells of each step whether its attempts were counted. A step without requests is known to be zero. */
   readonly isKnown: readonly boolean[];
 }
 
@@ -51,7 +51,7 @@ export function describeTries(rows: readonly Usage[]): string {
 
 /** Requests that one provider failed, per step. */
 interface FailureStack {
-  /** Null for the rest, when only the largest are shown. */
+  /** Id of the provider; null for the stack of all smaller ones. */
   readonly provider: string | null;
   readonly name: string;
   readonly mark: string;
@@ -59,7 +59,7 @@ interface FailureStack {
   readonly values: readonly number[];
 }
 
-/** As many colours as can be told apart. */
+/** Colours of the providers with the most failures. More colours could not be told apart. */
 const MARKS = ["bad", "caution", "accent", "broken"] as const;
 
 /** The provider with the most failures first; those beyond the fourth are one stack. */

@@ -18,7 +18,7 @@ import * as TEXT from "./text.ts";
 
 /** The series of the page; the failures per provider are read only while they are shown. */
 interface FallbackChartProps extends Series {
-  /** How often it is read again; 0 is never. */
+  /** Interval at which the failures are read again; 0 is never. */
   readonly everyMs: number;
 }
 

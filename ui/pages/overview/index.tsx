@@ -20,7 +20,7 @@ import { Tiles } from "./tiles.tsx";
 
 /** The subtitle while there is nothing to count. */
 const PURPOSE = TEXT.purpose;
-/** How often the numbers are read again while "Auto-refresh" is on. */
+/** Interval at which the numbers are read again while "Auto-refresh" is on. */
 const EVERY_MS = 10_000;
 const TICK_MS = 1_000;
 /** Somebody who has just sent their first request is waiting for it. */
@@ -71,13 +71,13 @@ export function Overview() {
 }
 
 interface DashboardProps {
-  /** Null while it is read: every part then keeps its place without a number. */
+  /** Numbers of the page; null while they are read. Every part then keeps its place without a number. */
   readonly data: OverviewData | null;
   readonly range: Range;
   readonly everyMs: number;
 }
 
-/** Always the same parts in the same places, so that switches in charts keep their state when the range changes. */
+/** Keeps the same parts in the same places, so that switches in charts keep their state when the range changes. */
 function Dashboard({ data, range, everyMs }: DashboardProps) {
   const isWaiting = data === null;
   const part = <Row,>(rows: readonly Row[] | undefined) => ({ range, rows: rows ?? [], isWaiting });

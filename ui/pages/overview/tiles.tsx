@@ -18,13 +18,13 @@ interface Tile {
   readonly show: (value: number) => string;
   /** A second number beside the first. */
   readonly note?: (row: Usage) => string;
-  /** Whether a rise is good; null takes no side. */
+  /** Direction that is good; null takes no side. */
   readonly better: "more" | "less" | null;
   /** The requests behind it; all of them where nothing is said. */
   readonly filter?: Readonly<Record<string, string>>;
 }
 
-/** In the order of the page. */
+/** Tiles in the order of the page. */
 const TILES: readonly Tile[] = [
   {
     name: TEXT.requests,

@@ -131,7 +131,7 @@ function Summary({ rows }: { readonly rows: readonly ComparedRow[] }) {
   );
 }
 
-/** What to compare with. A new one starts with a tier in the middle. */
+/** Lists what the draft is compared with. A new entry starts with a tier in the middle. */
 function Choices({ draft, profiles, set }: Omit<CompareProps, "first">) {
   const change = (index: number, value: string): void =>
     set({ others: draft.others.map((other, at) => (at === index ? value : other)) });

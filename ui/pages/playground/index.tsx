@@ -27,7 +27,7 @@ import { Run } from "./run.tsx";
 import * as TEXT from "./text.ts";
 import { useDecision } from "./use-decision.ts";
 
-/** Left the draft, right what the router makes of it, or several versions of it beside each other. */
+/** Shows the draft at the left, and at the right what the router makes of it, or several versions of it. */
 export function Playground() {
   const [draft, setDraft] = useDraft();
   const [isCopying, setCopying] = useState(false);

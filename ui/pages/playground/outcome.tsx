@@ -1,4 +1,4 @@
-// What was decided for a draft, or why nothing was.
+// The decision for a draft, or the reason why there is none.
 
 import type { ComponentChildren } from "preact";
 import { Empty, Problem } from "../../kit/states.tsx";
@@ -13,7 +13,7 @@ interface OutcomeProps {
   readonly children?: ComponentChildren;
 }
 
-/** Read out when it changes, since the focus stays in the prompt. */
+/** Has every change read out, since the focus stays in the prompt. */
 export function Outcome({ title, state, children }: OutcomeProps) {
   return (
     <section

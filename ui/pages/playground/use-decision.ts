@@ -6,10 +6,10 @@ import { type ApiError, call } from "../../api.ts";
 import { type Draft, questionOf } from "../../parts/playground-draft.ts";
 import type { Candidate, Decision } from "../../types.ts";
 
-/** Short enough to feel live, long enough to skip most letters. */
+/** Pause in typing before a request: short enough to feel live, long enough to skip most letters. */
 const PAUSE_MS = 150;
 
-/** What `/api/playground/decide` answers. */
+/** Response of `/api/playground/decide`. */
 export interface DecisionPreview {
   readonly decision: Omit<
     Decision,
@@ -29,7 +29,7 @@ export interface DecisionPreview {
     readonly baselineCostUsd: string;
     readonly savings: number;
   };
-  /** How long routing took in the gateway. */
+  /** Time that routing took in the gateway. */
   readonly tookMs: number;
 }
 
@@ -40,7 +40,7 @@ export interface PreviewState {
   readonly isStale: boolean;
 }
 
-/** Null asks nothing, and neither does an empty prompt. Costs are estimated for an answer of that many tokens. */
+/** Asks for the decision of a draft. Null or an empty prompt asks nothing. Costs assume `answerTokens` tokens of output. */
 export function useDecision(draft: Draft | null, answerTokens?: number): PreviewState {
   const [state, setState] = useState<PreviewState>({ preview: null, error: null, isStale: false });
   // As text, so that an equal draft is not asked again.

@@ -15,9 +15,9 @@ import * as TEXT from "./text.ts";
 
 /** Keys stay with the deleted profile and are rejected. */
 const NOWHERE = "";
-/** Named in the dialog. */
+/** Number of keys that the dialog names. */
 const NAMED_MAX = 10;
-/** As many can be tied again one by one, so that deleting can be undone. */
+/** Number of keys that undoing can tie to the profile again, one by one. With more keys there is no Undo. */
 const KNOWN_MAX = 100;
 
 /** The button says what it will do, and waits until the keys are known. */
@@ -90,7 +90,6 @@ async function restored(
   }
 }
 
-/** Where the keys go. */
 interface MoveKeysProps {
   readonly profile: Profile;
   readonly keysTo: string;

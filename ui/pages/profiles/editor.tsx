@@ -19,7 +19,7 @@ import { ProfileDeletion } from "./deletion.tsx";
 import { ProfileKeys } from "./profile-keys.tsx";
 import * as TEXT from "./text.ts";
 
-/** What is edited. */
+/** Fields of a profile that the editor changes. */
 interface Content extends Rules {
   readonly name: string;
   readonly description: string | null;
@@ -84,7 +84,6 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   );
 }
 
-/** What would be saved. */
 interface SaveBarProps {
   readonly isNew: boolean;
   readonly changes: readonly string[];
@@ -192,7 +191,7 @@ function fieldOf(content: object, field: string): unknown {
   return (content as Readonly<Record<string, unknown>>)[field];
 }
 
-/** Short enough for one line. */
+/** Writes a value short enough for one line. */
 function worded(value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
   if (Array.isArray(value)) return value.length > 2 ? TEXT.selectedCount(value.length) : value.join(", ");

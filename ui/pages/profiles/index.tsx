@@ -61,7 +61,7 @@ function ProfileList() {
 
 interface CardProps {
   readonly profile: ListedProfile;
-  /** How many requests there were, for its share of them. */
+  /** Number of requests under all profiles, for the share of this one. */
   readonly all: number;
 }
 

@@ -13,7 +13,7 @@ import { hrefTo } from "../../router.ts";
 import type { Key, List, Profile, ProfileKeyPage } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
-/** Further ones are in the list of keys. */
+/** Number of keys that are shown here. The list of keys has all of them. */
 const TIED_MAX = 20;
 /** More are found by more letters. */
 const FOUND_MAX = 6;

@@ -100,12 +100,12 @@ function Editor({ models, current }: EditorProps) {
   );
 }
 
-/** Where file, environment or flags set it. */
+/** Names the place that fixes an option: file, environment or flags. Null where the option can be changed here. */
 function lockOn(path: string, { locked }: Configuration): string | null {
   return locked.find((lock) => lock.path === path)?.place ?? null;
 }
 
-/** From the place of each model to the order of each chain. */
+/** Turns the places of each model into the order of each chain. */
 function chainsOf(models: readonly Model[]): ChainsByTier {
   const chain = (tier: Tier): readonly string[] =>
     models
@@ -119,7 +119,7 @@ interface ChainProps {
   readonly tier: Tier;
   readonly ids: readonly string[];
   readonly models: readonly Model[];
-  /** Where file or environment set it; null where it can be changed, '' where a line above says so for all. */
+  /** Place that fixes the chain. Null where the chain can be changed here, '' where a line above names one for all. */
   readonly lock: string | null;
   readonly onChange: (ids: readonly string[]) => void;
 }

@@ -54,7 +54,7 @@ export function History() {
 
 interface VersionProps {
   readonly version: ConfigurationVersion;
-  /** Null for the one in use. */
+  /** Rolls back to this version; null for the version in use. */
   readonly onRollBack: (() => void) | null;
 }
 

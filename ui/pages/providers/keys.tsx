@@ -24,13 +24,13 @@ interface KeyRow {
   readonly weight: number;
 }
 
-/** As the configuration has one with a weight. */
+/** A key with a weight, as the configuration stores it. */
 interface StoredKey {
   readonly key: ShownKey;
   readonly weight?: number;
 }
 
-/** As they were set here. What file or environment set is not among them. */
+/** Lists the keys that were set in the dashboard. Keys from a file or the environment are not among them. */
 function keysOf({ configured }: Provider): readonly KeyRow[] {
   const { apiKey, apiKeys = [] } = (configured ?? {}) as {
     apiKey?: ShownKey;
@@ -62,7 +62,7 @@ export function KeyList({ provider }: { readonly provider: Provider }) {
   );
 }
 
-/** Why requests with a key are refused. What follows the comma is the status. */
+/** Says why requests with a key are refused. The status follows after a comma and stays in the title. */
 export function Refusal({ health }: { readonly health: HealthState | null | undefined }) {
   const error = health?.lastError ?? "";
   return (

@@ -93,7 +93,7 @@ interface ProviderCardProps {
   readonly usage: string;
 }
 
-/** What file or environment set is shown as locked: only there can it be changed. */
+/** Shows one provider. One that file or environment set is locked, since it can only be changed there. */
 function Card({ provider, name, models, usage }: ProviderCardProps) {
   const { id, kind, baseUrl, locked, problem } = provider;
   const { button, outcome } = useProviderTest(id);
@@ -160,7 +160,7 @@ function State({ provider }: { readonly provider: Provider }) {
   );
 }
 
-/** Of every request that it answered, whichever model it was for. */
+/** Writes spend and latency of every request that a provider answered, whatever the model. */
 function useText(cost: Explored | undefined, median: Explored | undefined): string {
   if (cost === undefined) return TEXT.notUsedToday;
   const { value = null } = median ?? {};

@@ -15,7 +15,7 @@ import * as TEXT from "./text.ts";
 
 type Change = PriceReview["changes"][number];
 type Unpriced = PriceReview["unpriced"][number];
-/** With the price that was typed, where the list has none. */
+/** Model to price, with the price that was typed where the list has none. */
 type Adoptable = Pick<Unpriced, "provider" | "upstream"> & { readonly typed?: object };
 type Adopt = (...hosts: readonly Adoptable[]) => void;
 
@@ -58,7 +58,7 @@ function pair(price: { readonly input: number; readonly output: number } | null)
   return price === null ? "–" : `${usd(price.input)} / ${usd(price.output)}`;
 }
 
-/** What the file sets can only be changed there. */
+/** Lists prices that differ. A price that the file sets can only be changed in the file. */
 function Changes({ changes, onAdopt }: { readonly changes: readonly Change[]; readonly onAdopt: Adopt }) {
   const free = changes.filter(({ locked }) => locked === null);
   if (changes.length === 0) return <p class="faint">{TEXT.noneDiffer}</p>;
@@ -112,11 +112,11 @@ function UnpricedModels({ models, onAdopt }: { readonly models: readonly Unprice
   );
 }
 
-/** What a price consists of, as the configuration names it. */
+/** Parts of a price, as the configuration names them. */
 const SIDES = ["input", "output", "cacheRead", "cacheWrite"] as const;
 type Side = (typeof SIDES)[number];
 
-/** With the price of the list. What the operator types counts instead. */
+/** Offers the price of the list. A price that the operator types counts instead. */
 function UnpricedModel({ model, onAdopt }: { readonly model: Unpriced; readonly onAdopt: Adopt }) {
   const { provider, upstream, listed, context } = model;
   const [figures, setFigures] = useState<Partial<Record<Side, string>> | null>(null);

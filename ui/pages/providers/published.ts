@@ -1,4 +1,4 @@
-// What was published can be undone in the history.
+// The notice after publishing. Its link leads to the history, which can undo the change.
 
 import { showToast } from "../../kit/toast.tsx";
 import { hrefTo } from "../../router.ts";

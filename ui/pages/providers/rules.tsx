@@ -6,10 +6,10 @@ import { Shown } from "../../kit/states.tsx";
 import type { GatewaySettings } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
-/** What was typed, by the path of the option. */
+/** Typed values, each by the path of its option. */
 export type RuleEdits = Readonly<Record<string, string>>;
 
-/** As the configuration has them: numbers and truth values are no text. */
+/** Converts typed texts into values of the configuration, which has numbers and truth values, too. */
 export function rulesOf(edits: RuleEdits): Readonly<Record<string, unknown>> {
   const pairs = Object.entries(edits).filter(([, text]) => text.trim() !== "");
   return Object.fromEntries(pairs.map(([path, text]) => [TEXT.ruleOf(path), typed(text.trim())]));
@@ -25,7 +25,7 @@ interface RulesProps {
   readonly onChange: (edits: RuleEdits) => void;
 }
 
-/** What file or environment set is shown, but not as a field. */
+/** Shows every rule. Rules that file or environment set have no field, since they can only be changed there. */
 export function Rules({ edits, onChange }: RulesProps) {
   const settings = useLoad<GatewaySettings>("/api/settings");
   return (

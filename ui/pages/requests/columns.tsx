@@ -17,10 +17,10 @@ import { isUtc, keep, kept, zone } from "./time.ts";
 export interface Column {
   readonly id: string;
   readonly name: string;
-  /** What the API sorts by. */
+  /** Name by which the API sorts the column. */
   readonly sort?: string;
   readonly isNumber?: boolean;
-  /** Not among those that are shown at first. */
+  /** Leaves the column out until the user chooses it. */
   readonly isExtra?: boolean;
   readonly title?: (row: RequestLine) => string | null;
   readonly show: (row: RequestLine) => ComponentChildren;
@@ -112,7 +112,7 @@ const OWN_COLUMNS: readonly Column[] = [
 
 const OWN_IDS: readonly string[] = OWN_COLUMNS.map(({ id }) => id);
 
-/** And every other field that has a title. */
+/** Columns of this file, and one for every other field that has a title. */
 const COLUMNS: readonly Column[] = [
   ...OWN_COLUMNS,
   ...FIELDS.flatMap(({ api, name, kind, title }): readonly Column[] => {
@@ -144,7 +144,7 @@ export function shownColumns(rows: readonly RequestLine[]): readonly Column[] {
   return COLUMNS.filter(({ id }) => shown.value.includes(id) && (id !== "prompt" || hasPrompts));
 }
 
-/** Which columns there are, and in which time zone times are shown. */
+/** Selects the columns that are shown, and the time zone of times. */
 export function ColumnPicker() {
   const toggle = (id: string, isOn: boolean): void => {
     shown.value = isOn ? [...shown.value, id] : shown.value.filter((each) => each !== id);

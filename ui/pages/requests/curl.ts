@@ -8,7 +8,7 @@ import { REQUEST_CONTROLS } from "../../../src/core/requests/controls.ts";
 import type { ClientPaths } from "../../../src/formats/paths.ts";
 import type { RequestDetail } from "../../types.ts";
 
-/** What of a record the command needs. */
+/** Fields of a record that the command needs. */
 type RecordedRequest = Pick<RequestDetail, "route" | "stream" | "content" | "decision" | "model">;
 
 /** The codecs' own tables of where clients call, one file per format. */
@@ -20,7 +20,7 @@ const CALLS = new Map(
     .flatMap((table) => Object.values(table))
     .flatMap(({ routes, headers = {} }) => routes.map(({ path, example }) => [path, { example, headers }] as const)),
 );
-/** What the playground's requests become. */
+/** Path for requests of the playground, whose own path belongs to the dashboard. */
 const CHAT = "/v1/chat/completions";
 
 /** The command, with the headers of its format. The playground's requests become chat requests. */
@@ -63,7 +63,7 @@ function bodyOf(detail: RecordedRequest, path: string, example: object): string 
   });
 }
 
-/** Only what the request asked for. */
+/** Keeps only the controls that the request asked for. */
 function controlsOf(controls: Partial<Controls>): Record<string, unknown> {
   const asked = REQUEST_CONTROLS.map(({ name, field, takes }) => [field, controls[name] ?? takes.unset, takes.unset]);
   return Object.fromEntries(asked.filter(([, value, unset]) => value !== unset));

@@ -2,12 +2,12 @@
 
 import type { RequestLine } from "../../types.ts";
 
-/** What was saved, as a share of the baseline; null for a request that failed or was not charged. */
+/** Saving as a share of the baseline; null for a request that failed or was not charged. */
 export function savedShare({ savedUsd, baselineUsd }: Pick<RequestLine, "savedUsd" | "baselineUsd">): number | null {
   return savedUsd === null ? null : Number(savedUsd) / (Number(baselineUsd) || 1);
 }
 
-/** What stands in place of a tier where a request names its model; null for chat. */
+/** Name of an endpoint whose requests name their model. It stands in place of a tier; null for chat. */
 export function unroutedEndpoint(route: string): string | null {
   return /^\/v1\/(embeddings|rerank|moderations)$/.exec(route)?.[1] ?? null;
 }

@@ -5,7 +5,7 @@ import { categoryName, usd } from "../../format.ts";
 import { type Changes, place } from "../../router.ts";
 import * as TEXT from "./text.ts";
 
-/** In the order of the chips. The API knows them by the same names. */
+/** Names in the order of the chips. The API knows the filters by the same names. */
 const NAMES: readonly string[] = [
   ...["status", ...FILTER_FIELDS.map(({ api }) => api), "costFrom", "costTo", "answered", "failed", "q"],
   ...["tag", "latencyFrom", "latencyTo", "tokensFrom", "tokensTo"],
@@ -22,14 +22,14 @@ export const STATUSES = [
   ["broken", TEXT.interrupted],
 ] as const;
 
-/** Who chose the model. */
+/** Choices of the filter by who chose the model. */
 export const ROUTINGS = [
   ["auto", TEXT.automatic],
   ["tier", TEXT.fixedTier],
   ["direct", TEXT.fixedModel],
 ] as const;
 
-/** Which attempt answered. */
+/** Choices of the filter by the attempt that answered. */
 export const ATTEMPTS = [
   ["first", TEXT.firstAttempt],
   ["second", TEXT.secondAttempt],
@@ -60,7 +60,7 @@ export function withoutFilters(): Changes {
 
 /** Names for ids that a filter may hold. */
 interface FilterNames {
-  /** That of the key in the address. */
+  /** Name of the key in the address. */
   readonly keyName: string;
   readonly profiles: ReadonlyMap<string, string>;
 }

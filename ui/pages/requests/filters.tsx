@@ -170,7 +170,7 @@ interface ChoiceProps {
   readonly label?: string;
   readonly all: string;
   readonly options: Options;
-  /** Before the text of each choice, where it would not explain itself. */
+  /** Text before each choice, where the choice would not explain itself. */
   readonly prefix?: string;
 }
 

@@ -1,4 +1,4 @@
-// What happened to a request that failed: the reason in words, the amounts, the next step, and every attempt.
+// The explanation of a failed request: the reason in words, the amounts, the next step, and every attempt.
 
 import { Facts } from "../../kit/table.tsx";
 import { requestFailure } from "../../parts/failure-text.ts";
@@ -30,7 +30,7 @@ export function Happened({ detail }: { readonly detail: RequestDetail }) {
   );
 }
 
-/** What can be done about it, and where. */
+/** Returns the next step after a failure, and the page to take it on where there is one. */
 function nextStep({ errorCode, status, attempts, key, ending }: RequestDetail): readonly [string, string | null] {
   if (errorCode === "insufficient_credits") return [TEXT.addCredits, hrefTo("/credits")];
   if (errorCode === "credits_on_hold") return [TEXT.retryLater, null];

@@ -23,7 +23,7 @@ import * as TEXT from "./text.ts";
 import { NewSince, Totals } from "./totals.tsx";
 import { SavedViews } from "./views.tsx";
 
-/** How often the list is read where no stream can be opened. */
+/** Interval at which the list is read where no stream can be opened. */
 const POLL_EVERY_MS = 3_000;
 /** The histogram and a screen or two of rows. */
 const PAGE_ROWS = 50;
@@ -109,7 +109,7 @@ function showNewest(reload: () => void): void {
   toTop();
 }
 
-/** Always mounted, so that what appears in it is read out. */
+/** Stays mounted, so that screen readers read out what appears in it. */
 function NewRequests({ tail, children }: { readonly tail: Tail; readonly children: ComponentChildren }) {
   return (
     <div class="new-lines" aria-live="polite">

@@ -54,7 +54,7 @@ function useCopyKeys(requestId: string | null): void {
   useShortcuts({ c: copy, "mod+c": copy });
 }
 
-/** What matters at a glance, with the charge as the way to its ledger entry. */
+/** Sums up the request. The charge links to its ledger entry. */
 function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly id: string }) {
   return (
     <>
@@ -79,7 +79,7 @@ function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly 
   );
 }
 
-/** Why it failed comes first. The chosen tab is in the address. A request that was rejected before routing has no decision. */
+/** Shows why a request failed, then the tabs. The address names the open tab. Early rejections have no decision. */
 function Body({ detail }: { readonly detail: RequestDetail }) {
   const tabs = [
     {
@@ -120,7 +120,7 @@ function whyUndecided({ route, errorCode, status }: RequestDetail): string {
   return `${TEXT.refusedBefore} ${errorCode ?? TEXT.statusCode(status)}.`;
 }
 
-/** What can be done with a request. The playground is for chat. */
+/** Offers actions on a request. The playground takes only chat requests. */
 function Foot({ detail }: { readonly detail: RequestDetail }) {
   const [isReporting, setReporting] = useState(false);
   const { feedback } = detail;

@@ -132,7 +132,7 @@ function SumRow({ name, value, title, isTotal = false }: SumRowProps) {
   );
 }
 
-/** Shown as plain text whatever it says, because callers and models wrote it. Both answers of a sample stand side by side. */
+/** Shows content as plain text, because callers and models wrote it. Both answers of a sample stand side by side. */
 export function Payload({ detail: { content, sample } }: { readonly detail: RequestDetail }) {
   if (content === null) {
     return (

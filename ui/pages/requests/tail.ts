@@ -8,24 +8,24 @@ import type { RequestLine } from "../../types.ts";
 
 /** More rows than anybody follows live; older ones are on the next page. */
 const KEPT_MAX = 200;
-/** Further down than this, rows that slip in above would move what is being read. */
+/** Distance from the top. Further down, rows that slip in above would move what is being read. */
 const READING_FROM_PX = 160;
-/** How soon a stream is tried again while polling. */
+/** Pause before a stream is tried again while polling. */
 const RETRY_MS = 10_000;
 /**
  * The gateway sends a sign of life every few seconds. A silent connection is dead, even if the browser does not know.
  */
 const SILENT_MAX_MS = 20_000;
 
-/** What the list shows of the stream. */
+/** State of the live tail, as the list shows it. */
 export interface Tail {
   /** Newest first. */
   readonly requests: readonly RequestLine[];
-  /** How many have arrived that are not shown yet. */
+  /** Number of requests that have arrived and are not shown yet. */
   readonly waiting: number;
   /** `polling`: no stream can be opened, so the list must be read again and again. */
   readonly state: "off" | "streaming" | "polling";
-  /** Shows those that are waiting. */
+  /** Shows the requests that are waiting. */
   show(): void;
 }
 
@@ -69,13 +69,13 @@ export function useTail(isOn: boolean, filter: string, reload: () => void): Tail
   return { requests: shown.value, waiting: waiting.value.length, state: state.value, show };
 }
 
-/** Whether new rows must wait. A hidden tab is read later. */
+/** Tells whether new rows must wait: the reader is further down, or the tab is hidden and read later. */
 function isReading(): boolean {
   const box = document.querySelector(".table-box");
   return document.hidden || scrollY + (box?.scrollTop ?? 0) > READING_FROM_PX;
 }
 
-/** What happens on a stream. */
+/** Receives what happens on a stream. */
 interface Listener {
   onRequest(request: RequestLine): void;
   onState(state: "streaming" | "polling"): void;

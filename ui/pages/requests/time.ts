@@ -4,7 +4,7 @@ import { signal } from "../../signal.ts";
 
 const STORED = "switchyard.utc";
 
-/** Whether times are shown in UTC. */
+/** Setting that shows times in UTC instead of local time. */
 export const isUtc = signal(kept(STORED) === "on");
 
 export function zone(wantsUtc: boolean): void {

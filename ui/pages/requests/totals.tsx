@@ -1,4 +1,4 @@
-// How many requests the filters let through, and what they come to. New requests are counted, and shown when asked for.
+// Totals of the requests that the filters let through. New requests are counted, and shown when asked for.
 
 import { useLoad } from "../../api.ts";
 import { count, exact, percent, plural, usd } from "../../format.ts";
@@ -32,7 +32,7 @@ export function Totals({ range, filter }: TotalsProps) {
 
 const EVERY_MS = 15_000;
 
-/** Asked now and then while the newest page is shown and not live: how many came since it was read. */
+/** Counts now and then how many requests came since the list was read, while the newest page is shown and not live. */
 export function NewSince({
   filter,
   sinceMs,

@@ -58,7 +58,7 @@ export function SavedViews({ path }: { readonly path?: string }) {
   );
 }
 
-/** It comes back with Undo. */
+/** Deletes a view, which comes back with Undo. */
 function drop(view: View): void {
   const before = views.value;
   keep(before.filter((each) => each !== view));
@@ -128,7 +128,6 @@ function readViews(): readonly View[] {
   }
 }
 
-/** Whether a stored value can be used. */
 function isView(value: unknown): value is View {
   const { name, query } = (value ?? {}) as Partial<View>;
   return typeof name === "string" && typeof query === "string";

@@ -165,7 +165,7 @@ function SessionSheet({ id }: { readonly id: string }) {
 
 type SessionTurn = SessionDetail["turnList"][number];
 
-/** What changed with a turn, and why: the decision said it. */
+/** Shows what changed with a turn and why, as its decision recorded. */
 function Turn({ turn }: { readonly turn: SessionTurn }) {
   const state = turn.sessionState;
   const hasChanged = state === "switched" || state === "escalated";

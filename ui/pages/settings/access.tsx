@@ -1,4 +1,4 @@
-// Who may sign in: users, invitations, the accounts they belong to, and one-time links. For operators.
+// Access to the dashboard, for operators: users, invitations, the accounts they belong to, and one-time links.
 
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, call, useLoad } from "../../api.ts";
@@ -54,7 +54,7 @@ export function Access() {
 
 interface UserItemProps {
   readonly user: User;
-  /** What they may see, in words. */
+  /** Accounts that the user may see, in words. */
   readonly account: string;
   readonly onReset: () => void;
 }
@@ -198,7 +198,6 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
   );
 }
 
-/** Who gets a new password. */
 interface ResetDialogProps {
   readonly user: { readonly id: string; readonly email: string };
   readonly onClose: () => void;

@@ -55,7 +55,7 @@ export function Settings() {
   );
 }
 
-/** What everybody has: the theme and the way to sign in. */
+/** Settings that everybody has: the theme and the way to sign in. */
 function Own() {
   return (
     <>
@@ -154,7 +154,7 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
 
 type GatewayOption = GatewaySettings["options"][number];
 
-/** What differs from the defaults comes first. The search is in the address, so that it can be shared. */
+/** Lists options that differ from their defaults first. The search is in the address, so that a link shares it. */
 function Configuration({ options }: { readonly options: readonly GatewayOption[] }) {
   const words = (place.value.query.get("q") ?? "").toLowerCase();
   const found = options.filter((option) =>

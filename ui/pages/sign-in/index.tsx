@@ -111,13 +111,13 @@ export function NewPassword({ token }: { readonly token: string }) {
   );
 }
 
-/** What was entered; `email` stays empty where the link knows it. */
+/** Input of the form; `email` stays empty where the link knows the address. */
 interface Credentials {
   readonly email: string;
   readonly password: string;
 }
 
-/** What differs between the four pages. */
+/** Differences between the four pages. */
 interface CredentialsFormProps {
   readonly title: string;
   readonly action: string;
@@ -173,7 +173,7 @@ function CredentialsForm({ title, action, isNew = false, hasEmail = true, onSubm
   );
 }
 
-/** For a link that works no more: its holder may have an account already. */
+/** Offers to sign in where a link works no more: its holder may have an account already. */
 function SignInLink() {
   return (
     <p>
