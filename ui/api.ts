@@ -35,7 +35,7 @@ export const failing = signal<ReadonlyMap<string, ApiError>>(new Map());
 /** Time of the gateway's last response. */
 export let heardAtMs = Date.now();
 
-/** The other tabs of this browser, once they are listened to. */
+/** Channel to the other tabs of this browser, once the dashboard listens to them. */
 let tabs: BroadcastChannel | null = null;
 
 /** Reads the page again whenever another tab of this browser has written something. */
@@ -55,11 +55,11 @@ interface CallOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** A question in the form of a POST: nothing on the page is out of date after it. */
+  /** Marks a POST that only asks: the call changes nothing, so the page need not read again. */
   readonly isQuestion?: boolean;
 }
 
-/** A call to the JSON API. It resolves with the body and rejects with an ApiError. A call that was aborted rejects, too. */
+/** Calls the JSON API. Resolves with the body and rejects with an ApiError, also where the call was aborted. */
 export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
   const response = await send(method, path, options);
   const body: unknown = response.status === 204 ? null : await response.json().catch(() => undefined);
@@ -182,7 +182,7 @@ export function useLoad<T>(path: string | null, { everyMs = 0 } = {}): Load<T> {
       },
       (error: unknown) => {
         if (abort.signal.aborted) return;
-        // What is shown stays, even if `remembered` has dropped it by now.
+        // The data on screen stays, even if `remembered` has dropped it by now.
         setLast((before) => ({ ...(before.path === full ? before : known), path: full, error: error as ApiError }));
       },
     );
@@ -205,7 +205,7 @@ export function useLoad<T>(path: string | null, { everyMs = 0 } = {}): Load<T> {
 
 /** Keeps the failure until the address is read or left. */
 function noteFailure(path: string | null, error: ApiError | null): (() => void) | undefined {
-  // What nobody may see, or what does not exist, is no failure; a lost connection has a strip of its own.
+  // Data that is forbidden or missing is no failure, and a lost connection has a strip of its own.
   if (path === null || error === null || (error.status < 500 && error.status !== 429)) return;
   failing.value = new Map(failing.value).set(path, error);
   return () => {

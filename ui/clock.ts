@@ -1,6 +1,6 @@
 // The gateway's clock. That of the browser may be wrong by days, and every range and age is counted from now.
 
-/** Smaller differences are the travel time of a response and the whole seconds of its header. */
+/** Smallest difference that counts. Smaller ones are the travel time of a response and the whole seconds of its header. */
 const TOLERANCE_MS = 3_000;
 // Module state: the difference belongs to the browser, not to a page.
 let aheadMs = 0;

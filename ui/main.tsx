@@ -31,7 +31,7 @@ import { place, startRouter } from "./router.ts";
 import { loadSession, session, sessionError } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
-/** More often than the minute that a range moves by, so that it is never much too old. */
+/** Interval below the minute that a range moves by, so that the range is never much too old. */
 const RANGE_MOVES_MS = 30_000;
 
 /** Invitations and new passwords come first: their links must work for somebody who is signed in as somebody else. */

@@ -25,7 +25,7 @@ const MINUTE_MS = 60_000;
 /** Length from which a chart by hours would have too many bars. */
 const DAILY_FROM_MS = 4 * 86_400_000;
 
-/** From a time up to another. */
+/** Span from a time up to another. */
 interface TimeSpan {
   readonly fromMs: number;
   readonly toMs: number;

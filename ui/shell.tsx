@@ -22,9 +22,9 @@ import { setTheme, theme } from "./theme.ts";
 import type { Account, Credits, List } from "./types.ts";
 import { useRunway } from "./use-runway.ts";
 
-/** Each page marks its first filter; the shell knows none of them. */
+/** Selector of the first filter of any page: each page marks its own. */
 const FILTERS = "[data-filter],.filters :is(input,select)";
-/** Often enough that a caller sees spending move, and one small query for the gateway. */
+/** Interval that lets a caller see spending move, for one small query to the gateway. */
 const BALANCE_EVERY_MS = 15_000;
 
 /** The frame with a page in it. Palette and help are mounted only while open, so that they start empty each time. */

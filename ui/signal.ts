@@ -43,7 +43,7 @@ export function signal<T>(initial: T): Signal<T> {
     set value(next: T) {
       if (next === current) return;
       current = next;
-      // Each reads it again when it is drawn. One that is gone is not drawn, and so forgotten.
+      // Each reader reads the signal again when drawn. A reader that is gone is not drawn, and so forgotten.
       const told = [...readers];
       readers.clear();
       for (const component of told) component.forceUpdate();

@@ -44,7 +44,7 @@ export function LineChart({ lines, isFilledBetween = false, ...props }: LineChar
   );
 }
 
-/** Along the first line and back along the second. */
+/** Fills the area: along the first line and back along the second. */
 function Between({ frame, lines }: { readonly frame: Frame; readonly lines: readonly LineSeries[] }) {
   const [first, second] = lines;
   if (first === undefined || second === undefined) return null;
@@ -53,7 +53,7 @@ function Between({ frame, lines }: { readonly frame: Frame; readonly lines: read
   return <path class="between" d={`M${[...there, ...back].join("L")}Z`} />;
 }
 
-/** Interrupted where there is nothing: a missing hour is not an hour of zero. */
+/** Interrupts the line where a step has no data: a missing hour is not an hour of zero. */
 function pathOf(frame: Frame, values: readonly (number | null)[]): string {
   return values
     .map((value, index) => {

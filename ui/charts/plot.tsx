@@ -16,7 +16,7 @@ const TOP_PX = 8;
 const LABEL_EVERY_PX = 74;
 /** A label that would stick out at the right is left out. */
 const LABEL_WIDTH_PX = 42;
-/** Shorter movements are a click with an unsteady hand. */
+/** Shortest drag; shorter movements are a click with an unsteady hand. */
 const DRAG_PX = 8;
 
 /** The plane in pixels, as charts draw on it. A slot is the width of one step. */

@@ -11,7 +11,7 @@ interface Dot {
   readonly detail: string;
 }
 
-/** Taller than other charts: dots need room in both directions. */
+/** Height above that of other charts: dots need room in both directions. */
 const HEIGHT_PX = 300;
 const MARGIN = { left: 44, right: 16, top: 12, bottom: 34 };
 /** Prices that an axis may name; those inside the range are shown. */

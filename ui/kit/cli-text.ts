@@ -31,7 +31,7 @@ export function writeCli(body: ChatBody, { command, profile, account }: Origin):
     ["tools", body.tools],
     ["messages", earlier.length === 0 ? null : earlier],
   ];
-  // What is not set is not written: the command has the same defaults.
+  // Unset values are not written: the command has the same defaults.
   const given = flags.filter(([, value]) => value !== null && value !== undefined);
   return [
     command,

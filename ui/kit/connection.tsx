@@ -1,4 +1,4 @@
-// The one strip that says how the connection stands, on every page. It also asks again, for all parts of the page.
+// The strip on every page that says how the connection stands. It also retries, for all parts of the page.
 
 import { useEffect } from "preact/hooks";
 import { failing, heardAtMs, hearTabs, isOffline, RETRY_MS, refresh, useRepeat } from "../api.ts";
@@ -7,10 +7,10 @@ import { Button } from "./button.tsx";
 import { covered } from "./states.tsx";
 import * as TEXT from "./text.ts";
 
-/** A page that was in the background for less is not out of date. */
+/** Time in the background after which a page counts as out of date. */
 const AWAY_MS = 5_000;
 
-/** Nothing while all is well. Failures that are said in their own place are not repeated here. */
+/** Stays empty while all is well. Failures that are shown in their own place are not repeated here. */
 export function Connection() {
   useRepeat(isOffline.value ? RETRY_MS : 0, refresh);
   useEffect(watch, []);

@@ -47,7 +47,7 @@ interface CopyBlockProps {
   readonly onCopied?: () => void;
 }
 
-/** Text to take away: a key, a link, a program. Focusing it selects all of it. */
+/** Text to take away: a key, a link, a program. Focusing the block selects all of its text. */
 export function CopyBlock({ text, label, onCopied }: CopyBlockProps) {
   return (
     <div class="copy-block">
@@ -57,7 +57,7 @@ export function CopyBlock({ text, label, onCopied }: CopyBlockProps) {
   );
 }
 
-/** Longer text scrolls inside the block. */
+/** Number of rows; longer text scrolls inside the block. */
 const ROWS_MAX = 24;
 
 /** Text that is shown as it is. */
@@ -68,7 +68,7 @@ interface TextBlockProps {
   readonly isSelected?: boolean;
 }
 
-/** Text as it is, from any source. A text area never reads markup, and the keyboard can scroll it. */
+/** Shows text from any source as it is. A text area never reads markup, and the keyboard can scroll it. */
 export function TextBlock({ text, label, isSelected = false }: TextBlockProps) {
   // About 90 characters fit into a row; longer lines wrap.
   const rows = text.split("\n").reduce((sum, line) => sum + 1 + Math.floor(line.length / 90), 0);

@@ -13,7 +13,7 @@ interface SheetProps {
   readonly onClose: () => void;
 }
 
-/** Not a dialog: the page behind keeps working, so the focus is moved but not held. */
+/** A panel, not a dialog: the page behind keeps working, so the sheet takes the focus but does not hold it. */
 export function Sheet({ label, header, children, footer, onClose }: SheetProps) {
   const panel = useRef<HTMLElement>(null);
   // The row that opened the sheet may no longer be there when it closes.

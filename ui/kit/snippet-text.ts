@@ -103,7 +103,7 @@ function toAnthropicTool(tool: unknown): unknown {
   };
 }
 
-/** Known fields are written into the call, where the compiler checks them. Ours are spread, which it accepts. */
+/** Writes known fields into the call, where the compiler checks them. The compiler accepts ours in a spread. */
 function toScript(body: ChatBody): string {
   const { known, extra } = split(body);
   const lines = [
@@ -113,7 +113,7 @@ function toScript(body: ChatBody): string {
   return ["{", ...lines, "}"].join("\n");
 }
 
-/** JSON with unquoted names. In it, a line begins with a quote only where a name or a whole text does. */
+/** Writes JSON with unquoted names. In JSON a line begins with a quote only where a name or a whole text does. */
 function literal(value: unknown): string {
   return JSON.stringify(value, null, 2)
     .replace(/^( *)"(\w+)": /gm, "$1$2: ")
@@ -128,7 +128,7 @@ function split(body: ChatBody) {
   return { known, extra: Object.keys(extra).length === 0 ? null : extra };
 }
 
-/** JSON is Python but for three words. They are replaced outside of strings only. */
+/** Writes JSON as Python, which differs in three words. These are replaced outside of strings only. */
 function toPython(value: unknown): string {
   const words: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
   return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (part) => words[part] ?? part);

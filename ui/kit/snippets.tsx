@@ -6,7 +6,7 @@ import { type SnippetCall, WRITERS } from "./snippet-text.ts";
 import { Tabs } from "./tabs.tsx";
 import * as TEXT from "./text.ts";
 
-/** The address is that of this page, so the programs run as they are. */
+/** Props of the snippets. Their address is that of this page, so the programs run as pasted. */
 interface SnippetsProps {
   readonly call: Omit<SnippetCall, "origin">;
   readonly label: string;

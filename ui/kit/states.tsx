@@ -9,10 +9,10 @@ import { signal } from "../signal.ts";
 import { Button } from "./button.tsx";
 import * as TEXT from "./text.ts";
 
-/** A fast response should not flash a skeleton first. */
+/** Pause before a skeleton shows, so that a fast response does not flash one. */
 const SHOW_SKELETON_AFTER_MS = 150;
 
-/** Takes a load and draws its data once there is some. */
+/** Props of `Shown`, which draws the data of a load once there is some. */
 interface ShownProps<T> {
   readonly load: Load<T>;
   /** Height of the placeholder, in table rows. */
@@ -56,7 +56,7 @@ function cover(path: string | null): (() => void) | undefined {
   };
 }
 
-/** Says how old the data is and offers to read it now. It is also read again by itself. */
+/** Says how old the data is and offers to read it now. The page also retries on its own. */
 function Stale<T>({ load }: { readonly load: Load<T> }) {
   return (
     <p class="notice warn" role="status">
@@ -68,7 +68,7 @@ function Stale<T>({ load }: { readonly load: Load<T> }) {
   );
 }
 
-/** Takes its room at once and becomes visible a little later. */
+/** Takes the room of the data at once and becomes visible a little later. */
 export function Skeleton({ rows = 4 }: { readonly rows?: number }) {
   const [isShown, setShown] = useState(false);
   useEffect(() => {

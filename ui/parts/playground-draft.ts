@@ -187,7 +187,7 @@ function numeric(name: string, text: string): Json {
   return text.trim() === "" || Number.isNaN(Number(text)) ? {} : { [name]: Number(text) };
 }
 
-/** Undefined while the field is empty or not JSON yet. */
+/** Parses the tools; undefined while the field is empty or not JSON yet. */
 export function parsedTools(draft: Draft): unknown {
   if (draft.tools.trim() === "") return undefined;
   try {

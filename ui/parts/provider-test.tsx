@@ -14,7 +14,7 @@ export function useProviderTest(provider: string, model?: string) {
   const { error, problem, isBusy, run } = useTask();
   const test = (): Promise<void> => {
     const path = `/api/providers/${encodeURIComponent(provider)}/test`;
-    // It asks and changes nothing, so nothing on the page is out of date after it.
+    // The test changes nothing, so the page need not read again.
     return run(call<ProviderTested>("POST", path, { body: { model }, isQuestion: true }), setOutcome);
   };
   return {

@@ -10,7 +10,7 @@ import * as TEXT from "./text.ts";
 
 /** Waits for a pause in typing, since every question replays many requests. */
 const PAUSE_MS = 200;
-/** More rows would hide the sum above them. */
+/** Number of rows that are shown; more would hide the sum above them. */
 const SHOWN_MAX = 30;
 
 /** Endpoint to ask, and the draft to ask about: of a profile or of the configuration. */
@@ -24,7 +24,7 @@ export function Replay({ path, draft }: ReplayProps) {
   const [replayed, setReplayed] = useState<ReplayResult | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [isStale, setStale] = useState(false);
-  // As text, so that an equal draft is not asked again.
+  // The draft as text, so that an equal one is not sent again.
   const question = JSON.stringify(draft);
   useEffect(() => {
     const abort = new AbortController();
@@ -91,7 +91,7 @@ function Outcome({ replayed }: { readonly replayed: ReplayResult }) {
   );
 }
 
-/** Opens the request; why it would move is the tooltip. */
+/** Opens the request. The tooltip says why the request would move. */
 function ChangeRow({ change }: { readonly change: ReplayedChange }) {
   const { before, after } = change;
   return (

@@ -147,7 +147,7 @@ function Metered({ credits }: { readonly credits: Balance }) {
 
 /** Three tiles. A low balance is said before it is used up. */
 function Balances({ credits }: { readonly credits: Balance }) {
-  // Null while unknown; days are null where nothing was spent.
+  // The runway is null while unknown; its days are null where nothing was spent.
   const runway = useRunway(credits);
   const isLow = runway?.days != null && runway.days > 0 && runway.days < LOW_DAYS;
   return (
@@ -261,7 +261,7 @@ function LedgerRow({ entry, isLinked }: { readonly entry: LedgerEntry; readonly 
   );
 }
 
-/** Metered charges are covered by grants that nobody wrote a note for. */
+/** Shows the note of an entry. Grants that cover metered charges have none, so they get a text. */
 function Note({ entry: { note, kind } }: { readonly entry: LedgerEntry }) {
   if (note === null) return <>{kind === "grant" ? TEXT.coversMetered : ""}</>;
   return <>{NOTE_TEXTS[note] ?? note}</>;

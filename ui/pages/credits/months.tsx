@@ -12,9 +12,9 @@ import * as TEXT from "./text.ts";
 
 /** All parts of the page follow a change at the same pace. */
 export const BALANCE_EVERY_MS = 10_000;
-/** Half a year is what most people look for. */
+/** Months that are shown at first: half a year is what most people look for. */
 const FEW = 6;
-/** More months than any gateway has. */
+/** Limit beyond the months that any gateway has. */
 const MANY = 500;
 
 /** Stays hidden before the first entry. */
@@ -67,7 +67,7 @@ function MonthTable({ months, chosen }: { readonly months: readonly LedgerMonth[
   );
 }
 
-/** The month opens all of its entries, a sum only those of its kind. */
+/** A row of the table. The name of the month opens all of its entries; a sum opens only those of its kind. */
 function MonthRow({ month, isChosen }: { readonly month: LedgerMonth; readonly isChosen: boolean }) {
   const href = hrefWith({ month: month.month, kind: null, after: null, entry: null });
   const of = (kind: string): string => hrefWith({ month: month.month, kind, after: null, entry: null });

@@ -60,7 +60,7 @@ interface KeyShownProps {
   readonly onClose: () => void;
 }
 
-/** The only time that the text of a key is seen, so leaving takes two steps until it was copied or saved. */
+/** Shows the text of a new key, for the only time. Leaving takes two steps until the text was copied or saved. */
 export function KeyShown({ created, title, onClose }: KeyShownProps) {
   const [isSaved, setSaved] = useState(false);
   const [isAsking, setAsking] = useState(false);

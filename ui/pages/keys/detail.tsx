@@ -19,7 +19,7 @@ import * as TEXT from "./text.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Works for revoked keys too: they stay readable. */
+/** Shows one key. Revoked keys stay readable, too. */
 export function KeyDetail({ id }: { readonly id: string }) {
   const key = useLoad<ListedKey>(`/api/keys/${encodeURIComponent(id)}`);
   return (

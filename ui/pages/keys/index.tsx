@@ -20,7 +20,7 @@ import * as TEXT from "./text.ts";
 
 const PAGE_ROWS = 50;
 const STATUSES = ["active", "expired", "revoked"] as const;
-/** The shown part of a key: more of it has no place in an address. */
+/** Length of the shown part of a key. More of a key has no place in an address. */
 const PREFIX_LENGTH = 16;
 
 /** One key where the path names it, else the list. `n` and the address open the dialog for a new key. */

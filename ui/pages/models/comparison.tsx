@@ -230,7 +230,7 @@ function RequestsLink({ id, requests }: { readonly id: string; readonly requests
   return <a href={hrefTo("/requests", { model: id, range: "24h", from: null, to: null })}>{count(requests)}</a>;
 }
 
-/** More columns do not fit beside each other. */
+/** Number of models that fit beside each other. */
 const COMPARED_MAX = 4;
 
 /** Models of the address, in its order. Unknown ones and repetitions are ignored. */

@@ -27,7 +27,7 @@ export function Health({ model }: { readonly model: Pick<Model, "isRoutable" | "
   return <HealthBadge health={model.health} />;
 }
 
-/** One word for a circuit breaker. What it saw, and when it lets calls through again, is the tooltip. */
+/** One word for a circuit breaker. The tooltip says what the breaker saw, and when it lets calls through again. */
 function HealthBadge({ health }: { readonly health: HealthState }) {
   const { state, consecutiveFailures } = health;
   const description = describeHealth(health);

@@ -20,13 +20,13 @@ import { ModelSheet } from "./sheet.tsx";
 import { ModelTable, type Sort, sorted } from "./table.tsx";
 import * as TEXT from "./text.ts";
 
-/** Health changes by itself, so it is watched. */
+/** Interval of reading health, which changes by itself. */
 const EVERY_MS = 10_000;
 
 /** The catalogue, or the comparison where the address asks for it. */
 export function Models() {
   const { query, path } = place.value;
-  // The address of a model opens it beside the list, as a click does.
+  // The address of a model opens the model beside the list, as a click does.
   const [, , named] = path.split("/");
   useEffect(() => {
     if (named) go(hrefTo("/models", { model: decodeURIComponent(named) }), { replace: true });
@@ -55,7 +55,7 @@ interface CatalogueProps {
   readonly compared: readonly SeenModel[];
 }
 
-/** Chart, search and table; one model opens beside them. All of it is in the address. */
+/** Shows chart, search and table; one model opens beside them. The address holds all of this. */
 function Catalogue({ seen, compared }: CatalogueProps) {
   const { query } = place.value;
   const words = (query.get("q") ?? "").toLowerCase();
@@ -65,7 +65,7 @@ function Catalogue({ seen, compared }: CatalogueProps) {
   // The chart shows what can be used, whatever is searched for.
   const usable = seen.filter(({ isRoutable }) => isAll || isRoutable);
   const shown = usable.filter(({ id, provider }) => `${id} ${provider}`.toLowerCase().includes(words));
-  // Also where the search hides its row: a link to a model must open it.
+  // A link to a model opens the model even where the search hides its row.
   const open = seen.find(({ id }) => id === chosen);
   return (
     <>
@@ -100,7 +100,7 @@ function Catalogue({ seen, compared }: CatalogueProps) {
   );
 }
 
-/** A provider or key that fails takes all its models with it, so that is said once, above them. */
+/** Warns once, above the models, of a provider or key that fails and takes all its models with it. */
 function ProviderWarnings() {
   const providers = useLoad<List<Provider>>(isOperator() ? "/api/providers" : null, { everyMs: EVERY_MS });
   const states = (providers.data?.data ?? []).flatMap(({ id, health, credential }) => [
@@ -129,7 +129,7 @@ function withUsage(models: readonly Model[], usage: readonly Usage[]): readonly 
   });
 }
 
-/** Only models with a price and a score have a place on it. */
+/** Draws models by price and score; models that lack one of these are left out. */
 function PriceAgainstScore({ models }: { readonly models: readonly SeenModel[] }) {
   const known = models.filter(({ pricing, service }) => Number(pricing.completion) > 0 && service.bfcl !== null);
   if (known.length === 0) return null;

@@ -26,7 +26,7 @@ interface ModelSheetProps {
   readonly onClose: () => void;
 }
 
-/** Escape closes it. Testing a provider is for operators, since it is a real call. */
+/** Shows one model; Escape closes the sheet. Only operators may test a provider, since a test is a real call. */
 export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
   useShortcuts({ Escape: onClose });
   // The button is in the footer, its outcome at the top of the sheet.
@@ -80,7 +80,7 @@ function ChatFacts({ model, all }: Pick<ModelSheetProps, "model" | "all">) {
   );
 }
 
-/** Without this profile the name of a model is ignored and the request is routed. */
+/** Body of a call to this very model. Without the profile `direct`, the gateway would route the request. */
 function directBody(model: string): Readonly<Record<string, unknown>> {
   return { model, service_profile: "direct", messages: [{ role: "user", content: TEXT.exampleHello }] };
 }

@@ -15,7 +15,7 @@ import { answered } from "./words.ts";
 /** Orders of the table, as the address names them. */
 export type Sort = "tier" | "price" | "score" | "traffic";
 
-/** Smaller comes first; where more is better, the sign is turned. */
+/** Numbers to sort by: smaller comes first. Where more is better, the sign is turned. */
 const ORDER: Readonly<Record<Sort, (model: SeenModel) => number>> = {
   // By price within a tier. No price comes near a million dollars. Models that are never routed to come last.
   tier: ({ tier, pricing }) => tierPlace(tier) * 1e6 + (perMillion(pricing.prompt) ?? 0),

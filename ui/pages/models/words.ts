@@ -41,7 +41,7 @@ export function seenText({ calls, parsed, known, valid, staticScore, blendedScor
   return `${own}${why}: ${effectOf({ calls, bad, staticScore, blendedScore, basis })}`;
 }
 
-/** Few calls lower nothing, however bad they are. */
+/** Describes the effect on the score. Few calls lower nothing, however bad they are. */
 function effectOf({
   calls,
   bad,

@@ -5,7 +5,7 @@ import { PageHead } from "../../kit/page.tsx";
 import { hrefTo } from "../../router.ts";
 import * as TEXT from "./text.ts";
 
-/** Inside the shell, so that navigation and search are at hand. */
+/** Stands inside the shell, so that navigation and search are at hand. */
 export function NotFound() {
   return (
     <PageHead title={TEXT.title} purpose={TEXT.hint}>

@@ -16,7 +16,7 @@ import { baseline, byGroup, cumulative, OTHER, perStep, spent, sum } from "../..
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
 import * as TEXT from "./text.ts";
 
-/** The rest is one row, which shows each of them when opened. */
+/** Number of models with a row of their own. The rest share one row, which shows each of them when opened. */
 const MODELS_MAX = 8;
 
 /** Draws what was paid against the baseline; the area between the lines is what was saved. */
@@ -26,7 +26,7 @@ export function SpendChart({ range, rows, isWaiting }: Series) {
   // The same numbers, each step alone or with all before it.
   const along = isCumulative ? cumulative : (values: readonly number[]) => values;
   const paid = along(perStep(range, rows, spent, 0));
-  // What the baseline model would have cost.
+  // The cost of the same requests on the baseline model.
   const would = along(perStep(range, rows, baseline, 0));
   const saved = sum(rows, baseline) - sum(rows, spent);
   // Spent and baseline are compared, so the table has one format for both.
@@ -141,7 +141,7 @@ export function TierMix({ range, rows, isWaiting }: Series<Share>) {
     mark: `tier-${tier}`,
     values: perStep(range, groups.get(tier) ?? [], ({ requests }) => requests, 0),
   }));
-  // Of the whole range, for the trend.
+  // Shares of the whole range, for the trend.
   const shares = TIERS.map((tier) => sum(groups.get(tier) ?? [], ({ requests }) => requests) / (total || 1));
   const most = TIERS[shares.indexOf(Math.max(...shares))];
   return (
@@ -191,7 +191,7 @@ const KINDS: readonly Kind[] = [
     filter: (statuses) => statuses.join(",") || "4xx",
   },
   { name: TEXT.serverError5xx, mark: "bad", isOf: (status) => status >= 500, filter: () => "5xx" },
-  // What is left has a good status but an error: the response was cut off.
+  // The remaining errors have a good status: the response was cut off.
   { name: TEXT.interrupted, mark: "broken", isOf: () => true, filter: () => "broken" },
 ];
 

@@ -185,7 +185,7 @@ function Received({ first, onDone }: { readonly first: RequestLine; readonly onD
   );
 }
 
-/** Sent as the playground does, so it needs no key. It is charged like any request. */
+/** Sends a request as the playground does, without a key. The request is charged like any other. */
 function TestRequest() {
   const { problem, isBusy, run } = useTask();
   const send = (): Promise<void> => run(call("POST", "/api/playground/run", { body: { prompt: TEXT.examplePrompt } }));

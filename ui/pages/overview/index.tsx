@@ -23,10 +23,10 @@ const PURPOSE = TEXT.purpose;
 /** Interval at which the numbers are read again while "Auto-refresh" is on. */
 const EVERY_MS = 10_000;
 const TICK_MS = 1_000;
-/** Somebody who has just sent their first request is waiting for it. */
+/** Shorter interval for users who have just sent their first request and wait to see it. */
 const FIRST_EVERY_MS = 2_000;
 
-/** A gateway that has answered nothing shows the checklist, and keeps it until the user leaves it. */
+/** Shows the checklist while the gateway has answered nothing, and until the user leaves the checklist. */
 export function Overview() {
   // The first request must not take the checklist away: the user leaves it.
   const stage = useSignal<"unknown" | "waiting" | "left">("unknown");

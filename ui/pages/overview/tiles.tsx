@@ -53,7 +53,7 @@ const TILES: readonly Tile[] = [
     about: TEXT.ttftHint,
     read: ({ firstContent }) => firstContent.p95Ms,
     show: duration,
-    // Of fewer than twenty, the 95th percentile is the slowest one.
+    // With fewer than twenty requests, the 95th percentile is the slowest one.
     note: ({ requests, errors }) => (requests - errors < 20 ? TEXT.slowestOf(requests - errors) : ""),
     better: "less",
   },

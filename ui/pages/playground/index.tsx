@@ -99,7 +99,7 @@ async function share(): Promise<void> {
   showToast(isCopied ? TEXT.linkCopied : TEXT.copyAddress);
 }
 
-/** Something other than what is set already. */
+/** Chooses a first comparison that differs from the draft. */
 function firstOther({ profileId }: Draft, profiles: readonly Profile[]): string {
   if (profileId !== "") return "profile:";
   return profiles[0] === undefined ? "tier:COMPLEX" : `profile:${profiles[0].id}`;
@@ -108,7 +108,7 @@ function firstOther({ profileId }: Draft, profiles: readonly Profile[]): string 
 /** The draft lives in the fragment: a reload, a bookmark and Back find it again. */
 function useDraft() {
   const [draft, setDraft] = useState<Draft>(() => draftFrom(place.value.hash));
-  // What this hook wrote last. A different fragment came from a link or from Back.
+  // The fragment that this hook wrote last. A different one came from a link or from Back.
   const written = useRef(place.value.hash);
   const { hash, path, query } = place.value;
   useEffect(() => {

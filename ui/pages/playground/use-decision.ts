@@ -43,7 +43,7 @@ export interface PreviewState {
 /** Asks for the decision of a draft. Null or an empty prompt asks nothing. Costs assume `answerTokens` tokens of output. */
 export function useDecision(draft: Draft | null, answerTokens?: number): PreviewState {
   const [state, setState] = useState<PreviewState>({ preview: null, error: null, isStale: false });
-  // As text, so that an equal draft is not asked again.
+  // The question as text, so that an equal draft is not sent again.
   const question =
     draft === null || draft.prompt.trim() === "" ? null : JSON.stringify({ ...questionOf(draft), answerTokens });
   useEffect(() => {

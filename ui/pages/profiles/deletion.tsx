@@ -76,7 +76,7 @@ export function ProfileDeletion({ profile, onClose }: { readonly profile: Profil
   );
 }
 
-/** Creates the profile again and ties its keys to it. It has another id then. Resolves with what to say about it. */
+/** Creates the profile again, under another id, and ties its keys to it. Resolves with a text about the outcome. */
 async function restored(
   { id: _, createdAt, updatedAt, shadow, ...content }: Profile,
   keys: readonly Key[],

@@ -91,7 +91,7 @@ interface SaveBarProps {
   readonly onUndo: () => void;
 }
 
-/** Names every change before it is saved, since keys follow it at once. */
+/** Names every change before it is saved, since keys follow a change at once. */
 function SaveBar({ isNew, changes, canSave, onUndo }: SaveBarProps) {
   return (
     <div class="save-bar">

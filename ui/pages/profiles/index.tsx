@@ -65,7 +65,7 @@ interface CardProps {
   readonly all: number;
 }
 
-/** Rules, keys, and what was sent under it in 30 days. */
+/** Shows rules, keys, and the usage of a profile in 30 days. */
 function ProfileCard({ profile, all }: CardProps) {
   const { activeKeys, last30Days } = profile;
   const { requests } = last30Days;
@@ -100,7 +100,7 @@ function ProfileCard({ profile, all }: CardProps) {
   );
 }
 
-/** May start with rules from the playground, which come in the fragment. */
+/** Opens the editor with rules from the fragment, where the playground put some. */
 function NewProfile() {
   const [start] = useState<Rules>(() => ({
     ...NO_RULES,

@@ -15,7 +15,7 @@ import * as TEXT from "./text.ts";
 
 /** Number of keys that are shown here. The list of keys has all of them. */
 const TIED_MAX = 20;
-/** More are found by more letters. */
+/** Number of keys that a search shows; more letters find others. */
 const FOUND_MAX = 6;
 
 /** Changes count at once; they are no part of the edits above. */
@@ -49,7 +49,7 @@ export function ProfileKeys({ profile }: { readonly profile: Profile }) {
   );
 }
 
-/** Searched on the server: an account may have thousands. */
+/** Searches keys on the server, because an account may have thousands. */
 function OtherKeys({ profile, onTie }: { readonly profile: Profile; readonly onTie: (key: Key) => void }) {
   const [words, setWords] = useState("");
   const wanted = words.trim();

@@ -86,7 +86,7 @@ interface KeysProps {
   readonly onClose: () => void;
 }
 
-/** Saved as a whole, in one version. A test takes the newest key alone. */
+/** Saves all keys of a provider in one version. A test takes the newest key alone. */
 export function Keys({ provider, name, onClose }: KeysProps) {
   const stored = keysOf(provider);
   const [rows, setRows] = useState(stored.length > 0 ? stored : [NEW]);

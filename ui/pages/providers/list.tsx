@@ -17,7 +17,7 @@ import { LocalServers } from "./local.tsx";
 import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
 
-/** Health changes by itself, so it is watched. */
+/** Interval of reading health, which changes by itself. */
 const EVERY_MS = 10_000;
 
 /** Connected ones first. What can be connected is below. */

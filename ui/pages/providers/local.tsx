@@ -13,7 +13,7 @@ import type { FoundServer, List } from "../../types.ts";
 import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
 
-/** Looks on this machine when it opens. Only an address that is typed leads elsewhere. */
+/** Looks for servers on the gateway's machine when the dialog opens, and elsewhere only at an address that is typed. */
 export function LocalServers({ onClose }: { readonly onClose: () => void }) {
   const [address, setAddress] = useState("");
   const [found, setFound] = useState<readonly FoundServer[]>([]);
@@ -64,7 +64,7 @@ export function LocalServers({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** The press that uses it confirms the price. */
+/** Offers a server that was found. The button that adopts the server also confirms the price. */
 function Server({ server, onUse }: { readonly server: FoundServer; readonly onUse: () => void }) {
   const { name, address, models, needsKey } = server;
   const fresh = models.filter(({ model }) => model === null);

@@ -19,7 +19,7 @@ type Unpriced = PriceReview["unpriced"][number];
 type Adoptable = Pick<Unpriced, "provider" | "upstream"> & { readonly typed?: object };
 type Adopt = (...hosts: readonly Adoptable[]) => void;
 
-/** OpenRouter alone has some hundred models. */
+/** Number of models that are shown: OpenRouter alone has some hundred. */
 const SHOWN_MAX = 50;
 
 export function Prices() {
@@ -92,7 +92,7 @@ function Changes({ changes, onAdopt }: { readonly changes: readonly Change[]; re
   );
 }
 
-/** Searched by the words of model and provider. */
+/** Lists models without a price. A search takes words of model and provider. */
 function UnpricedModels({ models, onAdopt }: { readonly models: readonly Unpriced[]; readonly onAdopt: Adopt }) {
   const [words, setWords] = useState("");
   const wanted = words.toLowerCase().split(" ");

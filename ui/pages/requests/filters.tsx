@@ -133,7 +133,7 @@ function Switch({ name, label }: { readonly name: string; readonly label: string
   );
 }
 
-/** Every filter that is set, in words. Also those that come from a link and have no field. */
+/** Names every filter that is set, even those that come from a link and have no field. */
 function Chips(names: { readonly keyName: string; readonly profiles: ReadonlyMap<string, string> }) {
   const { query } = place.value;
   const set = filterNames(query);

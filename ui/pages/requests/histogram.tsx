@@ -10,9 +10,9 @@ import { setQuery } from "../../router.ts";
 import type { HistogramBar, List } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
-/** Lower than other charts: the list below is what people came for. */
+/** Height below that of other charts: people come for the list under it. */
 const HEIGHT_PX = 72;
-/** A bar that grows needs no more. */
+/** Interval of reading while live, which is enough for a bar that grows. */
 const LIVE_EVERY_MS = 10_000;
 
 /** The same filter as the list, as it stands in the query. */

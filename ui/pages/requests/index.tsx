@@ -89,7 +89,7 @@ export function Requests() {
   );
 }
 
-/** Turning it on goes to the newest requests, because those are the ones that arrive live. */
+/** Switches the live tail. Switching it on goes to the newest requests, because only those arrive live. */
 function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
   const change = (wanted: boolean): void => {
     const newest = { after: null, from: null, to: null, sort: null, order: null };
@@ -103,7 +103,7 @@ function Live({ isOn, tail }: { readonly isOn: boolean; readonly tail: Tail }) {
   );
 }
 
-/** The range ends now, so that it has them. */
+/** Reads the list again. Its range ends now, so the list then has the newest requests. */
 function showNewest(reload: () => void): void {
   reload();
   toTop();
@@ -129,7 +129,7 @@ function NewRequests({ tail, children }: { readonly tail: Tail; readonly childre
   );
 }
 
-/** Everything that the filters let through, not only this page of it. */
+/** Exports all requests that the filters let through, not only those of this page. */
 function Export({ range, filter }: { readonly range: Range; readonly filter: string }) {
   const href = (format: string): string =>
     withAccount(`/api/requests/export?format=${format}&${rangeQuery(range)}${filter}`);

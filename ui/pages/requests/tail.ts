@@ -6,7 +6,7 @@ import { withAccount } from "../../api.ts";
 import { useSignal } from "../../signal.ts";
 import type { RequestLine } from "../../types.ts";
 
-/** More rows than anybody follows live; older ones are on the next page. */
+/** Number of live rows, more than anybody follows; older ones are on the next page. */
 const KEPT_MAX = 200;
 /** Distance from the top. Further down, rows that slip in above would move what is being read. */
 const READING_FROM_PX = 160;
@@ -118,7 +118,7 @@ function listen(path: string, listener: Listener): () => void {
       listener.onGap();
     });
     on("request", (data) => listener.onRequest(JSON.parse(data) as RequestLine));
-    // Nothing to do: having arrived is all it says.
+    // The event only shows that the connection lives.
     on("alive", () => undefined);
     for (const name of ["changed", "missed"]) on(name, () => listener.onGap());
   }

@@ -10,7 +10,7 @@ import * as TEXT from "./text.ts";
 /** A saved view. */
 interface View {
   readonly name: string;
-  /** The page that it belongs to; those of the request log have none. */
+  /** Page that the view belongs to; views of the request log have none. */
   readonly path?: string | undefined;
   /** The query of the address, without `?`. */
   readonly query: string;
@@ -18,15 +18,15 @@ interface View {
 
 /** The name in the browser's storage. */
 const STORED = "switchyard.views";
-/** The oldest go first. */
+/** Number of views that are kept; the oldest go first. */
 const VIEWS_MAX = 30;
-/** Part of the moment, not of the view. */
+/** Query values that belong to the moment, and are not saved with a view. */
 const PASSING = ["after", "tab", "account"];
 
 // Module state, so that a view saved on one visit is there on the next without reading storage again.
 const views = signal<readonly View[]>(readViews());
 
-/** The button names the view that is shown. Each page has its own. */
+/** A menu of the page's own views. Its button names the view that is shown. */
 export function SavedViews({ path }: { readonly path?: string }) {
   const current = queryOfView(place.value.query);
   const own = views.value.filter((view) => view.path === path);
@@ -94,14 +94,14 @@ function SaveView({ query, path }: Omit<View, "name">) {
   );
 }
 
-/** A view is not tied to an account: it keeps the one that is shown. */
+/** Returns the address of a view. Views belong to no account, so the link keeps the one that is shown. */
 function hrefOf({ query, path = "/requests" }: View): string {
   const account = place.value.query.get("account");
   const parts = [query, account === null ? "" : `account=${encodeURIComponent(account)}`].filter((part) => part !== "");
   return parts.length === 0 ? path : `${path}?${parts.join("&")}`;
 }
 
-/** Sorted, so that the same view is recognised however it was reached. */
+/** Sorts the query, so that the same view is recognised however the user reached it. */
 function queryOfView(query: URLSearchParams): string {
   const kept = new URLSearchParams([...query].filter(([name]) => !PASSING.includes(name)));
   kept.sort();

@@ -21,7 +21,7 @@ import * as TEXT from "./text.ts";
 
 /** Theme and sign-in for everybody; users and configuration for operators. */
 export function Settings() {
-  // Owners may not read it, so they do not ask.
+  // Owners may not read the settings, so the dashboard does not ask for them.
   const running = useLoad<GatewaySettings>(isOperator() ? "/api/settings" : null);
   const own = { id: "you", label: TEXT.general, show: () => <Own /> };
   const ofGateway = (show: (running: GatewaySettings) => ComponentChildren) => () => (
@@ -85,7 +85,7 @@ function Own() {
   );
 }
 
-/** Folded away until it is needed. Other sessions end with the change. */
+/** Changes the password, which ends all other sessions. The form is folded away until it is needed. */
 function PasswordForm() {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
