@@ -29,7 +29,7 @@ const SUBJECT_CHARACTERS_MAX = 72;
 const LAST_UNCHECKED_COMMIT = "365b99e9271195b0406f87db4a0af88cf54539c4";
 
 /** Folders whose comments open with a noun or a verb in the third person. */
-const REVIEWED_COMMENTS = ["src"];
+const REVIEWED_COMMENTS = ["src", "ui"];
 /** Words that open a clause without its noun. */
 const BANNED_OPENERS = new Set([
   ...["What", "Whether", "Where", "When", "Which", "Who", "Whose", "Why", "How", "If"],
