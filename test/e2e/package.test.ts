@@ -27,6 +27,8 @@ let missing: string | null = null;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "switchyard-package-"));
+  // As a release does: .npmrc keeps npm from building when it packs.
+  await npm(["run", "build"], ROOT);
   const { stdout } = await npm(["pack", "--json", "--pack-destination", folder], ROOT);
   [packed] = JSON.parse(stdout.slice(stdout.indexOf("[\n"))) as [Packed];
   mkdirSync(join(folder, "user"));

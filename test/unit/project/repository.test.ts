@@ -123,6 +123,23 @@ describe(".ci/run", () => {
   });
 });
 
+describe("the release workflow", () => {
+  const { jobs } = parse(read(".github/workflows/release.yml"));
+  const jobsWith = (pattern: RegExp) =>
+    Object.values<{ steps: { run?: string }[] }>(jobs)
+      .map(({ steps }) => steps.flatMap(({ run }) => run ?? []))
+      .filter((runs) => runs.some((run) => pattern.test(run)));
+
+  test("builds before it packs or publishes, which npm does not do by itself here", () => {
+    const packing = jobsWith(/^npm (pack|publish)/);
+    expect(packing).toHaveLength(2);
+    for (const runs of packing) {
+      expect(runs.indexOf("npm run build")).toBeGreaterThanOrEqual(0);
+      expect(runs.indexOf("npm run build")).toBeLessThan(runs.findIndex((run) => /^npm (pack|publish)/.test(run)));
+    }
+  });
+});
+
 describe("the layering rules of biome.json", () => {
   const REFUSED = [
     ["src/core/a.ts", "../catalog/catalog.ts"],
