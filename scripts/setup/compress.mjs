@@ -13,11 +13,15 @@ const ENCODERS = {
   br: (/** @type {Buffer} */ content) => brotliCompressSync(content),
 };
 
+/** Smaller files fit into the first packets of a connection as they are. */
+const BYTES_MIN = 4_096;
+
 /** Puts a compressed copy beside each of these files, one for each encoding. */
 export function compress(/** @type {string} */ folder, /** @type {readonly (keyof typeof ENCODERS)[]} */ encodings) {
   if (!existsSync(folder)) return;
   for (const path of listFiles(folder, ".").filter((name) => COMPRESSED.test(name))) {
     const content = readFileSync(join(folder, path));
+    if (content.length < BYTES_MIN) continue;
     for (const encoding of encodings) writeFileSync(join(folder, `${path}.${encoding}`), ENCODERS[encoding](content));
   }
 }

@@ -37,6 +37,7 @@ describe("readControls", () => {
         service_code_quality: 0,
         service_chat_quality: 2,
         service_host_order: "fastest",
+        service_max_latency_ms: 800,
         service_session: "s",
         service_escalate: "off",
       }),
@@ -51,6 +52,7 @@ describe("readControls", () => {
       codeQuality: 0,
       chatQuality: 2,
       hostOrder: "fastest",
+      maxLatencyMs: 800,
       session: "s",
       escalate: "off",
     });
