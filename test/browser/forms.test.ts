@@ -61,9 +61,10 @@ describe.skipIf(!hasBrowser)("forms and frame", () => {
     await page.reload();
     await expect.poll(() => escalation.inputValue()).toBe("eager");
     await escalation.selectOption("off");
-    await page.getByRole("button", { name: "Save profile" }).click();
-    // The page must know it too: until then it would ask.
-    await page.getByText("“quick” saved.").waitFor();
+    const save = page.getByRole("button", { name: "Save profile" });
+    await save.click();
+    // The page asks until it has read the saved profile.
+    await save.waitFor({ state: "detached" });
     expect(await saved()).toBe("off");
     await navigation(page).getByRole("link", { name: "Credits" }).click();
     await page.getByRole("heading", { level: 1, name: "Credits" }).waitFor();
