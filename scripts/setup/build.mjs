@@ -10,17 +10,12 @@ import { runNode } from "./run.mjs";
 const STAMP = ".stamp.json";
 /** At the depth of dist/ itself, since source maps hold relative paths; .gitignore knows the name. */
 const TEMPORARY = ".dist-";
-/**
- * Each of several checkers works out for itself the types that files share: four take 1.4 to 2.4 times the processor time
- * of one, and are done sooner only where cores are idle.
- */
-export const ONE_CHECKER = ["--checkers", "1"];
 const SETTINGS = [
   "package.json",
   "package-lock.json",
-  "tsconfig.json",
   "scripts/setup/bundle.mjs",
   "scripts/setup/licences.mjs",
+  "scripts/setup/transpile.mjs",
 ];
 
 /** Is dist/ the build of these sources? */
@@ -40,7 +35,7 @@ export async function build(/** @type {string} */ root) {
   const print = printOf(root, inputsOf(root));
   const next = join(root, `${TEMPORARY}${process.pid}`);
   try {
-    await compile(root, "src", next);
+    await transpile(root, ["src"], next);
     copyAssets(root, next);
     await runNode(root, ["scripts/setup/bundle.mjs", next], "The program could not be bundled");
     await buildUi(root, next);
@@ -54,20 +49,19 @@ export async function build(/** @type {string} */ root) {
 }
 
 /**
- * Compiles the project of a folder.
  * @param {string} root
- * @param {string} folder
+ * @param {readonly string[]} folders
  * @param {string} outDir
  */
-export async function compile(root, folder, outDir) {
-  const args = ["node_modules/typescript/bin/tsc", ...ONE_CHECKER, "-p", `${folder}/tsconfig.json`, "--outDir", outDir];
-  await runNode(root, args, "The compiler found errors, so nothing was built");
+export async function transpile(root, folders, outDir) {
+  const args = ["scripts/setup/transpile.mjs", outDir, ...folders];
+  await runNode(root, args, "The sources have errors, so nothing was built");
 }
 
-/** Copies what the compiler does not write (SQL, data, plain scripts) to a place beside the compiled files. */
+/** Copies SQL, data and plain scripts to a place beside the transpiled files. */
 export function copyAssets(/** @type {string} */ root, /** @type {string} */ outDir) {
   for (const path of listFiles(root, "src")) {
-    if (path.endsWith(".ts") || path === "src/tsconfig.json") continue;
+    if (path.endsWith(".ts")) continue;
     const target = join(outDir, path.slice("src/".length));
     mkdirSync(dirname(target), { recursive: true });
     cpSync(join(root, path), target);

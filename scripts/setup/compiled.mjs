@@ -1,10 +1,10 @@
 // @ts-check
-// Compiles the programs of a folder (bench, eval, the soak, the simulator) beside a copy of the sources and runs one of them.
+// Transpiles the programs of a folder (bench, eval, the soak, the simulator) beside a copy of the sources and runs one of them.
 
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { ensureBuild, ensureInstalled } from "../setup.mjs";
-import { compile, copyAssets } from "./build.mjs";
+import { copyAssets, transpile } from "./build.mjs";
 import { ROOT } from "./files.mjs";
 import { run, step } from "./run.mjs";
 
@@ -15,15 +15,14 @@ import { run, step } from "./run.mjs";
 export async function runCompiled(program, args) {
   await ensureBuild();
   await ensureInstalled("test");
-  const folder = dirname(program);
-  const outDir = join(ROOT, ".cache", `${folder.replaceAll("/", "-")}-dist`);
-  await step(`compiling ${folder}`, async () => {
-    await compile(ROOT, folder, outDir);
+  const [folder = ""] = program.split("/");
+  const outDir = join(ROOT, ".cache", `${folder}-dist`);
+  await step(`building ${folder}`, async () => {
+    await transpile(ROOT, [...new Set(["src", "test", folder])], outDir);
     copyAssets(ROOT, join(outDir, "src"));
   });
   // Files of test/ find their packages as they do in place.
   const modules = join(outDir, "test", "node_modules");
-  mkdirSync(dirname(modules), { recursive: true });
   rmSync(modules, { force: true });
   symlinkSync(join(ROOT, "test", "node_modules"), modules, "junction");
   const file = join(outDir, `${program}.js`);

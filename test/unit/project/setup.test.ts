@@ -43,9 +43,10 @@ const standIn = (name: string, work: string): string => `
   }
   ${work}`;
 
-const COMPILES = `mkdirSync(outDir, { recursive: true });
+const TRANSPILES = `mkdirSync(args[0], { recursive: true });
   for (const file of readdirSync("src").filter((one) => one.endsWith(".ts")))
-    cpSync("src/" + file, outDir + "/" + file.replace(/ts$/, "js"));`;
+    cpSync("src/" + file, args[0] + "/" + file.replace(/ts$/, "js"));`;
+const BUNDLES = `cpSync(args[0] + "/main.js", args[0] + "/program/main.js");`;
 const BUILDS_PAGE = `mkdirSync(outDir, { recursive: true }); writeFileSync(outDir + "/index.html", "<!doctype html>".padEnd(5_000));`;
 const INSTALLS = `const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8"));
   const fits = ([path, entry]) => path !== "" && (entry.os?.includes(process.platform) ?? true);
@@ -57,18 +58,17 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "switchyard-setup-"));
   for (const group of ["", "docs/", "test/"]) write(`${group}package-lock.json`, JSON.stringify(lockFile()));
   write("package.json", "{}");
-  write("tsconfig.json", "{}");
-  write("src/tsconfig.json", "{}");
   write("src/main.ts", "// Main.\n");
   write("src/store/first.sql", "-- First.\n");
   write("docs/index.md", "# Page\n");
   write("scripts/setup/licences.mjs", "");
-  write(
-    "scripts/setup/bundle.mjs",
-    `import { createRequire } from "node:module"; createRequire(import.meta.url)("../../bundle.cjs");`,
-  );
-  write("bundle.cjs", standIn("bundle", `cpSync(args[0] + "/main.js", args[0] + "/program/main.js");`));
-  write("node_modules/typescript/bin/tsc", standIn("tsc", COMPILES));
+  for (const [name, work] of Object.entries({ transpile: TRANSPILES, bundle: BUNDLES })) {
+    write(
+      `scripts/setup/${name}.mjs`,
+      `import { createRequire } from "node:module"; createRequire(import.meta.url)("../../${name}.cjs");`,
+    );
+    write(`${name}.cjs`, standIn(name, work));
+  }
   write("node_modules/vite/bin/vite.js", standIn("vite", BUILDS_PAGE));
   write("docs/node_modules/vitepress/bin/vitepress.js", standIn("vitepress", BUILDS_PAGE));
   write("npm/npm-cli.js", standIn("npm", INSTALLS));
@@ -146,7 +146,7 @@ describe("the build", () => {
     await ensureBuild(root);
     vi.mocked(console.error).mockClear();
     await ensureBuild(root);
-    expect(ran().map((line) => line.split(" ")[0])).toEqual(["npm", "tsc", "bundle"]);
+    expect(ran().map((line) => line.split(" ")[0])).toEqual(["npm", "transpile", "bundle"]);
     expect(readdirSync(join(root, "dist")).sort()).toEqual([".stamp.json", "main.js", "program", "store"]);
     expect(read("dist/store/first.sql")).toBe("-- First.\n");
     expect(console.error).not.toHaveBeenCalled();
@@ -156,7 +156,7 @@ describe("the build", () => {
     ["changed", () => write("src/main.ts", "// Other.\n")],
     ["added", () => write("src/more.ts", "// More.\n")],
     ["removed", () => rmSync(join(root, "src/store/first.sql"))],
-    ["replaced in the compiler's settings", () => write("tsconfig.json", "{ }")],
+    ["replaced in a script of the build", () => write("scripts/setup/licences.mjs", "// Other.\n")],
   ])("is stale when a file was %s", async (_what, change) => {
     await ensureBuild(root);
     change();
@@ -169,7 +169,7 @@ describe("the build", () => {
     expect(isBuilt(root)).toBe(true);
   });
 
-  test.each(["tsc", "bundle"])(
+  test.each(["transpile", "bundle"])(
     "that fails in %s leaves the old one, nothing else, and is tried again",
     async (name) => {
       await ensureBuild(root);
