@@ -54,13 +54,13 @@ export async function build(/** @type {string} */ root) {
 }
 
 /**
- * Compiles the project of a folder.
+ * Compiles the project of a folder without checking types, which takes two thirds less: `npm test` and `npm run types` check.
  * @param {string} root
  * @param {string} folder
  * @param {string} outDir
  */
 export async function compile(root, folder, outDir) {
-  const args = ["node_modules/typescript/bin/tsc", ...ONE_CHECKER, "-p", `${folder}/tsconfig.json`, "--outDir", outDir];
+  const args = ["node_modules/typescript/bin/tsc", "--noCheck", "-p", `${folder}/tsconfig.json`, "--outDir", outDir];
   await runNode(root, args, "The compiler found errors, so nothing was built");
 }
 
