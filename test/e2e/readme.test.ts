@@ -15,7 +15,7 @@ import { startGateway, type TestGateway } from "../support/gateway/gateway.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
 const SHELL = [...README.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text.trim());
-/** Also those in the middle of a sentence. */
+/** Those in the middle of a sentence. */
 const INLINE = [...README.matchAll(/`(npm start -- [^`]+)`/g)].map(([, text = ""]) => text);
 const PATIENCE_MS = 300_000;
 
@@ -48,7 +48,7 @@ const WAYS: readonly Way[] = [
 /** What runs this file cannot be run by it. */
 const WHOLE_SUITE = "npm test";
 
-test.each([...SHELL.filter((text) => text !== WHOLE_SUITE), ...INLINE])(
+test.each([...new Set([...SHELL, ...INLINE])].filter((text) => text !== WHOLE_SUITE))(
   "%s",
   async (text) => {
     const way = WAYS.find(({ isIt }) => isIt.test(text));
