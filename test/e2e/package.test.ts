@@ -40,7 +40,7 @@ beforeAll(async () => {
     if (!OFFLINE.test(missing)) throw error;
     console.log("– package: not installed, because neither a registry nor npm's cache has its dependencies");
   }
-}, 300_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const userFolder = (): string => join(folder, "user");
@@ -109,7 +109,7 @@ test("installs into less than 50 MB", ({ skip }) => {
   expect((blocks * 512) / MB).toBeLessThan(50);
 });
 
-test("serves from an empty folder, with the dashboard and an answer", { timeout: 120_000 }, async ({ skip }) => {
+test("serves from an empty folder, with the dashboard and an answer", async ({ skip }) => {
   skip(missing !== null, "not installed");
   const server = spawn(join(userFolder(), "node_modules/.bin/switchyard"), [], {
     cwd: userFolder(),
@@ -131,7 +131,7 @@ test("serves from an empty folder, with the dashboard and an answer", { timeout:
   }
 });
 
-test("is run by npx under the name of the package", { timeout: 120_000 }, async ({ skip }) => {
+test("is run by npx under the name of the package", async ({ skip }) => {
   skip(missing !== null, "not installed");
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
   const { stdout } = await run("npx", ["--no-install", "switchyard-gateway", "--version"], {
