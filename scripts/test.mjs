@@ -28,9 +28,9 @@ const SOURCE_CHECKS = [
   { name: "unused code", program: "test/node_modules/knip/bin/knip.js", args: [] },
   { name: "structure", program: "scripts/structure/measure.mjs", args: ["--check"] },
   { name: "words", program: "scripts/words.mjs", args: [] },
-  { name: "types", program: TSC, args: ["--noEmit", ...ONE_CHECKER, "-p", "tsconfig.json"] },
+  { name: "types", program: TSC, args: typeCheckOf("tsconfig.json") },
   { name: "documentation", program: "scripts/docs-build.mjs", args: [] },
-  { name: "dashboard types", program: TSC, args: ["--noEmit", ...ONE_CHECKER, "-p", "ui/tsconfig.json"] },
+  { name: "dashboard types", program: TSC, args: typeCheckOf("ui/tsconfig.json") },
 ];
 
 await runScript(async () => {
@@ -40,11 +40,20 @@ await runScript(async () => {
   process.exitCode = chosen.length > 0 ? await runTests(chosen) : (await checkSources()) || (await testAll());
 });
 
+/** The compiler keeps what it found, and the next run checks only what a change can reach. */
+function typeCheckOf(/** @type {string} */ project) {
+  const found = join(".cache", "types", `${project.replaceAll("/", "-")}.tsbuildinfo`);
+  return ["--noEmit", ...ONE_CHECKER, "-p", project, "--incremental", "--tsBuildInfoFile", found];
+}
+
 /** All read the sources only, so they share the time with the build; the first that fails gives the exit code. */
 async function checkSources() {
   // The type check reads the documentation's packages too.
   await ensureInstalled("docs");
   const [codes] = await Promise.all([Promise.all(SOURCE_CHECKS.map(check)), ensureBuild()]);
+  const failed = SOURCE_CHECKS.filter((_stage, index) => codes[index] !== 0);
+  if (failed.length > 0) console.log("\nFailed, each with the command that repeats it:");
+  for (const { name, program, args } of failed) console.log(`  ${name}\n    ${["node", program, ...args].join(" ")}`);
   return codes.find((code) => code !== 0) ?? 0;
 }
 
@@ -66,7 +75,9 @@ async function check(/** @type {Stage} */ stage) {
 
 async function runTests(/** @type {readonly string[]} */ chosen) {
   const startedAtMs = Date.now();
-  const { code } = await run(process.execPath, [...VITEST, ...chosen], { cwd: ROOT, show: true });
+  // Vitest writes colours into files too, unless it is told that there is no terminal.
+  const env = process.stdout.isTTY ? process.env : { ...process.env, FORCE_TTY: "false" };
+  const { code } = await run(process.execPath, [...VITEST, ...chosen], { cwd: ROOT, show: true, env });
   report("tests", code, startedAtMs);
   return code;
 }

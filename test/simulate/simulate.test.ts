@@ -7,7 +7,7 @@ import { simulate } from "./simulate.ts";
 
 const SEED = 20_261_115;
 
-test(`ten seconds on SQLite, seed ${SEED}`, { timeout: 400_000 }, async () => {
+test(`ten seconds on SQLite, seed ${SEED}`, async () => {
   await ensureBuild();
   const root = join(import.meta.dirname, "../..");
   const print = (line: string): void => console.info(line);
