@@ -50,7 +50,7 @@ async function emptyingOf(db: Db): Promise<readonly Statement[]> {
   ];
 }
 
-/** Closing it empties it for the next one. Whoever still uses it then is told that it is closed. */
+/** Closing it empties it for the next one. Calls after that fail, as on a database that is closed. */
 function lend(kept: Kept): Db {
   const { db } = kept;
   let open = 0;
