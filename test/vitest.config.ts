@@ -29,6 +29,8 @@ export default defineConfig({
   test: {
     reporters: [new ProgressReporter()],
     globalSetup: ["test/support/run/temporary-folder.ts", "test/support/stores/global-postgres.ts"],
+    // Files that did not change since the last run are not compiled again.
+    experimental: { fsModuleCache: true, fsModuleCachePath: join(import.meta.dirname, "../.cache/vitest") },
     // Many tests wait for timeouts and processes: on two cores, four at once end sooner than two.
     maxWorkers: Math.max(4, availableParallelism() - 1),
     projects: [

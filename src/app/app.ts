@@ -12,6 +12,7 @@ import { openableUrl } from "../config/network.ts";
 import { readPackage } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { BillingMode } from "../core/accounts.ts";
+import type { Db } from "../core/db.ts";
 import type { Log, LogOutput } from "../core/log.ts";
 import type { NanoUsd } from "../core/money.ts";
 import type { Format } from "../formats/format.ts";
@@ -95,6 +96,8 @@ export interface StartOptions {
   readonly passwordCost?: PasswordCost;
   /** For tests: wire formats beside those that ship and where their clients ask, ways to sign in, and framings. */
   readonly wire?: WireExtension;
+  /** For tests, which start many gateways: the settings' database, open and migrated. */
+  readonly db?: Db;
   /** For tests, which let time pass without waiting: the clock of circuit breakers and connections to providers. */
   readonly providerNow?: () => number;
   /** For benchmarks: replace the real ones, to measure what a request costs without them. */
@@ -109,7 +112,7 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
   const watched = watchedBy(log);
   const dbs =
     worker === null
-      ? await openAlone(settings.database, watched)
+      ? await openAlone(settings.database, watched, options.db)
       : await openWorkerDbs(worker, settings, watched.onConnectionLost);
   try {
     return await startOn(dbs, worker === null ? settings : shareOf(settings, worker), log, options);
@@ -120,8 +123,8 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
 }
 
 /** The ledger must not wait for pages and audits over many rows: on SQLite they have a connection of their own. */
-async function openAlone(database: string, watched: ReturnType<typeof watchedBy>): Promise<WorkerDbs> {
-  const db = await openDb(database, watched);
+async function openAlone(database: string, watched: ReturnType<typeof watchedBy>, given?: Db): Promise<WorkerDbs> {
+  const db = given ?? (await openDb(database, watched));
   try {
     await db.migrate();
     const path = fileOf(database);

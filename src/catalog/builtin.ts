@@ -13,8 +13,16 @@ export interface Builtin {
   readonly tiers: TierRows;
 }
 
-/** Files rather than JSON imports, because Node 20 prints a warning for each of those. */
+let builtin: Builtin | undefined;
+
+/** Read once: nothing changes the files of a running program. */
 export function readBuiltin(): Builtin {
+  builtin ??= readFiles();
+  return builtin;
+}
+
+/** Files rather than JSON imports, because Node 20 prints a warning for each of those. */
+function readFiles(): Builtin {
   type Providers = Pick<Builtin, "providers" | "dialects" | "policies">;
   const { providers, dialects, policies } = readJson("providers.json") as Providers;
   return {

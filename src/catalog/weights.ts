@@ -35,9 +35,12 @@ export interface Weights extends WeightsShape {
   readonly calibration: Float32Array;
 }
 
-/** The weights that ship. */
+let shipped: Weights | undefined;
+
+/** The weights that ship. Read once: every catalogue shares them, and what the classifier made of them. */
 export function readWeights(): Weights {
-  return decodeWeights(readFileSync(new URL("weights.bin", import.meta.url)));
+  shipped ??= decodeWeights(readFileSync(new URL("weights.bin", import.meta.url)));
+  return shipped;
 }
 
 // The file: a header of eight 32-bit numbers (see FIELD), the floats of the net, the bytes of the word table, its marks.

@@ -4,7 +4,7 @@
 // NAME.log.sql holds what a migration does to the tables of the request log, which have a file of their own on SQLite.
 
 import { readdirSync, readFileSync } from "node:fs";
-import type { Db, Queryable } from "../core/db.ts";
+import type { Db, Queryable, Statement } from "../core/db.ts";
 
 /** One file of migrations/, in the dialect of the database. */
 export interface Migration {
@@ -103,13 +103,13 @@ async function applyAll(tx: Queryable, migrations: readonly Migration[]): Promis
   await tx.query(
     "CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL)",
   );
-  const applied: string[] = [];
-  for (const { name, sql } of migrations) {
-    const known = await tx.query("SELECT name FROM schema_migrations WHERE name = $1", [name]);
-    if (known.length > 0) continue;
-    for (const statement of splitStatements(sql)) await tx.query(statement);
-    await tx.query("INSERT INTO schema_migrations (name, applied_at) VALUES ($1, $2)", [name, Date.now()]);
-    applied.push(name);
-  }
-  return applied;
+  const known = await tx.query("SELECT name FROM schema_migrations");
+  const missing = migrations.filter(({ name }) => !known.some((row) => row.name === name));
+  const statements: Statement[] = missing.flatMap(({ name, sql }) => [
+    ...splitStatements(sql).map((text) => ({ sql: text })),
+    { sql: "INSERT INTO schema_migrations (name, applied_at) VALUES ($1, $2)", params: [name, Date.now()] },
+  ]);
+  // They are sent without waiting for each other: a new database has hundreds.
+  await Promise.all(statements.map(({ sql, params }) => tx.query(sql, params)));
+  return missing.map(({ name }) => name);
 }

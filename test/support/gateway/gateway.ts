@@ -9,6 +9,7 @@ import { load } from "../../../src/config/load.ts";
 import type { Log, LogFields } from "../../../src/core/log.ts";
 import type { ProviderKind } from "../../../src/core/model.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
+import { openMemoryDb } from "../stores/memory-db.ts";
 import { keepingContract } from "./contract.ts";
 
 export const ADMIN_TOKEN = "test-admin-token";
@@ -16,7 +17,7 @@ export const ADMIN_TOKEN = "test-admin-token";
 /** A test and its gateway share one process: that it is busy, or the machine, is no reason to refuse anything. */
 export const NEVER_SHEDS = { SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000", SWITCHYARD_QUEUE_MS: "60000" };
 
-/** One thread instead of three and no disk, so a start takes less than half of the CPU. */
+/** One thread instead of three and no disk, and the thread serves one gateway after the other. */
 const IN_MEMORY = "sqlite::memory:";
 
 /** One call of the log. */
@@ -76,6 +77,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems, null, 2));
   const { log, logged } = recordingLog();
   const app = await start(loaded.settings, log, {
+    ...(loaded.settings.database === IN_MEMORY && { db: await openMemoryDb() }),
     passwordCost: { n: 2 ** 10, r: 8, p: 1 },
     ...(options.wire && { wire: options.wire }),
     ...(options.providerNow && { providerNow: options.providerNow }),
