@@ -205,7 +205,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const wireFormats = createFormats(wire?.formats);
   const formats = createRequestFormats(wireFormats);
   const openCalls = createOpenCalls();
-  const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput });
+  const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput, worker });
   const secret = await secretOf(db, settings, log);
   const state = await openState(db, {
     ...{ form: wireFormats.stored, settings, secret: secret.bytes, owner: money.owner },

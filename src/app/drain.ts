@@ -7,6 +7,7 @@ import type { Db } from "../core/db.ts";
 import type { Log, LogOutput } from "../core/log.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { LifecycleContext, ReadyCheck } from "../http/context.ts";
+import { type WorkerSlot, workersCheck } from "./worker.ts";
 
 export interface StopOptions {
   /** True to go on serving for a while, so that a load balancer can notice. */
@@ -27,6 +28,7 @@ interface DrainContext {
   readonly settings: Pick<Settings, "server">;
   readonly db: Db;
   readonly limits: { readiness(): readonly ReadyCheck[] };
+  readonly worker: WorkerSlot | null;
   readonly money: { isWriteFailing(): boolean; onUnavailable(): void };
   readonly openCalls: OpenCalls;
   readonly log: Log;
@@ -67,6 +69,7 @@ export function createDrain(context: DrainContext): Drain {
         { name: "shutdown", problem: null },
         await databaseCheck(context),
         ...context.limits.readiness(),
+        ...(context.worker === null ? [] : [await workersCheck(context.worker)]),
         logCheck(context.logOutput),
       ];
     },

@@ -7,6 +7,7 @@ import type { CallWindows, Taken } from "../core/processes/call-window.ts";
 import type { WorkerLink } from "../core/processes/link.ts";
 import { type ClientSemaphores, createSemaphore, type Semaphore, semaphoreOver } from "../core/processes/semaphores.ts";
 import type { WrittenRecord } from "../core/requests/waiting.ts";
+import type { ReadyCheck } from "../http/context.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
 import { createGauges, type Gauges, residentBytes } from "../http/overload/pressure.ts";
 import { openDb } from "../store/db.ts";
@@ -27,6 +28,8 @@ export const WORKER_SERVICES = {
   owner: "owner",
   /** The metrics of all other processes. */
   metrics: "metrics",
+  /** The number of workers that answer no more. */
+  silent: "silent",
   /** Events of configuration versions, which the primary process logs. */
   versionEvents: "version-news",
 } as const;
@@ -157,6 +160,18 @@ export function shareMetrics(metrics: Metrics, worker: WorkerSlot | null): Metri
     },
   };
 }
+
+/** Optional: this worker serves, and so does the one that takes the place of a worker that hangs. */
+export async function workersCheck({ link, count }: WorkerSlot): Promise<ReadyCheck> {
+  const problem = await link.call(WORKER_SERVICES.silent, null, SILENT_MS_MAX).then(
+    (silent) => (silent === 0 ? null : `${silent} of ${count} do not answer and are replaced after 30 s`),
+    () => "the primary process does not answer",
+  );
+  return { name: "workers", problem, isOptional: true };
+}
+
+/** Probes give up soon. */
+const SILENT_MS_MAX = 2_000;
 
 /** The live log shows requests of all workers. They send them only while somebody watches. */
 export function shareTail(tail: Tail, worker: WorkerSlot | null): Tail {

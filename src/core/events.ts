@@ -271,6 +271,10 @@ export const LOG_EVENTS = {
     level: "error",
     meaning: "A worker process died. Its open requests are cut off and cost nothing; another worker takes its place.",
   },
+  "worker.hung": {
+    level: "error",
+    meaning: "A worker process has not answered for 30 seconds. It is killed, and another worker takes its place.",
+  },
   "worker.other_build": {
     level: "error",
     meaning:

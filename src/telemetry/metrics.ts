@@ -96,6 +96,16 @@ export function watchProcess(registry = new Registry()): { readings(): Promise<M
   return { readings: () => registry.getMetricsAsJSON() };
 }
 
+/** The primary process, which has metrics of its workers beside those of itself. */
+export function watchPrimary(): { readings(): Promise<MetricReadings>; workerHung(): void } {
+  const registry = new Registry();
+  const hung = new Counter({
+    ...{ name: `${PREFIX}workers_hung_total`, registers: [registry] },
+    help: "Worker processes that answered no more and were replaced.",
+  });
+  return { ...watchProcess(registry), workerHung: () => hung.inc() };
+}
+
 const PREFIX = "switchyard_";
 /** The longest time that a timer can be set to. */
 const NEVER_MS = 2 ** 31 - 1;

@@ -1,4 +1,4 @@
-// Worker processes: starts them, replaces those that die, and stops them. The primary process keeps the port and hands
+// Worker processes: starts them, replaces those that die or hang, and stops them. The primary process keeps the port and hands
 // connections out in turn, so that a worker that dies takes only its own requests along. When none is left, the port
 // stays open and connections wait for the next worker.
 
@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import type { Log } from "../core/log.ts";
 import { OTHER_BUILD, STARTED_BY } from "./build.ts";
 import { createHandover } from "./handover.ts";
+import { createHeartbeat } from "./heartbeat.ts";
 import { createLink, type OpenLink } from "./link.ts";
 
 export interface SupervisorOptions {
@@ -20,8 +21,12 @@ export interface SupervisorOptions {
   readonly onStart: (worker: WorkerProcess) => void;
   /** Called when it has ended, whichever way. */
   readonly onEnd: (worker: WorkerProcess) => void;
+  /** Called before a worker that answers no more is killed. */
+  readonly onHung: () => void;
   /** Called when no worker is left and none may take its place. */
   readonly onLost: () => void;
+  /** For tests: a worker that has not answered for so long is hung. */
+  readonly hungMs?: number;
 }
 
 export interface WorkerProcess {
@@ -40,6 +45,8 @@ export interface Supervisor {
   /** Starts all others, as soon as the system has room for them. */
   startOthers(): void;
   running(): readonly WorkerProcess[];
+  /** Number of workers that serve but answer no more. */
+  silent(): number;
   /** Replaces no worker any more. */
   retire(): void;
 }
@@ -53,6 +60,7 @@ const SHORT_LIFE_MS = 10_000;
 const DELAY_MS_MIN = 100;
 const DELAY_MS_MAX = 10_000;
 
+const ENDED_TEXT = "a worker process ended; another one takes its place";
 const OTHER_BUILD_TEXT =
   "the files of the program were replaced; restart the gateway, as workers that end are not replaced until then";
 
@@ -62,18 +70,19 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const serving = new Set<WorkerProcess>();
   const delays = createDelays();
   const handover = createHandover();
+  const heartbeat = createHeartbeat(options.hungMs);
   let isRetired = false;
   setUpCluster(options);
 
   function start(index: number, isReplacement: boolean): WorkerProcess {
     const startedAtMs = performance.now();
     const { child, worker, ending } = launch(index, isReplacement);
-    const { pid } = worker;
     handover.watch(child.process);
     running.add(worker);
     child.once("listening", () => {
       serving.add(worker);
       handover.join(child.process);
+      heartbeat.watch(worker.link, () => killHung(child, options));
     });
     onStart(worker);
     void ending.then(({ code, signal }) => {
@@ -82,7 +91,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       onEnd(worker);
       if (isRetired) return;
       if (code === OTHER_BUILD) return leaveEmpty(running.size, options);
-      log.error({ event: "worker.ended", pid, code, signal }, "a worker process ended; another one takes its place");
+      log.error({ event: "worker.ended", pid: worker.pid, code, signal }, ENDED_TEXT);
       // Connections wait for this one, so its replacement waits for nothing.
       if (wasLastServing) startOrRetry(index, true);
       else delays.startLater(index, performance.now() - startedAtMs, () => startOrRetry(index, true));
@@ -107,12 +116,20 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       handover.begin();
     },
     running: () => [...running],
+    silent: heartbeat.silent,
     retire() {
       isRetired = true;
       delays.stop();
       handover.retire();
     },
   };
+}
+
+/** A process that was stopped takes no other signal. */
+function killHung({ process }: Worker, { log, onHung }: Pick<SupervisorOptions, "log" | "onHung">): void {
+  log.error({ event: "worker.hung", pid: process.pid }, "a worker process answers no more; it is killed");
+  onHung();
+  process.kill("SIGKILL");
 }
 
 /** Lets the other workers go on: to stop them would refuse requests that they can serve. A person restarts the gateway. */

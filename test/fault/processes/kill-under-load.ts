@@ -11,7 +11,7 @@ import { chargesOf, decimal, owed, PRICES, postedOf } from "../../support/stores
 
 const CLIENTS = isLong ? 16 : 6;
 /** In the usual run clients leave the machine some time to start workers. */
-const PACE_MS = isLong ? 0 : 20;
+const PACE_MS = isLong ? 0 : 150;
 const ENOUGH = few(10, 12);
 /** A client whose connection nobody answers asks again. */
 const PATIENCE_MS = 30_000;

@@ -81,7 +81,7 @@ test("a killed process loses no stored turn, and what ran in the background has 
 const database = await createTestDatabase();
 
 test.skipIf(database === null)(
-  "two processes share responses, cancel each other's, and one survives the other",
+  "two processes share responses, cancel each other's, and one survives the other; with another secret it finds nothing",
   async () => {
     cleanups.push(() => database?.drop());
     const provider = await newProvider();
@@ -111,24 +111,14 @@ test.skipIf(database === null)(
     await one.kill();
     await vi.waitFor(async () => expect((await there.responses.retrieve(left.id)).status).toBe("failed"), WAIT);
     await vi.waitFor(async () => expect(await heldUsd(two)).toBe("0"), WAIT);
-  },
-  180_000,
-);
 
-test.skipIf(database === null)(
-  "a process with another secret says so, and finds nothing",
-  async () => {
-    const own = await createTestDatabase();
-    cleanups.push(() => own?.drop());
-    const provider = await newProvider();
-    const env = { DATABASE_URL: own?.url ?? "" };
-    const one = await startProcess(await newFolder(provider), env);
-    await one.api("POST", "/api/credits/topups", { amountUsd: "10" });
-    provider.on("*", answers("Sealed."));
-    const { id } = await clientOf(one, one.firstKey).responses.create({ model: "auto", input: "One" });
-    const two = await startProcess(await newFolder(provider), env);
-    await expect(clientOf(two, one.firstKey).responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
-    await vi.waitFor(() => expect(two.output()).toContain("responses.unreadable"), WAIT);
+    const other = await startProcess(await newFolder(provider), {
+      ...env,
+      SWITCHYARD_SECRET: "a-secret-of-its-own-32",
+    });
+    const elsewhere = clientOf(other, one.firstKey);
+    await expect(elsewhere.responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 });
+    await vi.waitFor(() => expect(other.output()).toContain("responses.unreadable"), WAIT);
   },
   180_000,
 );

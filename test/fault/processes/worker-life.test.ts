@@ -199,8 +199,7 @@ describe("on SQLite", () => {
     expect(await spentSince(before)).toBe(0n);
   });
 
-  // The next one has only just started its second worker when it is stopped.
-  test("no worker outlives the primary process, and the next start frees what was held, however short", async () => {
+  test("no worker outlives the primary process, and the next start frees what was held, though stopped at once", async () => {
     const gateway = await serving();
     const before = await postedOf(gateway);
     const { finish, responses } = await openStreams(gateway, key, 4);
@@ -209,8 +208,18 @@ describe("on SQLite", () => {
     await gateway.kill();
     await expect.poll(() => gateway.workers().filter(isRunning), PATIENTLY).toEqual([]);
     finish();
-    const next = await startGatewayProcess({ folder, env: { SWITCHYARD_WORKERS: "2" } });
-    expect(await next.stop()).toBe(0);
+    // Its second worker has only just been started when the signal comes, with the very first answer.
+    const port = await freePort();
+    const child = launch({ folder, env: { SWITCHYARD_WORKERS: "2", PORT: String(port) } });
+    const exited = once(child, "exit");
+    const isUp = (): Promise<boolean> =>
+      fetch(`http://127.0.0.1:${port}/healthz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await expect.poll(isUp, { ...PATIENTLY, interval: 5 }).toBe(true);
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
     expect(await postedIn(folder)).toBe(before);
   });
 });
@@ -226,20 +235,6 @@ test("a port in use is reported once, with the exit code of a start that fails",
   expect(String(failure).match(/cannot start/g)).toHaveLength(1);
   expect(failure).toContain(`port ${port} is in use`);
   server.close();
-});
-
-test("a signal with the very first answer is followed by a clean stop", async () => {
-  const port = await freePort();
-  const child = launch({ folder: newFolder(), env: { SWITCHYARD_WORKERS: "2", PORT: String(port) } });
-  const exited = once(child, "exit");
-  const isUp = (): Promise<boolean> =>
-    fetch(`http://127.0.0.1:${port}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await expect.poll(isUp, { ...PATIENTLY, interval: 5 }).toBe(true);
-  child.kill("SIGTERM");
-  expect(await exited).toEqual([0, null]);
 });
 
 // They wait for the other workers for ten seconds, in which a busy machine starts none.

@@ -1,4 +1,4 @@
-// When workers are started again. One that the system has no room for, here without a free file descriptor, is tried again
+// When workers are started again. One that hangs is killed and replaced. One that the system has no room for, here without a free file descriptor, is tried again
 // until everything stops, and leaves nothing behind. The last one that served is replaced at once.
 
 import { spawnSync } from "node:child_process";
@@ -9,7 +9,8 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 
-const SUPERVISOR = join(import.meta.dirname, "../../../dist/workers/supervisor.js");
+const WORKERS = join(import.meta.dirname, "../../../dist/workers");
+const address = (file: string): string => pathToFileURL(join(WORKERS, file)).href;
 const folder = mkdtempSync(join(tmpdir(), "switchyard-worker-room-"));
 const program = join(folder, "primary.mjs");
 
@@ -17,12 +18,14 @@ const program = join(folder, "primary.mjs");
 const PRIMARY = `
 import cluster from "node:cluster";
 import { closeSync, openSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { createSupervisor } from "${pathToFileURL(SUPERVISOR).href}";
+import { createLink } from "${address("link.js")}";
+import { createSupervisor, LINK_FD } from "${address("supervisor.js")}";
 
 if (cluster.isWorker) {
   process.on("disconnect", () => process.exit());
+  createLink(new Socket({ fd: LINK_FD }));
   createServer().listen(0, "127.0.0.1");
 } else {
   const seen = [];
@@ -34,7 +37,8 @@ if (cluster.isWorker) {
     setImmediate(() => seen.push("next turn"));
   };
   const onLost = () => undefined;
-  const options = { count: 2, program: process.argv[1], args: [], log, onStart, onEnd, onLost };
+  const onHung = () => void seen.push("hung");
+  const options = { count: 2, program: process.argv[1], args: [], log, onStart, onEnd, onHung, onLost, hungMs: 10_000 };
   const supervisor = createSupervisor(options);
   const files = [];
   const takeAll = () => {
@@ -112,4 +116,28 @@ test("the last worker that served is replaced at once, however often it dies", (
     stop();`;
   const round = ["ended", "worker.ended", "started", "next turn"];
   expect(play(script)).toEqual(["started", ...round, ...round, ...round, ...round]);
+});
+
+test("a worker that answers no more is counted, killed and replaced, and one that answers is not", () => {
+  const script = `
+    const untilListening = () => new Promise((resolve) => cluster.once("listening", resolve));
+    const first = untilListening();
+    supervisor.startFirst();
+    await first;
+    const second = untilListening();
+    supervisor.startOthers();
+    await second;
+    const [healthy, hung] = supervisor.running();
+    process.kill(hung.pid, "SIGSTOP");
+    let mostSilent = 0;
+    while (!seen.includes("hung")) {
+      await wait(100);
+      mostSilent = Math.max(mostSilent, supervisor.silent());
+    }
+    await untilListening();
+    const [left, next] = supervisor.running();
+    print([mostSilent, supervisor.silent(), left === healthy, next.isReplacement, seen.filter((event) => event !== "online")]);
+    stop();`;
+  const events = ["started", "started", "worker.hung", "hung", "ended", "worker.ended", "next turn", "started"];
+  expect(play(script)).toEqual([1, 0, true, true, events]);
 });

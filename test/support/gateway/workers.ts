@@ -15,7 +15,7 @@ export interface WorkersGateway extends GatewayProcess {
 }
 
 /** For polls: a process needs a second of a processor to start, of which a busy machine gives it a twentieth. */
-export const PATIENTLY = { timeout: 300_000, interval: 20 };
+export const PATIENTLY = { timeout: 300_000, interval: 50 };
 
 /** With two workers where the environment says nothing else. */
 export async function startWorkers({ folder, env = {} }: ProcessOptions): Promise<WorkersGateway> {

@@ -11,7 +11,15 @@ import { openHealth } from "../../../src/app/health.ts";
 import { lend } from "../../../src/app/lend.ts";
 import { sharedWrongKeys } from "../../../src/app/people.ts";
 import { shareSpeeds } from "../../../src/app/speeds.ts";
-import { announceMemory, HOST_SPEEDS, openGauges, WORKER_SERVICES, type WorkerSlot } from "../../../src/app/worker.ts";
+import {
+  announceMemory,
+  HOST_SPEEDS,
+  openGauges,
+  shareMetrics,
+  WORKER_SERVICES,
+  type WorkerSlot,
+  workersCheck,
+} from "../../../src/app/worker.ts";
 import { load } from "../../../src/config/load.ts";
 import { readMachine } from "../../../src/config/machine.ts";
 import type { Log } from "../../../src/core/log.ts";
@@ -24,7 +32,7 @@ import { createSpeeds, type Speeds } from "../../../src/providers/speeds.ts";
 import { bulkInsert, integer } from "../../../src/store/dialect.ts";
 import { openThread, sqliteOver } from "../../../src/store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer, type ForwardedCall } from "../../../src/store/sqlite/thread.ts";
-import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { createMetrics, watchPrimary } from "../../../src/telemetry/metrics.ts";
 import { workersFor } from "../../../src/workers/count.ts";
 import { createLink, type OpenLink } from "../../../src/workers/link.ts";
 
@@ -310,4 +318,36 @@ test("on PostgreSQL, several gateways may share a machine", () => {
   };
   expect(workersOf("sqlite:a.db")).toBe("auto");
   expect(workersOf("postgres://host/a")).toBe(1);
+});
+
+describe("a worker that hangs", () => {
+  /** The other worker, as it sees the primary process. */
+  function beside(serve: (primary: OpenLink) => void): WorkerSlot {
+    const { near, far, end } = linked();
+    ends.push(end);
+    serve(near);
+    return { link: far, index: 1, count: 2, isFirstStart: false };
+  }
+
+  test("shows in the readiness of the others, which stay ready", async () => {
+    let silent = 1;
+    const worker = beside((primary) => primary.serve(WORKER_SERVICES.silent, () => silent));
+    const problem = "1 of 2 do not answer and are replaced after 30 s";
+    expect(await workersCheck(worker)).toEqual({ name: "workers", problem, isOptional: true });
+    silent = 0;
+    expect(await workersCheck(worker)).toEqual({ name: "workers", problem: null, isOptional: true });
+  });
+
+  test("is counted in the metrics that the others show", async () => {
+    const primary = watchPrimary();
+    const serve = async () => [await primary.readings()];
+    const metrics = shareMetrics(
+      createMetrics(),
+      beside((link) => link.serve(WORKER_SERVICES.metrics, serve)),
+    );
+    expect(await metrics.text()).toContain("\nswitchyard_workers_hung_total 0\n");
+    primary.workerHung();
+    expect(await metrics.text()).toContain("\nswitchyard_workers_hung_total 1\n");
+    metrics.close();
+  });
 });
