@@ -48,7 +48,7 @@ export interface Lab {
   line(requestId: string): Promise<RequestLine>;
   /** Open an exchange of which the test decides when to read and when to leave. */
   open(requestId: string, body?: object): OpenRequest;
-  /** Forgets every script, request and failure. */
+  /** Forgets every script, request and failure: each model that was called answers once. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
@@ -74,9 +74,9 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     line: (requestId) => vi.waitFor(() => findLine(gateway, requestId), { timeout: 300_000, interval: 5 }),
     open: (requestId, body = {}) => openRequest(gateway, requestId, { ...HELLO, ...body }),
     async reset() {
+      const called = new Set(provider.requests.map(({ body }) => body.model));
       provider.reset();
-      for (const model of Object.keys(models)) {
-        if (options.elsewhere?.[model] !== undefined) continue;
+      for (const model of called) {
         const healing = await gateway.post("/v1/chat/completions", { ...HELLO, model, service_profile: "direct" });
         if (healing.status !== 200) throw new Error(`${model} does not answer: ${await healing.text()}`);
         await healing.arrayBuffer();

@@ -5,11 +5,13 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Behaviour, chunk, event } from "../../support/providers/fake-provider.ts";
+import { isLong } from "../../support/random.ts";
 import { type Lab, openLab } from "../lab.ts";
 
 const MEGABYTE = 1 << 20;
 const PIECE = "~".repeat(16 * 1024);
-const PIECES = (50 * MEGABYTE) / PIECE.length;
+const TILDE = 0x7e;
+const PIECES = ((isLong ? 50 : 32) * MEGABYTE) / PIECE.length;
 /** Socket buffers on both sides of the gateway are part of what the provider could send. */
 const BUFFERED_MAX = 24 * MEGABYTE;
 const IDLE_MS = 1_500;
@@ -20,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-test("a client that does not read a stream of 50 MB", async () => {
+test("a client that does not read a long stream", async () => {
   const sent = { bytes: 0, isDone: false };
   lab.provider.on("alpha", floods(sent));
   const open = lab.open("slow-reader", { stream: true });
@@ -35,9 +37,8 @@ test("a client that does not read a stream of 50 MB", async () => {
   let length = 0;
   let tail = "";
   for await (const bytes of response) {
-    const text = (bytes as Buffer).toString("latin1");
-    length += text.split("~").length - 1;
-    tail = (tail + text).slice(-200);
+    for (const byte of bytes as Buffer) if (byte === TILDE) length += 1;
+    tail = (tail + (bytes as Buffer).toString("latin1", Math.max(0, (bytes as Buffer).length - 200))).slice(-200);
   }
   expect(tail).toContain("data: [DONE]");
   expect(length).toBe(PIECES * PIECE.length);

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
 import { completion } from "../../support/providers/fake-provider.ts";
+import { isLong } from "../../support/random.ts";
 import { bankYaml } from "../../support/stores/money.ts";
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
@@ -17,9 +18,9 @@ vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 const MB = 1024 * 1024;
 const HEAP_MB = 320;
 const KEYS = 4;
-const BODIES_PER_KEY = 10;
-/** Less than 40 bodies of 30 MB take up if each is in memory once. */
-const RESIDENT_MAX_MB = 900;
+const BODIES_PER_KEY = isLong ? 10 : 6;
+/** Less than the bodies take up if each is in memory once. */
+const RESIDENT_MAX_MB = isLong ? 900 : 600;
 
 const LARGE = Buffer.from(
   JSON.stringify({ messages: [{ role: "user", content: "a".repeat(30 * MB) }], max_tokens: 5 }),
@@ -91,7 +92,7 @@ function peakResidentMb(): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${gateway.pid}/status`, "utf8"))?.[1]) / 1024;
 }
 
-test("40 bodies of 30 MB at once", async () => {
+test(`${KEYS * BODIES_PER_KEY} bodies of 30 MB at once`, async () => {
   const keys = await Promise.all(Array.from({ length: KEYS }, (_, index) => newKey(`large ${index}`)));
   const modest = await newKey("modest");
   let isOver = false;

@@ -3,12 +3,14 @@
 
 import { describe, expect, test, vi } from "vitest";
 import { answers, type Behaviour, chunk, fails, hangs, sends, streams } from "../../support/providers/fake-provider.ts";
-import { createRandom, promisedMs, seedOf } from "../../support/random.ts";
+import { createRandom, few, promisedMs, seedOf, variants } from "../../support/random.ts";
 import { parseStream } from "../lab.ts";
 import { COST, NEVER_OPEN, shareWorlds, type World } from "../world.ts";
 
 /** A fifth more or less is the breaker's own choice. */
 const OPEN_MS = 10_000;
+/** More than the failures in a row that open a breaker. */
+const ROUNDS = few(6, 12);
 /** The breakers' clock: nothing passes unless a test says so. */
 let nowMs = Date.now();
 const inSharedWorld = shareWorlds(1, {
@@ -68,7 +70,7 @@ describe("case 57: one provider fails all the time", () => {
       world.a.on("alpha", fails(500));
       for (let round = 0; round < 3; round += 1) expect((await world.exchange({ stream })).status).toBe(200);
       expect(world.a.requests.length, "five failures in a row").toBe(5);
-      for (let windows = 0; windows < 4; windows += 1) {
+      for (let windows = 0; windows < few(2, 4); windows += 1) {
         for (const passingMs of [0, 0.7 * OPEN_MS]) {
           nowMs += passingMs;
           const seen = await Promise.all(Array.from({ length: 4 }, () => world.exchange({ stream })));
@@ -129,9 +131,9 @@ describe("case 57: one provider fails all the time", () => {
   test("clients' own faults and clients that leave never open it", async () => {
     await inWorld(async (world) => {
       world.a.on("alpha", fails(400));
-      for (let round = 0; round < 12; round += 1) expect((await world.exchange()).status).toBe(400);
+      for (let round = 0; round < ROUNDS; round += 1) expect((await world.exchange()).status).toBe(400);
       world.a.on("alpha", hangs);
-      for (let round = 0; round < 12; round += 1) {
+      for (let round = 0; round < ROUNDS; round += 1) {
         const received = world.a.nextRequest();
         await world.exchange({}, { leaveAt: received });
       }
@@ -171,18 +173,18 @@ describe("case 58: all are open", () => {
       await allOpen(world, fails(500));
       const spent = await world.bank.spentBy(async () => {
         const times: number[] = [];
-        for (let round = 0; round < 9; round += 1) {
+        for (let round = 0; round < few(3, 9); round += 1) {
           const startedAtMs = performance.now();
           const seen = await world.exchange();
           times.push(performance.now() - startedAtMs);
           expect(seen.status).toBe(503);
           expect(Number(seen.headers["retry-after"])).toBeGreaterThan(1);
         }
-        // The machine may be busy at one moment, hardly at all nine, and no timeout is that short.
+        // The machine may be busy at one moment, hardly at all of them, and no timeout is that short.
         expect(Math.min(...times)).toBeLessThan(promisedMs(100));
       });
       expect(spent).toBe(0n);
-      expect([world.a.requests.length, world.b.requests.length]).toEqual([9, 9]);
+      expect([world.a.requests.length, world.b.requests.length]).toEqual([few(3, 9), few(3, 9)]);
     });
   });
 
@@ -223,11 +225,11 @@ describe("case 58: all are open", () => {
         leave = resolve;
       });
       const statuses: (number | null)[] = [];
-      const all = Array.from({ length: 60 }, async () => {
+      const all = Array.from({ length: 35 }, async () => {
         statuses.push((await world.exchange({}, { leaveAt })).status);
       });
-      await vi.waitFor(() => expect(statuses.length).toBeGreaterThanOrEqual(40), { timeout: 300_000 });
-      expect(statuses).toEqual(Array(40).fill(503));
+      await vi.waitFor(() => expect(statuses.length).toBeGreaterThanOrEqual(15), { timeout: 300_000 });
+      expect(statuses).toEqual(Array(15).fill(503));
       expect(world.a.requests.length + world.b.requests.length).toBe(20);
       leave();
       await Promise.all(all);
@@ -336,33 +338,41 @@ test("case 65: a storm of half failing calls moves to the other provider, withou
     const retriesBefore = await retries();
     world.a.on("alpha", (exchange) => (next() < 0.5 ? fails(500) : answers("ok"))(exchange));
     const statuses: (number | null)[] = [];
-    for (let round = 0; round < 20; round += 1) {
+    const rounds = few(8, 20);
+    for (let round = 0; round < rounds; round += 1) {
       const seen = await Promise.all(Array.from({ length: 25 }, () => world.exchange()));
       statuses.push(...seen.map(({ status }) => status));
     }
-    expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0.999 * 500);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0.999 * 25 * rounds);
     const calls = world.a.requests.length;
     expect((await retries()) - retriesBefore).toBeLessThanOrEqual(0.2 * calls + 20);
-    expect(calls, "the breaker moved the load").toBeLessThan(250);
-    expect(world.b.requests.length).toBeGreaterThan(250);
+    expect(calls, "the breaker moved the load").toBeLessThan(12.5 * rounds);
+    expect(world.b.requests.length).toBeGreaterThan(12.5 * rounds);
   });
 });
 
 describe("the time in which an answer must begin", () => {
-  const inHastyWorld = shareWorlds(1, { routing: { answerWithinMs: 2_000 }, health: NEVER_OPEN });
+  const inHastyWorld = shareWorlds(1, {
+    routing: { answerWithinMs: 1_500 },
+    health: NEVER_OPEN,
+    // Longer than the test may take: nothing else ends a request.
+    timeouts: { firstByteMs: 900_000, idleMs: 900_000, totalMs: 900_000 },
+  });
 
-  test.for([true, false])("is one for all attempts (stream: %s)", async (stream) => {
+  test.for(variants([true, false], 0))("is one for all attempts (stream: %s)", async (stream) => {
     await inHastyWorld(async (world) => {
+      await world.heal();
       world.a.on("alpha", hangs);
       world.b.on("beta", hangs);
-      const received = world.a.nextRequest();
-      const startedAtMs = performance.now();
-      const seen = await world.exchange({ stream });
-      expect(seen.status).toBe(503);
-      expect(performance.now() - startedAtMs, "long before the provider's own timeouts").toBeLessThan(
-        promisedMs(4_000),
-      );
-      expect(await (await received).closed).toEqual({ wasCut: true });
+      let tookMs = 0;
+      // On a busy machine the time may be over before the provider hears of the request: then there is another.
+      while (world.a.requests.length === 0) {
+        const startedAtMs = performance.now();
+        expect((await world.exchange({ stream })).status).toBe(503);
+        tookMs = performance.now() - startedAtMs;
+      }
+      expect(tookMs).toBeLessThan(promisedMs(4_000));
+      expect(await world.a.requests[0]!.closed).toEqual({ wasCut: true });
       expect(world.b.requests.length, "no time was left for another").toBe(0);
       await world.bank.atRest();
     });

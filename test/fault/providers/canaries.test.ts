@@ -4,9 +4,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { labYaml } from "../../support/gateway/gateway.ts";
-import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
+import { CHEAP_PASSWORDS, type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
 import { tokenIn, visit } from "../../support/gateway/signed-in.ts";
 import {
   type Behaviour,
@@ -55,7 +55,8 @@ interface Harvest {
   readonly shownOnce: readonly string[];
 }
 
-async function harvest(provider: FakeProvider, env: Record<string, string>): Promise<Harvest> {
+async function harvest(env: Record<string, string>): Promise<Harvest> {
+  const provider = await startFakeProvider();
   const folder = mkdtempSync(join(tmpdir(), "switchyard-canaries-"));
   const yaml = labYaml(provider.url, ["alpha", "beta"]).replace(
     "apiKey: lab-secret",
@@ -64,7 +65,13 @@ async function harvest(provider: FakeProvider, env: Record<string, string>): Pro
   writeFileSync(join(folder, "switchyard.yaml"), yaml);
   const gateway = await startGatewayProcess({
     folder,
-    env: { LOG_LEVEL: "debug", SWITCHYARD_ADMIN_TOKEN: SECRETS.admin, LAB_KEY: SECRETS.provider, ...env },
+    env: {
+      ...CHEAP_PASSWORDS,
+      LOG_LEVEL: "debug",
+      SWITCHYARD_ADMIN_TOKEN: SECRETS.admin,
+      LAB_KEY: SECRETS.provider,
+      ...env,
+    },
   });
   try {
     const { answers, shownOnce } = await traffic(gateway, provider);
@@ -72,6 +79,7 @@ async function harvest(provider: FakeProvider, env: Record<string, string>): Pro
     return { logs: gateway.output(), files: contents(join(folder, "data")), answers, shownOnce };
   } finally {
     await gateway.kill();
+    await provider.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -168,19 +176,13 @@ async function signIns(gateway: GatewayProcess, keep: (answer: Response) => Prom
   return [token, first].filter((text) => text !== "");
 }
 
-let provider: FakeProvider;
-beforeAll(async () => {
-  provider = await startFakeProvider();
-});
-afterAll(() => provider.close());
-
 function hits(text: string, needles: readonly string[]): readonly string[] {
   return needles.filter((needle) => text.includes(needle));
 }
 
-describe("marked secrets", () => {
+describe.concurrent("marked secrets", () => {
   it("are nowhere, and prompts neither", async () => {
-    const { logs, files, answers, shownOnce } = await harvest(provider, {});
+    const { logs, files, answers, shownOnce } = await harvest({});
     expect(logs).toContain('"requestId"');
     expect(files).toContain("operator@example.com");
     expect(shownOnce.length).toBe(4);
@@ -196,7 +198,7 @@ describe("marked secrets", () => {
   it("are nowhere also where prompts are kept, which then are in the database alone", {
     timeout: 300_000,
   }, async () => {
-    const { logs, files, answers, shownOnce } = await harvest(provider, { SWITCHYARD_LOG_CONTENT: "1" });
+    const { logs, files, answers, shownOnce } = await harvest({ SWITCHYARD_LOG_CONTENT: "1" });
     const needles = [...Object.values(SECRETS), ...shownOnce];
     expect(hits(logs + files + answers, needles)).toEqual([]);
     expect(files).toContain(PROMPT);

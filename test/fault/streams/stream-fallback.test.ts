@@ -2,13 +2,13 @@
 
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { TIERS } from "../../../src/core/tiers.ts";
 import {
   type Behaviour,
   chunk,
   cuts,
   event,
   fails,
-  hangs,
   type StreamScript,
   sends,
   streams,
@@ -25,29 +25,16 @@ const malformed = 'data: {"choices":[{"index":0,\n\n';
 const overLong = `data: {"choices":[{"delta":{"content":"${"x".repeat((16 << 20) + 10)}"}}]}\n\n`;
 const failedFinish = chunk("alpha", {}, "error");
 
-const pings: Behaviour = async ({ response }) => {
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  const timer = setInterval(() => response.write(": PROCESSING\n\n"), 50);
-  response.once("close", () => clearInterval(timer));
-};
-
 let lab: Lab;
-/** Where alpha is given up when it is silent. */
-let hasty: Lab;
 beforeAll(async () => {
-  const timeoutsOf = { alpha: { firstByteMs: 2_500, idleMs: 2_500 } };
-  [lab, hasty] = await Promise.all([openLab(), openLab({ timeoutsOf })]);
+  lab = await openLab({
+    models: { alpha: 128_000, beta: 128_000, hasty: 128_000 },
+    tiers: Object.fromEntries(TIERS.map((tier) => [tier, ["alpha", "beta"]])),
+    timeoutsOf: { hasty: { idleMs: 1_500 } },
+  });
 });
 beforeEach(() => lab.reset());
-afterAll(async () => {
-  await lab.close();
-  await hasty.close();
-});
-
-async function labFor(isSilent: boolean): Promise<Lab> {
-  if (isSilent) await hasty.reset();
-  return isSilent ? hasty : lab;
-}
+afterAll(() => lab.close());
 
 /** Resolves when the gateway has read a response of this server to its end, so that its connection is free again. */
 function nextEnd(url: string): Promise<void> {
@@ -87,17 +74,9 @@ describe("before the first content the next model takes over", () => {
     ["a finish without content or tokens", script([role, finish], "done"), /empty/],
   ];
 
-  const silences: typeof cases = [
-    ["no headers in time", hangs, /sent no answer within 2500 ms/],
-    ["nothing but comments", pings, /sent no answer within 2500 ms/],
-    ["the role, then silence", script([role]), /sent nothing more within 2500 ms/],
-  ];
-
-  test.each(cases)("%s", (_name, behaviour, reason) => takesOver(lab, behaviour, reason));
-
-  test.each(silences)("%s", async (_name, behaviour, reason) => takesOver(await labFor(true), behaviour, reason));
-
-  async function takesOver({ provider, ask, line: lineOf }: Lab, behaviour: Behaviour, reason: RegExp): Promise<void> {
+  // Silence is waited for in test/fault/providers/timeouts.test.ts.
+  test.each(cases)("%s", async (_name, behaviour, reason) => {
+    const { provider, ask, line: lineOf } = lab;
     provider.on("alpha", behaviour);
     const response = await ask({ stream: true });
     expect(response.status).toBe(200);
@@ -109,7 +88,7 @@ describe("before the first content the next model takes over", () => {
     const line = await lineOf(response.headers.get("x-request-id")!);
     expect(line).toMatchObject({ ending: "complete", model: "beta", isFallback: true });
     expect(line.attempts[0]!.reason).toMatch(reason);
-  }
+  });
 
   test("503 as JSON, not as a stream, when no model begins", async () => {
     lab.provider.on("*", script([role, serverError]));
@@ -140,13 +119,12 @@ describe("after the first content the stream is the provider's: an error event, 
     ["a clean end without finish", [], "end"],
     ["[DONE] without finish", [], "done"],
     ["malformed JSON", [malformed], "done"],
-    ["a line over 16 MiB", [overLong, finish], "done"],
-    ["silence", [], "hang"],
     ["malformed JSON after the finish", [finish, malformed], "done"],
   ];
 
+  // A line over 16 MiB is in stream-stress.test.ts, silence in matrix-streams.test.ts.
   test.each(breaks)("%s", async (_name, rest, ending) => {
-    const { provider, ask, line: lineOf } = await labFor(ending === "hang");
+    const { provider, ask, line: lineOf } = lab;
     provider.on("alpha", script([role, hello, ...rest], ending));
     const response = await ask({ stream: true });
     const { text, isDone, error, events } = await readStream(response);
@@ -173,9 +151,10 @@ describe("after the first content the stream is the provider's: an error event, 
 });
 
 test.each(["end", "cut", "hang"] as const)("a finish without [DONE] is complete (%s)", async (ending) => {
-  const { provider, ask } = await labFor(ending === "hang");
-  provider.on("alpha", script([role, hello, finish], ending));
-  const { text, isDone, error } = await readStream(await ask({ stream: true }));
+  const model = ending === "hang" ? "hasty" : "alpha";
+  lab.provider.on(model, script([role, hello, finish], ending));
+  const direct = { stream: true, model, service_profile: "direct" };
+  const { text, isDone, error } = await readStream(await lab.ask(direct));
   expect({ text, isDone, error }).toEqual({ text: "Hello", isDone: true, error: null });
 });
 

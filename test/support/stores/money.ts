@@ -209,7 +209,7 @@ async function expectRest(gateway: TestGateway): Promise<void> {
   const heldUsd = async (): Promise<unknown> =>
     ((await (await gateway.api("GET", "/api/credits")).json()) as { heldUsd: string }).heldUsd;
   // A client that left hears nothing of its settlement, so there is nothing to await but the ledger itself.
-  await vi.waitFor(async () => expect(await heldUsd()).toBe("0"), { timeout: 60_000, interval: 5 });
+  await vi.waitFor(async () => expect(await heldUsd()).toBe("0"), { timeout: 300_000, interval: 10 });
   const verdict = await (await gateway.api("GET", "/api/ledger/verify")).json();
   expect(verdict).toMatchObject({ ok: true, openHolds: 0, problems: [] });
 }
