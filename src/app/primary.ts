@@ -15,7 +15,7 @@ import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { forgetProcess, forgetProcesses } from "../store/ledger/processes.ts";
 import { openLogThreads } from "../store/sqlite/log-file.ts";
 import { openThread, sqliteOver } from "../store/sqlite/sqlite.ts";
-import { type MetricReadings, watchPrimary } from "../telemetry/metrics.ts";
+import { type MetricReadings, watchProcess } from "../telemetry/metrics.ts";
 import { createVersionLog, type VersionEvent } from "../versions/events.ts";
 import type { OpenLink } from "../workers/link.ts";
 import { createSupervisor, type Supervisor, type WorkerProcess } from "../workers/supervisor.ts";
@@ -63,7 +63,7 @@ export async function startPrimary(settings: Settings, log: Log, options: Primar
 async function startOn(store: Store, settings: Settings, log: Log, options: PrimaryOptions): Promise<App> {
   const { count, program, args, file } = options;
   const windows = await openWindows(settings, log);
-  const metrics = watchPrimary();
+  const metrics = watchProcess();
   const first = createFirstStart();
   const owners = new Map<WorkerProcess, string>();
   const versionLog = createVersionLog(log);

@@ -88,22 +88,16 @@ export function sumMetrics(processes: readonly MetricReadings[]): Promise<string
   return AggregatorRegistry.aggregate(shown).metrics();
 }
 
-/** Measures the process itself: memory, processor time and event loop. */
-export function watchProcess(registry = new Registry()): { readings(): Promise<MetricReadings> } {
+/** Measures the process itself: memory, processor time and event loop, and the workers it had to replace, which only a primary has. */
+export function watchProcess(registry = new Registry()): { readings(): Promise<MetricReadings>; workerHung(): void } {
   // The library's own look at the event loop is turned off: ours replaces it.
   collectDefaultMetrics({ register: registry, prefix: PREFIX, eventLoopMonitoringPrecision: NEVER_MS });
   watchEventLoop(registry, PREFIX);
-  return { readings: () => registry.getMetricsAsJSON() };
-}
-
-/** The primary process, which has metrics of its workers beside those of itself. */
-export function watchPrimary(): { readings(): Promise<MetricReadings>; workerHung(): void } {
-  const registry = new Registry();
   const hung = new Counter({
     ...{ name: `${PREFIX}workers_hung_total`, registers: [registry] },
     help: "Worker processes that answered no more and were replaced.",
   });
-  return { ...watchProcess(registry), workerHung: () => hung.inc() };
+  return { readings: () => registry.getMetricsAsJSON(), workerHung: () => hung.inc() };
 }
 
 const PREFIX = "switchyard_";

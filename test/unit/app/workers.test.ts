@@ -32,7 +32,7 @@ import { createSpeeds, type Speeds } from "../../../src/providers/speeds.ts";
 import { bulkInsert, integer } from "../../../src/store/dialect.ts";
 import { openThread, sqliteOver } from "../../../src/store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer, type ForwardedCall } from "../../../src/store/sqlite/thread.ts";
-import { createMetrics, watchPrimary } from "../../../src/telemetry/metrics.ts";
+import { createMetrics, watchProcess } from "../../../src/telemetry/metrics.ts";
 import { workersFor } from "../../../src/workers/count.ts";
 import { createLink, type OpenLink } from "../../../src/workers/link.ts";
 
@@ -339,7 +339,7 @@ describe("a worker that hangs", () => {
   });
 
   test("is counted in the metrics that the others show", async () => {
-    const primary = watchPrimary();
+    const primary = watchProcess();
     const serve = async () => [await primary.readings()];
     const metrics = shareMetrics(
       createMetrics(),
