@@ -1,12 +1,10 @@
 // Reads a Messages stream from a provider: each event becomes a chat chunk, and clients of the same format get the
-// event itself. What was seen so far is kept as progress. It never invents an end.
+// event itself. It never invents an end.
 
-import type { Usage } from "../../core/chat.ts";
-import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
+import type { ChatChunk, StreamReader } from "../format.ts";
 import { isObject, type JsonObject, textOrEmpty, toText } from "../json/fields.ts";
-import { unreadableStream } from "../provider/faults.ts";
-import { OutputMeter } from "../provider/output-meter.ts";
-import { readEvents, type SseEvent, type SseReader } from "../sse/reader.ts";
+import { onlyChoice, parseEvent, StreamState } from "../provider/stream-state.ts";
+import type { SseEvent, SseReader } from "../sse/reader.ts";
 import { ANTHROPIC, detailOf, finishReasonFor, isThinking } from "./blocks.ts";
 import { readAnthropicFault } from "./errors.ts";
 import { refusalText } from "./read-response.ts";
@@ -31,87 +29,24 @@ interface ThinkingBlock {
   signature: string;
 }
 
-class AnthropicStreamReader implements StreamReader {
-  readonly #events: SseReader;
+class AnthropicStreamReader extends StreamState {
   readonly #tools = new Map<unknown, ToolBlock>();
   /** The open block, when it is a thought. */
   #thought: ThinkingBlock | null = null;
   #detailCount = 0;
-  #head: JsonObject = {};
-  #usage: JsonObject = {};
-  #fault: ProviderFault | null = null;
-  #hasContent = false;
-  #isFinished = false;
+  /** The provider's counts so far. */
+  #counts: JsonObject = {};
   #isOutputCounted = false;
-  #isDone = false;
-  readonly #output = new OutputMeter();
-  /** The last content block has stopped, and no other has begun. */
-  #isBetweenBlocks = false;
-  /** The sum of the counts so far; undefined when they have changed since. */
-  #counted: Usage | null | undefined;
-
-  readonly #read = (event: SseEvent): ChatChunk | null => this.#readEvent(event);
-  readonly #fail = (problem: string): void => {
-    this.#fault = unreadableStream(problem);
-  };
-
-  constructor(events: SseReader) {
-    this.#events = events;
-  }
-
-  get progress(): StreamProgress {
-    return {
-      hasContent: this.#hasContent,
-      isFinished: this.#isFinished,
-      isDone: this.#isDone,
-      usage: this.#usageSoFar(),
-      isCounted: this.#isFinished && this.#isOutputCounted,
-      fault: this.#fault,
-      outputTokens: this.#output.tokens,
-      isEndInSight: this.#isFinished || this.#isBetweenBlocks,
-    };
-  }
 
   toolCallIds(): readonly string[] {
     return [...this.#tools.values()].map(({ id }) => id);
   }
 
-  // The start has counted the input already, so that who leaves early pays for what was cached as cached. But the output
-  // is counted only at the end: a finished stream without that count has none that can be true.
-  #usageSoFar(): Usage | null {
-    if (this.#isFinished && !this.#isOutputCounted) return null;
-    this.#counted = this.#counted === undefined ? readAnthropicUsage(this.#usage) : this.#counted;
-    return this.#counted;
-  }
-
-  push(bytes: Uint8Array): readonly ChatChunk[] {
-    return readEvents(() => this.#events.push(bytes), this.#read, this.#fail);
-  }
-
-  end(): readonly ChatChunk[] {
-    return readEvents(() => this.#events.end(), this.#read, this.#fail);
-  }
-
-  #readEvent({ event, data }: SseEvent): ChatChunk | null {
-    if (this.#isDone || this.#fault !== null || data === "") return null;
-    const json: unknown = JSON.parse(data);
-    if (!isObject(json)) throw new Error("an event of the stream is not a JSON object");
+  protected readEvent({ event, data }: SseEvent): ChatChunk | null {
+    const json = parseEvent(data);
     const type = typeof json.type === "string" ? json.type : (event ?? "");
-    if (type === "error" || event === "error") {
-      this.#fault = readAnthropicFault(json);
-      return null;
-    }
-    const deltasBefore = this.#output.deltas;
-    const choice = this.#readChoice(type, json);
-    const hasContent = this.#output.deltas > deltasBefore;
-    this.#hasContent ||= hasContent;
-    const choices = choice === null ? [] : [{ index: 0, logprobs: null, finish_reason: null, ...choice }];
-    return {
-      json: { ...this.#head, choices },
-      hasContent,
-      isFinish: choice?.finish_reason !== undefined,
-      native: { format: ANTHROPIC, event: type, data },
-    };
+    if (type === "error" || event === "error") return this.failed(readAnthropicFault(json));
+    return this.chunk(onlyChoice(this.#readChoice(type, json)), { format: ANTHROPIC, event: type, data });
   }
 
   /** The event as a choice of a chat chunk; null when it says nothing there. */
@@ -120,17 +55,17 @@ class AnthropicStreamReader implements StreamReader {
       case "message_start":
         return this.#readStart(isObject(json.message) ? json.message : {});
       case "content_block_start":
-        this.#isBetweenBlocks = false;
+        this.isBetweenParts = false;
         return this.#readBlockStart(json.index, isObject(json.content_block) ? json.content_block : {});
       case "content_block_delta":
         return this.#readDelta(json.index, isObject(json.delta) ? json.delta : {});
       case "content_block_stop":
-        this.#isBetweenBlocks = true;
+        this.isBetweenParts = true;
         return this.#readBlockStop(json.index);
       case "message_delta":
         return this.#readMessageDelta(json);
       case "message_stop":
-        this.#isDone = true;
+        this.isDone = true;
         return null;
       default:
         return null;
@@ -138,14 +73,17 @@ class AnthropicStreamReader implements StreamReader {
   }
 
   #readStart(message: JsonObject): JsonObject {
-    this.#head = { id: message.id, object: "chat.completion.chunk", model: message.model };
+    this.head = { id: message.id, object: "chat.completion.chunk", model: message.model };
     this.#count(message.usage);
     return { delta: { role: "assistant", content: "" } };
   }
 
+  // The start has counted the input already, so that who leaves early pays for what was cached as cached. But the output
+  // is counted only at the end: a finished stream without that count has none that can be true.
   #count(usage: unknown): void {
-    this.#usage = mergeAnthropicUsage(this.#usage, usage);
-    this.#counted = undefined;
+    this.#counts = mergeAnthropicUsage(this.#counts, usage);
+    this.isCounted = this.isFinished && this.#isOutputCounted;
+    this.usage = this.isFinished && !this.#isOutputCounted ? null : readAnthropicUsage(this.#counts);
   }
 
   #readBlockStart(index: unknown, block: JsonObject): JsonObject | null {
@@ -159,7 +97,7 @@ class AnthropicStreamReader implements StreamReader {
     const tool = { index: this.#tools.size, id: toText(block.id), hasArguments: whole !== "" };
     this.#tools.set(index, tool);
     const name = toText(block.name);
-    this.#output.add(name + whole);
+    this.output.add(name + whole);
     const call = { index: tool.index, id: block.id, type: "function", function: { name, arguments: whole } };
     return { delta: { tool_calls: [call] } };
   }
@@ -172,7 +110,7 @@ class AnthropicStreamReader implements StreamReader {
     const text = delta.partial_json;
     if (tool === undefined || typeof text !== "string" || text === "") return null;
     tool.hasArguments = true;
-    this.#output.add(text);
+    this.output.add(text);
     return argumentsOf(tool, text);
   }
 
@@ -205,20 +143,20 @@ class AnthropicStreamReader implements StreamReader {
   }
 
   #readMessageDelta(json: JsonObject): JsonObject | null {
-    this.#count(json.usage);
-    this.#isOutputCounted ||= isObject(json.usage) && typeof json.usage.output_tokens === "number";
     const delta = isObject(json.delta) ? json.delta : {};
+    this.isFinished ||= typeof delta.stop_reason === "string";
+    this.#isOutputCounted ||= isObject(json.usage) && typeof json.usage.output_tokens === "number";
+    this.#count(json.usage);
     if (typeof delta.stop_reason !== "string") return null;
-    this.#isFinished = true;
     // A refusal is an answer, also when it has no words; so is the end of a call that only warmed the cache.
-    this.#hasContent ||= delta.stop_reason === "refusal" || delta.stop_reason === "max_tokens";
+    this.hasContent ||= delta.stop_reason === "refusal" || delta.stop_reason === "max_tokens";
     const refusal = refusalText(delta);
     return { delta: refusal === null ? {} : { refusal }, finish_reason: finishReasonFor(delta.stop_reason) };
   }
 
   #say(field: "content" | "reasoning_content", text: unknown): JsonObject | null {
     if (typeof text !== "string" || text === "") return null;
-    this.#output.add(text);
+    this.output.add(text);
     return { delta: { [field]: text } };
   }
 }

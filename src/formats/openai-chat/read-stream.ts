@@ -1,77 +1,44 @@
-// Reads a chat-completions stream from a provider: events become normalised chunks. What was seen so far (content,
-// finish, usage, fault) is kept as progress. It never invents a finish.
+// Reads a chat-completions stream from a provider: events become normalised chunks. It never invents a finish.
 
-import type { Usage } from "../../core/chat.ts";
-import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
+import type { ChatChunk, StreamReader } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
-import { faultOf, unreadableStream } from "../provider/faults.ts";
-import { readEvents, type SseEvent, type SseReader } from "../sse/reader.ts";
+import { faultOf } from "../provider/faults.ts";
+import { DONE, parseEvent, StreamState } from "../provider/stream-state.ts";
+import type { SseEvent, SseReader } from "../sse/reader.ts";
 import { ChunkPatterns } from "./chunk-patterns.ts";
 import { readFault } from "./errors.ts";
 import { readOpenaiResponse } from "./read-response.ts";
 import { ChoiceNormaliser, withoutUsage } from "./stream-choices.ts";
 import { readUsage } from "./usage.ts";
 
-const DONE = "[DONE]";
-
 export function createOpenaiStreamReader(events: SseReader): StreamReader {
   return new OpenaiStreamReader(events);
 }
 
-class OpenaiStreamReader implements StreamReader {
-  readonly #events: SseReader;
-  readonly #choices = new ChoiceNormaliser();
+class OpenaiStreamReader extends StreamState {
+  readonly #choices = new ChoiceNormaliser(this.output);
   readonly #patterns = new ChunkPatterns();
   /** Bytes so far of an answer that is no stream. */
   #whole: WholeBytes | null = null;
   #hasBegun = false;
-  #usage: Usage | null = null;
-  #isCounted = false;
-  #fault: ProviderFault | null = null;
-  #isDone = false;
-
-  readonly #read = (event: SseEvent): ChatChunk | null => this.#readEvent(event);
-  readonly #fail = (problem: string): void => {
-    this.#fault = unreadableStream(problem);
-  };
-
-  constructor(events: SseReader) {
-    this.#events = events;
-  }
-
-  get progress(): StreamProgress {
-    const { hasContent, isFinished, outputTokens } = this.#choices;
-    return {
-      hasContent,
-      isFinished,
-      outputTokens,
-      isEndInSight: isFinished,
-      isDone: this.#isDone,
-      usage: this.#usage,
-      isCounted: this.#isCounted,
-      fault: this.#fault,
-    };
-  }
 
   toolCallIds(): readonly string[] {
     return this.#choices.toolCallIds;
   }
 
-  push(bytes: Uint8Array): readonly ChatChunk[] {
+  override push(bytes: Uint8Array): readonly ChatChunk[] {
     if (!this.#hasBegun) this.#begin(bytes);
-    if (this.#whole === null) return readEvents(() => this.#events.push(bytes), this.#read, this.#fail);
+    if (this.#whole === null) return super.push(bytes);
     this.#whole.add(bytes);
     return [];
   }
 
-  end(): readonly ChatChunk[] {
-    return this.#whole === null
-      ? readEvents(() => this.#events.end(), this.#read, this.#fail)
-      : this.#readWhole(this.#whole);
+  override end(): readonly ChatChunk[] {
+    return this.#whole === null ? super.end() : this.#readWhole(this.#whole);
   }
 
   #begin(bytes: Uint8Array): void {
-    const isWhole = this.#events.isBinary === true ? false : beginsWhole(bytes);
+    const isWhole = this.events.isBinary === true ? false : beginsWhole(bytes);
     this.#hasBegun = isWhole !== null;
     if (isWhole === true) this.#whole = new WholeBytes();
   }
@@ -79,34 +46,30 @@ class OpenaiStreamReader implements StreamReader {
   #readWhole(whole: WholeBytes): readonly ChatChunk[] {
     const reading = readOpenaiResponse(whole.take());
     if (!reading.ok) {
-      this.#fault = reading.fault;
+      this.fault = reading.fault;
       return [];
     }
-    this.#usage = reading.response.usage;
-    this.#isCounted = this.#usage !== null;
-    this.#isDone = true;
+    this.usage = reading.response.usage;
+    this.isCounted = this.usage !== null;
+    this.isDone = true;
     return chunksOfWhole(reading.response.completion).flatMap((chunk) => this.#readChunk(chunk) ?? []);
   }
 
-  #readEvent({ event, data }: SseEvent): ChatChunk | null {
-    if (this.#isDone || this.#fault !== null || data === "") return null;
+  protected readEvent({ event, data }: SseEvent): ChatChunk | null {
     if (data === DONE) {
-      this.#isDone = true;
+      this.isDone = true;
       return null;
     }
     const like = event === "error" ? null : this.#patterns.find(data);
     if (like !== null) {
-      this.#choices.add(like.repeated.texts.output);
+      this.output.add(like.repeated.texts.output);
       return like;
     }
-    const json: unknown = JSON.parse(data);
-    if (!isObject(json)) throw new Error("an event of the stream is not a JSON object");
-    if (event === "error" || json.object === "error" || (json.error ?? null) !== null) {
-      this.#fault = readFault(json);
-      return null;
-    }
+    const json = parseEvent(data);
+    if (event === "error" || json.object === "error" || (json.error ?? null) !== null)
+      return this.failed(readFault(json));
     // Not before the first content, which should not wait for this.
-    const mayRepeat = this.#choices.hasContent && readUsage(json) === null;
+    const mayRepeat = this.hasContent && readUsage(json) === null;
     const chunk = this.#readChunk(json);
     if (mayRepeat && chunk !== null && !chunk.isFinish) this.#patterns.note(data, this.#choices);
     return chunk;
@@ -114,9 +77,9 @@ class OpenaiStreamReader implements StreamReader {
 
   #readChunk(json: JsonObject): ChatChunk | null {
     const usage = readUsage(json);
-    this.#usage = usage ?? this.#usage;
+    this.usage = usage ?? this.usage;
     const chunk = this.#readChoices(json);
-    if (usage !== null) this.#isCounted = this.#choices.isFinished;
+    if (usage !== null) this.isCounted = this.isFinished;
     return chunk;
   }
 
@@ -126,10 +89,9 @@ class OpenaiStreamReader implements StreamReader {
     if (!Array.isArray(choices) || choices.length === 0) return null;
     const chunk = withoutUsage(json);
     const read = this.#choices.read(choices);
-    if (read.isError) {
-      this.#fault = faultOf("the provider ended the stream with an error", "stream_error");
-      return null;
-    }
+    this.hasContent = this.#choices.hasContent;
+    this.isFinished = this.#choices.isFinished;
+    if (read.isError) return this.failed(faultOf("the provider ended the stream with an error", "stream_error"));
     chunk.choices = read.choices;
     return { json: chunk, hasContent: read.hasContent, isFinish: read.isFinish };
   }

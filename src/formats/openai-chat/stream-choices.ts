@@ -2,7 +2,7 @@
 // of tool calls. Keeps count of which choices have content and which have finished.
 
 import { isObject, type JsonObject, toText } from "../json/fields.ts";
-import { OutputMeter } from "../provider/output-meter.ts";
+import type { OutputMeter } from "../provider/output-meter.ts";
 import { withTextArguments } from "../tools/calls.ts";
 import { FILTERED, normalFinish } from "./read-response.ts";
 
@@ -31,8 +31,12 @@ export const CONTENT_FIELDS = ["content", "refusal", "reasoning_content", "reaso
 /** A class, not an object of closures with getters: V8 keeps each of those in its slow form, and every chunk reads them. */
 export class ChoiceNormaliser {
   readonly #states = new Map<number, ChoiceState>();
-  readonly #output = new OutputMeter();
+  readonly #output: OutputMeter;
   #hasContent = false;
+
+  constructor(output: OutputMeter) {
+    this.#output = output;
+  }
 
   get hasContent(): boolean {
     return this.#hasContent;
@@ -47,10 +51,6 @@ export class ChoiceNormaliser {
     return [...this.#states.values()].flatMap((state) => state.toolCallIds);
   }
 
-  get outputTokens(): number {
-    return this.#output.tokens;
-  }
-
   read(rawChoices: readonly unknown[]): ChoicesRead {
     const hadContent = this.#hasContent;
     const deltasBefore = this.#output.deltas;
@@ -61,12 +61,6 @@ export class ChoiceNormaliser {
       isFinish: choices.some((choice) => choice.finish_reason !== null),
       isError: choices.some((choice) => choice.finish_reason === "error"),
     };
-  }
-
-  /** The output of a chunk that brings nothing else. */
-  add(text: string): void {
-    this.#output.add(text);
-    this.#hasContent ||= text !== "";
   }
 
   /** A choice of a chunk that has been read, as it would be read again; nothing is counted. */

@@ -1,12 +1,11 @@
 // Reads a Responses stream from a provider: each event becomes a chat chunk, and clients of the same format get the
 // event itself. Text that a host sends only with the finished item is not lost. It never invents an end.
 
-import type { Usage } from "../../core/chat.ts";
-import type { ChatChunk, ProviderFault, StreamProgress, StreamReader } from "../format.ts";
+import type { ChatChunk, StreamReader } from "../format.ts";
 import { isObject, type JsonObject, objectsIn, toText } from "../json/fields.ts";
-import { unreadableStream } from "../provider/faults.ts";
-import { OutputMeter } from "../provider/output-meter.ts";
-import { readEvents, type SseEvent, type SseReader } from "../sse/reader.ts";
+import type { OutputMeter } from "../provider/output-meter.ts";
+import { DONE, onlyChoice, parseEvent, StreamState } from "../provider/stream-state.ts";
+import type { SseEvent, SseReader } from "../sse/reader.ts";
 import { failureOf, readResponsesFault } from "./faults.ts";
 import { RESPONSES } from "./items.ts";
 import { callId, callText, detailOf, type Item, isCall, PARAGRAPH, partText, reasoningText } from "./output-items.ts";
@@ -17,80 +16,23 @@ export function createResponsesStreamReader(events: SseReader): StreamReader {
   return new ResponsesStreamReader(events);
 }
 
-/** Some hosts end every kind of stream with it. */
-const DONE = "[DONE]";
-
-class ResponsesStreamReader implements StreamReader {
-  readonly #events: SseReader;
-  readonly #output = new OutputMeter();
-  readonly #items = new ItemReader(this.#output);
-  #head: JsonObject = {};
-  #usage: Usage | null = null;
-  #fault: ProviderFault | null = null;
-  #hasContent = false;
-  #isFinished = false;
+class ResponsesStreamReader extends StreamState {
+  readonly #items = new ItemReader(this.output);
   #hasRole = false;
-
-  readonly #read = (event: SseEvent): ChatChunk | null => this.#readEvent(event);
-  readonly #fail = (problem: string): void => {
-    this.#fault = unreadableStream(problem);
-  };
-
-  constructor(events: SseReader) {
-    this.#events = events;
-  }
-
-  get progress(): StreamProgress {
-    return {
-      hasContent: this.#hasContent,
-      isFinished: this.#isFinished,
-      isDone: this.#isFinished,
-      usage: this.#usage,
-      isCounted: this.#isFinished && this.#usage !== null,
-      fault: this.#fault,
-      outputTokens: this.#output.tokens,
-      isEndInSight: this.#isFinished || this.#items.isBetweenItems,
-    };
-  }
 
   toolCallIds(): readonly string[] {
     return this.#items.callIds;
   }
 
-  push(bytes: Uint8Array): readonly ChatChunk[] {
-    return readEvents(() => this.#events.push(bytes), this.#read, this.#fail);
-  }
-
-  end(): readonly ChatChunk[] {
-    return readEvents(() => this.#events.end(), this.#read, this.#fail);
-  }
-
-  #readEvent({ event, data }: SseEvent): ChatChunk | null {
-    if (this.#isFinished || this.#fault !== null || data === "" || data === DONE) return null;
-    const json: unknown = JSON.parse(data);
-    if (!isObject(json)) throw new Error("an event of the stream is not a JSON object");
+  protected readEvent({ event, data }: SseEvent): ChatChunk | null {
+    if (data === DONE) return null;
+    const json = parseEvent(data);
     const type = typeof json.type === "string" ? json.type : (event ?? "");
-    if (type === "error" || (isObject(json.error) && event === "error")) {
-      this.#fault = readResponsesFault(json);
-      return null;
-    }
-    if (type === "response.failed" || type === "response.cancelled") {
-      this.#fault = failureOf(json.response, type);
-      return null;
-    }
-    const deltasBefore = this.#output.deltas;
+    if (type === "error" || (isObject(json.error) && event === "error")) return this.failed(readResponsesFault(json));
+    if (type === "response.failed" || type === "response.cancelled") return this.failed(failureOf(json.response, type));
     const choice = this.#withRole(this.#readChoice(type, json));
-    const hasContent = this.#output.deltas > deltasBefore;
-    this.#hasContent ||= hasContent;
-    return {
-      json: {
-        ...this.#head,
-        choices: choice === null ? [] : [{ index: 0, logprobs: null, finish_reason: null, ...choice }],
-      },
-      hasContent,
-      isFinish: choice?.finish_reason !== undefined,
-      native: { format: RESPONSES, event: type, data },
-    };
+    this.isBetweenParts = this.#items.isBetweenItems;
+    return this.chunk(onlyChoice(choice), { format: RESPONSES, event: type, data });
   }
 
   /** The event as a choice of a chat chunk; null when it says nothing there. */
@@ -114,17 +56,19 @@ class ResponsesStreamReader implements StreamReader {
   }
 
   #readStart({ id, created_at: created, model }: JsonObject): JsonObject {
-    this.#head = { id, object: "chat.completion.chunk", created, model };
+    this.head = { id, object: "chat.completion.chunk", created, model };
     return { delta: { content: "" } };
   }
 
   #readEnd(type: string, response: JsonObject): JsonObject {
     const delta = this.#items.readRest(response.output);
-    this.#isFinished = true;
-    this.#usage = readResponsesUsage(response.usage);
+    this.isFinished = true;
+    this.isDone = true;
+    this.usage = readResponsesUsage(response.usage);
+    this.isCounted = this.usage !== null;
     const status = type === "response.incomplete" ? "incomplete" : response.status;
     // An answer that the output cap or a filter ended is one, also when it has no words.
-    this.#hasContent ||= status === "incomplete";
+    this.hasContent ||= status === "incomplete";
     const finish = finishReasonFor({ ...response, status }, this.#items.callIds.length > 0);
     return { delta, finish_reason: finish };
   }
