@@ -10,11 +10,7 @@ import { NO_FACTS, reportOf } from "./report.ts";
 import type { Services } from "./services.ts";
 import * as TEXT from "./text.ts";
 
-export function completeOnce(call: Call, idempotencyKey: string | null, services: Services): Promise<Answer> {
-  return idempotencyKey === null ? complete(call, services) : completeKeyed(call, idempotencyKey, services);
-}
-
-async function completeKeyed(call: Call, idempotencyKey: string, services: Services): Promise<Answer> {
+export async function completeOnce(call: Call, idempotencyKey: string, services: Services): Promise<Answer> {
   const idempotencyId = idOf(call, idempotencyKey);
   const begun = await services.idempotency.begin(idempotencyId, requestDigest(call));
   if (begun.state === "answered") {

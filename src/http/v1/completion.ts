@@ -6,6 +6,7 @@ import { Cancellation } from "../../core/cancellation.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, RequestTarget } from "../../formats/format.ts";
 import type { Answer } from "../../gateway/answer.ts";
 import type { Call, CallState } from "../../gateway/call.ts";
+import { complete as completeCall } from "../../gateway/complete.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
@@ -24,18 +25,28 @@ export interface HttpExchange {
 
 /** An exchange whose body has not been read. */
 interface NewExchange extends HttpExchange {
-  readonly target: RequestTarget | undefined;
+  /** The path is that of streams. */
+  readonly isStream: boolean;
 }
 
 /** Reads the body in the given format and answers it. A body that cannot be read never becomes a call. */
 export async function answerIn(
   format: CallFormat,
-  { request, reply, target }: NewExchange,
+  { request, reply, isStream }: NewExchange,
   edge: CallContext,
 ): Promise<void> {
   const { source, body } = await parsedBodyOf(request, format);
+  const target = targetOf(request, isStream);
   const clientRequest = format.readRequest(source, body, { headers: request.headers as ClientHeaders, target });
   return answerRequest({ format, clientRequest, request, reply }, edge);
+}
+
+/** Reads the target from the path, where the path names the model. */
+function targetOf({ params, query }: FastifyRequest, isStream: boolean): RequestTarget | undefined {
+  const { model } = params as { readonly model?: string };
+  if (model === undefined) return undefined;
+  const { alt } = query as { readonly alt?: unknown };
+  return { model, isStream, framing: alt === "sse" ? "sse" : "json-array" };
 }
 
 /** An exchange whose request has been read. */
@@ -97,7 +108,8 @@ export function complete(
     idempotencyId: null,
     state,
   };
-  return completeOnce(call, firstOf(request.headers["idempotency-key"]), services());
+  const idempotencyKey = firstOf(request.headers["idempotency-key"]);
+  return idempotencyKey === null ? completeCall(call, services()) : completeOnce(call, idempotencyKey, services());
 }
 
 /** A header that was sent more than once counts as its first value. */

@@ -1,7 +1,6 @@
 // The endpoints that call a model: those of every format in the registry.
 
-import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
-import type { RequestTarget } from "../../formats/format.ts";
+import type { FastifyInstance, RouteHandlerMethod } from "fastify";
 import { estimateInputTokens } from "../../routing/cost.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
@@ -16,7 +15,7 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
     post(server, path, (request, reply) => {
       if (format.endpoint === undefined && format.stored !== undefined)
         return answerResponse(format, { request, reply }, edge);
-      return answerIn(format, { request, reply, target: targetOf(request, isStream) }, edge);
+      return answerIn(format, { request, reply, isStream }, edge);
     });
     if (compactPath !== undefined)
       post(server, compactPath, (request, reply) => compact(format, { request, reply }, edge));
@@ -33,12 +32,4 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
 /** The router takes no name before a colon unless it has a pattern. Dots in it may be anything but a slash. */
 function post(server: FastifyInstance, path: string, handler: RouteHandlerMethod): void {
   server.post(path.replace("{model}:", ":model(.+)::"), { config: { label: path } }, handler);
-}
-
-/** Reads the target from the path, where the path names the model. */
-function targetOf({ params, query }: FastifyRequest, isStream: boolean): RequestTarget | undefined {
-  const { model } = params as { readonly model?: string };
-  if (model === undefined) return undefined;
-  const { alt } = query as { readonly alt?: unknown };
-  return { model, isStream, framing: alt === "sse" ? "sse" : "json-array" };
 }
