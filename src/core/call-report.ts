@@ -31,10 +31,6 @@ export interface CallReport {
   readonly metadata: ResponseMetadata | null;
 }
 
-export function isFallback(answeredBy: string, { model }: Pick<Decision, "model">): boolean {
-  return answeredBy !== model;
-}
-
 /**
  * Ending of a call. `replayed`: the stored response of an earlier request was sent again. A report has null where an
  * error was sent instead of a response. The words are stored with each request, so they stay as they are.

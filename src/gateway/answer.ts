@@ -1,6 +1,6 @@
 // The response for the client, whole or as a stream. Either way it is settled before its end is sent. Behaviour 6.
 
-import { type AttemptReport, isFallback } from "../core/call-report.ts";
+import type { AttemptReport } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import { createClientStream, writeClientResponse } from "../formats/bridge.ts";
@@ -15,7 +15,7 @@ import { type RelayTask, relay, type TextSink } from "./relay.ts";
 import { type CallEnd, reportOf } from "./report.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
-import { assess, book, chargeDisconnected, type Delivered, hostShown, type Settlement } from "./settle.ts";
+import { assess, book, chargeDisconnected, type Delivered, hostShown, isFallback, type Settlement } from "./settle.ts";
 
 /**
  * The answer that the edge sends. A stream holds credits until it is relayed, so the edge must take it, if only to

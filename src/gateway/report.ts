@@ -1,18 +1,11 @@
 // The report on a call: composes what the steps returned, and decides how the call ended.
 
-import {
-  type AttemptReport,
-  type CallEnding,
-  type CallReport,
-  type CapturedResponse,
-  isFallback,
-  type ResponseMetadata,
-} from "../core/call-report.ts";
+import type { AttemptReport, CallEnding, CallReport, CapturedResponse, ResponseMetadata } from "../core/call-report.ts";
 import type { Decision } from "../core/decision.ts";
 import type { Attempted } from "./attempt/attempt.ts";
 import type { LastEvent } from "./call.ts";
 import type { Reservation } from "./reserve.ts";
-import type { Settlement } from "./settle.ts";
+import { isFallback, type Settlement } from "./settle.ts";
 
 /** Results that the steps have returned so far. */
 export interface CallFacts {

@@ -3,8 +3,8 @@
 
 import { inputTokensPossible } from "../billing/estimate.ts";
 import { estimatedUsage, exceeds, type Metered, meter, priceFor, type TokenCounts } from "../billing/meter.ts";
-import { isFallback } from "../core/call-report.ts";
 import { promptTokens, type Usage, type UsageProblemReason } from "../core/chat.ts";
+import type { Decision } from "../core/decision.ts";
 import type { ChargedUsage, StoredAnswer } from "../core/ledger.ts";
 import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type Price, type TokenBuckets } from "../core/money.ts";
@@ -68,6 +68,11 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
       outcome,
     },
   };
+}
+
+/** Tells whether another model answered than the one selected. */
+export function isFallback(answeredBy: string, { model }: Pick<Decision, "model">): boolean {
+  return answeredBy !== model;
 }
 
 /** The host to show; null where the decision had no choice of hosts. */
