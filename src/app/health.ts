@@ -23,7 +23,7 @@ const BREAKER_OPENED = "breaker-opened";
 /** Breakers for every model, provider and credential, shown in the metrics. */
 export function openHealth(
   settings: Pick<Settings, "health">,
-  { current, log, metrics, worker, now = steadyNow }: HealthContext,
+  { current, log, metrics, worker, now }: HealthContext,
 ): Health {
   const health = createHealth({
     models: watchedRows(current().catalog),
@@ -79,9 +79,4 @@ function breakersOf({ id, provider, credential, keys, models }: ProviderHealth):
     { scope: "credential", provider: id, model: "", state: worstKey.state },
     ...models.map(({ id: model, state }) => ({ scope: "model", provider: id, model, state })),
   ];
-}
-
-/** The time of day as it was at the start, running on evenly: a clock that is set back must not prolong a cooldown. */
-function steadyNow(): number {
-  return performance.timeOrigin + performance.now();
 }

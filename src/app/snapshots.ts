@@ -27,7 +27,7 @@ export interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
   readonly openHealth: (current: () => Snapshot) => Health;
   readonly openCalls: Pick<OpenCalls, "openNowOver">;
   /** Receives the speed of every answer. */
-  readonly onSpeed?: (sample: SpeedSample) => void;
+  readonly onSpeed?: ((sample: SpeedSample) => void) | undefined;
   /** Services that do not change with the configuration. */
   readonly services: Omit<Services, keyof Snapshot | "health">;
 }

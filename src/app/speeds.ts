@@ -12,8 +12,8 @@ import { hostsByRoute } from "./snapshots.ts";
 import { HOST_SPEEDS, type WorkerSlot } from "./worker.ts";
 
 export interface SharedSpeeds {
-  /** Sends a sample to the other processes within a second. */
-  share(sample: SpeedSample): void;
+  /** Sends a sample to the other processes within a second; undefined where there is no other. */
+  readonly share: ((sample: SpeedSample) => void) | undefined;
   /** Takes samples of another process, as that process sent them. */
   receive(text: string): void;
 }
@@ -65,7 +65,7 @@ export function shareSpeeds(db: Pick<Db, "kind" | "query">, { worker, current, l
       if (lead !== null && lead === leadOf(sample.route)) services.speeds.learn(sample);
   }
 
-  return { share: isAlone ? () => undefined : tell, receive };
+  return { share: isAlone ? undefined : tell, receive };
 }
 
 function rounded({ route, firstMs, headMs, tokensPerSecond }: SpeedSample): SpeedSample {

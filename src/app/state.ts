@@ -105,11 +105,13 @@ export async function openSessions(
     for (const turn of JSON.parse(turns as string) as readonly SessionTurn[]) memory.learn(turn);
   });
   await keeper.start();
-  const tell =
-    worker === null ? null : createTeller((turns) => worker.link.publish(SESSION_TURNS, JSON.stringify(turns)));
-  const share = (turn: SessionTurn): void => {
-    keeper.keep(turn);
-    tell?.(turn);
-  };
+  let share = keeper.keep;
+  if (worker !== null) {
+    const tell = createTeller((turns) => worker.link.publish(SESSION_TURNS, JSON.stringify(turns)));
+    share = (turn) => {
+      keeper.keep(turn);
+      tell(turn);
+    };
+  }
   return { ...createSessions({ memory, isOn, now, share }), close: keeper.stop };
 }

@@ -79,7 +79,8 @@ export interface WatchedRow {
 export interface HealthInput {
   readonly models: Iterable<WatchedRow>;
   readonly rules: BreakerRules;
-  readonly now: () => number;
+  /** The time of day, running on evenly. */
+  readonly now?: (() => number) | undefined;
   readonly random: () => number;
   readonly log: Log;
   /** Told of each opening and of each retry that was asked for. */
@@ -103,6 +104,11 @@ export function createHealth(input: HealthInput): Health {
   return new Watch(input);
 }
 
+/** The time of day as it was at the start, running on evenly: a clock that is set back must not prolong a cooldown. */
+function steadyNow(): number {
+  return performance.timeOrigin + performance.now();
+}
+
 class Watch implements Health {
   readonly #input: HealthInput;
   readonly #pulse: Pulse;
@@ -117,7 +123,7 @@ class Watch implements Health {
   #nextChangeMs = NEVER;
 
   constructor(input: HealthInput) {
-    const { models, now, random } = input;
+    const { models, now = steadyNow, random } = input;
     this.#input = input;
     this.#pulse = { now, random, lastTicket: 0 };
     this.watch(models, new Set());

@@ -126,7 +126,7 @@ test("the speed of a host that one worker saw is known in the other, unless its 
   const known = twoWorkers().map(({ link }, index) => {
     const speeds: Speeds = createSpeeds(
       () => 0,
-      (sample) => shared.share(sample),
+      (sample) => shared.share?.(sample),
     );
     const current = () => ({ catalog: catalogs[index] ?? catalog, speeds });
     const shared = shareSpeeds({ kind: "sqlite", query: async () => [] }, { worker: { link }, current, log: LOG });
@@ -160,7 +160,7 @@ test("a message about speeds counts once, by whichever way it comes", () => {
   const speeds = { ...createSpeeds(() => 0), learn };
   const context = { worker: null, current: () => ({ catalog, speeds }), log: LOG };
   const near = shareSpeeds({ kind: "postgres", query }, context);
-  near.share({ route: model.route, firstMs: 9.6, headMs: null, tokensPerSecond: null });
+  near.share?.({ route: model.route, firstMs: 9.6, headMs: null, tokensPerSecond: null });
   const [text = ""] = sent;
   near.receive(text);
   expect(learn).not.toHaveBeenCalled();
