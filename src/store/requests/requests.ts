@@ -13,12 +13,11 @@ import type {
 } from "../../core/requests/log.ts";
 import type { ContentRecord, Features } from "../../core/requests/records.ts";
 import type { Tier } from "../../core/tiers.ts";
-import { textOrNull, toSummary } from "./columns.ts";
 import { addRequestId, addSessions, newConditions } from "./conditions.ts";
 import { readHistogram } from "./counts.ts";
-import { readDetail } from "./detail.ts";
 import { toStoredSample } from "./outcomes.ts";
 import { searchPage } from "./search.ts";
+import { readDetail, textOrNull, toSummary } from "./stored-record.ts";
 import { readSums } from "./sums.ts";
 
 /** Reads through `db`, and writes feedback through `writer`. */

@@ -15,8 +15,7 @@ import {
   withoutNul,
 } from "../dialect.ts";
 import { freePacked } from "../sqlite/packed-rows.ts";
-import { REQUESTS, toSummary } from "./columns.ts";
-import { readDetail, toDetail } from "./detail.ts";
+import { REQUESTS, readDetail, toDetail, toSummary } from "./stored-record.ts";
 import { addToTotals, createTotalsWriter, newTotals, SPAN_MS, type Totals } from "./totals.ts";
 import { createWordsWriter, wordsDeletion } from "./words.ts";
 

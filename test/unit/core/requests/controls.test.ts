@@ -9,7 +9,7 @@ import { PROFILE_CONTROLS, REQUEST_CONTROLS, type Takes } from "../../../../src/
 import { summaryOf } from "../../../../src/core/requests/fields.ts";
 import { readControls } from "../../../../src/formats/service/controls.ts";
 import { readConstraints, writeProfile } from "../../../../src/http/api/profiles.ts";
-import { readDetail, toDetail } from "../../../../src/store/requests/detail.ts";
+import { readDetail, toDetail } from "../../../../src/store/requests/stored-record.ts";
 import { writeCli } from "../../../../ui/kit/cli-text.ts";
 import { chipsOf } from "../../../../ui/parts/profile-rules.ts";
 import type { RequestDetail, Rules } from "../../../../ui/types.ts";
