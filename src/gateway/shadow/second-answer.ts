@@ -2,7 +2,6 @@
 // budget of the day is taken at the upper bound before the call, and corrected by what it came to.
 
 import { type QuoteInput, quoteChain } from "../../billing/estimate.ts";
-import { meter, priceFor } from "../../billing/meter.ts";
 import type { CapturedResponse } from "../../core/call-report.ts";
 import type { CancelSignal } from "../../core/cancellation.ts";
 import type { Usage } from "../../core/chat.ts";
@@ -18,6 +17,7 @@ import type { OpenStream, Reached } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";
 import { createCapture } from "../capture.ts";
 import type { Services } from "../services.ts";
+import { meter, priceFor } from "../settle.ts";
 
 /** The client's request as it was read, to be asked again. */
 export interface AskedAgain {

@@ -1,6 +1,5 @@
 // What the tests of the Messages codec share: requests, answers and streams carried from one format to the other as the gateway does.
 
-import { estimatedUsage } from "../../../../src/billing/meter.ts";
 import type { Usage } from "../../../../src/core/chat.ts";
 import type { Model } from "../../../../src/core/model.ts";
 import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
@@ -17,6 +16,7 @@ import type {
 import { parseBody } from "../../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { createSseReader } from "../../../../src/formats/sse/reader.ts";
+import { estimatedUsage } from "../../../../src/gateway/settle.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
 
 export type Json = Record<string, unknown>;

@@ -1,9 +1,9 @@
 // The price an answer is charged by: cache entries kept for an hour cost twice the input.
 
 import { describe, expect, it } from "vitest";
-import { priceFor } from "../../../src/billing/meter.ts";
 import type { Usage } from "../../../src/core/chat.ts";
 import { readUsage } from "../../../src/formats/openai-chat/usage.ts";
+import { priceFor } from "../../../src/gateway/settle.ts";
 
 const PRICE = { input: 3_000_000, output: 15_000_000, cacheRead: 300_000, cacheWrite: 3_750_000 };
 
