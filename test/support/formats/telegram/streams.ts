@@ -7,15 +7,14 @@ import type {
   ProviderFault,
   ResponseContext,
   StreamOptions,
-  StreamProgress,
   StreamReader,
   StreamWriter,
 } from "../../../../src/formats/format.ts";
 import { isObject, type JsonObject } from "../../../../src/formats/json/fields.ts";
 import { scanText } from "../../../../src/formats/json/parse.ts";
 import { spliceFields } from "../../../../src/formats/json/splice.ts";
-import { unreadableStream } from "../../../../src/formats/provider/faults.ts";
-import { readEvents, type SseEvent, type SseReader } from "../../../../src/formats/sse/reader.ts";
+import { onlyChoice, parseEvent, StreamState } from "../../../../src/formats/provider/stream-state.ts";
+import type { SseEvent, SseReader } from "../../../../src/formats/sse/reader.ts";
 import { TELEGRAM } from "./requests.ts";
 import { finishOf, readBill, readTrouble, stopOf, writeBill, writeTrouble } from "./responses.ts";
 
@@ -23,68 +22,23 @@ export function createTelegramReader(events: SseReader): StreamReader {
   return new TelegramReader(events);
 }
 
-class TelegramReader implements StreamReader {
-  readonly #events: SseReader;
+class TelegramReader extends StreamState {
   readonly #orders: string[] = [];
-  #head: JsonObject = {};
-  #state: StreamProgress = {
-    hasContent: false,
-    isFinished: false,
-    isDone: false,
-    usage: null,
-    isCounted: false,
-    fault: null,
-    outputTokens: 0,
-    isEndInSight: false,
-  };
-
-  readonly #read = (event: SseEvent): ChatChunk | null => this.#readEvent(event);
-  readonly #fail = (problem: string): void => this.#note({ fault: unreadableStream(problem) });
-
-  constructor(events: SseReader) {
-    this.#events = events;
-  }
-
-  get progress(): StreamProgress {
-    return this.#state;
-  }
 
   toolCallIds(): readonly string[] {
     return this.#orders;
   }
 
-  push(bytes: Uint8Array): readonly ChatChunk[] {
-    return readEvents(() => this.#events.push(bytes), this.#read, this.#fail);
-  }
-
-  end(): readonly ChatChunk[] {
-    return readEvents(() => this.#events.end(), this.#read, this.#fail);
-  }
-
-  #note(changes: Partial<StreamProgress>): void {
-    this.#state = { ...this.#state, ...changes };
-  }
-
-  #readEvent({ event, data }: SseEvent): ChatChunk | null {
-    if (event === "trouble") {
-      this.#note({ fault: readTrouble(Buffer.from(data)) as ProviderFault });
-      return null;
-    }
-    const json = JSON.parse(data) as JsonObject;
-    const tokensBefore = this.#state.outputTokens;
-    const choice = this.#readChoice(event ?? "", json);
-    return {
-      json: { ...this.#head, choices: choice === null ? [] : [{ index: 0, finish_reason: null, ...choice }] },
-      hasContent: this.#state.outputTokens > tokensBefore,
-      isFinish: event === "stop",
-      native: { format: TELEGRAM, event: event ?? "", data },
-    };
+  protected readEvent({ event, data }: SseEvent): ChatChunk | null {
+    if (event === "trouble") return this.failed(readTrouble(Buffer.from(data)) as ProviderFault);
+    const choice = this.#readChoice(event ?? "", parseEvent(data));
+    return this.chunk(onlyChoice(choice), { format: TELEGRAM, event: event ?? "", data });
   }
 
   #readChoice(event: string, json: JsonObject): JsonObject | null {
     switch (event) {
       case "tap":
-        this.#head = { id: json.telegram, model: json.station };
+        this.head = { id: json.telegram, model: json.station };
         return { delta: { role: "assistant", content: "" } };
       case "words":
         return this.#say({ content: json.w }, String(json.w));
@@ -98,7 +52,10 @@ class TelegramReader implements StreamReader {
         return this.#say({ tool_calls: [{ index, function: { arguments: json.piece } }] }, String(json.piece));
       }
       case "stop":
-        this.#note({ isFinished: true, isDone: true, usage: readBill(json.bill), isCounted: true });
+        this.isFinished = true;
+        this.isDone = true;
+        this.usage = readBill(json.bill);
+        this.isCounted = true;
         return { delta: {}, finish_reason: finishOf(json.stop) };
       default:
         return null;
@@ -106,7 +63,7 @@ class TelegramReader implements StreamReader {
   }
 
   #say(delta: JsonObject, said: string): JsonObject {
-    this.#note({ hasContent: true, outputTokens: this.#state.outputTokens + said.length });
+    this.output.add(said);
     return { delta };
   }
 }
