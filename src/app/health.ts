@@ -54,10 +54,10 @@ export function openHealth(
 /** Every model at every host, also of providers that are not configured: the dashboard shows them all. */
 export function watchedRows({ models, providers }: Catalog): readonly WatchedRow[] {
   return [...models.values()].flatMap(({ hosts }) =>
-    hosts.map(({ id, host, route, provider, upstream }) => ({
+    hosts.map(({ id, host, hostKey, provider, upstream }) => ({
       // A provider that serves the model under several names lists it once for each.
-      id: host === provider ? id : route,
-      route,
+      id: host === provider ? id : hostKey,
+      hostKey,
       provider,
       upstream,
       keyIds: providers.get(provider)?.apiKeys?.map((key) => key.id),

@@ -47,9 +47,9 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
       return { catalog, routing, registry, speeds: createSpeeds(context.services.now, context.onSpeed) };
     }
     const changed = registry.changedFrom(previous.registry);
-    const [before, after] = [hostsByRoute(previous.catalog), hostsByRoute(catalog)];
-    const isSame = (route: string): boolean => {
-      const [old, next] = [before.get(route), after.get(route)];
+    const [before, after] = [hostsByKey(previous.catalog), hostsByKey(catalog)];
+    const isSame = (hostKey: string): boolean => {
+      const [old, next] = [before.get(hostKey), after.get(hostKey)];
       return old?.provider === next?.provider && old?.upstream === next?.upstream && !changed.has(next?.provider ?? "");
     };
     return { catalog, routing, registry, speeds: previous.speeds.keeping(isSame) };
@@ -78,6 +78,6 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
   };
 }
 
-export function hostsByRoute({ models }: Catalog): ReadonlyMap<string, HostedModel> {
-  return new Map([...models.values()].flatMap(({ hosts }) => hosts.map((host) => [host.route, host])));
+export function hostsByKey({ models }: Catalog): ReadonlyMap<string, HostedModel> {
+  return new Map([...models.values()].flatMap(({ hosts }) => hosts.map((host) => [host.hostKey, host])));
 }

@@ -8,7 +8,7 @@ import type { Services } from "../gateway/services.ts";
 import { createTeller } from "../gateway/sessions/keeper.ts";
 import type { SpeedSample } from "../providers/speeds.ts";
 import { SPEEDS_CHANNEL } from "../store/postgres/changes.ts";
-import { hostsByRoute } from "./snapshots.ts";
+import { hostsByKey } from "./snapshots.ts";
 import { HOST_SPEEDS, type WorkerSlot } from "./worker.ts";
 
 export interface SharedSpeeds {
@@ -24,12 +24,18 @@ interface SpeedsContext {
   readonly log: Log;
 }
 
-/** Each sample with a hash of the address and the name that its route leads to; null for a route that is gone. */
+/** Samples as sent. `route` is the host key, by the name that earlier versions use too. */
 interface SpeedMessage {
   readonly from: string;
   /** Rises with each message of a process. */
   readonly number: number;
-  readonly samples: readonly (SpeedSample & { readonly lead: string | null })[];
+  readonly samples: readonly SentSample[];
+}
+
+interface SentSample extends Omit<SpeedSample, "hostKey"> {
+  readonly route: string;
+  /** Hash of the host's address and upstream name; null if the sender no longer has the host. */
+  readonly lead: string | null;
 }
 
 const EVERY_MS = 1_000;
@@ -44,7 +50,7 @@ export function shareSpeeds(db: Pick<Db, "kind" | "query">, { worker, current, l
   const isAlone = worker === null && db.kind === "sqlite";
   const tell = createTeller<SpeedSample>((seen) => {
     const leadOf = leadsIn(current());
-    const samples = seen.slice(-SAMPLES_MAX).map((sample) => ({ ...rounded(sample), lead: leadOf(sample.route) }));
+    const samples = seen.slice(-SAMPLES_MAX).map((sample) => ({ ...rounded(sample), lead: leadOf(sample.hostKey) }));
     number += 1;
     const text = JSON.stringify({ from, number, samples } satisfies SpeedMessage);
     worker?.link.publish(HOST_SPEEDS, text);
@@ -61,23 +67,23 @@ export function shareSpeeds(db: Pick<Db, "kind" | "query">, { worker, current, l
     const services = current();
     const leadOf = leadsIn(services);
     // A process with another configuration may call another host by the same name.
-    for (const { lead, ...sample } of message.samples)
-      if (lead !== null && lead === leadOf(sample.route)) services.speeds.learn(sample);
+    for (const { lead, route: hostKey, ...speed } of message.samples)
+      if (lead !== null && lead === leadOf(hostKey)) services.speeds.learn({ hostKey, ...speed });
   }
 
   return { share: isAlone ? () => undefined : tell, receive };
 }
 
-function rounded({ route, firstMs, headMs, tokensPerSecond }: SpeedSample): SpeedSample {
+function rounded({ hostKey, firstMs, headMs, tokensPerSecond }: SpeedSample): Omit<SentSample, "lead"> {
   const round = (value: number | null): number | null => (value === null ? null : Math.round(value));
-  return { route, firstMs: round(firstMs), headMs: round(headMs), tokensPerSecond: round(tokensPerSecond) };
+  return { route: hostKey, firstMs: round(firstMs), headMs: round(headMs), tokensPerSecond: round(tokensPerSecond) };
 }
 
 /** Behaviour 1.28: what is known of a host belongs to one provider, address and name there. */
-function leadsIn({ catalog }: Pick<Services, "catalog">): (route: string) => string | null {
-  const hosts = hostsByRoute(catalog);
-  return (route) => {
-    const host = hosts.get(route);
+function leadsIn({ catalog }: Pick<Services, "catalog">): (hostKey: string) => string | null {
+  const hosts = hostsByKey(catalog);
+  return (hostKey) => {
+    const host = hosts.get(hostKey);
     if (host === undefined) return null;
     const lead = `${host.provider} ${catalog.providers.get(host.provider)?.baseUrl} ${host.upstream}`;
     return hash("sha256", lead, "base64url").slice(0, LEAD_CHARS);
