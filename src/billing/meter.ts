@@ -1,5 +1,5 @@
-// Usage as providers report it, put into disjoint token buckets. What is missing is estimated from what was delivered,
-// within the bounds of the request.
+// Usage as providers report it, in disjoint token buckets. Missing usage is estimated from the delivered content, within
+// the bounds of the request.
 
 import { promptTokens, type Usage } from "../core/chat.ts";
 import { cacheWritePrice, longCacheWritePrice, type Price, type TokenBuckets } from "../core/money.ts";
@@ -11,7 +11,7 @@ export interface Metered {
 
 export interface MeterInput {
   readonly usage: Usage | null;
-  /** Stands in where usage is missing. */
+  /** Used if usage is missing. */
   readonly estimate: TokenCounts;
 }
 
@@ -29,14 +29,14 @@ export function meter({ usage, estimate }: MeterInput): Metered {
 }
 
 /**
- * More than the request seems to allow. Hosts that search the web or think apart from the cap do count more, and bill it;
- * so it is charged like any other usage, and the operator hears of it.
+ * Tells whether usage is more than the request seems to allow. Hosts that search the web, or think beyond the cap, really
+ * bill such usage. So it is charged like any other, and reported to the operator.
  */
 export function exceeds({ buckets }: Usage, { inputTokens, outputTokens }: TokenCounts): boolean {
   return promptTokens(buckets) > inputTokens || buckets.output > outputTokens;
 }
 
-/** The price of this answer. Cache entries for an hour cost more than usual ones, so writes are priced by their mix. */
+/** Prices the cache writes of an answer by their mix, because entries for an hour cost more than usual ones. */
 export function priceFor({ buckets, longCacheWrite: long }: Usage, price: Price): Price {
   const written = buckets.cacheWrite;
   if (long === 0) return price;
@@ -45,7 +45,7 @@ export function priceFor({ buckets, longCacheWrite: long }: Usage, price: Price)
   return { ...price, cacheWrite: mixed };
 }
 
-/** Usage where the provider reported nothing that can be true. */
+/** Makes usage if the provider reported none that can be true. */
 export function estimatedUsage(buckets: TokenBuckets): Usage {
   return { buckets, longCacheWrite: 0, reasoning: 0 };
 }
