@@ -1,5 +1,5 @@
-// Shares what each process sees of the hosts' speeds: between the workers of a gateway over their primary process, and
-// between gateways over the notifications of their PostgreSQL. Off the request's path, and nothing is lost with a sample.
+// Shares the host speeds that each process observes: between workers over the primary process, and between gateways over
+// PostgreSQL notifications. Runs off the request path, and a lost sample does no harm.
 
 import { hash, randomUUID } from "node:crypto";
 import type { Db } from "../core/db.ts";
@@ -14,7 +14,7 @@ import { HOST_SPEEDS, type WorkerSlot } from "./worker.ts";
 export interface SharedSpeeds {
   /** Sends a sample to the other processes within a second. */
   share(sample: SpeedSample): void;
-  /** Takes samples of another process, as that process sent them. */
+  /** Reads samples that another process sent. */
   receive(text: string): void;
 }
 
@@ -44,7 +44,7 @@ const SAMPLES_MAX = 25;
 
 export function shareSpeeds(db: Pick<Db, "kind" | "query">, { worker, current, log }: SpeedsContext): SharedSpeeds {
   const from = randomUUID();
-  /** Newest message of each process. Workers on PostgreSQL get messages in both ways. */
+  /** Number of the newest message of each process. Workers on PostgreSQL get each message twice. */
   const received = new Map<string, number>([[from, Number.POSITIVE_INFINITY]]);
   let number = 0;
   const isAlone = worker === null && db.kind === "sqlite";
@@ -66,7 +66,7 @@ export function shareSpeeds(db: Pick<Db, "kind" | "query">, { worker, current, l
     received.set(message.from, message.number);
     const services = current();
     const leadOf = leadsIn(services);
-    // A process with another configuration may call another host by the same name.
+    // Another configuration may give the same key to another host.
     for (const { lead, route: hostKey, ...speed } of message.samples)
       if (lead !== null && lead === leadOf(hostKey)) services.speeds.learn({ hostKey, ...speed });
   }
@@ -79,7 +79,7 @@ function rounded({ hostKey, firstMs, headMs, tokensPerSecond }: SpeedSample): Om
   return { route: hostKey, firstMs: round(firstMs), headMs: round(headMs), tokensPerSecond: round(tokensPerSecond) };
 }
 
-/** Behaviour 1.28: what is known of a host belongs to one provider, address and name there. */
+/** Hashes the provider, address and upstream name that speeds belong to. Behaviour 1.28. */
 function leadsIn({ catalog }: Pick<Services, "catalog">): (hostKey: string) => string | null {
   const hosts = hostsByKey(catalog);
   return (hostKey) => {
