@@ -1,4 +1,4 @@
-// The last turns of sessions in the database, as JSON: nothing but the gateway's own memory reads them.
+// The last turns of sessions in the database, as JSON, because only the gateway's own memory reads them.
 
 import type { Db } from "../core/db.ts";
 import { type SessionTurn, type TurnStore, turnKey } from "../core/session.ts";
