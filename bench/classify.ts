@@ -10,7 +10,7 @@ import type { Call } from "../src/gateway/call.ts";
 import { createSessionMemory } from "../src/gateway/sessions/memory.ts";
 import { createSessions } from "../src/gateway/sessions/sessions.ts";
 import { decide } from "../src/routing/decide.ts";
-import { routesOf } from "../src/routing/hosts.ts";
+import { hostedModelsOf } from "../src/routing/hosts.ts";
 import { bodyOf, SIZES, type Size } from "./clients/bodies.ts";
 import { nowUs } from "./clients/timestamps.ts";
 import { median, percentile } from "./harness/statistics.ts";
@@ -91,9 +91,9 @@ function makeSession(decision: Decision, catalog: Catalog): SessionUnderTest {
   const now = Date.now;
   const memory = createSessionMemory(HOUR_MS, now);
   const sessions = createSessions({ memory, isOn: true, now, share: () => undefined });
-  const routes = routesOf(decision, catalog);
+  const hosted = hostedModelsOf(decision, catalog);
   // One that caches, so that there is something to compare.
-  const model = routes.find(({ cache }) => cache !== undefined) ?? (routes[0] as HostedModel);
+  const model = hosted.find(({ cache }) => cache !== undefined) ?? (hosted[0] as HostedModel);
   const answer = { decision, model, keyId: undefined, usage: null, toolCallIds: [] };
   return { find: (call) => sessions.view(call), note: (call) => sessions.note({ call, ...answer }) };
 }

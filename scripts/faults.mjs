@@ -5,9 +5,7 @@
 
 import { parseArgs } from "node:util";
 import { runCompiled } from "./setup/compiled.mjs";
-import { ROOT } from "./setup/files.mjs";
-import { run } from "./setup/run.mjs";
-import { VITEST } from "./setup/vitest.mjs";
+import { runVitest } from "./setup/vitest.mjs";
 import { ensureBuild, ensureInstalled, runScript } from "./setup.mjs";
 
 const DEFAULT_SCALE = "4";
@@ -45,8 +43,6 @@ await runScript(async () => {
   console.log(`faults: scale ${values.scale}, seed ${seed} (npm run test:faults -- --seed ${seed} repeats it)`);
   const files = positionals.length > 0 ? positionals : [...BREAKING, ...TIMED];
   // One file after the other: they measure and wait, and would disturb each other.
-  const args = [...VITEST, "--no-file-parallelism", ...files];
   const env = { ...process.env, SEED: seed, SWITCHYARD_TEST_SCALE: values.scale };
-  const { code } = await run(process.execPath, args, { cwd: ROOT, show: true, env });
-  process.exitCode = code;
+  process.exitCode = await runVitest(["--no-file-parallelism", ...files], env);
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { auditLine, auditPackages } from "./setup/audit.mjs";
 import { ROOT } from "./setup/files.mjs";
 import { run, seconds } from "./setup/run.mjs";
-import { VITEST } from "./setup/vitest.mjs";
+import { runVitest } from "./setup/vitest.mjs";
 import { ensureBuild, ensureInstalled, runScript } from "./setup.mjs";
 
 /**
@@ -77,7 +77,7 @@ async function runTests(/** @type {readonly string[]} */ chosen) {
   const startedAtMs = Date.now();
   // Vitest writes colours into files too, unless it is told that there is no terminal.
   const env = process.stdout.isTTY ? process.env : { ...process.env, FORCE_TTY: "false" };
-  const { code } = await run(process.execPath, [...VITEST, ...chosen], { cwd: ROOT, show: true, env });
+  const code = await runVitest(chosen, env);
   report("tests", code, startedAtMs);
   return code;
 }

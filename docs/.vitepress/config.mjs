@@ -13,6 +13,9 @@ import { SECTIONS } from "./navigation.mjs";
 /** The theme's inline scripts, which theme.js replaces, and its two inline styles, which do nothing on a fresh page. */
 const INLINE = /<script id="check-(?:dark-mode|mac-os)">.*?<\/script>| style="(?:--vp-vh:0px|position:relative);"/gs;
 
+/** What no browser needs in the head of every page. */
+const UNUSED = /<meta name="generator"[^>]*>|\n\s*(?=<(?:meta|title|link|script|\/?head|body)\b)/g;
+
 export default defineConfig({
   title: "Switchyard",
   description: "Documentation of Switchyard, a model-routing gateway for OpenAI and Anthropic clients.",
@@ -31,7 +34,7 @@ export default defineConfig({
     codeTransformers: [classesForColors],
     config: (markdown) => void markdown.use(unlinkOutside),
   },
-  transformHtml: (html) => html.replace(INLINE, ""),
+  transformHtml: (html) => html.replace(INLINE, "").replace(UNUSED, ""),
   buildEnd: ({ outDir, srcDir, pages }) => writeExtras({ outDir, srcDir, pages }),
   vite: {
     build: { assetsInlineLimit: 0, reportCompressedSize: false, modulePreload: { polyfill: false } },

@@ -12,7 +12,7 @@ import type { CachedPrefix, SessionTurn } from "../../src/core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../src/core/tiers.ts";
 import { estimateInputTokens } from "../../src/routing/cost.ts";
 import { decide } from "../../src/routing/decide.ts";
-import { routesOf } from "../../src/routing/hosts.ts";
+import { hostedModelsOf } from "../../src/routing/hosts.ts";
 import type { Conversation, Turn } from "./conversations.ts";
 
 /** The catalogue that ships, with every vendor switched on. No provider is ever called. */
@@ -49,7 +49,7 @@ export function simulate(conversations: readonly Conversation[], way: Way, catal
     lasts.set(conversation.id, served.turn);
     sum.turns += 1;
     sum.costNano += served.costNano;
-    sum.switches += last !== null && last.route !== served.turn.route ? 1 : 0;
+    sum.switches += last !== null && last.hostKey !== served.turn.hostKey ? 1 : 0;
     sum.promptTokens += served.turn.promptTokens;
     sum.cachedTokens += served.turn.cachedTokens;
     sum.belowTier += isBelow(served.turn, catalog) ? 1 : 0;
@@ -60,7 +60,7 @@ export function simulate(conversations: readonly Conversation[], way: Way, catal
 interface World {
   readonly catalog: Catalog;
   readonly way: Way;
-  /** Prompts that hosts have cached: by route, and by conversation or application. */
+  /** Prompts that hosts have cached: by host key, and by conversation or application. */
   readonly caches: Map<string, { tokens: number; atMs: number }>;
 }
 
@@ -85,7 +85,7 @@ function serve(world: World, asked: Asked): { readonly turn: SessionTurn; readon
     turn: {
       session: conversation.id,
       model: host.id,
-      route: host.route,
+      hostKey: host.hostKey,
       keyId: null,
       tier: decision.tier,
       promptTokens,
@@ -134,10 +134,10 @@ function questionOf(world: World, { conversation, turn, last }: Asked, chat: Cha
 function prefixesOf({ caches }: World, conversation: Conversation): readonly CachedPrefix[] {
   const found: CachedPrefix[] = [];
   for (const [name, { tokens, atMs }] of caches) {
-    const [route = "", owner] = name.split("\n");
+    const [hostKey = "", owner] = name.split("\n");
     if (owner !== conversation.id && owner !== conversation.application) continue;
-    const other = found.findIndex((prefix) => prefix.route === route);
-    const prefix = { session: conversation.id, route, keyId: null, tokens, trust: 1, atMs };
+    const other = found.findIndex((prefix) => prefix.hostKey === hostKey);
+    const prefix = { session: conversation.id, hostKey, keyId: null, tokens, trust: 1, atMs };
     if (other < 0) found.push(prefix);
     else if ((found[other]?.tokens ?? 0) < tokens) found[other] = prefix;
   }
@@ -151,17 +151,17 @@ interface Choice {
 }
 
 function hostOf(decision: Decision, way: Way, { last, catalog, promptTokens }: Choice): HostedModel {
-  const [first] = routesOf(decision, catalog);
+  const [first] = hostedModelsOf(decision, catalog);
   if (way === "always large") return catalog.baseline;
   const before = way === "sticky" && last !== null ? catalog.models.get(last.model) : undefined;
-  const sticky = before?.hosts.find(({ route, context }) => route === last?.route && promptTokens <= context);
+  const sticky = before?.hosts.find(({ hostKey, context }) => hostKey === last?.hostKey && promptTokens <= context);
   return sticky ?? (first as HostedModel);
 }
 
 function cachedAt({ caches }: World, host: HostedModel, { conversation, turn }: Asked, promptTokens: number): number {
   const { cache } = host;
   if (cache === undefined) return 0;
-  const found = [conversation.id, conversation.application].map((owner) => caches.get(`${host.route}\n${owner}`));
+  const found = [conversation.id, conversation.application].map((owner) => caches.get(`${host.hostKey}\n${owner}`));
   const alive = found.filter((entry) => entry !== undefined && turn.atMs - entry.atMs < cache.seconds * 1000);
   const longest = Math.min(promptTokens, Math.max(0, ...alive.map((entry) => entry?.tokens ?? 0)));
   return longest >= cache.tokensMin ? longest : 0;
@@ -182,11 +182,11 @@ function bucketsOf(
 }
 
 /** The prompt of the conversation, and the instructions that its application shares. */
-function keep({ caches }: World, { route, cache }: HostedModel, { conversation, turn }: Asked, tokens: number): void {
+function keep({ caches }: World, { hostKey, cache }: HostedModel, { conversation, turn }: Asked, tokens: number): void {
   if (cache === undefined) return;
   const { atMs } = turn;
-  caches.set(`${route}\n${conversation.id}`, { tokens, atMs });
-  caches.set(`${route}\n${conversation.application}`, { tokens: instructionTokens(conversation), atMs });
+  caches.set(`${hostKey}\n${conversation.id}`, { tokens, atMs });
+  caches.set(`${hostKey}\n${conversation.application}`, { tokens: instructionTokens(conversation), atMs });
 }
 
 const counted = new WeakMap<Conversation, number>();

@@ -5,6 +5,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { LAYERS } from "../layers.mjs";
+import { tableOf } from "../setup/generated.mjs";
 
 const PATH = "docs/contribute/architecture.md";
 
@@ -144,12 +145,12 @@ function layerTable() {
   const rows = LAYERS.map(({ name, about, folders }) => {
     const places = folders.map(({ folder }) => `\`${folder}/\``);
     const where = name === "process" ? ["`main.ts`", ...places] : places;
-    return `| ${name} | ${where.join(", ")} | ${about} |`;
+    return [name, where.join(", "), about];
   });
-  return ["| layer | folders | what it does |", "|---|---|---|", ...rows].join("\n");
+  return tableOf(["layer", "folders", "what it does"], rows);
 }
 
 function folderTable(/** @type {readonly string[]} */ folders) {
-  const rows = folders.map((folder) => `| \`${folder}/\` | ${FOLDERS[folder]} |`);
-  return ["| folder | what it holds |", "|---|---|", ...rows].join("\n");
+  const rows = folders.map((folder) => [`\`${folder}/\``, FOLDERS[folder]]);
+  return tableOf(["folder", "what it holds"], rows);
 }

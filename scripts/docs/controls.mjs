@@ -1,6 +1,8 @@
 // @ts-check
 // Renders the table of docs/reference/request-fields.md from the table of routing controls.
 
+import { tableOf } from "../setup/generated.mjs";
+
 /** @param {string} _root @param {import("../docs.mjs").Load} load */
 export async function render(_root, load) {
   const { REQUEST_CONTROLS, describeValues, takesInProfile } = await load("core/requests/controls.ts");
@@ -9,8 +11,8 @@ export async function render(_root, load) {
   const rows = controls.map((control) => {
     const { field, rule, help, default: usual = "none" } = control;
     const inProfile = rule === undefined ? "" : `\`${rule}\``;
-    return `| \`${field}\` | ${describeValues(takesInProfile(control))} | ${usual} | ${inProfile} | ${help} |`;
+    return [`\`${field}\``, describeValues(takesInProfile(control)), usual, inProfile, help];
   });
-  const text = ["| field | values | default | in a profile | meaning |", "|---|---|---|---|---|", ...rows].join("\n");
+  const text = tableOf(["field", "values", "default", "in a profile", "meaning"], rows);
   return [{ path: "docs/reference/request-fields.md", block: "controls", text }];
 }

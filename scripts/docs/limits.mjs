@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { tableOf } from "../setup/generated.mjs";
 
 const PAGE = "docs/operate/limits.md";
 const POLICY = "http/overload/policy.ts";
@@ -33,17 +34,17 @@ export async function render(root, load) {
       write: unitOf(name),
     })),
   );
-  /** @type {string[]} */
+  /** @type {string[][]} */
   const byState = [];
-  /** @type {string[]} */
+  /** @type {string[][]} */
   const constant = [];
   for (const { name, value, reason, write } of rows) {
-    if (typeof value === "number") constant.push(`| ${name} | ${write(value)} | ${reason} |`);
-    else byState.push(`| ${name} | ${write(value.normal)} | ${write(value.overloaded)} | ${reason} |`);
+    if (typeof value === "number") constant.push([name, write(value), reason]);
+    else byState.push([name, write(value.normal), write(value.overloaded), reason]);
   }
   return [
-    { path: PAGE, block: "overload states", text: table("Limit | Normal | Overloaded | Why", byState) },
-    { path: PAGE, block: "overload constants", text: table("Constant | Value | Why", constant) },
+    { path: PAGE, block: "overload states", text: tableOf(["Limit", "Normal", "Overloaded", "Why"], byState) },
+    { path: PAGE, block: "overload constants", text: tableOf(["Constant", "Value", "Why"], constant) },
   ];
 }
 
@@ -51,10 +52,6 @@ function unitOf(/** @type {string} */ name) {
   const unit = Object.entries(UNITS).find(([suffix]) => name.endsWith(suffix));
   if (unit === undefined) throw new Error(`${POLICY}: '${name}' does not end with its unit`);
   return unit[1];
-}
-
-function table(/** @type {string} */ head, /** @type {readonly string[]} */ rows) {
-  return [`| ${head} |`, `|${"---|".repeat(head.split(" | ").length)}`, ...rows].join("\n");
 }
 
 /** The comment above each constant. One without a comment is an error: every constant needs its reason. */

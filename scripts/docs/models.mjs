@@ -1,6 +1,8 @@
 // @ts-check
 // Renders the chains and the catalogue of docs/reference/models.md.
 
+import { tableOf } from "../setup/generated.mjs";
+
 const PATH = "docs/reference/models.md";
 
 /** @typedef {import("../../src/catalog/builtin.ts").Builtin} Builtin */
@@ -18,10 +20,8 @@ export async function render(_root, load) {
 }
 
 function chainTable(/** @type {Builtin} */ { tiers }) {
-  const rows = Object.entries(tiers.chains).map(
-    ([tier, ids]) => `| ${tier} | ${ids.map((id) => `\`${id}\``).join(", ")} |`,
-  );
-  return ["| tier | models, first choice first |", "|---|---|", ...rows].join("\n");
+  const rows = Object.entries(tiers.chains).map(([tier, ids]) => [tier, ids.map((id) => `\`${id}\``).join(", ")]);
+  return tableOf(["tier", "models, first choice first"], rows);
 }
 
 /** One row for each host: first the model's own provider, then the others. */
@@ -34,14 +34,10 @@ function modelTable(/** @type {Builtin} */ { models }) {
       const prices = price === undefined ? ["none", "none"] : [price.input, price.output].map((usd) => `$${usd}`);
       const limits = [thousands(host.context ?? context), thousands(host.maxOutput ?? maxOutput)];
       const can = (host.capabilities ?? capabilities).join(", ");
-      return `| ${[index === 0 ? `\`${id}\`` : "", host.provider, ...prices, ...limits, can].join(" | ")} |`;
+      return [index === 0 ? `\`${id}\`` : "", host.provider, ...prices, ...limits, can];
     });
   });
-  return [
-    "| model | host | input | output | context | output limit | capabilities |",
-    "|---|---|---|---|---|---|---|",
-    ...rows,
-  ].join("\n");
+  return tableOf(["model", "host", "input", "output", "context", "output limit", "capabilities"], rows);
 }
 
 /** One row for each provider that hosts a model. */
@@ -52,9 +48,9 @@ function policyTable(/** @type {Builtin} */ { models, policies }) {
   ]);
   const rows = [...new Set(hosts.filter((id) => id !== ""))].map((id) => {
     const { region = "unknown", dataPolicy = "unknown", asOf = "", source = "" } = policies[id] ?? {};
-    return `| ${[id, region, dataPolicy, asOf, source].join(" | ")} |`;
+    return [id, region, dataPolicy, asOf, source];
   });
-  return ["| host | region | data policy | read on | source |", "|---|---|---|---|---|", ...rows].join("\n");
+  return tableOf(["host", "region", "data policy", "read on", "source"], rows);
 }
 
 function thousands(/** @type {number} */ count) {

@@ -4,11 +4,11 @@
 // names it under dependencies, and all others as development dependencies. A process of its own, started by the build in
 // the root of the checkout, with the folder of the new build.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { posix, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { listFiles, printOf } from "./files.mjs";
-import { packagesIn, writeLicences, writePackages } from "./licences.mjs";
+import { withLicences } from "./licences.mjs";
 
 /** Programs that a process loads first. The names are those of the compiled files. */
 const ENTRIES = ["main", "cli/serve", "cli/serve-worker"];
@@ -22,13 +22,10 @@ const bundle = await rolldown({
   platform: "node",
   external: [/^node:/, ...Object.keys(dependencies)],
   transform: { define: { BUILD_HASH: JSON.stringify(printOf(folder, listFiles(folder, "."))) } },
-  plugins: [{ name: "places", transform: keepPlace, renderChunk: findBuild }],
+  plugins: [{ name: "places", transform: keepPlace, renderChunk: findBuild }, withLicences()],
 });
 const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
-const { output } = await bundle.write({ dir: `${folder}/program`, chunkFileNames: "[name]-[hash].js", minify });
-const joined = packagesIn(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])));
-writeFileSync(`${folder}/program/packages.json`, writePackages(joined));
-writeFileSync(`${folder}/program/LICENSES.txt`, writeLicences(joined));
+await bundle.write({ dir: `${folder}/program`, chunkFileNames: "[name]-[hash].js", minify });
 
 /** A module finds the files beside it (SQL, data, programs of workers) by its own address, which stays the old one. */
 function keepPlace(/** @type {string} */ code, /** @type {string} */ id) {

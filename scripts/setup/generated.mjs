@@ -1,5 +1,12 @@
 // @ts-check
-// Generated blocks: the part of a hand-written page between two comments that a renderer of `npm run docs` fills.
+// Generated blocks: the part of a hand-written page between two comments that a renderer of `npm run docs` fills. And the
+// tables in them.
+
+/** Writes a Markdown table. */
+export function tableOf(/** @type {readonly string[]} */ head, /** @type {readonly (readonly unknown[])[]} */ rows) {
+  const lines = rows.map((cells) => `| ${cells.join(" | ")} |`);
+  return [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...lines].join("\n");
+}
 
 /** The comment a block opens with. The page keeps it, so a reader knows not to edit what follows. */
 export function blockBegin(/** @type {string} */ block) {

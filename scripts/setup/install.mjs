@@ -31,13 +31,23 @@ function isNeededHere(/** @type {LockEntry} */ { optional, os, cpu, libc }) {
 export async function install(/** @type {string} */ folder) {
   // An interrupted install must not find the record of the one before.
   rmSync(join(folder, RECORD), { force: true });
-  const npm = npmCommand();
   // `--include=dev` wins over NODE_ENV=production, under which npm would leave the compiler out.
-  const args = [...npm.args, "ci", "--include=dev", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+  await runNpm(folder, ["ci", "--include=dev"], "npm could not install the packages");
+}
+
+/**
+ * Runs npm in a folder. Fails with this message and what to check.
+ * @param {string} folder
+ * @param {readonly string[]} words
+ * @param {string} failure
+ */
+export async function runNpm(folder, words, failure) {
+  const npm = npmCommand();
+  const args = [...npm.args, ...words, "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
   const { code } = await run(npm.command, args, { cwd: folder, show: "stderr", shell: npm.shell });
   if (code === 0) return;
   throw new SetupError(
-    `npm could not install the packages (exit code ${code}); it said why above.\n` +
+    `${failure} (exit code ${code}); it said why above.\n` +
       "Check that this machine reaches its npm registry (npm ping) and that the disk has room, then run the command again.",
   );
 }

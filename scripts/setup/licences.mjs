@@ -7,9 +7,9 @@ import { join } from "node:path";
 /** @typedef {{ folder: string, name: string, version: string, license: string }} JoinedPackage */
 
 /**
- * For Vite: writes LICENSES.txt and packages.json beside what it builds. `copied` are files that the site takes from packages as they are.
+ * A plugin for Rolldown and Vite: writes LICENSES.txt and packages.json beside what it builds. `copied` are files that the site takes from packages as they are.
  * @param {readonly string[]} [copied]
- * @returns {import("vite").Plugin}
+ * @returns {import("rolldown").Plugin}
  */
 export function withLicences(copied = []) {
   return {
@@ -28,7 +28,7 @@ export function withLicences(copied = []) {
  * @param {readonly string[]} modules
  * @returns {JoinedPackage[]}
  */
-export function packagesIn(modules) {
+function packagesIn(modules) {
   const folders = modules.flatMap((id) => /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+/.exec(id)?.[0] ?? []);
   return [...new Set(folders)].sort().map((path) => {
     const { name, version, license } = JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
@@ -37,11 +37,11 @@ export function packagesIn(modules) {
 }
 
 /** Names and versions, from which the bill of materials is made. */
-export function writePackages(/** @type {readonly JoinedPackage[]} */ packages) {
+function writePackages(/** @type {readonly JoinedPackage[]} */ packages) {
   return JSON.stringify(Object.fromEntries(packages.map(({ name, version }) => [name, version])), null, 2);
 }
 
-export function writeLicences(/** @type {readonly JoinedPackage[]} */ packages) {
+function writeLicences(/** @type {readonly JoinedPackage[]} */ packages) {
   return packages.map(licenceOf).join(`\n${"-".repeat(80)}\n\n`);
 }
 

@@ -1,4 +1,4 @@
-// Start and stop of the process: settings to store to services to server. Only app/ constructs; importing does nothing.
+// Start and stop of the process: settings, store, services, server. Only app/ constructs; importing has no effect.
 
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -57,25 +57,25 @@ import {
   type WorkerSlot,
 } from "./worker.ts";
 
-/** A process that serves. */
+/** A serving process. */
 export interface App {
-  /** `http://host:port`, with the port really in use. */
+  /** `http://host:port`, with the actual port. */
   readonly url: string;
-  /** The address where people reach the gateway: the configured one, else `url`. */
+  /** The configured public address, else `url`. */
   readonly publicUrl: string;
-  /** The first key's text, when this start made it. */
+  /** Text of the first key, if this start created the key. */
   readonly firstKey: string | null;
   /** The catalogue at the start, run-time configuration included. */
   readonly catalog: Catalog;
   /** The credit of the account `default`. */
   readonly credit: { readonly available: NanoUsd; readonly mode: BillingMode };
-  /** The page where the first operator chooses a password, as long as there is none. */
+  /** Page where the first operator chooses a password; null once there is an operator. */
   readonly setupLink: string | null;
-  /** Takes no new work, lets what runs finish within the drain time, then closes everything. */
+  /** Takes no new requests, lets running ones finish within the drain time, then closes everything. */
   stop(options?: StopOptions): Promise<void>;
-  /** Ends the waiting of a stop that is under way. Open requests get an error and cost nothing. */
+  /** Cuts a running stop short. Open requests get an error and cost nothing. */
   hurry(): void;
-  /** Resolves when a gateway with workers can serve no longer. */
+  /** Resolves when a gateway with workers can no longer serve. */
   readonly lost?: Promise<void>;
 }
 
@@ -86,25 +86,25 @@ export interface WireExtension {
 }
 
 export interface StartOptions {
-  /** The output of the log's lines, for metrics and readiness. */
+  /** Output of log lines, for metrics and readiness. */
   readonly logOutput?: LogOutput;
-  /** The e-mail of the user that visitors of the dashboard are signed in as; for the demo only. */
+  /** E-mail of the user as whom the demo signs in its visitors. */
   readonly visitor?: string | null;
-  /** The worker that this process is; null in a gateway of one process. */
+  /** Slot of this worker; null in a gateway of one process. */
   readonly worker?: WorkerSlot | null;
-  /** For tests, which make many users and have no time. */
+  /** Cheaper password hashing for tests, which make many users. */
   readonly passwordCost?: PasswordCost;
-  /** For tests: wire formats beside those that ship and where their clients ask, ways to sign in, and framings. */
+  /** Further wire formats with their paths, authentication schemes and framings, for tests. */
   readonly wire?: WireExtension;
-  /** For tests, which start many gateways: the settings' database, open and migrated. */
+  /** The database, open and migrated, for tests that start many gateways. */
   readonly db?: Db;
-  /** For tests, which let time pass without waiting: the clock of circuit breakers and connections to providers. */
+  /** Clock of circuit breakers and connections to providers, for tests. */
   readonly providerNow?: () => number;
-  /** For benchmarks: replace the real ones, to measure what a request costs without them. */
+  /** Replacements of real services, so that benchmarks measure a request without them. */
   readonly books?: { readonly ledger: Ledger; readonly recorder: Recorder };
 }
 
-/** Connections that the system keeps while they wait to be accepted. Beyond it, clients try again seconds later. */
+/** Connections that the system queues until they are accepted. Beyond this, clients retry seconds later. */
 const BACKLOG = 4_096;
 
 export async function start(settings: Settings, log: Log, options: StartOptions = {}): Promise<App> {
@@ -122,7 +122,7 @@ export async function start(settings: Settings, log: Log, options: StartOptions 
   }
 }
 
-/** The ledger must not wait for pages and audits over many rows: on SQLite they have a connection of their own. */
+/** Opens the database. On SQLite, pages and audits over many rows get their own connection, so the ledger never waits. */
 async function openAlone(database: string, watched: ReturnType<typeof watchedBy>, given?: Db): Promise<WorkerDbs> {
   const db = given ?? (await openDb(database, watched));
   try {
@@ -141,7 +141,7 @@ async function closeDbs({ db, log, reader }: WorkerDbs): Promise<void> {
   for (const each of new Set([reader, log, db])) await each.close();
 }
 
-/** With the database open: everything else, then the port. */
+/** Starts everything else on the open database, and opens the port last. */
 async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: StartOptions): Promise<App> {
   const { passwordCost, wire, providerNow, logOutput = UNWATCHED_OUTPUT, worker = null } = options;
   const ledger = options.books?.ledger;
@@ -176,7 +176,7 @@ async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: St
   };
 }
 
-/** For a log whose lines go nowhere. */
+/** The output of a log without lines. */
 const UNWATCHED_OUTPUT: LogOutput = { droppedLines: () => 0, problem: () => null };
 
 interface PartsContext {
@@ -190,7 +190,7 @@ interface PartsContext {
   readonly worker: WorkerSlot | null;
 }
 
-/** Opens and starts the parts of the edge, in the order in which they need each other. */
+/** Opens and starts the parts of the edge in the order of their dependencies. */
 async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const { db, reader } = dbs;
   const { settings, log, logOutput, passwordCost, wire, worker } = context;
@@ -259,7 +259,7 @@ type SteadyParts = Pick<
 > &
   Pick<PartsContext, "ledger">;
 
-/** Services of calls that no configuration changes. */
+/** Services that do not change with the configuration. */
 function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
   const { ledger, now, log, metrics, people, money, records, sessions, openCalls } = parts;
   return {
@@ -275,7 +275,7 @@ function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
   };
 }
 
-/** Watches for changes by other processes. A worker gets them from its primary, which listens for all workers. */
+/** Watches for changes by other processes. A worker gets changes from the primary, which listens for all workers. */
 function followChanges(
   { database }: Settings,
   parts: Pick<AppParts, "people" | "configuration" | "log" | "worker"> & { readonly speeds: SharedSpeeds },
@@ -289,7 +289,7 @@ function followChanges(
   return worker === null ? watchDatabase(database, listeners, log) : watchPrimary(worker, listeners);
 }
 
-/** Records and money first: what they still write needs the rest. */
+/** Closes records and money first, because they still write through the other parts. */
 async function closeParts(parts: AppParts) {
   const { configuration, changes, records, sessions, state, money, people, limits, traces, metrics, storage } = parts;
   await changes.close();
@@ -300,7 +300,7 @@ async function closeParts(parts: AppParts) {
   metrics.close();
 }
 
-/** Everything by name, so that a reader sees what the edge can reach. */
+/** Names every part, so that a reader sees what the edge can reach. */
 function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge {
   const { settings, log, now, version, metrics, traces, limits, people, money, openCalls, drain, records } = parts;
   const pressure = createPressure(settings.limits, openGauges(parts.worker));
@@ -360,7 +360,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
 
 const NO_GREETING = { firstKey: null, setupToken: null };
 
-/** Only once the port is open: a key is shown once, and a key of a start that fails would be lost. */
+/** Creates the first key after the port is open. A key is shown only once, and a failed start would lose it. */
 async function greet(
   server: FastifyInstance,
   { keys, invitations }: Pick<OperatorContext, "keys" | "invitations">,

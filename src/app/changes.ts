@@ -1,5 +1,5 @@
-// Changes of keys, profiles and configuration by other processes, and the speeds of hosts that they saw. Messages come
-// from PostgreSQL, or from the primary process.
+// Watches for changes of keys, profiles and configuration by other processes, and for the host speeds that these observed.
+// Messages come from PostgreSQL or from the primary process.
 
 import type { Log } from "../core/log.ts";
 import { type ChangeListener, listenForChanges } from "../store/postgres/changes.ts";
@@ -17,7 +17,7 @@ export function watchDatabase(database: string, listeners: ChangeListeners, log:
   });
 }
 
-/** Watches for changes by other workers, and for those that the primary process gets from PostgreSQL. */
+/** Watches for changes by other workers, and for PostgreSQL messages that the primary process passes on. */
 export function watchPrimary({ link }: WorkerSlot, { onChange, onSpeeds }: ChangeListeners): Promise<ChangeListener> {
   link.on(ACCESS_CHANGED, onChange);
   link.on(HOST_SPEEDS, (text) => onSpeeds(text as string));

@@ -28,12 +28,12 @@ export interface OpenedConfiguration {
   readonly snapshots: Snapshots;
   readonly versions: Versions;
   readonly priceChecks: PriceCheckStore;
-  /** Every option as it is now, for people. */
+  /** Current value of every option, for people. */
   shownOptions(): readonly ShownOption[];
   close(): Promise<void>;
 }
 
-/** Started: the newest usable version is served with. */
+/** Opens the configuration with its newest usable version. */
 export async function openConfiguration(db: Db, context: ConfigurationContext): Promise<OpenedConfiguration> {
   const { settings, secret, log, now } = context;
   const snapshots = createSnapshots(settings, context.snapshots);

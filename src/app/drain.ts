@@ -1,5 +1,5 @@
-// Shutdown: not ready at once, still serving for a while, then no new connections, then a deadline for open requests.
-// A hurry skips the waiting, never the charging.
+// Shutdown: reports not ready, serves on for a while, closes the port, then cuts open requests at a deadline.
+// A hurried shutdown skips the waiting, never the charging.
 
 import type { FastifyInstance } from "fastify";
 import type { Settings } from "../config/settings.ts";
@@ -10,17 +10,17 @@ import type { LifecycleContext, ReadyCheck } from "../http/context.ts";
 import { type WorkerSlot, workersCheck } from "./worker.ts";
 
 export interface StopOptions {
-  /** True to go on serving for a while, so that a load balancer can notice. */
+  /** True to serve on for a while, so that a load balancer notices first. */
   readonly isLameDuck?: boolean;
 }
 
-/** The life of a process: ready once it has begun, until it is told to stop. */
+/** The life of a process: ready from `begin` until it is told to stop. */
 export interface Drain extends LifecycleContext {
-  /** Everything is there: ready from now on. */
+  /** Makes the process ready, once every part has started. */
   begin(): void;
   /** Resolves when every connection is closed and every call is booked. */
   run(server: FastifyInstance, options: StopOptions): Promise<void>;
-  /** No more waiting: open requests are cut now. */
+  /** Cuts open requests at once. */
   hurry(): void;
 }
 
@@ -35,11 +35,11 @@ interface DrainContext {
   readonly logOutput: LogOutput;
 }
 
-/** The interval at which connections that have become idle are closed meanwhile. */
+/** Interval at which connections that became idle are closed. */
 const IDLE_SWEEP_MS = 50;
-/** For the last error event of each stream to reach clients that read. */
+/** Time for the last error event of each stream to reach its client. */
 const GOODBYE_MS = 2_000;
-/** Longer than a statement may take, so that a settlement without a database still reaches the outbox. */
+/** Longer than a statement may take, so that a settlement reaches the outbox even without a database. */
 const BOOKING_MS_MAX = 35_000;
 
 /** Phases: starting (not ready yet), serving, lame duck (not ready, still serving), closing (new requests get 503). */
@@ -77,7 +77,7 @@ export function createDrain(context: DrainContext): Drain {
       phase = "lame-duck";
       if (isLameDuck) await within(lameDuckSeconds * 1000, hurried);
       phase = "closing";
-      // New requests get a 503 while streams go on, not a closed port: no other process could take over.
+      // The port stays open and new requests get a 503: no other process could take over.
       const isAlone = isLameDuck && lameDuckSeconds === 0;
       const drainMs = drainSeconds * 1000;
       const lingered = isAlone ? within(drainMs, openCalls.idle(), hurried) : Promise.resolve(true);
@@ -98,18 +98,18 @@ export function createDrain(context: DrainContext): Drain {
   };
 }
 
-/** A full or read-only database answers reads while every request fails, so both count. */
+/** Checks reads and writes: a full or read-only database answers reads while every request fails. */
 async function databaseCheck({ db, money }: DrainContext): Promise<ReadyCheck> {
   const problem = await db.problems().then(
     ([first]) => first ?? null,
     () => "the database does not answer",
   );
-  // The state found here counts for requests too.
+  // Requests use the state that was found here.
   if (problem !== null) money.onUnavailable();
   return { name: "database", problem: problem ?? (money.isWriteFailing() ? "the database takes no writes" : null) };
 }
 
-/** Optional: requests are served and charged without a log, and another process on the same disk would do no better. */
+/** An optional check: requests are served and charged without a log, and the next process on this disk has none either. */
 function logCheck(output: LogOutput): ReadyCheck {
   const reason = output.problem();
   const problem =
@@ -117,14 +117,14 @@ function logCheck(output: LogOutput): ReadyCheck {
   return { name: "log", problem, isOptional: true };
 }
 
-/** Node closes the connections that are idle now; those of streams that end later would be kept alive. */
+/** Closes idle connections at an interval, because connections of streams become idle later. */
 async function closeServer(server: FastifyInstance): Promise<void> {
   const sweep = setInterval(() => server.server.closeIdleConnections(), IDLE_SWEEP_MS);
   await server.close();
   clearInterval(sweep);
 }
 
-/** True when the first of the promises was fulfilled in time. Any of them ends the waiting. */
+/** Waits for any of the promises. Returns true if the first one was fulfilled in time. */
 async function within(ms: number, work: Promise<void>, ...others: readonly Promise<void>[]): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {

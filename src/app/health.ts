@@ -1,4 +1,4 @@
-// Wiring of what watches providers: the breakers, and what the metrics show of them.
+// Wiring of circuit breakers and their metrics.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Settings } from "../config/settings.ts";
@@ -17,7 +17,7 @@ interface HealthContext {
   readonly now?: (() => number) | undefined;
 }
 
-/** Topic: a breaker has opened in one worker. */
+/** Topic of messages about a breaker that opened in one worker. */
 const BREAKER_OPENED = "breaker-opened";
 
 /** Breakers for every model, provider and credential, shown in the metrics. */
@@ -51,13 +51,13 @@ export function openHealth(
   return health;
 }
 
-/** Every model at every host, also of providers that are not configured: the dashboard shows them all. */
+/** Lists every model at every host. The dashboard also shows providers that are not configured. */
 export function watchedRows({ models, providers }: Catalog): readonly WatchedRow[] {
   return [...models.values()].flatMap(({ hosts }) =>
-    hosts.map(({ id, host, route, provider, upstream }) => ({
-      // A provider that serves the model under several names lists it once for each.
-      id: host === provider ? id : route,
-      route,
+    hosts.map(({ id, host, hostKey, provider, upstream }) => ({
+      // A provider may serve the model under several names, each with its own entry.
+      id: host === provider ? id : hostKey,
+      hostKey,
       provider,
       upstream,
       keyIds: providers.get(provider)?.apiKeys?.map((key) => key.id),
@@ -65,13 +65,13 @@ export function watchedRows({ models, providers }: Catalog): readonly WatchedRow
   );
 }
 
-/** The settings in the words of the breaker. */
+/** Translates settings into rules of the breaker. */
 function breakerRules({ failuresInRow, failureShare, ...health }: Settings["health"]): BreakerRules {
   const { failureCallsMin: callsMin, healthWindowMs: windowMs, healthOpenMs: openMs, healthOpenMsMax } = health;
   return { failuresInRow, failureShare, callsMin, windowMs, openMs, openMsMax: Math.max(openMs, healthOpenMsMax) };
 }
 
-/** A provider has a breaker for itself, one for each key (the worst is shown) and one for each model. */
+/** Reads the breakers of a provider: its own, one per key (the worst is shown) and one per model. */
 function breakersOf({ id, provider, credential, keys, models }: ProviderHealth): readonly BreakerReading[] {
   const worstKey = keys.find(({ state }) => state !== "closed") ?? credential;
   return [

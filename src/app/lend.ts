@@ -3,10 +3,10 @@
 import type { ForwardedCall, Thread } from "../store/sqlite/thread.ts";
 import type { OpenLink } from "../workers/link.ts";
 
-/** A transaction that a worker leaves open for so long is undone: everybody else waits for it. */
+/** Time after which an open transaction of a worker is undone, because everybody else waits for it. */
 const TRANSACTION_MS = 30_000;
 
-/** Passes a worker's calls on. What it has begun and does not end is undone. */
+/** Passes on the calls of a worker. Undoes transactions that the worker does not end. */
 export function lend(
   thread: Pick<Thread, "call" | "forward">,
   link: Pick<OpenLink, "closed">,

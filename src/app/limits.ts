@@ -1,5 +1,5 @@
-// Wiring of the rate limits: in memory where one process serves, shared over Redis or over
-// PostgreSQL where several do. The workers of one gateway reach these through their primary process.
+// Wiring of the rate limits. One process counts in memory; several share Redis or PostgreSQL. Workers reach the counts
+// through their primary process.
 
 import { type CallLimits, createLocalLimits } from "../accounts/limits/per-minute.ts";
 import { createSharedCounter, type SharedCounter } from "../accounts/limits/shared-counter.ts";
@@ -22,7 +22,7 @@ import { type WorkerSlot, windowsOver } from "./worker.ts";
 export interface Limits {
   readonly limiter: CallLimits;
   readonly signIns: SignInLimiter;
-  /** The Redis that counts them, where one does. */
+  /** Redis, if it is configured. */
   readiness(): readonly ReadyCheck[];
   close(): Promise<void>;
 }
@@ -35,13 +35,13 @@ interface LimitsContext {
   readonly worker: WorkerSlot | null;
 }
 
-/** The interval at which the processes on this database are counted. */
+/** Interval at which the processes on this database are counted. */
 const COUNT_MS = 2_000;
-/** Redis answers in less than a millisecond or has trouble. A question of PostgreSQL waits for locks and may take longer. */
+/** Redis answers in a millisecond or is in trouble. A PostgreSQL query waits for locks and may take longer. */
 const REDIS_MS_MAX = 100;
 const POSTGRES_MS_MAX = 900;
 
-/** One process counts in memory. Several share their counts, in Redis where it is configured. */
+/** Opens the limits: in memory for one process, else in Redis if it is configured, else in PostgreSQL. */
 export async function openLimits(db: Db, { settings, log, metrics, now, worker }: LimitsContext): Promise<Limits> {
   const isOnRedis = settings.redis !== null && db.kind !== "sqlite";
   if (db.kind === "sqlite" && worker === null) {
@@ -75,13 +75,13 @@ function warnOfRedis(log: Log): void {
   log.warn({ event: "redis.unused" }, "redis is not used: a SQLite file serves only one gateway");
 }
 
-/** Without it each process keeps to its part of the limits, so it is no reason to take one out. */
+/** An optional check: without Redis, each process keeps to its share of the limits and can go on serving. */
 function redisCheck(counter: SharedCounter): ReadyCheck {
   const problem = counter.isResponding() ? null : "it does not answer; each process keeps to its part of the limits";
   return { name: "redis", problem, isOptional: true };
 }
 
-/** PostgreSQL gets connections of its own: a wait for a lock must not hold up a hold. */
+/** Opens separate PostgreSQL connections, so that waiting for a lock never delays a hold. */
 export async function openWindows({ redis, database }: LimitsContext["settings"], log: Log): Promise<CallWindows> {
   if (sqlitePathOf(database) !== null) {
     if (redis !== null) warnOfRedis(log);
@@ -94,9 +94,9 @@ export async function openWindows({ redis, database }: LimitsContext["settings"]
   );
 }
 
-/** Counts the processes that share the database; the last number that could be read stays in force. */
+/** Counts the processes that share the database. After a failed read, the last number stays in force. */
 async function watchProcesses(db: Db): Promise<{ count: () => number; stop(): void }> {
-  // This one is not among them yet.
+  // This process is not in the table yet.
   let count = (await countProcesses(db)) + 1;
   const look = async (): Promise<void> => {
     count = await countProcesses(db).then(

@@ -20,25 +20,25 @@ import { createWriteWatch } from "../store/write-watch.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { hasDuties, WORKER_SERVICES, type WorkerSlot } from "./worker.ts";
 
-/** Only one process serves from a SQLite file, unless it has workers. Where it has none every other owner is dead. */
+/** Time without a beat after which a process is dead. On SQLite without workers, every other process is dead. */
 const OWNER_SILENT_MS = 60_000;
 
-/** Everything that charges and credits. */
+/** The services that charge and credit. */
 export interface Money {
-  /** The name under which this process keeps what is its own. */
+  /** Name of this process in the store. */
   readonly owner: string;
   readonly ledger: Ledger;
   readonly idempotency: IdempotencyStore;
   readonly credits: Credits;
   readonly verify: () => Promise<LedgerVerdict>;
-  /** True when the database took no writes at the last attempt. */
+  /** True if the last attempt to write failed. */
   readonly isWriteFailing: () => boolean;
-  /** Told by others that the database cannot be used. */
+  /** Called by other parts when the database cannot be used. */
   readonly onUnavailable: () => void;
   close(): Promise<void>;
 }
 
-/** `reader` is for audits and lists over many rows. */
+/** `reader` serves audits and lists over many rows. */
 interface MoneyContext {
   readonly settings: Pick<Settings, "dataDir">;
   readonly reader: Db;
@@ -47,7 +47,7 @@ interface MoneyContext {
   readonly worker: WorkerSlot | null;
 }
 
-/** Started; what dead processes left is settled or released. */
+/** Opens and starts the ledger. Settles or releases what dead processes left. */
 export async function openMoney(db: Db, { settings, reader, log, metrics, worker }: MoneyContext): Promise<Money> {
   const owner = newOwner();
   const ownerSilentMs = db.kind === "sqlite" && worker === null ? 0 : OWNER_SILENT_MS;
@@ -62,7 +62,7 @@ export async function openMoney(db: Db, { settings, reader, log, metrics, worker
   const idempotency = createIdempotencyStore(db, owner);
   const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(reader));
   const upkeep = createUpkeep({ verify, idempotency, ownerSilentMs, onAudit: metrics.ledgerProblems, log });
-  // Before anything is held under this name.
+  // Must come before the first hold under this name.
   await worker?.link.call(WORKER_SERVICES.owner, owner);
   await ledger.start();
   if (hasDuties(worker)) await upkeep.start();

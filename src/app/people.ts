@@ -1,4 +1,4 @@
-// Wiring of who may do what: accounts, keys and profiles, users, logins and invitations.
+// Wiring of access: accounts, keys and profiles, users, logins and invitations.
 
 import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
@@ -26,7 +26,7 @@ import { createUserStore } from "../store/accounts/users.ts";
 import { createKeySpendStore } from "../store/ledger/key-spends.ts";
 import { ACCESS_CHANGED, type WorkerSlot } from "./worker.ts";
 
-/** Accounts and everybody who acts for them. */
+/** Accounts and the people and programs that act for them. */
 export interface People {
   readonly accountStore: AccountStore;
   readonly accounts: Accounts;
@@ -40,17 +40,17 @@ export interface People {
   readonly resets: Resets;
   readonly wrongKeys: WrongKeys;
   readonly wrongTokens: WrongKeys;
-  /** Keys or profiles may have changed elsewhere. */
+  /** Called when another process may have changed keys or profiles. */
   nudge(): void;
   close(): Promise<void>;
 }
 
-/** A token may be short enough to be guessed, so that fewer guesses are allowed than of keys. */
+/** A token may be short enough to guess, so fewer wrong tokens are allowed than wrong keys. */
 const WRONG_TOKENS_PER_MINUTE = 300;
 
 export interface PeopleContext {
   readonly settings: Pick<Settings, "billing" | "limits">;
-  /** For lists over many rows. */
+  /** Serves lists over many rows. */
   readonly reader: Db;
   readonly log: Log;
   readonly signIns: SignInLimiter;
@@ -58,7 +58,7 @@ export interface PeopleContext {
   readonly worker: WorkerSlot | null;
 }
 
-/** Started; `close` writes what waits. */
+/** Opens and starts these services; `close` writes what waits. */
 export async function openPeople(db: Db, context: PeopleContext): Promise<People> {
   const { settings, reader, log, signIns, passwordCost, worker } = context;
   const keyStore = createKeyStore(db, reader);
@@ -92,7 +92,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
   };
 }
 
-/** Counts wrong keys that any worker notes in all workers. */
+/** Counts wrong keys of all workers in each worker. */
 export function sharedWrongKeys(topic: string, mostPerMinute: number, worker: WorkerSlot | null): WrongKeys {
   const wrong = createWrongKeys(mostPerMinute);
   if (worker === null) return wrong;

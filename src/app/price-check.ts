@@ -1,5 +1,5 @@
-// The scheduled comparison of prices with a price list. Small changes are taken over where the operator allows it; all
-// others are logged and shown until somebody adopts them.
+// The scheduled comparison of prices with a price list. Small changes are adopted if the operator allows that. All others
+// are logged and shown until somebody adopts them.
 
 import type { PriceCheckStore } from "../catalog/prices/check.ts";
 import { diffPrices, isWithin } from "../catalog/prices/diff.ts";

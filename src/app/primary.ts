@@ -1,5 +1,5 @@
-// Wiring of the primary process: it owns the port and the database, and serves nothing itself. Workers get from it the
-// SQLite connection, the commits of the ledger, shared rate limits and each other's messages.
+// Wiring of the primary process, which owns the port and the database and serves nothing itself. It gives workers the
+// SQLite connection, ledger commits, shared rate limits and each other's messages.
 
 import { createBatcher } from "../billing/batcher.ts";
 import { batchesOf } from "../billing/ledger.ts";
@@ -27,24 +27,24 @@ import { openWindows } from "./limits.ts";
 import { watchedBy } from "./storage.ts";
 import { ACCESS_CHANGED, announceMemory, HOST_SPEEDS, WORKER_SERVICES, type WorkerSlot } from "./worker.ts";
 
-/** Messages between the primary and a worker about the worker's life. */
+/** Messages about the life of a worker. */
 export const LIFE = { slot: "slot", started: "started", failed: "failed", stop: "stop", hurry: "hurry" } as const;
 
 /** The first worker's report on its start. */
 export type StartedApp = Omit<App, "stop" | "hurry" | "lost">;
 
-/** The reason in words, for people. */
+/** Reason in words, for people. */
 export class StartFailed extends Error {}
 
 export interface PrimaryOptions {
   readonly count: number;
   readonly program: string;
   readonly args: readonly string[];
-  /** The configuration file as this process has read it: all workers have the same, also those that start later. */
+  /** The configuration file as the primary read it, so that all workers have the same, even after a restart. */
   readonly file: FileText | null;
 }
 
-/** The first request of a worker to the primary. */
+/** First request of a worker to the primary. */
 export interface WorkerOrder extends Omit<WorkerSlot, "link"> {
   readonly file: FileText | null;
 }
@@ -89,7 +89,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
     const owner = owners.get(worker);
     owners.delete(worker);
     versionLog.forget(worker);
-    // The others release the holds of the dead worker. They find out by themselves where this fails.
+    // Tells the other workers to release the holds of the dead one. If this fails, they notice the death later.
     if (owner !== undefined) void forgetProcess(store.db, owner).catch(() => undefined);
   };
   let onLost = (): void => undefined;
@@ -112,7 +112,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   try {
     void supervisor.startFirst().ended.then(() => first.fail("its first worker process ended"));
     const app = await first.app;
-    // Only when the caller can stop it: to start processes takes a while, and a signal meanwhile would end it at once.
+    // Starting processes takes a while, so wait until the caller can stop it. Before that, a signal would kill it.
     setImmediate(supervisor.startOthers);
     return { ...app, ...stopping(supervisor, () => close().then(store.close)), lost };
   } catch (error) {
@@ -121,7 +121,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   }
 }
 
-/** The start of the first worker. What keeps it from starting keeps the gateway from starting. */
+/** The start of the first worker. If this worker cannot start, the gateway cannot. */
 interface FirstStart {
   readonly app: Promise<StartedApp>;
   isOver(): boolean;
@@ -184,7 +184,7 @@ function passToOthers(supervisor: Supervisor, from: WorkerProcess, frame: Uint8A
   for (const worker of supervisor.running()) if (worker !== from) worker.link.pass(frame);
 }
 
-/** A worker that is busy or starting must not keep a scrape waiting. */
+/** Time that a scrape waits for a busy or starting worker. */
 const READINGS_MS_MAX = 2_000;
 
 async function readOthers(supervisor: Supervisor, asking: WorkerProcess): Promise<readonly MetricReadings[]> {
@@ -204,7 +204,7 @@ async function readingsOf(link: OpenLink): Promise<MetricReadings | null> {
   return readings ?? null;
 }
 
-/** The database as workers reach it. */
+/** The database as workers use it. */
 interface Store {
   readonly db: Db;
   serve(link: OpenLink): void;
@@ -216,7 +216,7 @@ async function openStore(settings: Settings, log: Log): Promise<Store> {
   return path === null ? openPostgresStore(settings.database, log) : openSqliteStore(path, log);
 }
 
-/** Only one gateway has a SQLite file open, so holds of an earlier run have no owner left. */
+/** Opens the file and forgets processes of earlier runs. Only one gateway opens a SQLite file, so all of them are dead. */
 async function openSqliteStore(path: string, log: Log): Promise<Store> {
   const watched = watchedBy(log);
   const writer = await openThread(path, { ...watched, busyTimeoutMs: BUSY_MS });
@@ -244,10 +244,10 @@ async function openSqliteStore(path: string, log: Log): Promise<Store> {
   }
 }
 
-/** The time that SQLite waits for a command's write. */
+/** Time that SQLite waits for a write of a command. */
 const BUSY_MS = 5_000;
 
-/** For the ledger alone: workers have connections of their own for the rest. */
+/** Connections for the ledger. Workers have their own connections for the rest. */
 const LEDGER_POOL_MAX = 3;
 
 async function openPostgresStore(database: string, log: Log): Promise<Store> {
@@ -262,7 +262,7 @@ async function openPostgresStore(database: string, log: Log): Promise<Store> {
   }
 }
 
-/** All workers' operations in one queue: they are committed together, and no wallet is changed by two at once. */
+/** Queues the operations of all workers: they are committed together, and no two processes change a wallet at once. */
 function ledgerOn(db: Db): (link: OpenLink) => void {
   const store = createLedgerStore(db, newOwner());
   return serveLedger(createBatcher(batchesOf(store)));

@@ -27,12 +27,12 @@ export interface RecordsContext {
 }
 
 /**
- * A busy process waits some turns of its event loop for each answer. SQLite's thread commits five times a second: with one
- * batch for each commit, records would be dropped beyond 2,500 requests a second.
+ * Batches that run at once. SQLite's thread commits five times a second: with one batch per commit, records would be
+ * dropped beyond 2,500 requests a second.
  */
 const WRITES_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 4, postgres: 2 };
 
-/** Started; `close` writes what waits. */
+/** Opens and starts the request log; `close` writes what waits. */
 export async function openRecords(
   { db, log: logDb, reader }: WorkerDbs,
   { settings, log, metrics, now, worker }: RecordsContext,

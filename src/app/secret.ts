@@ -1,4 +1,4 @@
-// The secret of the installation, which stored responses and provider keys are sealed with.
+// The secret of the installation. It seals stored responses and provider keys.
 
 import { randomBytes } from "node:crypto";
 import type { Settings } from "../config/settings.ts";
@@ -8,11 +8,11 @@ import { isSecretChanged, openSecret } from "../store/secret/secret.ts";
 
 export interface InstallationSecret {
   readonly bytes: Buffer;
-  /** False where it is lost with the process: nothing that must last is sealed with it. */
+  /** False if the secret is lost with the process. Then nothing that must last is sealed with it. */
   readonly isLasting: boolean;
 }
 
-/** A process that finds no secret serves all the same: responses that it stores last as long as it runs. */
+/** Opens the secret. Without one, stored responses last only as long as the process. */
 export async function secretOf(
   db: Db,
   settings: Pick<Settings, "secret" | "dataDir">,

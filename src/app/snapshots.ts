@@ -1,5 +1,5 @@
-// Snapshots of the configuration: what requests need of it, replaced as a whole when it changes. Requests that have begun
-// keep theirs, so a connection that the next snapshot does not use is closed only when they have ended.
+// Snapshots of the configuration. A change makes a new snapshot, and running requests keep theirs. So a connection that
+// the new snapshot does not use is closed only when the last of those requests has ended.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Settings } from "../config/settings.ts";
@@ -11,13 +11,13 @@ import { createRegistry, type Registry, type RegistryOptions } from "../provider
 import { createSpeeds, type SpeedSample } from "../providers/speeds.ts";
 import { watchedRows } from "./health.ts";
 
-/** The part of the settings that can change while the process runs. */
+/** Settings that can change while the process runs. */
 export type Changeable = Pick<Settings, "catalog" | "routing">;
 
 export interface Snapshots {
-  /** The services for a request that begins now. */
+  /** Services for a request that begins now. */
   current(): Services;
-  /** For requests that begin from now on. */
+  /** Publishes a configuration for all requests that begin from now on. */
   publish(settings: Changeable): void;
   close(): Promise<void>;
 }
@@ -47,9 +47,9 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
       return { catalog, routing, registry, speeds: createSpeeds(context.services.now, context.onSpeed) };
     }
     const changed = registry.changedFrom(previous.registry);
-    const [before, after] = [hostsByRoute(previous.catalog), hostsByRoute(catalog)];
-    const isSame = (route: string): boolean => {
-      const [old, next] = [before.get(route), after.get(route)];
+    const [before, after] = [hostsByKey(previous.catalog), hostsByKey(catalog)];
+    const isSame = (hostKey: string): boolean => {
+      const [old, next] = [before.get(hostKey), after.get(hostKey)];
       return old?.provider === next?.provider && old?.upstream === next?.upstream && !changed.has(next?.provider ?? "");
     };
     return { catalog, routing, registry, speeds: previous.speeds.keeping(isSame) };
@@ -78,6 +78,6 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
   };
 }
 
-export function hostsByRoute({ models }: Catalog): ReadonlyMap<string, HostedModel> {
-  return new Map([...models.values()].flatMap(({ hosts }) => hosts.map((host) => [host.route, host])));
+export function hostsByKey({ models }: Catalog): ReadonlyMap<string, HostedModel> {
+  return new Map([...models.values()].flatMap(({ hosts }) => hosts.map((host) => [host.hostKey, host])));
 }

@@ -1,5 +1,5 @@
-// Shares what each process sees of the hosts' speeds: between the workers of a gateway over their primary process, and
-// between gateways over the notifications of their PostgreSQL. Off the request's path, and nothing is lost with a sample.
+// Shares the host speeds that each process observes: between workers over the primary process, and between gateways over
+// PostgreSQL notifications. Runs off the request path, and a lost sample does no harm.
 
 import { hash, randomUUID } from "node:crypto";
 import type { Db } from "../core/db.ts";
@@ -8,13 +8,13 @@ import type { Services } from "../gateway/services.ts";
 import { createTeller } from "../gateway/sessions/keeper.ts";
 import type { SpeedSample } from "../providers/speeds.ts";
 import { SPEEDS_CHANNEL } from "../store/postgres/changes.ts";
-import { hostsByRoute } from "./snapshots.ts";
+import { hostsByKey } from "./snapshots.ts";
 import { HOST_SPEEDS, type WorkerSlot } from "./worker.ts";
 
 export interface SharedSpeeds {
   /** Sends a sample to the other processes within a second; undefined where there is no other. */
   readonly share: ((sample: SpeedSample) => void) | undefined;
-  /** Takes samples of another process, as that process sent them. */
+  /** Reads samples that another process sent. */
   receive(text: string): void;
 }
 
@@ -24,12 +24,18 @@ interface SpeedsContext {
   readonly log: Log;
 }
 
-/** Each sample with a hash of the address and the name that its route leads to; null for a route that is gone. */
+/** Samples as sent. `route` is the host key, by the name that earlier versions use too. */
 interface SpeedMessage {
   readonly from: string;
   /** Rises with each message of a process. */
   readonly number: number;
-  readonly samples: readonly (SpeedSample & { readonly lead: string | null })[];
+  readonly samples: readonly SentSample[];
+}
+
+interface SentSample extends Omit<SpeedSample, "hostKey"> {
+  readonly route: string;
+  /** Hash of the host's address and upstream name; null if the sender no longer has the host. */
+  readonly lead: string | null;
 }
 
 const EVERY_MS = 1_000;
@@ -38,13 +44,13 @@ const SAMPLES_MAX = 25;
 
 export function shareSpeeds(db: Pick<Db, "kind" | "query">, { worker, current, log }: SpeedsContext): SharedSpeeds {
   const from = randomUUID();
-  /** Newest message of each process. Workers on PostgreSQL get messages in both ways. */
+  /** Number of the newest message of each process. Workers on PostgreSQL get each message twice. */
   const received = new Map<string, number>([[from, Number.POSITIVE_INFINITY]]);
   let number = 0;
   const isAlone = worker === null && db.kind === "sqlite";
   const tell = createTeller<SpeedSample>((seen) => {
     const leadOf = leadsIn(current());
-    const samples = seen.slice(-SAMPLES_MAX).map((sample) => ({ ...rounded(sample), lead: leadOf(sample.route) }));
+    const samples = seen.slice(-SAMPLES_MAX).map((sample) => ({ ...rounded(sample), lead: leadOf(sample.hostKey) }));
     number += 1;
     const text = JSON.stringify({ from, number, samples } satisfies SpeedMessage);
     worker?.link.publish(HOST_SPEEDS, text);
@@ -60,24 +66,24 @@ export function shareSpeeds(db: Pick<Db, "kind" | "query">, { worker, current, l
     received.set(message.from, message.number);
     const services = current();
     const leadOf = leadsIn(services);
-    // A process with another configuration may call another host by the same name.
-    for (const { lead, ...sample } of message.samples)
-      if (lead !== null && lead === leadOf(sample.route)) services.speeds.learn(sample);
+    // Another configuration may give the same key to another host.
+    for (const { lead, route: hostKey, ...speed } of message.samples)
+      if (lead !== null && lead === leadOf(hostKey)) services.speeds.learn({ hostKey, ...speed });
   }
 
   return { share: isAlone ? undefined : tell, receive };
 }
 
-function rounded({ route, firstMs, headMs, tokensPerSecond }: SpeedSample): SpeedSample {
+function rounded({ hostKey, firstMs, headMs, tokensPerSecond }: SpeedSample): Omit<SentSample, "lead"> {
   const round = (value: number | null): number | null => (value === null ? null : Math.round(value));
-  return { route, firstMs: round(firstMs), headMs: round(headMs), tokensPerSecond: round(tokensPerSecond) };
+  return { route: hostKey, firstMs: round(firstMs), headMs: round(headMs), tokensPerSecond: round(tokensPerSecond) };
 }
 
-/** Behaviour 1.28: what is known of a host belongs to one provider, address and name there. */
-function leadsIn({ catalog }: Pick<Services, "catalog">): (route: string) => string | null {
-  const hosts = hostsByRoute(catalog);
-  return (route) => {
-    const host = hosts.get(route);
+/** Hashes the provider, address and upstream name that speeds belong to. Behaviour 1.28. */
+function leadsIn({ catalog }: Pick<Services, "catalog">): (hostKey: string) => string | null {
+  const hosts = hostsByKey(catalog);
+  return (hostKey) => {
+    const host = hosts.get(hostKey);
     if (host === undefined) return null;
     const lead = `${host.provider} ${catalog.providers.get(host.provider)?.baseUrl} ${host.upstream}`;
     return hash("sha256", lead, "base64url").slice(0, LEAD_CHARS);

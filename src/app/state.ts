@@ -1,4 +1,4 @@
-// Wiring of what later turns of a conversation read: stored responses, conversations and routing sessions.
+// Wiring of the memory of conversations: stored responses, conversations and routing sessions.
 
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
@@ -24,7 +24,7 @@ interface StateContext {
   readonly form: StoredForm;
   readonly settings: Pick<Settings, "responses">;
   readonly secret: Buffer;
-  /** The name of this run of this process. */
+  /** Name of this run of this process. */
   readonly owner: string;
   readonly log: Log;
   readonly now: () => number;
@@ -36,7 +36,7 @@ export interface OpenedState {
   close(): Promise<void>;
 }
 
-/** Started; responses of dead processes have failed. The ledger has forgotten those processes before. */
+/** Opens stored responses and fails those of dead processes. The ledger must have deleted those processes before. */
 export async function openState(
   db: Db,
   { form, settings, secret, owner, log, now, worker }: StateContext,
@@ -77,13 +77,13 @@ interface SessionsContext {
   readonly worker: WorkerSlot | null;
 }
 
-/** Turns are sent as JSON: every worker reads those of all others, and objects would cost five times as much. */
+/** Topic of turns, as JSON: every worker reads the turns of all others, and objects would cost five times as much. */
 const SESSION_TURNS = "session-turns";
 const MINUTE_MS = 60_000;
-/** Tool loops are remembered even where sessions are off. */
+/** Time for which tool loops are remembered even if sessions are off. */
 const LOOP_MINUTES = 60;
 
-/** Started; `close` writes what waits. */
+/** Starts to keep turns; `close` writes what waits. */
 export async function openSessions(
   db: Db,
   { settings, log, now, worker }: SessionsContext,

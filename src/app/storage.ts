@@ -1,5 +1,5 @@
-// The watch over the database: what its opening and its connections report, and its files. A file that was deleted under
-// the process is logged and shown in the metrics. The store itself refuses writes meanwhile.
+// Watches the database: reports of its opening and its connections, and its files. A file that was deleted under the
+// process is logged and shown in the metrics. Until it is back, the store refuses writes.
 
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
@@ -12,10 +12,10 @@ interface StorageContext {
   readonly metrics: Pick<Metrics, "databaseFilesLost">;
 }
 
-/** So many rows move in a moment. */
+/** Rows that move in a moment. */
 const ROWS_SHOWN = 10_000;
 
-/** For the process that owns the database. */
+/** Watches the database in the process that owns it. */
 export function watchedBy(log: Log) {
   return {
     exclusive: true,
@@ -36,7 +36,7 @@ export function watchedBy(log: Log) {
   };
 }
 
-/** Logged once when a file is lost, and once when all are back. */
+/** Logs once when a file is lost, and once when all are back. */
 export function watchStorage(
   dbs: readonly Pick<Db, "problems">[],
   { log, metrics }: StorageContext,
@@ -51,7 +51,7 @@ export function watchStorage(
       log.error({ event: "database.file_lost", problems }, "the database file is lost; nothing is written to it");
     if (wasLost && !isLost) log.info({ event: "database.file_found" }, "the database file is back");
   }
-  // A database that does not answer at all shows in readiness and with every request.
+  // Readiness and every request report a database that does not answer.
   const timer = setInterval(() => void look().catch(() => undefined), WATCH_MS).unref();
   return { close: () => clearInterval(timer) };
 }

@@ -1,5 +1,4 @@
-// Wiring of traces, where an endpoint for them is configured. The exporter is loaded
-// then and only then.
+// Wiring of traces. Loads the exporter only if an endpoint is configured.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Settings } from "../config/settings.ts";
@@ -30,7 +29,7 @@ export async function openTraces(settings: Settings, context: TracesContext): Pr
   });
 }
 
-/** Models that are no longer in the catalogue are known by their id only. */
+/** Names a model. Without an entry in the catalogue, only its id is known. */
 function destinationsOf(current: () => Catalog): Destinations {
   let [catalog, known] = [current(), new Map<string, Destination>()];
   return (id, provider) => {

@@ -1,5 +1,5 @@
-// A worker process seen from inside: its place among the others, and what it shares with them through the primary
-// process. One that has no such place is the whole gateway.
+// A worker process seen from inside: its slot, and what it shares with other workers through the primary process. A
+// process without a slot is the whole gateway.
 
 import type { Settings } from "../config/settings.ts";
 import { type Db, sqlitePathOf } from "../core/db.ts";
@@ -17,47 +17,47 @@ import { channelOver, type ForwardedAnswer } from "../store/sqlite/thread.ts";
 import { type MetricReadings, type Metrics, sumMetrics } from "../telemetry/metrics.ts";
 import type { Tail } from "../telemetry/tail.ts";
 
-/** Services of the primary process for each worker. */
+/** Services that the primary process offers to each worker. */
 export const WORKER_SERVICES = {
   /** Calls of the SQLite connections. */
   writer: "writer",
   log: "log",
   reader: "reader",
   windows: "windows",
-  /** The name under which a worker keeps holds, so that they can be released when it dies. */
+  /** Name under which a worker keeps holds. When the worker dies, its holds are released. */
   owner: "owner",
-  /** The metrics of all other processes. */
+  /** Metrics of all other processes. */
   metrics: "metrics",
-  /** The number of workers that answer no more. */
+  /** Number of workers whose sign of life is overdue. */
   silent: "silent",
   /** Events of configuration versions, which the primary process logs. */
   versionEvents: "version-news",
 } as const;
 
-/** Topic: keys or profiles have changed. */
+/** Topic of changed keys or profiles. */
 export const ACCESS_CHANGED = "access-changed";
-/** Topic: memory of the primary process. */
+/** Topic of the primary process's memory. */
 const PRIMARY_BYTES = "primary-bytes";
-/** Topic: response times of hosts. */
+/** Topic of host speeds. */
 export const HOST_SPEEDS = "host-speeds";
 const REQUESTS_WRITTEN = "requests-written";
 const LOG_WATCHED = "log-watched";
 
 export interface WorkerSlot {
   readonly link: WorkerLink;
-  /** 0 for the one with the duties that only one needs to do. */
+  /** 0 for the worker that also does the duties of the gateway. */
   readonly index: number;
   readonly count: number;
-  /** True for the first worker of the gateway, which prepares what a first start needs. */
+  /** True for the first worker of a start, which prepares a new installation. */
   readonly isFirstStart: boolean;
 }
 
-/** Tells whether this process does the work that one of all workers must do: audits and deletions. */
+/** Tells whether this process does the work that only one worker does: audits and deletions. */
 export function hasDuties(worker: WorkerSlot | null): boolean {
   return worker === null || worker.index === 0;
 }
 
-/** Each worker gets its part of the memory for bodies, so that all together keep to what the machine can take. */
+/** Gives each worker its share of the memory for bodies, so that all together stay within the machine's memory. */
 export function shareOf(settings: Settings, { count }: WorkerSlot): Settings {
   const { bodyBytes } = settings.limits;
   const part = bodyBytes === null ? defaultBodyBytes(count) : Math.ceil(bodyBytes / count);
@@ -74,7 +74,7 @@ export function openGauges(worker: WorkerSlot | null): Gauges {
   return createGauges({ processes: worker.count, commonBytes: () => primaryBytes });
 }
 
-/** In the primary process: tells the workers until it is called off. */
+/** Tells workers the memory of the primary process, until it is stopped. */
 export function announceMemory(links: () => readonly Pick<WorkerLink, "publish">[]): () => void {
   const timer = setInterval(() => {
     const bytes = residentBytes();
@@ -83,7 +83,7 @@ export function announceMemory(links: () => readonly Pick<WorkerLink, "publish">
   return () => clearInterval(timer);
 }
 
-/** The primary counts smaller limits for all workers: with fewer slots for each, chance would refuse too many. */
+/** The primary counts limits with fewer slots per worker, because workers would refuse too many requests by chance. */
 const PART_MIN = 64;
 
 export function openSemaphores(limits: Settings["limits"], worker: WorkerSlot | null): ClientSemaphores {
@@ -91,7 +91,7 @@ export function openSemaphores(limits: Settings["limits"], worker: WorkerSlot | 
     if (worker === null) return createSemaphore(limit);
     const { link, index, count } = worker;
     if (limit < PART_MIN * count) return semaphoreOver(link, scope, limit);
-    // The parts of all workers are the limit.
+    // The shares of all workers add up to the limit.
     return createSemaphore(limit, Math.floor(limit / count) + Number(index < limit % count));
   };
   return {
@@ -106,11 +106,11 @@ export interface WorkerDbs {
   readonly db: Db;
   /** Writes the request log. */
   readonly log: Db;
-  /** Reads both, for pages and audits over many rows. */
+  /** Reads the database and the log, for pages and audits over many rows. */
   readonly reader: Db;
 }
 
-/** The connections of one process to PostgreSQL, shared out. Two write the log of a busy worker, and one is left for the rest. */
+/** PostgreSQL connections of a gateway, divided among workers. A worker needs three: two write its log. */
 const POOL_MAX = 16;
 const POOL_MIN = 3;
 
@@ -137,10 +137,10 @@ export async function openWorkerDbs(
   return { db, log: over(WORKER_SERVICES.log, log), reader: over(WORKER_SERVICES.reader, log) };
 }
 
-/** Pages over a long log and audits take their time; more than this nobody waits for. */
+/** Longest time for pages over a long log, and for audits. */
 const QUERY_MS = 120_000;
 
-/** The windows that all workers count in. */
+/** Opens the rate-limit windows that all workers share. */
 export function windowsOver(link: WorkerLink): CallWindows {
   return {
     take: (requests) => link.call(WORKER_SERVICES.windows, requests) as Promise<readonly Taken[]>,
@@ -148,7 +148,7 @@ export function windowsOver(link: WorkerLink): CallWindows {
   };
 }
 
-/** Shows the metrics of all processes of the gateway, and this one's to any other that is asked. */
+/** Collects the metrics of all processes of the gateway, and gives those of this process to the others. */
 export function shareMetrics(metrics: Metrics, worker: WorkerSlot | null): Metrics {
   if (worker === null) return metrics;
   worker.link.serve(WORKER_SERVICES.metrics, metrics.readings);
@@ -161,7 +161,7 @@ export function shareMetrics(metrics: Metrics, worker: WorkerSlot | null): Metri
   };
 }
 
-/** Optional: this worker serves, and so does the one that takes the place of a worker that hangs. */
+/** An optional check: this worker serves, and a hung worker will be replaced. */
 export async function workersCheck({ link, count }: WorkerSlot): Promise<ReadyCheck> {
   const problem = await link.call(WORKER_SERVICES.silent, null, SILENT_MS_MAX).then(
     (silent) => (silent === 0 ? null : `${silent} of ${count} do not answer and are replaced after 30 s`),
@@ -170,10 +170,10 @@ export async function workersCheck({ link, count }: WorkerSlot): Promise<ReadyCh
   return { name: "workers", problem, isOptional: true };
 }
 
-/** Probes give up soon. */
+/** Short, because probes give up soon. */
 const SILENT_MS_MAX = 2_000;
 
-/** The live log shows requests of all workers. They send them only while somebody watches. */
+/** Shows requests of all workers in the live log. Workers send requests only while somebody watches. */
 export function shareTail(tail: Tail, worker: WorkerSlot | null): Tail {
   if (worker === null) return tail;
   const { link } = worker;
@@ -212,11 +212,11 @@ export function shareTail(tail: Tail, worker: WorkerSlot | null): Tail {
   };
 }
 
-/** Said again while it is true, so that a new worker learns of it and a dead one is forgotten. */
+/** Repeated while somebody watches, so that new workers hear of the watcher and dead watchers expire. */
 const ANNOUNCE_MS = 1_000;
 const WATCHED_MS = 3 * ANNOUNCE_MS;
 
-/** Prompts and responses are no part of the live log. */
+/** Removes prompts and responses, which the live log does not show. */
 function withoutPreview({ accountId, summary }: WrittenRecord): WrittenRecord {
   return { accountId, summary: { ...summary, preview: null } };
 }

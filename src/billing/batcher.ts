@@ -1,18 +1,18 @@
-// The batcher: operations that arrive while a commit is under way are committed together. One bad operation does not spoil
-// the others: a batch that fails although the store is there is retried in halves, until the bad one is alone.
-// A store that hangs counts as away: waiting requests are rejected, and nothing is added to what it has not answered.
+// The batcher: commits operations together that arrive while a commit is running. If the store rejects a batch, the batch
+// is retried in halves, so one bad operation does not fail the others. A store that hangs counts as away: waiting
+// operations are rejected, and new ones are not sent.
 
 import type { LedgerOp, LedgerOutcome } from "../core/ledger.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
 
-/** Operations under way at once. A transaction takes its part of them, so that its first request does not wait for long. */
+/** Operations in all running commits. Each commit takes its part, so that its first request does not wait for long. */
 const UNDER_WAY_MAX = 384;
-/** Operations that are worth one more commit beside each that is under way. Fewer wait for one to end. */
+/** Waiting operations that justify one more commit beside each running one. Fewer wait until a commit ends. */
 const BATCH_MIN = 16;
-/** Far above any commit that works, below the time clients wait. */
+/** Longer than any commit that succeeds, shorter than clients wait. */
 const COMMIT_TIMEOUT_MS = 10_000;
 
-/** An operation and who waits for its outcome. */
+/** An operation and the caller that waits for its outcome. */
 interface QueuedOp {
   readonly op: LedgerOp;
   readonly resolve: (outcome: LedgerOutcome) => void;
@@ -20,17 +20,17 @@ interface QueuedOp {
 }
 
 export interface Batcher {
-  /** Rejects with StoreUnavailable where the store is away or hangs. The outcome is unknown then, unless it was never sent. */
+  /** Rejects with StoreUnavailable if the store is away or hangs. The operation may be committed, unless `isUnsent`. */
   submit(op: LedgerOp): Promise<LedgerOutcome>;
-  /** Resolves when nothing is queued or under way. */
+  /** Resolves when no operation is queued or running. */
   idle(): Promise<void>;
 }
 
 export interface BatcherOptions {
   readonly commit: (ops: readonly LedgerOp[]) => Promise<readonly LedgerOutcome[]>;
-  /** Commits that may be under way: while one is written, the next is prepared. */
+  /** Commits that run at once: while the store writes one, the next is prepared. */
   readonly atOnceMax: number;
-  /** Hears of each batch that the store could not commit. */
+  /** Called for each batch that the store could not commit. */
   readonly onUnavailable?: (() => void) | undefined;
 }
 
@@ -46,8 +46,8 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
     if (isScheduled || waiting.length === 0 || running.size >= atOnceMax) return;
     if (waiting.length < Math.min(BATCH_MIN * running.size, batchMax)) return;
     isScheduled = true;
-    // Lets everything that arrives in this turn of the event loop and in the next one join the batch. An idle loop goes on
-    // at once. A busy one makes fewer commits: about a tenth less CPU a request (16 November 2026).
+    // Operations of this turn of the event loop and of the next one join the batch. An idle loop is not delayed. A busy
+    // one makes fewer commits: about a tenth less CPU per request (16 November 2026).
     setImmediate(setImmediate, () => {
       isScheduled = false;
       const batch = waiting.splice(0, batchMax);
@@ -67,7 +67,7 @@ export function createBatcher({ commit, atOnceMax, onUnavailable = () => undefin
     hanging = null;
   }
 
-  /** Rejects all operations. Those that were sent may still be committed; the others are dropped. */
+  /** Rejects all operations. The store may still commit those of the batch; the waiting ones are dropped. */
   function giveUp(batch: readonly QueuedOp[]): void {
     const cause = new Error(`the store has not answered for ${COMMIT_TIMEOUT_MS} ms`);
     hanging = new StoreUnavailable(cause, { isUnsent: true });
@@ -119,7 +119,7 @@ function createRunner({ commit, onUnavailable }: Pick<BatcherOptions, "commit"> 
 }
 
 interface BatchPosition {
-  /** Resolves when the batches before it have ended. */
+  /** Resolves when all earlier batches have ended. */
   readonly before: Promise<void>;
   end(): void;
 }

@@ -8,30 +8,30 @@ import type { Ledger } from "./ledger.ts";
 
 export interface Credits {
   topUp(movement: Movement): Promise<Transaction>;
-  /** Either sign; taking away more than is available is refused. */
+  /** May be negative. Removing more than is available is refused. */
   adjust(movement: Movement): Promise<Transaction>;
   balance(accountId: string): Promise<Wallet>;
   readonly list: LedgerList["list"];
   readonly months: LedgerList["months"];
 }
 
-/** A top-up or correction as it was asked for. */
+/** A requested top-up or correction. */
 export interface Movement {
   readonly accountId: string;
   readonly amountUsd: string;
   readonly note: string | null;
-  /** Person who moves the money, in words; null for the gateway itself. */
+  /** Name of the person who moves the money; null for the gateway itself. */
   readonly actor: string | null;
   /** The same key twice moves money once. */
   readonly idempotencyKey: string | null;
 }
 
-/** On the credit that a first start gives. */
+/** Note of the starter credit. */
 export const STARTER_NOTE = "starter credit";
 
 /**
- * Lets the first request through, and caps what it may spend. Given to a wallet that never had an entry, so a start that
- * was killed before this is completed by the next one.
+ * Lets the first requests through and caps their cost. Only a wallet without any entry gets this credit, so a start that
+ * was killed earlier is completed by the next one.
  */
 export async function giveStarterCredit(credits: Credits, accountId: string, usd: number): Promise<void> {
   if (usd === 0 || (await credits.balance(accountId)).sequence > 0) return;
@@ -42,7 +42,7 @@ export async function giveStarterCredit(credits: Credits, accountId: string, usd
 /** The decimals of a dollar that the ledger counts. */
 const LEDGER_DIGITS = 9;
 
-/** A million dollars: far above any use, so that a slip of the keyboard is caught. */
+/** A million dollars: more than anybody means, so a typo is caught. */
 export const TOP_UP_MAX = 1_000_000n * 1_000_000_000n;
 
 export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list, months }: LedgerList): Credits {
@@ -66,7 +66,7 @@ export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list, 
   };
 }
 
-/** Hashed with the account, so that a key of one account cannot hit a movement of another. */
+/** Hashes the key with the account, so that accounts may use the same idempotency key. */
 function movementId(kind: string, { accountId, idempotencyKey }: Movement): string {
   if (idempotencyKey === null) return `${kind}:${randomBytes(12).toString("hex")}`;
   return `${kind}:${createHash("sha256").update(`${accountId}\n${idempotencyKey}`).digest("hex").slice(0, 32)}`;

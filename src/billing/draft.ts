@@ -1,5 +1,5 @@
-// The state of a batch while it is being posted: what was read, overlaid with what has changed so far. Every write asserts
-// the invariants of the ledger, so that no bug above can store a wallet below zero.
+// The state of a batch while it is posted: the rows that were read, and the changes so far. Every write asserts the
+// invariants of the ledger, so that no bug elsewhere can store a negative wallet.
 
 import { hash } from "node:crypto";
 import type {
@@ -24,7 +24,7 @@ export const BALANCE_MAX = 1_000_000_000n * 1_000_000_000n;
 
 type NewTransaction = Omit<Transaction, "sequence" | "balanceAfter" | "hash">;
 
-/** Not shared between batches: one batch makes one draft and reads its changes once. */
+/** The draft of one batch. Its changes are read once. */
 export class Draft {
   readonly #state: LedgerState;
   readonly #wallets = new Map<string, Wallet>();
@@ -72,7 +72,7 @@ export class Draft {
     this.#newHolds.set(hold.id, hold);
   }
 
-  /** Ends a hold. One that was taken in the same batch is written once, in its last state; one of a lease never. */
+  /** Ends a hold. A hold of the same batch is written once, in its last state, and a hold of a lease never. */
   resolveHold(hold: Hold, state: HoldState): void {
     const { id, accountId, keyId, amount, isLimited, isMetered, owner } = hold;
     const ended: Hold =
@@ -97,7 +97,7 @@ export class Draft {
     return this.#leases.get(name) ?? this.#state.leases.get(name);
   }
 
-  /** Sets a lease to this amount and takes the difference from the wallet, or gives it back. */
+  /** Sets the amount of a lease, and moves the difference from or to the wallet. */
   putLease(lease: CreditLease): void {
     assert(lease.amount >= 0n, "a lease cannot be negative");
     const change = lease.amount - (this.lease(lease)?.amount ?? 0n);
@@ -106,18 +106,18 @@ export class Draft {
     this.#leases.set(leaseKey(lease), lease);
   }
 
-  /** Every process hears of it with its next operation on the wallet, as what it remembers of it no longer fits. */
+  /** Recalls all leases: each process notices with its next operation, because its copy of the wallet is out of date. */
   beginEpoch(accountId: string): void {
     const wallet = this.wallet(accountId);
     this.putWallet({ ...wallet, epoch: wallet.epoch + 1 });
   }
 
-  /** A top-up or adjustment that was booked before under this id. */
+  /** The top-up or adjustment that is booked under this id. */
   move(id: string): Transaction | undefined {
     return this.#transactions.get(id) ?? this.#state.moves.get(id);
   }
 
-  /** Puts the transaction at the end of its wallet's chain and posts its wallet entry. A charge comes with what it was for. */
+  /** Appends the transaction to the chain of its wallet and posts its wallet entry. */
   addTransaction(added: NewTransaction, charge: Charge | null = null): Transaction {
     const { id, kind, accountId, entries, holdId, note, actor } = added;
     let sum = 0n;
@@ -141,7 +141,7 @@ export class Draft {
     this.#answers.push({ ...answer, holdId, owner: owner ?? null });
   }
 
-  /** Everything the store has to write, in one transaction. */
+  /** All rows that the store writes, in one transaction. */
   changes(): LedgerChanges {
     return {
       wallets: [...this.#wallets.values()],
@@ -156,7 +156,7 @@ export class Draft {
   }
 }
 
-/** Each transaction's hash includes the one before it and its charge, so a changed row breaks the chain of its wallet. */
+/** Hashes a transaction with its charge and the previous hash, so a changed row breaks the chain of the wallet. */
 export function transactionHash(
   transaction: Omit<Transaction, "hash">,
   charge: Charge | null,
@@ -172,7 +172,7 @@ export function transactionHash(
   return hash("sha256", JSON.stringify(fields));
 }
 
-/** Zero where the book has no entry. */
+/** Returns zero if the book has no entry. */
 export function amountIn(entries: readonly LedgerEntry[], wantedBook: LedgerBook): bigint {
   for (const { book, amount } of entries) if (book === wantedBook) return amount;
   return 0n;
@@ -209,7 +209,7 @@ function pushCharge(fields: HashedField[], { keyId, usage, charge, paid, absorbe
   );
 }
 
-/** Neither on hold nor leased. */
+/** Credit that is neither on hold nor leased. */
 export function availableIn({ posted, held, leased }: Wallet): bigint {
   return posted - held - leased;
 }

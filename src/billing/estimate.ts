@@ -1,5 +1,5 @@
-// The upper bound of a request's cost, before it is sent: what its hold must cover. Text is counted at two bytes a token,
-// which no tokenizer in use exceeds for real text; pictures at a flat worst case, other files by size.
+// The upper bound of a request's cost, which its hold must cover. Text counts as one token for every two bytes, which no
+// tokenizer in use exceeds for real text. Pictures count as a flat worst case, other files by size.
 
 import { type ChatRequest, type ContentPart, partsOf } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
@@ -14,29 +14,29 @@ const EMBEDDED_BYTES_PER_TOKEN = 8;
 const OVERHEAD_TOKENS = 32;
 /** A document of many hundred pages behind one URL. */
 const ATTACHMENT_TOKENS_POSSIBLE = 500_000;
-/** Hosts put words of their own before a prompt, above all where tools are offered. */
+/** Tokens that hosts may put before a prompt, above all when it offers tools. */
 const PREAMBLE_TOKENS_POSSIBLE = 4_000;
-/** A response with fewer tokens is of no use. */
+/** Tokens of the shortest useful response. */
 const OUTPUT_TOKENS_MIN = 16;
 
 export interface Quote {
   readonly model: HostedModel;
   readonly inputTokens: number;
-  /** Per choice. */
+  /** Output tokens of one choice. */
   readonly outputTokens: number;
   readonly amount: NanoUsd;
 }
 
 export interface QuoteInput {
-  /** At every host where they may be tried. */
+  /** Models of the chain, each at every host that may be tried. */
   readonly models: readonly HostedModel[];
   readonly chat: ChatRequest;
   readonly bodyBytes: number;
-  /** True if each of many inputs may fill the context window, so that the window bounds nothing. */
+  /** True if the request has many inputs: each may fill the context window, so the window is no bound. */
   readonly isBatch?: boolean;
-  /** True if the prompt may go into a cache for an hour, which costs more than the usual write. */
+  /** True if the prompt may be cached for an hour, which costs more than a usual cache write. */
   readonly mayCacheLong?: boolean;
-  /** Output tokens that are assumed when the client gave no cap. */
+  /** Output tokens to assume if the client gave no cap. */
   readonly expectedOutputTokens: number;
   readonly markupPpm: number;
 }
@@ -52,7 +52,7 @@ export function quoteChain(input: QuoteInput): readonly Quote[] {
   });
 }
 
-/** The amounts a hold may have, best first: each covers the chain without the models that are dearer. */
+/** Lists possible amounts of the hold, largest first. Each covers the models that cost at most as much. */
 export function holdAmounts(quotes: readonly Quote[]): readonly NanoUsd[] {
   const amounts: NanoUsd[] = [];
   for (const { amount } of quotes) {
@@ -63,7 +63,7 @@ export function holdAmounts(quotes: readonly Quote[]): readonly NanoUsd[] {
   return amounts;
 }
 
-/** The least that would buy a useful response from any model, when the client left the length open. */
+/** Computes the lowest amount that buys a useful response from some model; null if the client set the length. */
 export function leastUseful(quotes: readonly Quote[], input: QuoteInput): NanoUsd | null {
   if (input.chat.maxOutputTokens !== null) return null;
   const amounts = quotes.map(({ model, inputTokens }) =>
@@ -72,7 +72,7 @@ export function leastUseful(quotes: readonly Quote[], input: QuoteInput): NanoUs
   return amounts.reduce((least, amount) => (amount < least ? amount : least));
 }
 
-/** The output cap per choice that an amount covers on a model; null when it does not even cover the least. */
+/** Finds the largest output cap per choice that the amount covers; null if it covers no useful response. */
 export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd, input: QuoteInput): number | null {
   let low = Math.min(OUTPUT_TOKENS_MIN, model.maxOutput);
   let high = model.maxOutput;
@@ -86,7 +86,7 @@ export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd,
   return low;
 }
 
-/** Bounds the prompt tokens that a provider may report: more than one per byte, plus a long document per part, cannot be true. */
+/** Bounds the prompt tokens that a provider can report truthfully: one per byte, and a long document per attachment. */
 export function inputTokensPossible(chat: ChatRequest, bodyBytes: number): number {
   return bodyBytes + attachmentsIn(chat).length * ATTACHMENT_TOKENS_POSSIBLE + PREAMBLE_TOKENS_POSSIBLE;
 }
@@ -115,7 +115,7 @@ function quote(
   { chat, markupPpm, mayCacheLong = false }: QuoteInput,
 ): NanoUsd {
   const price = model.price as Price;
-  // The dearest bucket is what the input can cost at most; as a rule that is a cache write.
+  // All input is priced as the dearest bucket, usually a cache write.
   const writePrice = mayCacheLong ? longCacheWritePrice(price) : cacheWritePrice(price);
   const input = Math.max(price.input, price.cacheRead ?? 0, writePrice);
   const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output: outputTokens * chat.choiceCount };
@@ -134,7 +134,7 @@ const PICTURE = /image/;
 const MEDIA = /image|audio|video|file|document/;
 const TEXT = /^(data:)?text\b/;
 
-/** A document that is plain text costs what text costs, and so does whatever is not known to be anything else. */
+/** True for plain text, and for data of unknown type: both cost as much as text. */
 function isReadAsText(part: ContentPart): boolean {
   return !MEDIA.test(part.type) || (!PICTURE.test(part.type) && embeddedStrings(part).some((text) => TEXT.test(text)));
 }

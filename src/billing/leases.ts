@@ -1,29 +1,29 @@
-// Leases: credit that this process has set aside in the store and reserves from in memory, so that no request waits for a
-// disk before its provider is called. Only wallets with plenty of credit are leased from, and unused leases go back.
+// Leases: credit that this process has set aside in the store. Holds are taken from a lease in memory, so no request waits
+// for a disk before its provider is called. Only wallets with plenty of credit are leased from; unused leases are returned.
 
 import type { HoldOp, LeaseOutcome, LedgerOp, LedgerOutcome, ReservedHold, SettleOutcome } from "../core/ledger.ts";
 import type { NanoUsd } from "../core/money.ts";
 
 export interface LeasesOptions {
   readonly owner: string;
-  /** Rejects when the store is away, after a call of `doubt`. */
+  /** Rejects if the store is away. `doubt` was called before that. */
   readonly submit: (op: LedgerOp) => Promise<LedgerOutcome>;
-  /** Reads the epochs of all wallets that this process leases from. One read for all, so idle leases cost no commits. */
+  /** Reads the epochs of all wallets that this process leases from, so that idle leases cost no commits. */
   readonly epochs: () => Promise<ReadonlyMap<string, number>>;
-  /** True while the store is known to take no writes. */
+  /** True while the store accepts no writes. */
   readonly isStoreFailing: () => boolean;
-  /** Time after its last sign of life for which this process counts as alive. */
+  /** Time for which this process counts as alive after its last beat. */
   readonly trustMs: number;
   readonly clock: () => number;
 }
 
-/** Requests that a lease must cover to be worth asking for. */
+/** Requests that a lease must cover to be worth a commit. */
 const REQUESTS_MIN = 4n;
-/** Idle time after which a lease goes back. An answer may take many seconds, and the next request follows it. */
+/** Idle time after which a lease is returned. An answer may take many seconds, and the next request follows it. */
 const IDLE_MS = 30_000;
-/** Time without news after which the store is asked whether a lease must go back. */
+/** Age of the known epoch after which the store is asked for the current one. */
 const HEAR_MS = 500;
-/** Pauses between two requests for a lease: after a full share, and after a wallet had too little. */
+/** Pauses before the next request for a lease: after a full share, and after the wallet had too little. */
 const FILLED_MS = 100;
 const SCARCE_MS = 1_000;
 /** Pause after a lease was recalled. */
@@ -31,22 +31,22 @@ const RECALLED_MS = 2_000;
 
 const NO_EPOCHS: ReadonlyMap<string, number> = new Map();
 
-/** The lease of one account, and the part in use. */
+/** The lease of one account, and its part that is in use. */
 interface LeasedAccount {
   readonly id: string;
-  /** The lease as the store has it. */
+  /** Amount in the store. */
   amount: NanoUsd;
-  /** The part that open requests have reserved. */
+  /** Amount that open requests have reserved. */
   reserved: NanoUsd;
-  /** The lease when it was last filled up. */
+  /** Amount when the lease was last filled up. */
   filledTo: NanoUsd;
-  /** The wallet's epoch: a new one recalls all leases. Null before the first lease. */
+  /** Epoch of the wallet. A new epoch recalls all leases. Null before the first lease. */
   epoch: number | null;
   usedAtMs: number;
   heardAtMs: number;
-  /** Earliest time of the next request for a lease. */
+  /** Earliest time to ask for a lease again. */
   askAfterMs: number;
-  /** False when `amount` may be wrong. The lease is returned then, and nothing is reserved until that is done. */
+  /** False if `amount` may be wrong. Nothing is reserved until the lease was returned. */
   isSure: boolean;
   asking: Promise<void> | null;
   returning: Promise<void> | null;
@@ -58,9 +58,9 @@ export class Leases {
   readonly #options: LeasesOptions;
   readonly #accounts = new Map<string, LeasedAccount>();
   readonly #holds = new Map<string, OwnHold>();
-  /** Metered accounts that the store has a wallet for: there the balance limits nothing. */
+  /** Metered accounts with a wallet in the store. Their balance limits nothing. */
   readonly #metered = new Set<string>();
-  /** Time at which the last stored sign of life was sent. */
+  /** Time at which the last stored beat was sent. */
   #aliveAtMs: number | null = null;
   #isClosed = false;
   #isListening = false;
@@ -69,7 +69,7 @@ export class Leases {
     this.#options = options;
   }
 
-  /** Reserves from the lease. Null if the store has to be asked. */
+  /** Reserves from the lease. Returns null if the store has to take the hold. */
   take(op: Omit<HoldOp, "kind">): NanoUsd | null {
     const [amount = 0n] = op.amounts;
     if (op.spendLimit !== null || !this.#mayReserve()) return null;
@@ -83,12 +83,12 @@ export class Leases {
     return this.#reserve(op, amount);
   }
 
-  /** The hold as its settlement must carry it; undefined if it was not taken here. */
+  /** Returns a hold that was taken here, as its settlement must carry it; undefined for other holds. */
   reserved(holdId: string): ReservedHold | undefined {
     return this.#holds.get(holdId);
   }
 
-  /** Forgets a hold that was taken here. True when the store cannot know of it. */
+  /** Forgets a hold that was taken here. Returns true if the store cannot know the hold. */
   release(holdId: string): boolean {
     const hold = this.#holds.get(holdId);
     if (hold === undefined) return false;
@@ -109,7 +109,7 @@ export class Leases {
     return account.amount - account.reserved;
   }
 
-  /** Learns of every operation that the store has committed, in that order. */
+  /** Called for every committed operation, in the order of the commits. */
   committed(op: LedgerOp, outcome: LedgerOutcome): void {
     if (op.kind === "settle") this.#settled(op.holdId, outcome as SettleOutcome);
     if (op.kind === "hold" && op.isMetered && outcome.state === "held") this.#metered.add(op.accountId);
@@ -122,19 +122,19 @@ export class Leases {
     account.isSure = true;
   }
 
-  /** Notes a sign of life that was stored. After a long gap, other processes may have ended the leases. */
+  /** Notes a stored beat. After a long gap, other processes may have ended the leases. */
   alive(sentAtMs: number): void {
     if (this.#isSilentAt(sentAtMs)) this.doubt();
     this.#aliveAtMs = sentAtMs;
   }
 
-  /** Distrusts all leases. Nothing is reserved from a lease until it was returned. */
+  /** Distrusts all leases: each must be returned before anything is reserved again. */
   doubt(): void {
     this.#metered.clear();
     for (const account of this.#accounts.values()) account.isSure = false;
   }
 
-  /** Returns the lease of an account. Its reservations become holds of the store. Never rejects. */
+  /** Returns the lease of an account. Its reservations become holds in the store. Never rejects. */
   giveBack(accountId: string): Promise<void> {
     const account = this.#account(accountId);
     account.returning ??= this.#return(account).finally(() => {
@@ -149,7 +149,7 @@ export class Leases {
     return this.giveBack(accountId);
   }
 
-  /** Returns idle leases, and asks whether others must go back. */
+  /** Returns idle leases, and checks whether the others were recalled. */
   async tidy(): Promise<void> {
     if (this.#options.isStoreFailing()) return;
     const nowMs = this.#options.clock();
@@ -194,7 +194,7 @@ export class Leases {
     return amount;
   }
 
-  /** Asks for a lease in the background. Requests that come meanwhile ask the store themselves. */
+  /** Asks for a lease in the background. Until it comes, requests take their holds from the store. */
   #ask(account: LeasedAccount, atLeast: NanoUsd): void {
     const { submit, owner, clock } = this.#options;
     if (account.asking !== null || account.returning !== null || !account.isSure) return;
@@ -218,7 +218,7 @@ export class Leases {
     this.#isListening = false;
     for (const account of accounts) {
       const epoch = epochs.get(account.id);
-      // A lease that was asked for meanwhile has newer news.
+      // A lease request that started meanwhile brings a newer epoch.
       if (account.asking !== null || account.returning !== null || account.amount === 0n) continue;
       if (epoch === undefined) account.isSure = false;
       else if (account.epoch !== null && epoch <= account.epoch) account.heardAtMs = this.#options.clock();
@@ -233,7 +233,7 @@ export class Leases {
     await account.asking;
     const { submit, owner } = this.#options;
     const holds = [...this.#holds.values()].filter((hold) => hold.accountId === account.id && !hold.isMetered);
-    // From now on they may be in the store, even if its answer is lost.
+    // The store may know these holds from now on, even if its answer is lost.
     for (const hold of holds) this.#holds.set(hold.id, { ...hold, isFresh: false });
     await submit({ kind: "return", owner, accountId: account.id, holds, isExpiry: false }).catch(() => {
       account.isSure = false;
@@ -259,7 +259,7 @@ export class Leases {
     if (hold.isMetered) return;
     const account = this.#account(hold.accountId);
     const lease = outcome.state === "settled" ? outcome.lease : undefined;
-    // An earlier attempt was booked, and its answer was lost.
+    // An earlier attempt was booked, but its answer was lost.
     if (lease === undefined) {
       account.isSure = false;
       return;
@@ -268,7 +268,7 @@ export class Leases {
     account.heardAtMs = this.#options.clock();
     const isWanted = account.epoch !== lease.epoch;
     account.epoch = lease.epoch;
-    // The rest of the wallet is small, so other requests will need the lease.
+    // The wallet is nearly empty, so other processes will need the lease.
     if (isWanted || lease.available < account.amount) void this.recall(account.id);
   }
 

@@ -1,6 +1,6 @@
-// The ledger as a service. Operations that wait are committed together (one fsync for many requests). Holds come from a
-// lease where there is one, and from the store otherwise. What could not be settled because the store was away goes to
-// the outbox and is retried until it is done. It is never a refund.
+// The ledger as a service. Waiting operations are committed together (one fsync for many requests). Holds come from a
+// lease if there is one, otherwise from the store. A settlement that the store cannot take goes to the outbox and is
+// retried until it is booked. It is never refunded.
 
 import { setTimeout as delay } from "node:timers/promises";
 import type {
@@ -26,55 +26,55 @@ import { post } from "./post.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 
 export interface Ledger {
-  /** Takes a hold. Rejects with StoreUnavailable when the store is away; then nothing stays on hold. */
+  /** Takes a hold. Rejects with StoreUnavailable if the store is away; nothing stays on hold then. */
   hold(op: Omit<HoldOp, "kind">): Promise<HoldOutcome>;
-  /** Never rejects: what cannot be booked now is `deferred`, and done later. */
+  /** Books a charge. Never rejects: a `deferred` settlement is booked later. */
   settle(op: Omit<SettleOp, "kind">): Promise<SettleOutcome | { readonly state: "deferred" }>;
-  /** Releases a hold. Never rejects; it is retried until it is done. */
+  /** Releases a hold. Never rejects: a failed release is retried until it succeeds. */
   release(hold: { readonly holdId: string; readonly accountId: string }): Promise<void>;
   move(op: Omit<MoveOp, "kind">): Promise<MoveOutcome>;
   balance(accountId: string): Promise<Wallet>;
-  /** Credit that can be reserved for the account without asking the store. */
+  /** Credit that can be reserved for the account in memory. */
   leased(accountId: string): NanoUsd;
-  /** Settles what the outbox kept and releases what dead processes left. */
+  /** Books settlements of the outbox and releases holds of dead processes. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface LedgerOptions {
   readonly store: LedgerStore;
-  /** The name of this process, as the store has it. */
+  /** Name of this process in the store. */
   readonly owner: string;
   readonly outbox: Outbox;
   readonly log: Log;
-  /** Silence after which the holds of another process are released. 0 if no other process can be alive. */
+  /** Time without a beat after which a process is dead and its holds are released. 0 if no other process can be alive. */
   readonly ownerSilentMs: number;
-  /** Hears of each settlement that has to wait. */
+  /** Called for each settlement that goes to the outbox. */
   readonly onDeferred?: () => void;
-  /** Hears of each failed write of the store. */
+  /** Called for each failed write. */
   readonly onUnavailable?: () => void;
-  /** True while the store is known to take no writes: then nothing is reserved from leases. */
+  /** True while the store accepts no writes. Nothing is reserved from leases then. */
   readonly isStoreFailing?: () => boolean;
-  /** Commits operations in another process. */
+  /** Commits operations in the primary process; left out, this process commits. */
   readonly batcher?: Batcher;
 }
 
-/** Interval at which open settlements and releases are retried. */
+/** Interval between two retries of open settlements and releases. */
 const RETRY_MS = 1_000;
-/** Interval at which this process reports that it is alive, and looks for holds of dead processes. */
+/** Interval between two beats. After each, holds of dead processes are looked for. */
 const BEAT_MS = 5_000;
 /** Interval at which idle leases are looked for. */
 const TIDY_MS = 250;
-/** Time that a request without credit waits for leases: other processes learn of a recall within a second. */
+/** Time that a request without credit waits for returned leases. Other processes notice a recall within a second. */
 const RECALL_MS = 5_000;
-/** Interval at which such a request looks for returned leases. */
+/** Pause before such a request tries again. */
 const RECALL_STEP_MS = 50;
 
 export function createLedger(options: LedgerOptions): Ledger {
   const { store, owner, outbox, log, ownerSilentMs, onUnavailable, isStoreFailing = () => false } = options;
   const batcher = options.batcher ?? createBatcher(batchesOf(store, onUnavailable));
   const clock = createSleepClock();
-  // Others end the leases of a process that was silent for long; half of that allows for clocks and delays.
+  // Other processes end leases after the whole time, so half of it leaves room for clocks and delays.
   const trustMs = ownerSilentMs === 0 ? Number.POSITIVE_INFINITY : ownerSilentMs / 2;
   const leases = new Leases({ owner, submit, epochs: store.epochs, isStoreFailing, trustMs, clock });
   const recovery = createRecovery({ store, outbox, log, ownerSilentMs, submit });
@@ -104,7 +104,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       const amount = leases.take(op);
       if (amount !== null) return { state: "held", amount };
       return recalling<HoldOutcome>(toHoldOp(op)).catch((error: unknown) => {
-        // The commit may have gone through although its outcome was lost. In an outage most were never sent.
+        // The hold may be committed although its outcome was lost. A hold that was never sent needs no release.
         const { id: holdId, accountId, keyId } = op;
         if (error instanceof StoreUnavailable && !error.isUnsent) recovery.releaseLater({ holdId, accountId, keyId });
         throw error;
@@ -118,7 +118,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       });
     },
     async release(hold) {
-      // A settlement in the outbox is a charge, whatever went wrong after it.
+      // A hold whose settlement is in the outbox is charged, even if the request failed after that.
       if (outbox.has(hold.holdId) || leases.release(hold.holdId)) return;
       await recovery.release(hold);
     },
@@ -141,7 +141,7 @@ interface LifeOptions extends Pick<LedgerOptions, "store" | "log"> {
   readonly beat: () => Promise<void>;
 }
 
-/** Start and stop, and what is repeated in between. */
+/** Start, stop and the timers between them. */
 function createLife({ store, log, batcher, leases, recovery, beat }: LifeOptions): Pick<Ledger, "start" | "stop"> {
   const timers: NodeJS.Timeout[] = [];
   return {
@@ -162,7 +162,7 @@ function createLife({ store, log, batcher, leases, recovery, beat }: LifeOptions
       await recovery
         .retry()
         .catch((error) => log.error({ event: "outbox.left_pending", err: error }, "outbox waits for the next start"));
-      // Other processes would find out by themselves, a minute later.
+      // Without this, other processes notice the end a minute later.
       await store.leave().catch(() => undefined);
     },
   };
@@ -184,7 +184,7 @@ async function defer(op: SettleOp, err: unknown, { outbox, log, onDeferred }: Le
 
 type Submit = <T extends LedgerOutcome>(op: LedgerOp) => Promise<T>;
 
-/** Tries again while leases come back; the last time it is refused for what it is. */
+/** Repeats an operation that lacks leased credit while leases come back. The last attempt returns the real refusal. */
 function createRecall(submit: Submit, leases: Leases) {
   return async <T extends HoldOutcome | MoveOutcome>(op: HoldOp | MoveOp): Promise<T> => {
     const untilMs = performance.now() + RECALL_MS;
@@ -192,13 +192,13 @@ function createRecall(submit: Submit, leases: Leases) {
       const outcome = await submit<T>(next);
       if (outcome.state !== "refused" || outcome.reason !== "leased") return outcome;
       await leases.recall(op.accountId);
-      // This process's own lease is back by now. Others take a moment.
+      // The lease of this process is back by now. Other processes take a moment.
       if (next !== op) await delay(RECALL_STEP_MS);
     }
   };
 }
 
-/** Milliseconds that go on while the machine sleeps. A wall clock that is set forward only makes them pass sooner. */
+/** Makes a clock that runs on while the machine sleeps. Setting the wall clock forward only makes it faster. */
 function createSleepClock(): () => number {
   let steadyMs = performance.now();
   let wallMs = Date.now();
@@ -212,7 +212,7 @@ function createSleepClock(): () => number {
   };
 }
 
-/** Field by field: copying with a spread costs a microsecond on every request. */
+/** Copies field by field: a spread costs a microsecond on every request. */
 function toHoldOp(hold: Omit<HoldOp, "kind">): HoldOp {
   const { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs } = hold;
   const kind = "hold";
@@ -226,7 +226,7 @@ function toSettleOp(settlement: Omit<SettleOp, "kind">, reserved: ReservedHold |
   return { kind, holdId, accountId, charge, usage, periodStartMs, answer, reserved };
 }
 
-/** Runs again and again, never twice at once, and survives failures. */
+/** Runs the work at an interval, never twice at once. A failure is logged and does not end the timer. */
 function repeat(everyMs: number, work: () => Promise<void>, log: Log): NodeJS.Timeout {
   let isRunning = false;
   return setInterval(() => {

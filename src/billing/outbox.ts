@@ -1,5 +1,5 @@
 // The outbox: settlements that could not be booked yet, in a file that is synced to disk before the response goes on. Each
-// process has its own file and takes over what others left. Booking a settlement twice does no harm; losing one would.
+// process has its own file and takes over those of dead processes. Booking twice does no harm; losing a settlement would.
 
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,16 +12,16 @@ export interface Outbox {
   has(holdId: string): boolean;
   /** Forgets settlements that are booked. */
   done(holdIds: readonly string[]): Promise<void>;
-  /** The first call takes over what earlier processes left; it rejects when that cannot be read. */
+  /** The first call takes over the files of earlier processes, and rejects if one cannot be read. */
   waiting(): Promise<readonly SettleOp[]>;
 }
 
 export interface OutboxOptions {
   readonly folder: string;
-  /** The name of this run of this process. */
+  /** Name of this run of this process. */
   readonly name: string;
   readonly log: Log;
-  /** Hears how many settlements wait, each time that changes. */
+  /** Called with the number of waiting settlements when it changes. */
   readonly onWaiting?: (count: number) => void;
 }
 
@@ -37,7 +37,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const write = createWriter(path, () => pending.size === 0);
   let adoption: Promise<void> | null = null;
 
-  /** Resolves when they are on disk. */
+  /** Resolves when the settlements are on disk. */
   async function keep(ops: readonly SettleOp[]): Promise<void> {
     for (const op of ops) pending.set(op.holdId, op);
     onWaiting(pending.size);
@@ -46,7 +46,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   return {
     async add(op) {
-      // A disk that is full as well leaves it in memory: it is still retried for as long as this process lives.
+      // If the disk is full too, the settlement stays in memory and is retried for as long as this process lives.
       await keep([op]).catch((error) =>
         log.error({ event: "outbox.write_failed", holdId: op.holdId, err: error }, "outbox cannot be written"),
       );
@@ -73,7 +73,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
 type WriteRecords = (records: readonly OutboxRecord[]) => Promise<void>;
 
-/** Writes one batch after the other. The file goes when nothing is pending: an empty outbox leaves nothing behind. */
+/** Writes one batch after the other, and deletes the file when nothing is pending. */
 function createWriter(path: string, isEmpty: () => boolean): WriteRecords {
   let unwritten: readonly OutboxRecord[] = [];
   let writing: Promise<void> = Promise.resolve();
@@ -90,7 +90,7 @@ function createWriter(path: string, isEmpty: () => boolean): WriteRecords {
     }
   }
 
-  // Records that are added during a write go out together in the next one.
+  // Records that arrive during a write go into the next one together.
   return (records) => {
     unwritten = [...unwritten, ...records];
     writing = writing.catch(() => undefined).then(flush);
@@ -98,7 +98,7 @@ function createWriter(path: string, isEmpty: () => boolean): WriteRecords {
   };
 }
 
-/** Takes over the files that other processes left. Each is removed only after `keep` has stored what it held. */
+/** Takes over the files of earlier processes. A file is removed only after `keep` has stored its settlements. */
 async function takeOver(
   { folder, name, log }: OutboxOptions,
   ownPath: string,
@@ -108,7 +108,7 @@ async function takeOver(
   const left = (await readdir(folder)).filter((file) => FILE.test(file) && join(folder, file) !== ownPath);
   for (const [index, file] of left.entries()) {
     const claimed = join(folder, `outbox-${name}-${index}.ndjson`);
-    // Two that start at once cannot both have it.
+    // Of two processes that start at once, only one renames the file.
     if (!(await rename(join(folder, file), claimed).then(() => true, unlessMissing))) continue;
     const found = readRecords(await readFile(claimed, "utf8"), () =>
       log.error({ event: "outbox.line_skipped", file }, "skipped a cut-off outbox line"),
@@ -118,7 +118,7 @@ async function takeOver(
   }
 }
 
-/** For commands, which settle nothing. */
+/** The outbox of commands, which settle nothing. */
 export const NO_OUTBOX: Outbox = {
   add: () => Promise.reject(new Error("a command settles nothing")),
   has: () => false,
@@ -130,7 +130,7 @@ async function append(path: string, records: readonly OutboxRecord[]): Promise<v
   const file = await open(path, "a", 0o600);
   let isStillThere: boolean;
   try {
-    // The text starts with a line break, so that an earlier write that was cut off does not spoil it.
+    // The line break in front separates the text from an earlier write that was cut off.
     await file.appendFile(`\n${records.map((record) => JSON.stringify(record, writeBigInt)).join("\n")}\n`);
     await file.sync();
     const there = await stat(path).catch(() => null);
@@ -138,11 +138,11 @@ async function append(path: string, records: readonly OutboxRecord[]): Promise<v
   } finally {
     await file.close();
   }
-  // Another process took the file over while this was written, perhaps without these lines.
+  // Another process took the file over during the write, perhaps without these lines.
   if (!isStillThere) await append(path, records);
 }
 
-/** The settlements of a file that are not done. A line that cannot be read was cut off while it was written. */
+/** Returns the open settlements of a file. Skips lines that were cut off by a crash. */
 function readRecords(text: string, onTorn: () => void): readonly SettleOp[] {
   const entries = new Map<string, SettleOp>();
   for (const line of text.split("\n")) {
@@ -158,13 +158,13 @@ function readRecords(text: string, onTorn: () => void): readonly SettleOp[] {
   return [...entries.values()];
 }
 
-/** False where the file is not there; any other failure goes on. */
+/** Returns false if the file is missing; throws any other failure. */
 function unlessMissing(error: NodeJS.ErrnoException): false {
   if (error.code !== "ENOENT") throw error;
   return false;
 }
 
-// Amounts are 64-bit integers, which JSON cannot hold: they are written as {"$nano": "123"}.
+// JSON has no 64-bit integers, so amounts are written as {"$nano": "123"}.
 function writeBigInt(_name: string, value: unknown): unknown {
   return typeof value === "bigint" ? { $nano: value.toString() } : value;
 }

@@ -1,16 +1,16 @@
-// The name a process keeps holds under. On Linux it says on which machine and in which process space it runs, so that a
-// process beside it sees at once that it has ended, instead of waiting until it has been silent for long.
+// The name under which a process keeps holds. On Linux the name has the machine, the process space and the process
+// number, so that a neighbour sees at once that the process has ended.
 
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 /**
- * Identifies this start of this machine and its space of process numbers; null if that is unknown. The name of the machine is
- * part of it, because copies of a suspended machine have all else in common.
+ * Identifies this boot of this machine and the process space; null if unknown. Includes the host name, because copies of a
+ * suspended machine share everything else.
  */
 const PLACE = placeOf();
-/** A name that holds a place and a process number. */
+/** Matches a name with a place and a process number. */
 const NAMED = /^process_[0-9a-f]+_([0-9a-f]{12})_(\d+)$/;
 
 export function newOwner(): string {
@@ -18,13 +18,13 @@ export function newOwner(): string {
   return PLACE === null ? name : `${name}_${PLACE}_${process.pid}`;
 }
 
-/** True only if the process surely ended: it ran on this machine, and nothing has its number now. */
+/** Returns true only if the process has certainly ended: it ran here, and no process has its number now. */
 export function isGone(owner: string): boolean {
   const [, place, number] = NAMED.exec(owner) ?? [];
   return PLACE !== null && place === PLACE && !isRunning(Number(number));
 }
 
-/** Signal 0 asks for the process and does nothing to it; being forbidden to ask proves that it runs. */
+/** Checks with signal 0, which changes nothing. A permission error proves that the process runs. */
 function isRunning(processNumber: number): boolean {
   try {
     process.kill(processNumber, 0);

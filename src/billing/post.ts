@@ -1,5 +1,5 @@
-// The ledger as a pure function: state and operations in, outcomes and changes out. Everything that can go wrong with
-// money is decided here; the store only reads and writes what it is told. It asserts its invariants as it goes.
+// The ledger as a pure function: state and operations in, outcomes and changes out. Every decision about money is made
+// here and asserts the invariants; the store only reads and writes rows.
 
 import type {
   Charge,
@@ -26,7 +26,7 @@ import type {
 } from "../core/ledger.ts";
 import { assert, availableIn, BALANCE_MAX, Draft } from "./draft.ts";
 
-/** Applies the operations in order. An outcome says what happened to each; the changes are what the store must write. */
+/** Applies the operations in order. Returns an outcome for each, and the changes that the store must write. */
 export function post(
   state: LedgerState,
   ops: readonly LedgerOp[],
@@ -53,11 +53,11 @@ function apply(draft: Draft, op: LedgerOp): LedgerOutcome {
   }
 }
 
-/** The same hold asked for again is the same hold: a commit whose outcome was lost may be repeated. */
+/** Takes a hold. Repeating the operation returns the same hold, so a commit whose outcome was lost may be repeated. */
 function hold(draft: Draft, op: HoldOp): HoldOutcome {
   const known = draft.hold(op.id);
   if (known !== undefined) {
-    // Two requests on one hold would be one response for nothing.
+    // Two requests on one hold would get two responses for one charge.
     assert(known.state === "open" && known.accountId === op.accountId, "a hold's id cannot be used again");
     return { state: "held", amount: known.amount };
   }
@@ -105,12 +105,12 @@ function lower(available: bigint, spendable: bigint | null): bigint {
   return spendable !== null && spendable < available ? spendable : available;
 }
 
-/** The balance does not count, but the key's own limit still does. */
+/** Computes the amount for a metered account: limited by the key's spend limit, not by the balance. */
 function meteredAmount(op: HoldOp, spendable: bigint | null): bigint | null {
   return spendable === null ? (op.amounts[0] ?? 0n) : grantable(op, spendable);
 }
 
-/** Nothing is granted on an empty wallet, not even for a model that costs nothing. Behaviour 7.4. */
+/** Grants nothing on an empty wallet, not even for a free model. Behaviour 7.4. */
 function grantable({ amounts, atLeast }: HoldOp, usable: bigint): bigint | null {
   if (usable <= 0n) return null;
   const fitting = amounts.find((amount) => amount <= usable);
@@ -118,7 +118,7 @@ function grantable({ amounts, atLeast }: HoldOp, usable: bigint): bigint | null 
   return atLeast !== null && atLeast <= usable ? usable : null;
 }
 
-/** Says why: the key's own limit first, since more credits would not help then. */
+/** Refuses with a reason. The key's spend limit comes first, since more credits would not help then. */
 function refuse(
   op: HoldOp,
   { wallet, available, spendable }: { wallet: Wallet; available: bigint; spendable: bigint | null },
@@ -130,7 +130,7 @@ function refuse(
   return { state: "refused", reason: isOnHold ? "on-hold" : "insufficient", available };
 }
 
-/** An expired hold can still be charged, from what is available: a late settlement is no refund. */
+/** Charges a hold. An expired hold is charged from the available credit: a late settlement is no refund. */
 function settle(draft: Draft, op: SettleOp): SettleOutcome {
   assert(op.charge >= 0n && op.charge <= BALANCE_MAX, "a charge is neither negative nor larger than any balance");
   const held = draft.hold(op.holdId);
@@ -146,7 +146,7 @@ function settle(draft: Draft, op: SettleOp): SettleOutcome {
   return { state: "settled", paid, absorbed };
 }
 
-/** The hold was taken in memory, and only its charge is written. Where its lease is lost, it is charged like one that expired. */
+/** Charges a hold that was taken in memory. Only the charge is written. Without its lease, it counts as expired. */
 function settleReserved(draft: Draft, op: SettleOp, { owner, keyId, amount, isMetered }: ReservedHold): SettleOutcome {
   const { holdId: id, accountId } = op;
   const leased = isMetered ? 0n : (draft.lease({ owner, accountId })?.amount ?? 0n);
@@ -162,7 +162,7 @@ function least(...amounts: readonly bigint[]): bigint {
   return amounts.reduce((lowest, amount) => (amount < lowest ? amount : lowest));
 }
 
-/** Books the charge of a hold whose money is available again, and ends the hold. */
+/** Books the charge after the amount on hold was freed, and ends the hold. */
 function bookCharge(draft: Draft, op: SettleOp, held: Hold): Pick<Charge, "paid" | "absorbed"> {
   const { accountId, keyId, isMetered } = held;
   const free = availableIn(draft.wallet(accountId));
@@ -177,10 +177,10 @@ function bookCharge(draft: Draft, op: SettleOp, held: Hold): Pick<Charge, "paid"
   return { paid, absorbed };
 }
 
-/** One in so many parts of what is available: as many processes can take a lease before it becomes scarce. */
+/** A lease is this fraction of the available credit, so that several processes can have one. */
 const LEASE_PARTS = 8n;
 
-/** Only from a wallet that has plenty, so that what is on lease is never missed. */
+/** Grants a lease only if the wallet has plenty, so that others can do without the leased credit. */
 function lease(draft: Draft, { owner, accountId, atLeast, epoch: seen }: LeaseOp): LeaseOutcome {
   const wallet = draft.wallet(accountId);
   const { epoch } = wallet;
@@ -200,7 +200,7 @@ function giveBack(draft: Draft, { owner, accountId, holds, isExpiry }: ReturnOp)
   }
   assert(holds.length === 0 || draft.hasWallet(accountId), "only a wallet can have been reserved from");
   for (const { id, keyId, amount } of holds) {
-    // Settled meanwhile, or stored by a try whose outcome was lost.
+    // The hold was settled meanwhile, or stored by an attempt whose outcome was lost.
     if (draft.hold(id) !== undefined) continue;
     const wallet = draft.wallet(accountId);
     const isCovered = amount <= availableIn(wallet);
@@ -228,7 +228,7 @@ function chargeTransaction({ holdId, accountId, charge, paid, absorbed }: Charge
   };
 }
 
-/** Adds what the charge takes, in the same batch: a metered wallet is afterwards what it was before. */
+/** Grants the amount of the charge in the same batch, so that a metered wallet does not change. */
 function grantTransaction({ holdId, accountId, paid }: Charge) {
   return {
     id: `grant:${holdId}`,
@@ -244,7 +244,7 @@ function grantTransaction({ holdId, accountId, paid }: Charge) {
   };
 }
 
-/** Releasing twice does no harm: the second finds the hold resolved. */
+/** Releases a hold. Releasing twice does no harm: the second finds the hold resolved. */
 function release(draft: Draft, op: VoidOp): VoidOutcome {
   const held = draft.hold(op.holdId);
   if (held === undefined && op.keyId !== undefined) return bar(draft, op, op.keyId);
@@ -258,7 +258,7 @@ function release(draft: Draft, op: VoidOp): VoidOutcome {
   return { state: "voided" };
 }
 
-/** A hold that was sent and given up may still arrive. It finds its id in use, which undoes it. */
+/** Blocks the id of a hold that was given up. If that hold is still committed later, the used id undoes it. */
 function bar(draft: Draft, { holdId: id, accountId }: VoidOp, keyId: string): VoidOutcome {
   const ended = { state: "voided", isLimited: false, isMetered: false } as const;
   if (draft.hasWallet(accountId)) draft.addHold({ id, accountId, keyId, amount: 0n, ...ended });
@@ -272,14 +272,14 @@ interface Resolution {
   readonly periodStartMs: number;
 }
 
-/** Only keys with a spend limit are counted; what a key spends is known from its charges anyway. */
+/** Counts the spending of keys with a spend limit. That of other keys is known from their charges. */
 function countSpend(draft: Draft, held: Hold, { freed, paid, periodStartMs }: Resolution): void {
   if (!held.isLimited) return;
   const spend = inPeriod(draft.keySpend(held.keyId), periodStartMs);
   draft.putKeySpend({ ...spend, held: spend.held - freed, spent: spend.spent + paid });
 }
 
-/** The id makes a movement happen once; the same id with another amount is refused rather than guessed at. */
+/** Moves credit once per id. The same id with another amount is refused. */
 function move(draft: Draft, op: MoveOp): MoveOutcome {
   const known = draft.move(op.id);
   if (known !== undefined) {

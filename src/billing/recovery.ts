@@ -1,24 +1,24 @@
-// Recovery of the ledger: settlements in the outbox, holds to be released, and the holds of processes that died.
-// Each is retried until it is done; one that cannot be booked does not keep back the others.
+// Recovery of the ledger: books settlements of the outbox, and releases holds that were given up or whose process died.
+// Each is retried until it succeeds, and a failing one does not delay the others.
 
 import type { LedgerOp, LedgerOutcome, LedgerStore, VoidOp } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
 import type { Outbox } from "./outbox.ts";
 import { isGone } from "./owner.ts";
 
-/** Three weeks: no live process is silent for so long, so only holds without an owner are found. Fits the database's integers. */
+/** Three weeks: longer than a live process is silent, so only holds without an owner are found. Fits into 32 bits. */
 const NEVER_MS = 2_000_000_000;
 
 export interface Recovery {
-  /** Releases a hold with the next retry. For a hold whose outcome is unknown because the store is away. */
+  /** Releases a hold with the next retry, if its outcome is unknown because the store is away. */
   releaseLater(hold: HeldBy & { readonly keyId: string }): void;
-  /** Releases a hold. Never rejects: what fails is retried. */
+  /** Releases a hold. Never rejects: a failed release is retried. */
   release(hold: HeldBy): Promise<void>;
-  /** Tries everything that is still open. */
+  /** Retries all open settlements and releases. */
   retry(): Promise<void>;
   /** Reports that this process is alive. */
   beat(): Promise<void>;
-  /** Releases what dead processes hold, and forgets those that hold nothing. */
+  /** Releases holds and leases of dead processes, and deletes the rows of processes that have none. */
   sweep(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface RecoveryOptions {
   readonly store: Pick<LedgerStore, "beat" | "orphans" | "orphanLeases" | "forgetSilent" | "forgetGone">;
   readonly outbox: Outbox;
   readonly log: Log;
-  /** Silence after which the holds of a process are released. */
+  /** Time without a beat after which the holds of a process are released. */
   readonly ownerSilentMs: number;
   readonly submit: (op: LedgerOp) => Promise<LedgerOutcome>;
 }
@@ -77,7 +77,7 @@ export function createRecovery({ store, outbox, log, ownerSilentMs, submit }: Re
     },
     async sweep() {
       await store.forgetGone(isGone);
-      // After an outage of the database every process has been silent; only those still silent a while later are dead.
+      // After a database outage every process was silent. Only those that stay silent are dead.
       const isSteady = isSteadySinceMs !== null && performance.now() - isSteadySinceMs >= ownerSilentMs;
       const silentMs = isSteady ? ownerSilentMs : NEVER_MS;
       await releaseOrphans(silentMs);
@@ -90,7 +90,7 @@ interface OrphanContext extends Pick<RecoveryOptions, "store" | "log" | "submit"
   readonly submitAll: ReturnType<typeof createSubmitAll>;
 }
 
-/** Ends the holds and leases of processes that have been silent for so long. */
+/** Ends the holds and leases of processes without a beat for `silentMs`. */
 function createOrphanRelease({ store, log, submit, submitAll }: OrphanContext): (silentMs: number) => Promise<void> {
   async function releaseHolds(silentMs: number): Promise<void> {
     for (;;) {
@@ -126,7 +126,7 @@ function createOrphanRelease({ store, log, submit, submitAll }: OrphanContext): 
 /** An operation that ends a hold: a settlement or a release. */
 type HoldEnd = LedgerOp & { readonly holdId: string };
 
-/** Submits many operations and returns those that are done. A hold that fails is logged once, not with every retry. */
+/** Submits many operations and returns those that succeeded. Logs a failing hold once, not with every retry. */
 function createSubmitAll(submit: RecoveryOptions["submit"], log: Log) {
   const reported = new Set<string>();
 

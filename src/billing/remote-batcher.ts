@@ -1,5 +1,5 @@
-// The batcher of a worker process: the primary commits the operations of all workers together, so that they never wait
-// for each other's wallets.
+// The batcher of a worker process. The primary process commits the operations of all workers together, so that workers
+// never wait for each other's wallets.
 
 import type { LedgerOp, LedgerOutcome } from "../core/ledger.ts";
 import type { WorkerLink } from "../core/processes/link.ts";
@@ -8,15 +8,15 @@ import type { Batcher } from "./batcher.ts";
 
 export interface RemoteBatcherOptions {
   readonly link: WorkerLink;
-  /** The name of this process, for the holds it takes. */
+  /** Name under which this process keeps holds. */
   readonly owner: string;
-  /** Hears of each operation that the store could not commit. */
+  /** Called for each operation that the store could not commit. */
   readonly onUnavailable: () => void;
 }
 
 const LEDGER_SERVICE = "ledger";
 
-/** In the primary process: commits what workers submit. */
+/** Commits operations of workers, in the primary process. */
 export function serveLedger(batcher: Batcher): (link: Pick<WorkerLink, "serve">) => void {
   return (link) => link.serve(LEDGER_SERVICE, (op) => batcher.submit(op as LedgerOp));
 }

@@ -14,13 +14,13 @@ export interface UpkeepOptions {
   readonly verify: () => Promise<LedgerVerdict>;
   readonly idempotency: IdempotencyStore;
   readonly ownerSilentMs: number;
-  /** Told after each audit how many rows do not fit. */
+  /** Called after each audit with the number of wrong rows. */
   readonly onAudit: (problems: number) => void;
   readonly log: Log;
 }
 
 export interface Upkeep {
-  /** Sweeps once before anything is served, then now and again. */
+  /** Sweeps once before the first request, then at an interval. */
   start(): Promise<void>;
   stop(): void;
 }

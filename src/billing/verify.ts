@@ -1,11 +1,11 @@
-// The audit: every wallet computed again from its transactions, every charge from its tokens and prices. It names the
-// first rows that do not fit. Nothing is locked while it runs.
+// The audit: computes every wallet again from its transactions, and every charge from its tokens and prices. Names the
+// first wrong rows. Locks nothing.
 
 import type { AuditedTransaction, Charge, LedgerAudit, LedgerVerdict, Wallet, WalletCheck } from "../core/ledger.ts";
 import { costNano, type NanoUsd } from "../core/money.ts";
 import { amountIn, availableIn, transactionHash } from "./draft.ts";
 
-/** A broken ledger would otherwise fill the log with every row. */
+/** Findings that are named, so that a broken ledger does not fill the log. */
 const PROBLEMS_MAX = 50;
 
 export async function verifyLedger(audit: LedgerAudit): Promise<LedgerVerdict> {
@@ -40,7 +40,7 @@ function walletProblems({ wallet, openHolds, leases }: WalletCheck): readonly st
   return problems;
 }
 
-/** Walks the wallet's chain; stops at the first link that does not fit, because nothing after it can. */
+/** Walks the chain of a wallet. Stops at the first wrong link, because all links after it are wrong too. */
 async function chainProblems(wallet: Wallet, audit: LedgerAudit): Promise<readonly string[]> {
   let previous = { sequence: 0, hash: "", balance: 0n };
   while (previous.sequence < wallet.sequence) {
@@ -61,7 +61,7 @@ async function chainProblems(wallet: Wallet, audit: LedgerAudit): Promise<readon
   return wallet.hash === previous.hash ? [] : [`wallet ${wallet.accountId} has another hash than its last transaction`];
 }
 
-/** The transaction before, as far as the next one depends on it. */
+/** Fields of the previous transaction that the next one depends on. */
 interface Link {
   readonly sequence: number;
   readonly hash: string;
@@ -77,7 +77,7 @@ function linkProblem({ transaction, charge }: AuditedTransaction, previous: Link
   return transactionHash(transaction, charge, previous.hash) === hash ? null : "it was changed after it was booked";
 }
 
-/** A charge must follow from its tokens and prices, and its entries from the charge. */
+/** Checks that a charge follows from its tokens and prices, and the entries from the charge. */
 function chargeProblem({ transaction, charge, holdState }: AuditedTransaction): string | null {
   if (transaction.kind !== "charge") return null;
   if (charge === null) return "its charge is missing or cannot be read";
@@ -87,7 +87,7 @@ function chargeProblem({ transaction, charge, holdState }: AuditedTransaction): 
   return amountIn(transaction.entries, "wallet") === -charge.paid ? null : "its entries do not match its charge";
 }
 
-/** Computes the charge again; null if tokens or prices are no whole numbers. */
+/** Computes the charge again. Returns null if tokens or prices are not whole numbers. */
 function recompute({ usage }: Charge): NanoUsd | null {
   try {
     return costNano(usage.buckets, usage.price, usage.markupPpm);

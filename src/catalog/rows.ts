@@ -118,8 +118,8 @@ export function modelsFromRow(row: ModelRow, context: ModelContext): readonly Ho
   return hosts.map((host, index) => {
     const isAlone = hosts.every((other) => other === host || other.provider !== host.provider);
     const name = isAlone ? host.provider : `${host.provider}/${host.upstream ?? row.id}`;
-    const route = index === 0 ? row.id : `${row.id} via ${name}`;
-    return { ...modelFields(row, hosts, context), ...hostFields(row, host, context), host: name, route };
+    const hostKey = index === 0 ? row.id : `${row.id} via ${name}`;
+    return { ...modelFields(row, hosts, context), ...hostFields(row, host, context), host: name, hostKey };
   });
 }
 

@@ -113,8 +113,8 @@ export interface HostedModel extends ModelHost {
   readonly tier: Tier;
   /** The host's name among those of the model: its provider, with the upstream name where that serves it twice. */
   readonly host: string;
-  /** Unlike any other in the catalogue: the model's id for the host written first, else id and host. */
-  readonly route: string;
+  /** Names the model at this host, uniquely in the catalogue: the model's id for the first host, else id and host. */
+  readonly hostKey: string;
 }
 
 /** A model of the catalogue. Its own fields are those of its first host. */

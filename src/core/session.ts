@@ -17,8 +17,8 @@ export interface SessionTurn {
   /** Tells conversations apart that begin alike, by the first answer. Absent before that, and where the session is named. */
   readonly thread?: number;
   readonly model: string;
-  /** The model at its host, as the catalogue names it. */
-  readonly route: string;
+  /** Names the model at its host, as in the catalogue. */
+  readonly hostKey: string;
   /** Names the key that was used; null where the provider has only one. */
   readonly keyId: string | null;
   /** The tier that was decided. */
@@ -72,7 +72,7 @@ export interface SeenPrefix {
 /** A beginning of the prompt in question that a host may still have cached. */
 export interface CachedPrefix {
   readonly session: string;
-  readonly route: string;
+  readonly hostKey: string;
   readonly keyId: string | null;
   readonly tokens: number;
   readonly trust: number;
@@ -88,7 +88,7 @@ export interface SessionView {
   readonly last: SessionTurn | null;
   /** The turn that made the tool calls whose results the request brings; null where no loop is open or known. */
   readonly loop: SessionTurn | null;
-  /** At most one for each route and key: the longest. */
+  /** The longest for each host and provider key. */
   readonly cached: readonly CachedPrefix[];
   readonly nowMs: number;
 }

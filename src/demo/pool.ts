@@ -13,7 +13,7 @@ import type { NanoUsd } from "../core/money.ts";
 import type { CachedPrefix, SessionTurn } from "../core/session.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
 import { decide } from "../routing/decide.ts";
-import { routesOf } from "../routing/hosts.ts";
+import { hostedModelsOf } from "../routing/hosts.ts";
 import { featuresOf } from "../telemetry/features.ts";
 import { type DemoTurn, demoConversation } from "./prompts.ts";
 import type { DemoRandom } from "./random.ts";
@@ -148,7 +148,7 @@ function decided(
     sessionView: { id: SESSION, last, loop: null, cached, nowMs },
   };
   const decision = decide(question, catalog);
-  const models = routesOf(decision, catalog);
+  const models = hostedModelsOf(decision, catalog);
   const quotes = quoteChain({
     models,
     chat,
@@ -164,17 +164,17 @@ function decided(
 /** Each time that a conversation is repeated, it gets an id of its own. */
 const SESSION = "demo";
 
-function turnOf(decision: Decision, { id, route, cache }: HostedModel, atMs: number): SessionTurn {
+function turnOf(decision: Decision, { id, hostKey, cache }: HostedModel, atMs: number): SessionTurn {
   const { tier, estimatedTokens, session } = decision;
   const isKept = cache !== undefined && estimatedTokens.input >= cache.tokensMin;
   return {
-    ...{ session: SESSION, model: id, route, keyId: null, tier, atMs },
+    ...{ session: SESSION, model: id, hostKey, keyId: null, tier, atMs },
     ...{ promptTokens: estimatedTokens.input, cachedTokens: session?.cachedTokens ?? 0, trust: 1 },
     ...{ escalation: session?.escalation ?? 0, task: session?.task ?? 0, calls: [], response: null },
     prefixes: isKept ? [{ hash: 0, tokens: estimatedTokens.input }] : [],
   };
 }
 
-function cachedBy({ session, route, keyId, prefixes, trust, atMs }: SessionTurn): readonly CachedPrefix[] {
-  return prefixes.map(({ tokens }) => ({ session, route, keyId, tokens, trust, atMs }));
+function cachedBy({ session, hostKey, keyId, prefixes, trust, atMs }: SessionTurn): readonly CachedPrefix[] {
+  return prefixes.map(({ tokens }) => ({ session, hostKey, keyId, tokens, trust, atMs }));
 }

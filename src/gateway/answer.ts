@@ -75,7 +75,7 @@ async function wholeAnswer(
   const { beganAt, endedAt } = ready.attempted.attempts.at(-1) as AttemptReport;
   const outputTokens = assessment.usage.buckets.output;
   const observed = { firstMs: null, headMs: headAt - beganAt, outputTokens, outputMs: endedAt - beganAt };
-  services.speeds.note(answered.model.route, observed);
+  services.speeds.note(answered.model.hostKey, observed);
   const additions = {
     service: writeService(reservation.decision, assessment),
     usage: assessment.isUsageEstimated ? assessment.usage : null,
@@ -117,10 +117,10 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     ...endsWithoutFinish(ready, end, services),
     async onFinish({ usage, outputTokens, textSoFar }) {
       call.observer.streamEnded();
-      services.health.report(model.route, answered.ticket, "answered", answered.keyId);
+      services.health.report(model.hostKey, answered.ticket, "answered", answered.keyId);
       const { beganAt, endedAt: firstAt } = attempted.attempts.at(-1) as AttemptReport;
       const output = { outputTokens: usage?.buckets.output ?? outputTokens, outputMs: performance.now() - firstAt };
-      services.speeds.note(model.route, { firstMs: firstAt - beganAt, ...output });
+      services.speeds.note(model.hostKey, { firstMs: firstAt - beganAt, ...output });
       const isCounted = true;
       const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
       const assessment = assess(delivered, services);
@@ -194,7 +194,7 @@ function endsWithoutFinish(
     async onBreak(reason) {
       call.observer.streamEnded();
       const isCutting = services.isCutting();
-      if (!isCutting) health.report(model.route, answered.ticket, BROKEN_STREAM, answered.keyId);
+      if (!isCutting) health.report(model.hostKey, answered.ticket, BROKEN_STREAM, answered.keyId);
       log.warn(
         { event: "stream.broken", ...subject, reason: registry.connection(model.provider).redact(reason) },
         "provider interrupted the stream",

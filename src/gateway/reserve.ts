@@ -18,7 +18,7 @@ import { formatUsd, type NanoUsd } from "../core/money.ts";
 import { timeInBase36 } from "../core/requests/time-text.ts";
 import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
-import { routesOf } from "../routing/hosts.ts";
+import { hostedModelsOf } from "../routing/hosts.ts";
 import { randomHex } from "../telemetry/trace-context.ts";
 import type { Call } from "./call.ts";
 import type { Services } from "./services.ts";
@@ -32,7 +32,7 @@ export interface Reservation {
   readonly decision: Decision;
   /** Models of the decision at every host where they may be tried, in that order. */
   readonly models: readonly HostedModel[];
-  /** The output cap per choice to send on each route, where the balance makes one necessary. */
+  /** The output cap per choice to send to each host, by host key, where the balance makes one necessary. */
   readonly outputCaps: ReadonlyMap<string, number>;
 }
 
@@ -43,7 +43,7 @@ const NO_CAPS: ReadonlyMap<string, number> = new Map();
 export async function reserve(call: Call, decision: Decision, services: Services): Promise<Reservation> {
   const { key } = call.caller;
   const input: QuoteInput = {
-    models: routesOf(decision, services.catalog),
+    models: hostedModelsOf(decision, services.catalog),
     chat: call.request.chat,
     bodyBytes: call.request.batch?.bytes ?? call.request.source.bytes.length,
     isBatch: call.request.batch !== undefined,
@@ -89,7 +89,7 @@ function reservationOf(outcome: HoldOutcome, asked: AskedHold, services: Service
       "balance does not cover the whole chain",
     );
   }
-  const models = fitted.decision === decision ? input.models : routesOf(fitted.decision, services.catalog);
+  const models = fitted.decision === decision ? input.models : hostedModelsOf(fitted.decision, services.catalog);
   return { holdId, accountId, amount, decision: fitted.decision, models, outputCaps: fitted.outputCaps };
 }
 
@@ -146,7 +146,7 @@ function narrowed(decision: Decision, covered: readonly Quote[], quotes: readonl
   const left = quotes.filter((quote) => !covered.includes(quote)).map(({ model }) => model);
   if (left.length === 0) return decision;
   const chain = decision.chain.filter((id) => covered.some(({ model }) => model.id === id));
-  const note = TEXT.leftOut(left.map(({ route }) => route));
+  const note = TEXT.leftOut(left.map(({ hostKey }) => hostKey));
   return { ...adjusted(decision, note), chain, model: chain[0] as string, ...narrowedHosts(decision, covered) };
 }
 
@@ -161,15 +161,15 @@ function shortened({ decision, quotes, amount, input }: Fitting): Pick<Reservati
   const outputCaps = new Map<string, number>();
   for (const quote of quotes) {
     const cap = affordableOutput(quote, amount, input);
-    if (cap !== null) outputCaps.set(quote.model.route, cap);
+    if (cap !== null) outputCaps.set(quote.model.hostKey, cap);
   }
   const buying = narrowed(
     decision,
-    quotes.filter(({ model }) => outputCaps.has(model.route)),
+    quotes.filter(({ model }) => outputCaps.has(model.hostKey)),
     quotes,
   );
-  const first = quotes.find(({ model }) => outputCaps.has(model.route)) as Quote;
-  const note = TEXT.outputLimited(outputCaps.get(first.model.route));
+  const first = quotes.find(({ model }) => outputCaps.has(model.hostKey)) as Quote;
+  const note = TEXT.outputLimited(outputCaps.get(first.model.hostKey));
   return { decision: adjusted(buying, note), outputCaps };
 }
 

@@ -125,7 +125,7 @@ function measure(delivered: Delivered, outputMax: number): Metered {
 
 function outputTokensMax({ call, reservation, model }: Delivered): number {
   const { maxOutputTokens, choiceCount } = call.request.chat;
-  const cap = reservation.outputCaps.get(model.route) ?? maxOutputTokens ?? model.maxOutput;
+  const cap = reservation.outputCaps.get(model.hostKey) ?? maxOutputTokens ?? model.maxOutput;
   return Math.min(cap, model.maxOutput) * choiceCount;
 }
 

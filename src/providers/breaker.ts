@@ -200,7 +200,7 @@ export interface WatchedProvider {
 export interface WatchedModel {
   /** Name shown among the models of the provider. */
   readonly id: string;
-  readonly route: string;
+  readonly hostKey: string;
   readonly upstream: string | undefined;
   readonly host: WatchedProvider;
   readonly model: Watched;
@@ -280,17 +280,17 @@ interface BreakerContext {
 export const SINGLE_KEY = "";
 
 export function newModel(
-  { id, route = id, upstream }: { readonly id: string; readonly route?: string; readonly upstream?: string },
+  { id, hostKey = id, upstream }: { readonly id: string; readonly hostKey?: string; readonly upstream?: string },
   host: WatchedProvider,
   { rules, pulse }: BreakerContext,
 ): WatchedModel {
-  const model = watch({ scope: "model", name: `model ${route}` }, rules, pulse);
+  const model = watch({ scope: "model", name: `model ${hostKey}` }, rules, pulse);
   const lanes = [...host.credentials].map(([keyId, credential]): Lane => {
-    const name = `model ${route} with key ${keyId}`;
+    const name = `model ${hostKey} with key ${keyId}`;
     const limit = keyId === SINGLE_KEY ? model : watch({ scope: "model", name }, rules, pulse);
     return { keyId, host, model, credential, limit, lastTries: new Set() };
   });
-  return { id, route, upstream, host, model, lanes, sinceTicket: pulse.lastTicket };
+  return { id, hostKey, upstream, host, model, lanes, sinceTicket: pulse.lastTicket };
 }
 
 /** The first of those before a lane that lets no call through now. */

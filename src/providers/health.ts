@@ -43,19 +43,19 @@ export interface Trouble {
   readonly error: string;
 }
 
-/** Asked before an attempt, told after it. A model is named by its route, and one of several keys by its id. */
+/** Admits attempts and learns their outcomes. Names a model by its host key, and a provider key by its id. */
 export interface Health {
-  /** The routes to try last, each with the reason. */
+  /** Host keys to try last, each with the reason. */
   resting(): ReadonlyMap<string, string>;
   /** The ticket of an attempt on the model; 0 when it must not be called now. Each ticket is reported on. */
-  admit(route: string, keyId?: string): number;
+  admit(hostKey: string, keyId?: string): number;
   /** Gives a ticket although the model is cooling down, for when nothing else is left; 0 when enough others are trying. */
-  admitResting(route: string, keyId?: string): number;
-  report(route: string, ticket: number, outcome: Outcome, keyId?: string): void;
+  admitResting(hostKey: string, keyId?: string): number;
+  report(hostKey: string, ticket: number, outcome: Outcome, keyId?: string): void;
   /** True if the provider's retry budget allows one more retry, which is then counted. */
-  mayRetry(route: string): boolean;
+  mayRetry(hostKey: string): boolean;
   /** With any of its keys, or with one. Asking changes nothing. */
-  stateOf(route: string, keyId?: string): ModelHealth;
+  stateOf(hostKey: string, keyId?: string): ModelHealth;
   overview(): readonly ProviderHealth[];
   /** Another process has seen this fail: it is tried last here too, for as long. */
   follow(opened: BreakerOpening): void;
@@ -69,7 +69,7 @@ export interface WatchedRow {
   readonly id: string;
   readonly provider: string;
   /** The id where left out. */
-  readonly route?: string;
+  readonly hostKey?: string;
   /** Name of the model at the provider. Under another name, the provider has another model. */
   readonly upstream?: string;
   /** The keys of the provider, where there are several. */
@@ -133,16 +133,16 @@ class Watch implements Health {
     const hosts = new Map<string, WatchedProvider>();
     const entries = new Map<string, WatchedModel>();
     for (const row of models) {
-      const { id, provider, route = id } = row;
+      const { id, provider, hostKey = id } = row;
       const host = hosts.get(provider) ?? this.#hostOf(row, changedProviders.has(provider));
-      const known = this.#entries.get(route);
+      const known = this.#entries.get(hostKey);
       const isSame = known?.host === host && known.upstream === row.upstream;
       const entry = isSame ? known : newModel(row, host, this.#context());
       hosts.set(provider, host);
       host.models.push(entry);
-      entries.set(route, entry);
+      entries.set(hostKey, entry);
     }
-    for (const [route, entry] of this.#entries) if (!entries.has(route)) this.#former.set(route, entry);
+    for (const [hostKey, entry] of this.#entries) if (!entries.has(hostKey)) this.#former.set(hostKey, entry);
     this.#hosts = hosts;
     this.#entries = entries;
     this.#hasChanged = true;
@@ -166,24 +166,24 @@ class Watch implements Health {
     return this.#resting;
   }
 
-  admit(route: string, keyId?: string): number {
-    const lane = this.#lane(route, keyId);
+  admit(hostKey: string, keyId?: string): number {
+    const lane = this.#lane(hostKey, keyId);
     return blockerOf(lane) === null ? this.#enter(lane) : 0;
   }
 
-  admitResting(route: string, keyId?: string): number {
-    const lane = this.#lane(route, keyId);
+  admitResting(hostKey: string, keyId?: string): number {
+    const lane = this.#lane(hostKey, keyId);
     if (lane.lastTries.size >= LAST_TRIES_AT_ONCE) return 0;
     const ticket = this.#enter(lane);
     lane.lastTries.add(ticket);
     return ticket;
   }
 
-  report(route: string, ticket: number, outcome: Outcome, keyId?: string): void {
-    const entry = this.#entry(route);
+  report(hostKey: string, ticket: number, outcome: Outcome, keyId?: string): void {
+    const entry = this.#entry(hostKey);
     // The attempt was made with what the provider or the model was before.
     if (ticket <= entry.sinceTicket) return;
-    const lane = this.#lane(route, keyId);
+    const lane = this.#lane(hostKey, keyId);
     const { host, model, credential, limit } = lane;
     if (lane.lastTries.size > 0) lane.lastTries.delete(ticket);
     if (!this.#isWell && isTroubled(lane)) this.#hasChanged = true;
@@ -201,17 +201,17 @@ class Watch implements Health {
     } else this.#count(entry, lane, { ticket, trouble: outcome });
   }
 
-  mayRetry(route: string): boolean {
-    const { host, model } = this.#entry(route);
+  mayRetry(hostKey: string): boolean {
+    const { host, model } = this.#entry(hostKey);
     if (model.breaker.state === "open" || host.provider.breaker.state === "open") return false;
     const isAllowed = host.retries.take();
     this.#input.onRetry?.({ provider: host.id, isAllowed });
     return isAllowed;
   }
 
-  stateOf(route: string, keyId?: string): ModelHealth {
-    const entry = this.#entry(route);
-    const blocker = keyId === undefined ? blockerOfAll(entry) : blockerOf(this.#lane(route, keyId));
+  stateOf(hostKey: string, keyId?: string): ModelHealth {
+    const entry = this.#entry(hostKey);
+    const blocker = keyId === undefined ? blockerOfAll(entry) : blockerOf(this.#lane(hostKey, keyId));
     return { isResting: blocker !== null, ...stateOf(blocker ?? entry.model, this.#pulse.now()) };
   }
 
@@ -333,7 +333,7 @@ class Watch implements Health {
       if (troubled.length === 0) continue;
       this.#isWell = false;
       const blocker = blockerOfAll(entry);
-      if (blocker !== null) resting.set(entry.route, reasonOf(blocker));
+      if (blocker !== null) resting.set(entry.hostKey, reasonOf(blocker));
       for (const lane of troubled) {
         const changesAtMs = admitsAtMs(lane);
         if (changesAtMs > nowMs) this.#nextChangeMs = Math.min(this.#nextChangeMs, changesAtMs);
@@ -342,15 +342,15 @@ class Watch implements Health {
     this.#resting = resting.size === 0 ? NONE : resting;
   }
 
-  #entry(route: string): WatchedModel {
-    const entry = this.#entries.get(route) ?? this.#former.get(route);
-    if (entry === undefined) throw new Error(`model ${route} is not in the catalogue`);
+  #entry(hostKey: string): WatchedModel {
+    const entry = this.#entries.get(hostKey) ?? this.#former.get(hostKey);
+    if (entry === undefined) throw new Error(`model ${hostKey} is not in the catalogue`);
     return entry;
   }
 
   /** A request that began before its provider had this key, or several, counts for the first one. */
-  #lane(route: string, keyId?: string): Lane {
-    const { lanes } = this.#entry(route);
+  #lane(hostKey: string, keyId?: string): Lane {
+    const { lanes } = this.#entry(hostKey);
     const lane = keyId === undefined ? lanes[0] : (lanes.find((each) => each.keyId === keyId) ?? lanes[0]);
     return lane as Lane;
   }

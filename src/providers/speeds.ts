@@ -17,19 +17,19 @@ interface ObservedAnswer {
 
 /** Speeds that one answer showed, as sent to other processes; null where the answer did not show them. */
 export interface SpeedSample {
-  readonly route: string;
+  readonly hostKey: string;
   readonly firstMs: number | null;
   readonly headMs: number | null;
   readonly tokensPerSecond: number | null;
 }
 
 export interface Speeds {
-  note(route: string, answer: ObservedAnswer): void;
+  note(hostKey: string, answer: ObservedAnswer): void;
   /** Counts an answer that another process saw. */
   learn(sample: SpeedSample): void;
   current(): HostSpeeds;
-  /** The speeds of those routes that lead where they led before. Calls that go on under the old ones still note theirs. */
-  keeping(isSame: (route: string) => boolean): Speeds;
+  /** Keeps the speeds of host keys that still mean the same host. Running calls go on noting theirs in the old object. */
+  keeping(isSame: (hostKey: string) => boolean): Speeds;
 }
 
 /** The weight of a new observation, once there are enough to begin with. */
@@ -89,40 +89,40 @@ export function createSpeeds(
   function publish(nowMs: number): void {
     const next = new Map<string, HostSpeed>();
     oldestAtMs = Number.POSITIVE_INFINITY;
-    for (const [route, average] of averages) {
-      if (nowMs - average.notedAtMs > KEEP_MS) averages.delete(route);
+    for (const [hostKey, average] of averages) {
+      if (nowMs - average.notedAtMs > KEEP_MS) averages.delete(hostKey);
       else {
         oldestAtMs = Math.min(oldestAtMs, average.notedAtMs);
-        const known = published.get(route);
+        const known = published.get(hostKey);
         const speed = speedOf(average);
-        if (speed !== null) next.set(route, known === undefined || hasMoved(speed, known) ? speed : known);
+        if (speed !== null) next.set(hostKey, known === undefined || hasMoved(speed, known) ? speed : known);
       }
     }
     published = next;
   }
 
-  function learn({ route, firstMs, headMs, tokensPerSecond }: SpeedSample): void {
-    let average = averages.get(route);
+  function learn({ hostKey, firstMs, headMs, tokensPerSecond }: SpeedSample): void {
+    let average = averages.get(hostKey);
     if (average === undefined) {
       average = { firstMs: new Average(), headMs: new Average(), tokensPerSecond: new Average(), notedAtMs: 0 };
-      averages.set(route, average);
+      averages.set(hostKey, average);
     }
     if (firstMs !== null) average.firstMs.note(firstMs);
     if (headMs !== null) average.headMs.note(headMs);
     if (tokensPerSecond !== null) average.tokensPerSecond.note(tokensPerSecond);
     average.notedAtMs = now();
     const speed = speedOf(average);
-    const shown = published.get(route);
+    const shown = published.get(hostKey);
     if (speed !== null && (shown === undefined || hasMoved(speed, shown))) publish(average.notedAtMs);
   }
 
   if (averages.size > 0) publish(now());
 
   return {
-    note(route, { firstMs, headMs = null, outputTokens, outputMs }) {
+    note(hostKey, { firstMs, headMs = null, outputTokens, outputMs }) {
       const isRate = outputTokens >= TOKENS_MIN && outputMs >= OUTPUT_MS_MIN;
       if (firstMs === null && headMs === null && !isRate) return;
-      const sample = { route, firstMs, headMs, tokensPerSecond: isRate ? (outputTokens / outputMs) * 1000 : null };
+      const sample = { hostKey, firstMs, headMs, tokensPerSecond: isRate ? (outputTokens / outputMs) * 1000 : null };
       learn(sample);
       share(sample);
     },
@@ -133,7 +133,7 @@ export function createSpeeds(
       if (nowMs - oldestAtMs > KEEP_MS) publish(nowMs);
       return published;
     },
-    keeping: (isSame) => createSpeeds(now, share, new Map([...averages].filter(([route]) => isSame(route)))),
+    keeping: (isSame) => createSpeeds(now, share, new Map([...averages].filter(([hostKey]) => isSame(hostKey)))),
   };
 }
 

@@ -311,7 +311,7 @@ function orderChain({ models, hostsOf }: Step, { question, scenario }: ChainInpu
   const byScore = scenario === null ? { models, notes: [] } : rankByToolScore(models, scenario, toolCallsSeen);
   const { models: ranked, notes } = byScore;
   if (restingModels.size === 0) return { models: ranked, notes, adjustments: [] };
-  const isCoolingDown = (model: Model): boolean => hostsOf(model).every(({ route }) => restingModels.has(route));
+  const isCoolingDown = (model: Model): boolean => hostsOf(model).every(({ hostKey }) => restingModels.has(hostKey));
   const healthy = ranked.filter((model) => !isCoolingDown(model));
   if (healthy.length === ranked.length || healthy.length === 0) return { models: ranked, notes, adjustments: [] };
   const last = ranked.filter(isCoolingDown);
@@ -326,7 +326,7 @@ function keepLoopModel(ordered: Ordered, tier: Tier, input: ChainInput): Ordered
   if (model === undefined || ordered.models[0] === model) return ordered;
   const needs = listNeeds({ question, catalog, inputTokens });
   const able = ableHosts(needs, usableHosts(model, catalog));
-  if (able.every(({ route }) => question.restingModels.has(route))) return ordered;
+  if (able.every(({ hostKey }) => question.restingModels.has(hostKey))) return ordered;
   const isFree = question.controls.profile === "auto" && isWithin(model.tier, placement);
   const filters = softFilters(input, tier);
   const passes = isFree && able.some((host) => filters.every((filter) => filter.passes(host)));
@@ -358,8 +358,8 @@ export function candidateOf(
 ): Candidate {
   const { id } = model;
   if (restingModels.size === 0) return { model: id, removedBecause };
-  const isResting = usableHosts(model, catalog).every(({ route }) => restingModels.has(route));
-  const restingBecause = isResting ? restingModels.get(model.route) : undefined;
+  const isResting = usableHosts(model, catalog).every(({ hostKey }) => restingModels.has(hostKey));
+  const restingBecause = isResting ? restingModels.get(model.hostKey) : undefined;
   return restingBecause === undefined ? { model: id, removedBecause } : { model: id, removedBecause, restingBecause };
 }
 

@@ -118,7 +118,7 @@ function decidedSession(
   { escalation, task }: Pick<DecidedSession, "escalation" | "task">,
 ): DecidedSession {
   const [model] = models as readonly [Model];
-  const state = sessionState(view, { model: model.id, route: first.route, escalation, task });
+  const state = sessionState(view, { model: model.id, hostKey: first.hostKey, escalation, task });
   const { cachedTokens = 0, keyId = null } = offer ?? {};
   const decided: { -readonly [Name in keyof DecidedSession]: DecidedSession[Name] } = {
     id: view.id,

@@ -84,7 +84,7 @@ export function offeredModels(constraints: Constraints, catalog: Catalog): reado
 function autoModel(models: readonly Model[]): Model {
   return {
     ...{ id: AUTO, name: TEXT.auto, vendor: "switchyard", provider: "", upstream: AUTO, tier: "NANO" },
-    ...{ host: "", route: AUTO, hosts: [] },
+    ...{ host: "", hostKey: AUTO, hosts: [] },
     ...{ price: null, priceSource: "", scores: null, dialect: PLAIN_DIALECT, endpoint: null },
     priceAsOf: models.map(({ priceAsOf }) => priceAsOf).reduce((a, b) => (a > b ? a : b), ""),
     context: Math.max(0, ...models.map(({ context }) => context)),

@@ -13,8 +13,8 @@ export interface HostRules {
   readonly resting: RoutingQuestion["restingModels"];
   readonly speeds: HostSpeeds;
   readonly session: () => string;
-  /** The route that answered the conversation before, in whichever process. */
-  readonly lastRoute: string | undefined;
+  /** Host that answered the last turn of the conversation, in any process. */
+  readonly lastHostKey: string | undefined;
 }
 
 const NOTHING_OBSERVED: HostSpeeds = new Map();
@@ -23,8 +23,8 @@ const NOTHING_OBSERVED: HostSpeeds = new Map();
 export function hostRules(question: RoutingQuestion, catalog: Catalog): HostRules {
   const { controls, constraints, restingModels, hostSpeeds = NOTHING_OBSERVED, session = noSession } = question;
   const order = controls.hostOrder ?? constraints.hostOrder ?? catalog.hostOrder;
-  const lastRoute = question.sessionView?.last?.route;
-  return { order, resting: restingModels, speeds: hostSpeeds, session, lastRoute };
+  const lastHostKey = question.sessionView?.last?.hostKey;
+  return { order, resting: restingModels, speeds: hostSpeeds, session, lastHostKey };
 }
 
 function noSession(): string {
@@ -61,8 +61,11 @@ export function orderHosts(hosts: readonly HostedModel[], rules: HostRules): rea
   if (hosts.length < 2) return hosts;
   const ordered = ORDERS[rules.order](hosts, rules);
   const { resting } = rules;
-  if (resting.size === 0 || !ordered.some(({ route }) => resting.has(route))) return ordered;
-  return [...ordered.filter(({ route }) => !resting.has(route)), ...ordered.filter(({ route }) => resting.has(route))];
+  if (resting.size === 0 || !ordered.some(({ hostKey }) => resting.has(hostKey))) return ordered;
+  return [
+    ...ordered.filter(({ hostKey }) => !resting.has(hostKey)),
+    ...ordered.filter(({ hostKey }) => resting.has(hostKey)),
+  ];
 }
 
 type Orderer = (hosts: readonly HostedModel[], rules: HostRules) => readonly HostedModel[];
@@ -84,17 +87,17 @@ const EQUAL_SPEED = 1.5;
 const WORTH_MOVING = 3;
 
 /** Nobody knows how fast a host is that was not called of late, so it gets its share of conversations and is measured. */
-function fastest(hosts: readonly HostedModel[], { speeds, session, lastRoute }: HostRules): readonly HostedModel[] {
-  const known = hosts.map(({ route }) => speeds.get(route)).filter(isMeasured);
+function fastest(hosts: readonly HostedModel[], { speeds, session, lastHostKey }: HostRules): readonly HostedModel[] {
+  const known = hosts.map(({ hostKey }) => speeds.get(hostKey)).filter(isMeasured);
   const bestMs = Math.min(...known.map(answerMs));
-  const timeOf = ({ route }: HostedModel): number => {
-    const speed = speeds.get(route);
+  const timeOf = ({ hostKey }: HostedModel): number => {
+    const speed = speeds.get(hostKey);
     return isMeasured(speed) ? answerMs(speed) : bestMs;
   };
   const equal = hosts.filter((host) => known.length === 0 || timeOf(host) <= bestMs * EQUAL_SPEED);
   const slower = hosts.filter((host) => !equal.includes(host)).sort((a, b) => timeOf(a) - timeOf(b));
   const ordered = [...rankBySession(equal, session, hostIdentity), ...slower];
-  const last = hosts.find(({ route }) => route === lastRoute);
+  const last = hosts.find(({ hostKey }) => hostKey === lastHostKey);
   if (last === undefined || timeOf(last) > bestMs * WORTH_MOVING) return ordered;
   return [last, ...ordered.filter((host) => host !== last)];
 }
@@ -129,21 +132,24 @@ function hostIdentity({ host }: HostedModel): { readonly id: string; readonly we
 export function describeHosts(ordered: readonly HostedModel[], { order, resting, speeds }: HostRules): string {
   const [first, ...others] = ordered as readonly [HostedModel, ...HostedModel[]];
   if (others.length === 0) return TEXT.onlyHost(first.host);
-  const names = others.map(({ host, route }) => (resting.has(route) ? TEXT.hostCoolingDown(host) : host));
-  const speed = order === "cheapest" ? undefined : speeds.get(first.route);
+  const names = others.map(({ host, hostKey }) => (resting.has(hostKey) ? TEXT.hostCoolingDown(host) : host));
+  const speed = order === "cheapest" ? undefined : speeds.get(first.hostKey);
   return TEXT.firstHost(first.host, order, isMeasured(speed) ? Math.round(speed.firstMs) : null, names);
 }
 
 /** The models of a decision as their hosts serve them, in the order in which they are tried. */
-export function routesOf({ chain, hosts: choice }: Pick<Decision, "chain" | "hosts">, catalog: Catalog): HostedModel[] {
-  const routes: HostedModel[] = [];
+export function hostedModelsOf(
+  { chain, hosts: choice }: Pick<Decision, "chain" | "hosts">,
+  catalog: Catalog,
+): HostedModel[] {
+  const hosted: HostedModel[] = [];
   for (const id of chain) {
     const { hosts } = catalog.models.get(id) as Model;
     const names = choice !== undefined && Object.hasOwn(choice, id) ? choice[id] : undefined;
-    if (names === undefined) routes.push(hosts[0] as HostedModel);
-    else for (const name of names) routes.push(hosts.find(({ host }) => host === name) as HostedModel);
+    if (names === undefined) hosted.push(hosts[0] as HostedModel);
+    else for (const name of names) hosted.push(hosts.find(({ host }) => host === name) as HostedModel);
   }
-  return routes;
+  return hosted;
 }
 
 const ONLY_KEY: readonly undefined[] = [undefined];

@@ -18,8 +18,8 @@ export function latencyLimit({ controls, constraints, hostSpeeds }: RoutingQuest
   if (maxMs === NO_LIMIT) return null;
   // A host that nobody has seen answer of late is not slow, so that it is tried and observed. Streams tell exactly; the
   // head of a whole answer stands in for them where a host had none.
-  const observedMs = ({ route }: HostedModel): number => {
-    const { firstMs = 0, headMs = 0 } = hostSpeeds?.get(route) ?? {};
+  const observedMs = ({ hostKey }: HostedModel): number => {
+    const { firstMs = 0, headMs = 0 } = hostSpeeds?.get(hostKey) ?? {};
     return firstMs || headMs;
   };
   return {

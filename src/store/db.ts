@@ -4,15 +4,15 @@ import { type Db, sqlitePathOf } from "../core/db.ts";
 import { withLogAt } from "./sqlite/log-file.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
 
-/** Each has a default that suits commands; the serving process sets its own. */
+/** Options with defaults for commands; the serving process sets its own. */
 export interface OpenOptions {
-  /** For the process that serves: fail with `StoreInUse` when another one serves from the same SQLite file. */
+  /** Fail with `StoreInUse` if another process serves from the same SQLite file. */
   readonly exclusive?: boolean;
-  /** Open a SQLite file that lost commits, and take what it holds for the truth from now on. */
+  /** Open a SQLite file that lost commits, and accept its content from now on. */
   readonly acceptsLoss?: boolean;
   /** Write nothing to a SQLite file or beside it. */
   readonly isReadOnly?: boolean;
-  /** Hears of a SQLite file with this many commits that came without its witness. */
+  /** Called with the number of commits of a SQLite file that has no witness. */
   readonly onAdopted?: (commits: number) => void;
   /** Time that SQLite waits for another process's write. */
   readonly busyTimeoutMs?: number;
@@ -21,7 +21,7 @@ export interface OpenOptions {
   /** Time that one PostgreSQL statement, and getting a connection, may take. */
   readonly queryTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
-  /** Hears of connections that broke while idle; the pool replaces them. */
+  /** Called when an idle connection breaks; the pool replaces it. */
   readonly onConnectionLost?: (error: Error) => void;
 }
 
@@ -38,7 +38,7 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
     });
   }
   if (/^postgres(ql)?:\/\//.test(url)) {
-    // Loaded only where it is used: its client costs a tenth of a second at every start.
+    // Loaded only if configured: the client takes a tenth of a second at every start.
     const { openPostgres } = await import("./postgres/postgres.ts");
     return openPostgres(url, {
       poolMax: options.poolMax ?? 10,
@@ -50,7 +50,7 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
   throw new Error("A database address starts with sqlite: or postgres://.");
 }
 
-/** The path of a SQLite file; null for a database in memory or on a server, which has its request log within. */
+/** Path of a SQLite file. Null for a database in memory or on a server, which contains the request log. */
 export function fileOf(url: string): string | null {
   const path = sqlitePathOf(url);
   return path === ":memory:" ? null : path;

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Db, SqlValue, Statement } from "../core/db.ts";
 import { createPacker, type PackedInsert, type PackedTable, type RowValue, UTF8 } from "./sqlite/packed-rows.ts";
 
-/** The database's own clock, in milliseconds. */
+/** Reads the clock of the database, in milliseconds. */
 export function clockSql(kind: Db["kind"]): string {
   return kind === "sqlite"
     ? "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
@@ -16,7 +16,7 @@ export function forUpdateSql(kind: Db["kind"]): string {
   return kind === "sqlite" ? "" : " FOR UPDATE";
 }
 
-/** Follows a table's name. Without statistics SQLite cannot tell that this index is the shorter one; PostgreSQL can. */
+/** Names the index after a table's name. Without statistics, SQLite does not know that this index is shorter. */
 export function indexedBySql(kind: Db["kind"], index: string): string {
   return kind === "sqlite" ? ` INDEXED BY ${index}` : "";
 }
@@ -29,22 +29,22 @@ export interface InsertColumn<Item> {
   readonly of: (item: Item) => RowValue;
 }
 
-/** For text of our own making: ids, names, JSON. */
+/** Text that the program made: ids, names, JSON. */
 export function text<Item>(of: (item: Item) => string | null): InsertColumn<Item> {
   return { type: "TEXT", of };
 }
 
-/** For what people wrote: PostgreSQL rejects half of a surrogate pair, so it becomes U+FFFD on both databases. */
+/** Text that people wrote. PostgreSQL rejects half a surrogate pair, so both databases get U+FFFD instead. */
 export function freeText<Item>(of: (item: Item) => string | null): InsertColumn<Item> {
   return { type: "TEXT", of: (item) => of(item)?.toWellFormed() ?? null };
 }
 
-/** For text that is in UTF-8 already. */
+/** Text that is UTF-8 already. */
 export function encodedText<Item>(of: (item: Item) => Uint8Array): InsertColumn<Item> {
   return { type: "TEXT", of };
 }
 
-/** PostgreSQL only: words with their places. */
+/** Words with their positions, on PostgreSQL only. */
 export function tsvector<Item>(of: (item: Item) => string): InsertColumn<Item> {
   return { type: "TSVECTOR", of };
 }
@@ -54,7 +54,7 @@ export function integer<Item>(of: (item: Item) => number | bigint | null): Inser
   return { type: "BIGINT", of };
 }
 
-/** Stored as 1 or 0. */
+/** Flag that is stored as 1 or 0. */
 export function flag<Item>(of: (item: Item) => boolean): InsertColumn<Item> {
   return { type: "BIGINT", of: (item) => (of(item) ? 1 : 0) };
 }
@@ -62,28 +62,28 @@ export function flag<Item>(of: (item: Item) => boolean): InsertColumn<Item> {
 /** Describes how items of one kind become rows of one table. */
 export interface InsertShape<Item> {
   readonly table: string;
-  /** By the name of the column. */
+  /** Columns by name. */
   readonly columns: Readonly<Record<string, InsertColumn<Item>>>;
-  /** One more column, which gets the time of the database's clock. */
+  /** Further column with the time of the database's clock. */
   readonly clockColumn?: string;
   /** An ON CONFLICT clause, for rows that may be there already. */
   readonly onConflict?: string;
 }
 
-/** Makes INSERT statements for any number of items. Their text is always the same, so it is prepared once. */
+/** Makes INSERT statements for any number of items. The text is always the same, so it is prepared once. */
 export interface BulkInsert<Item> {
   statement(items: readonly Item[]): Statement;
-  /** The same, to be kept for a while: it needs little memory, and the items can be let go. */
+  /** Makes a statement that can wait: it needs little memory and does not keep the items. */
   pack(items: readonly Item[]): PackedInsert;
-  /** The same for long lists: requests that are being served get their turn in between. */
+  /** Makes a statement of a long list in slices, so that running requests get their turn. */
   statementInSlices(items: readonly Item[]): Promise<Statement>;
 }
 
-/** Items that are written between two looks at the clock. */
+/** Items between two looks at the clock. */
 const STEP = 10;
-/** Time that a slice may take, even if nobody else has anything to do. */
+/** Length of a slice while turns of the event loop are short. */
 const SLICE_MS = 0.5;
-/** Share of the time that requests took since the last slice. A fixed slice could not keep up when turns are long. */
+/** Length of a slice as a share of the turn before it, if that is longer. Short slices could not keep up. */
 const SLICE_SHARE = 0.05;
 
 /**
@@ -124,7 +124,7 @@ export function bulkInsert<Item>(kind: Db["kind"], shape: InsertShape<Item>): Bu
   };
 }
 
-/** Pushed one by one: what `map` makes may count as an array with holes, and those take twice as long in a message. */
+/** Pushes one by one: `map` may make an array with holes, which takes twice as long in a message. */
 function rowOf<Item>(item: Item, values: readonly ((item: Item) => RowValue)[]): readonly RowValue[] {
   const row: RowValue[] = [];
   for (const of of values) row.push(of(item));
@@ -139,13 +139,13 @@ function decodedValue(value: RowValue): SqlValue {
   return value instanceof Uint8Array ? UTF8.decode(value) : value;
 }
 
-/** SQLite only: as `createPacker` takes it. */
+/** The table for `createPacker`, on SQLite only. */
 function tableOf<Item>({ table, columns, clockColumn, onConflict = "" }: InsertShape<Item>): PackedTable {
   const clock = clockColumn === undefined ? null : { column: clockColumn, sql: clockSql("sqlite") };
   return { table, columns: Object.keys(columns), clock, onConflict };
 }
 
-/** SQLite only: one row, its values in the order of the columns. */
+/** Inserts one row with its values in the order of the columns, on SQLite only. */
 function insertRowSql<Item>({ table, columns, clockColumn, onConflict }: InsertShape<Item>): string {
   const names = Object.keys(columns);
   const places = names.map((_, index) => `$${index + 1}`);
@@ -153,7 +153,7 @@ function insertRowSql<Item>({ table, columns, clockColumn, onConflict }: InsertS
   return `${insertInto(table, names, clockColumn)} VALUES (${[...places, ...clock].join(", ")}) ${onConflict ?? ""}`;
 }
 
-/** PostgreSQL only: the rows are one JSON text ($1), an array of arrays in the order of the columns. */
+/** Inserts rows from one JSON text ($1), an array of arrays in the order of the columns, on PostgreSQL only. */
 function insertFromJsonSql<Item>({ table, columns, clockColumn, onConflict }: InsertShape<Item>): string {
   const names = Object.keys(columns);
   const values = Object.values(columns).map(({ type }, index) => `CAST(value ->> ${index} AS ${type})`);
@@ -166,13 +166,13 @@ function insertInto(table: string, names: readonly string[], clockColumn: string
   return `INSERT INTO ${table} (${[...names, ...(clockColumn === undefined ? [] : [clockColumn])].join(", ")})`;
 }
 
-/** JSON has no integers beyond 2^53, so they travel as text. */
+/** Writes larger integers as text, because JSON is exact only up to 2^53. */
 function plainValue(value: RowValue): string | number | null {
   const plain = decodedValue(value);
   return typeof plain === "bigint" ? plain.toString() : plain;
 }
 
-/** The parts in order, with a turn of the event loop between two slices. */
+/** Writes the parts in order, with a turn of the event loop between two slices. */
 export async function inSlices<Item, Part>(
   items: readonly Item[],
   write: (slice: readonly Item[]) => Part,
@@ -191,25 +191,25 @@ export async function inSlices<Item, Part>(
   return parts;
 }
 
-/** `column` is one of a list that is sent as one value, made by `listValue`. The text is the same for every length. */
+/** Tests that `column` is in the list of one value, made by `listValue`. The text is the same for every length. */
 export function inListSql(kind: Db["kind"], column: string, place: string, type: ColumnType = "TEXT"): string {
   return kind === "sqlite"
     ? `${column} IN (SELECT value FROM json_each(${place}))`
     : `${column} = ANY (CAST(${place} AS ${type}[]))`;
 }
 
-/** A list as JSON for SQLite, as an array literal for PostgreSQL. */
+/** Writes a list as JSON for SQLite, as an array literal for PostgreSQL. */
 export function listValue(kind: Db["kind"], values: readonly SqlValue[]): string {
   return kind === "sqlite" ? JSON.stringify(values) : `{${values.map(writeElement).join(",")}}`;
 }
 
-/** Always quoted, so that the text NULL and the empty text survive. */
+/** Quotes all text, so that the text NULL and the empty text survive. */
 function writeElement(value: SqlValue): string {
   if (value === null) return "NULL";
   return typeof value === "string" ? `"${value.replace(/[\\"]/g, "\\$&")}"` : String(value);
 }
 
-/** PostgreSQL does not store NUL. */
+/** Replaces NUL, which PostgreSQL cannot store. */
 export function withoutNul(value: string): string {
   return value.replaceAll("\u0000", "\ufffd");
 }

@@ -1,7 +1,7 @@
-// Numbered SQL files, each applied once and recorded by name: in a transaction of its own, or all in one on a new database.
+// Migrations: numbered SQL files, each applied once and recorded by name. A new database applies all in one transaction.
 // The files hold portable SQL. Where the databases differ, a file exists twice (NAME.sqlite.sql, NAME.postgres.sql) or
 // a comment is marked (/*sqlite …*/). A statement ends with a semicolon at the end of a line.
-// NAME.log.sql holds what a migration does to the tables of the request log, which have a file of their own on SQLite.
+// NAME.log.sql changes the tables of the request log, which have their own file on SQLite.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Db, Queryable, Statement } from "../core/db.ts";
@@ -12,14 +12,14 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** Applies what is missing, in order, and returns the names of what it applied. Any number of processes may call it at once. */
+/** Applies missing migrations in order and returns their names. Several processes may call this at once. */
 export async function migrate(
   db: Pick<Db, "kind" | "query" | "transaction">,
   migrations: readonly Migration[] = readMigrations(db.kind),
 ): Promise<readonly string[]> {
   const before = await appliedNames(db);
   const missing = migrations.filter(({ name }) => !before.includes(name));
-  // A new database has nothing that could be lost, and one commit takes a tenth of the time of dozens.
+  // A new database has nothing to lose, and one commit takes a tenth of the time of dozens.
   const groups = before.length === 0 && missing.length > 0 ? [missing] : missing.map((migration) => [migration]);
   const applied: string[] = [];
   for (const group of groups) {
@@ -35,11 +35,11 @@ export async function migrate(
 export interface MigrationDifference {
   /** Migrations of the program that the database lacks. */
   readonly missing: readonly string[];
-  /** Migrations of the database that the program does not know: a newer version made them. */
+  /** Migrations of a newer version, which the program does not know. */
   readonly foreign: readonly string[];
 }
 
-/** Changes nothing. */
+/** Compares migrations and changes nothing. */
 export async function compareMigrations(db: Pick<Db, "kind" | "query">): Promise<MigrationDifference> {
   const known = readMigrations(db.kind).map(({ name }) => name);
   const applied = await appliedNames(db);
@@ -49,7 +49,7 @@ export async function compareMigrations(db: Pick<Db, "kind" | "query">): Promise
   };
 }
 
-/** A database that was never migrated has no such table; whether it answers at all is the caller's question. */
+/** Reads the applied migrations. A new database has no such table. */
 async function appliedNames(db: Pick<Db, "query">): Promise<readonly string[]> {
   const rows = await db.query("SELECT name FROM schema_migrations ORDER BY name").catch(() => []);
   return rows.map((row) => String(row.name));
@@ -66,7 +66,7 @@ export function readMigrations(kind: Db["kind"]): readonly Migration[] {
   return readParts(kind, () => true);
 }
 
-/** Every migration as far as it is about the request log: of most, nothing. */
+/** The part of each migration that changes the request log, mostly none. */
 export function readLogMigrations(kind: Db["kind"]): readonly Migration[] {
   return readParts(kind, (marks) => marks.includes("log"));
 }
@@ -85,20 +85,20 @@ function readParts(kind: Db["kind"], isWanted: (marks: readonly string[]) => boo
   return [...migrations].map(([name, sql]) => ({ name, sql }));
 }
 
-/** Text in a comment that is marked with a store's name is for that store alone. */
+/** Uncomments the text that is marked for this database. */
 function uncommentFor(kind: Db["kind"], sql: string): string {
   return sql.replace(/\/\*(\w+) (.*?)\*\//g, (_, store: string, words: string) => (store === kind ? words : ""));
 }
 
-/** Any number will do, as long as it is always the same: processes that start at once take turns. */
+/** Number of the lock by which processes that start at once take turns. */
 const ADVISORY_LOCK = 7_316_548_201;
 
-/** The one place with SQL of one store: SQLite's BEGIN IMMEDIATE keeps others out, PostgreSQL has to be asked. */
+/** Locks PostgreSQL. SQLite needs no lock, because BEGIN IMMEDIATE keeps others out. */
 async function guard(kind: Db["kind"], tx: Queryable): Promise<void> {
   if (kind === "postgres") await tx.query("SELECT 1 AS held FROM pg_advisory_xact_lock($1)", [ADVISORY_LOCK]);
 }
 
-/** Returns the names of those that no other process has applied meanwhile. */
+/** Applies migrations that no other process has applied meanwhile, and returns their names. */
 async function applyAll(tx: Queryable, migrations: readonly Migration[]): Promise<readonly string[]> {
   await tx.query(
     "CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL)",
@@ -109,7 +109,7 @@ async function applyAll(tx: Queryable, migrations: readonly Migration[]): Promis
     ...splitStatements(sql).map((text) => ({ sql: text })),
     { sql: "INSERT INTO schema_migrations (name, applied_at) VALUES ($1, $2)", params: [name, Date.now()] },
   ]);
-  // They are sent without waiting for each other: a new database has hundreds.
+  // Sends all statements without waiting, because a new database has hundreds.
   await Promise.all(statements.map(({ sql, params }) => tx.query(sql, params)));
   return missing.map(({ name }) => name);
 }

@@ -1,4 +1,4 @@
-// The last turns of sessions in the database, as JSON: nothing but the gateway's own memory reads them.
+// The last turns of sessions in the database, as JSON, because only the gateway's own memory reads them.
 
 import type { Db } from "../core/db.ts";
 import { type SessionTurn, type TurnStore, turnKey } from "../core/session.ts";
@@ -12,7 +12,7 @@ export function createSessionStore(db: Db): TurnStore {
     },
     async since(atMs, most) {
       const rows = await db.query(SINCE, [atMs, most]);
-      return rows.map(({ turn_json: json }) => JSON.parse(String(json)) as SessionTurn);
+      return rows.map(({ turn_json: json }) => readTurn(String(json)));
     },
     async deleteBefore(atMs, most) {
       return (await db.query(DELETE, [atMs, most])).length;
@@ -25,11 +25,23 @@ const TURNS: InsertShape<SessionTurn> = {
   columns: {
     session: text(turnKey),
     turn_at: integer((turn) => turn.atMs),
-    turn_json: text((turn) => JSON.stringify(turn)),
+    turn_json: text(writeTurn),
   },
   onConflict: `ON CONFLICT (session) DO UPDATE SET turn_at = excluded.turn_at, turn_json = excluded.turn_json
     WHERE excluded.turn_at >= session_turns.turn_at`,
 };
+
+/** Stored turns call the host key `route`, as earlier versions do. */
+type StoredTurn = Omit<SessionTurn, "hostKey"> & { readonly route: string };
+
+function writeTurn({ hostKey: route, ...turn }: SessionTurn): string {
+  return JSON.stringify({ ...turn, route } satisfies StoredTurn);
+}
+
+function readTurn(json: string): SessionTurn {
+  const { route: hostKey, ...turn } = JSON.parse(json) as StoredTurn;
+  return { ...turn, hostKey };
+}
 
 const SINCE = "SELECT turn_json FROM session_turns WHERE turn_at >= $1 ORDER BY turn_at DESC LIMIT $2";
 

@@ -9,8 +9,8 @@ export interface TransactionSession extends Queryable {
 }
 
 /**
- * Commits when `work` resolves. A statement that failed spoils the transaction even when `work` caught the error:
- * PostgreSQL has it so, and a store where half of it were kept would behave differently.
+ * Commits when `work` resolves. A failed statement undoes the transaction even if `work` caught the error, on SQLite as
+ * on PostgreSQL.
  */
 export async function runTransaction<T>(session: TransactionSession, work: (tx: Queryable) => Promise<T>): Promise<T> {
   let failure: { readonly error: unknown } | null = null;
@@ -31,7 +31,7 @@ export async function runTransaction<T>(session: TransactionSession, work: (tx: 
     const spoiled = failure as { readonly error: unknown } | null;
     if (spoiled !== null) throw spoiled.error;
   } catch (error) {
-    // The first error is the one to tell; a connection that cannot roll back is dropped by its owner.
+    // The first error is thrown. The owner drops a connection that cannot roll back.
     await session.rollback().catch(() => undefined);
     throw error;
   }

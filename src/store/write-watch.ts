@@ -1,19 +1,19 @@
-// Watches whether the database takes writes. A full or read-only database still answers reads, so readiness asks here. The watch
-// begins with a write that failed and ends with a trial write that did not.
+// Watches whether the database accepts writes. A full or read-only database still answers reads, so readiness asks here.
+// The watch begins with a failed write and ends with a successful trial write.
 
 import { randomBytes } from "node:crypto";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 
 export interface WriteWatch {
-  /** Notes a write that the database could not do. */
+  /** Notes a failed write. */
   failed(): void;
   isFailing(): boolean;
   close(): void;
 }
 
 const TRIAL_MS = 1_000;
-/** More than a hold and its settlement take, so that a trial fails where they would. Random, so that it does not compress. */
+/** Larger than a hold with its settlement, so that a trial fails where they would. Random, so that it does not compress. */
 const TRIAL_BYTES = 32 * 1024;
 
 export function createWriteWatch(db: Db, log: Log): WriteWatch {
@@ -46,7 +46,7 @@ export function createWriteWatch(db: Db, log: Log): WriteWatch {
   };
 }
 
-/** Committed before it is deleted: a full disk shows only then. Rows of other processes' trials may go with it. */
+/** Commits a row and then deletes all trial rows: only a commit shows a full disk. */
 async function tryWrite(db: Db): Promise<void> {
   const filler = randomBytes(TRIAL_BYTES / 2).toString("hex");
   await db.batch([{ sql: INSERT, params: [randomBytes(8).toString("hex"), filler] }]);

@@ -1,25 +1,24 @@
-// Hands connections from the primary process to workers, and changes two things that Node's cluster module does. Node
-// loses a connection whose worker dies before it takes it: here another worker gets it. Node closes the port when the
-// last worker ends: here connections wait until another worker listens. Node chooses the worker of a connection, and
-// `Turns` decides when it gets it, so that no worker gets many more than the others.
+// Hands connections from the primary process to workers. Node's cluster module loses a connection if its worker dies
+// before taking it: here another worker gets the connection. Node closes the port when the last worker ends: here
+// connections wait for the next worker. Node chooses the worker of a connection. `Turns` chooses the time.
 
 import type { ChildProcess } from "node:child_process";
 import { type Handout, interceptWorker, type NodeWorker } from "./node-messages.ts";
 import { type TakingWorker, Turns } from "./turns.ts";
 
 export interface Handover {
-  /** Watches a worker. To be called before it gets its first connection. */
+  /** Watches a worker. Call this before the worker gets its first connection. */
   watch(worker: ChildProcess): void;
-  /** The worker takes connections from now on. */
+  /** Tells that the worker takes connections from now on. */
   join(worker: ChildProcess): void;
-  /** All workers have been started, and the first one serves: connections are handed over from now on. */
+  /** Hands out connections from now on: all workers were started, and the first one serves. */
   begin(): void;
-  /** The port closes with the last worker from now on. */
+  /** Lets the port close with the last worker from now on. */
   retire(): void;
 }
 
 interface WatchedWorker extends TakingWorker {
-  /** Connections for the worker that it has not taken yet. */
+  /** Connections that the worker has not taken yet. */
   readonly pending: Set<Handout>;
   readonly node: NodeWorker;
   /** True once the worker takes connections. */

@@ -1,29 +1,29 @@
-// Asks each worker every second for a sign of life. A worker that does not answer, because its event loop or the whole
-// process is stuck, keeps its connections and serves nobody, so it has to be replaced.
+// Asks each worker every second for a sign of life. A worker whose event loop or process is stuck keeps its connections
+// and serves nobody, so it must be replaced.
 
 import type { OpenLink } from "./link.ts";
 
 export interface Heartbeat {
-  /** Asks the worker until its link closes. `onHung` is called once, when it has not answered for too long. */
+  /** Asks the worker until the link closes. Calls `onHung` once if no answer came for too long. */
   watch(link: Pick<OpenLink, "call" | "closed">, onHung: () => void): void;
-  /** Number of workers that owe an answer for a while. */
+  /** Number of workers whose answer is overdue. */
   silent(): number;
 }
 
 interface WatchedLink {
   readonly link: Pick<OpenLink, "call">;
   readonly onHung: () => void;
-  /** True while it owes an answer. */
+  /** True while the worker owes an answer. */
   isAsked: boolean;
   silentMs: number;
 }
 
-/** Nobody serves this call: a link answers every call, which is all that is asked. */
+/** A call that no service handles: a link answers every call, and any answer proves life. */
 const SIGN_OF_LIFE = "sign-of-life";
 const BEAT_MS = 1_000;
-/** A worker computes for milliseconds at once, and a machine at 20 times its load answers within two seconds. */
+/** Far above the two seconds in which a worker answers on a machine with 20 times its load. */
 const HUNG_MS = 30_000;
-/** Longer than a busy machine takes, so that nobody is warned of nothing. */
+/** Longer than a busy machine takes, so that no warning is false. */
 const SILENT_MS = 5_000;
 
 export function createHeartbeat(hungMs = HUNG_MS): Heartbeat {
@@ -31,7 +31,7 @@ export function createHeartbeat(hungMs = HUNG_MS): Heartbeat {
   let lastMs = performance.now();
   const beat = (): void => {
     const nowMs = performance.now();
-    // A worker on the same machine is held up as we are, so our own lag is subtracted. After a suspension nothing counts.
+    // A busy machine delays the worker as much as this process, so its own lag is subtracted.
     const lagMs = Math.max(0, nowMs - lastMs - BEAT_MS);
     lastMs = nowMs;
     for (const worker of watched) {
@@ -59,6 +59,6 @@ function ask(worker: WatchedLink): void {
     worker.isAsked = false;
     worker.silentMs = 0;
   };
-  // A link that closes rejects, and its worker is watched no more.
+  // A closing link rejects, and its worker is no longer watched.
   worker.link.call(SIGN_OF_LIFE, null, Number.POSITIVE_INFINITY).then(noteAnswer, () => undefined);
 }

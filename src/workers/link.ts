@@ -1,12 +1,12 @@
-// Messages between the primary process and a worker, over a pipe. Everything of one turn of the event loop goes out in
-// one write, as structured clones, so that money stays exact.
+// Messages between the primary process and a worker, over a pipe. All messages of one turn of the event loop go out in
+// one write. They are structured clones, so that money stays exact.
 
 import type { Duplex } from "node:stream";
 import { deserialize, serialize } from "node:v8";
 import type { LinkService, WorkerLink } from "../core/processes/link.ts";
 import { StoreUnavailable } from "../core/store-errors.ts";
 
-/** A call, its answer or its failure. A tuple, because names of fields would be sent each time. */
+/** A call, its answer or its failure. A tuple sends no field names. */
 type LinkMessage =
   | readonly [kind: typeof CALL, id: number, service: string, payload: unknown]
   | readonly [kind: typeof ANSWER, id: number, payload: unknown]
@@ -21,7 +21,7 @@ interface LinkPublication {
   readonly payload: unknown;
 }
 
-/** Classes do not survive a message. */
+/** An error as plain data, because classes do not survive a message. */
 interface LinkFailure {
   readonly message: string;
   readonly isUnavailable: boolean;
@@ -29,22 +29,22 @@ interface LinkFailure {
 }
 
 interface LinkWaiter {
-  /** By the clock of `performance.now`. */
+  /** Time in the clock of `performance.now`. */
   readonly dueAtMs: number;
   readonly resolve: (payload: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** More than the store itself takes to give up on a commit. */
+/** Longer than the store takes to give up on a commit. */
 const CALL_MS = 15_000;
-/** Interval at which overdue calls are looked for: a timer for each would cost more than the call. */
+/** Interval at which overdue calls are looked for. A timer per call would cost more than the call. */
 const LOOK_MS = 1_000;
 
 /** One end of a pipe. */
 export interface OpenLink extends WorkerLink {
-  /** Resolves when the other end is gone. */
+  /** Resolves when the other end is closed. */
   readonly closed: Promise<void>;
-  /** Gets the frames of all published messages, to pass them on. */
+  /** Called with the frames of all published messages, to pass them on. */
   onPublished(listener: (frame: Uint8Array) => void): void;
   pass(frame: Uint8Array): void;
 }
@@ -90,7 +90,7 @@ export function createLink(pipe: Duplex): OpenLink {
   return {
     closed,
     onPublished(listener) {
-      // A copy: what was received is a small part of a large chunk, which waiting for a slow reader would keep alive.
+      // Copied, so that a slow reader does not keep the whole received chunk in memory.
       onPublished = (frame) => listener(Uint8Array.from(frame));
     },
     call: (service, payload, withinMs = CALL_MS) =>
@@ -117,12 +117,12 @@ function end(waiters: Map<number, LinkWaiter>, ending: LinkEnding): void {
 }
 
 function closeOf(pipe: Duplex): Promise<void> {
-  // The end of the pipe is what is acted upon.
+  // The close event handles a broken pipe.
   pipe.on("error", () => undefined);
   return new Promise((resolve) => pipe.once("close", () => resolve()));
 }
 
-/** An answer that comes after all is dropped. */
+/** Rejects overdue calls. Later answers to them are dropped. */
 function rejectOverdue(waiters: Map<number, LinkWaiter>): void {
   const nowMs = performance.now();
   for (const [id, { dueAtMs, reject }] of waiters) {
@@ -146,16 +146,16 @@ function toError({ message, isUnavailable, isUnsent }: LinkFailure): Error {
   return isUnavailable ? new StoreUnavailable(error, { isUnsent }) : error;
 }
 
-/** Before each frame: its length without this, and what it holds. */
+/** Header of a frame: the length of the rest, and the kind of content. */
 const HEADER_BYTES = 5;
 const LENGTH_BYTES = 4;
 
 /** A list of messages. */
 const MESSAGES = 0;
-/** In a frame of its own: the process in between passes the bytes on to many and need not read them. */
+/** A published message has its own frame, so that the primary process passes the bytes on without reading them. */
 const PUBLISHED = 1;
 
-/** A frame of a published message, or messages that were sent one after the other. */
+/** A frame of a published message, or other messages in their order. */
 type Unsent = Uint8Array | LinkMessage[];
 
 function createSender(pipe: Duplex): { send(message: LinkMessage): void; pass(frame: Uint8Array): void } {
@@ -222,7 +222,7 @@ function readFrames(pipe: Duplex, { take, takePublished }: FrameReader): void {
   });
 }
 
-/** Length of the first frame; null while it is unknown. */
+/** Length of the first frame; null until its header has arrived. */
 function firstLength([first]: readonly Buffer[]): number | null {
   return first === undefined || first.length < LENGTH_BYTES ? null : first.readUInt32LE();
 }

@@ -4,7 +4,7 @@
 
 import type { ChildProcess } from "node:child_process";
 
-/** Node's message that hands a connection over. Its other fields go on as they came. */
+/** Node's message that hands a connection over. Other fields are passed on unchanged. */
 interface NewConnectionMessage {
   readonly act: "newconn";
   readonly seq: number;
@@ -32,15 +32,15 @@ export interface Handout {
 }
 
 export interface NodeWorkerEvents {
-  /** A connection is meant for the worker. It waits until it is delivered. */
+  /** Called when Node has a connection for the worker. The connection waits for `deliver`. */
   onHandout(handout: Handout): void;
-  /** The worker has taken or refused the connection. */
+  /** Called when the worker has taken or refused the connection. */
   onTaken(handout: Handout): void;
   /** Decides whether Node learns of the worker's end now or with `releaseEnd`. */
   mayEnd(): boolean;
-  /** Node learns of the worker's end in this moment. */
+  /** Called at the moment in which Node learns of the worker's end. */
   onEnding(): void;
-  /** The process has ended, and Node knows it. */
+  /** Called when the process has ended and Node knows it. */
   onEnded(): void;
 }
 
@@ -51,7 +51,7 @@ export interface NodeWorker {
   releaseEnd(): void;
 }
 
-/** To be called before the worker gets its first connection. */
+/** Intercepts the messages of a worker. Call this before the worker gets its first connection. */
 export function interceptWorker(worker: ChildProcess, events: NodeWorkerEvents): NodeWorker {
   const end = interceptEnd(worker, events);
   const untaken = new Map<number, Handout>();
@@ -75,10 +75,10 @@ export function interceptWorker(worker: ChildProcess, events: NodeWorkerEvents):
     if (ack === undefined || handout === undefined) return;
     untaken.delete(ack);
     events.onTaken(handout);
-    // Nobody needs our end of a connection that was passed on. Node closes its end of all others.
+    // Node closes this end of its own connections, but not of one that was passed on.
     if (ack < 0) handout.connection.close();
   });
-  /** Below zero: Node counts its own upwards. */
+  /** Numbers below zero, because Node counts upwards from zero. */
   let lastSeq = 0;
   return {
     hand({ message, connection }) {
@@ -105,7 +105,7 @@ function interceptEnd(worker: ChildProcess, { mayEnd, onEnding, onEnded }: NodeW
       tell(event, values);
       return true;
     }
-    // Node sends connections only to a process that is connected. Those that come from now on go to other workers later.
+    // Node sends connections only to connected processes. Later connections go to other workers.
     setConnected(true);
     held ??= [];
     held.push(() => {

@@ -1,6 +1,6 @@
-// Worker processes: starts them, replaces those that die or hang, and stops them. The primary process keeps the port and hands
-// connections out in turn, so that a worker that dies takes only its own requests along. When none is left, the port
-// stays open and connections wait for the next worker.
+// Starts worker processes, replaces dead or hung ones, and stops them. The primary process keeps the port and hands out
+// connections, so that a dying worker loses only its own requests. Without any worker, the port stays open and connections
+// wait for the next one.
 
 import cluster, { type Worker } from "node:cluster";
 import type { Duplex } from "node:stream";
@@ -17,15 +17,15 @@ export interface SupervisorOptions {
   readonly program: string;
   readonly args: readonly string[];
   readonly log: Log;
-  /** Called before the worker can ask for anything. */
+  /** Called before the first message of the worker. */
   readonly onStart: (worker: WorkerProcess) => void;
-  /** Called when it has ended, whichever way. */
+  /** Called when the worker has ended, for any reason. */
   readonly onEnd: (worker: WorkerProcess) => void;
-  /** Called before a worker that answers no more is killed. */
+  /** Called before a hung worker is killed. */
   readonly onHung: () => void;
-  /** Called when no worker is left and none may take its place. */
+  /** Called when the last worker ended and may not be replaced. */
   readonly onLost: () => void;
-  /** For tests: a worker that has not answered for so long is hung. */
+  /** Time without an answer after which a worker is hung; for tests. */
   readonly hungMs?: number;
 }
 
@@ -33,29 +33,29 @@ export interface WorkerProcess {
   readonly index: number;
   readonly pid: number | undefined;
   readonly link: OpenLink;
-  /** True if it replaces a worker that ended or could not be started. */
+  /** True if the worker replaces one that ended or could not be started. */
   readonly isReplacement: boolean;
-  /** Resolves when it has ended. */
+  /** Resolves when the worker has ended. */
   readonly ended: Promise<void>;
 }
 
 export interface Supervisor {
-  /** Starts one worker; another one takes its place when it dies, until everything is stopped. Throws when it cannot. */
+  /** Starts one worker, and replaces it when it dies until all are stopped. Throws if the start fails. */
   startFirst(): WorkerProcess;
-  /** Starts all others, as soon as the system has room for them. */
+  /** Starts all other workers, as soon as the system has room for them. */
   startOthers(): void;
   running(): readonly WorkerProcess[];
-  /** Number of workers that serve but answer no more. */
+  /** Number of workers whose sign of life is overdue. */
   silent(): number;
-  /** Replaces no worker any more. */
+  /** Stops replacing workers. */
   retire(): void;
 }
 
-/** In a worker: standard input, output, errors and Node's own channel come before it. */
+/** File descriptor of the link in a worker, after standard input, output, errors and Node's own channel. */
 export const LINK_FD = 4;
-/** Many processes share the cores, so each has one thread for garbage, and larger portions of it. Measured: 14% less CPU. */
+/** Many processes share the cores, so each collects garbage with one thread and less often. Measured: 14% less CPU. */
 const V8_FLAGS = ["--v8-pool-size=1", "--max-semi-space-size=32"];
-/** A worker that lived for less than this is replaced later and later. */
+/** A worker that lived shorter than this is replaced with a growing delay. */
 const SHORT_LIFE_MS = 10_000;
 const DELAY_MS_MIN = 100;
 const DELAY_MS_MAX = 10_000;
@@ -92,7 +92,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (isRetired) return;
       if (code === OTHER_BUILD) return leaveEmpty(running.size, options);
       log.error({ event: "worker.ended", pid: worker.pid, code, signal }, ENDED_TEXT);
-      // Connections wait for this one, so its replacement waits for nothing.
+      // Connections wait for the last worker, so its replacement starts at once.
       if (wasLastServing) startOrRetry(index, true);
       else delays.startLater(index, performance.now() - startedAtMs, () => startOrRetry(index, true));
     });
@@ -125,21 +125,21 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 }
 
-/** A process that was stopped takes no other signal. */
+/** Kills a hung worker. A stopped process reacts to no other signal. */
 function killHung({ process }: Worker, { log, onHung }: Pick<SupervisorOptions, "log" | "onHung">): void {
   log.error({ event: "worker.hung", pid: process.pid }, "a worker process answers no more; it is killed");
   onHung();
   process.kill("SIGKILL");
 }
 
-/** Lets the other workers go on: to stop them would refuse requests that they can serve. A person restarts the gateway. */
+/** Logs a worker of another build. The other workers go on serving until a person restarts the gateway. */
 function leaveEmpty(left: number, { log, onLost }: Pick<SupervisorOptions, "log" | "onLost">): void {
   log.error({ event: "worker.other_build", left }, OTHER_BUILD_TEXT);
   if (left === 0) onLost();
 }
 
 interface Delays {
-  /** Starts the next worker of an index, by how long the last one lived. */
+  /** Starts the next worker of an index, after a delay that depends on the life of the last one. */
   startLater(index: number, livedMs: number, start: () => void): void;
   stop(): void;
 }
@@ -184,12 +184,12 @@ function launch(index: number, isReplacement: boolean): Launched {
   return { child, ending, worker: { index, pid, link, isReplacement, ended: ending.then(() => undefined) } };
 }
 
-/** Throws where the system has no room for a process, such as without a free file descriptor. */
+/** Throws if the system has no room for a process, such as without a free file descriptor. */
 function forkWorker(): Worker {
   const child = cluster.fork(STARTED_BY);
   if (child.process.pid !== undefined) return child;
   child.on("error", () => undefined);
-  // Node forgets a worker only with the end of its process, and this one has none.
+  // Node removes a worker when its process ends, and this worker has no process.
   delete cluster.workers?.[child.id];
   throw new Error("the system starts no further process");
 }
@@ -199,12 +199,12 @@ interface WorkerEnding {
   readonly signal: string | null;
 }
 
-/** Both the process and its pipe, so that nothing it sent is left unread. */
+/** Waits for the end of the process and of the pipe, so that all its messages are read. */
 async function endOf(child: Worker, link: OpenLink): Promise<WorkerEnding> {
   const ended = new Promise<WorkerEnding>((resolve) => {
     child.process.once("close", (code, signal) => resolve({ code, signal }));
   });
-  // A fault of Node's own channel is followed by the end of the process.
+  // An error of Node's own channel is followed by the end of the process.
   child.on("error", () => undefined);
   const ending = await ended;
   await link.closed;

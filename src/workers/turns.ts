@@ -1,15 +1,15 @@
-// Decides when a worker gets its next connection. Clients keep connections open, so a worker that gets many stays busier
-// than the others. Node gives each one to the worker that is free first: of many at once, some workers got three times as
-// many as others (18 November 2026). So a worker that is ahead waits, at the start also for workers that do not listen yet.
+// Decides when a worker gets its next connection. Clients keep connections open, so a worker with many connections stays
+// busy. Node gives a connection to the first free worker, and some workers got three times as many as others (18 November
+// 2026). So a worker that is ahead waits for the others, at the start also for those that do not listen yet.
 
 export interface TakingWorker {
-  /** Connections that the worker got, compared with the others. */
+  /** Connections that the worker got, relative to the others. */
   handed: number;
 }
 
 /** Time that connections wait for workers that start. */
 const STARTING_MS_MAX = 10_000;
-/** Connections that do not wait for them, so that the first answer comes soon. */
+/** Connections that do not wait, so that the first answer comes soon. */
 const EARLY_MAX = 4;
 /** Lead over another worker at which a worker has to wait. */
 const AHEAD_MAX = 4;
@@ -25,9 +25,9 @@ export class Turns {
   readonly #joined: () => readonly TakingWorker[];
   #waiting: Waiting[] = [];
   #hasBegun = false;
-  /** Workers of the start that neither listen nor have failed yet. */
+  /** Starting workers that neither listen nor have failed yet. */
   readonly #starting = new Set<TakingWorker>();
-  /** Connections that did not wait for them. */
+  /** Connections that did not wait for starting workers. */
   #early = 0;
   #startTimer: NodeJS.Timeout | undefined;
   #lateTimer: NodeJS.Timeout | undefined;
@@ -37,19 +37,19 @@ export class Turns {
     this.#joined = joined;
   }
 
-  /** The worker is being started. Before `begin`, it is one that all wait for. */
+  /** Notes a starting worker. Before `begin`, connections wait for this worker too. */
   expect(worker: TakingWorker): void {
     if (!this.#hasBegun) this.#starting.add(worker);
   }
 
-  /** Connections are handed out from now on: the gateway can be stopped, and the other workers have been started. */
+  /** Hands out connections from now on: the gateway can be stopped, and all workers were started. */
   begin(): void {
     this.#hasBegun = true;
     this.#startTimer = setTimeout(() => this.open(), STARTING_MS_MAX).unref();
     this.handOut();
   }
 
-  /** Nobody waits for the start of workers any more. */
+  /** Ends the waiting for starting workers. */
   open(): void {
     clearTimeout(this.#startTimer);
     this.#hasBegun = true;
@@ -57,7 +57,7 @@ export class Turns {
     this.handOut();
   }
 
-  /** The worker takes connections from now on. */
+  /** Tells that the worker takes connections from now on. */
   noteJoined(worker: TakingWorker): void {
     if (this.#starting.delete(worker)) this.handOut();
     else this.#level();
@@ -74,7 +74,7 @@ export class Turns {
     this.handOut();
   }
 
-  /** Hands out every connection that is due. To be called whenever that may have changed. */
+  /** Hands out every connection that is due. Call this when that may have changed. */
   handOut(): void {
     if (!this.#hasBegun) return;
     clearTimeout(this.#lateTimer);
@@ -96,7 +96,7 @@ export class Turns {
     return next;
   }
 
-  /** All count as equal again, so a worker that was late or joined late gets its share and no more. */
+  /** Makes all counts equal, so that a worker that joined late gets only its share of new connections. */
   #level(): void {
     const most = Math.max(0, ...this.#joined().map(({ handed }) => handed));
     for (const worker of this.#joined()) worker.handed = most;

@@ -12,7 +12,7 @@ import { describeStores } from "../support/stores/stores.ts";
 const turn = (session: string, atMs: number, model = "m"): SessionTurn => ({
   session,
   model,
-  route: model,
+  hostKey: model,
   keyId: "k",
   tier: "LIGHT",
   promptTokens: 10,
@@ -45,6 +45,14 @@ await describeStores("turns of sessions", ({ url }) => {
     expect(await store.deleteBefore(250, 10)).toBe(1);
     expect(await store.deleteBefore(1_000, 10)).toBe(1);
     expect(await store.since(0, 10)).toEqual([]);
+  });
+
+  test("are stored under the field names of earlier versions", async () => {
+    await store.write([turn("f", 1)]);
+    const [row] = await db.query("SELECT turn_json FROM session_turns WHERE session = $1", ["f"]);
+    const { hostKey: route, ...rest } = turn("f", 1);
+    expect(JSON.parse(String(row?.turn_json))).toEqual({ ...rest, route });
+    expect(await store.deleteBefore(2, 1)).toBe(1);
   });
 
   test("are written in batches and read at the next start", async () => {

@@ -46,7 +46,7 @@ export function makeModel(overrides: ModelOverrides = {}): Model {
     scores: null,
     tier: "LIGHT",
     host: rest.provider ?? "lab",
-    route: id,
+    hostKey: id,
     ...rest,
     capabilities: new Set(capabilities),
     endpoint: null,

@@ -57,7 +57,7 @@ export async function attempt(call: Call, reservation: Reservation, services: Se
     for (const model of models) {
       for (const keyId of keysFor(walk, model, services)) {
         if (isLate(walk, services) || !fits(model, walk)) break;
-        const ticket = services.health.admit(model.route, keyId);
+        const ticket = services.health.admit(model.hostKey, keyId);
         if (ticket === 0) {
           walk.skipped.push({ model, keyId });
           continue;
@@ -136,9 +136,9 @@ async function tryPaused(walk: ChainWalk, services: Services): Promise<Answered 
   for (const { model, keyId, dueAtMs } of paused.sort((one, other) => one.dueAtMs - other.dueAtMs)) {
     const waitMs = Math.max(0, dueAtMs - now()) + WAIT_SLACK_MS;
     const hasRoom = fits(model, walk) && retriesLeft(walk) > 0 && now() + waitMs < beginsByMs;
-    if (!hasRoom || !health.mayRetry(model.route)) continue;
+    if (!hasRoom || !health.mayRetry(model.hostKey)) continue;
     await pause(waitMs, call.signal);
-    const ticket = call.signal.aborted ? 0 : health.admit(model.route, keyId);
+    const ticket = call.signal.aborted ? 0 : health.admit(model.hostKey, keyId);
     const result =
       ticket === 0
         ? interruption(walk, null, services)
@@ -152,7 +152,7 @@ async function tryPaused(walk: ChainWalk, services: Services): Promise<Answered 
 async function trySkipped(walk: ChainWalk, services: Services): Promise<Answered | Unanswered | null> {
   for (const { model, keyId } of walk.skipped) {
     if (isLate(walk, services)) break;
-    const ticket = fits(model, walk) ? services.health.admitResting(model.route, keyId) : 0;
+    const ticket = fits(model, walk) ? services.health.admitResting(model.hostKey, keyId) : 0;
     const result = ticket === 0 ? null : await takeTurn(walk, { model, keyId, ticket, mayRetry: false }, services);
     if (result !== null) return result;
   }
@@ -162,7 +162,7 @@ async function trySkipped(walk: ChainWalk, services: Services): Promise<Answered
 function allFailed(walk: ChainWalk, { health, now, registry }: Services): Unanswered {
   const dueAtMs = walk.skipped
     .filter(({ model }) => fits(model, walk))
-    .map(({ model }) => health.stateOf(model.route).nextTryAtMs ?? Number.POSITIVE_INFINITY);
+    .map(({ model }) => health.stateOf(model.hostKey).nextTryAtMs ?? Number.POSITIVE_INFINITY);
   const soonestMs = Math.min(...dueAtMs);
   const { attempts, failures } = walk;
   const { tier, chain, isNamed, profile } = walk.reservation.decision;
@@ -223,7 +223,7 @@ async function takeTurn(walk: ChainWalk, turn: ModelTurn, services: Services): P
 const NONE_REFUSED: readonly string[] = [];
 
 function sendingOf({ call, reservation, beginsByMs }: ChainWalk, { model, keyId }: Way, services: Services): Sending {
-  const outputCap = reservation.outputCaps.get(model.route) ?? null;
+  const outputCap = reservation.outputCaps.get(model.hostKey) ?? null;
   const cacheHelp = cacheHelpFor(call, reservation.decision, model, services);
   return { call, model, keyId, outputCap, refusedFields: NONE_REFUSED, cacheHelp, beginsByMs };
 }
@@ -249,14 +249,14 @@ async function tryAgain(walk: ChainWalk, { first, sending, turn }: FailedTurn, s
   const waitMs = Math.random() * RETRY_WAIT_MS_MAX;
   // A model that asked for a pause is more likely to answer, so its retry is kept free.
   const hasRoom = turn.mayRetry && retriesLeft(walk) > walk.paused.length && services.now() + waitMs < beginsByMs;
-  if (again !== "once" || !hasRoom || !services.health.mayRetry(model.route)) return first;
+  if (again !== "once" || !hasRoom || !services.health.mayRetry(model.hostKey)) return first;
   await pause(waitMs, call.signal);
   return call.signal.aborted ? first : retry(walk, first, sending, services);
 }
 
 /** By now the model's breaker may have opened, or another request may be probing it. */
 async function retry(walk: ChainWalk, first: FailedTry, sending: Sending, services: Services): Promise<JudgedTry> {
-  const ticket = services.health.admit(sending.model.route, sending.keyId);
+  const ticket = services.health.admit(sending.model.hostKey, sending.keyId);
   const { call, attempts } = walk;
   return ticket === 0 ? first : recordedTry({ call, sending, attempts, ticket }, services);
 }

@@ -70,7 +70,7 @@ export async function recordedTry(
     logFailure(call, { tried, verdict, ticket, report }, services);
     return { tried, verdict, ticket, report };
   } finally {
-    services.health.report(model.route, ticket, outcome, keyId);
+    services.health.report(model.hostKey, ticket, outcome, keyId);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Decision } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { type FormattedRequest, writeProviderRequest } from "../../formats/bridge.ts";
-import { routesOf } from "../../routing/hosts.ts";
+import { hostedModelsOf } from "../../routing/hosts.ts";
 import type { Services } from "../services.ts";
 
 export interface PreviewedChanges {
@@ -14,7 +14,7 @@ export interface PreviewedChanges {
 }
 
 export function previewChanges(asked: FormattedRequest, decision: Decision, services: Services): PreviewedChanges {
-  const [model] = routesOf(decision, services.catalog) as [HostedModel];
+  const [model] = hostedModelsOf(decision, services.catalog) as [HostedModel];
   const provider = services.registry.connection(model.provider).formatFor(model, asked.format.name);
   try {
     const { droppedFields, conversions = [] } = writeProviderRequest(asked, provider, { model, refusedFields: [] });

@@ -14,7 +14,7 @@ export interface SessionMemory {
   turnOfCalls(calls: readonly number[]): SessionTurn | null;
   /** The session of a response that is continued by its id. */
   sessionOfResponse(responseId: string): string | null;
-  /** Prefixes of a prompt that hosts have seen: for each route and key the longest. `turns` came before the prompt. */
+  /** Prefixes of a prompt that hosts have seen: the longest for each host and provider key. `turns` came before the prompt. */
   cached(prompt: Prefixes, turns: readonly SessionTurn[]): readonly CachedPrefix[];
   /** An older turn than the one that is known changes nothing. */
   learn(turn: SessionTurn): void;
@@ -70,8 +70,8 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
       for (const name of turn.calls) calls.set(name, turn);
       if (turn.response !== null) responses.set(turn.response, turn.session);
       for (const { hash, tokens } of turn.prefixes) {
-        const { session, route, keyId, trust, atMs } = turn;
-        const prefix = { session, route, keyId, tokens, trust, atMs };
+        const { session, hostKey, keyId, trust, atMs } = turn;
+        const prefix = { session, hostKey, keyId, tokens, trust, atMs };
         prefixes.set(hash, withNewest(prefixes.get(hash) ?? NONE, prefix));
       }
       const key = turnKey(turn);
@@ -87,10 +87,10 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
 const ENDS_MAX = 24;
 
 /** A model at a host, called with a key. */
-type HostAndKey = Pick<SessionTurn, "route" | "keyId" | "atMs">;
+type HostAndKey = Pick<SessionTurn, "hostKey" | "keyId" | "atMs">;
 
 function isSamePlace(one: HostAndKey, other: HostAndKey): boolean {
-  return one.route === other.route && one.keyId === other.keyId;
+  return one.hostKey === other.hostKey && one.keyId === other.keyId;
 }
 
 /** More places than these have hardly ever seen one prompt. */

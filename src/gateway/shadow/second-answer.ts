@@ -60,7 +60,7 @@ export function plan(asked: AskedAgain, modelId: string, services: Services): Pl
     hostSpeeds: speeds.current(),
   };
   const needs = listNeeds({ question, catalog, inputTokens: decision.estimatedTokens.input });
-  const able = ableHosts(needs, usableHosts(model, catalog)).filter(({ route }) => !restingModels.has(route));
+  const able = ableHosts(needs, usableHosts(model, catalog)).filter(({ hostKey }) => !restingModels.has(hostKey));
   const [host] = orderHosts(able, hostRules(question, catalog));
   const key = host === undefined ? null : freeKey(host, asked, services);
   if (host === undefined || key === null) return null;
@@ -71,14 +71,14 @@ export function plan(asked: AskedAgain, modelId: string, services: Services): Pl
 
 /** Chosen as for other requests; null where all are cooling down. */
 function freeKey(
-  { provider, route }: HostedModel,
+  { provider, hostKey }: HostedModel,
   { decision, requestId }: AskedAgain,
   { registry, health }: Services,
 ): { readonly id: string | undefined } | null {
   const { apiKeys } = registry.connection(provider).provider;
   const ids = keyIdsOf(apiKeys, decision, () => requestId);
   // Samples say nothing about health, and are no calls that a retry could be drawn from.
-  const at = ids.findIndex((id) => !health.stateOf(route, id).isResting);
+  const at = ids.findIndex((id) => !health.stateOf(hostKey, id).isResting);
   return at < 0 ? null : { id: ids[at] };
 }
 

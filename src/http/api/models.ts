@@ -127,7 +127,7 @@ type Own = "toolCalls" | "configured" | "locked";
 /** Everything else about the model. */
 function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof CatalogModelSchema>, Own> {
   const usable = usableHosts(model, services.catalog);
-  const best = usable.map(({ route }) => services.health.stateOf(route)).find(({ isResting }) => !isResting);
+  const best = usable.map(({ hostKey }) => services.health.stateOf(hostKey)).find(({ isResting }) => !isResting);
   return {
     // formats/ writes the fields of /v1, and knows no schema.
     ...(writeModel(model, services.catalog) as Shape<typeof ModelSchema>),
@@ -138,13 +138,13 @@ function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof 
     capabilities: model.endpoint === null ? [...model.capabilities] : [model.endpoint],
     priceSource: model.priceSource,
     isRoutable: isUsable(services.catalog, model),
-    health: writeModelHealth(best ?? services.health.stateOf(model.route)),
+    health: writeModelHealth(best ?? services.health.stateOf(model.hostKey)),
     hosts: model.hosts.map((host) => writeHost(host, services)),
   };
 }
 
 function writeHost(host: HostedModel, { catalog, health, speeds }: Services): Shape<typeof CatalogHost> {
-  const speed = speeds.current().get(host.route);
+  const speed = speeds.current().get(host.hostKey);
   return {
     host: host.host,
     provider: host.provider,
@@ -160,7 +160,7 @@ function writeHost(host: HostedModel, { catalog, health, speeds }: Services): Sh
     dataPolicy: host.dataPolicy ?? null,
     policyAsOf: host.policyAsOf ?? null,
     policySource: host.policySource ?? null,
-    health: writeModelHealth(health.stateOf(host.route)),
+    health: writeModelHealth(health.stateOf(host.hostKey)),
     firstTokenMs: speed === undefined || speed.firstMs === 0 ? null : Math.round(speed.firstMs),
     tokensPerSecond: speed === undefined || speed.tokensPerSecond === 0 ? null : Math.round(speed.tokensPerSecond),
   };

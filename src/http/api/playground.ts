@@ -18,7 +18,7 @@ import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import type { Services } from "../../gateway/services.ts";
 import { type Estimate, estimateCost } from "../../routing/cost.ts";
-import { routesOf } from "../../routing/hosts.ts";
+import { hostedModelsOf } from "../../routing/hosts.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { json } from "../openapi/operation.ts";
@@ -177,7 +177,7 @@ function decideOnly(body: JsonObject, caller: Caller, services: Services): Playg
   const maxOutputTokens = readInteger(body, "answerTokens", { min: 1, max: OUTPUT_TOKENS_MAX });
   const chat = maxOutputTokens === null ? asked.request.chat : { ...asked.request.chat, maxOutputTokens };
   const estimateOf = (id: string): Estimate => {
-    const [model] = routesOf({ chain: [id], hosts }, catalog) as [HostedModel];
+    const [model] = hostedModelsOf({ chain: [id], hosts }, catalog) as [HostedModel];
     return estimateCost({ chat, inputTokens, tier: decision.tier, model, catalog });
   };
   const { output, cost, baselineCost, savings } = estimateOf(decision.model);

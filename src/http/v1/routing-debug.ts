@@ -19,7 +19,7 @@ import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import { expand } from "../../gateway/state/expand.ts";
 import { readState } from "../../gateway/state/read-state.ts";
-import { routesOf } from "../../routing/hosts.ts";
+import { hostedModelsOf } from "../../routing/hosts.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import * as TEXT from "../text.ts";
@@ -179,8 +179,8 @@ function writeHosts({ hosts, model }: Decision): JsonObject {
  * tried.
  */
 function writePolicies({ model, hosts }: Decision, catalog: Catalog): JsonObject {
-  const routes = routesOf({ chain: [model], ...(hosts === undefined ? {} : { hosts }) }, catalog);
-  const hostPolicies = routes.map(({ host, region = null, dataPolicy = null }) => ({ host, region, dataPolicy }));
+  const hosted = hostedModelsOf({ chain: [model], ...(hosts === undefined ? {} : { hosts }) }, catalog);
+  const hostPolicies = hosted.map(({ host, region = null, dataPolicy = null }) => ({ host, region, dataPolicy }));
   return { hostPolicies };
 }
 

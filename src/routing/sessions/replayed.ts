@@ -26,7 +26,7 @@ interface Routed {
 /** The knowledge of one conversation. */
 interface ReplayedThread {
   readonly last: SessionTurn | null;
-  /** By route. */
+  /** By host key. */
   readonly cached: ReadonlyMap<string, CachedPrefix>;
 }
 
@@ -57,12 +57,12 @@ export class ReplayedSessions {
     if (session === undefined || isLost(past, session)) return;
     const tokens = sentTokens(past);
     const cached = new Map(this.#threadOf(past)?.cached ?? firstCached(past, catalog));
-    const prefix = { session: session.id, route: host.route, keyId, tokens, trust: 1, atMs: past.atMs };
-    if (host.cache !== undefined) cached.set(host.route, prefix);
+    const prefix = { session: session.id, hostKey: host.hostKey, keyId, tokens, trust: 1, atMs: past.atMs };
+    if (host.cache !== undefined) cached.set(host.hostKey, prefix);
     const last: SessionTurn = {
       ...threadName(session),
       model: host.id,
-      route: host.route,
+      hostKey: host.hostKey,
       keyId,
       tier,
       promptTokens: tokens,
@@ -99,5 +99,5 @@ function firstCached({ decision, atMs }: PastRequest, catalog: Catalog): Map<str
   const host = known.find((each) => each.host === hosts?.[model]?.[0]) ?? known[0];
   if (session === undefined || session.cachedTokens === 0 || host === undefined) return new Map();
   const { id, cachedTokens: tokens, keyId } = session;
-  return new Map([[host.route, { session: id, route: host.route, keyId, tokens, trust: 1, atMs }]]);
+  return new Map([[host.hostKey, { session: id, hostKey: host.hostKey, keyId, tokens, trust: 1, atMs }]]);
 }

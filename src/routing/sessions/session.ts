@@ -140,7 +140,7 @@ export function turnOf(answered: AnsweredTurn, hashText: TextHash): SessionTurn 
   const turn: { -readonly [Name in keyof SessionTurn]: SessionTurn[Name] } = {
     session: id,
     model: model.id,
-    route: model.route,
+    hostKey: model.hostKey,
     keyId: keyId ?? null,
     tier: decision.tier,
     promptTokens: tokens,
@@ -166,10 +166,12 @@ function cacheOf(
   tokens: number,
 ): Pick<SessionTurn, "prefixes" | "trust"> {
   const { cache } = model;
-  const trusted = turns[0]?.route === model.route ? turns[0].trust : 1;
+  const trusted = turns[0]?.hostKey === model.hostKey ? turns[0].trust : 1;
   if (prompt === null || cache === undefined || tokens < cache.tokensMin)
     return { prefixes: NO_PREFIXES, trust: trusted };
-  const expected = prompt.cached().find(({ route, keyId: key }) => route === model.route && key === (keyId ?? null));
+  const expected = prompt
+    .cached()
+    .find(({ hostKey, keyId: key }) => hostKey === model.hostKey && key === (keyId ?? null));
   const isAlive = expected !== undefined && nowMs - expected.atMs < cache.seconds * 1000;
   const isProven = isAlive && usage !== null && expected.tokens >= cache.tokensMin;
   const share = isProven ? Math.min(1, usage.buckets.cacheRead / Math.min(expected.tokens, tokens)) : 0;

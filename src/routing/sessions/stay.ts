@@ -62,11 +62,11 @@ export function keepSession(input: KeepInput): Kept {
 }
 
 /** A tool loop goes on at the host and with the key that opened it, while these are well. Null where there is no choice. */
-function heldHost({ route, keyId }: SessionTurn, { models, question, hostsOf }: KeepInput): HostedModel | null {
+function heldHost({ hostKey, keyId }: SessionTurn, { models, question, hostsOf }: KeepInput): HostedModel | null {
   const first = models[0] as Model;
   const hasChoice = first.hosts.length > 1 || keyId !== null;
-  if (!hasChoice || question.restingModels.has(route)) return null;
-  return hostsOf(first).find((host) => host.route === route) ?? null;
+  if (!hasChoice || question.restingModels.has(hostKey)) return null;
+  return hostsOf(first).find((host) => host.hostKey === hostKey) ?? null;
 }
 
 /** Turns that are expected to follow in a conversation. Agents have many more. */
@@ -86,7 +86,7 @@ function hostAhead(input: KeepInput): HostedModel | null {
   const rules = hostRules(question, catalog);
   if (able.length < 2 || rules.order === "fastest") return null;
   const [usual, ...others] = orderHosts(able, rules) as readonly [HostedModel, ...HostedModel[]];
-  const isWell = ({ route }: HostedModel): boolean => !question.restingModels.has(route);
+  const isWell = ({ hostKey }: HostedModel): boolean => !question.restingModels.has(hostKey);
   let best: HostedModel | null = null;
   let least = costAhead(usual, input) * WORTHWHILE;
   for (const host of others) {
@@ -116,7 +116,7 @@ function costAhead({ price, cache, maxOutput }: HostedModel, input: KeepInput): 
 /** The first model, and those that may have something cached. */
 function candidates(models: readonly Model[], view: SessionView, input: KeepInput): readonly StayCandidate[] {
   const isWarm = ({ hosts }: Model): boolean =>
-    hosts.some(({ route }) => view.cached.some((prefix) => prefix.route === route));
+    hosts.some(({ hostKey }) => view.cached.some((prefix) => prefix.hostKey === hostKey));
   return models.filter((model, place) => place === 0 || isWarm(model)).map((model) => candidateOf(model, input));
 }
 
@@ -149,7 +149,7 @@ export function keyOf(
 ): string | null {
   const keys = catalog.providers.get(host.provider)?.apiKeys;
   if (keys === undefined) return null;
-  const isKnown = last?.route === host.route && keys.some(({ id }) => id === last.keyId);
+  const isKnown = last?.hostKey === host.hostKey && keys.some(({ id }) => id === last.keyId);
   if (isKnown) return last.keyId;
   const [first] = rankBySession(keys, question.session ?? noName, identify) as readonly [ProviderKey];
   return first.id;
@@ -219,7 +219,7 @@ function stayOrSwitch(input: StayInput): Stay {
 function warmOffers({ model, hosts }: StayCandidate, input: StayInput): readonly Offer[] {
   const offers: Offer[] = [];
   for (const host of hosts) {
-    if (input.resting.has(host.route) || !input.view.cached.some(({ route }) => route === host.route)) continue;
+    if (input.resting.has(host.hostKey) || !input.view.cached.some(({ hostKey }) => hostKey === host.hostKey)) continue;
     const offer = offerOf(model, host, input);
     if (offer.cachedTokens > 0) offers.push(offer);
   }
@@ -251,7 +251,7 @@ function cachedAt(
 ): number {
   let most = 0;
   for (const prefix of view.cached) {
-    if (prefix.route !== host.route || (keyId !== null && prefix.keyId !== keyId)) continue;
+    if (prefix.hostKey !== host.hostKey || (keyId !== null && prefix.keyId !== keyId)) continue;
     const isThere = isCached(prefix.tokens, cache) && isAlive(prefix, cache, view.nowMs);
     if (isThere) most = Math.max(most, Math.floor(Math.min(prefix.tokens, promptTokens) * prefix.trust));
   }
@@ -273,7 +273,7 @@ function noteOfStay(best: Offer, usual: Offer, { view, markupPpm }: StayInput): 
 
 /** A conversation begins where its next turns will be cheap, or a tool loop goes on where it is. */
 function noteOfBeginning({ model, host, cachedTokens }: Offer, { ahead, view, chain }: StayInput): string | null {
-  if (ahead === null || cachedTokens > 0 || view.last?.route === host.route) return null;
+  if (ahead === null || cachedTokens > 0 || view.last?.hostKey === host.hostKey) return null;
   return TEXT.beginsAt(TEXT.atHost(model.id, host.host), chain[0]?.hosts[0]?.host);
 }
 
@@ -299,15 +299,15 @@ function tokens(count: number): string {
 
 interface SettledTurn {
   readonly model: string;
-  readonly route: string;
+  readonly hostKey: string;
   readonly escalation: number;
   readonly task: number;
 }
 
 /** Names the effect of a request on its session. A rise that was there before is not reported again. */
-export function sessionState({ last }: SessionView, { model, route, escalation, task }: SettledTurn): SessionState {
+export function sessionState({ last }: SessionView, { model, hostKey, escalation, task }: SettledTurn): SessionState {
   const before = last !== null && last.task === task ? last.escalation : 0;
   if (escalation > before) return "escalated";
   if (last === null) return "started";
-  return last.model === model && last.route === route ? "stayed" : "switched";
+  return last.model === model && last.hostKey === hostKey ? "stayed" : "switched";
 }

@@ -52,7 +52,7 @@ function toAccount(row: SqlRow): Account {
   return { id: String(id), name: String(name), billingMode: modeOf(billing_mode), createdAtMs: Number(created_at) };
 }
 
-/** Reads a mode; null also for one that only a later version knows. */
+/** Reads a mode. Returns null for an unknown one, such as that of a later version. */
 function modeOf(value: SqlValue | undefined): BillingMode | null {
   return BILLING_MODES.find((known) => known === value) ?? null;
 }

@@ -41,8 +41,7 @@ export function createInvitationStore(db: Db): InvitationStore {
 }
 
 /**
- * Uses up a link. The creation of an operator ends every set-up link, so the second of two attempts at once finds none
- * left.
+ * Uses up a link. The first operator ends every set-up link, so the second of two concurrent attempts finds none.
  */
 function useUp({ kind, role, hash }: Invitation): readonly Statement[] {
   if (kind === "setup") return [{ sql: END_SETUP, params: [hash], expectRows: 1 }];

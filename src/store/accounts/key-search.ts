@@ -1,4 +1,4 @@
-// Keys of an account by search text, status and profile, in any order: the SQL of their pages and of their number.
+// The SQL of pages and counts of keys, by search text, status and profile, in any order.
 
 import type { Page } from "../../core/accounts.ts";
 import type { Db } from "../../core/db.ts";
@@ -6,7 +6,7 @@ import type { KeySearch, KeySort, KeyStatus } from "../../core/keys.ts";
 import { type Conditions, newConditions } from "../requests/conditions.ts";
 import { SPAN_MS } from "../requests/totals.ts";
 
-/** The search that pages and counts are read for. */
+/** A search for keys. */
 export interface SearchContext {
   readonly kind: Db["kind"];
   readonly accountId: string;
@@ -15,7 +15,7 @@ export interface SearchContext {
   readonly search: KeySearch;
 }
 
-/** The rows from `columns` of one page. The place of the last row before is read with its key, so a cursor is an id. */
+/** Reads `columns` of one page. A cursor is an id, whose position is read from its row. */
 export function pageSql(columns: string, context: SearchContext, { limit, after }: Page): Conditions {
   const { search } = context;
   const where = newConditions();
@@ -45,7 +45,7 @@ export function countSql(context: SearchContext): Conditions {
   return { ...where, sql: () => `SELECT COUNT(*) AS keys FROM api_keys k WHERE ${condition}` };
 }
 
-/** Spend is summed only where it is sorted by. */
+/** Sums the spend only to sort by it. */
 function fromSql({ params }: Conditions, { accountId, search }: SearchContext): string {
   if (search.sort !== "spend") return "api_keys k";
   const fromMs = Math.floor((search.spendFromMs ?? 0) / SPAN_MS.day) * SPAN_MS.day;
@@ -55,7 +55,7 @@ function fromSql({ params }: Conditions, { accountId, search }: SearchContext): 
     WHERE account_id = ${account} AND start_at >= ${start} GROUP BY key_id) d ON d.key_id = k.id`;
 }
 
-/** The SQL that rows are sorted by, before the id. */
+/** SQL of the sort value, which comes before the id. */
 function placeSql({ params }: Conditions, { kind, atMs, search }: SearchContext): string {
   const { sort = "created" } = search;
   const places: Readonly<Record<Exclude<KeySort, "status">, string>> = {
@@ -69,7 +69,7 @@ function placeSql({ params }: Conditions, { kind, atMs, search }: SearchContext)
   return `(CASE WHEN k.revoked_at IS NOT NULL THEN 2 WHEN k.expires_at <= ${at} THEN 1 ELSE 0 END)`;
 }
 
-/** With a `?` where it depends on the time. */
+/** Conditions of each status, with a `?` for the time. */
 const STATUS_SQL: Readonly<Record<KeyStatus, string>> = {
   active: "(k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?))",
   expired: "(k.revoked_at IS NULL AND k.expires_at <= ?)",
@@ -83,7 +83,7 @@ function addSearch(where: Conditions, { kind, accountId, atMs, search }: SearchC
   else if (search.profileId !== undefined) where.add("k.profile_id = ?", search.profileId);
   if (search.text === undefined) return;
   const has = kind === "sqlite" ? "instr" : "strpos";
-  // The second covers what lower() of SQLite leaves alone: letters outside ASCII.
+  // The second term finds letters outside ASCII, which lower() of SQLite does not change.
   where.add(
     `(${has}(lower(k.name), lower(CAST(? AS TEXT))) > 0 OR ${has}(k.name, ?) > 0 OR ${has}(k.prefix, ?) = 1 OR k.id = ?)`,
     ...[search.text, search.text, search.text, search.text],

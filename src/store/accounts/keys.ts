@@ -8,8 +8,8 @@ import { countSql, pageSql } from "./key-search.ts";
 import { BUMP_REVISION, readRevision } from "./revision.ts";
 
 /**
- * Every change of a key bumps the revision in the same batch, except the time it was last used. Lists are read through
- * `reader`, so that a long one does not hold up writes.
+ * Opens the keys. Every change of a key, except its last use, increments the revision in the same batch. `reader` reads
+ * lists, so that a long one does not delay writes.
  */
 export function createKeyStore(db: Db, reader: Db = db): KeyStore {
   return {
@@ -60,7 +60,7 @@ export function createKeyStore(db: Db, reader: Db = db): KeyStore {
       return found.map(({ id }) => String(id));
     },
     touch: async (lastUsedAtMsById) => {
-      // Sorted, so that two processes that flush at once lock rows in one order.
+      // Sorted, so that two processes lock rows in the same order.
       const touched = [...lastUsedAtMsById].sort(([a], [b]) => (a < b ? -1 : 1));
       await db.batch(touched.map(([id, atMs]) => ({ sql: TOUCH, params: [atMs, id] })));
     },
@@ -79,7 +79,7 @@ const COUNT_BY_PROFILE = `SELECT profile_id, COUNT(*) AS keys FROM api_keys
 
 const REVOKE = "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE account_id = $2";
 
-/** Fields of a key that may change, with their columns. */
+/** Columns of the fields that may change. */
 const CHANGEABLE = [
   ["name", "name"],
   ["profileId", "profile_id"],
@@ -128,7 +128,7 @@ function toKey(row: SqlRow): KeyRecord {
     profileId: row.profile_id == null ? null : String(row.profile_id),
     requestsPerMinute: numberOrNull(row.requests_per_minute),
     spendLimitNano: spendLimit === null ? null : BigInt(spendLimit),
-    // None for keys of the version before; one that only a later version knows counts everything, which is the stricter.
+    // Keys of older versions have none. An unknown one of a later version counts everything, which is stricter.
     spendReset: SPEND_RESETS.find((known) => known === row.spend_reset) ?? "never",
     expiresAtMs: numberOrNull(row.expires_at),
     revokedAtMs: numberOrNull(row.revoked_at),

@@ -7,7 +7,7 @@ import { BatchRejected } from "../../core/store-errors.ts";
 import { forUpdateSql } from "../dialect.ts";
 import { BUMP_REVISION } from "./revision.ts";
 
-/** Every change bumps the revision in the same batch, so that other processes read it again. */
+/** Opens the profiles. Every change increments the revision in the same batch, so that other processes read again. */
 export function createProfileStore(db: Db): ProfileStore {
   return {
     insert: async (profile) => {
@@ -29,7 +29,7 @@ export function createProfileStore(db: Db): ProfileStore {
     },
     delete: async (accountId, id, keysTo) => {
       const move = keysTo === undefined ? [] : [{ sql: MOVE_KEYS, params: [keysTo, accountId, id] }];
-      // Locked, so that it is not deleted itself before this is done.
+      // Locked, so that nobody deletes the replacement meanwhile.
       const hold =
         keysTo == null ? [] : [{ sql: HEIR + forUpdateSql(db.kind), params: [accountId, keysTo], expectRows: 1 }];
       const deleted = { sql: DELETE, params: [accountId, id] };
@@ -54,7 +54,7 @@ export function createProfileStore(db: Db): ProfileStore {
 
 const HEIR = "SELECT id FROM profiles WHERE account_id = $1 AND id = $2";
 
-/** Not for a profile that is deleted already: nothing may happen then. */
+/** Moves keys only if the profile still exists. */
 const MOVE_KEYS = `UPDATE api_keys SET profile_id = $1 WHERE account_id = $2 AND profile_id = $3
   AND EXISTS (SELECT 1 FROM profiles WHERE profiles.account_id = $2 AND profiles.id = $3)`;
 
@@ -80,7 +80,7 @@ const PAGE_AFTER = `SELECT ${COLUMNS} FROM profiles
     AND (created_at, id) < (SELECT created_at, id FROM profiles WHERE account_id = $1 AND id = $3)
   ORDER BY created_at DESC, id DESC LIMIT $2`;
 
-/** Amounts are text in JSON, which has no whole numbers of that size. */
+/** Writes amounts as text, because JSON has no integers of that size. */
 function writeShadow({ model, share, budgetPerDay }: ShadowRule): string {
   return JSON.stringify({ model, share, budgetPerDay: String(budgetPerDay) });
 }
@@ -91,7 +91,7 @@ function readShadow(text: string): ShadowRule {
 }
 
 function toProfile(row: SqlRow): Profile {
-  // Constraints saved by an older version lack what was added since; the defaults stand in.
+  // Constraints of older versions get defaults for new fields.
   const constraints: Constraints = { ...NO_CONSTRAINTS, ...JSON.parse(String(row.constraints_json)) };
   return {
     id: String(row.id),

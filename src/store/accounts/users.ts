@@ -29,7 +29,7 @@ export function createUserStore(db: Db): UserStore {
     },
     delete: (id) =>
       db.transaction(async (tx) => {
-        // All operators are locked, in one order: two that delete each other must not both succeed.
+        // Locks all operators in one order: of two that delete each other, only one may succeed.
         const lock = forUpdateSql(db.kind);
         const operators = await tx.query(`SELECT id FROM users WHERE role = 'operator' ORDER BY id${lock}`);
         if (operators.length === 1 && operators[0]?.id === id) return "last-operator";
@@ -46,7 +46,7 @@ export const SET_PASSWORD = "UPDATE users SET password_hash = $1 WHERE id = $2";
 
 export const END_RESETS = "DELETE FROM password_resets WHERE user_id = $1";
 
-/** By name: a prepared statement with `*` fails as soon as a newer version adds a column. */
+/** Names the columns: a prepared statement with `*` fails when a newer version adds one. */
 export const USER_COLUMNS = "id, email, role, account_id, password_hash, created_at, last_sign_in_at";
 
 export const INSERT_USER = `INSERT INTO users (${USER_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`;

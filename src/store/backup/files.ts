@@ -1,12 +1,12 @@
-// Files of backups: written under a temporary name for this user alone, on disk before they get their real one.
+// Backup files: written under a temporary name for this user alone, and synced before they get their real name.
 
 import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** `write` fills an empty file of mode 0600. Where it fails, nothing is left behind. */
+/** Calls `write` with an empty file of mode 0600. If `write` fails, the file is deleted. */
 export async function writeWhole<T>(path: string, write: (temporary: string) => Promise<T>): Promise<T> {
-  // Not named by the process: in a container its number is always the same, and one that was killed leaves its file.
+  // A random name: in a container the process number is always the same, and a killed process leaves its file.
   const temporary = `${path}.${randomBytes(6).toString("hex")}.partial`;
   closeSync(openSync(temporary, "wx", 0o600));
   try {
@@ -20,12 +20,12 @@ export async function writeWhole<T>(path: string, write: (temporary: string) => 
   }
 }
 
-/** Renames those that exist. */
+/** Renames the files that exist. */
 export function moveAside(moves: readonly (readonly [from: string, to: string])[]): void {
   for (const [from, to] of moves) if (existsSync(from)) renameSync(from, to);
 }
 
-/** Also of a folder, which then has the new name for good. */
+/** Syncs a file, or a folder with its new names. */
 function syncToDisk(path: string): void {
   const file = openSync(path, "r");
   try {

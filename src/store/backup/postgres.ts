@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { writeWhole } from "./files.ts";
 import type { RowCounts } from "./sqlite.ts";
 
-/** The rows of the archive, which was read from end to end. Rate-limit windows are left out: they last a minute. */
+/** Backs up, and counts the rows of the whole archive. Leaves out rate-limit windows, which last a minute. */
 export function backupPostgres(database: string, target: string): Promise<RowCounts> {
   return writeWhole(target, async (archive) => {
     const flags = ["--format=custom", "--no-owner", "--no-privileges", "--no-unlogged-table-data"];
@@ -29,13 +29,13 @@ export async function examinePostgres(archive: string): Promise<RowCounts> {
   return counts;
 }
 
-/** All or nothing: one transaction drops what the archive holds and creates it again. */
+/** Restores in one transaction that drops the tables of the archive and creates them again. */
 export async function restorePostgres(database: string, archive: string): Promise<void> {
   const flags = ["--clean", "--if-exists", "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges"];
   await runTool("pg_restore", [...flags, archive], database);
 }
 
-/** Resolves when the tool has succeeded. `database` null for work on an archive alone. */
+/** Runs a tool and resolves when it succeeded. `database` is null for work on an archive alone. */
 async function runTool(
   tool: "pg_dump" | "pg_restore",
   flags: readonly string[],
@@ -60,7 +60,7 @@ async function runTool(
   if (code !== 0) throw new Error(`${tool} failed: ${said.trim() || `exit code ${code}`}`);
 }
 
-/** Enough of a tool's complaint to find the cause. */
+/** Characters of a tool's error that are shown. */
 const SAID_MAX = 4_000;
 
 const INSTALL = (tool: string): string =>
@@ -70,7 +70,7 @@ function isMissing(error: NodeJS.ErrnoException): boolean {
   return error.code === "ENOENT";
 }
 
-/** The address without its password as an argument, and the password as a variable. */
+/** Splits an address into an argument without the password and a variable with it. */
 function connectionOf(database: string | null) {
   if (database === null) return { address: [], env: process.env };
   const url = new URL(database);

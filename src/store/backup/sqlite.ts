@@ -1,5 +1,5 @@
-// Backup and restore of a SQLite database: one file, with the request log in it. The ledger in the copy is one consistent
-// state, taken while a gateway may go on writing.
+// Backup and restore of a SQLite database as one file with the request log in it. The copy has one consistent state of
+// the ledger, also if a gateway is writing.
 
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -10,17 +10,17 @@ import { copyLogInto, logPathOf, movesOf } from "../sqlite/log-file.ts";
 import { lockSqlite } from "../sqlite/sqlite.ts";
 import { moveAside, writeWhole } from "./files.ts";
 
-/** Rows by table. */
+/** Row counts by table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
-/** Examines a copy before it counts as one. */
+/** Examines the copy before it becomes a backup. */
 export type CheckCopy = (db: Db) => Promise<void>;
 
-/** The rows of the copy, which has passed the check. */
+/** Backs up the database, checks the copy and returns its row counts. */
 export async function backupSqlite(database: string, target: string, check: CheckCopy): Promise<RowCounts> {
   const source = sqlitePathOf(database) as string;
   if (!existsSync(source)) throw new Error(`There is no database at ${source}.`);
-  // Renamed over the database, the copy would take its place while a gateway goes on writing to the old file.
+  // Renaming the copy over the database would leave a gateway writing to the old file.
   const log = logPathOf(realpathSync(source));
   if (existsSync(target) && [realpathSync(source), log].includes(realpathSync(target)))
     throw new Error("The backup and the database are the same file.");
@@ -32,7 +32,7 @@ export async function backupSqlite(database: string, target: string, check: Chec
   });
 }
 
-/** The ledger can be copied without a log that cannot be read. */
+/** Names the damaged log in the error: the ledger can be backed up without the log. */
 function blaming(log: string): (error: Error) => never {
   return (error) => {
     if (!(error instanceof StoreDamaged)) throw error;
@@ -40,7 +40,7 @@ function blaming(log: string): (error: Error) => never {
   };
 }
 
-/** With what stands in the log beside the file: to copy the file alone would lose it. Closes the database. */
+/** Copies the database with SQLite's own log, which a copy of the file would lack. Closes the database. */
 async function copyInto(copy: string, db: Db): Promise<void> {
   try {
     await db.query("VACUUM INTO $1", [copy]);
@@ -49,7 +49,7 @@ async function copyInto(copy: string, db: Db): Promise<void> {
   }
 }
 
-/** Reads every page. Rejects where the file is damaged or the check fails; writes nothing. */
+/** Reads every page. Rejects if the file is damaged or the check fails. Writes nothing. */
 export async function examineSqlite(path: string, check: CheckCopy): Promise<RowCounts> {
   const db = await openDb(`sqlite:${path}`, { isReadOnly: true });
   try {
@@ -74,17 +74,17 @@ async function countRows(db: Db): Promise<RowCounts> {
 
 interface SqliteRestore {
   readonly database: string;
-  /** An examined backup. */
+  /** Path of an examined backup. */
   readonly backup: string;
-  /** Ends the names of the files that are replaced. */
+  /** Suffix for the names of replaced files. */
   readonly stamp: string;
-  /** Told of the restored database before a gateway can start on it. */
+  /** Called with the restored database before a gateway can start on it. */
   readonly finish: CheckCopy;
 }
 
 /**
- * The name that the replaced file has now, or null where there was none. A crash in between leaves a database that is
- * behind its witness or missing, which a start refuses.
+ * Restores a backup and returns the new name of the replaced file, or null if there was none. A crash in between leaves a
+ * database that is missing or behind its witness, and a start refuses both.
  */
 export async function restoreSqlite({ database, backup, stamp, finish }: SqliteRestore): Promise<string | null> {
   const path = sqlitePathOf(database) as string;
@@ -95,7 +95,7 @@ export async function restoreSqlite({ database, backup, stamp, finish }: SqliteR
     const aside = existsSync(target) ? `${target}.replaced-${stamp}` : null;
     await writeWhole(target, async (copy) => {
       await copyInto(copy, await openDb(`sqlite:${backup}`, { isReadOnly: true }));
-      // Each -wal goes before its file: it must never be taken for that of the restored one.
+      // Moves each -wal before its file, so that it never belongs to the restored file.
       for (const file of [target, logPathOf(target)]) {
         moveAside(["-wal", "-shm", ""].map((end) => [`${file}${end}`, `${file}.replaced-${stamp}${end}`]));
       }

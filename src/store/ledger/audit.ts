@@ -5,12 +5,12 @@ import type { AuditedTransaction, Charge, LedgerAudit } from "../../core/ledger.
 import type { Price } from "../../core/money.ts";
 import { toTransaction, toWallet } from "./ledger.ts";
 
-/** Transactions per query: an audit of millions of rows must not fill the memory. */
+/** Transactions per query, so that an audit of millions of rows does not fill the memory. */
 const PAGE = 1_000;
-/** Enough examples to find the cause. */
+/** Reported examples. This many are enough to find the cause. */
 const STRAYS_MAX = 20;
 
-/** Each finds rows that should not be; the first column names them. */
+/** Queries that find wrong rows. The first column names them. */
 const STRAYS: readonly (readonly [string, string])[] = [
   [
     "hold has no wallet",
@@ -59,7 +59,7 @@ const STRAYS: readonly (readonly [string, string])[] = [
   ],
 ];
 
-/** Nothing is locked: requests go on while the audit runs. */
+/** Reads without locks, so that requests go on. */
 export function createLedgerAudit(db: Db): LedgerAudit {
   return {
     async wallets() {
@@ -105,7 +105,7 @@ export function createLedgerAudit(db: Db): LedgerAudit {
   };
 }
 
-/** Transactions with their entries, and with the charge that their hold was settled by. */
+/** Joins transactions with their entries and charges. */
 function join(
   rows: readonly SqlRow[],
   entries: readonly SqlRow[],
@@ -124,7 +124,7 @@ function join(
   });
 }
 
-/** Reads a charge; null if it is malformed, which is a finding of the audit and not its failure. */
+/** Reads a charge. Returns null for a malformed one, which the audit reports. */
 function readCharge(row: SqlRow): Charge | null {
   try {
     return toCharge(row);

@@ -6,13 +6,13 @@ import type { Db } from "../../core/db.ts";
 import type { Begun, IdempotencyStore } from "../../core/requests/idempotency.ts";
 import { clockSql } from "../dialect.ts";
 
-/** A request that is over knows that the row is its own. */
+/** Token of a finished request, which needs none to know its row. */
 const ANY_TOKEN = "";
 
-/** `owner` is this process: a request of a process that died is not in flight any more. */
+/** `owner` names this process. Requests of dead processes are no longer in flight. */
 export function createIdempotencyStore(db: Db, owner: string): IdempotencyStore {
   const clock = clockSql(db.kind);
-  /** Ids with the token of a row that may be left over because the store was away; the next request takes its place. */
+  /** Ids of rows that could not be deleted because the store was away, with their tokens. The next request replaces them. */
   const leftOver = new Map<string, string>();
 
   async function begin(id: string, bodyHash: string): Promise<Begun> {
@@ -32,7 +32,7 @@ export function createIdempotencyStore(db: Db, owner: string): IdempotencyStore 
     const [row] = await db.query("SELECT body_hash, content_type, answer_text FROM idempotent_requests WHERE id = $1", [
       id,
     ]);
-    // Forgotten in between: the request that had it failed just now.
+    // The row was deleted in between, because its request failed just now.
     if (row === undefined) return begin(id, bodyHash);
     if (row.body_hash !== bodyHash) return { state: "other-body" };
     if (row.answer_text === null) return { state: "in-flight" };
@@ -55,7 +55,7 @@ export function createIdempotencyStore(db: Db, owner: string): IdempotencyStore 
     begin,
     async forget(id) {
       leftOver.set(id, ANY_TOKEN);
-      // The next request with this key, or the sweep, will do it.
+      // The next request with this key deletes the row, or the sweep does.
       await removeLeftOver(id).catch(() => undefined);
     },
     async sweep(olderThanMs, silentMs) {

@@ -5,7 +5,7 @@ import type { KeySpendStore } from "../../core/keys.ts";
 import type { KeySpend } from "../../core/ledger.ts";
 import { inListSql, listValue } from "../dialect.ts";
 
-/** By name: a prepared statement that says `*` fails as soon as a newer version adds a column. */
+/** Names the columns: a prepared statement with `*` fails when a newer version adds one. */
 export const KEY_SPEND = "k.spent, k.held, k.period_start, k.spent_before";
 
 /** The ledger writes these rows; only the start of a period is written here. */
@@ -20,9 +20,8 @@ export function createKeySpendStore(db: Db): KeySpendStore {
       return new Map(rows.map((row) => [String(row.key_id), toKeySpend(row)]));
     },
     /**
-     * Without the wallet's lock: a process with an older memory is only stricter, and reads again before it rejects or
-     * grants less than was asked for.
-     * What it writes leaves these two columns alone, unless a new period has begun, which forgives the same.
+     * Resets without the lock of the wallet. A process with an older memory is only stricter, and reads again before it
+     * refuses. Its writes leave these two columns alone, unless a new period begins, which resets them too.
      */
     async reset(keyId, atMs) {
       await db.query(BEGIN_NOW, [keyId, atMs]);
@@ -30,7 +29,7 @@ export function createKeySpendStore(db: Db): KeySpendStore {
   };
 }
 
-/** Never earlier than the period under way, or a clock that is behind would let that one begin again. */
+/** Begins a period now, but never before the current one: a slow clock would begin that one again. */
 const BEGIN_NOW = `UPDATE key_spends SET spent_before = spent,
   period_start = CASE WHEN period_start > $2 THEN period_start ELSE $2 END WHERE key_id = $1`;
 

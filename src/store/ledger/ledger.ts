@@ -1,5 +1,5 @@
-// The ledger's tables. A batch of operations is posted to balances in memory, or to balances read under lock. Its
-// changes are written in one transaction.
+// The tables of the ledger. Operations are posted to balances in memory, or to balances read under lock. One transaction
+// writes the changes of a batch.
 
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import {
@@ -23,7 +23,7 @@ import { LedgerMemory } from "./memory.ts";
 import { forgetProcess } from "./processes.ts";
 import { createLedgerWriter } from "./write.ts";
 
-/** `owner` names this run of this process: a restart is another owner. */
+/** `owner` names this run of this process, so a restart is another owner. */
 export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemory()): LedgerStore {
   const commit = createCommit(db, owner, memory);
   const clock = clockSql(db.kind);
@@ -81,21 +81,21 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
   };
 }
 
-/** While some are written, the next are prepared. A SQLite file's thread keeps their order, and so does a connection. */
+/** Commits that run at once: the next is prepared while one is written. A thread or a connection keeps their order. */
 const COMMITS_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 6, postgres: 2 };
 
 /**
- * From memory where that suffices; else under lock. The memory runs ahead of the store: where a commit fails, those that
- * were made from it are rejected by their wallets. A batch that was rejected is read and posted again, in its place.
+ * Commits from memory if the memory suffices, otherwise under lock. The memory is ahead of the store: after a failed
+ * commit, the store rejects all batches that were based on it. A rejected batch is read and posted again in its order.
  */
 function createCommit(db: Db, owner: string, memory: LedgerMemory): LedgerStore["commit"] {
   const { send, readAndWrite } = createWays(db, owner, memory);
-  /** Batches that were sent and are not over yet. A rejected batch is over once it was tried again. */
+  /** Batches without an outcome yet. A rejected batch stays here until it was tried again. */
   const sent = new Set<Promise<unknown>>();
   let rejected = 0;
   const inTurn = createTurns();
 
-  /** Outcomes are told in the order of the batches, so what comes later waits: a lease must be as it was told last. */
+  /** Tries a rejected batch again. Later batches wait, because leases must learn of outcomes in order. */
   function tryAgain(error: unknown, again: () => Promise<readonly LedgerOutcome[]>) {
     if (!(error instanceof BatchRejected)) throw error;
     memory.readFirst();
@@ -137,18 +137,18 @@ function createWays(db: Db, owner: string, memory: LedgerMemory) {
   const write = createLedgerWriter(db.kind, owner);
   return { send, readAndWrite };
 
-  /** Sends a batch that was posted from memory. Null, with nothing sent, if the batch needs a read first. */
+  /** Posts a batch to the memory and sends it. Returns null, and sends nothing, if the batch needs a read first. */
   function send(ops: readonly LedgerOp[], post: Posting) {
     const state = memory.recall(ops);
     if (state === null) return null;
     const { outcomes, changes } = post(state, ops);
-    // A rejected operation writes nothing, so nothing would show that the memory is out of date.
+    // A refused operation writes nothing, so the store would not notice that the memory is out of date.
     if (!outcomes.every(isDone) || !ops.every((op, index) => isUncurbed(op, outcomes[index]))) return null;
     const statements = write({ state, changes });
-    // A repetition must not be answered before the operation that it repeats is written.
+    // A repeated operation must not be answered before the first one is written.
     if (statements.length === 0) return null;
     memory.learn(state, changes);
-    // A batch locks wallets in one order. At once, two processes could lock several of them crosswise.
+    // db.batch locks wallets in one order. batchAtOnce does not, and two processes could deadlock.
     const written: Promise<unknown> = changes.wallets.length <= 1 ? db.batchAtOnce(statements) : db.batch(statements);
     return { outcomes, written };
   }
@@ -166,7 +166,7 @@ function createWays(db: Db, owner: string, memory: LedgerMemory) {
   }
 }
 
-/** Batches are posted one after the other; each says when the next may begin. */
+/** Runs work one after the other. Each piece says when the next may begin. */
 function createTurns(): <T>(work: (pass: () => void) => Promise<T>) => Promise<T> {
   let turn: Promise<unknown> = Promise.resolve();
   return async (work) => {
@@ -185,38 +185,38 @@ function createTurns(): <T>(work: (pass: () => void) => Promise<T>) => Promise<T
 }
 
 /**
- * On PostgreSQL. Several wallets are written over another connection. A hold that was sent behind something slow could be
- * written after it was given up and released; a charge could not, as its retry changes the wallet.
+ * Tells whether nothing may run beside these operations on PostgreSQL. Several wallets use another connection. A delayed
+ * hold could be written after its release; a charge could not, because its retry changes the wallet.
  */
 function mustBeAlone(ops: readonly LedgerOp[]): boolean {
   return ops.some(({ kind, accountId }) => kind === "hold" || accountId !== ops[0]?.accountId);
 }
 
-/** True if the operation changed something, so that a wrong memory would have been noticed. */
+/** True if the operation changed a row, so that the store would have noticed a wrong memory. */
 function isDone({ state }: LedgerOutcome): boolean {
   return state !== "refused" && state !== "already-resolved";
 }
 
-/** A spend limit may have been reset by hand, which no wallet shows. Less is granted only by what was just read. */
+/** False if a spend limit reduced the hold: the limit may have been reset by hand, so it must be read again. */
 function isUncurbed(op: LedgerOp, outcome: LedgerOutcome | undefined): boolean {
   if (op.kind !== "hold" || op.spendLimit === null || outcome?.state !== "held") return true;
   return outcome.amount >= (op.amounts[0] ?? 0n);
 }
 
-/** A process row must stay as long as it has holds or leases: recovery finds them by it. */
+/** Finds processes without holds and leases. Recovery finds holds by the row of their process, so the others stay. */
 const HOLDS_NOTHING = `NOT EXISTS (SELECT 1 FROM holds WHERE holds.owner = processes.id AND holds.state = 'open')
   AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = processes.id)`;
 
-/** Released in portions, so that recovery after a crash does not block the database. */
+/** Orphans released at once, so that recovery after a crash does not block the database. */
 const ORPHANS_MAX = 500;
-/** The columns of a wallet, as `toWallet` reads them. */
+/** Columns that `toWallet` reads. */
 const WALLET = "account_id, posted, held, leased, epoch, sequence, hash";
-// By name: a prepared statement that says `*` fails as soon as a newer version adds a column.
+// Names the columns: a prepared statement with `*` fails when a newer version adds one.
 const MOVE = "t.id, t.kind, t.account_id, t.sequence, t.balance_after, t.hold_id, t.note, t.hash";
 const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited, h.is_metered";
 const LEASE = "l.owner, l.account_id, l.amount";
 
-/** The reads of a batch, by what they find. */
+/** Names of the reads of a batch. */
 type ReadName = "newWallets" | "wallets" | "holds" | "charged" | "keySpends" | "leases" | "moves";
 
 /** Lists the reads that these operations need, in the required order. */
@@ -229,15 +229,15 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
     values.length === 0 ? {} : { [name]: { sql, params: [listValue(kind, unique(values))] } };
   const walletsNeeded = ops.filter(needsWallet);
   return {
-    // A wallet is made with its first money or its first metered call, for accounts that exist. First, since a row that
-    // is not there cannot be locked.
+    // Existing accounts get a wallet with their first money or metered call. This comes first, because a missing row
+    // cannot be locked.
     ...read(
       "newWallets",
       walletsNeeded.map(({ accountId }) => accountId),
       `INSERT INTO wallets (${WALLET}) SELECT id, 0, 0, 0, 0, 0, '' FROM accounts WHERE ${inListSql(kind, "id", "$1")}
        ORDER BY id ON CONFLICT (account_id) DO NOTHING`,
     ),
-    // In order, and before the rest: every batch that touches a wallet or its holds passes this lock.
+    // Locks wallets in order and before the rest. Every batch that touches a wallet or its holds takes this lock.
     ...read(
       "wallets",
       ops.map(({ accountId }) => accountId),
@@ -249,7 +249,7 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
       `SELECT ${HOLD}, ${KEY_SPEND} FROM holds h
        LEFT JOIN key_spends k ON h.is_limited = 1 AND k.key_id = h.key_id WHERE ${inListSql(kind, "h.id", "$1")}`,
     ),
-    // A hold that was reserved in memory leaves nothing but its charge.
+    // The store knows a hold of a lease only by its charge.
     ...read(
       "charged",
       ops.flatMap(reservedIdsOf),
@@ -297,14 +297,14 @@ function leaseOf(op: LedgerOp): readonly Pick<CreditLease, "owner" | "accountId"
     : [];
 }
 
-/** True if it may be the first operation of its wallet. */
+/** True if the operation may be the first of its wallet. */
 function needsWallet(op: LedgerOp): boolean {
   if (op.kind === "hold") return op.isMetered;
   if (op.kind === "return") return op.holds.length > 0;
   return op.kind === "move" || (op.kind === "settle" && op.reserved !== undefined);
 }
 
-/** The rows as the state that operations are posted to. */
+/** Reads the rows into the state that operations are posted to. */
 function toState(found: Readonly<Partial<Record<ReadName, readonly SqlRow[]>>>): LedgerState {
   const { wallets = [], holds = [], charged = [], keySpends = [], leases = [], moves = [] } = found;
   const limited = [...holds.filter(({ spent }) => spent !== null), ...keySpends];
@@ -319,7 +319,7 @@ function toState(found: Readonly<Partial<Record<ReadName, readonly SqlRow[]>>>):
   };
 }
 
-/** Sorted as well, so that the same ids make the same text and lock in one order. */
+/** Removes duplicates and sorts, so that equal ids make equal text and are locked in one order. */
 function unique(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort();
 }
@@ -348,7 +348,7 @@ function toHold(row: SqlRow): Hold {
   };
 }
 
-/** Nothing is on hold for it any more. */
+/** Makes a settled hold without an amount. */
 function toChargedHold(row: SqlRow): Hold {
   const [id, accountId, keyId] = [row.hold_id, row.account_id, row.key_id].map(String) as [string, string, string];
   return { id, accountId, keyId, amount: 0n, state: "settled", isLimited: false, isMetered: false };
@@ -358,7 +358,7 @@ function toLease(row: SqlRow): CreditLease {
   return { owner: String(row.owner), accountId: String(row.account_id), amount: BigInt(row.amount as number) };
 }
 
-/** With the entries of this transaction and no others. */
+/** Reads a transaction. `entries` belong to it alone. */
 export function toTransaction(row: SqlRow, entries: readonly SqlRow[]): Transaction {
   return {
     id: String(row.id),

@@ -5,7 +5,7 @@ import type { LedgerLine, LedgerList, LedgerMonth } from "../../core/ledger.ts";
 import { indexedBySql, inListSql, listValue } from "../dialect.ts";
 import { toTransaction } from "./ledger.ts";
 
-/** For the dashboard, the API and exports. */
+/** Opens the list for the dashboard, the API and exports. */
 export function createLedgerList(db: Db): LedgerList {
   return {
     async list(accountId, { limit, after, from = null, kind = null, month = null }) {
@@ -29,13 +29,13 @@ export function createLedgerList(db: Db): LedgerList {
   };
 }
 
-/** The range without a month. */
+/** Range of all transactions. */
 const EVERYTHING: SequenceRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
-/** Said in these words, the index of top-ups and adjustments can be used. */
+/** Exactly the condition of the index of top-ups and adjustments. */
 const MOVES_ONLY = " AND t.kind IN ('topup', 'adjustment')";
 
-/** By the transaction's place. Asked for one by one: between two top-ups there may be a million charges. */
+/** Reads entries by sequence number, one by one: between two top-ups there may be a million charges. */
 async function entriesOf(db: Db, accountId: string, rows: readonly SqlRow[]): Promise<ReadonlyMap<number, SqlRow[]>> {
   const places = listValue(
     db.kind,
@@ -62,16 +62,16 @@ function toLine(row: SqlRow, entries: readonly SqlRow[]): LedgerLine {
   };
 }
 
-/** Transactions after number `from` up to number `to`. */
+/** Transactions with numbers above `from`, up to `to`. */
 interface SequenceRange {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Transactions are numbered without gaps and never change. So a month (UTC) is a range of numbers whose ends are found by
- * halving, and its charges are what the balances at both ends leave over. A million charges cost no more than none.
- * Newest first and without gaps, from the month of the last transaction to that of the first.
+ * Lists all months (UTC) between the first and the last transaction, newest first. Transactions are numbered without gaps
+ * and never change. So a month is a range of numbers, found by halving, and its charges follow from the balances at both
+ * ends. A million charges cost no more than none.
  */
 async function listMonths(
   db: Db,
@@ -108,13 +108,13 @@ async function rangeOf(db: Db, accountId: string, month: string): Promise<Sequen
   return { from, to };
 }
 
-/** The number of the newest transaction; 0 when there is none. */
+/** Returns the number of the newest transaction; 0 if there is none. */
 async function lastOf(db: Db, accountId: string): Promise<number> {
   const [row] = await db.query("SELECT sequence FROM wallets WHERE account_id = $1", [accountId]);
   return Number(row?.sequence ?? 0);
 }
 
-/** Counts the transactions before each time. All are searched for together, one query a round. */
+/** Counts the transactions before each time. Searches for all times together, with one query per round. */
 async function countsBefore(
   db: Db,
   accountId: string,
@@ -133,7 +133,7 @@ async function countsBefore(
   }
 }
 
-/** Rounded up, so that a range of two is halved as well. */
+/** Rounds up, so that a range of two is halved too. */
 function middleOf({ low, high }: { readonly low: number; readonly high: number }): number {
   return Math.ceil((low + high) / 2);
 }
@@ -147,7 +147,7 @@ async function timesOf(db: Db, accountId: string, places: readonly number[]): Pr
   return new Map(rows.map(({ sequence, created_at }) => [Number(sequence), Number(created_at)]));
 }
 
-/** Balances after these transactions. */
+/** Reads the balances after these transactions. */
 async function balancesOf(db: Db, accountId: string, places: readonly number[]): Promise<ReadonlyMap<number, bigint>> {
   const rows = await db.query(
     `SELECT sequence, balance_after FROM ledger_transactions
@@ -157,7 +157,7 @@ async function balancesOf(db: Db, accountId: string, places: readonly number[]):
   return new Map(rows.map(({ sequence, balance_after }) => [Number(sequence), BigInt(balance_after as number)]));
 }
 
-/** Top-ups and adjustments; those few have an index of their own. */
+/** Sums top-ups and adjustments, which have an index of their own. */
 async function movesIn(db: Db, accountId: string, { from, to }: SequenceRange) {
   const rows = await db.query(
     `SELECT t.kind, CAST(SUM((SELECT amount FROM ledger_entries e
@@ -170,7 +170,7 @@ async function movesIn(db: Db, accountId: string, { from, to }: SequenceRange) {
   return { topUps: sumOf("topup"), adjustments: sumOf("adjustment") };
 }
 
-/** Automatic grants of metered accounts: one for each charge, so this reads as many rows as the month had. */
+/** Sums the automatic grants of metered accounts. There is one per charge, so this reads all rows of the month. */
 async function grantsIn(db: Db, accountId: string, { from, to }: SequenceRange): Promise<bigint> {
   const [row] = await db.query(
     `SELECT CAST(COALESCE(SUM(e.amount), 0) AS BIGINT) AS amount
@@ -182,13 +182,13 @@ async function grantsIn(db: Db, accountId: string, { from, to }: SequenceRange):
   return BigInt((row?.amount as number) ?? 0);
 }
 
-/** Months are counted through from year 0, so that the one before is one less. */
+/** Numbers months from year 0, so that the previous month is one less. */
 function numberOf(timeMs: number): number {
   const date = new Date(timeMs);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
-/** `2026-11` as the number of the month. */
+/** Parses a month such as `2026-11` into its number. */
 function parse(month: string): number {
   const [year = 0, ofYear = 1] = month.split("-").map(Number);
   return year * 12 + ofYear - 1;

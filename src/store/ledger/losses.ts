@@ -1,4 +1,4 @@
-// Commits that a SQLite file lost and that were given up, so that an audit years later finds the reason for a gap.
+// Lost commits of a SQLite file that the operator gave up, so that an audit years later finds the reason for a gap.
 
 import type { Db } from "../../core/db.ts";
 import type { StoreLoss } from "../../core/store-errors.ts";

@@ -1,4 +1,4 @@
-// Remembers the ledger's rows in this process, so that most batches need not read them first.
+// Remembers the ledger's rows in this process, so that most batches need no read.
 
 import {
   type CreditLease,
@@ -13,21 +13,21 @@ import {
   type Wallet,
 } from "../../core/ledger.ts";
 
-/** After another process changed a wallet more changes are likely: for so many batches it is cheaper to read first. */
+/** Batches that read first after another process changed a wallet, because more changes are likely. */
 const READS_AFTER_CONFLICT = 100;
-/** Wallets and key spends together; beyond it the memory starts from nothing. */
+/** Wallets and key spends together. Beyond this, the memory is emptied. */
 const REMEMBERED_MAX = 10_000;
 
 /**
- * Keeps the wallets, open holds and key spends that this process last wrote, so that a batch need not read them. Every
- * write names the wallet as it is remembered. If another process has changed it, the batch is rejected and read again.
+ * Keeps the wallets, open holds and key spends that this process last wrote. Every write names the remembered wallet. If
+ * another process changed that wallet, the store rejects the batch, and it is read again.
  */
 export class LedgerMemory {
   readonly #wallets = new Map<string, Wallet>();
-  /** Open ones, taken by this process: as many as there are requests under way. */
+  /** Open holds of this process, one for each running request. */
   readonly #holds = new Map<string, Hold>();
   readonly #keySpends = new Map<string, KeySpend>();
-  /** Leases of this process, and of others that it has ended. */
+  /** Leases of this process, and leases of others that it has ended. */
   readonly #leases = new Map<string, CreditLease>();
   readonly #readsAfterConflict: number;
   #readsLeft = 0;
@@ -36,7 +36,7 @@ export class LedgerMemory {
     this.#readsAfterConflict = readsAfterConflict;
   }
 
-  /** Recalls the state that these operations refer to; null if a part is not remembered. */
+  /** Returns the state that these operations refer to; null if a part is not remembered. */
   recall(ops: readonly LedgerOp[]): LedgerState | null {
     if (this.#readsLeft > 0) {
       this.#readsLeft -= 1;
@@ -52,11 +52,11 @@ export class LedgerMemory {
     };
   }
 
-  /** Learns a state that was read and its committed changes. */
+  /** Learns the state of a batch and its committed changes. */
   learn(state: LedgerState, { wallets, newHolds, resolvedHolds, keySpends, leases }: LedgerChanges): void {
     if (this.#wallets.size + this.#keySpends.size > REMEMBERED_MAX) this.forget();
     if (state.wallets !== this.#wallets) {
-      // Another process has written, so the rest that is remembered of the account may be out of date too.
+      // Another process has written, so other remembered rows of the account may be out of date too.
       if ([...state.wallets.values()].some((wallet) => this.#isNews(wallet))) this.forget();
       copy(state.wallets, this.#wallets);
     }
@@ -76,7 +76,7 @@ export class LedgerMemory {
     this.#leases.clear();
   }
 
-  /** Another process writes to the same wallets. */
+  /** Reads first for a while, because another process writes to the same wallets. */
   readFirst(): void {
     this.forget();
     this.#readsLeft = this.#readsAfterConflict;
@@ -88,7 +88,7 @@ export class LedgerMemory {
   }
 
   #knows(op: LedgerOp): boolean {
-    // A lease or its end may write nothing, so nothing would show that the memory is out of date.
+    // A lease or its end may write nothing, so the store would not notice that the memory is out of date.
     if (op.kind === "move" || op.kind === "lease" || op.kind === "return") return false;
     if (!this.#wallets.has(op.accountId)) return false;
     if (op.kind === "hold") return op.spendLimit === null || this.#knowsSpend(op);
@@ -97,12 +97,12 @@ export class LedgerMemory {
     return op.kind === "settle" && op.reserved !== undefined && this.#knowsReserved(op, op.reserved);
   }
 
-  /** An operation that was tried before may be in the store, and only the store knows. */
+  /** False for a repeated operation: only the store knows whether the first attempt was committed. */
   #knowsReserved({ accountId }: LedgerOp, { owner, isMetered, isFresh }: ReservedHold): boolean {
     return isFresh && (isMetered || this.#leases.has(leaseKey({ owner, accountId })));
   }
 
-  /** Metered holds leave the wallet alone, so the wallet would not tell that another process counted on the same key. */
+  /** False for metered holds: their wallet does not show that another process counted on the same key. */
   #knowsSpend({ keyId, isMetered }: Pick<Hold, "keyId" | "isMetered">): boolean {
     return !isMetered && this.#keySpends.has(keyId);
   }
@@ -110,7 +110,7 @@ export class LedgerMemory {
 
 const WALLET_FIELDS = ["posted", "held", "leased", "epoch", "sequence", "hash"] as const;
 
-/** Moves are never remembered: each happens once, and its id must be looked up. */
+/** No moves: each happens once, so its id must be looked up. */
 const NO_MOVES: ReadonlyMap<string, Transaction> = new Map();
 
 function copy<Value>(from: ReadonlyMap<string, Value>, to: Map<string, Value>): void {

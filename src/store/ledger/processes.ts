@@ -1,10 +1,10 @@
-// The processes that share a database. Each says every few seconds that it lives (`beat` of the ledger's store), and what
-// it holds is found by its row.
+// The processes that share a database. Each reports every few seconds that it is alive (`beat` of the ledger's store). Its
+// holds and leases are found by its row.
 
 import type { Db } from "../../core/db.ts";
 import { clockSql } from "../dialect.ts";
 
-/** After so long without a sign of life, a process does not count as alive. */
+/** Time without a beat after which a process does not count as alive. */
 const ALIVE_MS = 15_000;
 
 /** Counts the processes that share this database now. */
@@ -14,12 +14,12 @@ export async function countProcesses(db: Db): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
-/** A process that is known to have ended. What it holds is an orphan at once. */
+/** Forgets a process that has certainly ended. Its holds and leases are orphans at once. */
 export async function forgetProcess(db: Db, owner: string): Promise<void> {
   await db.query("DELETE FROM processes WHERE id = $1", [owner]);
 }
 
-/** For the one process that owns a SQLite file, before any other uses it. */
+/** Forgets all processes. Called by the process that owns a SQLite file, before any other uses the file. */
 export async function forgetProcesses(db: Db): Promise<void> {
   await db.query("DELETE FROM processes");
 }

@@ -1,5 +1,4 @@
-// The statements that a ledger batch writes. There are few, with many rows each, and their SQL does not depend on the
-// number of rows.
+// The statements of a ledger batch: few, with many rows each. Their SQL does not depend on the number of rows.
 
 import type { Db, SqlValue, Statement } from "../../core/db.ts";
 import type { Charge, CreditLease, Hold, LedgerChanges, LedgerState, Transaction, Wallet } from "../../core/ledger.ts";
@@ -16,16 +15,16 @@ import {
   text,
 } from "../dialect.ts";
 
-/** The changes of a batch, and the state that they were computed from. */
+/** Changes of a batch, and the state from which they were computed. */
 interface Posted {
   readonly state: LedgerState;
   readonly changes: LedgerChanges;
 }
 
-/** The statements that apply the changes, all in one transaction. */
+/** Makes the statements that apply the changes in one transaction. */
 export type LedgerWriter = (posted: Posted) => readonly Statement[];
 
-/** `owner` is the process that takes the holds. */
+/** `owner` names the process that takes the holds. */
 export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWriter {
   const holds = bulkInsert(kind, holdShape(owner));
   const leases = bulkInsert(kind, LEASES);
@@ -51,12 +50,12 @@ export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWrite
   ];
 }
 
-/** No statement for no rows. */
+/** Makes no statement if there are no rows. */
 function insertAll<Item>(insert: BulkInsert<Item>, items: readonly Item[]): readonly Statement[] {
   return items.length === 0 ? [] : [insert.statement(items)];
 }
 
-/** Compare-and-set: a wallet that is no longer what the changes were made from undoes the whole batch. */
+/** Writes wallets by compare-and-set: a wallet that changed since it was read undoes the whole batch. */
 function walletStatements({ wallets }: LedgerChanges, state: LedgerState): readonly Statement[] {
   const inOrder = [...wallets].sort((a, b) => (a.accountId < b.accountId ? -1 : 1));
   return inOrder.map(({ accountId, posted, held, leased, epoch, sequence, hash }) => {
@@ -74,7 +73,7 @@ function valuesOf({ posted, held, leased, epoch, sequence, hash }: Wallet): read
   return [posted, held, leased, epoch, sequence, hash];
 }
 
-/** Compare-and-set on the state: a hold that someone else has resolved undoes the whole batch. */
+/** Resolves holds by compare-and-set: a hold that another process has resolved undoes the whole batch. */
 function resolveStatements(kind: Db["kind"], holds: readonly Hold[]): readonly Statement[] {
   if (holds.length === 0) return [];
   return (["settled", "voided", "expired"] as const).flatMap((state) => {
@@ -92,7 +91,7 @@ function resolveStatements(kind: Db["kind"], holds: readonly Hold[]): readonly S
   });
 }
 
-/** New holds. The owner is this process, so that recovery can tell whose they are. */
+/** New holds. Recovery finds them by their owner, this process. */
 function holdShape(owner: string): InsertShape<Hold> {
   return {
     table: "holds",
@@ -113,11 +112,11 @@ function holdShape(owner: string): InsertShape<Hold> {
 /** One row per key with a spend limit. */
 function spendStatements({ keySpends }: LedgerChanges, state: LedgerState): readonly Statement[] {
   return keySpends.map(({ keyId, spent, held, periodStartMs, spentBefore }) => {
-    // Only where a period began: one that was begun by hand meanwhile, which no wallet tells of, must stay.
+    // Writes the period only if this batch began one. A reset by hand, which no wallet shows, must stay.
     const before = state.keySpends.get(keyId);
     const isBegun = periodStartMs !== (before?.periodStartMs ?? 0);
     const begun = isBegun ? [periodStartMs, spentBefore] : [null, null];
-    // A wallet may be what it was although another process changed this meanwhile: one hold for another.
+    // Compares the old values too: another process may have swapped one hold for another without changing the wallet.
     return {
       sql: SPEND,
       params: [keyId, spent, held, ...begun, before?.spent ?? 0n, before?.held ?? 0n],
@@ -126,7 +125,7 @@ function spendStatements({ keySpends }: LedgerChanges, state: LedgerState): read
   });
 }
 
-/** One text for both: PostgreSQL keeps a prepared statement for each way in which a batch mixes several. */
+/** One text, whether or not a period begins, because PostgreSQL prepares each mix of statements. */
 const SPEND = `INSERT INTO key_spends (key_id, spent, held, period_start, spent_before)
   VALUES ($1, $2, $3, COALESCE(CAST($4 AS BIGINT), 0), COALESCE(CAST($5 AS BIGINT), 0))
   ON CONFLICT (key_id) DO UPDATE SET spent = excluded.spent, held = excluded.held,
@@ -134,7 +133,7 @@ const SPEND = `INSERT INTO key_spends (key_id, spent, held, period_start, spent_
   spent_before = COALESCE(CAST($5 AS BIGINT), key_spends.spent_before)
   WHERE key_spends.spent = $6 AND key_spends.held = $7`;
 
-/** Every change of a lease changes its wallet too, whose compare-and-set guards it. */
+/** Leases. Every change of a lease also changes its wallet, whose compare-and-set guards both. */
 const LEASES: InsertShape<CreditLease> = {
   table: "leases",
   columns: {
@@ -156,7 +155,7 @@ function endStatements(leases: readonly CreditLease[]): readonly Statement[] {
   }));
 }
 
-/** Append-only: triggers of the database reject every change of these rows. */
+/** Transactions are append-only: triggers of the database reject every change. */
 const TRANSACTIONS: InsertShape<Transaction> = {
   table: "ledger_transactions",
   columns: {
@@ -172,13 +171,13 @@ const TRANSACTIONS: InsertShape<Transaction> = {
   clockColumn: "created_at",
 };
 
-/** One side of a transaction, with the transaction it belongs to. */
+/** One side of a transaction, with the transaction's id. */
 interface OwnEntry {
   readonly transaction: Transaction;
   readonly entry: Transaction["entries"][number];
 }
 
-/** The sides of transactions: append-only as well, and summing to zero for each. */
+/** Sides of transactions: append-only too, and each transaction sums to zero. */
 const ENTRIES: InsertShape<OwnEntry> = {
   table: "ledger_entries",
   columns: {
@@ -189,7 +188,7 @@ const ENTRIES: InsertShape<OwnEntry> = {
   },
 };
 
-/** Without sides of zero, which say nothing. */
+/** Leaves out sides of zero. */
 function entriesOf(transactions: readonly Transaction[]): readonly OwnEntry[] {
   const found: OwnEntry[] = [];
   for (const transaction of transactions) {
@@ -207,12 +206,12 @@ const ACTORS: InsertShape<Transaction> = {
   },
 };
 
-/** Charges have no actor: nobody makes them by hand. */
+/** True for transactions that a person made. Charges have no actor. */
 function isByHand({ actor }: Transaction): boolean {
   return actor !== null;
 }
 
-/** Charges with everything needed to compute them again. */
+/** Charges with all values that are needed to compute them again. */
 const CHARGES: InsertShape<Charge> = {
   table: "charges",
   columns: {
@@ -239,8 +238,8 @@ const CHARGES: InsertShape<Charge> = {
 };
 
 /**
- * Only into the request that this hold was taken for: after a late settlement the key may have been used again, by another
- * process. PostgreSQL cannot store the character zero, and no settlement may fail because of it.
+ * Stores an answer only for the request of this hold: before a late settlement, another process may have used the key
+ * again. Removes NUL, which PostgreSQL cannot store, so that no settlement fails.
  */
 function answerStatements({ answers }: LedgerChanges): readonly Statement[] {
   return answers.map(({ holdId, owner, idempotencyId, contentType, text }) => ({

@@ -6,13 +6,13 @@ import { BatchRejected } from "../../core/store-errors.ts";
 
 /** One statement for the server. */
 export interface AtOnce {
-  /** The same for the same statements, so that the server prepares it once. */
+  /** Equal for equal statements, so that the server prepares them once. */
   readonly name: string;
   readonly text: string;
   readonly values: SqlValue[];
 }
 
-/** Remembers the combined texts, so that each is made once and prepared once. */
+/** Remembers combined texts, so that each is made and prepared once. */
 export function createAtOnce(): (statements: readonly Statement[]) => AtOnce {
   const texts = new Map<string, Combined>();
   let textCount = 0;
@@ -26,7 +26,7 @@ export function createAtOnce(): (statements: readonly Statement[]) => AtOnce {
     texts.set(key, made);
     return made;
   };
-  /** None of the statements may look at what another one writes. */
+  /** Combines statements. None may read what another one writes. */
   return (statements) => {
     const values: SqlValue[] = [];
     for (const { params = [] } of statements) values.push(...params);
@@ -37,7 +37,7 @@ export function createAtOnce(): (statements: readonly Statement[]) => AtOnce {
 
 type Combined = Pick<AtOnce, "name" | "text">;
 
-/** Batches mix statements in few ways. Should they be more after all, the memory of them stays bounded. */
+/** Remembered texts. Batches mix statements in few ways, and this bounds the memory if they do not. */
 const TEXTS_MAX = 200;
 
 /** Reads from the failure of such a statement that it affected too few rows; null for any other failure. */
@@ -52,10 +52,10 @@ export function rejectionOf(
   return new BatchRejected({ statementIndex, expectedRows, affectedRows: Number(match[2]) });
 }
 
-/** The failure of the statement below: which part, and how many rows it affected. */
+/** Matches the failure of the statement below: the part, and the number of affected rows. */
 const REJECTED = /rejected (\d+) (\d+)/;
 
-/** Each write becomes a CTE. The rows of those that must affect some are counted. */
+/** Makes each write a CTE, and counts the rows of those that must affect some. */
 function combine(statements: readonly Statement[]): string {
   let place = 0;
   const counted = statements.flatMap(({ expectRows = 0 }, index) => (expectRows > 0 ? [index] : []));
@@ -66,7 +66,7 @@ function combine(statements: readonly Statement[]): string {
     return `s${index} AS (${own}${counted.includes(index) ? " RETURNING 1" : ""})`;
   });
   const counts = counted.map((index) => `(SELECT COUNT(*) FROM s${index}) AS c${index}`);
-  // PostgreSQL has no function that fails; text that is no number does, and brings along which statement it was.
+  // PostgreSQL has no function that fails. Casting text to a number does, and the text names the statement.
   const checks = counted.map(
     (index, own) =>
       `WHEN c${index} < CAST($${place + own + 1} AS BIGINT) THEN CAST('rejected ${index} ' || c${index} AS BIGINT)`,

@@ -1,5 +1,5 @@
-// Listens to PostgreSQL for changes of keys and profiles by other processes. This is only a hint: polling finds what is
-// missed while the connection is down, and every reconnect counts as a change. Speeds of hosts come the same way.
+// Listens to PostgreSQL for changes of keys and profiles by other processes, and for host speeds. Messages are only hints:
+// polling finds changes while the connection is down, and every reconnect counts as a change.
 
 import type pg from "pg";
 import { sqlitePathOf } from "../../core/db.ts";
@@ -10,33 +10,33 @@ export interface ChangeListener {
 }
 
 export interface ChangesOptions {
-  /** Something may have changed. */
+  /** Called when keys, profiles or configuration may have changed. */
   readonly onChange: () => void;
-  /** Another process says how fast hosts answered. */
+  /** Called with host speeds of another process. */
   readonly onSpeeds?: (text: string) => void;
-  /** The connection is lost or cannot be opened, and is tried again. Called once until it is back. */
+  /** Called once when the connection is lost or cannot be opened. It is retried until it is back. */
   readonly onLost: (error: Error) => void;
 }
 
 const NO_CHANGES: ChangeListener = { close: () => Promise.resolve() };
 
-/** A SQLite file has one process, so nobody else changes anything. */
+/** Watches for changes. On SQLite no other process makes any. */
 export async function listenForChanges(database: string, options: ChangesOptions): Promise<ChangeListener> {
   if (sqlitePathOf(database) !== null) return NO_CHANGES;
-  // Loaded only where it is used: the client costs a tenth of a second at every start.
+  // Loaded only if configured: the client takes a tenth of a second at every start.
   const { default: client } = await import("pg");
   return listen(client.Client, database, options);
 }
 
-/** The triggers of the key and profile tables notify this channel. */
+/** Channel that the triggers of the key and profile tables notify. */
 const CHANNEL = "switchyard_access";
-/** Processes notify this one themselves. */
+/** Channel that processes notify themselves. */
 export const SPEEDS_CHANNEL = "switchyard_speeds";
-/** A server that does not answer in this time counts as away. */
+/** Time after which a silent server counts as away. */
 const CONNECT_MS_MAX = 5_000;
 const RETRY_MS = 1_000;
 
-/** Returns at once; a server that is away now is tried again. */
+/** Starts to listen and returns at once. A server that is away is retried. */
 function listen(Client: typeof pg.Client, url: string, { onChange, onSpeeds, onLost }: ChangesOptions): ChangeListener {
   let current: pg.Client | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -70,7 +70,7 @@ function listen(Client: typeof pg.Client, url: string, { onChange, onSpeeds, onL
       .then(() => client.query(`LISTEN ${CHANNEL}; LISTEN ${SPEEDS_CHANNEL}`))
       .then(() => {
         isLost = false;
-        // Notifications of the meantime were sent to nobody.
+        // Notifications during the outage are lost.
         onChange();
       })
       .catch((error: Error) => lose(client, error));
@@ -86,7 +86,7 @@ function listen(Client: typeof pg.Client, url: string, { onChange, onSpeeds, onL
   };
 }
 
-/** Without a goodbye: a server that does not answer would keep us waiting for one. */
+/** Closes without a goodbye, because a silent server would delay it. */
 function throwAway(client: pg.Client): void {
   client.connection.stream.destroy();
 }

@@ -15,10 +15,10 @@ export interface PostgresOptions {
   readonly onConnectionLost: (error: Error) => void;
 }
 
-/** Fails at once when the server cannot be reached: a wrong address should show at the start. */
+/** Opens the database. Fails at once if the server cannot be reached, so that a wrong address shows at the start. */
 export async function openPostgres(url: string, options: PostgresOptions): Promise<Db> {
   const pool = openPool(url, options);
-  // A connection of its own, so that a page that reads much never delays a hold.
+  // A separate connection, so that a large page never delays a hold.
   const writer = openPool(url, { ...options, poolMax: 1 });
   writer.on("connect", (client) => client.query(NO_SCANS).catch(options.onConnectionLost));
   const inOrder = createShared(writer);
@@ -63,11 +63,11 @@ function openPool(url: string, options: PostgresOptions): pg.Pool {
     query_timeout: options.queryTimeoutMs,
     connectionTimeoutMillis: options.connectTimeoutMs,
     keepAlive: true,
-    // Statements that need no answers in between are sent without waiting for each other.
+    // Sends all statements without waiting, because none needs an answer of another.
     pipeline: true,
     types: { getTypeParser } as pg.CustomTypesConfig,
   });
-  // Without a listener a server that goes away would end the process.
+  // Without a listener, a lost server would end the process.
   pool.on("error", options.onConnectionLost);
   return pool;
 }
@@ -80,14 +80,14 @@ async function runAtOnce({ client }: Loan, combined: AtOnce, statements: readonl
   }
 }
 
-/** A deadlock or a serialization failure undid everything, so trying again is safe. */
+/** A deadlock or serialization failure undoes the whole transaction, so a retry is safe. */
 const TRIES = 4;
 
 const runBatch = (lent: Lend, statements: readonly NamedStatement[], beginning: string): Promise<Answers> =>
   retried(lent, (loan) =>
     undoneOnFailure(loan, async () => {
-      // A statement with too few rows must still undo the rest. Else the end is sent along: the server undoes everything
-      // if a statement failed, and no row stays locked until a busy process has read the answers.
+      // Statements that must affect rows are checked before the commit. Otherwise the commit is sent along, so that no row
+      // stays locked until a busy process reads the answers. The server undoes everything if a statement failed.
       const isCounted = statements.some(({ expectRows = 0 }) => expectRows > 0);
       const answers = await begin(loan, isCounted ? statements : [...statements, COMMIT], beginning);
       if (isCounted) await send(loan, [COMMIT]);
@@ -95,7 +95,7 @@ const runBatch = (lent: Lend, statements: readonly NamedStatement[], beginning: 
     }),
   );
 
-/** A transaction that lost against others was undone as a whole, so it can be run again. */
+/** Retries a transaction that lost against others. The server undid all of it. */
 async function retried<T>(lent: Lend, work: (loan: Loan) => Promise<T>): Promise<T> {
   for (let tryNumber = 1; ; tryNumber += 1) {
     try {
@@ -107,11 +107,11 @@ async function retried<T>(lent: Lend, work: (loan: Loan) => Promise<T>): Promise
   }
 }
 
-// Frequent statements go by keys. The server keeps the plan it made when the tables were small: without this it would
-// scan whole tables for as long as the connection lives.
+// Prefers indexes. The server keeps a plan from when the tables were small, and would scan whole tables for as long as the
+// connection lives.
 const NO_SCANS = "SET enable_seqscan = off";
 const BEGIN = "BEGIN; SET LOCAL enable_seqscan = off";
-/** Nobody waits for it, so it waits for no disk: a crash of the server loses the last moments of it, as with SQLite. */
+/** Commits background writes without waiting for the disk. A crash of the server loses the last moments, as on SQLite. */
 const BEGIN_BACKGROUND = `${BEGIN}; SET LOCAL synchronous_commit = off`;
 const COMMIT: Statement = { sql: "COMMIT" };
 
@@ -127,7 +127,7 @@ async function begin(loan: Loan, statements: readonly NamedStatement[], beginnin
   return answers;
 }
 
-/** Reads, and the writes that are decided from them. */
+/** Runs reads and the writes that depend on them. */
 interface NamedExchange<T> {
   readonly reads: readonly Statement[];
   readonly decide: (answers: Answers) => Decided<T>;
@@ -144,7 +144,7 @@ function exchange<T>(loan: Loan, { reads, decide, named }: NamedExchange<T>): Pr
   });
 }
 
-/** Rolls back when the work fails; the first error is the one that is thrown. */
+/** Rolls back if the work fails, and throws the first error. */
 async function undoneOnFailure<T>(loan: Loan, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -154,7 +154,7 @@ async function undoneOnFailure<T>(loan: Loan, work: () => Promise<T>): Promise<T
   }
 }
 
-/** Sends all in one packet; the first that fails, in their order, is the error. */
+/** Sends all statements in one packet. Throws the first failure in their order. */
 async function send({ client }: Loan, statements: readonly NamedStatement[]): Promise<Answers> {
   const { stream } = client.connection;
   stream.cork();
@@ -176,14 +176,14 @@ async function send({ client }: Loan, statements: readonly NamedStatement[]): Pr
   });
 }
 
-/** Without a name a statement is parsed and planned every time. */
+/** Runs a statement without a name, which the server parses and plans every time. */
 interface NamedStatement extends Statement {
   readonly name?: string;
 }
 
 type Namer = (statement: Statement) => NamedStatement;
 
-/** A name makes the server keep the prepared statement for as long as the connection lives. */
+/** Names a statement, so that the server keeps it prepared for as long as the connection lives. */
 function createNames(): Namer {
   const names = new Map<string, string>();
   return (statement) => {
@@ -204,7 +204,7 @@ async function inTransaction<T>(loan: Loan, work: (query: Query) => Promise<T>):
   );
 }
 
-/** A connection whose rollback fails is broken and leaves the pool. */
+/** Rolls back. A connection that cannot is broken and leaves the pool. */
 async function rollback(loan: Loan): Promise<void> {
   loan.isBroken = true;
   await guarded(() => loan.client.query("ROLLBACK"));
@@ -229,7 +229,7 @@ async function withConnection<T>(pool: pg.Pool, work: (loan: Loan) => Promise<T>
   }
 }
 
-/** One connection for all who write at the same time: the server keeps the order in which they sent. */
+/** Shares one connection among concurrent writes. The server keeps their order. */
 function createShared(pool: pg.Pool): Lend {
   let shared: Shared | null = null;
   return async (work) => {
@@ -240,7 +240,7 @@ function createShared(pool: pg.Pool): Lend {
       const { loan } = await own.lent;
       return await noting(loan, work);
     } catch (error) {
-      // The next write gets another one.
+      // The next write gets a new connection.
       if (error instanceof StoreUnavailable && shared === own) shared = null;
       throw error;
     } finally {
@@ -265,7 +265,7 @@ interface OpenLoan {
 
 async function lend(pool: pg.Pool): Promise<OpenLoan> {
   const loan: Loan = { client: await pool.connect().catch(notConnected), isBroken: false };
-  // While a connection is lent out its errors come here, not to the pool; the statement under way rejects as well.
+  // Errors of a lent connection come here, not to the pool. The running statement rejects too.
   const onError = (): void => {
     loan.isBroken = true;
   };
@@ -293,7 +293,7 @@ async function noting<T>(loan: Loan, work: (loan: Loan) => Promise<T>): Promise<
   }
 }
 
-/** Errors of the driver as those of the Db port. */
+/** Runs work and translates errors of the driver into those of the Db port. */
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -303,19 +303,19 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Classes: connection (08P01 is a mistake of ours), resources (also disk full), operator intervention, system error,
- * authorisation; and read-only, and a lock that was waited for in vain.
+ * Codes of a database that is away. Classes: connection (except 08P01, a bug of the program), resources (also disk full),
+ * operator intervention, system error, authorisation. Also read-only, and a lock timeout.
  */
 const UNAVAILABLE_STATES = /^(08(?!P01)|53|57|58|28|3D|25006|55P03)/;
 
-/** Translates an error for the caller: a duplicate, a database that is away, or a mistake of ours. */
+/** Translates an error: a duplicate, a database that is away, or a bug of the program. */
 function toError(error: unknown, statementIndex: number): unknown {
   if (error instanceof pg.DatabaseError) {
     const state = error.code ?? "";
     if (state === "23505") return new UniqueViolation(statementIndex, error);
     return UNAVAILABLE_STATES.test(state) ? new StoreUnavailable(error) : error;
   }
-  // Whatever else fails in the driver is the connection, save for our own mistakes.
+  // Any other failure of the driver is the connection, except for bugs of the program.
   return error instanceof TypeError || error instanceof RangeError ? error : new StoreUnavailable(error);
 }
 
@@ -326,7 +326,7 @@ const INTEGERS = new Set([20, 21, 23]);
 const NUMERIC = 1700;
 const FLOATS = new Set([700, 701]);
 
-/** Only what SQLite knows too: text, integers (the rule is at SqlValue) and floating point. */
+/** Parses only types that SQLite has too: text, integers (see SqlValue) and floating point. */
 function getTypeParser(oid: number): (text: string) => SqlValue {
   if (INTEGERS.has(oid) || oid === NUMERIC) return readNumber;
   if (FLOATS.has(oid)) return Number;
@@ -334,7 +334,7 @@ function getTypeParser(oid: number): (text: string) => SqlValue {
   return (text) => text;
 }
 
-/** A safe integer as number, a larger one as bigint, as SQLite gives them. */
+/** Reads a safe integer as number and a larger one as bigint, as SQLite does. */
 function readNumber(text: string): SqlValue {
   if (!/^-?\d+$/.test(text)) return Number(text);
   const value = Number(text);

@@ -20,12 +20,12 @@ import {
   text,
 } from "../dialect.ts";
 
-/** Rows that nobody has touched for so long count nothing any more. */
+/** Age after which an unused row counts no calls any more. */
 const FORGET_AFTER_MS = 3_600_000;
 /** Interval at which old windows are deleted. */
 const SWEEP_MS = 600_000;
 
-/** The handle is closed with it: it has connections of its own, so that a wait for a lock delays no hold. */
+/** Opens windows on a handle with its own connections, so that waiting for a lock delays no hold. Closes the handle too. */
 export function createCallWindows(db: Db): CallWindows {
   const clock = clockSql(db.kind);
   const newWindows = bulkInsert(db.kind, NEW_WINDOWS);
@@ -44,7 +44,7 @@ export function createCallWindows(db: Db): CallWindows {
       if (requests.length === 0) return Promise.resolve([]);
       const ids = requests.map(({ id }) => id).sort();
       const reads = [
-        // A row that is not there cannot be locked.
+        // A missing row cannot be locked.
         newWindows.statement(ids),
         { sql: select, params: [listValue(db.kind, ids)] },
       ];
@@ -68,7 +68,7 @@ const NEW_WINDOWS: InsertShape<string> = {
   onConflict: "ON CONFLICT (id) DO NOTHING",
 };
 
-/** The window of each request, counted by the clock of the database. */
+/** Reads the window of each request by the clock of the database. */
 function takeEach(requests: readonly RateRequest[], rows: readonly SqlRow[]): readonly Taken[] {
   const byId = new Map(rows.map((row) => [String(row.id), row]));
   return requests.map((request) => {

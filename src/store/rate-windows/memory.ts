@@ -2,16 +2,16 @@
 
 import { type CallWindows, type SecondCount, takeFrom } from "../../core/processes/call-window.ts";
 
-/** Windows that count nothing any more are looked for this often. */
+/** Interval at which empty windows are removed. */
 const SWEEP_SECONDS = 60;
 
 interface Window {
   counts: readonly SecondCount[];
-  /** Second at which the window is empty. */
+  /** Second from which on the window is empty. */
   emptyAtSecond: number;
 }
 
-/** Timed by a clock that only goes forward, so that no window freezes when the machine's is set back. */
+/** Makes windows by a clock that only goes forward, so that setting the machine's clock back freezes none. */
 export function createMemoryWindows(clock: () => number = () => performance.now()): CallWindows {
   const windows = new Map<string, Window>();
   let sweptAtSecond = 0;

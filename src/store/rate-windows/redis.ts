@@ -14,15 +14,15 @@ export interface RedisOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Callers give up sooner; this finds a connection that is dead. */
+/** Longer than callers wait, to find a dead connection. */
 const SILENCE_MS_MAX = 5_000;
-/** Redis is near; what takes longer is trouble. */
+/** Longest time to connect. Redis is near, so a longer one means trouble. */
 const CONNECT_MS_MAX = 1_000;
 const RECONNECT_MS_MAX = 2_000;
 
-/** Resolves also when Redis is away: it is tried again, and until then every call fails at once. */
+/** Opens the windows, even if Redis is away: the client retries, and until then every call fails at once. */
 export async function openRedisWindows(url: string, options: RedisOptions): Promise<CallWindows> {
-  // Loaded only where it is used, like PostgreSQL's client.
+  // Loaded only if configured, like PostgreSQL's client.
   const { Redis } = await import("ioredis");
   const redis = new Redis(url, {
     connectionName: "switchyard",
@@ -55,7 +55,7 @@ async function run(redis: Redis, { id, limit, spanSeconds, count, unused }: Rate
   return { second, ms, granted, counts: counts.sort(([a], [b]) => a - b) };
 }
 
-/** Does the same as `takeFrom`. One name a script, so that a cluster can keep each on its own node. */
+/** Script that does the same as `takeFrom` for one name, so that a cluster can keep each name on its node. */
 const SCRIPT = `
 local limit, wanted, span, ahead = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local unusedSecond, unused = tonumber(ARGV[5]), tonumber(ARGV[6])

@@ -1,19 +1,19 @@
-// Chooses the way to the requests of a filter. If most requests of the time have the account, key or tag, reading all of
-// them in order takes a third of the time of an index lookup for each.
+// Chooses how to find the requests of a filter. If many requests have the account or tag, reading all requests in order
+// takes a third of the time of an index lookup for each.
 
 import type { Db } from "../../core/db.ts";
 import type { RequestFilter } from "../../core/requests/log.ts";
 import { recordIdAt } from "../../core/requests/records.ts";
 import { addIds, BY_INDEX, newConditions, type RequestAccess } from "./conditions.ts";
 
-/** The newest requests of all accounts show how many of them are looked for. */
+/** Newest requests of all accounts, from which the share of matching ones is estimated. */
 const LOOKED_AT = 300;
 const SCANNED_SHARE = 1 / 3;
 
-/** Filters with an index of few requests, which is always the shorter way. */
+/** Filters with an index of few requests, which is always faster. */
 const INDEXED = ["isFallback", "answeredAt", "failedProvider", "user", "session", "words", "requestIdStart"] as const;
 
-/** Looking up so many takes as long as reading a few hundred thousand in order. */
+/** Index lookups that take as long as reading a few hundred thousand requests in order. */
 const SCANNED_TAGS = 50_000;
 
 export async function accessOf(db: Db, filter: RequestFilter): Promise<RequestAccess> {
@@ -35,10 +35,10 @@ export async function accessOf(db: Db, filter: RequestFilter): Promise<RequestAc
   return { account: own.length > rows.length * SCANNED_SHARE ? "+account_id" : "account_id", isTagScanned };
 }
 
-/** Filters that the narrow index knows besides the time. */
+/** Filters that the narrow index can answer. */
 const COVERED = ["accountId", "fromMs", "toMs", "latency", "tokens", "cost"];
 
-/** For statements that need no other columns either. */
+/** Chooses the access for statements that need only columns of the narrow index. */
 export async function narrowAccessOf(db: Db, filter: RequestFilter): Promise<RequestAccess> {
   return Object.keys(filter).every((name) => COVERED.includes(name)) ? BY_INDEX : accessOf(db, filter);
 }

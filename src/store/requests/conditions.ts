@@ -31,21 +31,21 @@ export function newConditions(): Conditions {
   };
 }
 
-/** The way to the requests. */
+/** The way to find requests. */
 export interface RequestAccess {
-  /** A plus in front of the column keeps its indexes out of a statement. */
+  /** A plus before the column keeps SQLite from using its indexes. */
   readonly account: "account_id" | "+account_id";
-  /** A tag that most requests have is looked for in each of them instead of by its index. */
+  /** True to look for a common tag in each request instead of in the index of tags. */
   readonly isTagScanned: boolean;
 }
 
 export const BY_INDEX: RequestAccess = { account: "account_id", isTagScanned: false };
 
-/** Filters that the counters know, too. */
+/** Filters that the counters have too. */
 export const COUNTED_FIELDS = FILTER_FIELDS.filter(({ filter }) => filter === "counted");
 const LOGGED_FIELDS = FILTER_FIELDS.filter(({ filter }) => filter === "logged");
 
-/** All but the time, the cost, the request id and the attempts: those the two tables have not in common. */
+/** Adds the filters that requests and counters share: all but time, cost, request id and attempts. */
 export function addFilter(where: Conditions, filter: RequestFilter, account = "account_id"): void {
   where.add(`${account} = ?`, filter.accountId);
   for (const field of COUNTED_FIELDS) addField(where, field, filter[field.name]);
@@ -54,24 +54,24 @@ export function addFilter(where: Conditions, filter: RequestFilter, account = "a
 
 function addField(where: Conditions, { column, filter }: LoggedField, value: FieldFilter[keyof FieldFilter]): void {
   if (value === undefined) return;
-  // A flag stands in the statement itself, where the index of fallbacks is found by it.
+  // Writes a flag into the statement, so that the index of fallbacks is used.
   if (typeof value === "boolean") where.add(`${column} = ${value ? 1 : 0}`);
   else if (filter === "counted") where.add(`${column} = ?`, value ?? "");
   else addLabel(where, column, value);
 }
 
-/** The filters that only the requests themselves can answer. */
+/** Filters by attempts, which only requests can answer. */
 type AttemptFilter = Pick<RequestFilter, "answeredAt" | "failedProvider">;
 
-/** True if the filter asks for requests that the first attempt did not answer: few, and with an index of their own. */
+/** True if the filter excludes answers of the first attempt. The others are few and have an index. */
 export function isTriedAgain({ answeredAt, failedProvider }: AttemptFilter): boolean {
   return failedProvider !== undefined || (answeredAt !== undefined && !answeredAt.includes("first"));
 }
 
-/** In the words of the index. */
+/** Exactly the condition of the index. */
 const TRIED_AGAIN = "(attempts > 1 OR (attempts = 1 AND is_error = 1))";
 
-/** The attempt that brought the response, in terms of the columns. */
+/** Conditions on the attempt that brought the response. */
 const ANSWERED_SQL: Readonly<Record<AnsweredAt, string>> = {
   first: "attempts <= 1 AND model <> ''",
   second: "attempts = 2 AND model <> ''",
@@ -79,45 +79,45 @@ const ANSWERED_SQL: Readonly<Record<AnsweredAt, string>> = {
   none: "attempts > 0 AND model = '' AND status >= 500",
 };
 
-/** On the requests. */
+/** Adds the filters by attempts, on requests. */
 function addAttempts(where: Conditions, filter: AttemptFilter): void {
   const { answeredAt, failedProvider } = filter;
   if (isTriedAgain(filter)) where.add(TRIED_AGAIN);
   if (answeredAt !== undefined) where.add(`(${answeredAt.map((at) => `(${ANSWERED_SQL[at]})`).join(" OR ")})`);
-  // LIKE would not tell upper from lower case on SQLite.
+  // LIKE ignores case on SQLite.
   if (failedProvider !== undefined) {
     where.add("replace(failed_providers, ?, '') <> failed_providers", JSON.stringify(failedProvider));
   }
 }
 
-/** On the counters, which do not know attempts: those that were answered, and where asked for those that failed, too. */
+/** Narrows counters, which have no attempts, to answered requests, and failed ones if asked for. */
 export function addAnswered(where: Conditions, { answeredAt }: AttemptFilter): void {
   if (answeredAt !== undefined)
     where.add(answeredAt.includes("none") ? "(model <> '' OR status >= 500)" : "model <> ''");
 }
 
-/** On the requests: from that time, and before that id. */
+/** Narrows requests to those from a time on and before an id. */
 export function addIds(where: Conditions, fromMs: number | undefined, endId: string | null): void {
   if (fromMs !== undefined) where.add("id >= ?", recordIdAt(fromMs));
   if (endId !== null) where.add("id < ?", endId);
 }
 
-/** Behind every character that a request id may have. */
+/** Sorts after every character of a request id. */
 const LAST = "~";
 
-/** On the requests; an expression in the place of the column keeps its index out of it. */
+/** Adds the beginning of a request id. An expression as `column` avoids the index. */
 export function addRequestId(where: Conditions, start: string, column = "request_id"): void {
   where.add(`${column} >= ? AND ${column} < ?`, start, `${start}${LAST}`);
 }
 
-/** The filters that neither the counters nor the index of a second attempt know. */
+/** True if neither the counters nor the index of second attempts can answer the filter. */
 export function isUncounted(filter: RequestFilter): boolean {
   const { latency, tokens, tag, requestIdStart, words } = filter;
   const own = LOGGED_FIELDS.map(({ name }) => filter[name]);
   return [latency, tokens, tag, requestIdStart, words, ...own].some((each) => each !== undefined);
 }
 
-/** On the requests: the whole filter. */
+/** Adds the whole filter, on requests. */
 export function addAll(where: Conditions, kind: Db["kind"], filter: RequestFilter, access = BY_INDEX): void {
   const { tag, ...rest } = filter;
   addFilter(where, filter, access.account);
@@ -130,7 +130,7 @@ export function addAll(where: Conditions, kind: Db["kind"], filter: RequestFilte
   if (filter.requestIdStart !== undefined) addRequestId(where, filter.requestIdStart);
 }
 
-/** On the requests: the filters that only they know. */
+/** Adds the filters that only requests have. */
 export function addOwn(where: Conditions, kind: Db["kind"], filter: RequestFilter): void {
   addAttempts(where, filter);
   if (filter.cost !== undefined) addCost(where, filter.cost);
@@ -149,19 +149,19 @@ function addNumbers(where: Conditions, column: string, { from, to }: NumberRange
   if (to !== undefined) where.add(`${column} < ?`, to);
 }
 
-/** The index of a label has only the requests that have one, and is used where the words `<> ''` stand. */
+/** Adds a label. Its index has only requests with a label, and needs the condition `<> ''`. */
 export function addLabel(where: Conditions, column: string, value: string | null | undefined): void {
   if (value === null) where.add(`${column} = ''`);
   else if (value !== undefined) where.add(`${column} = ? AND ${column} <> ''`, value);
 }
 
-/** The turns of these sessions, from an id on. */
+/** Turns of these sessions, from an id on. */
 interface SessionTurns {
   readonly sessions: readonly string[];
   readonly fromId?: string;
 }
 
-/** On SQLite, the index has sessions with the same end together, in the order of time. */
+/** Adds sessions. The SQLite index groups sessions by their last characters, in the order of time. */
 export function addSessions(where: Conditions, kind: Db["kind"], { sessions, fromId }: SessionTurns): void {
   const list = listValue(kind, sessions);
   const named = `session <> '' AND ${inListSql(kind, "session", "?")}`;
@@ -180,7 +180,7 @@ function addTag(where: Conditions, accountId: string, { name, value }: NonNullab
   else where.add(`${ids} AND value = ?)`, accountId, name, value);
 }
 
-/** In the JSON of a request's tags no other text is like a name with its quotes and colon: quotes inside are escaped. */
+/** Looks for a tag in JSON text. Quotes are escaped there, so a name with quotes and colon matches only itself. */
 function addTagText(where: Conditions, kind: Db["kind"], { name, value }: NonNullable<RequestFilter["tag"]>): void {
   where.add(
     `${kind === "sqlite" ? "instr" : "strpos"}(tags, ?) > 0`,
@@ -188,7 +188,7 @@ function addTagText(where: Conditions, kind: Db["kind"], { name, value }: NonNul
   );
 }
 
-/** A query without any word finds nothing. */
+/** Adds a query of words. One without any word finds nothing. */
 function addWords(where: Conditions, kind: Db["kind"], filter: RequestFilter & { readonly words: string }): void {
   const query = writeQuery(kind, filter.words);
   if (query === null) where.add("1 = 0");
@@ -199,20 +199,20 @@ function addWords(where: Conditions, kind: Db["kind"], filter: RequestFilter & {
   }
 }
 
-/** The ids that a query finds, with a `?` for it and, on SQLite, for both ends of the time. */
+/** SQL of the matching ids, with a `?` for the query and, on SQLite, for both ends of the time. */
 const MATCHING: Readonly<Record<Db["kind"], string>> = {
   sqlite: `SELECT rows.id FROM request_words CROSS JOIN request_word_rows AS rows ON rows.number = request_words.rowid
     WHERE request_words MATCH ? AND request_words.rowid >= CAST(? AS INTEGER) AND request_words.rowid < CAST(? AS INTEGER)`,
   postgres: "SELECT id FROM request_words WHERE words @@ CAST(? AS tsquery)",
 };
 
-/** On the requests. */
+/** Adds a range of costs, on requests. */
 function addCost(where: Conditions, { from, to }: CostRange): void {
   where.add("charge >= ?", from ?? 0n);
   if (to !== undefined) where.add("charge < ?", to);
 }
 
-/** On the counters: these steps, the first and the last. */
+/** Adds a range of cost steps, on counters. */
 export function addCostSteps(where: Conditions, [first, last]: readonly [number, number]): void {
   where.add("cost_step >= ? AND cost_step <= ?", first, last);
 }
@@ -222,10 +222,10 @@ export function isNarrow({ accountId: _accountId, fromMs: _fromMs, toMs: _toMs, 
   return Object.keys(rest).length > 0;
 }
 
-/** Statuses from here on are errors. */
+/** Lowest status of an error. */
 const ERROR_STATUS = 400;
 
-/** Errors are few and have an index of their own, which is used where the words `is_error = 1` stand. */
+/** Adds a status. The index of errors needs the condition `is_error = 1`. */
 function addStatus(where: Conditions, filter: StatusFilter): void {
   if (filter.kind === "error" || filter.kind === "broken") where.add("is_error = 1");
   if (filter.kind === "broken") where.add("status < ?", ERROR_STATUS);

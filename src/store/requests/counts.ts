@@ -1,5 +1,5 @@
-// The histogram over the request log, and how many requests an hour or a day has. Read from the counters of
-// request_counts where they have the details, otherwise from the requests themselves.
+// The histogram of the request log, and counts per hour or day. Reads the counters of request_counts if they can answer
+// the filter, otherwise the requests.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import { stepsOf } from "../../core/requests/buckets.ts";
@@ -17,8 +17,8 @@ import {
 import { SPAN_MS } from "./totals.ts";
 
 /**
- * The counters do not know exact costs, request ids or attempts. A filter by one of these is counted in the requests
- * themselves, but only where it must be: few requests lie between two cost steps or needed a second attempt.
+ * Reads the histogram. Counters have no exact costs, request ids or attempts. For these, requests are counted where
+ * necessary: few lie between two cost steps or needed a second attempt.
  */
 export async function readHistogram(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<Histogram> {
   const unitMs = SPAN_MS[span.step];
@@ -31,7 +31,7 @@ export async function readHistogram(db: Db, filter: RequestFilter, span: Histogr
   return { bars: mergeBars(rows), fromMs, toMs };
 }
 
-/** Whole cost steps from the counters, and the two edges of the range from the requests. */
+/** Counts whole cost steps from the counters, and both edges of the range from the requests. */
 async function countRows(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly SqlRow[]> {
   if (isUncounted(filter) || isTriedAgain(filter)) return countRequests(db, filter, span);
   if (filter.cost === undefined) return sumCounts(db, filter, { ...span, steps: null });
@@ -42,7 +42,7 @@ async function countRows(db: Db, filter: RequestFilter, span: HistogramSpan): Pr
   return parts.flat();
 }
 
-/** Nearly all: what was answered, less what later tries answered. */
+/** Counts first attempts: all answered requests less those that later attempts answered. */
 async function countFirstTries(db: Db, filter: RequestFilter, span: HistogramSpan): Promise<readonly SqlRow[]> {
   const { answeredAt = [], ...rest } = filter;
   if (filter.failedProvider !== undefined || isUncounted(filter)) return countRequests(db, filter, span);
@@ -54,7 +54,7 @@ async function countFirstTries(db: Db, filter: RequestFilter, span: HistogramSpa
   return [...answered, ...taken, ...failed];
 }
 
-/** With the cost steps, where the filter has a cost. */
+/** Span of a count, with cost steps if the filter has a cost. */
 export interface CountSpan extends HistogramSpan {
   readonly steps: readonly [number, number] | null;
 }
@@ -62,7 +62,7 @@ export interface CountSpan extends HistogramSpan {
 const SUM_COUNTS = `start_at, CAST(SUM(requests) AS BIGINT) AS requests, CAST(SUM(requests * is_error) AS BIGINT) AS errors
   FROM request_counts`;
 
-/** One row for each hour or day that has some, oldest first. */
+/** Sums counters into one row per hour or day with requests, oldest first. */
 export async function sumCounts(db: Db, filter: RequestFilter, span: CountSpan): Promise<readonly SqlRow[]> {
   const where = newConditions();
   where.add("span = ? AND start_at >= ? AND start_at < ?", span.step, span.fromMs, span.toMs);
@@ -82,7 +82,7 @@ export async function countRequests(db: Db, filter: RequestFilter, span: Histogr
   return db.query(`SELECT ${columns} FROM requests WHERE ${where.sql()} GROUP BY 1 ORDER BY 1`, where.params);
 }
 
-/** Parts that fall into the same hour or day are added up. */
+/** Adds up rows of the same hour or day. */
 function mergeBars(rows: readonly SqlRow[]): readonly HistogramBar[] {
   const bars = new Map<number, HistogramBar>();
   for (const row of rows) {

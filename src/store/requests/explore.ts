@@ -1,5 +1,5 @@
-// Explore: sums and percentiles of requests by one or two dimensions. Read from the hourly and daily totals where they know
-// the dimensions and filters, otherwise from the requests themselves. The database keeps only the largest values apart.
+// Explore: sums and percentiles of requests by one or two dimensions. Reads hourly and daily totals if they have the
+// dimensions and filters, otherwise the requests. Only the largest values get their own rows.
 
 import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
 import { estimatedPercentileMs, LATENCY_BOUNDS_MS, percentileMs } from "../../core/requests/buckets.ts";
@@ -44,12 +44,12 @@ export function createExploreLog(db: Db): ExploreLog {
   };
 }
 
-/** A table that is read, with its columns by dimension, and the sums that it knows. */
+/** A table to read, with its columns by dimension, and its sums. */
 interface Source {
   readonly table: "request_key_days" | "request_rollups" | "request_counts" | "requests";
   readonly columns: Readonly<Record<string, string>>;
   readonly sums: Readonly<Partial<Record<Metric, string>>>;
-  /** The filters that its columns can answer; null for all. */
+  /** Filters that the columns can answer; null for all. */
   readonly filters: readonly string[] | null;
 }
 
@@ -60,7 +60,7 @@ const TOKENS = {
   outputTokens: "output_tokens",
 };
 
-/** Kept for years, with the spread of times. */
+/** Totals: kept for years, with the spread of times. */
 const TOTALS: Source = {
   table: "request_rollups",
   columns: { ...GROUPS, hour: "start_at", day: "start_at" },
@@ -70,7 +70,7 @@ const TOTALS: Source = {
 
 const LOGGED = { ...GROUPS, ...Object.fromEntries(COUNTED_FIELDS.map(({ api, column }) => [api, column])) };
 
-/** Kept as long as the requests: counts and money for more dimensions. */
+/** Counters: counts and money for more dimensions, kept as long as the requests. */
 const COUNTERS: Source = {
   table: "request_counts",
   columns: { ...LOGGED, hour: "start_at", day: "start_at" },
@@ -78,7 +78,7 @@ const COUNTERS: Source = {
   filters: ["accountId", "status", ...COUNTED_FIELDS.map(({ name }) => name)],
 };
 
-/** Everything, and the slowest. */
+/** Requests: the source for every query, and the slowest. */
 const REQUESTS: Source = {
   table: "requests",
   columns: {
@@ -99,17 +99,17 @@ const REQUESTS: Source = {
   filters: null,
 };
 
-/** Only requests with tags are looked up. */
+/** Looks up a tag by its index, only for requests with tags. */
 const LOOKED_UP = "(SELECT t.value FROM request_tags t WHERE t.id = requests.id AND t.name = ?)";
 const TAG_SQL = `CASE WHEN tags = '' THEN '' ELSE COALESCE(${LOOKED_UP}, '') END`;
-/** In less than half the time. A path of SQLite has no way to write a quote. */
+/** Reads a tag from JSON in less than half the time. SQLite paths cannot contain a quote. */
 const JSON_TAG_SQL = "CASE WHEN tags = '' THEN '' ELSE COALESCE(json_extract(tags, ?), '') END";
-/** PostgreSQL cuts a text much faster than it reads JSON. Where nothing is escaped, the quotes are the ends of a text. */
+/** Cuts a tag out of JSON, which PostgreSQL does much faster than parsing. Text with escapes is looked up. */
 const CUT_TAG_SQL = `CASE WHEN tags = '' THEN '' WHEN strpos(tags, '\\') > 0 THEN COALESCE(${LOOKED_UP}, '')
   ELSE split_part(split_part(tags, '"' || ? || '":"', 2), '"', 1) END`;
 const PATH_NAME = /^[\w.:/ -]+$/;
 
-/** Totals of each key on whole days: for many keys, the other totals have far more rows. */
+/** Daily totals by key. With many keys, the other totals have far more rows. */
 const KEY_DAYS: Source = {
   table: "request_key_days",
   columns: { key: "key_id", day: "start_at" },
@@ -117,7 +117,7 @@ const KEY_DAYS: Source = {
   filters: ["accountId", "keyId"],
 };
 
-/** The range in whole hours or days, and the table that is read. */
+/** Range in whole hours or days, and the table to read. */
 interface Plan {
   readonly kind: Db["kind"];
   readonly fromMs: number;
@@ -129,10 +129,10 @@ interface Plan {
   readonly access: RequestAccess;
 }
 
-/** A total over more than this is taken from days, so that a year costs no more than a week. */
+/** Longer totals are read from days, so that a year costs no more than a week. */
 const HOURLY_TOTAL_MAX_MS = 8 * SPAN_MS.day;
 
-/** The first source that knows everything that is asked for. */
+/** Chooses the first source that can answer the query. */
 async function planOf({ fromMs, toMs, by, filter, metric }: ExploreQuery, db: Db): Promise<Plan> {
   const isHourly = by.includes("hour") || (!by.includes("day") && toMs - fromMs <= HOURLY_TOTAL_MAX_MS);
   const span = isHourly ? "hour" : "day";
@@ -176,8 +176,8 @@ function timingOf({ metric }: ExploreQuery): Timing | null {
 const isTime = (name: string): boolean => name === "hour" || name === "day";
 
 /**
- * Grouped once (`g`, whose dimensions are `d0` and `d1`). The values to keep apart (`t0`, `t1`) and the rows are read from
- * that: where a value is not kept, `k0` or `k1` is null and `other0` or `other1` is 1.
+ * Groups once (`g`, with dimensions `d0` and `d1`), and reads from that the largest values (`t0`, `t1`) and the rows. For
+ * other values, `k0` or `k1` is null and `other0` or `other1` is 1.
  */
 function readSql(query: ExploreQuery, plan: Plan): Conditions {
   const { by, top } = query;
@@ -206,7 +206,7 @@ function readSql(query: ExploreQuery, plan: Plan): Conditions {
   return { ...where, sql: () => sql };
 }
 
-/** Each value is one row of `g`, so that nothing is grouped again: of sessions there are nearly as many as requests. */
+/** Reads one dimension. A value is one row of `g`, so nothing is grouped again: sessions are nearly as many as requests. */
 function oneDimensionSql(grouped: string, top: number): string {
   const rest = (name: string): string => `CAST(SUM(${name}) - (SELECT SUM(${name}) FROM t) AS BIGINT)`;
   return `WITH g AS MATERIALIZED (${grouped}),
@@ -215,7 +215,7 @@ function oneDimensionSql(grouped: string, top: number): string {
     UNION ALL SELECT NULL, 1, ${rest("n")}, ${rest("v")}, COUNT(*) FROM g`;
 }
 
-/** Every combination of the dimensions, with the sum (`v`) or the counts by bucket, and the number of requests (`n`). */
+/** Groups by all dimensions, with the sum (`v`) or the counts by bucket, and the number of requests (`n`). */
 function groupedSql(where: Conditions, query: ExploreQuery, plan: Plan): string {
   const { by, filter, metric } = query;
   const { source } = plan;
@@ -241,7 +241,7 @@ function groupedSql(where: Conditions, query: ExploreQuery, plan: Plan): string 
   return `SELECT ${columns.join(", ")} FROM ${source.table} WHERE ${where.sql()} GROUP BY ${groups.join(", ")}`;
 }
 
-/** Only the totals are kept for all keys together, too. */
+/** Names the span. Only totals have spans of all keys together. */
 function spanOf({ source, span, isOfKeys }: Plan): string {
   return source === TOTALS && !isOfKeys ? ALL_KEYS[span] : span;
 }
@@ -254,11 +254,11 @@ function dimensionSql({ params }: Conditions, dimension: string, { kind, source 
   const isPath = kind === "sqlite" && PATH_NAME.test(name);
   const place = `$${params.push(isPath ? `$."${name}"` : name)}`;
   const sql = isPath ? JSON_TAG_SQL : kind === "sqlite" ? TAG_SQL : CUT_TAG_SQL;
-  // PostgreSQL has to be told a type where nothing else shows it.
+  // PostgreSQL needs a type if the context shows none.
   return sql.replaceAll("?", () => (kind === "sqlite" ? place : `CAST(${place} AS TEXT)`));
 }
 
-/** The filter on the requests themselves. */
+/** Adds the filter on requests. */
 function addRequests(where: Conditions, { filter }: ExploreQuery, { kind, fromMs, toMs, access }: Plan): void {
   addAll(where, kind, { ...filter, fromMs, toMs }, access);
 }
@@ -287,16 +287,16 @@ function toRow(row: SqlRow, query: ExploreQuery): ExploreRow {
   return { by, requests, value: estimatedPercentileMs(counts, timing.share) };
 }
 
-/** The empty text is what requests without such a thing have. */
+/** Reads a value. Requests without a value have the empty text. */
 function toValue(name: string, value: SqlValue, isOther: boolean): ExploreValue {
   if (isTime(name)) return { value: Number(value), isOther: false };
   return { value: isOther || value === "" ? null : String(value), isOther };
 }
 
-/** Reading so many takes a few milliseconds. With more, counted buckets tell percentiles well. */
+/** Most times to read, in a few milliseconds. With more, buckets give good percentiles. */
 const EXACT_MAX = 1_000;
 
-/** Percentiles of few requests come from their times themselves, where all of them are still in the log. */
+/** Computes percentiles of few requests from their times, if all are still in the log. */
 async function withExact(
   db: Db,
   rows: readonly ExploreRow[],

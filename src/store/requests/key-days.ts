@@ -1,4 +1,4 @@
-// Totals of each key and day: summed from the rollups of a batch when it is written, and read for a page of keys.
+// Totals by key and day: summed from the rollups of a written batch, and read for a page of keys.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { NanoUsd } from "../../core/money.ts";
@@ -6,7 +6,7 @@ import type { KeyDay, KeyUsage, UsageQuery } from "../../core/requests/log.ts";
 import { type InsertShape, inListSql, integer, listValue, text } from "../dialect.ts";
 import { newConditions } from "./conditions.ts";
 
-/** A day with the key that it belongs to. */
+/** Totals of a key on a day. */
 interface WrittenDay {
   readonly accountId: string;
   readonly keyId: string;
@@ -19,7 +19,7 @@ interface WrittenDay {
 
 const SUMS = ["requests", "errors", "charge", "baseline"] as const;
 
-/** Rows that are there already are added to. */
+/** Inserts days or adds to existing rows. */
 export const KEY_DAYS: InsertShape<WrittenDay> = {
   table: "request_key_days",
   columns: {
@@ -35,7 +35,7 @@ export const KEY_DAYS: InsertShape<WrittenDay> = {
     ${SUMS.map((name) => `${name} = request_key_days.${name} + excluded.${name}`).join(", ")}`,
 };
 
-/** The part of a rollup that is summed here. */
+/** Fields of a rollup that are summed here. */
 interface RollupPart {
   readonly accountId: string;
   readonly summary: { readonly keyId: string };
@@ -46,7 +46,7 @@ interface RollupPart {
   readonly baseline: NanoUsd;
 }
 
-/** From the rollups by day, which are fewer than the records. */
+/** Sums daily rollups, which are fewer than the records. */
 export function keyDaysOf(rollups: Iterable<RollupPart>): ReadonlyMap<string, WrittenDay> {
   const days = new Map<string, WrittenDay>();
   for (const { accountId, summary, span, startMs, counts, charge, baseline } of rollups) {
@@ -66,7 +66,7 @@ export function keyDaysOf(rollups: Iterable<RollupPart>): ReadonlyMap<string, Wr
   return days;
 }
 
-/** By key, oldest day first; keys and days without requests have none. */
+/** Reads days by key, oldest first. Days without requests have no row. */
 export async function readKeyDays(
   db: Db,
   accountId: string,
@@ -84,10 +84,10 @@ export async function readKeyDays(
   return found;
 }
 
-/** Hours are only in the rollups, days here in far fewer columns. */
+/** Hours are only in the rollups. This table has days in far fewer columns. */
 const TABLES = { hour: "request_rollups", day: "request_key_days" } as const;
 
-/** The keys that cost most, the dearest first. */
+/** Reads the keys with the highest cost, dearest first. */
 export async function readTopKeys(
   db: Db,
   { accountId, keyId }: Pick<UsageQuery, "accountId" | "keyId">,

@@ -1,4 +1,4 @@
-// Sessions of the request log: conversations with what they came to, newest activity first, and the turns of one.
+// Sessions of the request log: conversations with their totals, newest activity first, and the turns of one.
 
 import type { Page } from "../../core/accounts.ts";
 import type { Db, SqlRow } from "../../core/db.ts";
@@ -7,7 +7,7 @@ import { recordIdAt } from "../../core/requests/records.ts";
 import { inListSql, listValue } from "../dialect.ts";
 import { addIds, addLabel, addSessions, type Conditions, newConditions } from "./conditions.ts";
 
-/** Reads through `db`, which need not be the connection that writes. */
+/** Opens the sessions. `db` may be a read-only connection. */
 export function createLoggedSessions(db: Db): LoggedSessions {
   return {
     async list(query, { limit, after }) {
@@ -24,15 +24,15 @@ export function createLoggedSessions(db: Db): LoggedSessions {
   };
 }
 
-/** A page has mostly enough in the first step. */
+/** Requests of the first step, mostly enough for a page. */
 const FIRST_STEP = 500;
 const GROWTH = 4;
-/** Few long conversations must not bring all of their turns at once. */
+/** Most turns to read, so that long conversations do not bring all of theirs at once. */
 const STEP_MAX = 32_000;
 
 /**
- * The last turn of each conversation, newest first. Requests are read backwards until there are enough of them, so a page
- * costs the same however long the log is. What was listed before this page has a turn from `after` on.
+ * Finds the last turn of each conversation, newest first. Reads requests backwards until there are enough, so a page costs
+ * the same in a long log. Conversations of earlier pages have a turn from `after` on.
  */
 async function lastTurns(
   db: Db,
@@ -59,7 +59,7 @@ async function lastTurns(
   }
 }
 
-/** Finds the conversations that have a turn from that id on. */
+/** Finds conversations with a turn from an id on. */
 async function listedBefore(
   db: Db,
   query: LoggedSessionQuery,
@@ -73,7 +73,7 @@ async function listedBefore(
   return new Set(rows.map(({ session }) => String(session)));
 }
 
-/** Turns that pass the filters, whenever they were. */
+/** Adds the filters of turns, without the time. */
 function turnsOf(db: Db, { accountId, user, keyId, states }: LoggedSessionQuery): Conditions {
   const where = newConditions();
   where.add("account_id = ? AND session <> ''", accountId);
@@ -83,7 +83,7 @@ function turnsOf(db: Db, { accountId, user, keyId, states }: LoggedSessionQuery)
   return where;
 }
 
-/** Reads the totals of whole conversations, with turns outside of the time that was asked for. */
+/** Reads the totals of whole conversations, including turns outside of the requested time. */
 async function readSessions(
   db: Db,
   accountId: string,
@@ -139,7 +139,7 @@ function emptySession(session: string): LoggedSession {
   };
 }
 
-/** Names in the order in which the conversation had them. */
+/** Lists names in the order in which they first appeared. */
 function addRow(sum: LoggedSession, row: SqlRow): LoggedSession {
   const turns = Number(row.turns);
   return {

@@ -1,5 +1,5 @@
-// Ids of requests that an index names by words or by a tag, newest first and some at a time. Of the filter, only the time
-// is applied beside.
+// Ids of requests that an index finds by words or by a tag, in steps, newest first. Of the other filters, only the time is
+// applied.
 
 import type { Db, SqlValue } from "../../core/db.ts";
 import type { RequestFilter } from "../../core/requests/log.ts";
@@ -10,7 +10,7 @@ import { firstRowAt, ROWS_PER_MS, writeQuery } from "./words.ts";
 
 type Ids = AsyncGenerator<readonly string[], void, void>;
 
-/** Most pages need no more. The next steps are larger, because few of these pass the other filters. */
+/** Ids of the first step, enough for most pages. Later steps are larger, because few ids pass the other filters. */
 const FIRST_STEP = 500;
 const GROWTH = 4;
 
@@ -24,7 +24,7 @@ export async function* namedIds(db: Db, filter: RequestFilter, end: string | nul
   else yield* db.kind === "sqlite" ? idsByRow(db, named, end) : idsById(db, named, end);
 }
 
-/** So many are read in some ten milliseconds. Among the requests of others, they would be far apart. */
+/** Accounts with fewer requests are scanned directly (about 10 ms); larger ones use the word index. */
 const FEW = 10_000;
 
 async function hasFew(db: Db, { accountId, fromMs }: RequestFilter, end: string | null): Promise<boolean> {
@@ -36,7 +36,7 @@ async function hasFew(db: Db, { accountId, fromMs }: RequestFilter, end: string 
   return Number(row?.requests) < FEW;
 }
 
-/** All at once: what the index finds is looked for among the requests of the account. */
+/** Finds all ids at once, by comparing the matches of the index with the account's requests. */
 async function idsOfFew(
   db: Db,
   { accountId, fromMs, query = "" }: Named,
@@ -51,7 +51,7 @@ async function idsOfFew(
 }
 
 const OF_FEW: Readonly<Record<Db["kind"], (where: string, query: string) => string>> = {
-  // The plus keeps SQLite from asking the index of words once for each request.
+  // The plus keeps SQLite from querying the index of words once per request.
   sqlite: (where, query) => `WITH own AS MATERIALIZED (SELECT rows.number
       FROM (SELECT id, created_at FROM requests WHERE ${where}) AS found CROSS JOIN request_word_rows AS rows
       ON rows.number >= found.created_at * ${ROWS_PER_MS} AND rows.number < (found.created_at + 1) * ${ROWS_PER_MS}
@@ -63,7 +63,7 @@ const OF_FEW: Readonly<Record<Db["kind"], (where: string, query: string) => stri
     SELECT id FROM own JOIN request_words USING (id) WHERE words @@ CAST(${query} AS tsquery)`,
 };
 
-/** The search, with the words written for the database. */
+/** A search, with its query in the database's syntax. */
 interface Named extends Pick<RequestFilter, "accountId" | "fromMs" | "tag"> {
   readonly query?: string;
 }
@@ -71,7 +71,7 @@ interface Named extends Pick<RequestFilter, "accountId" | "fromMs" | "tag"> {
 async function* idsById(db: Db, { accountId, fromMs, tag, query }: Named, end: string | null): Ids {
   let before = end;
   const isAny = db.kind === "sqlite" && query === undefined && tag?.value === null;
-  // A plus keeps the index by value out: of a common tag, SQLite finds the newest sooner in the order of the ids.
+  // The plus avoids the index by value: SQLite finds the newest requests of a common tag sooner in the order of ids.
   const isCommon = isAny && (await isCommonTag(db, accountId, tag, COMMON));
   const account = isCommon ? "+account_id" : "account_id";
   for (let step = FIRST_STEP; ; step *= GROWTH) {
@@ -89,10 +89,10 @@ async function* idsById(db: Db, { accountId, fromMs, tag, query }: Named, end: s
   }
 }
 
-/** So many are sorted in a few milliseconds. */
+/** Requests of a common tag. Fewer are sorted in a few milliseconds. */
 const COMMON = 5_000;
 
-/** Rows of one millisecond are not in the order of their ids, so each step ends between two. */
+/** Yields ids in steps of whole milliseconds, because rows of one millisecond are not in the order of their ids. */
 async function* idsByRow(db: Db, { fromMs = 0, query = "" }: Named, end: string | null): Ids {
   let beforeMs = end === null ? Number.MAX_SAFE_INTEGER / ROWS_PER_MS : (recordTimeOf(end) ?? 0) + 1;
   for (let step = FIRST_STEP; ; step *= GROWTH) {

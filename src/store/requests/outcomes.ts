@@ -1,5 +1,5 @@
-// Shadow samples in the database, and what they cost each day. The day's row is changed only by statements that look at it
-// themselves, so that any number of processes keep to one budget.
+// Shadow samples in the database, and their cost per day. Only statements that check the day's row change it, so that any
+// number of processes keep to one budget.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import type {
@@ -14,9 +14,9 @@ import type { Tier } from "../../core/tiers.ts";
 import { withoutNul } from "../dialect.ts";
 
 interface OutcomeDbs {
-  /** Has the budget. */
+  /** Database with the budget. */
   readonly db: Db;
-  /** Has the samples, beside the requests. */
+  /** Database with the samples, beside the requests. */
   readonly log: Db;
   readonly reader: Db;
 }
@@ -62,7 +62,7 @@ const ADD = `INSERT INTO shadow_samples
       second_model, second_output_tokens, second_latency_ms, second_cost, verdict, similarity, answer_text)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`;
 
-/** With the marks of the request. Its row may not be written yet. */
+/** Joins samples with marks and requests. The row of a request may not be written yet. */
 const SAMPLES = `SELECT s.*, r.request_id, f.tier AS marked_tier, f.app_tier, f.app_score
   FROM shadow_samples s LEFT JOIN requests r ON r.id = s.id LEFT JOIN request_feedback f ON f.id = s.id
   WHERE s.account_id = $1 AND s.id >= $2 ORDER BY s.id DESC LIMIT $3`;
@@ -79,7 +79,7 @@ function toSample(row: SqlRow): MarkedSample {
     second: toFigures(row, "second"),
     verdict: row.verdict as SampleVerdict,
     similarity: row.similarity == null ? null : Number(row.similarity),
-    // A person's word counts for more than an application's.
+    // The mark of a person precedes that of an application.
     markedTier: (row.marked_tier || row.app_tier || null) as Tier | null,
     score: row.app_score == null ? null : Number(row.app_score),
   };

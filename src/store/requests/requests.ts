@@ -69,7 +69,7 @@ export function createRequestLog(db: Db, writer: Db = db): RequestLog {
   };
 }
 
-/** For replay: what was decided lately, and what it came to. */
+/** Reads recent decisions and their costs, for replay. */
 export function createDecisionLog(db: Db): DecisionLog {
   return {
     recent: async (accountId, limit) => (await db.query(RECENT, [accountId, limit])).flatMap(toPast),
@@ -94,7 +94,7 @@ function toPast(row: SqlRow): readonly PastRequest[] {
   return [{ requestId, profileId, atMs, decision, features, answer: isAnswered ? { model, buckets, charge } : null }];
 }
 
-/** Everything of one request that its row of the log does not have. */
+/** Reads the parts of a request that are not in its log row. */
 const REST = `SELECT d.detail_json, c.request_text, c.is_request_cut, c.answer_text, c.is_answer_cut,
     f.tier AS feedback_tier, f.note, f.created_at AS feedback_at,
     f.app_score, f.app_tier, f.app_comment, f.app_key_id, f.app_at,
@@ -104,14 +104,14 @@ const REST = `SELECT d.detail_json, c.request_text, c.is_request_cut, c.answer_t
     LEFT JOIN shadow_samples s ON s.id = d.id
   WHERE d.id = $1`;
 
-/** Columns that a mark copies from its request, which it outlives. */
+/** Columns that a mark copies from its request, because the mark is kept longer. */
 function subjectOf(stored: StoredRequest | null): readonly SqlValue[] | null {
   if (stored === null) return null;
   const { summary, detail } = stored;
   return [summary.id, summary.tier ?? "", summary.category ?? "", JSON.stringify(detail.features)];
 }
 
-/** A second mark of the same request replaces the first. */
+/** Writes a mark, which replaces an earlier one of the request. */
 const MARK = `INSERT INTO request_feedback
     (id, decided_tier, category, features_json, account_id, tier, note, created_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -128,14 +128,14 @@ const RATE = `INSERT INTO request_feedback
 /** Sorts after every id. */
 const BEYOND_IDS = "~";
 
-/** A person's word counts for more than an application's. */
+/** Prefers the mark of a person to that of an application. */
 const MARKS = `SELECT id, CASE WHEN tier <> '' THEN tier ELSE app_tier END AS tier, decided_tier, category,
     features_json, CASE WHEN tier <> '' THEN created_at ELSE app_at END AS created_at
   FROM request_feedback
   WHERE (tier <> '' OR app_tier <> '') AND category <> '' AND features_json <> 'null' AND id < $1
   ORDER BY id DESC LIMIT $2`;
 
-/** Reads rows; null if there are none. */
+/** Reads rows. Returns null if there are none. */
 async function rowsOf(db: Db, condition: string, params: readonly SqlValue[]): Promise<readonly SqlRow[] | null> {
   const rows = await db.query(`SELECT * FROM requests WHERE account_id = $1 AND ${condition}`, params);
   return rows.length === 0 ? null : rows;

@@ -14,7 +14,7 @@ import { readKeyDays, readTopKeys } from "./key-days.ts";
 import { addGroupFilter, GROUP_COLUMNS, withTimes } from "./times.ts";
 import { ALL_KEYS, COUNTS, FIRST_CONTENT_COLUMNS, LATENCY_COLUMNS, OVERHEAD_COLUMNS, SPAN_MS, SUMS } from "./totals.ts";
 
-/** A total over more than this is taken from days, so that a year costs no more than a week. */
+/** Longer totals are read from days, so that a year costs no more than a week. */
 const HOURLY_TOTAL_MAX_MS = 8 * SPAN_MS.day;
 
 const sumsSql = (names: readonly string[]): string =>
@@ -67,7 +67,7 @@ function toProfileUsage(row: SqlRow): ProfileUsage {
   };
 }
 
-/** The whole hours or days that a query covers. */
+/** Rounds a query to whole hours or days. */
 interface Covered {
   readonly span: keyof typeof SPAN_MS;
   readonly fromMs: number;
@@ -85,7 +85,7 @@ function coverage({ fromMs, toMs, step }: Pick<UsageQuery, "fromMs" | "toMs" | "
   };
 }
 
-/** Sums with names; the group is null where the column is empty. */
+/** Reads named sums. The group is null if its column is empty. */
 function toUsage(row: SqlRow, { step, group, hasSpread }: UsageQuery, fromMs: number): UsageRow {
   const spread = (columns: readonly string[]): readonly number[] =>
     hasSpread === false ? [] : columns.map((column) => Number(row[column]));

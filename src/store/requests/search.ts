@@ -1,6 +1,6 @@
-// A page of the request log, newest first, by any filter. The last day is simply scanned. Where that is not enough, the
-// counters name the hours that have more, so that a rare combination needs no full scan. Tags and words have an index
-// of their own, which names requests that may be meant.
+// A page of the request log, newest first, by any filter. Scans the last day. If that is not enough, counters tell the
+// hours with more matches, so that a rare combination needs no full scan. Tags and words have their own index, which
+// finds candidates.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import { stepsOf, touchedSteps } from "../../core/requests/buckets.ts";
@@ -41,7 +41,7 @@ export async function searchPage(db: Db, filter: RequestFilter, page: SortedPage
   return [...near, ...(await searchOlder({ ...search, limit: limit - near.length }, nearMs))];
 }
 
-/** Looks up those that an index names until enough of them pass the other filters. */
+/** Reads the ids of an index until enough requests pass the other filters. */
 async function byNamedIds(search: Search, end: string | null): Promise<readonly SqlRow[]> {
   const { db, filter, limit } = search;
   const found: SqlRow[] = [];
@@ -58,7 +58,7 @@ async function byNamedIds(search: Search, end: string | null): Promise<readonly 
   return found;
 }
 
-/** The parts of a search that stay the same while ranges are read. */
+/** Parts of a search that all ranges share. */
 interface Search {
   readonly db: Db;
   readonly filter: RequestFilter;
@@ -67,11 +67,11 @@ interface Search {
 
 interface Range {
   readonly fromMs: number | undefined;
-  /** The first id behind the range; null when nothing bounds it. */
+  /** First id after the range; null for an open end. */
   readonly end: string | null;
 }
 
-/** Newest first, by the primary key. */
+/** Reads a range by the primary key, newest first. */
 async function readRange({ db, filter, limit }: Search, { fromMs, end }: Range): Promise<readonly SqlRow[]> {
   const where = newConditions();
   addFilter(where, filter);
@@ -82,7 +82,7 @@ async function readRange({ db, filter, limit }: Search, { fromMs, end }: Range):
   return db.query(sql, [...where.params, limit]);
 }
 
-/** The time of the newest request before that id, whatever it is. */
+/** Reads the time of the newest request before an id, without filters. */
 async function newestBefore(db: Db, { accountId }: RequestFilter, end: string | null): Promise<number | null> {
   const where = newConditions();
   where.add("account_id = ?", accountId);
@@ -91,7 +91,7 @@ async function newestBefore(db: Db, { accountId }: RequestFilter, end: string | 
   return row === undefined ? null : recordTimeOf(String(row.id));
 }
 
-/** Days first, as there are few; then the hours of as many days as should do. */
+/** Searches by counters: finds the days with enough matches, then their hours. */
 async function searchOlder(search: Search, beforeMs: number): Promise<readonly SqlRow[]> {
   const fromMs = search.filter.fromMs ?? 0;
   const days = await spansOf(search, "day", { fromMs: floorTo(fromMs, DAY_MS), toMs: beforeMs });
@@ -110,7 +110,7 @@ async function searchOlder(search: Search, beforeMs: number): Promise<readonly S
   return found;
 }
 
-/** Asked for together: few enough to leave connections to others. */
+/** Ranges read at once, few enough to leave connections to others. */
 const AT_ONCE = 4;
 
 async function readRanges(search: Search, ranges: readonly TimeRange[], fromMs: number): Promise<readonly SqlRow[]> {
@@ -131,13 +131,13 @@ interface TimeRange {
   readonly toMs: number;
 }
 
-/** An hour or a day, and how many matching requests it has. */
+/** An hour or day with its number of matching requests. */
 interface CountedSpan {
   readonly startMs: number;
   readonly requests: number;
 }
 
-/** Newest first. Of a cost between two steps, and of first tries, there may be fewer than it says. */
+/** Reads spans, newest first. For costs between two steps, and first attempts, the count is an upper bound. */
 async function spansOf(
   { db, filter }: Search,
   step: "hour" | "day",
@@ -153,7 +153,7 @@ async function spansOf(
   return rows.map((row) => ({ startMs: Number(row.start_at), requests: isExact ? Number(row.requests) : 1 })).reverse();
 }
 
-/** Takes spans until they have the wanted number of requests. */
+/** Takes spans until they have enough requests. */
 function takeUntil(spans: readonly CountedSpan[], wanted: number): readonly CountedSpan[] {
   let sum = 0;
   const enough = spans.findIndex(({ requests }) => {
@@ -163,7 +163,7 @@ function takeUntil(spans: readonly CountedSpan[], wanted: number): readonly Coun
   return enough < 0 ? spans : spans.slice(0, enough + 1);
 }
 
-/** Hours that follow each other are one range. */
+/** Joins consecutive hours into ranges. */
 function joined(hours: readonly CountedSpan[]): readonly TimeRange[] {
   const ranges: { fromMs: number; toMs: number }[] = [];
   for (const { startMs } of hours) {
@@ -174,10 +174,10 @@ function joined(hours: readonly CountedSpan[]): readonly TimeRange[] {
   return ranges;
 }
 
-/** More ids than this are found sooner in the order of the log than by their index and sorted. */
+/** Ids to find by their index and sort. More are found sooner in the order of the log. */
 const FEW = 1_000;
 
-/** By the index of request ids where that finds few; else in the order of the log. */
+/** Searches by the index of request ids if it finds few, otherwise in the order of the log. */
 async function byRequestId(search: Search, end: string | null, start: string): Promise<readonly SqlRow[]> {
   const { db, filter, limit } = search;
   const ids = newConditions();
@@ -193,7 +193,7 @@ async function byRequestId(search: Search, end: string | null, start: string): P
   return db.query(sql, [...where.params, limit]);
 }
 
-/** One bound instead of two: of two, SQLite may seek by the far one and walk from there. */
+/** Returns the lower bound. With two bounds in a statement, SQLite may start at the wrong one. */
 function firstOf(a: string | null, b: string | null): string | null {
   if (a === null || b === null) return a ?? b;
   return a < b ? a : b;

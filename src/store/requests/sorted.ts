@@ -1,6 +1,5 @@
-// A page of the request log by cost, latency or tokens, or oldest first. Where nothing but the time is filtered, one
-// narrow index is read from end to end, and with other filters often all requests of the time. Both take less than keeping
-// an index for each order up to date.
+// A page of the request log by cost, latency or tokens, or oldest first. Reads one narrow index from end to end if only
+// the time is filtered, and often all requests of the time with other filters. Both cost less than an index per order.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { RequestFilter, RequestSort, SortedPage } from "../../core/requests/log.ts";
@@ -8,7 +7,7 @@ import { inListSql, listValue } from "../dialect.ts";
 import { narrowAccessOf } from "./access.ts";
 import { addAll, BY_INDEX, type Conditions, newConditions } from "./conditions.ts";
 
-/** Ids are in the order of time. */
+/** Sort columns. Ids are in the order of time. */
 const VALUES: Readonly<Record<Exclude<RequestSort, "cost">, string>> = {
   time: "id",
   latency: "latency_ms",
@@ -21,7 +20,7 @@ function sortedBy(sort: RequestSort, isAscending: boolean): string {
   return `COALESCE(charge, ${isAscending ? "9223372036854775807" : "-1"})`;
 }
 
-/** None when the request that the page follows is deleted. */
+/** Reads a page. Returns no rows if the last request of the page before was deleted. */
 export async function sortedPage(db: Db, filter: RequestFilter, page: SortedPage): Promise<readonly SqlRow[]> {
   const { sort = "time", isAscending = false, after, limit } = page;
   const value = sortedBy(sort, isAscending);
@@ -38,7 +37,7 @@ export async function sortedPage(db: Db, filter: RequestFilter, page: SortedPage
   return readChosen(db, where, sort === "time" ? `id ${order}` : `${value} ${order}, id ${order}`, limit);
 }
 
-/** First the ids, for which the narrow index may do, then their rows. */
+/** Reads first the ids, for which the narrow index may suffice, then their rows. */
 export async function readChosen(db: Db, where: Conditions, order: string, limit: number): Promise<readonly SqlRow[]> {
   const last = `ORDER BY ${order} LIMIT $${where.params.length + 1}`;
   const chosen = await db.query(`SELECT id FROM requests WHERE ${where.sql()} ${last}`, [...where.params, limit]);

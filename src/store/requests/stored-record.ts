@@ -110,7 +110,7 @@ export function textOrNull(stored: SqlValue | undefined): string | null {
 
 // The rest as JSON, for the page of the request. The JSON is short, because every request stores it.
 
-/** To be put into JSON. Named one by one: spreading and leaving out would cost more than writing it. */
+/** Makes the stored detail. Names fields one by one, because a spread would cost more than writing the JSON. */
 export function toDetail(record: RequestRecord): StoredDetail {
   const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = record;
   const detail: StoredDetail = {
@@ -124,7 +124,7 @@ export function toDetail(record: RequestRecord): StoredDetail {
   return errorMessage === null ? detail : { ...detail, errorMessage };
 }
 
-/** Needs the row of the log, because the JSON does not repeat what it says. */
+/** Reads the JSON together with the row of the log, whose values it does not repeat. */
 export function readDetail(text: string, summary: RequestSummary): RequestDetail {
   const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = JSON.parse(text) as StoredDetail;
   return {
@@ -138,7 +138,7 @@ export function readDetail(text: string, summary: RequestSummary): RequestDetail
   };
 }
 
-/** The JSON as it is stored. Old rows stay readable: fields may be added, never renamed. */
+/** Stored JSON. Fields may be added but never renamed, so that old rows stay readable. */
 interface StoredDetail {
   readonly decision: StoredDecision | null;
   readonly attempts: readonly AttemptRecord[];
@@ -150,7 +150,7 @@ interface StoredDetail {
   readonly errorMessage?: string;
 }
 
-/** Without what the row of the log has; of the candidates only those that are not in the chain. */
+/** Stored decision: without values of the log row, and only with candidates outside the chain. */
 interface StoredDecision {
   readonly model: string;
   readonly confidence: number;
@@ -164,7 +164,7 @@ interface StoredDecision {
   readonly historyFloor: Decision["historyFloor"];
   readonly toolScore: number | null;
   readonly removed: readonly (readonly [string, string | null])[];
-  /** Models that were cooling down, with the reason; absent when none was. */
+  /** Models that were cooling down, with the reason; absent without any. */
   readonly resting?: Readonly<Record<string, string>>;
   readonly tokens: Decision["estimatedTokens"];
   readonly score: number | null;
@@ -226,7 +226,7 @@ function readSession(stored: StoredSession, { session: id, sessionState }: Reque
   return { id, cachedTokens: 0, escalation: 0, ...rest, ...stored };
 }
 
-/** Without the client's own text. Null where the request set no control, as most do. */
+/** Returns the controls without the client's own text; null if the request set none. */
 function controlsOf({ controls }: Decision): Controls | null {
   if (controls === undefined || !asksForSomething(controls)) return null;
   const { unknown: _, ...asked } = controls;
@@ -268,12 +268,12 @@ function readDecision(stored: StoredDecision, summary: RequestSummary): Decision
   };
 }
 
-/** Without the tokens and amounts, which the row of the log has. */
+/** Returns the cost without tokens and amounts, which the log row has. */
 function toCost({ price, markupPpm, baselineModel, holdId }: CostRecord): NonNullable<RequestDetail["cost"]> {
   return { price, markupPpm, baselineModel, holdId };
 }
 
-/** Most cues are silent in most requests; a third of what a request takes in the store would be their names. */
+/** Leaves out zeros. The names of unused cues would be a third of a stored request. */
 function withoutZeros(features: object): object {
   const kept: Record<string, unknown> = {};
   const values = features as Readonly<Record<string, unknown>>;
@@ -284,7 +284,7 @@ function withoutZeros(features: object): object {
   return kept;
 }
 
-/** Numbers by name, groups of them by `group.name`. */
+/** Flattens numbers by name, and groups by `group.name`. */
 function flatten(features: object, prefix = ""): Record<string, number> {
   const flat: Record<string, number> = {};
   for (const [name, value] of Object.entries(features)) {

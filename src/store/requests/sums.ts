@@ -9,7 +9,7 @@ import { addAll, addCostSteps, addFilter, isUncounted, newConditions } from "./c
 import { SPAN_MS } from "./totals.ts";
 
 const { hour: HOUR_MS, day: DAY_MS } = SPAN_MS;
-/** Behind every request. */
+/** Later than every request. */
 const LAST_MS = 8.64e15;
 
 export async function readSums(db: Db, filter: RequestFilter): Promise<RequestSums> {
@@ -36,7 +36,7 @@ interface SummedSpan {
   readonly toMs: number;
 }
 
-/** Days in the middle, hours at both ends. */
+/** Splits a range into days in the middle and hours at both ends. */
 function wholeSpans(fromMs: number, toMs: number): readonly SummedSpan[] {
   const firstDay = Math.ceil(fromMs / DAY_MS) * DAY_MS;
   const lastDay = Math.floor(toMs / DAY_MS) * DAY_MS;
@@ -60,7 +60,7 @@ async function sumCounters(db: Db, filter: RequestFilter, span: SummedSpan): Pro
   return (await db.query(`SELECT ${sumsSql(sums)} FROM request_counts WHERE ${where.sql()}`, where.params))[0];
 }
 
-/** Exact for every filter. */
+/** Sums requests, exactly for every filter. */
 async function sumRequests(db: Db, filter: RequestFilter): Promise<SqlRow | undefined> {
   const where = newConditions();
   addAll(where, db.kind, filter, await narrowAccessOf(db, filter));

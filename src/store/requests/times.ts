@@ -1,4 +1,4 @@
-// The times of single requests, for usage of few. Percentiles of a handful cannot be told from counted buckets.
+// The times of single requests. Percentiles of few requests cannot be computed from buckets.
 
 import type { Db } from "../../core/db.ts";
 import type { UsageGroup, UsageQuery, UsageRow } from "../../core/requests/log.ts";
@@ -6,7 +6,7 @@ import { recordIdAt } from "../../core/requests/records.ts";
 import { addIds, type Conditions, newConditions } from "./conditions.ts";
 import { SPAN_MS } from "./totals.ts";
 
-/** Reading so many takes a few milliseconds. With more, counted buckets tell percentiles well. */
+/** Most times to read, in a few milliseconds. With more, buckets give good percentiles. */
 const READ_MAX = 1_000;
 
 /** The column of each grouping the API offers. */
@@ -27,7 +27,7 @@ export function addGroupFilter(
   if (keyId !== undefined) where.add("key_id = ?", keyId);
 }
 
-/** The rows with the times of their requests, where those are few and all still in the log. */
+/** Adds the times of requests to rows, if they are few and all still in the log. */
 export async function withTimes(db: Db, rows: readonly UsageRow[], query: UsageQuery): Promise<readonly UsageRow[]> {
   const total = rows.reduce((sum, { requests }) => sum + requests, 0);
   if (query.hasSpread === false || total === 0 || total > READ_MAX) return rows;

@@ -21,7 +21,7 @@ export function createToolCallLog(db: Db): ToolCallLog {
       return (await db.query(sql, [calls])).map(readTally);
     },
     async shared(mostPerAccount) {
-      // Whole numbers, in doubt for the model: of many calls hardly any bad one is left.
+      // Rounds in favour of the model: of many calls hardly any bad one remains.
       const share = (count: string) => `CASE WHEN calls > $1 THEN (${count}) * $1 / calls ELSE ${count} END`;
       const rows = await db.query(
         `SELECT model, scenario, SUM(made) AS calls, SUM(made) - SUM(bad) + MAX(bad) AS valid
@@ -49,7 +49,7 @@ function readTally(row: SqlRow): ToolCallTally {
   };
 }
 
-/** Beyond this many calls all counts are halved: what a model did long ago fades, good or bad. */
+/** Calls after which all counts are halved, so that old calls matter less. */
 const CALLS_KEPT = 400;
 
 const TALLY_SUMS = ["calls", "parsed", "known", "valid"] as const;

@@ -40,10 +40,10 @@ export function addToTotals({ rollups, counters, toolCalls, failures }: Totals, 
   countFailures(failures, record);
 }
 
-/** The statements for a batch; none where it adds nothing. */
+/** Makes the statements of a batch, or none if it adds nothing. */
 export type TotalsWriter = (totals: Totals) => readonly Statement[];
 
-/** In this order on every process, so that none waits for another in a circle. */
+/** Makes the writer. All processes write in this order, so that they cannot deadlock. */
 export function createTotalsWriter(kind: Db["kind"]): TotalsWriter {
   const rollups = bulkInsert(kind, ROLLUPS);
   const counts = bulkInsert(kind, COUNTERS);
@@ -71,7 +71,7 @@ function insertAll<Item>(insert: BulkInsert<Item>, groups: ReadonlyMap<string, I
 /** All requests of one combination in one hour or day. */
 interface Group {
   readonly accountId: string;
-  /** The summary of the first request: the columns of the group are the same in all. */
+  /** Summary of the first request, whose group columns are those of all. */
   readonly summary: RequestSummary;
   readonly span: SpanName | (typeof ALL_KEYS)[SpanName];
   readonly startMs: number;
@@ -82,7 +82,7 @@ function startOf(atMs: number, span: SpanName): number {
   return Math.floor(atMs / SPAN_MS[span]) * SPAN_MS[span];
 }
 
-/** Columns that two tables are both kept apart by. */
+/** Group columns that both tables have. */
 const GROUP_COLUMNS = {
   account_id: text(({ accountId }: Group) => accountId),
   span: text(({ span }: Group) => span),
@@ -109,7 +109,7 @@ const NO_COUNTS = {
   answered_second: 0,
   answered_later: 0,
   answered_none: 0,
-  /** Rows from before these columns count requests of which it is not known. */
+  /** Requests with known attempts. Older rows have none. */
   answered_known: 0,
 };
 type CountName = keyof typeof NO_COUNTS;
@@ -147,7 +147,7 @@ interface Rollup extends Group {
   baseline: bigint;
 }
 
-/** Rows that are there already are added to. */
+/** Inserts rollups or adds to existing rows. */
 const ROLLUPS: InsertShape<Rollup> = {
   table: "request_rollups",
   columns: {
@@ -166,7 +166,7 @@ const ROLLUPS: InsertShape<Rollup> = {
     ${SUMS.map((name) => `${name} = request_rollups.${name} + excluded.${name}`).join(", ")}`,
 };
 
-/** Many columns of the same kind. */
+/** Makes columns of the same kind. */
 function columnsOf<Name extends string, Item>(
   names: readonly Name[],
   columnOf: (name: Name, index: number) => InsertColumn<Item>,
@@ -174,7 +174,7 @@ function columnsOf<Name extends string, Item>(
   return Object.fromEntries(names.map((name, index) => [name, columnOf(name, index)]));
 }
 
-/** The others are summed from the hours of the keys, which are fewer than the records. */
+/** Sums all other rollups from the hours of the keys, which are fewer than the records. */
 function allRollups(hours: ReadonlyMap<string, Rollup>): ReadonlyMap<string, Rollup> {
   const rollups = new Map(hours);
   for (const hour of hours.values()) {
@@ -236,7 +236,7 @@ function addRecord(rollup: Rollup, record: WaitingRecord): void {
   countIn(rollup.latencies, bucketOf(latencyMs));
   if (firstContentMs !== null) countIn(rollup.firstContents, bucketOf(firstContentMs));
   if (overheadMs === null) return;
-  // The mean of both is over the same requests.
+  // Both means are over the same requests.
   counts.first_content_ms += firstContentMs ?? 0;
   counts.overhead_ms += overheadMs;
   countIn(rollup.overheads, bucketOf(overheadMs, OVERHEAD_BOUNDS_MS));
@@ -259,7 +259,7 @@ function addEach(sums: number[], more: readonly number[]): void {
   for (const [index, value] of more.entries()) sums[index] = (sums[index] ?? 0) + value;
 }
 
-/** Counts and sums of requests with one combination of everything the log can be filtered by. */
+/** Counts and sums of requests with equal filter values. */
 interface RequestCounter extends Group {
   requests: number;
   charge: bigint;
@@ -267,7 +267,7 @@ interface RequestCounter extends Group {
   tokens: number;
 }
 
-/** Columns that keep counters apart, besides account and time. */
+/** Group columns of counters, besides account and time. */
 const COUNTER_TEXTS = {
   key_id: GROUP_COLUMNS.key_id,
   model: GROUP_COLUMNS.model,
@@ -312,7 +312,7 @@ function count(counters: Map<string, RequestCounter>, counter: RequestCounter): 
   else addCounter(known, counter);
 }
 
-/** Days are summed from the hours, which are fewer than the records. */
+/** Sums days from hours, which are fewer than the records. */
 function allCounters(hours: ReadonlyMap<string, RequestCounter>): ReadonlyMap<string, RequestCounter> {
   const counters = new Map(hours);
   for (const hour of hours.values()) {
@@ -321,7 +321,7 @@ function allCounters(hours: ReadonlyMap<string, RequestCounter>): ReadonlyMap<st
   return counters;
 }
 
-/** In the order of earlier versions, so that processes of both lock rows alike during a rolling update. */
+/** Names a counter for sorting. Keeps the order of earlier versions, so that rolling updates cannot deadlock. */
 function counterName(group: Group): string {
   const texts = TEXT_VALUES.map((of) => of(group)).join("\n");
   const numbers = NUMBER_VALUES.map((of) => of(group)).join("\n");
@@ -341,7 +341,7 @@ function counterOf({ accountId, summary }: WaitingRecord): RequestCounter {
   };
 }
 
-/** A request that failed saved nothing. */
+/** Returns the baseline. A failed request saved nothing, so its baseline is its charge. */
 function baselineOf({ isError, charge, baseline }: RequestSummary): NanoUsd {
   return (isError ? charge : baseline) ?? 0n;
 }
@@ -353,7 +353,7 @@ function addCounter(sum: RequestCounter, { requests, charge, baseline, tokens }:
   sum.tokens += tokens;
 }
 
-/** Requests that a provider failed. Few rows, because most requests succeed at the first attempt. */
+/** Failures by provider: few rows, because most requests succeed at the first attempt. */
 interface ProviderFailures extends Group {
   readonly provider: string;
   requests: number;

@@ -1,24 +1,23 @@
-// Words of prompts and answers for the search of the log: splits a text for the index, writes queries for it, and writes and
-// deletes the words of requests.
-// Both databases get the same words. A language without spaces is split into pairs of characters, so that every part of
-// a sentence from one character on is found.
+// Words of prompts and answers for the search of the log: splits texts, makes queries, and writes and deletes the words of
+// requests. Both databases get the same words. Languages without spaces are split into pairs of characters, so that every
+// part of a sentence is found.
 
 import type { Db, SqlValue, Statement } from "../../core/db.ts";
 import { type NewContent, recordTimeOf } from "../../core/requests/records.ts";
 import { bulkInsert, type InsertShape, inSlices, text, tsvector } from "../dialect.ts";
 
-/** Written without spaces between words. */
+/** Scripts without spaces between words. */
 const UNSPACED =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 const RUNS = new RegExp(`[${UNSPACED}]+|(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}])+`, "gu");
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "u");
-/** Longer ones are no words but encoded data. */
+/** Longest word. Longer ones are encoded data. */
 const WORD_CHARS_MAX = 64;
-/** The positions that PostgreSQL can store. */
+/** Positions that PostgreSQL can store. */
 const PLACES_MAX = 16_383;
 const PLACES_PER_WORD_MAX = 256;
 
-/** The words of a text in their order: lower case, without accents. */
+/** Splits a text into words in lower case, without accents. */
 function wordsOf(text: string): readonly string[] {
   const plain = text
     .normalize("NFKD")
@@ -27,7 +26,7 @@ function wordsOf(text: string): readonly string[] {
     .toLowerCase();
   const words: string[] = [];
   for (const [run] of plain.matchAll(RUNS)) {
-    // A character may stand for twenty, so only as many are taken as there is room for.
+    // One character may become twenty, so only as many are taken as fit.
     const room = PLACES_MAX - words.length;
     if (IS_UNSPACED.test(run)) words.push(...pairsOf([...run.slice(0, 2 * room + 2)]).slice(0, room));
     else words.push(run.slice(0, WORD_CHARS_MAX));
@@ -36,7 +35,7 @@ function wordsOf(text: string): readonly string[] {
   return words;
 }
 
-/** The last character stands alone, so that it is found as the beginning of a pair. */
+/** Makes pairs. The last character stands alone, so that a search for it matches as the beginning of a pair. */
 function pairsOf(characters: readonly string[]): readonly string[] {
   return characters.map((character, at) => character + (characters[at + 1] ?? ""));
 }
@@ -55,8 +54,8 @@ export function writeWords(kind: Db["kind"], text: string): string {
 }
 
 /**
- * Texts in which every term of the query occurs. What stands between spaces, or in quotes, is one term: its words follow
- * each other, and the last may go on. Null when the query has no word.
+ * Writes a query for texts with every term. A term stands between spaces or in quotes. Its words follow each other, and
+ * the last word may be a beginning. Returns null if the query has no word.
  */
 export function writeQuery(kind: Db["kind"], query: string): string | null {
   const terms = [...query.matchAll(/"([^"]+)"|\S+/g)].map(([whole, quoted]) => queryWords(quoted ?? whole));
@@ -64,7 +63,7 @@ export function writeQuery(kind: Db["kind"], query: string): string | null {
   return written.length === 0 ? null : written.join(kind === "sqlite" ? " AND " : " & ");
 }
 
-/** Shorter beginnings are those of too many words. */
+/** Shortest beginning to search for. Shorter ones match too many words. */
 const BEGINNING_CHARS_MIN = 3;
 
 const TERMS: Readonly<Record<Db["kind"], (words: readonly string[]) => string>> = {
@@ -77,7 +76,7 @@ function mayGoOn(words: readonly string[]): boolean {
   return last.length >= BEGINNING_CHARS_MIN || IS_UNSPACED.test(last);
 }
 
-/** A term may end in the middle of a sentence, where the text has a pair: its last character is only the end of one. */
+/** Splits a term. Drops its last single character, because the text may continue there and have a pair. */
 function queryWords(term: string): readonly string[] {
   const words = wordsOf(term);
   const last = words.at(-1) ?? "";
@@ -86,21 +85,21 @@ function queryWords(term: string): readonly string[] {
   return isEndOfPair ? words.slice(0, -1) : words;
 }
 
-/** More than one database writes in a millisecond. */
+/** Row numbers per millisecond, more than one database writes. */
 export const ROWS_PER_MS = 256;
 
-/** SQLite only: where the rows of request_words of that time begin. */
+/** Returns the first possible row of request_words at a time, on SQLite only. */
 export function firstRowAt(atMs: number): number {
   return Math.floor(atMs) * ROWS_PER_MS;
 }
 
-/** The text of a request that was kept. */
+/** Kept text of a request. */
 interface KeptText extends Pick<NewContent, "prompt" | "answer"> {
   readonly id: string;
   readonly atMs: number;
 }
 
-/** Limit of the searched text: only the beginning of a longer one is searched. */
+/** Characters that are indexed. Only the beginning of a longer text is found. */
 const TEXT_CHARS_MAX = 32 * 1024;
 
 export function createWordsWriter(kind: Db["kind"]): (texts: readonly KeptText[]) => Promise<readonly Statement[]> {
@@ -117,7 +116,7 @@ const WORDS: InsertShape<KeptText> = {
   columns: { id: text(({ id }) => id), words: tsvector((kept) => writeWords("postgres", textOf(kept))) },
 };
 
-/** The next free number of the millisecond. */
+/** Rows of the millisecond, for the next free number. */
 const OF_MILLISECOND = `FROM request_word_rows
   WHERE number >= CAST($1 AS INTEGER) AND number < CAST($1 AS INTEGER) + ${ROWS_PER_MS}`;
 const INSERT_NUMBER = `INSERT INTO request_word_rows (number, id)

@@ -1,4 +1,4 @@
-// Writes request records: rows of the log with their details, and what they add to the totals, in one transaction.
+// Writes request records in one transaction: rows of the log with their details, and the totals.
 
 import type { Db, SqlValue, Statement } from "../../core/db.ts";
 import { summaryOf } from "../../core/requests/fields.ts";
@@ -59,7 +59,7 @@ export function createRecordStore(db: Db): RecordStore<PackedBatch> {
       await db.batch([
         ...(oldest.length === 0 ? [] : wordsDeletion(db.kind, String(last))),
         ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE id <= $1`, params: [last] })),
-        // With the last of them: a day that was over before that time has no requests left.
+        // With the last requests before that time, also deletes the counters of days that ended before it.
         ...(oldest.length < most ? [{ sql: DELETE_COUNTS, params: [atMs - SPAN_MS.day] }] : []),
       ]);
       return oldest.length;
@@ -114,7 +114,7 @@ function newBatch({ requests, details, tags }: RecordInserts): PackedBatch {
   };
 }
 
-/** For counters whose whole day is over before that time. One index seek per account instead of a table scan. */
+/** Deletes counters of days before a time. Seeks the index once per account instead of scanning the table. */
 const DELETE_COUNTS = `DELETE FROM request_counts
   WHERE account_id IN (SELECT DISTINCT account_id FROM request_key_days) AND span IN ('hour', 'day') AND start_at < $1`;
 
@@ -135,7 +135,7 @@ function readWritten(values: readonly SqlValue[]): WrittenRecord {
   return { accountId: String(row.account_id), summary: toSummary(row) };
 }
 
-/** All but the content is in the rows of the log. */
+/** Reads records back from the rows of the log and their content. */
 function readRecords(
   written: readonly WrittenRecord[],
   detailRows: ReadRows,
@@ -155,7 +155,7 @@ function readRecords(
   });
 }
 
-/** Prompt and response of a request, where the operator chose to keep them. */
+/** Prompt and response of a request, if the operator keeps them. */
 interface KeptContent extends NewContent {
   readonly id: string;
   readonly atMs: number;

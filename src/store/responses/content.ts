@@ -1,11 +1,11 @@
-// JSON at rest: sealed for its row. A row that cannot be opened counts as missing, and the operator is told.
+// JSON at rest, sealed for its row. A row that cannot be opened counts as missing and is reported to the operator.
 
 import type { OwnedId } from "../../core/responses/stored.ts";
 import type { Sealer } from "../secret/seal.ts";
 
 type Table = "responses" | "conversations" | "conversation_items";
 
-/** `bytes`: the larger of what it takes up in the store and, opened, in memory. */
+/** Sealed content. `bytes` is its size in the store or, opened, in memory, whichever is larger. */
 interface WrittenContent {
   readonly text: string;
   readonly bytes: number;
@@ -13,18 +13,18 @@ interface WrittenContent {
 
 export interface SealedContent {
   write(table: Table, name: OwnedId, value: unknown): Promise<WrittenContent>;
-  /** Opens content; null if another secret sealed it, or somebody changed it. */
+  /** Opens content. Returns null if another secret sealed the content, or somebody changed it. */
   read<T>(table: Table, name: OwnedId, sealed: string): Promise<T | null>;
 }
 
-/** A row whose content does not open. */
+/** A row whose content cannot be opened. */
 export interface UnreadableRow extends OwnedId {
   readonly table: Table;
 }
 
 export interface ContentEvents {
   readonly onUnreadable: (row: UnreadableRow) => void;
-  /** Told how many bytes an account is about to store. */
+  /** Called with the bytes that an account is about to store. */
   readonly onSealed?: (accountId: string, bytes: number) => void;
 }
 

@@ -5,10 +5,10 @@ import type { SqlRow, Statement } from "../../core/db.ts";
 import type { JsonItem, OwnedId } from "../../core/responses/stored.ts";
 import type { SealedContent } from "./content.ts";
 
-/** Statements for one batch. The first one affects no row when the conversation does not exist. */
+/** Makes the statements of one batch. The first one affects no row if the conversation does not exist. */
 export type ItemWriter = (conversation: OwnedId, items: readonly JsonItem[]) => Promise<readonly Statement[]>;
 
-/** An item that is there already, by its id, stays where and as it is. */
+/** Writes items. An existing item with the same id stays unchanged. */
 export function createItemWriter(sealed: SealedContent): ItemWriter {
   return async ({ accountId, id: conversationId }, items) => {
     const rows = await Promise.all(
@@ -36,7 +36,7 @@ export function createItemWriter(sealed: SealedContent): ItemWriter {
   };
 }
 
-/** Rows with `conversation_id`, `id` and `content`; those that cannot be opened are left out. */
+/** Opens rows with `conversation_id`, `id` and `content`. Leaves out rows that cannot be opened. */
 export async function readItems(
   sealed: SealedContent,
   accountId: string,
@@ -51,7 +51,7 @@ export async function readItems(
   return (await Promise.all(rows.map(read))).filter((item) => item !== null);
 }
 
-/** Two conversations may hold an item under the same id. */
+/** Names an item with its conversation, because two conversations may have items with the same id. */
 function rowName(accountId: string, conversationId: string, itemId: string): OwnedId {
   return { accountId, id: `${conversationId} ${itemId}` };
 }

@@ -54,7 +54,7 @@ export function createConversationStore(db: Db, sealed: SealedContent): Conversa
 type ItemStore = Pick<ConversationStore, "append" | "list" | "removeItem">;
 
 function createItemStore(db: Db, sealed: SealedContent, writeItems: ItemWriter): ItemStore {
-  /** Finds the position of an item; null if there is no such item. */
+  /** Finds the position of an item. Returns null if there is no such item. */
   async function positionOf({ accountId, id }: OwnedId, itemId: string): Promise<number | null> {
     const [row] = await db.query(
       "SELECT position FROM conversation_items WHERE account_id = $1 AND conversation_id = $2 AND id = $3",
@@ -63,7 +63,7 @@ function createItemStore(db: Db, sealed: SealedContent, writeItems: ItemWriter):
     return row === undefined ? null : Number(row.position);
   }
 
-  /** Reads the size of a conversation; null if it does not exist. */
+  /** Reads the size of a conversation. Returns null for a missing conversation. */
   async function bytesOf({ accountId, id }: OwnedId): Promise<number | null> {
     const [row] = await db.query(`SELECT bytes FROM conversations ${OF}`, [accountId, id]);
     return row === undefined ? null : Number(row.bytes);

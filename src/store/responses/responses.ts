@@ -25,7 +25,7 @@ const ITEM_PLACES: InsertShape<ItemPlace> = {
 const INSERT = `INSERT INTO responses (account_id, id, parent_id, status, is_background, owner, content, bytes, created_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
-/** `owner` names this run of this process, which works on the responses in progress that it inserts. */
+/** `owner` names this run of this process, and marks responses that it works on. */
 export function createResponseStore(db: Db, sealed: SealedContent, owner: string): ResponseStore {
   const places = bulkInsert(db.kind, ITEM_PLACES);
   const writeItems = createItemWriter(sealed);
@@ -36,7 +36,7 @@ export function createResponseStore(db: Db, sealed: SealedContent, owner: string
     return found.length === 0 ? [] : [places.statement(found)];
   }
 
-  /** A conversation that was deleted meanwhile gets nothing; the response is written all the same. */
+  /** Writes a response, even if its conversation was deleted meanwhile. */
   async function write(row: Statement, response: StoredResponse, addition: Addition | null): Promise<void> {
     const rows = [row, ...placesOf(response)];
     if (addition === null) {
@@ -68,7 +68,7 @@ export function createResponseStore(db: Db, sealed: SealedContent, owner: string
       const row = {
         sql: `UPDATE responses SET status = $3, owner = NULL, content = $4, bytes = $5
           WHERE account_id = $1 AND id = $2 AND status IN ('in_progress', $6)`,
-        // Items that a cancelled response had sent are added when its call is over.
+        // Items of a cancelled response are added when its call ends.
         params: [accountId, id, status, written.text, written.bytes, status === "cancelled" ? status : "in_progress"],
         expectRows: 1,
       };

@@ -1,13 +1,13 @@
-// Upkeep of stored responses and conversations: what is too old, too much, cancelled, or left behind by a dead process.
+// Upkeep of stored responses and conversations: removes old, excess and cancelled ones, and those of dead processes.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { OwnedId, ResponseUpkeepStore } from "../../core/responses/stored.ts";
 import { inListSql, listValue } from "../dialect.ts";
 
-/** Deleted at once when an account is trimmed; the rest follows in the next step. */
+/** Rows that one step deletes when an account is trimmed. */
 const TRIM_STEP = 100;
 
-/** Responses by their age and conversations by their last use, oldest first. What is in progress stays. */
+/** Lists responses by age and conversations by last use, oldest first, without responses in progress. */
 const OLDEST = `
   SELECT 'response' AS kind, account_id, id, bytes, created_at AS at FROM responses WHERE status <> 'in_progress'
   UNION ALL SELECT 'conversation' AS kind, account_id, id, bytes, used_at AS at FROM conversations`;

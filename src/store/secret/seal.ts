@@ -1,5 +1,5 @@
-// Sealing of text at rest: AES-256-GCM, with long texts compressed first. What a text belongs to is bound to it, so a
-// sealed text that was moved to another row or account does not open.
+// Sealing of text at rest: AES-256-GCM, with long texts compressed first. A text is bound to its owner, so a sealed text
+// that was moved to another row or account does not open.
 
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import { promisify } from "node:util";
@@ -8,13 +8,13 @@ import { deflateRaw, inflateRaw } from "node:zlib";
 export interface Sealer {
   /** `about` names what the text belongs to. The same name opens it. */
   seal(text: string, about: string): Promise<string>;
-  /** Rejects when the text was sealed with another secret or for something else, or was changed. */
+  /** Opens a text. Rejects if the secret or the name differ, or the text was changed. */
   open(sealed: string, about: string): Promise<string>;
 }
 
-/** Below this, compression costs more than it saves. */
+/** Shortest text that is worth compressing. */
 const LONG_BYTES = 1024;
-/** More than a compressed text may become: a sealed text is our own, yet no row should fill the memory. */
+/** Largest decompressed text, so that no row fills the memory. */
 const OPENED_BYTES_MAX = 512 * 1024 * 1024;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -56,7 +56,7 @@ export function createSealer(secret: Buffer, purpose: string): Sealer {
   };
 }
 
-/** Tells two secrets apart and says nothing of either. */
+/** Makes a fingerprint that tells secrets apart and reveals nothing of them. */
 export function fingerprintOf(secret: Buffer): string {
   return createHash("sha256").update("switchyard fingerprint").update(secret).digest("hex").slice(0, 16);
 }

@@ -1,5 +1,5 @@
-// The secret of an installation: given as SWITCHYARD_SECRET, or made at the first start and kept in the data folder for
-// this user alone. What it seals cannot be opened without it.
+// The secret of an installation: SWITCHYARD_SECRET, or a file in the data folder that the first start makes for this user
+// alone. Sealed texts cannot be opened without the secret.
 
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Db } from "../../core/db.ts";
 import { fingerprintOf } from "./seal.ts";
 
-/** In the data folder. A backup of the database is complete only together with it. */
+/** File in the data folder. A backup of the database is complete only with this file. */
 export const SECRET_FILE = "secret.key";
 const SECRET_BYTES = 32;
 
@@ -16,7 +16,7 @@ interface SecretSettings {
   readonly dataDir: string;
 }
 
-/** Throws when the file can be neither read nor made. */
+/** Reads or makes the secret. Throws if neither is possible. */
 export function openSecret({ secret, dataDir }: SecretSettings): Buffer {
   if (secret !== null) return Buffer.from(secret, "utf8");
   const path = join(dataDir, SECRET_FILE);
@@ -34,7 +34,7 @@ function readSecret(path: string): Buffer | null {
   }
 }
 
-/** Under its name only once it is whole. Of two processes that start at once, the first one's counts. */
+/** Writes the whole file before it gets its name. Of two processes that start at once, the first one wins. */
 function makeSecret(path: string, folder: string): Buffer {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString("hex")}.partial`;
@@ -52,7 +52,7 @@ function makeSecret(path: string, folder: string): Buffer {
   return readSecret(path) as Buffer;
 }
 
-/** True if the database was last used with another secret. Notes this one, so that a change is reported once. */
+/** Returns true if the database was last used with another secret. Notes this secret, so that a change is reported once. */
 export async function isSecretChanged(db: Db, secret: Buffer): Promise<boolean> {
   const fingerprint = fingerprintOf(secret);
   const [row] = await db.query("SELECT fingerprint FROM secret_fingerprints WHERE id = 1");

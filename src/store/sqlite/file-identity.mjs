@@ -4,10 +4,10 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 
-/** Often enough that little is written in vain, seldom enough to cost nothing. */
+/** Interval between two checks: few writes are lost, and the checks cost nothing. */
 const CHECK_MS = 1_000;
 
-/** Made right after the files were opened: SQLite keeps them open, so their numbers stay theirs. */
+/** Notes the inode numbers. Call this right after SQLite opened the files, which keeps the numbers in use. */
 export function createFileIdentity(paths) {
   const opened = new Map(paths.map((path) => [path, identify(path)]));
   let checkedAtMs = Number.NEGATIVE_INFINITY;
@@ -22,7 +22,7 @@ export function createFileIdentity(paths) {
   }
   return {
     check,
-    /** Before a write. Throws, so that nothing is written to a file that is lost. */
+    /** Throws before a write to a lost file. */
     assert() {
       if (performance.now() - checkedAtMs > CHECK_MS) check();
       if (problems.length > 0) throw Object.assign(new Error(problems[0]), { isMisplaced: true });

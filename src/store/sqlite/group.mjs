@@ -1,10 +1,10 @@
 // Chooses the waiting calls that are committed together. Plain JavaScript for the same reason as worker.mjs.
 
 const GROUP_MAX = 512;
-/** Rows of one group that nobody waits for, beside the ledger's. */
+/** Background rows in one group beside the ledger's rows. */
 export const BACKGROUND_ROWS_MAX = 256;
 
-/** Takes all calls that somebody waits for, and as many others as delay them little. Empty if the first call stands alone. */
+/** Takes all calls with a waiting caller, and a few others. Returns no call if the first one must run alone. */
 export function splitGroup(queue, backgroundRowsMax) {
   const group = [];
   const left = [];
@@ -23,10 +23,10 @@ function rowsIn({ statements }) {
   return statements.reduce((sum, { rows, packed }) => sum + (rows?.length ?? packed?.count ?? 1), 0);
 }
 
-/** Records are committed this often at most: many of them change the same pages. */
+/** Shortest time between two commits of records, because many records change the same pages. */
 const COLLECT_MS = 200;
 
-/** Lets calls wait for more of their kind while nobody waits for them. `work` is called when they have waited enough. */
+/** Delays background calls to collect more of them, and then calls `work`. */
 export function createCollector(work) {
   let beganAtMs = 0;
   let timer = null;

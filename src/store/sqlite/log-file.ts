@@ -1,5 +1,5 @@
-// The request log of a SQLite database: a file beside it, with a thread of its own. The ledger then waits for none of its
-// rows, and they wait for no fsync. A file that is lost or damaged takes only the log along; the next start makes another.
+// The request log of a SQLite database: a file beside it, with its own thread. So the ledger never waits for log rows, and
+// log rows never wait for an fsync. If the file is lost or damaged, only the log is lost, and the next start makes another.
 
 import { chownSync, existsSync, realpathSync, statSync } from "node:fs";
 import { parse } from "node:path";
@@ -14,9 +14,9 @@ import type { Thread } from "./thread.ts";
 
 const BUSY_MS = 5_000;
 
-/** For the process that serves. */
+/** Watches the log in the process that serves. */
 export interface LogWatcher extends MoveWatcher {
-  /** The file was of no use and has another name now. */
+  /** Called when an unusable file was renamed. */
   onSetAside(name: string, reason: string): void;
 }
 
@@ -27,8 +27,8 @@ export function logPathOf(path: string): string {
 }
 
 /**
- * For the process that has the lock of the database: a thread that writes the log, and one that only reads it and beside
- * it the database, for pages and audits over many rows. Moves what is left in the database. `db` is migrated.
+ * Opens a thread that writes the log, and one that only reads the log and the database, for pages and audits over many
+ * rows. Moves log rows out of the database. Call this with the lock of the database, on a migrated `db`.
  */
 export async function openLogThreads(
   path: string,
@@ -47,7 +47,7 @@ export async function openLogThreads(
 
 const LOG: SqliteOptions = { exclusive: false, busyTimeoutMs: BUSY_MS, onAdopted: () => undefined, holds: "log" };
 
-/** The thread that writes the log at the path of its database, made and migrated where that is due. */
+/** Opens the thread that writes the log of a database. Creates and migrates the file if needed. */
 async function openLog(database: string): Promise<Thread> {
   const path = logPathOf(database);
   const thread = await openThread(path, LOG);
@@ -57,7 +57,7 @@ async function openLog(database: string): Promise<Thread> {
     if (other !== undefined) throw new StoreUnusable(`${path} is a database, so it cannot hold a request log.`);
     if ((await compareMigrations(log)).missing.length > 0) await migrate(log, readLogMigrations("sqlite"));
     for (const sql of STATE) await log.query(sql);
-    // SQLite does the same for the files that it makes.
+    // Gives the file the owner of the database, as SQLite does.
     const { uid, gid } = statSync(database);
     if (process.getuid?.() === 0 && uid !== 0) chownSync(path, uid, gid);
     return thread;
@@ -67,14 +67,14 @@ async function openLog(database: string): Promise<Thread> {
   }
 }
 
-/** Totals that were copied and are not yet gone from the database. How often that was, and how far the database was. */
+/** Tables for totals that were copied but not deleted yet, the number of such moves, and the head of the database. */
 const STATE = [
   "CREATE TABLE IF NOT EXISTS log_moves (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS log_state (id INTEGER NOT NULL PRIMARY KEY, moves BIGINT NOT NULL, commits BIGINT NOT NULL)",
   "INSERT INTO log_state (id, moves, commits) VALUES (1, 0, 0) ON CONFLICT (id) DO NOTHING",
 ];
 
-/** A log that can be used, with all rows in it that can be moved. */
+/** Opens a usable log, and moves all readable rows into it. */
 async function openSettled(database: string, db: Db, watcher: LogWatcher): Promise<Thread> {
   const left = await tablesLeft(db);
   const open = (): Promise<Thread | null> => openMoved(database, db, { left, watcher });
@@ -95,7 +95,7 @@ interface LeftRows {
   readonly watcher: LogWatcher;
 }
 
-/** Opens the log and moves rows into it. Null if an older database, with rows of its own, has replaced the one of this log. */
+/** Opens the log and moves rows into it. Returns null if an older database with log rows has replaced the one of this log. */
 async function openMoved(database: string, db: Db, { left, watcher }: LeftRows): Promise<Thread | null> {
   const thread = await openLog(database);
   try {
@@ -108,7 +108,7 @@ async function openMoved(database: string, db: Db, { left, watcher }: LeftRows):
       }
       await move(database, db, { left, watcher });
     }
-    // After a move, so that a copy of the database from before it has fewer.
+    // Noted after the move, so that an older copy of the database has a lower number.
     await log.query("UPDATE log_state SET commits = $1", [await commitsOf(db)]);
     return thread;
   } catch (error) {
@@ -120,7 +120,7 @@ async function openMoved(database: string, db: Db, { left, watcher }: LeftRows):
 async function move(database: string, db: Db, { left, watcher }: LeftRows): Promise<void> {
   const log = await openSqlite(logPathOf(database), { ...LOG, attached: database });
   try {
-    // Rows that are deleted from the database must be on disk here.
+    // Rows must be on disk here before they are deleted from the database.
     await log.query("PRAGMA synchronous = FULL");
     await moveTables(left, { db, log }, watcher);
     await log.query("PRAGMA main.wal_checkpoint(TRUNCATE)");
@@ -141,7 +141,7 @@ function setAside(database: string, watcher: LogWatcher, reason: string): void {
   watcher.onSetAside(name, reason);
 }
 
-/** For commands: the log of a database that is open and migrated, or the database where the log is still in it. */
+/** Gives a command the log of an open database, or the database itself while the log is still in it. */
 export async function withLogAt<T>(path: string, db: Db, work: (log: Db) => Promise<T>): Promise<T> {
   if (await hasRows(db, "main", "requests")) return work(db);
   const log = sqliteOver(await openLog(realpathSync(path)));
@@ -165,21 +165,21 @@ export async function movesOf(log: string): Promise<number> {
 
 interface LogAtTime {
   readonly log: string;
-  /** Moves of totals into it when the copy was made: they must not be in both. */
+  /** Number of moves into the log when the database was copied. Moved totals must not count twice. */
   readonly moves: number;
 }
 
-/** Copies the log into a copy of its database, which is complete then. */
+/** Completes the copy of a database with its log. */
 export async function copyLogInto(copy: string, { log, moves }: LogAtTime): Promise<void> {
   if (!existsSync(log)) return;
   const db = await openSqlite(copy, { ...LOG, holds: "copy", attached: log });
   try {
-    // A start that was ended early has made the file and moved nothing.
+    // An interrupted start made the file and moved nothing.
     if (!(await hasState(db, "attached"))) return;
     await db.transaction(async (tx) => {
       if ((await movesIn(tx, "attached")) !== moves)
         throw new Error("A gateway was moving its request log to a file of its own. Try again in a moment.");
-      // These totals are in both files.
+      // These totals are in both files and must count once.
       for (const { name } of await tx.query("SELECT name FROM attached.log_moves"))
         await tx.query(`DROP TABLE IF EXISTS main.${takenFrom(String(name))}`);
       for (const table of LOG_TABLES) await copyRows(tx, { table });

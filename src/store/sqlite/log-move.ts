@@ -1,10 +1,10 @@
-// Moves the rows of the request log that an earlier version, or a backup, left in the database into the file of the log.
-// The move may be killed anywhere and begun again, and an earlier version may write in between: every row counts once.
+// Moves log rows from the database, where an earlier version or a backup left them, into the file of the log. The move
+// may be killed and repeated, and an earlier version may write in between: every row still counts once.
 
 import type { Db } from "../../core/db.ts";
 import { copyRows, deletionOf, endOfPart, hasRows, isTotals, LOG_TABLES } from "./log-tables.ts";
 
-/** Rows of one commit: a start that is killed loses no more than that. */
+/** Rows per commit. A killed start repeats at most one commit. */
 const PART_ROWS = 20_000;
 
 export interface Movers {
@@ -13,14 +13,14 @@ export interface Movers {
   readonly log: Db;
 }
 
-/** Hears of the progress while rows move. */
+/** Called while rows move. */
 export interface MoveWatcher {
   onMoving(table: string, rows: number): void;
-  /** Reports a failed move. The rows of the table stay in the database, and the next start tries again. */
+  /** Called when a move failed. The rows stay in the database, and the next start tries again. */
   onMoveFailed(table: string, error: Error): void;
 }
 
-/** The tables that have rows to be moved, or that cannot be read. */
+/** Lists tables whose rows must be moved, or that cannot be read. */
 export async function tablesLeft(db: Db): Promise<readonly string[]> {
   const left: string[] = [];
   for (const table of LOG_TABLES) {
@@ -30,7 +30,7 @@ export async function tablesLeft(db: Db): Promise<readonly string[]> {
   return left;
 }
 
-/** A table whose pages are damaged, or a disk that is full, holds up neither the others nor the gateway. */
+/** Moves each table. A damaged table or a full disk stops neither the other tables nor the gateway. */
 export async function moveTables(tables: readonly string[], movers: Movers, watcher: MoveWatcher): Promise<void> {
   for (const table of tables) {
     try {
@@ -43,7 +43,7 @@ export async function moveTables(tables: readonly string[], movers: Movers, watc
   }
 }
 
-/** Copied, then deleted. Rows that were copied before are the same ones. */
+/** Copies rows, then deletes them. Copying a row twice changes nothing. */
 async function moveRows(table: string, { db, log }: Movers): Promise<void> {
   for (;;) {
     const upTo = await endOfPart(db, table, PART_ROWS);
@@ -54,8 +54,8 @@ async function moveRows(table: string, { db, log }: Movers): Promise<void> {
 }
 
 /**
- * Totals are added to what the log has, so they must not be copied twice: they are first taken out of the table, to
- * where nobody adds to them, and a note tells that they were copied.
+ * Moves totals, which are added to those of the log and so must not be copied twice. They first get their own table, where
+ * nobody adds to them. Then a note in the log tells that they were copied.
  */
 async function moveTotals(table: string, { db, log }: Movers): Promise<void> {
   const taken = takenFrom(table);
@@ -73,14 +73,14 @@ async function moveTotals(table: string, { db, log }: Movers): Promise<void> {
   if (await hasRows(db, "main", table)) await moveTotals(table, { db, log });
 }
 
-/** Ends the move of totals that were copied. */
+/** Ends the move of copied totals. */
 async function endTotals(table: string, { db, log }: Movers): Promise<void> {
   if ((await log.query("SELECT name FROM log_moves WHERE name = $1", [table])).length === 0) return;
   await db.query(`DROP TABLE IF EXISTS ${takenFrom(table)}`);
   await log.query("DELETE FROM log_moves WHERE name = $1", [table]);
 }
 
-/** Totals that are on their way. */
+/** Names the table of totals that are being moved. */
 export function takenFrom(table: string): string {
   return `moving_${table}`;
 }

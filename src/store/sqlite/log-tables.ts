@@ -1,10 +1,11 @@
-// The tables of the request log, and how their rows are copied from one SQLite file to another. The tables of the database that bear the same names are empty there, except in a backup.
+// The tables of the request log, and how rows are copied between SQLite files. The database has tables of the same names,
+// which are empty except in a backup.
 
 import type { Queryable, SqlValue, Statement } from "../../core/db.ts";
 
 /**
- * The tables of the log, by how their rows are copied. `records`: a row has one writer at a time. `totals`: a row that is
- * there already is added to. `words`: which request each row of the index of words belongs to.
+ * Tables of the log, by how rows are copied. `records`: a row has one writer at a time. `totals`: copied values are added
+ * to an existing row. `words`: the request of each row in the index of words.
  */
 const COPIED = {
   requests: "records",
@@ -28,7 +29,7 @@ export const LOG_TABLES: readonly string[] = Object.keys(COPIED);
 const WORDS = "request_words";
 const WORD_ROWS = "request_word_rows" satisfies keyof typeof COPIED;
 
-/** A file as the connection names it. */
+/** Name of a file in the connection. */
 export type Schema = "main" | "attached";
 
 /** The columns of a table, and those of its key. */
@@ -46,13 +47,13 @@ async function shapeOf(tx: Queryable, schema: Schema, table: string): Promise<Ta
 /** Copies rows of `attached` into the table of `main`. */
 interface Copy {
   readonly table: string;
-  /** The table that holds the rows, if its name is another one. */
+  /** Table of the rows, if its name differs. */
   readonly from?: string;
-  /** Up to this key. */
+  /** Last key to copy. */
   readonly upTo?: SqlValue;
 }
 
-/** Rows of both count together in totals. Of other rows with the same key, those of `attached` are the newer ones. */
+/** Copies rows. Totals of both files are added. Other rows of `attached` replace those with the same key. */
 export async function copyRows(tx: Queryable, { table, from = table, upTo }: Copy): Promise<void> {
   if (table === WORD_ROWS) return copyWords(tx);
   const { names, keys } = await shapeOf(tx, "main", table);
@@ -77,14 +78,14 @@ async function copyWords(tx: Queryable): Promise<void> {
   }
 }
 
-/** Tables of an index of words. Its texts are not kept, so it cannot be built again. */
+/** Tables of an index of words. They are copied, because the index cannot be built again without its texts. */
 const WORD_PARTS = ["data", "idx", "docsize", "config"];
 
 export function isTotals(table: string): boolean {
   return COPIED[table as keyof typeof COPIED] === "totals";
 }
 
-/** The key that ends the first rows of a table; null where it has none. An index of words has no parts. */
+/** Returns the last key of the next rows of a table; null if it is empty. An index of words moves as a whole. */
 export async function endOfPart(db: Queryable, table: string, rows: number): Promise<SqlValue> {
   const key = await partKeyOf(db, table);
   const [last] = await db.query(
@@ -101,7 +102,7 @@ export async function hasRows(db: Queryable, schema: Schema, table: string): Pro
   return (await db.query(`SELECT 1 AS found FROM ${schema}.${table} LIMIT 1`)).length > 0;
 }
 
-/** Deletes the rows of a table up to this key. */
+/** Makes the deletion of a table's rows up to a key. */
 export async function deletionOf(db: Queryable, table: string, upTo: SqlValue): Promise<readonly Statement[]> {
   const words = table === WORD_ROWS ? [{ sql: `INSERT INTO ${WORDS} (${WORDS}) VALUES ('delete-all')` }] : [];
   return [...words, { sql: `DELETE FROM ${table} WHERE ${await partKeyOf(db, table)} <= $1`, params: [upTo] }];

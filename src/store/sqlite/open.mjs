@@ -1,14 +1,14 @@
-// Chooses the SQLite library, prepares a connection, locks the file for the process that serves, and checks that the file
-// is sound. Plain JavaScript for the same reason as worker.mjs.
+// Chooses the SQLite library, prepares a connection, locks the file for the serving process, and checks the file. Plain
+// JavaScript for the same reason as worker.mjs.
 
 import { pathToFileURL } from "node:url";
 
 const BUSY = 5;
 
-/** Node's own SQLite where it can tell a statement's columns (22.16 and later), else the package with the same API. */
+/** Loads Node's own SQLite if it reports columns (from 22.16), otherwise the package with the same API. */
 export async function loadDatabaseSync() {
   const emitWarning = process.emitWarning;
-  // Node 22 and 24 announce on stderr that the module is experimental, at every start.
+  // Hides the warning of Node 22 and 24 that the module is experimental.
   process.emitWarning = () => {};
   try {
     const builtin = process.getBuiltinModule("node:sqlite");
@@ -19,7 +19,7 @@ export async function loadDatabaseSync() {
   return (await import("@photostructure/sqlite")).DatabaseSync;
 }
 
-/** The lock of the one process that serves from a file; it dies with the process. */
+/** Takes the lock of the one process that serves from a file. The lock ends with the process. */
 export function takeLock(DatabaseSync, file) {
   const holder = new DatabaseSync(file);
   try {
@@ -35,37 +35,37 @@ export function takeLock(DatabaseSync, file) {
 }
 
 export function prepareFile(db, holds) {
-  // Only new files get this page size. A lone charge changes seven pages of the ledger: with 8192, twice as much
-  // is written and synced. The log changes many pages at once, and those cost less when they are larger.
+  // Page size of new files. A lone charge changes seven pages of the ledger, so small pages write half as much. The log
+  // changes many pages at once, which cost less if they are larger.
   db.exec(`PRAGMA page_size = ${holds === "log" ? 8192 : 4096}`);
   db.exec("PRAGMA journal_mode = WAL");
-  // A commit waits for no disk: worker.mjs syncs the log before it answers.
+  // A commit does not wait for the disk: worker.mjs syncs SQLite's log before it answers.
   db.exec("PRAGMA synchronous = NORMAL");
-  // Checkpoints write each changed page once, so fewer of them write less. The -wal stays below 40 MB, that of the
-  // request log below 80.
+  // Rare checkpoints write a changed page once instead of often. The -wal stays below 40 MB, that of the request log
+  // below 80 MB.
   db.exec(`PRAGMA wal_autocheckpoint = ${holds === "log" ? 8000 : 4000}`);
-  // In KiB. With SQLite's own 2 MB, a busy file reads most pages again before it changes them.
+  // 64 MiB. With SQLite's default of 2 MB, a busy file reads most pages again before it changes them.
   db.exec("PRAGMA cache_size = -65536");
   db.exec("PRAGMA foreign_keys = ON");
 }
 
-/** To be read only: where it could be written to, every transaction would lock it as well. */
+/** Attaches a file read-only. If it were writable, every transaction would lock it too. */
 export function attach(db, path) {
   db.prepare("ATTACH ? AS attached").run(`${pathToFileURL(path).href}?mode=ro`);
   db.exec("PRAGMA attached.cache_size = -65536");
 }
 
 const CORRUPT = 11;
-/** SQLite's words for a page that cannot be true; the package gives them without a number. */
+/** SQLite's messages about damage. The package reports them without a code. */
 const DAMAGE = /disk image is malformed|file is not a database/;
-/** The log of requests is most of the file, and nobody's money or access. */
+/** Tables of the request log: most of the file, without money or access. */
 const LOG = /^(requests?_|requests$|tool_call_tallies$)/;
 
 export function isDamage(error) {
   return DAMAGE.test(error.message);
 }
 
-/** Reads every page of what money and access are kept in, before anything is written to it. */
+/** Reads every page of tables with money and access, before the first write. */
 export function checkTables(db) {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all();
   for (const { name } of tables.filter((table) => !LOG.test(table.name))) {

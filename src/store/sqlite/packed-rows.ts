@@ -1,14 +1,14 @@
-// The rows of one INSERT as a single value, which SQLite takes apart itself: to pass and bind each value costs more than the
-// insert of a wide row. Without it, a request took 16% more CPU with two workers, most of it in the threads of the primary
+// Packs the rows of one INSERT into a single value, which SQL takes apart: binding each value costs more than inserting a
+// wide row. Without packing, a request took 16% more CPU with two workers, most of it in the threads of the primary
 // process (quartiles 1 to 20), and 1% more in one process (-8 to 8; two shared cores, 18 November 2026).
 
 import type { PackedRows, SqlValue, Statement } from "../../core/db.ts";
 
-/** The parts that are the same for all batches of a table. */
+/** A table and its columns, the same for all batches. */
 export interface PackedTable {
   readonly table: string;
   readonly columns: readonly string[];
-  /** A further column, and the SQL of its value. */
+  /** Further column, with the SQL of its value. */
   readonly clock: { readonly column: string; readonly sql: string } | null;
   readonly onConflict: string;
 }
@@ -18,8 +18,8 @@ export type RowValue = SqlValue | Uint8Array;
 type RowList = readonly (readonly RowValue[])[];
 
 /**
- * The form of a column. `same`: once, for all rows. `number`: digits, after spaces. `padded`: text, before spaces.
- * `behind`: where in the texts behind the rows it begins, and its length.
+ * Encoding of a column. `same`: one value for all rows. `number`: spaces, then digits. `padded`: text, then spaces.
+ * `behind`: position and length in the texts behind the rows.
  */
 type PackedKind = "same" | "number" | "padded" | "behind";
 
@@ -27,7 +27,7 @@ interface PackedColumn {
   readonly kind: PackedKind;
   /** Bytes in each row. */
   readonly width: number;
-  /** Some of its rows have none. Then these are spaces, and it is no `padded` one. */
+  /** True if some rows have no value. They have spaces, and the column is not `padded`. */
   readonly hasNulls: boolean;
 }
 
@@ -38,22 +38,22 @@ interface KnownColumn {
   isBehind: boolean;
 }
 
-/** Rows as one statement, from which they can be read again: text as such, also where it came as bytes. */
+/** Rows as one statement. They can be read again; text that came as bytes becomes text. */
 export interface PackedInsert {
   readonly statement: Statement;
   readonly rows: () => readonly (readonly SqlValue[])[];
 }
 
-/** Each form of a batch is a statement of its own, to be prepared. Fewer rows are not worth that. */
+/** Fewest rows to pack, because each combination of encodings prepares a statement. */
 const ROWS_MIN = 8;
-/** Longer texts stand behind the rows: in them, all would be padded to the longest. */
+/** Longest padded text. Longer texts stand behind the rows, so that shorter ones need no padding. */
 const PADDED_MAX = 64;
 /** Digits of a position, and of a length. */
 const PLACE_DIGITS = 8;
-/** Texts together. More would not save anything. */
+/** Largest total of texts. Packing more saves nothing. */
 const BEHIND_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Makes null of rows that are better sent one by one: few or very long ones, or those with a number that is not whole. */
+/** Makes a packer. It returns null for rows to send one by one: few or very long ones, or ones with a fraction. */
 export function createPacker(table: PackedTable): (rows: RowList) => PackedInsert | null {
   const texts = new Map<string, string>();
   const known = table.columns.map((): KnownColumn => ({ isVaried: false, hasNulls: false, isBehind: false }));
@@ -75,7 +75,7 @@ export function createPacker(table: PackedTable): (rows: RowList) => PackedInser
   };
 }
 
-/** Chooses the form of a column; null if it cannot be packed. */
+/** Chooses the encoding of a column. Returns null if it cannot be packed. */
 function columnOf(rows: RowList, index: number, known: KnownColumn): PackedColumn | null {
   const first = rows[0]?.[index] ?? null;
   let isSame = true;
@@ -120,14 +120,14 @@ function columnOf(rows: RowList, index: number, known: KnownColumn): PackedColum
     : { kind: "padded", width, hasNulls: false };
 }
 
-/** The length of a padded text is that in characters, which must be that in bytes. */
+/** Widens a padded column with text beyond ASCII, whose length in characters is not its length in bytes. */
 function beyondAscii(column: PackedColumn): PackedColumn {
   return column.kind === "padded" ? { kind: "behind", width: 2 * PLACE_DIGITS, hasNulls: false } : column;
 }
 
 const ONE_BYTE = Buffer.from(" ");
 
-/** Packs rows; null if a padded text is not ASCII, or the texts are too long. */
+/** Packs rows. Returns null if a padded text is not ASCII, or the texts are too long. */
 function packRows(rows: RowList, columns: readonly PackedColumn[]) {
   let text = "";
   const behind: Uint8Array[] = [];
@@ -142,7 +142,7 @@ function packRows(rows: RowList, columns: readonly PackedColumn[]) {
       else if (kind === "padded") text += (value as string).padEnd(width);
       else {
         const bytes = typeof value === "string" ? Buffer.from(value) : (value as Uint8Array);
-        // SQL counts from one.
+        // SQL positions begin at one.
         text += String(behindBytes + 1).padStart(PLACE_DIGITS) + String(bytes.length).padStart(PLACE_DIGITS);
         behind.push(bytes);
         behindBytes += bytes.length;
@@ -152,7 +152,7 @@ function packRows(rows: RowList, columns: readonly PackedColumn[]) {
   }
   const bytes = Buffer.from(text);
   if (bytes.length !== text.length) return null;
-  // A value without any bytes would be bound as null.
+  // An empty value would be bound as null.
   return { columns, rows: toPacked(rows, columns, [bytes, Buffer.concat([...behind, ONE_BYTE])]) };
 }
 
@@ -171,7 +171,7 @@ function toPacked(
   return { count: rows.length, values };
 }
 
-/** `?1` has the rows and `?2` the texts behind them. `?3` is the length of `?1`, `?4` that of one row. */
+/** Makes the INSERT. `?1` has the rows, `?2` the texts behind them, `?3` the length of `?1`, `?4` that of one row. */
 function insertSql({ table, columns, clock, onConflict }: PackedTable, packed: readonly PackedColumn[]): string {
   let last = 4;
   const values = packed.map((column) => {
@@ -185,7 +185,7 @@ function insertSql({ table, columns, clock, onConflict }: PackedTable, packed: r
     INSERT INTO ${table} (${names.join(", ")}) SELECT ${values.join(", ")} FROM row WHERE 1 = 1 ${onConflict}`;
 }
 
-/** Counts its placeholders: one for its value, or two for its position and width. */
+/** Counts the placeholders of a column: one for its value, or two for position and width. */
 function placesOf({ kind, hasNulls }: PackedColumn): number {
   return kind === "same" || (kind === "behind" && !hasNulls) ? 1 : 2;
 }
@@ -200,7 +200,7 @@ function valueSql({ kind, hasNulls }: PackedColumn, place: number): string {
   return hasNulls ? `CASE WHEN trim(CAST(${bytes} AS TEXT)) <> '' THEN ${value} END` : value;
 }
 
-/** Reads the rows that `packRows` was given. Whole numbers are all `bigint`. */
+/** Reads packed rows. All integers become `bigint`. */
 function readRows({ count, values }: PackedRows, columns: readonly PackedColumn[]): readonly (readonly SqlValue[])[] {
   const [bytes, behind] = values as readonly [Uint8Array, Uint8Array];
   const text = Buffer.from(bytes).toString("latin1");
@@ -231,14 +231,14 @@ function readValue({ kind, hasNulls }: PackedColumn, written: string, behind: Ui
 export const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * Bytes that have waited for a while are otherwise kept until the next major garbage collection. They also hasten it: with
- * 3,000 records a second there was one every 2 seconds, and none without them (17 November 2026).
+ * Frees packed bytes. Otherwise they wait for a major garbage collection and cause more of them: at 3,000 records a second
+ * one every 2 seconds, and none with this (17 November 2026).
  */
 export function freePacked(statements: readonly Statement[]): void {
   const transfer: ArrayBuffer[] = [];
   for (const { packed } of statements) {
     for (const value of packed?.values ?? []) {
-      // Few bytes share their memory with others, which goes on being used.
+      // Small buffers share memory that is still in use.
       const isOwn = value instanceof Uint8Array && value.byteLength === value.buffer.byteLength;
       if (isOwn) transfer.push(value.buffer as ArrayBuffer);
     }

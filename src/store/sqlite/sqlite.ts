@@ -1,5 +1,5 @@
 // SQLite behind the Db port. Every call is a message to the thread that owns the connection (worker.mjs), which commits
-// all waiting writes with one fsync. A worker process has no thread; its messages go to that of the primary process.
+// all waiting writes with one fsync. A worker process sends its messages to the thread of the primary process.
 
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, rmSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -14,20 +14,20 @@ export interface SqliteOptions {
   readonly exclusive: boolean;
   readonly busyTimeoutMs: number;
   readonly onAdopted: (commits: number) => void;
-  /** Open a file that lost commits, and take what it holds for the truth from now on. */
+  /** Open a file that lost commits, and accept its content from now on. */
   readonly acceptsLoss?: boolean;
-  /** For a backup: nothing is written to it or beside it. */
+  /** Write nothing to the file or beside it, for a backup. */
   readonly isReadOnly?: boolean;
   readonly holds?: FileContent;
   readonly attached?: string;
 }
 
-/** Opens a file (an absolute path; its folder is made where it is missing) or `:memory:`. */
+/** Opens a file by its absolute path, or `:memory:`. Creates a missing folder. */
 export async function openSqlite(address: string, options: SqliteOptions): Promise<Db> {
   return sqliteOver(await openThread(address, options));
 }
 
-/** The thread alone, for the process that lends it to others. */
+/** Opens only the thread, for the process that lends it to workers. */
 export async function openThread(address: string, options: SqliteOptions): Promise<Thread> {
   const { exclusive, busyTimeoutMs, onAdopted, acceptsLoss = false, isReadOnly = false } = options;
   const { holds = "ledger", attached = null } = options;
@@ -36,7 +36,7 @@ export async function openThread(address: string, options: SqliteOptions): Promi
   const lockPath = exclusive && isFile ? makeLockFile(path) : null;
   const thread = startThread({ path, lockPath, busyTimeoutMs, acceptsLoss, isReadOnly, holds, attached });
   const [[report] = []] = await thread.opened.catch((error) => {
-    // An empty file must not take the place of one that should have been there.
+    // An empty file must not replace the one that is missing.
     if (isNew && error instanceof StoreBehind) rmSync(path, { force: true });
     throw error;
   });
@@ -44,7 +44,7 @@ export async function openThread(address: string, options: SqliteOptions): Promi
   return thread;
 }
 
-/** `name` tells the transactions of this process from those of others that use the same thread. */
+/** Makes the Db. `name` distinguishes the transactions of processes that share the thread. */
 export function sqliteOver(thread: Channel, name = ""): Db {
   let transactionCount = 0;
   const nextTransaction = (): string => {
@@ -84,7 +84,7 @@ export function sqliteOver(thread: Channel, name = ""): Db {
   return db;
 }
 
-/** The lock of the file alone, for when it is replaced: no gateway can start on it meanwhile. */
+/** Takes only the lock, so that no gateway starts while the file is replaced. */
 export async function lockSqlite(path: string): Promise<{ close(): Promise<void> }> {
   const lockPath = makeLockFile(path);
   const thread = startThread({ path: ":memory:", lockPath, busyTimeoutMs: 0, acceptsLoss: false, isReadOnly: false });
@@ -112,12 +112,12 @@ async function exchange<T>(thread: Channel, transaction: string, { reads, decide
   return decided.result;
 }
 
-/** Statements that join a group commit; others (reads, schema changes) run by themselves. */
+/** Statements that join a group commit. Reads and schema changes run alone. */
 const WRITE = /^\s*(insert|update|delete|with)\b/i;
 
 /**
- * A folder and a file for this user alone; SQLite gives the files beside it the same rights. What exists stays as it is.
- * Returns the real path: the lock and SQLite's log belong to the file, whichever symbolic link led to it.
+ * Creates a folder and a file for this user alone, unless they exist. SQLite gives the files beside it the same rights.
+ * Returns the real path, because the lock and SQLite's log belong to the file and not to a symbolic link.
  */
 function makePlace(address: string): { readonly path: string; readonly isNew: boolean } {
   let path: string;
@@ -143,7 +143,7 @@ function noPlace(address: string, { message }: Error): string {
   );
 }
 
-/** SQLite names its log after the file, so each hard link would get a log and a lock of its own. */
+/** Refuses hard links: SQLite names its log after the file, so each link would get its own log and lock. */
 function severalNames(path: string, names: number): string {
   return (
     `${path} has ${names} names (hard links). SQLite would keep a separate log for each and damage the file. ` +
@@ -152,8 +152,8 @@ function severalNames(path: string, names: number): string {
 }
 
 /**
- * Never opens a file that exists: closing any handle of a file drops every lock that this process has on it (POSIX). Another
- * program that closes the database would then believe to be the last one, and delete the log under us.
+ * Creates a file but never opens an existing one: closing any handle drops all locks of this process on it (POSIX). Then
+ * another program that closes the database would believe to be the last one, and delete the log.
  */
 function makeFile(path: string): boolean {
   try {
@@ -165,7 +165,7 @@ function makeFile(path: string): boolean {
   }
 }
 
-/** Earlier versions left the rights of this file to the umask. */
+/** Creates the lock file. Sets its rights again, because earlier versions left them to the umask. */
 function makeLockFile(path: string): string {
   const lockPath = `${path}.lock`;
   try {

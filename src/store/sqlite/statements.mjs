@@ -4,14 +4,14 @@
 const STATEMENTS_MAX = 500;
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Runs a batch and answers with the rows of each statement. An error names the statement it came from. */
+/** Runs a batch and returns the rows of each statement. An error names its statement. */
 export function createStatements(db) {
   const prepared = new Map();
 
   function prepare(sql) {
     const known = prepared.get(sql);
     if (known !== undefined) return known;
-    // Bound by place: SQLite looks a name such as $17 up by comparing all, which for long inserts is most of their cost.
+    // Bound by position: SQLite compares all names to find $17, which is most of the cost of a long insert.
     const order = [...sql.matchAll(/\$(\d+)/g)].map((match) => Number(match[1]) - 1);
     const text = sql.replace(/\$\d+/g, "?");
     const statement = db.prepare(text);
@@ -53,7 +53,7 @@ function runPacked({ statement }, { packed }) {
   return { rows: [], affectedRows: Number(statement.run(...packed.values).changes) };
 }
 
-/** Whole numbers need no conversion here: each goes into a column as it is, and the column makes it whole again. */
+/** Runs one insert per row. Numbers need no conversion here, because the column makes them integers again. */
 function runEach(entry, { sql, rows }) {
   const { statement, placeholders, order, isInOrder } = entry;
   for (const row of rows) checkCount(row, placeholders, sql);
@@ -79,7 +79,7 @@ function checkCount(params, placeholders, sql) {
   throw new Error(`The statement has ${placeholders} placeholders and got ${params.length} values: ${sql}`);
 }
 
-/** A plain number would be bound as floating point, and `balance + $1` would lose digits beyond 2^53. */
+/** Converts integers: a number is bound as floating point, and `balance + $1` would lose digits beyond 2^53. */
 function toSql(value) {
   return Number.isInteger(value) ? BigInt(value) : value;
 }

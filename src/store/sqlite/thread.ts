@@ -1,5 +1,5 @@
-// The thread that owns a SQLite connection (worker.mjs), as its process sees it: messages there, answers back, and
-// failures turned into errors of the store. Worker processes reach it through the primary process.
+// The process's end of the thread that owns a SQLite connection (worker.mjs): sends messages, receives answers and turns
+// failures into errors of the store. Worker processes use the thread of the primary process.
 
 import { deserialize, serialize } from "node:v8";
 import { Worker } from "node:worker_threads";
@@ -15,7 +15,7 @@ import {
   UniqueViolation,
 } from "../../core/store-errors.ts";
 
-/** A call of the thread, which gets it as a message with an id. */
+/** A call, which the thread gets as a message with an id. */
 export interface ThreadCall {
   readonly kind: "batch" | "begin" | "step" | "commit" | "rollback" | "problems" | "close";
   readonly isWrite?: boolean;
@@ -24,7 +24,7 @@ export interface ThreadCall {
   readonly statements?: readonly Statement[];
 }
 
-/** Takes calls for the thread, wherever that is. */
+/** Takes calls for the thread of this or another process. */
 export interface Channel {
   call(call: ThreadCall): Promise<Answers>;
   close(): Promise<void>;
@@ -35,7 +35,7 @@ export interface ForwardedCall extends Omit<ThreadCall, "statements"> {
   readonly encoded: Uint8Array;
 }
 
-/** The rows stay encoded until they reach the caller; null when there are none. */
+/** An answer to another process. Its rows stay encoded until they reach the caller; null if there are none. */
 export interface ForwardedAnswer {
   readonly encoded: Uint8Array | null;
   readonly error: ThreadFailure | null;
@@ -47,7 +47,7 @@ export interface Thread extends Channel {
   forward(call: ForwardedCall): Promise<ForwardedAnswer>;
 }
 
-/** The end of a channel in another process; `send` carries a call to the thread's. */
+/** Makes the channel of another process. `send` carries a call to the process of the thread. */
 export function channelOver(send: (call: ForwardedCall) => Promise<ForwardedAnswer>, path: string): Channel {
   return {
     async call({ statements = [], ...call }) {
@@ -59,7 +59,7 @@ export function channelOver(send: (call: ForwardedCall) => Promise<ForwardedAnsw
   };
 }
 
-/** An error as it crosses the thread; classes do not survive a message. */
+/** An error as plain data, because classes do not survive a message. */
 interface ThreadFailure {
   readonly message: string;
   readonly errcode: number | null;
@@ -74,24 +74,24 @@ interface ThreadFailure {
 interface ThreadAnswer {
   readonly id: number;
   readonly rows?: Answers;
-  /** In the place of `rows`, for a call whose statements came encoded. */
+  /** Replaces `rows` for a call with encoded statements. */
   readonly encoded?: Uint8Array;
   readonly error?: ThreadFailure;
 }
 
-/** A caller that waits for the thread. */
+/** A caller that waits for an answer. */
 interface ThreadWaiter {
   readonly resolve: (answer: ThreadAnswer) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** The ledger and all that is no log; the request log, whose commits wait for no disk; or a copy that is being made. */
+/** The ledger with all other tables; the request log, whose commits do not wait for the disk; or an unfinished copy. */
 export type FileContent = "ledger" | "log" | "copy";
 
 interface ThreadData {
   readonly path: string;
   readonly holds?: FileContent;
-  /** A second file, read only, whose tables are found by their names where `path` has none of that name. */
+  /** Second file, read only. Its tables are used if `path` has none of that name. */
   readonly attached?: string | null;
   readonly lockPath: string | null;
   readonly busyTimeoutMs: number;
@@ -108,7 +108,7 @@ export function startThread(workerData: ThreadData): Thread {
 
   const wait = (id: number): Promise<ThreadAnswer> =>
     new Promise((resolve, reject) => {
-      // An idle database keeps no process alive; one that owes an answer does.
+      // Keeps the process alive only while an answer is due.
       if (waiters.size === 0) worker.ref();
       waiters.set(id, { resolve, reject });
     });
@@ -157,12 +157,12 @@ export function startThread(workerData: ThreadData): Thread {
   return { opened, call, forward: createForward(ask), close };
 }
 
-/** `moved` is memory that goes to the thread instead of being copied. */
+/** Sends a call. `moved` memory is transferred instead of copied. */
 type SendToThread = (call: ThreadCall | ForwardedCall, moved?: readonly ArrayBuffer[]) => Promise<ThreadAnswer>;
 
 function createForward(ask: SendToThread): Thread["forward"] {
   return async (call) => {
-    // A copy, as it may be a small part of what was received, and a message takes the whole along.
+    // Copied: it may be a small part of a received chunk, and a message would take the whole chunk along.
     const own = new Uint8Array(call.encoded);
     const { encoded = null, error = null } = await ask({ ...call, encoded: own }, [own.buffer]);
     return { encoded, error };
@@ -170,7 +170,7 @@ function createForward(ask: SendToThread): Thread["forward"] {
 }
 
 const UNIQUE_CODES = new Set([1555, 2067, 2579]);
-/** Primary codes: busy, locked, read-only, I/O error, corrupt, full, cannot open, not a database. */
+/** SQLite's codes: busy, locked, read-only, I/O error, corrupt, full, cannot open, not a database. */
 const UNAVAILABLE_CODES = new Set([5, 6, 8, 10, 11, 13, 14, 26]);
 
 function toError(failure: ThreadFailure, path: string): Error {

@@ -1,6 +1,6 @@
-// The witness of a SQLite file: a small file beside it that says how far the database had come. It is written after each
-// commit, and nobody waits for it, so it may lag behind the database and never leads it. A database that is behind its
-// witness has lost commits. Plain JavaScript for the same reason as worker.mjs.
+// The witness of a SQLite file: a small file beside the database that names its last synced commit. Nobody waits for the
+// witness, so it may lag behind the database but never lead. A database behind its witness has lost commits. Plain
+// JavaScript for the same reason as worker.mjs.
 
 import { hash } from "node:crypto";
 import {
@@ -18,10 +18,10 @@ import {
 
 /** One record fits in a disk sector. Records alternate between two slots, so that a torn write spoils only the newer one. */
 const SLOT_BYTES = 512;
-/** A kill loses nothing of what was written. Only a power failure can, and then the witness lags by this much. */
+/** Interval of syncs. A kill loses nothing; after a power failure the witness lags by this much. */
 const SYNC_MS = 1_000;
 
-/** The newest readable record, or null: without a witness nothing can be said. */
+/** Reads the newest readable record; null without a witness. */
 export function readWitness(path) {
   let text;
   try {
@@ -33,7 +33,7 @@ export function readWitness(path) {
   return records.reduce((best, record) => ((record?.commits ?? 0) > (best?.commits ?? 0) ? record : best), null);
 }
 
-/** A checksum and the head, with spaces to the end of the slot. */
+/** Parses a slot: a checksum, the head, and spaces. */
 function parseRecord(slot) {
   const [check, text = ""] = slot.trimEnd().split(/ (.*)/s);
   return check === checksum(text) ? JSON.parse(text) : null;
@@ -43,7 +43,7 @@ function checksum(text) {
   return hash("sha256", text).slice(0, 16);
 }
 
-/** The file is made with the first record. */
+/** Opens the witness. The first record creates the file. */
 export function createWitness(path) {
   const record = Buffer.alloc(SLOT_BYTES);
   let file = null;
@@ -63,15 +63,15 @@ export function createWitness(path) {
     write({ commits, text }) {
       record.write(`${checksum(text)} ${text}`.padEnd(SLOT_BYTES), "latin1");
       try {
-        // Read and write, made where missing, never cut short: "a+" would ignore the position.
+        // Opens for reading and writing, and creates but never truncates: "a+" would ignore the position.
         file ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
         writeSync(file, record, 0, SLOT_BYTES, (commits % 2) * SLOT_BYTES);
       } catch {
-        // A witness that lags proves less and harms nothing; the commit itself is safe.
+        // A lagging witness proves less, but the commit itself is safe.
       }
       syncing ??= setTimeout(sync, SYNC_MS).unref();
     },
-    /** Makes another file where this one was deleted. */
+    /** Creates the file again if it was deleted. */
     refresh() {
       const named = statSync(path, { throwIfNoEntry: false });
       if (file !== null && named?.ino !== fstatSync(file).ino) close();
@@ -88,11 +88,11 @@ export function createWitness(path) {
   };
 }
 
-/** Counts commits in the database, and tells the witness of those that are durable. */
+/** Counts commits in the database, and writes durable ones to the witness. */
 export function createHead(db, witness) {
   let advance = null;
   return {
-    /** The last statement of a write transaction. Where that leads if it is committed, as the witness writes it. */
+    /** Runs the last statement of a write transaction. Returns the head after its commit, as the witness writes it. */
     advance() {
       advance ??= prepareAdvance(db);
       return advance?.() ?? null;
@@ -105,14 +105,14 @@ export function createHead(db, witness) {
 }
 
 const HEAD = "commits, transactions, account_id AS accountId, sequence, hash";
-/** The head as text: an object of the row would only be made to be written as JSON. */
+/** SQL of the head as JSON text, which saves an object per commit. */
 const HEAD_TEXT =
   "json_object('commits', commits, 'transactions', transactions, 'accountId', account_id, 'sequence', sequence, 'hash', hash)";
 
-/** Prepares the count; null as long as the table is missing, as the first migrations are not counted. */
+/** Prepares the count. Returns null while the table is missing, because the first migrations are not counted. */
 function prepareAdvance(db) {
   if (!hasHead(db)) return null;
-  // For RETURNING, SQLite makes a table each time: 25 µs more in a busy thread (17 November 2026).
+  // RETURNING makes SQLite create a table each time: 25 µs more in a busy thread (17 November 2026).
   const count = db.prepare("UPDATE store_head SET commits = commits + 1");
   const read = db.prepare(`SELECT commits, ${HEAD_TEXT} AS text FROM store_head`);
   return () => {
@@ -131,7 +131,7 @@ function hasHead(db) {
   return db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'store_head'").get() !== undefined;
 }
 
-/** Finds the witnessed commits that the database lacks, or null. The witness must be read before the database. */
+/** Finds witnessed commits that the database lacks, or null. Read the witness before the database. */
 export function findLoss(db, witnessed) {
   const found = readHead(db);
   const commits = witnessed.commits - found.commits;
@@ -140,7 +140,7 @@ export function findLoss(db, witnessed) {
   return isInLedger(db, witnessed) ? null : { commits: 0, transactions: 0, isForeign: true };
 }
 
-/** Hashes of transactions are chained, so the same hash means the same history up to there. */
+/** Tells whether the ledger has a transaction. Hashes are chained, so an equal hash means an equal history. */
 function isInLedger(db, { accountId, sequence, hash }) {
   if (hash === "") return true;
   const find = db.prepare("SELECT 1 FROM ledger_transactions WHERE account_id = ? AND sequence = ? AND hash = ?");

@@ -2,8 +2,8 @@
 // Plain JavaScript on purpose: a worker is loaded by Node itself, which on Node 20 reads no TypeScript, so the same
 // file serves from src/ (tests) and from dist/ (the build copies it).
 //
-// Group commit: the thread takes all messages that wait. Their writes share one BEGIN IMMEDIATE … COMMIT and one sync of
-// SQLite's log, and are answered after it. Where one write fails, the others are committed without it.
+// Group commit: the thread takes all waiting messages. Their writes share one BEGIN IMMEDIATE … COMMIT and one sync of
+// SQLite's log, and are answered after the sync. If one write fails, the others are committed without it.
 
 import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
@@ -14,30 +14,30 @@ import { attach, checkTables, isDamage, loadDatabaseSync, prepareFile, takeLock 
 import { createStatements } from "./statements.mjs";
 import { createHead, createWitness, findLoss, readHead, readWitness } from "./witness.mjs";
 
-/** SQLite's number for a disk that failed. */
+/** SQLite's code of a disk failure. */
 const IO_ERROR = 10;
 
 const { path, lockPath, busyTimeoutMs, acceptsLoss = false, isReadOnly = false } = workerData;
 const { holds = "ledger", attached = null } = workerData;
-/** Commits are counted and synced where money depends on them. */
+/** True if money depends on commits, so that they are counted and synced. */
 const isLedger = path !== ":memory:" && !isReadOnly && holds === "ledger";
 const collector = holds === "log" ? createCollector(work) : null;
 let queue = [];
 let answers = [];
-/** Answers to what is committed and not yet synced, and where the last of it led. */
+/** Answers to writes that are committed but not synced, with the head after the last one. */
 let committed = [];
 let reached = null;
 /** The write-ahead log, opened for its first sync. SQLite appends to the same file for as long as the database is open. */
 let log = null;
 /** Reason for a failed sync. The disk may lack parts of the log from then on, even if a later sync succeeds. */
 let logFault = null;
-/** The id of the interactive transaction that is open, if one is. */
+/** Id of the open interactive transaction, or null. */
 let openTransaction = null;
 let db;
 let runBatch;
-/** Prepared once: every group is put between them. */
+/** The statements around every group, prepared once. */
 let bounds;
-/** Held open for as long as this process serves; the lock dies with the process, whichever way it dies. */
+/** Lock of the serving process. It ends with the process in any case. */
 let lock;
 
 const witness = isLedger ? createWitness(`${path}.witness`) : null;
@@ -53,7 +53,7 @@ try {
   const loss = witnessed === null ? null : lossOf(DatabaseSync, witnessed);
   if (loss !== null && !acceptsLoss) throw Object.assign(new Error("behind"), { loss });
   if (loss !== null) witness.remove();
-  // The tables behind an index of words are copied as they are, which newer libraries would refuse.
+  // Copying the tables of an index of words is refused in defensive mode.
   db = new DatabaseSync(path, { readOnly: isReadOnly, defensive: attached === null });
   db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   if (!isReadOnly && holds !== "copy") prepareFile(db, holds);
@@ -69,7 +69,7 @@ try {
   parentPort.postMessage([{ id: 0, error: describe(error) }]);
 }
 
-/** Read-only, because a connection that could write would tidy a damaged log away when it is closed. */
+/** Looks for lost commits read-only: a writable connection would remove a damaged log when it is closed. */
 function lossOf(DatabaseSync, witnessed) {
   let reader;
   try {
@@ -77,7 +77,7 @@ function lossOf(DatabaseSync, witnessed) {
     reader.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     return findLoss(reader, witnessed);
   } catch (error) {
-    // A file that cannot be read at all is reported by the real opening, as damaged or unavailable.
+    // Opening the file later reports it as damaged or unavailable.
     if (isDamage(error)) return null;
     throw error;
   } finally {
@@ -94,9 +94,9 @@ function watch(witnessed) {
   return found.commits;
 }
 
-/** Identifies the ledger if both files are open, because an audit reads the ledger. */
+/** Identifies the open files, or the ledger if both are open, because an audit reads the ledger. */
 function identifyFiles() {
-  // SQLite makes its log with the first look at a file.
+  // The first read makes SQLite create its log.
   db.prepare(`SELECT 1 FROM ${attached === null ? "main" : "attached"}.sqlite_master`).get();
   const file = attached ?? path;
   return createFileIdentity([file, `${file}-wal`, ...(lockPath === null ? [] : [lockPath])]);
@@ -107,7 +107,7 @@ function receive(message) {
   work();
 }
 
-/** The statements of a worker process come encoded, so that the process between them and this thread need not read them. */
+/** Decodes the statements of a worker process, which the primary process passes on without reading them. */
 function readCall({ encoded, statements = [], ...call }) {
   const isEncoded = encoded !== undefined;
   return { ...call, isEncoded, statements: isEncoded ? deserialize(encoded) : statements };
@@ -152,25 +152,25 @@ function sync() {
 }
 
 function syncLog() {
-  // Opened for writing, as Windows syncs no other files.
+  // Opened for writing, because Windows syncs only such files.
   log ??= openSync(`${path}-wal`, "r+");
   fdatasyncSync(log);
 }
 
-/** Copies everything into the database and begins a new log, all of it synced. Throws where that fails as well. */
+/** Copies SQLite's log into the database, begins a new log and syncs both. Throws if that fails too. */
 function renewLog() {
   const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
   if (Number(busy) !== 0) throw Object.assign(new Error("the log could not be synced"), { errcode: IO_ERROR });
   logFault = null;
 }
 
-/** Nothing where there are no rows, as mostly. Another process gets them encoded. */
+/** Makes an answer, mostly without rows. Another process gets rows encoded. */
 function answerTo({ id, isEncoded }, rows) {
   if (rows.every((found) => found.length === 0)) return { id };
   return isEncoded ? { id, encoded: serialize(rows) } : { id, rows };
 }
 
-/** Runs the next group of independent calls, or the one call that stands alone. False when nothing waits. */
+/** Runs the next group of independent calls, or one call that must run alone. Returns false if nothing waits. */
 function takeNext() {
   if (queue.length === 0 || collector?.mayWait(queue)) return false;
   const { group, left } = splitGroup(queue, holds === "log" ? Number.POSITIVE_INFINITY : BACKGROUND_ROWS_MAX);
@@ -180,11 +180,11 @@ function takeNext() {
   return true;
 }
 
-/** While a transaction is open only its own steps may run; everything else keeps its place. */
+/** Runs the next step of the open transaction. All other calls wait. */
 function takeStep() {
   const index = queue.findIndex((message) => message.transaction === openTransaction);
   if (index === -1) {
-    // Nothing is sent after a close, so its opener cannot end it any more.
+    // After a close no message follows, so nobody can end the transaction any more.
     if (queue.at(-1)?.kind !== "close") return false;
     openTransaction = null;
     abandon();
@@ -218,7 +218,7 @@ function runAlone(message) {
   }
 }
 
-/** Throws where the database does not answer at all. */
+/** Finds lost files. Throws if the database does not answer at all. */
 function findProblems() {
   db.prepare("SELECT 1").get();
   witness?.refresh();
@@ -237,7 +237,7 @@ function commit() {
   reached = next;
 }
 
-/** Both ends may bring statements along, which saves a message each. */
+/** Begins a transaction. Begin and end may bring statements, which saves a message each. */
 function beginTransaction({ transaction, statements: first }) {
   begin();
   try {
@@ -263,7 +263,7 @@ function endTransaction({ kind, statements: last }) {
   }
 }
 
-/** Reads run after the commit: they see what was sent before them, and never what a failed commit took back. */
+/** Runs a group. Reads come after the commit, so they see earlier writes and never writes of a failed commit. */
 function runGroup(group) {
   const writes = group.filter((message) => message.isWrite);
   if (writes.length > 0) commitTogether(writes);
@@ -272,19 +272,19 @@ function runGroup(group) {
   }
 }
 
-/** Hardly any call fails, and a savepoint costs a copy of every page it touches: they are used when one has. */
+/** Commits writes without savepoints, which copy every touched page. A failed call repeats the group with them. */
 function commitTogether(writes) {
   collector?.began(writes);
   try {
     committed.push(...inTransaction(() => writes.map(runPlainly)));
   } catch (error) {
-    // Without a statement to blame, the store itself failed (disk full, lock not given).
+    // An error without a statement is a failure of the store, such as a full disk or a missing lock.
     if (writes.length > 1 && error.statementIndex !== undefined) commitOneByOne(writes);
     else rejectAll(writes, error);
   }
 }
 
-/** Each in a savepoint of its own, so that one bad call does not spoil the others. */
+/** Commits each write in its own savepoint, so that a bad call does not undo the others. */
 function commitOneByOne(writes) {
   try {
     committed.push(...inTransaction(() => writes.map(runInSavepoint)));
@@ -320,7 +320,7 @@ function runInSavepoint(message) {
     db.exec("RELEASE batch");
     return answerTo(message, rows);
   } catch (error) {
-    // Throws where SQLite has already rolled back everything; then the whole group is lost.
+    // Throws if SQLite has already rolled back everything. Then the whole group fails.
     try {
       db.exec("ROLLBACK TO batch");
     } catch {
@@ -344,7 +344,7 @@ function abandon() {
   try {
     db.exec("ROLLBACK");
   } catch {
-    // SQLite rolls back by itself on some failures; then there is nothing left to undo.
+    // SQLite rolls back by itself on some failures, so there may be nothing to undo.
   }
 }
 

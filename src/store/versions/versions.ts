@@ -1,4 +1,4 @@
-// Versions of the run-time configuration in the database. They are only ever added.
+// Versions of the run-time configuration in the database, which are only added.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { ConfigVersion, Overlay, VersionStore } from "../../core/overlay.ts";

@@ -75,15 +75,15 @@ test("a breaker that opens in one worker is open in the other", async () => {
   const [one, other] = twoWorkers().map((worker) =>
     openHealth(settings, { current, log: LOG, metrics: createMetrics(), worker }),
   ) as [ReturnType<typeof openHealth>, ReturnType<typeof openHealth>];
-  const route = one.overview()[0]?.models[0]?.id as string;
+  const hostKey = one.overview()[0]?.models[0]?.id as string;
   expect([one.resting().size, other.resting().size]).toEqual([0, 0]);
-  for (let count = 0; count < 50 && !one.resting().has(route); count += 1) {
-    const ticket = one.admit(route);
-    one.report(route, ticket, { kind: "failing", waitMs: null, error: "it fails" });
+  for (let count = 0; count < 50 && !one.resting().has(hostKey); count += 1) {
+    const ticket = one.admit(hostKey);
+    one.report(hostKey, ticket, { kind: "failing", waitMs: null, error: "it fails" });
   }
-  expect(one.resting().has(route)).toBe(true);
-  await vi.waitFor(() => expect(other.resting().has(route)).toBe(true), 120_000);
-  expect(other.admit(route)).toBe(0);
+  expect(one.resting().has(hostKey)).toBe(true);
+  await vi.waitFor(() => expect(other.resting().has(hostKey)).toBe(true), 120_000);
+  expect(other.admit(hostKey)).toBe(0);
 });
 
 test("the memory of the primary process counts in each worker", async () => {
@@ -113,7 +113,7 @@ test("an error that a worker tells the log about keeps its class, its cause and 
   expect(told.slice(1)).toEqual([expect.stringContaining("odd"), null]);
 });
 
-test("the speed of a host that one worker saw is known in the other, unless its route leads elsewhere there", async () => {
+test("the speed of a host that one worker saw is known in the other, unless its host key leads elsewhere there", async () => {
   const loaded = load({ flags: {}, env: {}, cwd: tmpdir() });
   if (!loaded.ok) throw new Error("the defaults do not load");
   const { catalog } = loaded.settings;
@@ -136,14 +136,14 @@ test("the speed of a host that one worker saw is known in the other, unless its 
   const [one, other] = known;
   const answer = { firstMs: 900, outputTokens: 100, outputMs: 1_000 };
   for (let count = 0; count < 5; count += 1) {
-    one.note(moved.route, answer);
-    one.note(model.route, answer);
-    other.note(model.route, { ...answer, firstMs: 300 });
+    one.note(moved.hostKey, answer);
+    one.note(model.hostKey, answer);
+    other.note(model.hostKey, { ...answer, firstMs: 300 });
   }
-  await vi.waitFor(() => expect(one.current().get(model.route)?.firstMs).toBeLessThan(850), 120_000);
-  await vi.waitFor(() => expect(other.current().get(model.route)?.firstMs).toBeGreaterThan(320), 120_000);
-  expect(one.current().get(moved.route)?.firstMs).toBeCloseTo(900);
-  expect(other.current().has(moved.route)).toBe(false);
+  await vi.waitFor(() => expect(one.current().get(model.hostKey)?.firstMs).toBeLessThan(850), 120_000);
+  await vi.waitFor(() => expect(other.current().get(model.hostKey)?.firstMs).toBeGreaterThan(320), 120_000);
+  expect(one.current().get(moved.hostKey)?.firstMs).toBeCloseTo(900);
+  expect(other.current().has(moved.hostKey)).toBe(false);
 });
 
 test("a message about speeds counts once, by whichever way it comes", () => {
@@ -160,14 +160,15 @@ test("a message about speeds counts once, by whichever way it comes", () => {
   const speeds = { ...createSpeeds(() => 0), learn };
   const context = { worker: null, current: () => ({ catalog, speeds }), log: LOG };
   const near = shareSpeeds({ kind: "postgres", query }, context);
-  near.share?.({ route: model.route, firstMs: 9.6, headMs: null, tokensPerSecond: null });
+  near.share?.({ hostKey: model.hostKey, firstMs: 9.6, headMs: null, tokensPerSecond: null });
   const [text = ""] = sent;
+  expect(JSON.parse(text).samples).toMatchObject([{ route: model.hostKey, firstMs: 10 }]);
   near.receive(text);
   expect(learn).not.toHaveBeenCalled();
   const far = shareSpeeds({ kind: "postgres", query }, context);
   far.receive(text);
   far.receive(text);
-  expect(learn.mock.calls).toEqual([[{ route: model.route, firstMs: 10, headMs: null, tokensPerSecond: null }]]);
+  expect(learn.mock.calls).toEqual([[{ hostKey: model.hostKey, firstMs: 10, headMs: null, tokensPerSecond: null }]]);
 });
 
 test("wrong keys that one worker sees count in the other", async () => {

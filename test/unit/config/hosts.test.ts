@@ -26,7 +26,7 @@ describe("hosts of a model", () => {
     const model = modelOf("{ id: small, provider: lab, upstream: qwen, price: { input: 0.1, output: 0.3 } }");
     const { hosts = [], ...fields } = model ?? {};
     expect(hosts).toEqual([fields]);
-    expect(fields).toMatchObject({ provider: "lab", host: "lab", route: "small", upstream: "qwen" });
+    expect(fields).toMatchObject({ provider: "lab", host: "lab", hostKey: "small", upstream: "qwen" });
   });
 
   it("say what differs, and have the model's figures for the rest", () => {
@@ -36,9 +36,9 @@ describe("hosts of a model", () => {
       `{ id: small, hosts: ${hosts}, price: { input: 0.1, output: 0.3 }, context: 64000, capabilities: [tools] }`,
     );
     const [lab, team] = model?.hosts ?? [];
-    expect(lab).toMatchObject({ provider: "lab", upstream: "qwen3-8b", route: "small", context: 64_000 });
+    expect(lab).toMatchObject({ provider: "lab", upstream: "qwen3-8b", hostKey: "small", context: 64_000 });
     expect(lab?.price).toMatchObject({ input: 100_000, output: 300_000 });
-    expect(team).toMatchObject({ upstream: "small", route: "small via team", context: 32_000, region: "eu" });
+    expect(team).toMatchObject({ upstream: "small", hostKey: "small via team", context: 32_000, region: "eu" });
     expect(team?.price).toMatchObject({ input: 200_000, output: 600_000 });
     expect([...(lab?.capabilities ?? [])]).toEqual(["tools"]);
     expect([...(team?.capabilities ?? [])]).toEqual(["json"]);

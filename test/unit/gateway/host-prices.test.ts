@@ -13,7 +13,7 @@ import type { Reservation } from "../../../src/gateway/reserve.ts";
 import type { Services } from "../../../src/gateway/services.ts";
 import { assess } from "../../../src/gateway/settle.ts";
 import { decide } from "../../../src/routing/decide.ts";
-import { routesOf } from "../../../src/routing/hosts.ts";
+import { hostedModelsOf } from "../../../src/routing/hosts.ts";
 import { makeCatalog, makeModel, makeProvider, makeQuestion } from "../../support/catalog.ts";
 import { fc } from "../../support/property.ts";
 
@@ -34,7 +34,13 @@ function modelAt(prices: readonly Price[], keyCount: number) {
   const ids = prices.map((_, index) => `p${index}`);
   const hosts = prices.map((price, index): HostedModel => {
     const provider = ids[index] as string;
-    const { hosts: _, ...model } = makeModel({ id: "m", provider, host: provider, route: `m via ${provider}`, price });
+    const { hosts: _, ...model } = makeModel({
+      id: "m",
+      provider,
+      host: provider,
+      hostKey: `m via ${provider}`,
+      price,
+    });
     return model;
   });
   const model: Model = { ...(hosts[0] as HostedModel), hosts };
@@ -78,17 +84,17 @@ it("charges the host's price for the answer's tokens, and holds enough for every
           session: () => session,
         };
         const decision = decide(question, catalog);
-        const routes = routesOf(decision, catalog);
-        expect(routes.map(({ route }) => route).sort()).toEqual(model.hosts.map(({ route }) => route).sort());
+        const hosted = hostedModelsOf(decision, catalog);
+        expect(hosted.map(({ hostKey }) => hostKey).sort()).toEqual(model.hosts.map(({ hostKey }) => hostKey).sort());
         const quotes = quoteChain({
-          models: routes,
+          models: hosted,
           chat: { ...request.chat, maxOutputTokens: 150 },
           bodyBytes: source.bytes.length,
           expectedOutputTokens: 150,
           markupPpm: catalog.markupPpm,
         });
         const hold = holdAmounts(quotes)[0] as NanoUsd;
-        for (const host of routes) {
+        for (const host of hosted) {
           const charge = chargeOf(host, buckets, { catalog, decision });
           expect(charge).toBe(costNano(buckets, host.price as Price, catalog.markupPpm));
           const alone = modelAt([host.price as Price], 1);

@@ -13,7 +13,7 @@ function make() {
   const health = createHealth({
     models: [
       { id: "m", provider: "p", keyIds: ["a", "b"] },
-      { id: "m", route: "m via q", provider: "q" },
+      { id: "m", hostKey: "m via q", provider: "q" },
     ],
     rules: RULES,
     now: () => clock.nowMs,
@@ -81,8 +81,8 @@ test("a single key is not taken out by one refusal", () => {
 
 describe("speeds", () => {
   type Answer = Parameters<ReturnType<typeof createSpeeds>["note"]>[1];
-  const noteFive = (speeds: ReturnType<typeof createSpeeds>, route: string, answer: Answer): void => {
-    for (let index = 0; index < 5; index += 1) speeds.note(route, answer);
+  const noteFive = (speeds: ReturnType<typeof createSpeeds>, hostKey: string, answer: Answer): void => {
+    for (let index = 0; index < 5; index += 1) speeds.note(hostKey, answer);
   };
 
   test("are averages that noise does not move, of five answers at least", () => {
@@ -128,15 +128,15 @@ describe("speeds", () => {
     expect(speeds.current().size).toBe(0);
   });
 
-  test("stay with a host that is called as before, and never pass to what takes its route", () => {
+  test("stay with a host that is called as before, and never pass to what takes its host key", () => {
     const before = createSpeeds(() => 0);
     const slow = { firstMs: 9000, outputTokens: 0, outputMs: 0 };
-    for (const route of ["m", "m via p"]) noteFive(before, route, slow);
-    const after = before.keeping((route) => route === "m via p");
+    for (const hostKey of ["m", "m via p"]) noteFive(before, hostKey, slow);
+    const after = before.keeping((hostKey) => hostKey === "m via p");
     expect([...after.current().keys()]).toEqual(["m via p"]);
     // A call that began before still tells of its own host, and of no other.
     for (let index = 0; index < 40; index += 1)
-      for (const route of ["m", "m via p"]) before.note(route, { ...slow, firstMs: 100 });
+      for (const hostKey of ["m", "m via p"]) before.note(hostKey, { ...slow, firstMs: 100 });
     noteFive(after, "m", { ...slow, firstMs: 50 });
     expect(after.current().get("m")?.firstMs).toBeCloseTo(50);
     expect(after.current().get("m via p")?.firstMs).toBeLessThan(1000);

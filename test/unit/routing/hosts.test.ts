@@ -5,7 +5,7 @@ import type { HostSpeed, RoutingQuestion } from "../../../src/core/decision.ts";
 import type { Capability, HostedModel, Model } from "../../../src/core/model.ts";
 import type { SessionTurn } from "../../../src/core/session.ts";
 import { decide } from "../../../src/routing/decide.ts";
-import { routesOf } from "../../../src/routing/hosts.ts";
+import { hostedModelsOf } from "../../../src/routing/hosts.ts";
 import { makeCatalog, makeModel, makeProvider, makeQuestion, type QuestionOverrides } from "../../support/catalog.ts";
 
 interface HostSpec {
@@ -18,8 +18,8 @@ interface HostSpec {
 function hosted(id: string, hosts: Readonly<Record<string, HostSpec>>): Model {
   const models = Object.entries(hosts).map(([provider, { usd, capabilities = TOOLS, ...rest }], index): HostedModel => {
     const price = { input: usd * 1e6, output: usd * 1e6, cacheRead: null, cacheWrite: null };
-    const route = index === 0 ? id : `${id} via ${provider}`;
-    const { hosts: _, ...model } = makeModel({ id, provider, host: provider, route, price, capabilities, ...rest });
+    const hostKey = index === 0 ? id : `${id} via ${provider}`;
+    const { hosts: _, ...model } = makeModel({ id, provider, host: provider, hostKey, price, capabilities, ...rest });
     return model;
   });
   return { ...(models[0] as HostedModel), hosts: models };
@@ -34,7 +34,7 @@ function decideFor(models: readonly Model[], question: QuestionOverrides = {}, e
   const chains = { NANO: models, SIMPLE: models, LIGHT: models, STANDARD: models, COMPLEX: models };
   const catalog = makeCatalog({ chains, providers });
   const decision = decide({ ...makeQuestion(question), ...extra }, catalog);
-  return { decision, routes: routesOf(decision, catalog).map(({ route }) => route) };
+  return { decision, hostKeys: hostedModelsOf(decision, catalog).map(({ hostKey }) => hostKey) };
 }
 
 function speeds(known: Readonly<Record<string, HostSpeed>>): Partial<RoutingQuestion> {
@@ -43,8 +43,8 @@ function speeds(known: Readonly<Record<string, HostSpeed>>): Partial<RoutingQues
 
 describe("the order of hosts", () => {
   it("is by price, and the estimate is that of the first host", () => {
-    const { decision, routes } = decideFor([hosted("m", THREE)]);
-    expect(routes).toEqual(["m via reseller", "m via fast", "m"]);
+    const { decision, hostKeys } = decideFor([hosted("m", THREE)]);
+    expect(hostKeys).toEqual(["m via reseller", "m via fast", "m"]);
     expect(decision.hosts).toEqual({ m: ["reseller", "fast", "vendor"] });
     expect(decision.reasoning).toContain("host: reseller (cheapest), fallbacks fast, vendor");
     const alone = decideFor([hosted("m", { reseller: { usd: 1 } })]).decision;
@@ -54,32 +54,32 @@ describe("the order of hosts", () => {
 
   it("leaves a conversation at its host until another is three times as fast", () => {
     const model = hosted("m", { vendor: { usd: 1 }, reseller: { usd: 1 } });
-    const last = { route: "m via reseller" } as SessionTurn;
+    const last = { hostKey: "m via reseller" } as SessionTurn;
     const firstWith = (firstMs: number, view: SessionTurn | null): string | undefined => {
       const known = { m: { firstMs: 100, tokensPerSecond: 0 }, "m via reseller": { firstMs, tokensPerSecond: 0 } };
       const sessionView = { id: "s", last: view, loop: null, cached: [], nowMs: 0 };
       const controls = { hostOrder: "fastest" } as const;
-      return decideFor([model], { controls }, { ...speeds(known), sessionView }).routes[0];
+      return decideFor([model], { controls }, { ...speeds(known), sessionView }).hostKeys[0];
     };
     expect([firstWith(250, null), firstWith(250, last), firstWith(350, last)]).toEqual(["m", "m via reseller", "m"]);
   });
 
   it("keeps the listed order among hosts of one price", () => {
-    const { routes } = decideFor([hosted("m", { vendor: { usd: 2 }, reseller: { usd: 2 } })]);
-    expect(routes).toEqual(["m", "m via reseller"]);
+    const { hostKeys } = decideFor([hosted("m", { vendor: { usd: 2 }, reseller: { usd: 2 } })]);
+    expect(hostKeys).toEqual(["m", "m via reseller"]);
   });
 
   it("tries every host of a model before the next model", () => {
-    const { decision, routes } = decideFor([hosted("m", THREE), hosted("n", { vendor: { usd: 1 } })]);
+    const { decision, hostKeys } = decideFor([hosted("m", THREE), hosted("n", { vendor: { usd: 1 } })]);
     expect(decision.chain).toEqual(["m", "n"]);
-    expect(routes).toEqual(["m via reseller", "m via fast", "m", "n"]);
+    expect(hostKeys).toEqual(["m via reseller", "m via fast", "m", "n"]);
     expect(decision.hosts).not.toHaveProperty("n");
   });
 
   it("puts hosts that are cooling down last, and a model only when all of its hosts are", () => {
     const models = [hosted("m", THREE), hosted("n", { vendor: { usd: 1 } })];
     const one = decideFor(models, { restingModels: ["m via reseller"] });
-    expect(one.routes).toEqual(["m via fast", "m", "m via reseller", "n"]);
+    expect(one.hostKeys).toEqual(["m via fast", "m", "m via reseller", "n"]);
     expect(one.decision.reasoning).toContain("reseller (cooling down)");
     expect(one.decision.candidates[0]).toEqual({ model: "m", removedBecause: null });
     const all = decideFor(models, { restingModels: ["m", "m via reseller", "m via fast"] });
@@ -93,8 +93,12 @@ describe("the order of hosts", () => {
       "m via reseller": { firstMs: 900, tokensPerSecond: 50 },
       "m via fast": { firstMs: 400, tokensPerSecond: 150 },
     };
-    const { decision, routes } = decideFor([hosted("m", THREE)], { controls: { hostOrder: "fastest" } }, speeds(known));
-    expect(routes).toEqual(["m", "m via fast", "m via reseller"]);
+    const { decision, hostKeys } = decideFor(
+      [hosted("m", THREE)],
+      { controls: { hostOrder: "fastest" } },
+      speeds(known),
+    );
+    expect(hostKeys).toEqual(["m", "m via fast", "m via reseller"]);
     expect(decision.reasoning).toContain("(fastest, first token observed after 100 ms)");
   });
 
@@ -104,15 +108,15 @@ describe("the order of hosts", () => {
       "m via reseller": { firstMs: 2000, tokensPerSecond: 50 },
       "m via fast": { firstMs: 300, tokensPerSecond: 200 },
     };
-    const { routes } = decideFor([hosted("m", THREE)], { controls: { hostOrder: "balanced" } }, speeds(known));
-    expect(routes).toEqual(["m via fast", "m via reseller", "m"]);
+    const { hostKeys } = decideFor([hosted("m", THREE)], { controls: { hostOrder: "balanced" } }, speeds(known));
+    expect(hostKeys).toEqual(["m via fast", "m via reseller", "m"]);
   });
 
   it("gives hosts that nobody has measured their share of conversations", () => {
     const firsts = new Set<string | undefined>();
     for (let turn = 0; turn < 50; turn += 1) {
       const session = { session: () => `session ${turn}` };
-      firsts.add(decideFor([hosted("m", THREE)], { controls: { hostOrder: "fastest" } }, session).routes[0]);
+      firsts.add(decideFor([hosted("m", THREE)], { controls: { hostOrder: "fastest" } }, session).hostKeys[0]);
     }
     expect(firsts).toEqual(new Set(["m", "m via reseller", "m via fast"]));
   });
@@ -124,9 +128,9 @@ describe("the order of hosts", () => {
     });
     const models = [hosted("m", { vendor: { usd: 3 }, reseller: { usd: 1 } })];
     const constraints = { hostOrder: "fastest" } as const;
-    expect(decideFor(models, { constraints }, known).routes[0]).toBe("m");
+    expect(decideFor(models, { constraints }, known).hostKeys[0]).toBe("m");
     const asked = { constraints, controls: { hostOrder: "cheapest" } } as const;
-    expect(decideFor(models, asked, known).routes[0]).toBe("m via reseller");
+    expect(decideFor(models, asked, known).hostKeys[0]).toBe("m via reseller");
   });
 });
 
@@ -135,8 +139,8 @@ describe("filters", () => {
 
   it("apply to each host", () => {
     const model = hosted("m", { blind: { usd: 1 }, seeing: { usd: 2, capabilities: ["vision"] } });
-    const { decision, routes } = decideFor([model], IMAGE);
-    expect(routes).toEqual(["m via seeing"]);
+    const { decision, hostKeys } = decideFor([model], IMAGE);
+    expect(hostKeys).toEqual(["m via seeing"]);
     expect(decision.reasoning).toContain("host: seeing (the only one that can take this request)");
   });
 
@@ -148,26 +152,26 @@ describe("filters", () => {
   });
 
   it("leave out hosts whose provider is not configured", () => {
-    const { routes } = decideFor([hosted("m", { one: { usd: 2 }, other: { usd: 3 }, absent: { usd: 1 } })]);
-    expect(routes).toEqual(["m", "m via other"]);
+    const { hostKeys } = decideFor([hosted("m", { one: { usd: 2 }, other: { usd: 3 }, absent: { usd: 1 } })]);
+    expect(hostKeys).toEqual(["m", "m via other"]);
   });
 
   it("leave out hosts above the cost that a request allows", () => {
     const model = hosted("m", { dear: { usd: 1000 }, cheap: { usd: 1 } });
-    const { routes } = decideFor([model], { controls: { maxCostUsd: 0.01 } });
-    expect(routes).toEqual(["m via cheap"]);
+    const { hostKeys } = decideFor([model], { controls: { maxCostUsd: 0.01 } });
+    expect(hostKeys).toEqual(["m via cheap"]);
   });
 
   it("take a window that is too small at one host only", () => {
     const model = hosted("m", { small: { usd: 1, context: 4 }, large: { usd: 2 } });
-    expect(decideFor([model]).routes).toEqual(["m via large"]);
+    expect(decideFor([model]).hostKeys).toEqual(["m via large"]);
   });
 
   it("prefer hosts that can do what a direct request needs", () => {
     const model = hosted("m", { blind: { usd: 1 }, seeing: { usd: 2, capabilities: ["vision"] } });
     const direct = { profile: "direct", model: "m" } as const;
-    expect(decideFor([model], { ...IMAGE, controls: direct }).routes).toEqual(["m via seeing"]);
+    expect(decideFor([model], { ...IMAGE, controls: direct }).hostKeys).toEqual(["m via seeing"]);
     const blind = hosted("m", { one: { usd: 2 }, other: { usd: 1 } });
-    expect(decideFor([blind], { ...IMAGE, controls: direct }).routes).toEqual(["m via other", "m"]);
+    expect(decideFor([blind], { ...IMAGE, controls: direct }).hostKeys).toEqual(["m via other", "m"]);
   });
 });

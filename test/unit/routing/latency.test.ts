@@ -7,7 +7,7 @@ import { latencyLimit, leftOutNotes, withinLimit } from "../../../src/routing/la
 import { makeModel, makeQuestion } from "../../support/catalog.ts";
 import { fc } from "../../support/property.ts";
 
-const hostAt = (host: string): HostedModel => ({ ...makeModel({ id: "m" }), host, route: `m via ${host}` });
+const hostAt = (host: string): HostedModel => ({ ...makeModel({ id: "m" }), host, hostKey: `m via ${host}` });
 const HOSTS = ["a", "b", "c"].map(hostAt);
 
 function limitOf(maxMs: number, known: Readonly<Record<string, Partial<HostSpeed>>>, ruled: number | null = null) {

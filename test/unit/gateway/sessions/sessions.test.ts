@@ -312,7 +312,7 @@ describe("what a host has cached", () => {
   it("is what it was sent, for the next turn and for others with the same instructions", () => {
     const { answer, view } = make();
     answer({ messages: first }, { model, usage: usage(2_000, 0) });
-    expect(view({ messages: second })?.cached).toMatchObject([{ route: "maker", tokens: 2_000, trust: 1 }]);
+    expect(view({ messages: second })?.cached).toMatchObject([{ hostKey: "maker", tokens: 2_000, trust: 1 }]);
     const other = view({ messages: [system, { role: "user", content: "Quite another question" }] });
     expect(other?.last).toBeNull();
     expect(other?.cached[0]?.tokens).toBeGreaterThan(1_900);
@@ -335,8 +335,8 @@ describe("what a host has cached", () => {
     moved.answer({ messages: first }, { model, usage: usage(2_000, 0) });
     moved.answer({ messages: second }, { model: makeModel({ id: "other", cache }), usage: usage(2_500, 0) });
     expect(moved.view({ messages: [...second, ask] })?.cached).toMatchObject([
-      { route: "other", tokens: 2_500 },
-      { route: "maker", tokens: 2_000 },
+      { hostKey: "other", tokens: 2_500 },
+      { hostKey: "maker", tokens: 2_000 },
     ]);
   });
 

@@ -24,7 +24,7 @@ const BUCKETS = { input: 500, cacheRead: 9_500, cacheWrite: 0, output: 100 };
 /** Turns of a session that has its prompt cached at the dearer model. */
 function pastTurn(at: number): PastRequest {
   const atMs = 1_000_000 + at * 10_000;
-  const prefix = { session: "s", route: "dear", keyId: null, tokens: 10_000, trust: 1, atMs: atMs - 10_000 };
+  const prefix = { session: "s", hostKey: "dear", keyId: null, tokens: 10_000, trust: 1, atMs: atMs - 10_000 };
   const view: SessionView = { id: "s", last: null, loop: null, cached: [prefix], nowMs: atMs };
   const decision = decide({ ...makeQuestion({ chat }), sessionView: view }, catalog);
   const answer = { model: decision.model, buckets: BUCKETS, charge: 7n };
@@ -36,7 +36,7 @@ describe("conversations that begin alike", () => {
   const turnOf = (at: number, thread: number | undefined, cachedAt: string | null, isLoop = false): PastRequest => {
     const past = pastTurn(at);
     const atMs = past.atMs;
-    const prefix = { session: "f", route: cachedAt ?? "", keyId: null, tokens: 10_000, trust: 1, atMs: atMs - 1 };
+    const prefix = { session: "f", hostKey: cachedAt ?? "", keyId: null, tokens: 10_000, trust: 1, atMs: atMs - 1 };
     const view: SessionView = {
       ...{ id: "f", last: null, loop: null, cached: cachedAt === null ? [] : [prefix], nowMs: atMs },
       ...(thread === undefined ? {} : { thread }),

@@ -27,7 +27,7 @@ const priced = (id: string, usd: number, overrides: ModelOverrides = {}): Model 
 const turn = (model: string, overrides: Partial<SessionTurn> = {}): SessionTurn => ({
   session: "s",
   model,
-  route: model,
+  hostKey: model,
   keyId: null,
   tier: "LIGHT",
   promptTokens: 10_000,
@@ -42,9 +42,9 @@ const turn = (model: string, overrides: Partial<SessionTurn> = {}): SessionTurn 
   ...overrides,
 });
 
-const cached = (route: string, tokens: number, overrides: Partial<CachedPrefix> = {}): CachedPrefix => ({
+const cached = (hostKey: string, tokens: number, overrides: Partial<CachedPrefix> = {}): CachedPrefix => ({
   session: "s",
-  route,
+  hostKey,
   keyId: null,
   tokens,
   trust: 1,
@@ -147,12 +147,12 @@ describe("a session", () => {
   });
 
   it("chooses the host that has the prompt cached", () => {
-    const host = (name: string, usd: number, route: string) =>
-      priced("m", usd, { provider: name, host: name, route }).hosts[0] as Model;
+    const host = (name: string, usd: number, hostKey: string) =>
+      priced("m", usd, { provider: name, host: name, hostKey }).hosts[0] as Model;
     const hosts = [host("first", 1, "m"), host("second", 1.2, "m via second")];
     const model = { ...(hosts[0] as Model), hosts };
     const providers = ["first", "second"].map((id) => makeProvider({ id }));
-    const warm = view(turn("m", { route: "m via second" }), [cached("m via second", 10_000)]);
+    const warm = view(turn("m", { hostKey: "m via second" }), [cached("m via second", 10_000)]);
     const decision = decideIn({ chains: { LIGHT: [model] }, providers }, warm);
     expect(decision.hosts).toEqual({ m: ["second", "first"] });
     expect(decision.session?.state).toBe("stayed");
@@ -197,8 +197,9 @@ it("a tool loop keeps the key that it began with, also where nothing is cached a
 describe("a conversation at a model with several hosts", () => {
   const uncached = makeModel({ id: "m", price: { input: 4e5, output: 16e5, cacheRead: null, cacheWrite: null } });
   const { cache: _, ...without } = uncached.hosts[0] as Model;
-  const plain = { ...without, provider: "plain", host: "plain", route: "m" } as Model;
-  const caching = priced("m", 0.6, { provider: "caching", host: "caching", route: "m via caching" }).hosts[0] as Model;
+  const plain = { ...without, provider: "plain", host: "plain", hostKey: "m" } as Model;
+  const caching = priced("m", 0.6, { provider: "caching", host: "caching", hostKey: "m via caching" })
+    .hosts[0] as Model;
   const model = { ...plain, hosts: [plain, caching] } as Model;
   const catalog = { chains: { LIGHT: [model] }, providers: ["plain", "caching"].map((id) => makeProvider({ id })) };
   const answered = {
@@ -233,7 +234,7 @@ describe("a conversation at a model with several hosts", () => {
   });
 
   it("holds a tool loop of a model that was named, at its host, and no other model takes its place", () => {
-    const loop = turn("m", { route: "m" });
+    const loop = turn("m", { hostKey: "m" });
     const sessionView = { ...view(loop, [cached("m via caching", 10_000, { session: "other" })]), loop };
     for (const [profile, honoursModel] of [
       ["direct", false],
@@ -259,11 +260,11 @@ describe("a conversation at a model with several hosts", () => {
   });
 
   it("leaves no tool loop, and goes to no host that is cooling down", () => {
-    const loop = turn("m", { route: "m" });
+    const loop = turn("m", { hostKey: "m" });
     const question = makeQuestion({ chat: answered as typeof longChat });
     const asked = { ...question, loopModel: "m", sessionView: { ...view(loop, []), loop } };
     expect(decide(asked, makeCatalog(catalog)).hosts?.m).toEqual(["plain", "caching"]);
-    const elsewhere = turn("m", { route: "m via caching" });
+    const elsewhere = turn("m", { hostKey: "m via caching" });
     const there = { ...question, loopModel: "m", sessionView: { ...view(elsewhere, []), loop: elsewhere } };
     expect(decide(there, makeCatalog(catalog)).hosts?.m).toEqual(["caching", "plain"]);
     // Neither for what others have cached elsewhere, nor for speed.
@@ -302,7 +303,7 @@ const ALL = Object.fromEntries(TIERS.map((tier) => [tier, MODELS.filter((model) 
 
 describe("whatever is cached where", () => {
   const prefix = fc.record({
-    route: fc.constantFrom(...MODELS.map(({ id }) => id)),
+    hostKey: fc.constantFrom(...MODELS.map(({ id }) => id)),
     tokens: fc.integer({ min: 0, max: 20_000 }),
     trust: fc.double({ min: 0, max: 1, noNaN: true }),
     age: fc.integer({ min: 0, max: 600_000 }),
@@ -314,7 +315,7 @@ describe("whatever is cached where", () => {
         fc.option(fc.constantFrom(...MODELS.map(({ id }) => id)), { nil: null }),
         fc.option(fc.constantFrom(...TIERS), { nil: null }),
         (prefixes, lastModel, tierCeiling) => {
-          const entries = prefixes.map(({ age, route, ...rest }) => cached(route, 0, { ...rest, atMs: NOW - age }));
+          const entries = prefixes.map(({ age, hostKey, ...rest }) => cached(hostKey, 0, { ...rest, atMs: NOW - age }));
           const known = view(lastModel === null ? null : turn(lastModel), entries);
           const asked: QuestionOverrides = { controls: { tierCeiling } };
           const decision = decideIn({ chains: ALL }, known, asked);
@@ -327,14 +328,16 @@ describe("whatever is cached where", () => {
           expect([...decision.chain].sort()).toEqual([...new Set([...plain.chain, decision.model])].sort());
           const { input, output } = decision.estimatedTokens;
           const sum = (id: string): number => {
-            const usable = entries.filter((e) => e.route === id && e.tokens >= 1024 && NOW - e.atMs < 300_000);
+            const usable = entries.filter((e) => e.hostKey === id && e.tokens >= 1024 && NOW - e.atMs < 300_000);
             const tokens = Math.max(0, ...usable.map((e) => Math.floor(Math.min(e.tokens, input) * e.trust)));
             const { price } = MODELS.find((model) => model.id === id) as Model;
             return (
               (input - tokens) * (price?.input ?? 0) + tokens * (price?.cacheRead ?? 0) + output * (price?.output ?? 0)
             );
           };
-          const options = plain.chain.filter((id, place) => place === 0 || entries.some(({ route }) => route === id));
+          const options = plain.chain.filter(
+            (id, place) => place === 0 || entries.some(({ hostKey }) => hostKey === id),
+          );
           for (const id of options) expect(sum(decision.model)).toBeLessThanOrEqual(sum(id));
         },
       ),
