@@ -1,6 +1,6 @@
 // @ts-check
-// What the site holds beside its pages: their Markdown for agents, llms-full.txt, a list of pages for /llms.txt, and the
-// renderer of the API reference.
+// What the site holds beside its pages: their Markdown for agents, a list of pages for /llms.txt and /docs/llms-full.txt,
+// and the renderer of the API reference.
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -29,8 +29,6 @@ export function writeExtras({ outDir, srcDir, pages }) {
     join(outDir, "pages.json"),
     JSON.stringify(entries.map(({ text, path, markdown }) => ({ text, path, about: firstSentence(markdown) }))),
   );
-  const whole = entries.map(({ path, markdown }) => `<!-- docs/${path} -->\n\n${markdown.trim()}\n`);
-  writeFileSync(join(outDir, "llms-full.txt"), whole.join("\n"));
 }
 
 /** The first sentence below the title, without its markup. */

@@ -2,6 +2,7 @@
 // the background, so for the first seconds of a fresh checkout the path says that it is coming.
 
 import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply } from "fastify";
 
@@ -23,11 +24,28 @@ export function registerDocs(server: FastifyInstance, folder: string = DOCS_FOLD
     // The router of the pages needs the slash that this server treats as optional.
     return url.startsWith("/docs/") ? sendPage(reply, folder, "index.html") : reply.redirect("/docs/", 308);
   });
+  server.get("/docs/llms-full.txt", async (_request, reply) => {
+    if (!existsSync(`${folder}/pages.json`)) return sendPage(reply, folder, "");
+    return reply
+      .header("cache-control", "no-cache")
+      .type("text/plain; charset=utf-8")
+      .send(await wholeText(folder));
+  });
   server.get<{ Params: { "*": string } }>("/docs/*", ({ params: { "*": path } }, reply) => {
     const file = fileAt(folder, path);
     if (!file.startsWith("assets/")) return sendPage(reply, folder, file);
     return reply.sendFile(file, folder, { maxAge: "365d", immutable: true });
   });
+}
+
+/** Joins the Markdown of all pages. A file of its own would hold every word twice. */
+async function wholeText(folder: string): Promise<string> {
+  const pages = JSON.parse(await readFile(`${folder}/pages.json`, "utf8")) as readonly { readonly path: string }[];
+  const texts = pages.map(async ({ path }) => {
+    const markdown = await readFile(`${folder}/${path}`, "utf8");
+    return `<!-- docs/${path} -->\n\n${markdown.trim()}\n`;
+  });
+  return (await Promise.all(texts)).join("\n");
 }
 
 /** The file that a path leads to: a page without its extension, a folder by its index. Empty where there is none. */

@@ -3,10 +3,13 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
+import fastifyStatic from "@fastify/static";
+import Fastify from "fastify";
 import { beforeAll, describe, expect, test } from "vitest";
 import { SECTIONS } from "../../../docs/.vitepress/navigation.mjs";
 import { listFiles } from "../../../scripts/setup/files.mjs";
 import { ensureSite } from "../../../scripts/setup.mjs";
+import { registerDocs } from "../../../src/http/pages/docs.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const SITE = join(ROOT, "dist/docs");
@@ -69,12 +72,20 @@ describe("the built site", () => {
     expect(bytes).toBeLessThan(SITE_MAX_BYTES);
   });
 
-  test("comes with its Markdown, in one file and page by page", () => {
-    const whole = readFileSync(join(SITE, "llms-full.txt"), "utf8");
+  test("comes with its Markdown, in one file and page by page", async () => {
     for (const path of sources) {
       expect(readFileSync(join(SITE, path), "utf8")).toBe(source(path));
     }
-    expect(sources.filter((path) => !whole.includes(source(path).trim()))).toEqual([]);
+    const server = Fastify();
+    await server.register(fastifyStatic, { root: SITE, serve: false });
+    registerDocs(server, SITE);
+    const { statusCode, headers, body } = await server.inject("/docs/llms-full.txt");
+    expect({ statusCode, type: headers["content-type"] }).toEqual({
+      statusCode: 200,
+      type: "text/plain; charset=utf-8",
+    });
+    expect(sources.filter((path) => !body.includes(source(path).trim()))).toEqual([]);
+    await server.close();
   });
 
   function leadsSomewhere(page: string, target: string): boolean {
