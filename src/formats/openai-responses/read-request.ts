@@ -56,6 +56,14 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
   return head?.headers === undefined ? read : { ...read, headers: head.headers };
 }
 
+/** The parts of a request that are counted. All of them may be left out. */
+export function readCountRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> {
+  const tools = readGivenTools(body);
+  const input = (body.input ?? null) === null ? [] : readInput(body);
+  const messages = convertInput({ instructions: readString(body, "instructions"), input }, new Conversion());
+  return { messages, tools: routedTools(tools, readBuiltInNeeds(tools, body.tool_choice)) };
+}
+
 /** Tells whether nothing of the input is stored or added to. */
 export function isStateless(source: JsonSource): boolean {
   const isNull = (name: string): boolean => (rawValue(source, name) ?? "null").toString() === "null";
