@@ -87,6 +87,8 @@ export interface ResponseContext {
   readonly requestId: string;
   readonly modelId: string;
   readonly createdAtSeconds: number;
+  /** The time at which it is asked, for formats that name the end of a response; it ends at once where left out. */
+  readonly nowSeconds?: () => number;
   /** No other answer has it, unlike the request's id, which may be the client's own. */
   readonly answerId?: string;
   /** Set where the response is stored for later turns. */

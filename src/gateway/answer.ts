@@ -239,6 +239,7 @@ function responseContext({ call, answered, reservation }: Ready, services: Servi
     requestId: call.requestId,
     modelId: answered.model.id,
     createdAtSeconds: Math.floor(services.now() / 1000),
+    nowSeconds: () => Math.floor(services.now() / 1000),
     // Any name will do that no other answer has.
     answerId: call.state?.answerId ?? reservation.holdId,
     isStored: call.state !== null,

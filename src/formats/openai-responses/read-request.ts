@@ -75,6 +75,7 @@ export function isStateless(source: JsonSource): boolean {
 function checkFields(body: JsonObject): void {
   readNumber(body, "temperature", { min: 0, max: 2 });
   readNumber(body, "top_p", { min: 0, max: 1 });
+  for (const name of ["presence_penalty", "frequency_penalty"]) readNumber(body, name, { min: -2, max: 2 });
   readInteger(body, "top_logprobs", { min: 0, max: TOP_LOGPROBS_MAX });
   for (const name of ["parallel_tool_calls", "store", "background"]) readBoolean(body, name);
   for (const name of ["reasoning", "metadata", "stream_options", "prompt"]) readObject(body, name);

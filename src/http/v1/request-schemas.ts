@@ -185,6 +185,8 @@ export const ResponsesRequestSchema = named(
     max_output_tokens: optional(outputTokens(1)),
     temperature: optional(between(0, 2)),
     top_p: optional(between(0, 1)),
+    presence_penalty: optional(between(-2, 2)),
+    frequency_penalty: optional(between(-2, 2)),
     top_logprobs: optional(Type.Integer({ minimum: 0, maximum: TOP_LOGPROBS_MAX })),
     include: optional(Texts),
     truncation: optional(Type.Enum(["auto", "disabled"])),

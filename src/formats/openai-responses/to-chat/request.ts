@@ -16,10 +16,13 @@ const CONVERTED: ReadonlySet<string> = new Set([
   ...["model", "input", "instructions", "stream", "stream_options", "max_output_tokens", "temperature", "top_p"],
   ...["tools", "tool_choice", "parallel_tool_calls", "text", "reasoning", "top_logprobs", "include", "user"],
   ...["safety_identifier", "prompt_cache_key", "metadata", "store", "previous_response_id", "conversation"],
-  ...["background"],
+  ...["background", "presence_penalty", "frequency_penalty"],
 ]);
 /** Fields that chat-completions has under the same name. */
-const SHARED = ["temperature", "top_p", "user", "safety_identifier", "prompt_cache_key"] as const;
+const SHARED = [
+  ...(["temperature", "top_p", "presence_penalty", "frequency_penalty"] as const),
+  ...(["user", "safety_identifier", "prompt_cache_key"] as const),
+];
 
 /** Throws `unconvertible` when the request needs what only a provider of the same format has. */
 export function writeChatBody(request: ClientRequest, model: HostedModel): ChatBody {
