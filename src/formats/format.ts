@@ -7,6 +7,7 @@ import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
+import type { Note } from "../core/notes.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
 import type { UnreadPart } from "./json/parse.ts";
@@ -31,8 +32,10 @@ export interface ClientRequest extends RequestBody {
   readonly controls: Controls;
   /** Reasons why only a provider of the client's own format can serve this; empty or absent when any can. */
   readonly nativeNeeds?: readonly string[];
-  /** Notes for the request log about parts that reading for routing has left out. */
-  readonly notes?: readonly string[];
+  /** Reasons why a provider of the client's own format does more of it, such as tools that only it runs. */
+  readonly nativeWishes?: readonly string[];
+  /** Notes about parts that reading for routing has left out. */
+  readonly notes?: readonly Note[];
   /** Absent where the body says everything. */
   readonly target?: RequestTarget;
   /** Set for a request of many inputs, each of which may fill the context window. */
@@ -74,7 +77,7 @@ export type ClientHeaders = Readonly<Record<string, string | undefined>>;
 
 /** A request in the internal shape, and what was changed or left out on the way to it. */
 export interface ChatBody extends RequestBody {
-  readonly conversions: readonly string[];
+  readonly conversions: readonly Note[];
 }
 
 /** The routing metadata as it appears in a response. Behaviour 6. */
@@ -85,6 +88,8 @@ export interface ResponseContext {
   readonly requestId: string;
   readonly modelId: string;
   readonly createdAtSeconds: number;
+  /** The time at which it is asked, for formats that name the end of a response; it ends at once where left out. */
+  readonly nowSeconds?: () => number;
   /** No other answer has it, unlike the request's id, which may be the client's own. */
   readonly answerId?: string;
   /** Set where the response is stored for later turns. */
@@ -227,8 +232,8 @@ export interface ProviderRequest {
   readonly body: Buffer | BytePieces;
   /** Client fields that this model's host does not take. */
   readonly droppedFields: readonly string[];
-  /** Changes by conversion, in words for the request log: "dropped X: because Y". */
-  readonly conversions?: readonly string[];
+  /** Everything that was changed or left out, in words without a capital: "dropped X: because Y". */
+  readonly conversions?: readonly Note[];
   /** Headers of the format itself, to be sent beside the provider's own. */
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -159,6 +159,25 @@ await describeStores("responses", ({ url }) => {
     expect([...((await here.responses.items("ada", ["msg_resp_items_out"], MUCH))?.keys() ?? ["none"])]).toEqual([]);
   });
 
+  test("an item belongs to the response that had it first, and is found as long as that is there", async () => {
+    const item = message("msg_resp_first_out", "answer of resp_first");
+    const keys = async (...ids: string[]) => [...((await here.responses.items("ada", ids, MUCH))?.keys() ?? ["none"])];
+    const refer = (id: string) => {
+      const referring = response(id);
+      const input = [...referring.content.input, item];
+      return here.responses.insert({ ...referring, content: { ...referring.content, input } }, null);
+    };
+    await here.responses.insert(response("resp_first"), null);
+    await refer("resp_second");
+    await refer("resp_third");
+    await here.responses.remove(ada("resp_third"));
+    expect(await keys("msg_resp_first_out")).toEqual(["msg_resp_first_out"]);
+    await here.responses.remove(ada("resp_first"));
+    expect(await keys("msg_resp_first_out")).toEqual([]);
+    // Another item of the response that holds a copy does not bring it back.
+    expect(await keys("msg_resp_first_out", "msg_resp_second_out")).toEqual(["msg_resp_second_out"]);
+  });
+
   test("a background response ends once: finished, cancelled or given up", async () => {
     const running = response("resp_run", { status: "in_progress", isBackground: true });
     await here.responses.insert(running, null);

@@ -69,7 +69,7 @@ export function parseArguments(text: string, conversion: Conversion): JsonObject
   } catch {
     // Models do write broken arguments; what they wrote must stay visible to the next one.
   }
-  conversion.note("wrapped tool arguments that are not a JSON object");
+  conversion.note("content_converted", "wrapped tool arguments that are not a JSON object");
   return { raw_arguments: text };
 }
 

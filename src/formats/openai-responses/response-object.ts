@@ -56,12 +56,12 @@ export function writeResponseBytes(context: ResponseContext, state: ResponseStat
 }
 
 function partsOf(context: ResponseContext) {
-  const { modelId, createdAtSeconds, request, isStored = false } = context;
+  const { modelId, createdAtSeconds, request, isStored = false, nowSeconds = () => createdAtSeconds } = context;
   const head = `{"id":"resp_${stemOf(context)}","object":"response","created_at":${createdAtSeconds}`;
   const echo = JSON.stringify(echoOf(request?.body ?? {}, { modelId, isStored })).slice(1, -1);
   return {
     before: ({ status, items = [], usage, incompleteBecause, error }: ResponseState): string =>
-      `${head},"status":"${status}","error":${JSON.stringify(error ?? null)},"incomplete_details":${
+      `${head},"completed_at":${status === "completed" ? nowSeconds() : "null"},"status":"${status}","error":${JSON.stringify(error ?? null)},"incomplete_details":${
         incompleteBecause === undefined ? "null" : `{"reason":"${incompleteBecause}"}`
       },"output":[${items.join(",")}],"usage":${
         usage === undefined ? "null" : JSON.stringify(writeResponsesUsage(usage))
@@ -79,7 +79,22 @@ function longEchoes({ request }: ResponseContext): [instructions: Buffer, tools:
     const isInLines = raw.includes("\n") || raw.includes("\r");
     return isInLines ? Buffer.from(JSON.stringify(JSON.parse(decodeText(raw)))) : raw;
   };
-  return [echo("instructions", "null"), echo("tools", "[]")];
+  const tools = request?.body.tools;
+  const isWhole = !Array.isArray(tools) || tools.every((tool) => wholeTool(tool) === tool);
+  return [
+    echo("instructions", "null"),
+    isWhole ? echo("tools", "[]") : Buffer.from(JSON.stringify(tools.map(wholeTool))),
+  ];
+}
+
+/** Fields of a function that a client may leave out of a request, but reads in a response. */
+const FUNCTION_FIELDS = { description: null, parameters: null, strict: null };
+
+/** The same tool where it has all its fields. */
+function wholeTool(tool: unknown): unknown {
+  if (!isObject(tool) || tool.type !== "function") return tool;
+  const isWhole = Object.keys(FUNCTION_FIELDS).every((name) => tool[name] !== undefined);
+  return isWhole ? tool : { ...FUNCTION_FIELDS, ...tool };
 }
 
 /** The request's fields, with the vendor's defaults where the client left one out. */
@@ -92,13 +107,17 @@ function echoOf(
   return {
     model: modelId,
     ...stateFields(body, isStored),
+    frequency_penalty: body.frequency_penalty ?? 0,
     max_output_tokens: body.max_output_tokens ?? null,
     max_tool_calls: body.max_tool_calls ?? null,
     metadata: body.metadata ?? {},
     parallel_tool_calls: body.parallel_tool_calls ?? true,
+    presence_penalty: body.presence_penalty ?? 0,
     prompt_cache_key: body.prompt_cache_key ?? null,
     reasoning: { ...reasoning, effort: reasoning.effort ?? null, summary: reasoning.summary ?? null },
     safety_identifier: body.safety_identifier ?? null,
+    // The tiers of a vendor are its own, and what a client asks for under this name is a tier of ours.
+    service_tier: "default",
     temperature: body.temperature ?? 1,
     text: { ...text, format: text.format ?? { type: "text" } },
     tool_choice: body.tool_choice ?? "auto",

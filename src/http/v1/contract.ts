@@ -130,6 +130,7 @@ export const ResponseSchema = named("Response", {
   id: AnyText,
   object: Type.Literal("response"),
   created_at: Integer,
+  completed_at: Type.Optional(nullable(Integer)),
   status: listed(["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]),
   incomplete_details: nullable(Type.Object({ reason: AnyText })),
   model: AnyText,

@@ -185,6 +185,8 @@ export const ResponsesRequestSchema = named(
     max_output_tokens: optional(outputTokens(1)),
     temperature: optional(between(0, 2)),
     top_p: optional(between(0, 1)),
+    presence_penalty: optional(between(-2, 2)),
+    frequency_penalty: optional(between(-2, 2)),
     top_logprobs: optional(Type.Integer({ minimum: 0, maximum: TOP_LOGPROBS_MAX })),
     include: optional(Texts),
     truncation: optional(Type.Enum(["auto", "disabled"])),
@@ -203,18 +205,44 @@ export const ResponsesRequestSchema = named(
   { ...open, allOf: PROFILE_NEEDS },
 );
 
+/** Everything that a model would read; the rest of a request is not read. */
+export const ResponseCountRequestSchema = named(
+  "ResponseTokenCountRequest",
+  {
+    input: optional(Type.Union([AnyText, Type.Array(InputItem, { minItems: 1 })])),
+    instructions: optional(AnyText),
+    tools: optional(Type.Array(ResponsesTool)),
+    previous_response_id: optional(AnyText),
+    conversation: Conversation,
+  },
+  open,
+);
+
+/** Null counts as absent. */
+const isGiven = (name: string, schema: object = { not: { type: "null" } }): object => ({
+  required: [name],
+  properties: { [name]: schema },
+});
+const SOMETHING_TO_COMPACT = {
+  anyOf: [
+    isGiven("input", { anyOf: [{ type: "string" }, { type: "array", minItems: 1 }] }),
+    isGiven("previous_response_id"),
+    isGiven("conversation"),
+  ],
+};
+
 /** The conversation to compact; the rest of a request is not read. */
 export const CompactRequestSchema = named(
   "CompactRequest",
   {
-    model: optional(AnyText),
+    model: AnyText,
     input: optional(Type.Union([AnyText, Type.Array(InputItem)])),
     instructions: optional(AnyText),
     previous_response_id: optional(AnyText),
     conversation: Conversation,
     ...controlFields,
   },
-  { ...open, allOf: PROFILE_NEEDS },
+  { ...open, allOf: [...PROFILE_NEEDS, SOMETHING_TO_COMPACT] },
 );
 
 const Ids = Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { minItems: 1 });

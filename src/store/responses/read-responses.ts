@@ -31,6 +31,15 @@ export function createResponseReader(db: Db, sealed: SealedContent): Pick<Respon
     return Promise.all(rows.map((row) => toResponse(row, sealed)));
   }
 
+  /** The response of each item. */
+  async function ownersOf(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<unknown, string>> {
+    const rows = await db.query(
+      `SELECT id, response_id FROM response_items WHERE account_id = $1 AND ${inListSql(db.kind, "id", "$2")}`,
+      [accountId, listValue(db.kind, ids)],
+    );
+    return new Map(rows.map(({ id, response_id }) => [String(id), String(response_id)]));
+  }
+
   return {
     async find({ accountId, id }) {
       const sql = `SELECT ${COLUMNS} FROM responses r WHERE r.account_id = $1 AND r.id = $2`;
@@ -60,16 +69,17 @@ export function createResponseReader(db: Db, sealed: SealedContent): Pick<Respon
     },
     async items(accountId, ids, maxBytes) {
       const found = new Map<string, JsonItem>();
+      const owners = await ownersOf(accountId, ids);
       const rows = await db.query(
-        `SELECT DISTINCT ${COLUMNS}, r.bytes FROM response_items i
-           JOIN responses r ON r.account_id = i.account_id AND r.id = i.response_id
-         WHERE i.account_id = $1 AND ${inListSql(db.kind, "i.id", "$2")}`,
-        [accountId, listValue(db.kind, ids)],
+        `SELECT ${COLUMNS}, r.bytes FROM responses r WHERE r.account_id = $1 AND ${inListSql(db.kind, "r.id", "$2")}`,
+        [accountId, listValue(db.kind, [...new Set(owners.values())])],
       );
       if (bytesOf(rows) > maxBytes) return null;
-      const items = (await opened(rows)).flatMap((response) => (response === null ? [] : itemsOf(response.content)));
-      const asked = new Set<unknown>(ids);
-      for (const item of items) if (asked.has(item.id)) found.set(item.id as string, item);
+      for (const response of await opened(rows)) {
+        // Others may hold a copy, which is not there to be found once the owner is deleted.
+        const items = response === null ? [] : itemsOf(response.content);
+        for (const item of items) if (owners.get(item.id) === response?.id) found.set(item.id as string, item);
+      }
       const missing = ids.filter((itemId) => !found.has(itemId));
       if (missing.length === 0) return found;
       const rest = await db.query(

@@ -19,7 +19,8 @@ const ITEM_PLACES: InsertShape<ItemPlace> = {
     id: text(({ id }) => id),
     response_id: text(({ responseId }) => responseId),
   },
-  onConflict: "ON CONFLICT (account_id, id) DO UPDATE SET response_id = excluded.response_id",
+  // An item belongs to the response that had it first: those that refer to it may go without it, and it goes with its own.
+  onConflict: "ON CONFLICT (account_id, id) DO NOTHING",
 };
 
 const INSERT = `INSERT INTO responses (account_id, id, parent_id, status, is_background, owner, content, bytes, created_at)

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sealDetail } from "../../../src/formats/convert/reasoning-details.ts";
-import { fails, sends } from "../../support/providers/fake-provider.ts";
+import { answers, chunk, fails, sends, streams } from "../../support/providers/fake-provider.ts";
 import {
   message,
   reasoning,
@@ -82,6 +82,41 @@ describe("the request", () => {
     expect(answer.status).toBe(200);
     expect(lab.responses.requests[0]?.body.tools).toEqual([{ type: "web_search" }]);
     expect(lab.chat.requests).toHaveLength(0);
+  });
+});
+
+describe("a built-in tool beside a function", () => {
+  const tools = [
+    { type: "web_search" },
+    { type: "function", name: "f", parameters: { type: "object", properties: {} } },
+  ];
+
+  it("is run by a model of the chain whose provider can", async () => {
+    const mixed = await startResponsesGateway(["alpha", "pro"]);
+    try {
+      const answer = await mixed.gateway.post("/v1/responses", { model: "auto", input: "News of today?", tools });
+      expect(answer.status).toBe(200);
+      expect(((await answer.json()) as ResponseObject).model).toBe("pro");
+      expect(mixed.responses.requests[0]?.body.tools).toEqual(tools);
+      expect(mixed.chat.requests).toHaveLength(0);
+    } finally {
+      await mixed.close();
+    }
+  });
+
+  it.each([false, true])("is left out where no model can run it, and the answer says so, stream %s", async (stream) => {
+    const asked = { ...direct("alpha"), input: "News of today?", tools, stream };
+    lab.chat.once(
+      "alpha-real",
+      stream ? streams([chunk("m", { content: "x" }), chunk("m", {}, "stop")]) : answers("x"),
+    );
+    const answer = await post(asked);
+    const response = stream
+      ? (responseEventsIn(await answer.text()).at(-1)?.response as ResponseObject)
+      : ((await answer.json()) as ResponseObject);
+    expect(lab.chat.requests[0]?.body.tools).toMatchObject([{ type: "function" }]);
+    const { notes } = response.service as { readonly notes: readonly object[] };
+    expect(notes).toContainEqual({ code: "tool_dropped", message: expect.stringContaining("'web_search'") });
   });
 });
 

@@ -124,9 +124,13 @@ function openBlock({ type, signature, data }: Block): ReasoningDetail | null {
 function noteDropped(blocks: readonly Block[], { conversion, keepsReasoning }: TurnOptions): void {
   for (const block of blocks) {
     if (block.type === "text" || block.type === "tool_use") continue;
-    if (!isThinking(block)) conversion.note(`dropped '${block.type}' from an earlier turn: only Anthropic can read it`);
+    if (!isThinking(block))
+      conversion.note("content_converted", `dropped '${block.type}' from an earlier turn: only Anthropic can read it`);
     else if (!keepsReasoning && !isSealed(block.signature ?? block.data))
-      conversion.note("dropped thinking of earlier turns: only the model that made it can read it");
+      conversion.note(
+        "reasoning_dropped",
+        "dropped thinking of earlier turns: only the model that made it can read it",
+      );
   }
 }
 
@@ -167,7 +171,7 @@ interface ConvertedResult {
 
 function convertResult(id: string, block: Block | undefined, options: PartOptions): ConvertedResult {
   if (block === undefined) {
-    options.conversion.note("added an empty result for a tool call that had none");
+    options.conversion.note("content_converted", "added an empty result for a tool call that had none");
     return { message: { role: "tool", tool_call_id: id, content: NO_RESULT }, attachments: [] };
   }
   const unread = block.is_error === true ? null : onlyUnread(contentOf(block));
@@ -199,6 +203,7 @@ function readResult(block: Block, options: PartOptions): { text: string; attachm
         continue;
       }
       options.conversion.note(
+        "content_converted",
         "moved images and files of tool results into a user message: tool messages take text only",
       );
       attachments.push(part);
@@ -238,7 +243,7 @@ function hasMark([block]: readonly Block[], { keepsCacheControl }: PartOptions):
 
 /** A result whose call is not in the history any more: hosts refuse it as a tool message. */
 function orphan(block: Block, options: PartOptions): readonly ContentPart[] {
-  options.conversion.note("turned a tool result without its call into text");
+  options.conversion.note("content_converted", "turned a tool result without its call into text");
   const { text, attachments } = readResult(block, options);
   return [{ type: "text", text: orphanedResult(text) }, ...attachments];
 }
@@ -274,7 +279,10 @@ function convertBlock(block: Block, options: PartOptions): readonly ContentPart[
       options.conversion.refuse("files in a code execution container exist at Anthropic only");
       return [];
     default:
-      options.conversion.note(`dropped a block '${block.type}': chat-completions has no counterpart`);
+      options.conversion.note(
+        "content_converted",
+        `dropped a block '${block.type}': chat-completions has no counterpart`,
+      );
       return [];
   }
 }

@@ -53,7 +53,7 @@ function writePart(part: ContentPart, conversion: Conversion): readonly Part[] {
     case "file":
       return writeFile(isObject(part.file) ? part.file : {}, conversion);
     default:
-      conversion.note(`dropped a part '${part.type}': the Gemini format has no counterpart`);
+      conversion.note("content_converted", `dropped a part '${part.type}': the Gemini format has no counterpart`);
       return [];
   }
 }

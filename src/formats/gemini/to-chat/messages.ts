@@ -62,10 +62,16 @@ function convertModel(parts: readonly Part[], group: number, options: ContentOpt
   const reasoning = options.keepsReasoning ? thoughts.join("") : "";
   const details = options.keepsDetails ? parts.flatMap(detailOf) : [];
   if (thoughts.length > 0 && reasoning === "" && details.length === 0) {
-    options.conversion.note("dropped thoughts of earlier turns: only the model that made them can read them");
+    options.conversion.note(
+      "reasoning_dropped",
+      "dropped thoughts of earlier turns: only the model that made them can read them",
+    );
   }
   if (parts.some((part) => isObject(part.inlineData) || isObject(part.fileData))) {
-    options.conversion.note("dropped media of earlier model turns: chat-completions takes text only there");
+    options.conversion.note(
+      "content_converted",
+      "dropped media of earlier model turns: chat-completions takes text only there",
+    );
   }
   return {
     role: "assistant",
@@ -119,7 +125,7 @@ function convertReplies(
   const answered = calls.map(({ id = "" }): ChatMessage => {
     const response = matched.get(id);
     if (response === undefined) {
-      conversion.note("added an empty result for a tool call that had none");
+      conversion.note("content_converted", "added an empty result for a tool call that had none");
       return { role: "tool", tool_call_id: id, content: NO_RESULT };
     }
     const media = partsOf(response).flatMap((part) => convertPart(part, conversion));
@@ -128,7 +134,10 @@ function convertReplies(
     return { role: "tool", tool_call_id: id, content: responseText(response) };
   });
   if (attachments.length > 0) {
-    conversion.note("moved images and files of tool results into a user message: tool messages take text only");
+    conversion.note(
+      "content_converted",
+      "moved images and files of tool results into a user message: tool messages take text only",
+    );
   }
   const taken = new Set(matched.values());
   return [
@@ -178,7 +187,7 @@ function convertUser(
 
 /** A result whose call is not in the history: hosts refuse it as a tool message. */
 function orphan(response: JsonObject, conversion: Conversion): readonly ContentPart[] {
-  conversion.note("turned a tool result without its call into text");
+  conversion.note("content_converted", "turned a tool result without its call into text");
   const media = partsOf(response).flatMap((part) => convertPart(part, conversion));
   return [{ type: "text", text: orphanedResult(responseText(response)) }, ...media];
 }

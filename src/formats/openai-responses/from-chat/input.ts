@@ -22,7 +22,7 @@ export function writeInput(messages: readonly ChatMessage[], options: InputOptio
   const customIds = new Set<string>();
   return messages.flatMap((message) => {
     if (message.name !== undefined && message.role !== "function") {
-      options.conversion.note("dropped names of messages: the Responses format has none");
+      options.conversion.note("content_converted", "dropped names of messages: the Responses format has none");
     }
     if (message.role === "assistant") return writeAssistant(message, customIds, options);
     if (message.role === "tool" || message.role === "function") return [writeResult(message, customIds, options)];
@@ -57,7 +57,7 @@ function writePart(part: ContentPart, conversion: Conversion): readonly Item[] {
       conversion.refuse("it cannot hear");
       return [];
     default:
-      conversion.note(`dropped a part '${part.type}': the Responses format has no counterpart`);
+      conversion.note("content_converted", `dropped a part '${part.type}': the Responses format has no counterpart`);
       return [];
   }
 }

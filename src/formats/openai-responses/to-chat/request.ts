@@ -16,17 +16,20 @@ const CONVERTED: ReadonlySet<string> = new Set([
   ...["model", "input", "instructions", "stream", "stream_options", "max_output_tokens", "temperature", "top_p"],
   ...["tools", "tool_choice", "parallel_tool_calls", "text", "reasoning", "top_logprobs", "include", "user"],
   ...["safety_identifier", "prompt_cache_key", "metadata", "store", "previous_response_id", "conversation"],
-  ...["background"],
+  ...["background", "presence_penalty", "frequency_penalty"],
 ]);
 /** Fields that chat-completions has under the same name. */
-const SHARED = ["temperature", "top_p", "user", "safety_identifier", "prompt_cache_key"] as const;
+const SHARED = [
+  ...(["temperature", "top_p", "presence_penalty", "frequency_penalty"] as const),
+  ...(["user", "safety_identifier", "prompt_cache_key"] as const),
+];
 
 /** Throws `unconvertible` when the request needs what only a provider of the same format has. */
 export function writeChatBody(request: ClientRequest, model: HostedModel): ChatBody {
   const { body, chat, nativeNeeds = [], notes = [] } = request;
   if (nativeNeeds.length > 0) throw unconvertible(nativeNeeds);
   const conversion = new Conversion();
-  for (const note of notes) conversion.note(note);
+  for (const { code, message } of notes) conversion.note(code, message);
   const messages = withReasoningFor(model, chat.messages);
   const converted: Record<string, unknown> = { model: body.model, messages };
   if (chat.isStream) converted.stream = true;
@@ -41,7 +44,7 @@ export function writeChatBody(request: ClientRequest, model: HostedModel): ChatB
   }
   for (const name of Object.keys(body)) {
     if (CONVERTED.has(name) || isControlField(name) || !isSet(body[name]) || isUsual(name, body[name])) continue;
-    conversion.note(`dropped '${name}': only providers of the Responses API have it`);
+    conversion.note("option_dropped", `dropped '${name}': only providers of the Responses API have it`);
   }
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
   const written = messages === chat.messages ? chat : { ...chat, messages };
