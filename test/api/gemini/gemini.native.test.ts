@@ -50,11 +50,11 @@ describe("a request", () => {
     });
   });
 
-  it("carries the client's own signatures back", async () => {
+  it.each(["user", "tool"])("carries the client's own signatures back, and results of the role %s", async (role) => {
     const contents = [
       ...ASK.contents,
       { role: "model", parts: [functionCall("look", {}, { signature: "Q29vZ2xl" })] },
-      { role: "user", parts: [{ functionResponse: { name: "look", response: { output: "done" } } }] },
+      { role, parts: [{ functionResponse: { name: "look", response: { output: "done" } } }] },
     ];
     await (await ask("generateContent", { contents, tools: [{ functionDeclarations: [{ name: "look" }] }] })).text();
     expect((JSON.parse(received().raw) as Json).contents).toEqual(contents);
