@@ -1,7 +1,7 @@
 // Routing decisions: what routing is asked and what it decides.
 
 import type { ChatRequest } from "./chat.ts";
-import type { FormatName, ToolScenario } from "./model.ts";
+import type { FormatName, HostedModel, ToolScenario } from "./model.ts";
 import type { NanoUsd } from "./money.ts";
 import {
   type AskedValues,
@@ -61,6 +61,8 @@ export interface RoutingQuestion {
   readonly loopModel?: string | null;
   /** Set when only a provider of this wire format can serve the request, with what makes it so. */
   readonly nativeFormat?: { readonly format: FormatName; readonly because: string } | null;
+  /** Tells whether content of this type can be sent to the model at all. Left out, any can. */
+  readonly takesPart?: (model: HostedModel, type: string) => boolean;
 }
 
 /** Observed response times of a host; zero where none is known. */

@@ -2,7 +2,7 @@
 
 import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
-import type { Endpoint } from "../core/model.ts";
+import type { Endpoint, FormatName, HostedModel } from "../core/model.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
 import { decideNamed } from "../routing/named.ts";
@@ -91,10 +91,21 @@ export function route(call: RoutableCall, services: Services): Decision {
     sessionView: view,
     toolCallsSeen: services.toolCallsSeen(caller.key.accountId),
     nativeFormat: nativeNeeds.length === 0 ? null : { format: request.format, because: nativeNeeds.join("; ") },
+    takesPart: (model, type) => takesPart(request.format, { model, type }, services),
     loopModel: view === null ? sessions.loopModel(call) : (view.loop?.model ?? null),
   };
   const loopModel = question.loopModel ?? decideOpening(question, catalog);
   return decide(loopModel === question.loopModel ? question : { ...question, loopModel }, catalog);
+}
+
+/** A provider that gets the client's own bytes takes what is in them. */
+function takesPart(
+  client: FormatName,
+  { model, type }: { readonly model: HostedModel; readonly type: string },
+  { registry }: Services,
+): boolean {
+  const format = registry.find(model.provider)?.formatFor(model, client);
+  return format?.takesPart === undefined || format.name === client || format.takesPart(type);
 }
 
 /** Another process may have opened the tool loop. Unless it needed a fallback, it chose what would be chosen here. */
