@@ -60,9 +60,16 @@ export interface RoutingQuestion {
   /** The model that made the tool call whose result this is; it goes on where that is possible. */
   readonly loopModel?: string | null;
   /** Set when only a provider of this wire format can serve the request, with what makes it so. */
-  readonly nativeFormat?: { readonly format: FormatName; readonly because: string } | null;
+  readonly nativeFormat?: AskedFormat | null;
   /** Tells whether content of this type can be sent to the model at all. Left out, any can. */
   readonly takesPart?: (model: HostedModel, type: string) => boolean;
+  /** Set when a provider of this wire format does more of what is asked than any other; it is tried first. */
+  readonly preferredFormat?: AskedFormat | null;
+}
+
+export interface AskedFormat {
+  readonly format: FormatName;
+  readonly because: string;
 }
 
 /** Observed response times of a host; zero where none is known. */

@@ -31,6 +31,8 @@ export interface ClientRequest extends RequestBody {
   readonly controls: Controls;
   /** Reasons why only a provider of the client's own format can serve this; empty or absent when any can. */
   readonly nativeNeeds?: readonly string[];
+  /** Reasons why a provider of the client's own format does more of it, such as tools that only it runs. */
+  readonly nativeWishes?: readonly string[];
   /** Notes for the request log about parts that reading for routing has left out. */
   readonly notes?: readonly string[];
   /** Absent where the body says everything. */

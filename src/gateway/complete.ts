@@ -1,8 +1,9 @@
 // One request from decision to response, on one screen. `admit` has verified the key before the body was read.
 
-import { type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
+import { type AskedFormat, type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel } from "../core/model.ts";
+import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
 import { decideNamed } from "../routing/named.ts";
@@ -79,7 +80,7 @@ function nameModel({ format, request, caller }: Call, { catalog, health }: Servi
 export function route(call: RoutableCall, services: Services): Decision {
   const { catalog, health, sessions } = services;
   const { request, caller } = call;
-  const { chat, controls, nativeNeeds = [] } = request;
+  const { chat, controls, nativeNeeds, nativeWishes } = request;
   const view = sessions.view(call);
   const question: RoutingQuestion = {
     chat,
@@ -90,8 +91,9 @@ export function route(call: RoutableCall, services: Services): Decision {
     session: () => view?.id ?? conversationOf(call),
     sessionView: view,
     toolCallsSeen: services.toolCallsSeen(caller.key.accountId),
-    nativeFormat: nativeNeeds.length === 0 ? null : { format: request.format, because: nativeNeeds.join("; ") },
     takesPart: (model, type) => takesPart(request.format, { model, type }, services),
+    nativeFormat: ownFormat(request, nativeNeeds),
+    preferredFormat: ownFormat(request, nativeWishes),
     loopModel: view === null ? sessions.loopModel(call) : (view.loop?.model ?? null),
   };
   const loopModel = question.loopModel ?? decideOpening(question, catalog);
@@ -106,6 +108,11 @@ function takesPart(
 ): boolean {
   const format = registry.find(model.provider)?.formatFor(model, client);
   return format?.takesPart === undefined || format.name === client || format.takesPart(type);
+}
+
+/** The client's own format, where there are reasons for it. */
+function ownFormat({ format }: ClientRequest, reasons: readonly string[] = []): AskedFormat | null {
+  return reasons.length === 0 ? null : { format, because: reasons.join("; ") };
 }
 
 /** Another process may have opened the tool loop. Unless it needed a fallback, it chose what would be chosen here. */

@@ -173,6 +173,7 @@ export const keyBusy = (limit: number | null) =>
 export const modelNotAvailable = (id: string) => `Model '${id}' isn't available to this key. See GET /v1/models.`;
 
 // v1/responses/compact.ts
+export const compactModelRequired = "'model' is missing: a model's id, or \"auto\".";
 export const nothingToCompact = "There is nothing to compact: send 'input', 'previous_response_id' or 'conversation'.";
 export const invalidInput = "'input' must be a string or an array of input items.";
 export const noSummary = "The model returned no summary. Send the request again.";

@@ -12,6 +12,7 @@ import { estimateCost } from "./cost.ts";
 import { describeHosts, hostRules, orderHosts, usableHosts } from "./hosts.ts";
 import { latencyLimit, leftOutNotes } from "./latency.ts";
 import { ableHosts, areAble, describeNeeds, isOnlyTooLong, listNeeds, type Need, reasonAgainst } from "./needs.ts";
+import { preferenceOf, preferredFirst } from "./preference.ts";
 import { keepSession, type Offer } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
 import { rankByToolScore, toolScoreOf } from "./tools/scores.ts";
@@ -70,7 +71,8 @@ function isUsual(
   tier: Tier,
   { question, catalog }: ChainInput,
 ): boolean {
-  const isUndisturbed = offer === undefined && notes.length === 0 && question.restingModels.size === 0;
+  const isAnyFormat = (question.preferredFormat ?? null) === null;
+  const isUndisturbed = isAnyFormat && offer === undefined && notes.length === 0 && question.restingModels.size === 0;
   return isUndisturbed && models === catalog.chains[tier] && hostRules(question, catalog).order === "cheapest";
 }
 
@@ -306,17 +308,30 @@ function pick(choose: (a: number, b: number) => number, a: number | null, b: num
 const NOTHING_SEEN: ToolCallsSeen = new Map();
 
 /** With tools by function-calling score; models that are cooling down go to the end, unless all are. Behaviour 5.5. */
-function orderChain({ models, hostsOf }: Step, { question, scenario }: ChainInput): Ordered {
-  const { restingModels, toolCallsSeen = NOTHING_SEEN } = question;
+function orderChain(step: Step, input: ChainInput): Ordered {
+  const { models, hostsOf } = step;
+  const { restingModels, toolCallsSeen = NOTHING_SEEN } = input.question;
+  const { scenario } = input;
   const byScore = scenario === null ? { models, notes: [] } : rankByToolScore(models, scenario, toolCallsSeen);
-  const { models: ranked, notes } = byScore;
-  if (restingModels.size === 0) return { models: ranked, notes, adjustments: [] };
+  const preferred = preferModels({ ...byScore, adjustments: [] }, step, input);
+  const { models: ranked, notes, adjustments } = preferred;
+  if (restingModels.size === 0) return preferred;
   const isCoolingDown = (model: Model): boolean => hostsOf(model).every(({ hostKey }) => restingModels.has(hostKey));
   const healthy = ranked.filter((model) => !isCoolingDown(model));
-  if (healthy.length === ranked.length || healthy.length === 0) return { models: ranked, notes, adjustments: [] };
+  if (healthy.length === ranked.length || healthy.length === 0) return preferred;
   const last = ranked.filter(isCoolingDown);
   const note = TEXT.coolingDown(last.map((model) => model.id));
-  return { models: [...healthy, ...last], notes: [...notes, note], adjustments: [note] };
+  return { models: [...healthy, ...last], notes: [...notes, note], adjustments: [...adjustments, note] };
+}
+
+/** Models with a host that the request prefers go first. Behaviour 5.16. */
+function preferModels(ordered: Ordered, { hostsOf }: Step, { question, catalog }: ChainInput): Ordered {
+  const preference = preferenceOf(question, catalog);
+  if (preference === null) return ordered;
+  const models = preferredFirst(ordered.models, (model) => hostsOf(model).some(preference.isMetBy));
+  if (models === ordered.models) return ordered;
+  const note = TEXT.preferred(models[0]?.id ?? "", preference.because);
+  return { models, notes: [...ordered.notes, note], adjustments: [note] };
 }
 
 /** Within a tool loop the model that made the call goes on, as far as floor, ceiling, filters, needs and health allow. */

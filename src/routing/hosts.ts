@@ -5,6 +5,7 @@ import { blendedPrice, type Catalog, isUsable } from "../catalog/catalog.ts";
 import type { Decision, HostSpeed, HostSpeeds, RoutingQuestion } from "../core/decision.ts";
 import type { HostedModel, Model, ProviderKey } from "../core/model.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
+import { type Preference, preferenceOf, preferredFirst } from "./preference.ts";
 import * as TEXT from "./text.ts";
 
 /** Facts that decide the order. No fact of a single request: the hosts of a conversation must not change as it grows. */
@@ -15,6 +16,7 @@ export interface HostRules {
   readonly session: () => string;
   /** Host that answered the last turn of the conversation, in any process. */
   readonly lastHostKey: string | undefined;
+  readonly preference: Preference | null;
 }
 
 const NOTHING_OBSERVED: HostSpeeds = new Map();
@@ -24,7 +26,8 @@ export function hostRules(question: RoutingQuestion, catalog: Catalog): HostRule
   const { controls, constraints, restingModels, hostSpeeds = NOTHING_OBSERVED, session = noSession } = question;
   const order = controls.hostOrder ?? constraints.hostOrder ?? catalog.hostOrder;
   const lastHostKey = question.sessionView?.last?.hostKey;
-  return { order, resting: restingModels, speeds: hostSpeeds, session, lastHostKey };
+  const preference = preferenceOf(question, catalog);
+  return { order, resting: restingModels, speeds: hostSpeeds, session, lastHostKey, preference };
 }
 
 function noSession(): string {
@@ -59,8 +62,9 @@ function findUsable(model: Model, catalog: Catalog): readonly HostedModel[] {
 
 export function orderHosts(hosts: readonly HostedModel[], rules: HostRules): readonly HostedModel[] {
   if (hosts.length < 2) return hosts;
-  const ordered = ORDERS[rules.order](hosts, rules);
-  const { resting } = rules;
+  const { resting, preference } = rules;
+  const usual = ORDERS[rules.order](hosts, rules);
+  const ordered = preference === null ? usual : preferredFirst(usual, preference.isMetBy);
   if (resting.size === 0 || !ordered.some(({ hostKey }) => resting.has(hostKey))) return ordered;
   return [
     ...ordered.filter(({ hostKey }) => !resting.has(hostKey)),

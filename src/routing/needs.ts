@@ -4,7 +4,8 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import { type ChatRequest, partsOf } from "../core/chat.ts";
 import type { Constraints, RoutingQuestion } from "../core/decision.ts";
-import { type Capability, formatsOf, type HostedModel, type Model } from "../core/model.ts";
+import type { Capability, HostedModel, Model } from "../core/model.ts";
+import { speaksFormat } from "./preference.ts";
 import * as TEXT from "./text.ts";
 
 /** Something a request cannot do without: it knows which models meet it and says why one does not. Behaviour 5.3. */
@@ -56,16 +57,13 @@ export function constraintNeeds(constraints: Constraints): readonly Need[] {
   return needs;
 }
 
-function nativeNeeds({ nativeFormat }: RoutingQuestion, { providers }: Catalog): readonly Need[] {
+function nativeNeeds({ nativeFormat }: RoutingQuestion, catalog: Catalog): readonly Need[] {
   if (nativeFormat === undefined || nativeFormat === null) return [];
   const { format, because } = nativeFormat;
   return [
     {
       ability: () => TEXT.speaks(format, because),
-      isMetBy(model) {
-        const provider = providers.get(model.provider);
-        return provider !== undefined && formatsOf(model, provider).includes(format);
-      },
+      isMetBy: (model) => speaksFormat(model, format, catalog),
       unmet: () => TEXT.speaksOther(format, because),
     },
   ];

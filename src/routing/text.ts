@@ -54,6 +54,7 @@ export const filtersIgnored = (filters: readonly string[]) =>
   `${filters.join(" and ")} ignored: no model qualifies, so the full chain is used`;
 export const coolingDown = (models: readonly string[]) =>
   `cooling down after failures, tried last: ${models.join(", ")}`;
+export const preferred = (model: string, because: string) => `${model} is preferred: ${because}`;
 export const staysInLoop = (model: string) => `stays with ${model}, which made the open tool call`;
 
 function upTo(ceiling: Tier): string {

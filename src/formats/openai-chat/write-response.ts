@@ -5,8 +5,8 @@ import type { ResponseAdditions, ResponseContext, WholeResponse } from "../forma
 import { isObject } from "../json/fields.ts";
 import { sourceOf, spliceFields } from "../json/splice.ts";
 import type { JsonSource } from "../scan/scan.ts";
-import { uniqueToolId, withTextArguments } from "../tools/calls.ts";
-import { hasMessage, normalFinish } from "./read-response.ts";
+import { uniqueToolId, withTextArguments, withWholeArguments } from "../tools/calls.ts";
+import { FILTERED, hasMessage, normalFinish } from "./read-response.ts";
 import { writeUsage } from "./usage.ts";
 
 /** The finish of a whole response that does not name one. A stream without it is broken. */
@@ -70,7 +70,8 @@ function completeChoices(choices: readonly unknown[], context: ResponseContext):
     const finish = normalFinish(choice.finish_reason ?? WHOLE, Array.isArray(calls) && calls.length > 0);
     const hasIndex = Number.isInteger(choice.index);
     const hasRole = typeof choice.message.role === "string";
-    const completed = completeCalls(calls, context);
+    const isCut = finish === "length" || finish === FILTERED;
+    const completed = completeCalls(calls, isCut, context);
     if (finish === choice.finish_reason && hasIndex && hasRole && completed === calls) return choice;
     isChanged = true;
     const said = completed === calls ? choice.message : { ...choice.message, tool_calls: completed };
@@ -81,12 +82,12 @@ function completeChoices(choices: readonly unknown[], context: ResponseContext):
 }
 
 /** The same calls when each has an id, a type and arguments as text, which clients need to answer them. */
-function completeCalls(calls: unknown, context: ResponseContext): unknown {
+function completeCalls(calls: unknown, isCut: boolean, context: ResponseContext): unknown {
   if (!Array.isArray(calls)) return calls;
   const completed = calls.map((call: unknown, index) => {
     if (!isObject(call)) return call;
     const id = uniqueToolId(typeof call.id === "string" ? call.id : "", index, context);
-    const said = withTextArguments(call);
+    const said = isCut ? withTextArguments(call) : withWholeArguments(call);
     if (said === call && id === call.id && typeof call.type === "string") return call;
     return { ...said, id, type: call.type ?? "function" };
   });

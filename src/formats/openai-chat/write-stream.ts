@@ -14,6 +14,7 @@ import type {
 import { isObject } from "../json/fields.ts";
 import { fill, frameOf } from "../sse/event-pattern.ts";
 import { uniqueToolId } from "../tools/calls.ts";
+import { BareCalls } from "./bare-calls.ts";
 import { writeOpenaiError } from "./errors.ts";
 import { writeUsage } from "./usage.ts";
 
@@ -25,6 +26,7 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
   let created: unknown = null;
   let isFirst = true;
   let held: JsonFields | null = null;
+  const bare = new BareCalls();
   const frames = new Map<ChunkPattern, readonly string[]>();
 
   function complete(json: JsonFields): JsonFields {
@@ -64,7 +66,8 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
       for (const chunk of chunks) {
         if (isSilent(chunk)) continue;
         text += release();
-        if (chunk.isFinish) held = complete(chunk.json);
+        if (chunk.repeated === undefined || bare.isWaiting) bare.see(chunk.json);
+        if (chunk.isFinish) held = complete(bare.fill(chunk.json));
         else text += writeChunk(chunk);
       }
       return text;

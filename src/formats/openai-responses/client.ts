@@ -6,7 +6,7 @@ import { writeModel, writeModels } from "../service/model-list.ts";
 import { RESPONSES } from "./items.ts";
 import { passResponsesResponse, passResponsesStream } from "./pass-through.ts";
 import { RESPONSES_PATHS } from "./paths.ts";
-import { isStateless, readResponsesRequest, withPrompt } from "./read-request.ts";
+import { isStateless, readCountRequest, readResponsesRequest, withPrompt } from "./read-request.ts";
 import { responseWriter } from "./response-object.ts";
 import { STORED_FORM } from "./stored/form.ts";
 import { writeChatBody } from "./to-chat/request.ts";
@@ -35,6 +35,10 @@ export const responsesClient: ClientFormat = {
   writeQueued: (context) => JSON.parse(responseWriter(context)({ status: "queued", service: null })),
   writeError: writeOpenaiError,
   models: { list: writeModels, one: writeModel },
+  counting: {
+    readRequest: readCountRequest,
+    writeCount: (inputTokens) => ({ object: "response.input_tokens", input_tokens: inputTokens }),
+  },
   withPrompt,
   stored: STORED_FORM,
 };

@@ -12,6 +12,7 @@ export const RESPONSES_PATHS: ClientPaths = {
       summary: "The same in OpenAI's Responses format",
       example: { input: "YOUR_PROMPT" },
       compactPath: "/v1/responses/compact",
+      counting: { path: "/v1/responses/input_tokens", operation: "countResponseTokens" },
     },
   ],
 };

@@ -22,7 +22,7 @@ import { type JsonSource, rawValue } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
 import { itemType, RESPONSES } from "./items.ts";
 import { convertInput, type Prompt } from "./to-chat/messages.ts";
-import { readBuiltInNeeds, readGivenTools, routedTools } from "./to-chat/tools.ts";
+import { readBuiltInNeeds, readBuiltInWishes, readGivenTools, routedTools } from "./to-chat/tools.ts";
 
 export const INPUT_ROLES = ["user", "assistant", "system", "developer"] as const;
 const ROLES: ReadonlySet<unknown> = new Set(INPUT_ROLES);
@@ -51,8 +51,17 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
     choiceCount: 1,
   };
   const controls = readControls(body);
-  const read = { format: RESPONSES, source, body, controls, chat, nativeNeeds, notes: conversion.notes };
+  const nativeWishes = readBuiltInWishes(tools, body.tool_choice);
+  const read = { format: RESPONSES, source, body, controls, chat, nativeNeeds, nativeWishes, notes: conversion.notes };
   return head?.headers === undefined ? read : { ...read, headers: head.headers };
+}
+
+/** The parts of a request that are counted. All of them may be left out. */
+export function readCountRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> {
+  const tools = readGivenTools(body);
+  const input = (body.input ?? null) === null ? [] : readInput(body);
+  const messages = convertInput({ instructions: readString(body, "instructions"), input }, new Conversion());
+  return { messages, tools: routedTools(tools, readBuiltInNeeds(tools, body.tool_choice)) };
 }
 
 /** Tells whether nothing of the input is stored or added to. */

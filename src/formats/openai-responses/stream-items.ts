@@ -3,6 +3,7 @@
 
 import type { CallDelta } from "../content.ts";
 import { createObjectScanner, type ObjectScanner } from "../json/object-scanner.ts";
+import { NO_ARGUMENTS } from "../tools/calls.ts";
 import { createInputDecoder, type InputDecoder } from "./custom-input.ts";
 import {
   type CallHead,
@@ -215,7 +216,8 @@ export class ItemQueue {
   #closing(segment: Segment, opened: OpenedItem, status: ItemStatus): { events: string; item: string } {
     const { kind, logprobs, seal } = segment;
     const { id, place, head, decoder } = opened;
-    const rest = decoder?.end() ?? "";
+    const isBare = kind === "call" && decoder === null && segment.text === "" && status === "completed";
+    const rest = isBare ? NO_ARGUMENTS : (decoder?.end() ?? "");
     let events = rest === "" ? "" : this.#delta(segment, opened, rest);
     const text = JSON.stringify(segment.text);
     if (head !== null) {

@@ -7,6 +7,7 @@ import { detailsIn, sealDetail } from "../convert/reasoning-details.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject, type JsonObject, textOrEmpty } from "../json/fields.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
+import { NO_ARGUMENTS } from "../tools/calls.ts";
 import { readInput } from "./custom-input.ts";
 import {
   callItem,
@@ -97,7 +98,10 @@ function callWriters(message: JsonObject, context: ResponseContext): readonly Wr
     const text = isObject(called.arguments) ? JSON.stringify(called.arguments) : textOrEmpty(called.arguments);
     const callId = naming.idOf(textOrEmpty(call.id), index);
     const isCustom = tool.type === "custom";
-    const written = JSON.stringify(isCustom ? readInput(text) : text);
-    return (id, status) => callItem({ id: id(isCustom ? "ctc" : "fc"), callId, tool }, status, written);
+    return (id, status) => {
+      const whole = text === "" && status === "completed" ? NO_ARGUMENTS : text;
+      const written = JSON.stringify(isCustom ? readInput(text) : whole);
+      return callItem({ id: id(isCustom ? "ctc" : "fc"), callId, tool }, status, written);
+    };
   });
 }

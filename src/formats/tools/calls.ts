@@ -76,6 +76,16 @@ export function toolNameRestorer(tools: readonly Pick<Tool, "name">[] = []): (na
 
 // The arguments of a tool call are JSON as text. Some hosts send the object itself, which no client can parse.
 
+/** A call of a tool without parameters, for which some hosts send no arguments. */
+export const NO_ARGUMENTS = "{}";
+
+/** A call of a whole response that was not cut: no more arguments will come. */
+export function withWholeArguments(call: JsonObject): JsonObject {
+  const { function: called } = call;
+  if (!isObject(called) || (called.arguments ?? "") !== "") return withTextArguments(call);
+  return { ...call, function: { ...called, arguments: NO_ARGUMENTS } };
+}
+
 /** The same call where its arguments are text, or not there at all. */
 export function withTextArguments(call: JsonObject): JsonObject {
   const { function: called } = call;

@@ -39,7 +39,8 @@ export function createMethodTable(
   return {
     respondUnmatched(request, reply) {
       const path = normalised(request.url);
-      const known = pathsLike(path, paths);
+      const isCall = isCustomMethod(path) || (request.method === "POST" && PLAIN_METHOD.test(path));
+      const known = pathsLike(path, isCall, paths);
       const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(", ");
       // A route itself has found nothing where the method is possible.
       if (allow === "" || known.some(({ methods }) => methods.has(request.method))) {
@@ -60,17 +61,19 @@ export function createMethodTable(
 /** Behind a colon, such as `:embedContent`. It is no part of a name. */
 const CUSTOM_METHOD = /:[a-z]+[A-Z]\w*$/;
 
+/** Such as `:predict`. The name of a model may end like this as well, but nothing is posted to one. */
+const PLAIN_METHOD = /:[a-z]+$/;
+
 /** Tells whether a path ends in an action, not in a name. */
 export function isCustomMethod(path: string): boolean {
   return CUSTOM_METHOD.test(path);
 }
 
-function pathsLike(path: string, paths: ReadonlyMap<string, KnownPath>): readonly KnownPath[] {
+function pathsLike(path: string, isCall: boolean, paths: ReadonlyMap<string, KnownPath>): readonly KnownPath[] {
   // A path without parameters is itself; another that would fit it, too, is not meant.
   const exact = paths.get(path);
   if (exact !== undefined) return [exact];
   const fitting = [...paths].filter(([, { pattern }]) => pattern.test(path));
-  const isCall = isCustomMethod(path);
   return fitting.filter(([url]) => !isCall || url.includes("::")).map(([, known]) => known);
 }
 

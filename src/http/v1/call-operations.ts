@@ -40,6 +40,7 @@ import {
   MessagesRequestSchema,
   ModerationRequestSchema,
   RerankRequestSchema,
+  ResponseCountRequestSchema,
   ResponsesRequestSchema,
 } from "./request-schemas.ts";
 
@@ -71,7 +72,7 @@ function countingOf({ counting, example }: Pick<CallRoute, "counting" | "example
     body: json(detail.request, detail.example),
     response: detail.response,
     parameters: modelInPath(path),
-    errors: [422],
+    errors: [404, 422],
     errorSchema: detail.errorSchema ?? ErrorSchema,
   });
 }
@@ -141,6 +142,13 @@ const CALL_DETAILS: Readonly<Record<string, CallDetail>> = {
     request: ResponsesRequestSchema,
     example: { model: "auto", input: "What is the capital of France?" },
     response: { ...json(ResponseSchema), ...RESPONSE_STREAM },
+  },
+  countResponseTokens: {
+    request: ResponseCountRequestSchema,
+    example: { model: "auto", input: "What is the capital of France?" },
+    response: json(
+      named("ResponseTokenCount", { object: Type.Literal("response.input_tokens"), input_tokens: Integer }),
+    ),
   },
   createMessage: {
     request: MessagesRequestSchema,

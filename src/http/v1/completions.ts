@@ -1,10 +1,15 @@
 // The endpoints that call a model: those of every format in the registry.
 
-import type { FastifyInstance, RouteHandlerMethod } from "fastify";
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { CallFormat } from "../../formats/format.ts";
+import type { JsonObject } from "../../formats/json/fields.ts";
+import { expand } from "../../gateway/state/expand.ts";
+import { readState } from "../../gateway/state/read-state.ts";
 import { estimateInputTokens } from "../../routing/cost.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import { answerIn } from "./completion.ts";
+import { callerOf } from "./key-admission.ts";
 import { compact } from "./responses/compact.ts";
 import { answerResponse } from "./responses/create.ts";
 
@@ -23,10 +28,22 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
     if (count === undefined || counting === undefined) continue;
     // A local estimate, free of charge.
     post(server, count.path, async (request) => {
-      const { body } = await parsedBodyOf(request);
+      const body = await countedBody(format, request, edge);
       return counting.writeCount(estimateInputTokens(counting.readRequest(body)));
     });
   }
+}
+
+/** The body with the history that it continues. */
+async function countedBody(
+  { stored }: CallFormat,
+  request: FastifyRequest,
+  { state }: Pick<CallContext, "state">,
+): Promise<JsonObject> {
+  const sent = await parsedBodyOf(request);
+  if (stored === undefined) return sent.body;
+  const { accountId } = callerOf(request).key;
+  return (await expand(sent, { accountId, fields: readState(sent.body) }, state)).body;
 }
 
 /** The router takes no name before a colon unless it has a pattern. Dots in it may be anything but a slash. */

@@ -203,18 +203,44 @@ export const ResponsesRequestSchema = named(
   { ...open, allOf: PROFILE_NEEDS },
 );
 
+/** Everything that a model would read; the rest of a request is not read. */
+export const ResponseCountRequestSchema = named(
+  "ResponseTokenCountRequest",
+  {
+    input: optional(Type.Union([AnyText, Type.Array(InputItem, { minItems: 1 })])),
+    instructions: optional(AnyText),
+    tools: optional(Type.Array(ResponsesTool)),
+    previous_response_id: optional(AnyText),
+    conversation: Conversation,
+  },
+  open,
+);
+
+/** Null counts as absent. */
+const isGiven = (name: string, schema: object = { not: { type: "null" } }): object => ({
+  required: [name],
+  properties: { [name]: schema },
+});
+const SOMETHING_TO_COMPACT = {
+  anyOf: [
+    isGiven("input", { anyOf: [{ type: "string" }, { type: "array", minItems: 1 }] }),
+    isGiven("previous_response_id"),
+    isGiven("conversation"),
+  ],
+};
+
 /** The conversation to compact; the rest of a request is not read. */
 export const CompactRequestSchema = named(
   "CompactRequest",
   {
-    model: optional(AnyText),
+    model: AnyText,
     input: optional(Type.Union([AnyText, Type.Array(InputItem)])),
     instructions: optional(AnyText),
     previous_response_id: optional(AnyText),
     conversation: Conversation,
     ...controlFields,
   },
-  { ...open, allOf: PROFILE_NEEDS },
+  { ...open, allOf: [...PROFILE_NEEDS, SOMETHING_TO_COMPACT] },
 );
 
 const Ids = Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { minItems: 1 });

@@ -12,6 +12,7 @@ import type { CachedPrefix, SessionState, SessionTurn, SessionView } from "../..
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../cost.ts";
 import { hostRules, orderHosts, rankBySession } from "../hosts.ts";
+import { onlyPreferred, preferenceOf } from "../preference.ts";
 import * as TEXT from "../text.ts";
 
 export interface KeepInput {
@@ -36,14 +37,16 @@ export interface Kept {
   readonly note: string | null;
 }
 
-export function keepSession(input: KeepInput): Kept {
-  const { question, models, isLoop } = input;
+export function keepSession(given: KeepInput): Kept {
+  const { question, models: all, isLoop } = given;
   const view = question.sessionView ?? null;
-  if (view === null) return { models, first: null, note: null };
+  if (view === null) return { models: all, first: null, note: null };
+  const input = onlyPreferred(given, preferenceOf(question, given.catalog));
+  const { models } = input;
   const loop = isLoop ? view.loop : null;
   const held = loop === null ? null : heldHost(loop, input);
   const ahead = held ?? (isLoop ? null : hostAhead(input));
-  if (view.cached.length === 0 && ahead === null) return { models, first: null, note: null };
+  if (view.cached.length === 0 && ahead === null) return { models: all, first: null, note: null };
   const only = held === null ? null : [{ model: models[0] as Model, hosts: [held] }];
   const chain = only ?? candidates(isLoop ? models.slice(0, 1) : models, view, input);
   const { best, note } = stayOrSwitch({
@@ -57,8 +60,8 @@ export function keepSession(input: KeepInput): Kept {
     resting: question.restingModels,
     keyOf: (host) => keyOf(host, loop ?? view.last, input),
   });
-  if (best.model === models[0]) return { models, first: best, note };
-  return { models: [best.model, ...models.filter((model) => model !== best.model)], first: best, note };
+  if (best.model === models[0]) return { models: all, first: best, note };
+  return { models: [best.model, ...all.filter((model) => model !== best.model)], first: best, note };
 }
 
 /** A tool loop goes on at the host and with the key that opened it, while these are well. Null where there is no choice. */

@@ -66,6 +66,12 @@ describe("a path", () => {
     expect(await hintFor("POST", path)).toContain(hint);
   });
 
+  it("that ends in an action of Google's is no model's name", async () => {
+    const answer = await ask("POST", "/v1beta/models/imagen-4:predict");
+    expect(answer.status).toBe(404);
+    expect(await answer.text()).toContain("Of the Gemini API, these are served");
+  });
+
   it("that a browser opens gets a page, and a program JSON", async () => {
     const page = await ask("GET", "/nowhere<b>", BROWSER);
     expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);

@@ -85,6 +85,26 @@ describe("the request", () => {
   });
 });
 
+describe("a built-in tool beside a function", () => {
+  const tools = [
+    { type: "web_search" },
+    { type: "function", name: "f", parameters: { type: "object", properties: {} } },
+  ];
+
+  it("is run by a model of the chain whose provider can", async () => {
+    const mixed = await startResponsesGateway(["alpha", "pro"]);
+    try {
+      const answer = await mixed.gateway.post("/v1/responses", { model: "auto", input: "News of today?", tools });
+      expect(answer.status).toBe(200);
+      expect(((await answer.json()) as ResponseObject).model).toBe("pro");
+      expect(mixed.responses.requests[0]?.body.tools).toEqual(tools);
+      expect(mixed.chat.requests).toHaveLength(0);
+    } finally {
+      await mixed.close();
+    }
+  });
+});
+
 describe("the answer", () => {
   const INNER = `"output":[ {"type":"reasoning","id":"rs","summary":[],"encrypted_content":"gA+/=="},{"type":"web_search_call","id":"ws","status":"completed"},
  {"type":"message","id":"m","role":"assistant","content":[{"type":"output_text","text":"caf\\u00e9","annotations":[{"type":"url_citation","start_index":1.0}]}]} ],"status" : "completed","error":null,"usage":{"input_tokens":10,"input_tokens_details":{"cached_tokens":4},"output_tokens":9,"total_tokens":19},"novel":1e2`;

@@ -113,6 +113,14 @@ export function readBuiltInNeeds({ callable, builtIn }: GivenTools, choice: unkn
   return isCallableAllowed ? [] : allowed.filter(isBuiltInChoice).map(needOf);
 }
 
+/** The same for tools beside others: a request without them is still worth an answer. */
+export function readBuiltInWishes(given: GivenTools, choice: unknown): readonly string[] {
+  if (choice === "none" || readBuiltInNeeds(given, choice).length > 0) return [];
+  const allowed = allowedTools(choice);
+  const run = given.builtIn.filter(({ type }) => !HELPERS.has(type));
+  return run.filter(({ type }) => allowed === null || allowed.some((tool) => tool.type === type)).map(needOf);
+}
+
 function needOf({ type }: JsonObject): string {
   return `the tool '${toText(type)}' is run only by providers of the Responses API`;
 }

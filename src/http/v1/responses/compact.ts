@@ -31,6 +31,7 @@ const KEPT_RATIO = 0.25;
 
 export async function compact(format: CallFormat, { request, reply }: HttpExchange, edge: CallContext): Promise<void> {
   const sent = await parsedBodyOf(request);
+  if ((sent.body.model ?? null) === null) throw invalid("model", TEXT.compactModelRequired);
   const { accountId } = callerOf(request).key;
   const continuation = { accountId, fields: readState(sent.body), isSummarized: true };
   const { items } = await gather(readInput(sent.body.input), continuation, edge.state);

@@ -78,10 +78,10 @@ export const STATE_OPERATIONS: readonly Operation[] = [
     errors: MISSING,
   }),
   v1("cancelResponse", "post", "/v1/responses/{id}/cancel", {
-    summary: "Cancel a response that runs in the background",
+    summary: "Cancel a response that runs in the background; any other is 400 `not_cancellable`",
     parameters: [ID],
     response: json(ResponseSchema),
-    errors: MISSING,
+    errors: [400, ...MISSING],
   }),
   v1("listInputItems", "get", "/v1/responses/{id}/input_items", {
     summary: "The input of a stored response",

@@ -306,14 +306,30 @@ describe("tools", () => {
       { tools: [find, search], tool_choice: { type: "allowed_tools", mode: "required", tools: [search] } },
       ["web_search"],
     ],
-    ["next to others", { tools: [find, search] }, []],
     ["switched off", { tools: [search], tool_choice: "none" }, []],
     ["a helper", { tools: [{ type: "tool_search" }] }, []],
   ])("built in, %s", (_name, body, needed) => {
     const needs = needed.map((type) => `the tool '${type}' is run only by providers of the Responses API`);
     expect(read(body).nativeNeeds).toEqual(needs);
+    expect(read(body).nativeWishes).toEqual([]);
     if (needed.length > 0) expect(() => send(body)).toThrow("The model cannot be asked this");
     else expect(JSON.stringify(send(body).json)).not.toContain("web_search");
+  });
+
+  it.each([
+    ["any choice", "auto", ["web_search"]],
+    ["none", "none", []],
+    ["others allowed", { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "find" }] }, []],
+    [
+      "both allowed",
+      { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "find" }, search] },
+      ["web_search"],
+    ],
+  ])("built in beside others are wished for, %s", (_name, choice, wished) => {
+    const body = { tools: [find, search, { type: "tool_search" }], tool_choice: choice };
+    const wishes = wished.map((type) => `the tool '${type}' is run only by providers of the Responses API`);
+    expect(read(body)).toMatchObject({ nativeNeeds: [], nativeWishes: wishes });
+    expect(JSON.stringify(send(body).json)).not.toContain("web_search");
   });
 
   it("one at a time, when asked", () => {

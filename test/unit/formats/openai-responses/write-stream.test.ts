@@ -119,6 +119,19 @@ describe("any order of deltas", () => {
 });
 
 describe("an item", () => {
+  it.each([
+    ["tool_calls", "{}"],
+    ["length", ""],
+  ])("of a call without arguments that ends with %s has %j", (finish, expected) => {
+    const call = { index: 0, id: "call_a", type: "function", function: { name: "f1", arguments: "" } };
+    const whole = answer({ tool_calls: [call] }, { tools: TOOLS }, finish);
+    expect(whole.output).toMatchObject([{ type: "function_call", arguments: expected }]);
+    const events = streamEvents([{ tool_calls: [call] }], { tools: TOOLS }, finish);
+    const done = events.find(({ type }) => type === "response.function_call_arguments.done");
+    expect(done).toMatchObject({ arguments: expected });
+    expect(streamed([{ tool_calls: [call] }], { tools: TOOLS }, finish)).toEqual(whole);
+  });
+
   it("of a call is opened only when its name is known", () => {
     const { output } = streamed(
       [
@@ -128,11 +141,6 @@ describe("an item", () => {
       { tools: [{ type: "function", name: "f" }] },
     );
     expect(output).toMatchObject([{ type: "function_call", call_id: "call_a", name: "f", arguments: '{"a":1}' }]);
-  });
-
-  it("of a call without arguments is closed", () => {
-    const { output } = streamed([{ tool_calls: [{ index: 0, id: "call_a", function: { name: "f" } }] }]);
-    expect(output).toMatchObject([{ type: "function_call", status: "completed", name: "f", arguments: "" }]);
   });
 
   it("of a tool in a namespace has both names", () => {
