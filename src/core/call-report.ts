@@ -4,6 +4,7 @@
 import type { Usage } from "./chat.ts";
 import type { Decision } from "./decision.ts";
 import type { NanoUsd } from "./money.ts";
+import type { Note } from "./notes.ts";
 import type { CostRecord } from "./requests/records.ts";
 
 export interface CallReport {
@@ -51,8 +52,8 @@ export interface AttemptReport {
   /** The kind of failure; null for an answer. */
   readonly failure: string | null;
   readonly droppedFields: readonly string[];
-  /** Descriptions of fields that conversion changed or left out for this model. */
-  readonly conversions: readonly string[];
+  /** Everything that was changed or left out for this model. */
+  readonly conversions: readonly Note[];
   /** On the monotonic clock (`performance.now()`); for a stream, until its first content. */
   readonly beganAt: number;
   readonly endedAt: number;

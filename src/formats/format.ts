@@ -7,6 +7,7 @@ import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
+import type { Note } from "../core/notes.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
 import type { UnreadPart } from "./json/parse.ts";
@@ -33,8 +34,8 @@ export interface ClientRequest extends RequestBody {
   readonly nativeNeeds?: readonly string[];
   /** Reasons why a provider of the client's own format does more of it, such as tools that only it runs. */
   readonly nativeWishes?: readonly string[];
-  /** Notes for the request log about parts that reading for routing has left out. */
-  readonly notes?: readonly string[];
+  /** Notes about parts that reading for routing has left out. */
+  readonly notes?: readonly Note[];
   /** Absent where the body says everything. */
   readonly target?: RequestTarget;
   /** Set for a request of many inputs, each of which may fill the context window. */
@@ -76,7 +77,7 @@ export type ClientHeaders = Readonly<Record<string, string | undefined>>;
 
 /** A request in the internal shape, and what was changed or left out on the way to it. */
 export interface ChatBody extends RequestBody {
-  readonly conversions: readonly string[];
+  readonly conversions: readonly Note[];
 }
 
 /** The routing metadata as it appears in a response. Behaviour 6. */
@@ -229,8 +230,8 @@ export interface ProviderRequest {
   readonly body: Buffer | BytePieces;
   /** Client fields that this model's host does not take. */
   readonly droppedFields: readonly string[];
-  /** Changes by conversion, in words for the request log: "dropped X: because Y". */
-  readonly conversions?: readonly string[];
+  /** Everything that was changed or left out, in words without a capital: "dropped X: because Y". */
+  readonly conversions?: readonly Note[];
   /** Headers of the format itself, to be sent beside the provider's own. */
   readonly headers?: Readonly<Record<string, string>>;
 }

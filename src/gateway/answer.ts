@@ -3,6 +3,7 @@
 import type { AttemptReport } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
+import type { Note } from "../core/notes.ts";
 import { createClientStream, writeClientResponse } from "../formats/bridge.ts";
 import { outputTokensOf } from "../formats/provider/output-meter.ts";
 import { type ServiceOutcome, serviceHeaders, writeService } from "../formats/service/service-object.ts";
@@ -11,11 +12,21 @@ import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
 import type { OpenStream, Reached } from "./attempt/try-model.ts";
 import type { Call, LastEvent } from "./call.ts";
 import { createCapture, type ResponseCapture } from "./capture.ts";
+import { notesOf, USAGE_ESTIMATED } from "./notes.ts";
 import { type RelayTask, relay, type TextSink } from "./relay.ts";
 import { type CallEnd, reportOf } from "./report.ts";
 import type { Reservation } from "./reserve.ts";
 import type { Services } from "./services.ts";
-import { assess, book, chargeDisconnected, type Delivered, hostShown, isFallback, type Settlement } from "./settle.ts";
+import {
+  type Assessment,
+  assess,
+  book,
+  chargeDisconnected,
+  type Delivered,
+  hostShown,
+  isFallback,
+  type Settlement,
+} from "./settle.ts";
 
 /**
  * The answer that the edge sends. A stream holds credits until it is relayed, so the edge must take it, if only to
@@ -77,7 +88,7 @@ async function wholeAnswer(
   const observed = { firstMs: null, headMs: headAt - beganAt, outputTokens, outputMs: endedAt - beganAt };
   services.speeds.note(answered.model.hostKey, observed);
   const additions = {
-    service: writeService(reservation.decision, assessment),
+    service: writeService(reservation.decision, assessment, allNotes(notesOf(ready), assessment)),
     usage: assessment.isUsageEstimated ? assessment.usage : null,
   };
   const written = writeClientResponse(call.format, whole, { context: responseContext(ready, services), additions });
@@ -104,8 +115,9 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   const expected = { isFallback: isFallback(model.id, decision), savings, isUsageEstimated: false, host };
   const contentType = call.request.target?.framing === "json-array" ? JSON_TYPE : STREAM_TYPE;
   const capture = captureFor(call);
+  const notes = notesOf(ready);
   const writer = createClientStream(call.format, responseContext(ready, services), {
-    service: writeService(decision, expected),
+    service: writeService(decision, expected, notes),
     wantsUsage: call.request.chat.wantsUsage,
   });
   const end = reporter(ready, capture);
@@ -124,7 +136,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const isCounted = true;
       const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
       const assessment = assess(delivered, services);
-      const written = writer.end(writeService(decision, assessment), assessment.usage);
+      const written = writer.end(writeService(decision, assessment, allNotes(notes, assessment)), assessment.usage);
       const kept = call.state === null ? null : awaitedLater(call.state.keepClosing(written));
       const { idempotencyId } = call;
       const stored =
@@ -138,6 +150,11 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   };
   const headers = routingHeaders(decision, expected, services);
   return { kind: "stream", headers, contentType, relay: (sink) => relay(task, sink), ping: writer.ping };
+}
+
+/** With what is known only once the answer is complete. */
+function allNotes(notes: readonly Note[], { isUsageEstimated }: Assessment): readonly Note[] {
+  return isUsageEstimated ? [...notes, USAGE_ESTIMATED] : notes;
 }
 
 /** A fault while the charge is being booked is seen when the promise is awaited. It must not end the process. */

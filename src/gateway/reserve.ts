@@ -15,6 +15,7 @@ import type { KeyRecord } from "../core/keys.ts";
 import type { HoldOp, HoldOutcome } from "../core/ledger.ts";
 import type { HostedModel } from "../core/model.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
+import { NO_NOTES, type Note } from "../core/notes.ts";
 import { timeInBase36 } from "../core/requests/time-text.ts";
 import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
@@ -34,6 +35,8 @@ export interface Reservation {
   readonly models: readonly HostedModel[];
   /** The output cap per choice to send to each host, by host key, where the balance makes one necessary. */
   readonly outputCaps: ReadonlyMap<string, number>;
+  /** Notes for the answer about what the balance does not cover. */
+  readonly notes: readonly Note[];
 }
 
 /** Running requests settle within moments, so their reserved credits are worth a quick retry. */
@@ -90,7 +93,9 @@ function reservationOf(outcome: HoldOutcome, asked: AskedHold, services: Service
     );
   }
   const models = fitted.decision === decision ? input.models : hostedModelsOf(fitted.decision, services.catalog);
-  return { holdId, accountId, amount, decision: fitted.decision, models, outputCaps: fitted.outputCaps };
+  const isOtherModel = fitted.decision.model !== decision.model;
+  const notes = isOtherModel ? [cheaperNote(decision)] : NO_NOTES;
+  return { holdId, accountId, amount, decision: fitted.decision, models, outputCaps: fitted.outputCaps, notes };
 }
 
 /** Tells from memory alone that an account has credits; false says nothing. */
@@ -112,6 +117,10 @@ export async function requireCredits(accountId: string, { ledger }: Pick<Service
 /** The start of the current spend period of a key; 0 where its limit never resets. */
 export function spendPeriodStartMs({ spendLimitNano, spendReset }: KeyRecord, nowMs: number): number {
   return spendLimitNano === null ? 0 : periodStartMs(spendReset, nowMs);
+}
+
+function cheaperNote({ model }: Decision): Note {
+  return { code: "chain_shortened_by_balance", message: TEXT.chainShortened(model) };
 }
 
 interface Fitting {

@@ -26,6 +26,8 @@ export const noCreditsLeft = () =>
   `There are no credits left. Add credits in the dashboard under Credits or with '${command("credits add 10")}'.`;
 export const leftOut = (hosts: readonly string[]) =>
   `left out because the balance does not cover them: ${hosts.join(", ")}`;
+export const chainShortened = (model: string) =>
+  `The balance does not cover the model '${model}', so a cheaper one of the chain was used. Add credits to use it.`;
 export const outputLimited = (tokens: number | undefined) =>
   `output limited to the ${tokens} tokens that the balance covers`;
 export const amounts = (needed: string, available: string) => `${needed} USD needed, ${available} USD available`;
@@ -39,6 +41,12 @@ export const notEnoughCredits = (sums: string, outputCapField: string) =>
 function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
+
+// notes.ts
+export const outputCapped = (tokens: number) =>
+  `The balance covers no more than ${tokens} output tokens, so the answer was limited to them. Add credits for longer answers.`;
+export const usageEstimated = "The provider sent no usable token counts, so the charge is an estimate.";
+export const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
 // relay.ts
 export const streamClosed = "the provider closed the stream";

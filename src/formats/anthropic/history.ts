@@ -33,7 +33,7 @@ export function adaptTurns(turns: readonly Turn[], outgoing: OutgoingTurns, conv
   }
   const last = adapted.at(-1);
   if (last?.role === "assistant" && !takesPrefill(outgoing)) {
-    conversion.note("added a user turn: the model does not continue a begun answer");
+    conversion.note("content_converted", "added a user turn: the model does not continue a begun answer");
     return [...adapted, { role: "user", content: CONTINUE }];
   }
   if (last?.role === "assistant" && !isNative) return [...adapted.slice(0, -1), trimmed(last)];
@@ -85,14 +85,20 @@ function adaptSystem(turn: Turn, isFit: boolean, { dialect, conversion }: Rules)
   const takes = dialect.takesSystemInMiddle;
   // The client is trusted where the model's own rules are not known.
   if (takes === undefined || (takes && isFit)) return turn;
-  conversion.note("turned a system message among the messages into a reminder: the model takes none there");
+  conversion.note(
+    "content_converted",
+    "turned a system message among the messages into a reminder: the model takes none there",
+  );
   const texts = blocksOf(turn.content).filter((block) => block.type === "text");
   return { role: "user", content: texts.map((block) => textBlock(reminder(toText(block.text)))) };
 }
 
 function adaptBlock(block: Block, { stripsThinking, conversion }: Rules): Block | null {
   if (isThinking(block) && (stripsThinking || isForeign(block))) {
-    conversion.note("dropped thinking that another model left behind: it has no signature this one takes");
+    conversion.note(
+      "reasoning_dropped",
+      "dropped thinking that another model left behind: it has no signature this one takes",
+    );
     return null;
   }
   if (block.type === "tool_use") return withSafeId(block, "id");

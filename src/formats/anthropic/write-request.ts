@@ -54,10 +54,8 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   const changes = new Map<string, string | Buffer | null>([["model", JSON.stringify(model.upstream)]]);
   const refused = [...model.dialect.refuses, ...outgoing.refusedFields].filter((name) => body[name] !== undefined);
   for (const name of Object.keys(body)) if (isControlField(name) || name === "betas") changes.set(name, null);
-  for (const name of refused) {
-    changes.set(name, null);
-    conversion.note(`dropped '${name}': the model refuses it`);
-  }
+  for (const name of refused) changes.set(name, null);
+  conversion.leaveOut(refused);
   const maxTokens = outputCap(body.max_tokens, outgoing);
   if (maxTokens !== body.max_tokens) changes.set("max_tokens", String(maxTokens));
   const turns = body.messages as readonly Turn[];
@@ -84,7 +82,7 @@ function writeConverted(outgoing: Outgoing, conversion: Conversion): Written {
     messages: adaptTurns(turns, { ...outgoing, request: { ...request, body: fields }, isNative: false }, conversion),
   };
   const names = [...model.dialect.refuses, ...refusedFields].filter((name) => body[name] !== undefined);
-  for (const name of names) conversion.note(`dropped '${name}': the model refuses it`);
+  conversion.leaveOut(names);
   const sent = withCacheMarks(
     outgoing,
     Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name))),

@@ -12,7 +12,7 @@ import { scanText } from "../json/parse.ts";
 import { spliceFields } from "../json/splice.ts";
 import { rawValue } from "../scan/scan.ts";
 import { clientToolId, toolNameRestorer } from "../tools/calls.ts";
-import { type Block, stopReasonFor } from "./blocks.ts";
+import { ANTHROPIC, type Block, stopReasonFor } from "./blocks.ts";
 import { writeAnthropicStreamError } from "./errors.ts";
 import { writeAnthropicUsage } from "./usage.ts";
 import { messageHead, sealOf, signedBlock } from "./write-response.ts";
@@ -62,7 +62,7 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
       }
       return events;
     },
-    end(_service, usage) {
+    end(settled, usage) {
       let events = start() + blocks.take(true);
       if (!blocks.hasAny) {
         blocks.addText("text", "");
@@ -71,7 +71,7 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
       const reason = stopReasonFor({ finish, hasToolCalls: blocks.hasTools, hasRefusal });
       const delta = { stop_reason: reason, stop_sequence: null, stop_details: null, container: null };
       events += writeAnthropicEvent({ type: "message_delta", delta, usage: writeAnthropicUsage(usage) });
-      return events + writeAnthropicEvent({ type: "message_stop" });
+      return events + writeAnthropicEvent({ type: "message_stop", service: settled });
     },
   };
 }
@@ -89,8 +89,8 @@ function failure(error: GatewayError, { requestId }: ResponseContext): string {
 /** From events of a provider of this format. */
 export function passAnthropicStream(context: ResponseContext, { service }: StreamOptions): StreamWriter {
   let finish: NativeEvent | null = null;
+  let stop: NativeEvent = { format: ANTHROPIC, event: "message_stop", data: '{"type":"message_stop"}' };
   let held = "";
-  let hasStop = false;
 
   function text({ event, data }: NativeEvent): string {
     const sent = event === "message_start" ? withService(data) : data;
@@ -119,16 +119,19 @@ export function passAnthropicStream(context: ResponseContext, { service }: Strea
       let events = "";
       for (const { native, isFinish } of chunks) {
         if (native === undefined) continue;
-        hasStop ||= native.event === "message_stop";
-        if (finish !== null) held += text(native);
+        if (native.event === "message_stop") stop = native;
+        else if (finish !== null) held += text(native);
         else if (isFinish) finish = native;
         else events += text(native);
       }
       return events;
     },
-    end(_service, usage) {
+    end(settled, usage) {
       const finishing = finish === null ? "" : text({ ...finish, data: withUsage(finish.data, usage) });
-      return finishing + (hasStop ? held : held + writeAnthropicEvent({ type: "message_stop" }));
+      const source = scanText(Buffer.from(stop.data));
+      const service = new Map([["service", JSON.stringify(settled)]]);
+      const data = source === null ? stop.data : spliceFields(source, service).toString("utf8");
+      return finishing + held + text({ ...stop, data });
     },
   };
 }

@@ -40,7 +40,10 @@ export function refuseMedia(message: ChatMessage, conversion: Conversion): void 
   for (const part of partsOf(message)) {
     if (typeof part.text === "string" || typeof part.refusal === "string") continue;
     if (THOUGHTS.has(part.type))
-      conversion.note("dropped thinking of earlier turns: only the model that made it can read it");
+      conversion.note(
+        "reasoning_dropped",
+        "dropped thinking of earlier turns: only the model that made it can read it",
+      );
     else conversion.refuse(`it takes text only in messages of the role '${message.role}', not '${part.type}'`);
   }
   const { audio } = message as unknown as JsonObject;
@@ -84,7 +87,7 @@ export function parseArguments(text: string, conversion: Conversion): JsonObject
   } catch {
     // Models do write broken arguments; what they wrote must stay visible to the next one.
   }
-  conversion.note("wrapped tool arguments that are not a JSON object");
+  conversion.note("content_converted", "wrapped tool arguments that are not a JSON object");
   return { raw_arguments: text };
 }
 

@@ -2,15 +2,21 @@
 // all.
 
 import { GatewayError } from "../../core/errors.ts";
+import type { Note, NoteCode } from "../../core/notes.ts";
 
 /** Collects notes and refusals on the way; each is said once. */
 export class Conversion {
-  readonly #notes = new Set<string>();
+  readonly #notes = new Map<string, Note>();
   readonly #refusals = new Set<string>();
 
   /** Says once what was changed or left out, and why. */
-  note(text: string): void {
-    this.#notes.add(text);
+  note(code: NoteCode, message: string): void {
+    this.#notes.set(message, { code, message });
+  }
+
+  /** Says of fields that the model or its provider would refuse them. */
+  leaveOut(names: readonly string[]): void {
+    for (const name of names) this.note("option_dropped", `dropped '${name}': the model refuses it`);
   }
 
   /** Remembers something that has no counterpart in the other format and cannot be left out. */
@@ -18,8 +24,8 @@ export class Conversion {
     this.#refusals.add(text);
   }
 
-  get notes(): readonly string[] {
-    return [...this.#notes];
+  get notes(): readonly Note[] {
+    return [...this.#notes.values()];
   }
 
   get refusals(): readonly string[] {

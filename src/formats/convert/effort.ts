@@ -42,11 +42,12 @@ export function nearestEffort(wanted: Effort, { efforts = USUAL }: Dialect): Eff
 /** Picks the effort to ask the model for, with a note where it is another than was wanted; null for none. */
 export function convertEffort(wanted: Effort, model: HostedModel, conversion: Conversion): Effort | null {
   if (!model.capabilities.has("reasoning")) {
-    if (wanted !== "none") conversion.note("dropped thinking and effort: the model does not reason");
+    if (wanted !== "none") conversion.note("option_dropped", "dropped thinking and effort: the model does not reason");
     return null;
   }
   const effort = nearestEffort(wanted, model.dialect);
-  if (effort !== wanted) conversion.note(`asked for effort '${effort ?? "as usual"}' instead of '${wanted}'`);
+  if (effort !== wanted)
+    conversion.note("option_changed", `asked for effort '${effort ?? "as usual"}' instead of '${wanted}'`);
   return effort;
 }
 

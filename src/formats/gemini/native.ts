@@ -22,7 +22,7 @@ export function adaptConfig(body: JsonObject, outgoing: Outgoing, conversion: Co
   for (const field of refusedConfig(outgoing)) {
     if (value[field] === undefined) continue;
     delete value[field];
-    conversion.note(`dropped '${CONFIG}${field}': the model refuses it`);
+    conversion.leaveOut([CONFIG + field]);
   }
   if (isObject(value.thinkingConfig)) adaptThinking(value, camelFields(value.thinkingConfig), outgoing, conversion);
   // A field may come in both spellings. Only the one that was read goes out: the provider might take the other.
@@ -53,7 +53,7 @@ function adaptThinking(
   const { dialect } = model;
   if (dialect.thinking === "none") {
     delete config.thinkingConfig;
-    conversion.note(`dropped '${CONFIG}thinkingConfig': it does not think`);
+    conversion.note("option_dropped", `dropped '${CONFIG}thinkingConfig': it does not think`);
     return;
   }
   const level = toText(thinking.thinkingLevel).toLowerCase();
@@ -61,7 +61,10 @@ function adaptThinking(
   const { thinkingLevel: _, ...rest } = thinking;
   const thinkingBudget = budgetForEffort(nearestEffort(level, dialect) ?? level);
   config.thinkingConfig = { ...rest, thinkingBudget };
-  conversion.note(`asked for thinking with a budget of ${thinkingBudget} tokens: the model takes no levels`);
+  conversion.note(
+    "option_changed",
+    `asked for thinking with a budget of ${thinkingBudget} tokens: the model takes no levels`,
+  );
 }
 
 function isSame(given: JsonObject, value: JsonObject): boolean {
@@ -83,7 +86,7 @@ export function adaptContents(contents: unknown, outgoing: Outgoing, conversion:
     isChanged ||= parts !== null;
     return parts === null ? content : { ...content, parts };
   });
-  if (isChanged) conversion.note("replaced thought signatures that this model did not make");
+  if (isChanged) conversion.note("content_converted", "replaced thought signatures that this model did not make");
   return isChanged ? adapted : contents;
 }
 

@@ -30,10 +30,8 @@ export function passGeminiRequest(outgoing: Outgoing): ProviderRequest {
     const isTwin = camelName(name) !== name && body[camelName(name)] !== undefined;
     if (isControlField(name) || name === "model" || isTwin) changes.set(name, null);
   }
-  for (const name of refused) {
-    changes.set(name, null);
-    conversion.note(`dropped '${name}': the model refuses it`);
-  }
+  for (const name of refused) changes.set(name, null);
+  conversion.leaveOut(refused);
   const config = adaptConfig(body, outgoing, conversion);
   if (config !== null) changes.set("generation_config", null).set("generationConfig", JSON.stringify(config));
   const contents = adaptContents(body.contents, outgoing, conversion);
@@ -51,7 +49,7 @@ export function writeGeminiRequest(outgoing: Outgoing): ProviderRequest {
   const { request, model, refusedFields } = outgoing;
   const conversion = new Conversion();
   const refused = refusedNames(outgoing).filter((name) => (request.body[name] ?? null) !== null);
-  for (const name of refused) conversion.note(`dropped '${name}': the model refuses it`);
+  conversion.leaveOut(refused);
   const body = without(request.body, refused);
   const stripsSignatures = refusedFields.includes(SIGNATURES);
   const { system, contents } = writeContents(request.chat.messages, { model, conversion, stripsSignatures });

@@ -3,7 +3,7 @@
 
 import type { ChatMessage, ToolCall } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
-import { ESSENTIAL_FIELDS } from "../convert/conversion.ts";
+import { Conversion, ESSENTIAL_FIELDS } from "../convert/conversion.ts";
 import { withoutDetails } from "../convert/reasoning-details.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
@@ -30,7 +30,11 @@ export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   if (cacheKey !== null) changes.set(CACHE_KEY, JSON.stringify(cacheKey));
   const messages = adaptMessages(request.chat.messages, model.dialect);
   if (messages !== null) changes.set("messages", messages);
-  return { path: "/chat/completions", body: spliceBody(request.source, changes), droppedFields };
+  const written = { path: "/chat/completions", body: spliceBody(request.source, changes), droppedFields };
+  if (droppedFields.length === 0) return written;
+  const conversion = new Conversion();
+  conversion.leaveOut(droppedFields);
+  return { ...written, conversions: conversion.notes };
 }
 
 /** The model as it is to be addressed without these fields: a cap goes under its other name, so that it still holds. */

@@ -2,6 +2,7 @@
 // say, and the answer would depend on, is refused by name.
 
 import { GatewayError } from "../../core/errors.ts";
+import type { Note } from "../../core/notes.ts";
 import type { ChatBody, ClientRequest } from "../format.ts";
 import { invalid, type JsonObject, readBoolean, readInteger, readString } from "../json/fields.ts";
 import { sourceOf } from "../json/splice.ts";
@@ -31,7 +32,7 @@ export function writeChatBody({ body: given, chat }: ClientRequest): ChatBody {
   const body = chatBodyOf(given);
   const conversions = Object.keys(given)
     .filter((name) => CHAT_FIELDS.has(name))
-    .map((name) => `dropped ${name}: a legacy completion is plain text`);
+    .map((name): Note => ({ code: "option_dropped", message: `dropped '${name}': a legacy completion is plain text` }));
   return { body, source: sourceOf(body), chat, conversions };
 }
 

@@ -81,7 +81,7 @@ interface RequestParts {
 
 function written({ body, dropped, refused }: RequestParts, conversion: Conversion): ProviderRequest {
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
-  for (const name of refused) conversion.note(`dropped '${name}': the model refuses it`);
+  conversion.leaveOut(refused);
   const conversions = conversion.notes;
   const droppedFields = [...dropped, ...refused];
   return { path: PATH, body, droppedFields, ...(conversions.length === 0 ? {} : { conversions }) };
@@ -124,7 +124,7 @@ function adaptEffort(reasoning: unknown, { dialect }: HostedModel, conversion: C
   if (!isObject(reasoning) || !isEffort(reasoning.effort) || dialect.efforts === undefined) return null;
   const effort = nearestEffort(reasoning.effort, dialect);
   if (effort === reasoning.effort) return null;
-  conversion.note(`asked for effort '${effort ?? "as usual"}' instead of '${reasoning.effort}'`);
+  conversion.note("option_changed", `asked for effort '${effort ?? "as usual"}' instead of '${reasoning.effort}'`);
   return effort === null ? withoutField(reasoning, "effort") : { ...reasoning, effort };
 }
 
@@ -138,7 +138,7 @@ function adaptInput(
   const takesPlain = (model.dialect.reasoningHistory ?? "drop") !== "drop";
   const kept = input.filter((item) => !isReasoning(item) || (!strips && isUsable(item, takesPlain)));
   if (kept.length === input.length) return null;
-  conversion.note("dropped reasoning that another model left behind: this one cannot open it");
+  conversion.note("reasoning_dropped", "dropped reasoning that another model left behind: this one cannot open it");
   return kept;
 }
 

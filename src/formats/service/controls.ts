@@ -2,6 +2,7 @@
 // Behaviour 2.2.
 
 import { type Controls, NO_CONTROLS } from "../../core/decision.ts";
+import type { Note } from "../../core/notes.ts";
 import { REQUEST_CONTROLS, type RequestControl, ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../json/fields.ts";
 
@@ -72,6 +73,36 @@ function readText(body: JsonObject, field: string, charsMax: number): string | n
   }
   return text;
 }
+
+/** Notes on fields that look like controls and had no effect. */
+export function controlNotes({ body, controls: { profile, unknown } }: RequestControls): readonly Note[] {
+  const notes: Note[] = [];
+  for (const { field, onlyWith } of CONDITIONAL) {
+    if (onlyWith === profile || USUAL_VALUES.has(body[field])) continue;
+    const message = `Dropped '${field}': it counts only with 'service_profile' set to '${onlyWith}'.`;
+    notes.push({ code: "option_dropped", message });
+  }
+  if (unknown === undefined) return notes;
+  if (unknown.length === 0) notes.push(UNNAMED);
+  for (const field of unknown) {
+    notes.push({ code: "unknown_control", message: `Ignored '${field}': there is no such field.` });
+  }
+  return notes;
+}
+
+interface RequestControls {
+  readonly body: JsonObject;
+  readonly controls: Controls;
+}
+
+const CONDITIONAL = REQUEST_CONTROLS.filter(({ onlyWith }) => onlyWith !== undefined);
+/** Vendors have a field `service_tier` of their own. These values of it ask for nothing. */
+const USUAL_VALUES: ReadonlySet<unknown> = new Set([undefined, null, "auto", "default", "standard_only"]);
+
+const UNNAMED: Note = {
+  code: "unknown_control",
+  message: `Ignored a field: its name begins with '${CONTROL_PREFIX}' and is not known.`,
+};
 
 function unknownIn(body: JsonObject): readonly string[] {
   const isUnknown = (name: string): boolean => isControlField(name) && !KNOWN_FIELDS.has(name);

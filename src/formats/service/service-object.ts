@@ -1,6 +1,8 @@
 // The `service` object and the `X-Service-*` headers: the routing decision as a client sees it. Behaviour 6.1, 6.3.
 
 import type { Decision } from "../../core/decision.ts";
+import { formatUsd, type NanoUsd } from "../../core/money.ts";
+import { NO_NOTES, type Note } from "../../core/notes.ts";
 import type { ServiceObject } from "../format.ts";
 
 /** The outcome of a decision. */
@@ -12,10 +14,16 @@ export interface ServiceOutcome {
   readonly isUsageEstimated: boolean;
   /** The host that answered, where the decision had a choice. */
   readonly host?: string | null;
+  /** The cost of the answer for its caller; absent before it is known. */
+  readonly charge?: NanoUsd;
 }
 
 /** In every response, as `service`. */
-export function writeService(decision: Decision, outcome: ServiceOutcome): ServiceObject {
+export function writeService(
+  decision: Decision,
+  outcome: ServiceOutcome,
+  notes: readonly Note[] = NO_NOTES,
+): ServiceObject {
   const service: Record<string, unknown> = {
     model: decision.model,
     tier: decision.tier,
@@ -27,7 +35,9 @@ export function writeService(decision: Decision, outcome: ServiceOutcome): Servi
   };
   if (decision.session !== undefined) service.session = decision.session.state;
   if (outcome.host) service.host = outcome.host;
+  if (outcome.charge !== undefined) service.costUsd = formatUsd(outcome.charge);
   if (outcome.isUsageEstimated) service.usageEstimated = true;
+  if (notes.length > 0) service.notes = notes;
   return service;
 }
 

@@ -5,6 +5,7 @@
 import type { AttemptReport } from "../../core/call-report.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { type HostedModel, hasKey } from "../../core/model.ts";
+import { NO_NOTES, type Note } from "../../core/notes.ts";
 import { readProviderResponse, writeProviderRequest } from "../../formats/bridge.ts";
 import type {
   CacheHelp,
@@ -139,8 +140,7 @@ type ReplyResult = { readonly ok: true; readonly answer: Reached } | { readonly 
 
 export type TriedModel = ReplyResult & {
   readonly droppedFields: readonly string[];
-  /** Words about fields that were changed or left out for this model. */
-  readonly conversions: readonly string[];
+  readonly conversions: readonly Note[];
 };
 
 /** The terms of sending one attempt, for a live call and for an operator's probe alike. */
@@ -177,11 +177,10 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
 }
 
 const NONE: Pick<ProviderRequest, "droppedFields"> = { droppedFields: [] };
-const NO_CONVERSIONS: readonly string[] = [];
 
 function tried(
   result: ReplyResult,
-  { droppedFields, conversions = NO_CONVERSIONS }: Pick<ProviderRequest, "droppedFields" | "conversions">,
+  { droppedFields, conversions = NO_NOTES }: Pick<ProviderRequest, "droppedFields" | "conversions">,
   redact: Redact,
 ): TriedModel {
   return result.ok

@@ -18,7 +18,7 @@ export function previewChanges(asked: FormattedRequest, decision: Decision, serv
   const provider = services.registry.connection(model.provider).formatFor(model, asked.format.name);
   try {
     const { droppedFields, conversions = [] } = writeProviderRequest(asked, provider, { model, refusedFields: [] });
-    return { droppedFields, conversions };
+    return { droppedFields, conversions: conversions.map(({ message }) => message) };
   } catch (error) {
     if (error instanceof GatewayError) return { droppedFields: [], conversions: [error.message] };
     throw error;

@@ -97,7 +97,7 @@ function toAttempt(attempt: AttemptReport, startedAtMs: number, keepsWords: bool
     failure: attempt.failure,
     reason: loggedReason(attempt, keepsWords),
     droppedFields: attempt.droppedFields,
-    conversions: attempt.conversions,
+    conversions: attempt.conversions.map(({ message }) => message),
   };
   return keyId === undefined ? record : { ...record, keyId };
 }

@@ -90,11 +90,14 @@ function writeThinking(wish: ThinkingWish, conversion: Conversion): { fields: Js
   const output = nearest === null ? {} : { effort: nearest };
   const thinking = thinkingForEffort(effort, wish);
   if (thinking === null) {
-    conversion.note("did not ask for thinking: the model, the output cap or the open tool call leaves no room for it");
+    conversion.note(
+      "option_dropped",
+      "did not ask for thinking: the model, the output cap or the open tool call leaves no room for it",
+    );
     return { fields: {}, output };
   }
   if (!wish.isForced) return { fields: { thinking }, output };
-  conversion.note("did not ask for thinking: it cannot be had together with a forced tool call");
+  conversion.note("option_dropped", "did not ask for thinking: it cannot be had together with a forced tool call");
   return { fields: {}, output };
 }
 
@@ -102,14 +105,14 @@ function writeSampling(body: JsonObject, isThinking: boolean, conversion: Conver
   const fields: Record<string, unknown> = {};
   const { temperature, top_p: topP, top_k: topK } = body;
   if (typeof temperature === "number") fields.temperature = Math.min(1, temperature);
-  if (Number(temperature) > 1) conversion.note("lowered 'temperature' to 1, the most there is");
+  if (Number(temperature) > 1) conversion.note("option_changed", "lowered 'temperature' to 1, the most there is");
   if (typeof topP === "number" && fields.temperature === undefined) fields.top_p = topP;
   if (typeof topK === "number") fields.top_k = topK;
   if (typeof topP === "number" && fields.top_p === undefined) {
-    conversion.note("dropped 'top_p': Claude takes it only without 'temperature'");
+    conversion.note("option_dropped", "dropped 'top_p': Claude takes it only without 'temperature'");
   }
   if (isThinking && Object.keys(fields).length > 0) {
-    conversion.note("dropped sampling fields: they cannot be had together with thinking");
+    conversion.note("option_dropped", "dropped sampling fields: they cannot be had together with thinking");
     return writeStops(body);
   }
   return { ...fields, ...writeStops(body) };
@@ -148,7 +151,8 @@ function noteDropped(body: JsonObject, conversion: Conversion): readonly string[
   const names = Object.keys(body).filter(
     (name) => !CONVERTED.has(name) && !isControlField(name) && body[name] !== null,
   );
-  for (const name of names) conversion.note(`dropped '${name}': the Messages format has no counterpart`);
+  for (const name of names)
+    conversion.note("option_dropped", `dropped '${name}': the Messages format has no counterpart`);
   return names;
 }
 
@@ -184,7 +188,7 @@ function writeTool(tool: JsonObject, conversion: Conversion): JsonObject | null 
   }
   const { name, description, parameters, strict } = isObject(tool.function) ? tool.function : tool;
   if (typeof name !== "string") {
-    conversion.note(`dropped a tool '${toText(tool.type)}': only its own provider runs it`);
+    conversion.note("tool_dropped", `dropped a tool '${toText(tool.type)}': only its own provider runs it`);
     return null;
   }
   return {
@@ -227,7 +231,7 @@ function toolsOfHistory(turns: readonly Turn[], conversion: Conversion): JsonObj
     for (const block of blocksOf(turn.content)) if (block.type === "tool_use") names.add(toText(block.name));
   }
   if (names.size === 0) return {};
-  conversion.note("listed the tools that were called earlier, without leave to call them");
+  conversion.note("content_converted", "listed the tools that were called earlier, without leave to call them");
   const tools = [...names].map((name) => ({ name, input_schema: NO_PARAMETERS }));
   return { tools, tool_choice: { type: "none" } };
 }

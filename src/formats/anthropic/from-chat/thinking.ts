@@ -48,7 +48,7 @@ function changedThinking(thinking: JsonObject | null, input: ThinkingInput, conv
   if (form === "none") return without("thinking", "it does not think", conversion);
   if (form === "adaptive") {
     if (thinking.type !== "enabled") return {};
-    conversion.note("asked for adaptive thinking: the model takes no budget");
+    conversion.note("option_changed", "asked for adaptive thinking: the model takes no budget");
     const { budget_tokens: _, ...rest } = thinking;
     return { thinking: { ...rest, type: "adaptive" } };
   }
@@ -58,6 +58,7 @@ function changedThinking(thinking: JsonObject | null, input: ThinkingInput, conv
   const changed = withBudget(budget, maxTokens);
   if (changed === null) return without("thinking", "the output cap leaves no room for it", conversion);
   conversion.note(
+    "option_changed",
     `asked for thinking with a budget of ${String(changed.budget_tokens)} tokens: the model takes no other form`,
   );
   return { thinking: changed };
@@ -75,7 +76,7 @@ function changedOutput(
   if (!isEffort(wanted)) return {};
   const effort = nearestEffort(wanted, dialect);
   if (effort === output?.effort) return {};
-  conversion.note(`asked for effort '${effort ?? "as usual"}' instead of '${wanted}'`);
+  conversion.note("option_changed", `asked for effort '${effort ?? "as usual"}' instead of '${wanted}'`);
   const { effort: _, ...rest } = output ?? {};
   const changed = effort === null ? rest : { ...rest, effort };
   return { output_config: Object.keys(changed).length === 0 ? null : changed };
@@ -86,7 +87,7 @@ function effortOf({ output_config: output }: JsonObject): Effort {
 }
 
 function without(name: string, reason: string, conversion: Conversion): JsonObject {
-  conversion.note(`dropped '${name}': ${reason}`);
+  conversion.note("option_dropped", `dropped '${name}': ${reason}`);
   return { [name]: null };
 }
 

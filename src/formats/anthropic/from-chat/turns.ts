@@ -94,7 +94,8 @@ function writeResults(
   }
   return [...callIds].map(([key, id]) => {
     const message = results.get(key);
-    if (message === undefined) options.conversion.note("added an empty result for a tool call that had none");
+    if (message === undefined)
+      options.conversion.note("content_converted", "added an empty result for a tool call that had none");
     const content = message === undefined ? NO_RESULT : resultContent(message, options);
     return { type: "tool_result", tool_use_id: id, content };
   });
@@ -111,12 +112,13 @@ function writeOther(
   options: TurnsOptions,
 ): readonly Block[] {
   if (isInstruction(message)) {
-    options.conversion.note("turned a system message among the messages into a reminder");
+    options.conversion.note("content_converted", "turned a system message among the messages into a reminder");
     return instructionBlocks(message, options).map(asReminder);
   }
   const key = resultKey(message);
   if (key !== null) return callIds.has(key) ? [] : orphan(message, options);
-  if (message.name !== undefined) options.conversion.note("dropped names of messages: the Messages format has none");
+  if (message.name !== undefined)
+    options.conversion.note("content_converted", "dropped names of messages: the Messages format has none");
   if (typeof message.content === "string") return message.content.trim() === "" ? [] : [textBlock(message.content)];
   const parts = (message.content ?? []) as readonly ContentPart[];
   return parts.flatMap((part) => writePart(part, options.conversion));
@@ -124,7 +126,7 @@ function writeOther(
 
 /** A result whose call is not in the history any more. */
 function orphan(message: ChatMessage, options: TurnsOptions): readonly Block[] {
-  options.conversion.note("turned a tool result without its call into text");
+  options.conversion.note("content_converted", "turned a tool result without its call into text");
   const content = resultContent(message, options);
   const blocks = typeof content === "string" ? [textBlock(content)] : content;
   return blocks.map((block) => (block.type === "text" ? textBlock(orphanedResult(toText(block.text))) : block));

@@ -128,14 +128,18 @@ function readable(block: Block, { conversion }: TurnOptions): Block {
   if (block.type === "text" || block.type === "tool_use" || isThinking(block)) return block;
   const text = serverText(block);
   if (text === null) conversion.refuse(`a block '${block.type}' is read by Anthropic only`);
-  else conversion.note(`turned '${block.type}' of an earlier turn into text: only Anthropic can read it`);
+  else
+    conversion.note(
+      "content_converted",
+      `turned '${block.type}' of an earlier turn into text: only Anthropic can read it`,
+    );
   return textBlock(`\n${text ?? ""}\n`);
 }
 
 function noteDropped(blocks: readonly Block[], { conversion, keepsReasoning }: TurnOptions): void {
   const isLost = (block: Block): boolean => isThinking(block) && !isSealed(block.signature ?? block.data);
   if (!keepsReasoning && blocks.some(isLost)) {
-    conversion.note("dropped thinking of earlier turns: only the model that made it can read it");
+    conversion.note("reasoning_dropped", "dropped thinking of earlier turns: only the model that made it can read it");
   }
 }
 
@@ -176,7 +180,7 @@ interface ConvertedResult {
 
 function convertResult(id: string, block: Block | undefined, options: PartOptions): ConvertedResult {
   if (block === undefined) {
-    options.conversion.note("added an empty result for a tool call that had none");
+    options.conversion.note("content_converted", "added an empty result for a tool call that had none");
     return { message: { role: "tool", tool_call_id: id, content: NO_RESULT }, attachments: [] };
   }
   const unread = block.is_error === true ? null : onlyUnread(contentOf(block));
@@ -208,6 +212,7 @@ function readResult(block: Block, options: PartOptions): { text: string; attachm
         continue;
       }
       options.conversion.note(
+        "content_converted",
         "moved images and files of tool results into a user message: tool messages take text only",
       );
       attachments.push(part);
@@ -247,7 +252,7 @@ function hasMark([block]: readonly Block[], { keepsCacheControl }: PartOptions):
 
 /** A result whose call is not in the history any more: hosts refuse it as a tool message. */
 function orphan(block: Block, options: PartOptions): readonly ContentPart[] {
-  options.conversion.note("turned a tool result without its call into text");
+  options.conversion.note("content_converted", "turned a tool result without its call into text");
   const { text, attachments } = readResult(block, options);
   return [{ type: "text", text: orphanedResult(text) }, ...attachments];
 }
@@ -300,7 +305,7 @@ function convertImage(source: JsonObject, { conversion }: PartOptions): readonly
 function convertDocument(block: Block, options: PartOptions): readonly ContentPart[] {
   const source = block.source as JsonObject;
   if (isObject(block.citations) && block.citations.enabled === true) {
-    options.conversion.note("dropped 'citations' of documents: only Anthropic cites them");
+    options.conversion.note("option_dropped", "dropped 'citations' of documents: only Anthropic cites them");
   }
   const title = typeof block.title === "string" && block.title !== "" ? block.title : null;
   const context = typeof block.context === "string" && block.context !== "" ? [textPart(block.context)] : [];

@@ -47,7 +47,8 @@ export function writeChatBody({ body, chat }: ClientRequest, model: HostedModel)
     ...convertUser(body),
   };
   for (const name of Object.keys(body)) {
-    if (!CONVERTED.has(name) && !isControlField(name)) conversion.note(`dropped '${name}': only Anthropic has it`);
+    if (!CONVERTED.has(name) && !isControlField(name))
+      conversion.note("option_dropped", `dropped '${name}': only Anthropic has it`);
   }
   if (!keepsCacheControl && chat.messages.length > 0) noteCacheControl(body, conversion);
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
@@ -59,15 +60,16 @@ function convertSampling(body: JsonObject, model: HostedModel, conversion: Conve
   const fields: Record<string, unknown> = {};
   for (const name of ["max_tokens", "temperature", "top_p"]) if (isSet(body[name])) fields[name] = body[name];
   if (body.max_tokens === 0) {
-    conversion.note("asked for one token instead of none: only Anthropic can warm a cache");
+    conversion.note("option_changed", "asked for one token instead of none: only Anthropic can warm a cache");
     fields.max_tokens = 1;
   }
   if (isSet(body.top_k)) {
     if (model.dialect.takesTopK === true) fields.top_k = body.top_k;
-    else conversion.note("dropped 'top_k': the host does not take it");
+    else conversion.note("option_dropped", "dropped 'top_k': the host does not take it");
   }
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences : [];
-  if (stops.length > STOPS_MAX) conversion.note(`dropped stop sequences beyond the first ${STOPS_MAX}`);
+  if (stops.length > STOPS_MAX)
+    conversion.note("option_dropped", `dropped stop sequences beyond the first ${STOPS_MAX}`);
   if (stops.length > 0) fields.stop = stops.slice(0, STOPS_MAX);
   return fields;
 }
@@ -102,7 +104,7 @@ function convertUser({ metadata }: JsonObject): JsonObject {
 
 function noteCacheControl(body: JsonObject, conversion: Conversion): void {
   const hasMark = [body.system, body.tools, body.messages].some((value) => hasField(value, "cache_control", 0));
-  if (hasMark) conversion.note("dropped 'cache_control': the host caches in its own way");
+  if (hasMark) conversion.note("option_dropped", "dropped 'cache_control': the host caches in its own way");
 }
 
 /** Cache marks stand on blocks and on content inside results, never deeper. */

@@ -30,6 +30,7 @@ function toolsOf({ tools }: JsonObject): readonly JsonObject[] {
 function noteServerTool(tool: JsonObject, conversion: Conversion): void {
   const type = toText(tool.type);
   conversion.note(
+    "tool_dropped",
     isToolSearch(tool)
       ? `dropped the tool '${type}': all tools are sent in full instead`
       : `dropped the tool '${type}': it runs at Anthropic only`,
@@ -41,12 +42,14 @@ const LEFT_OUT = ["defer_loading", "eager_input_streaming", "input_examples", "a
 
 function convertTool(tool: JsonObject, conversion: Conversion): JsonObject {
   for (const name of LEFT_OUT) {
-    if (tool[name] !== undefined) conversion.note(`dropped '${name}' of tools: chat-completions has no counterpart`);
+    if (tool[name] !== undefined)
+      conversion.note("option_dropped", `dropped '${name}' of tools: chat-completions has no counterpart`);
   }
   const known = clientToolFor(tool.type);
   const description = tool.description ?? known?.description;
   const name = shortToolName(toText(tool.name ?? tool.type));
-  if (name !== tool.name) conversion.note("shortened tool names: chat-completions takes 64 plain characters");
+  if (name !== tool.name)
+    conversion.note("content_converted", "shortened tool names: chat-completions takes 64 plain characters");
   return {
     type: "function",
     function: {

@@ -129,6 +129,7 @@ function noteDropped(body: JsonObject, conversion: Conversion): readonly string[
   const names = Object.keys(body).filter(
     (name) => !CONVERTED.has(name) && !isControlField(name) && body[name] !== null,
   );
-  for (const name of names) conversion.note(`dropped '${name}': the Gemini format has no counterpart`);
+  for (const name of names)
+    conversion.note("option_dropped", `dropped '${name}': the Gemini format has no counterpart`);
   return names;
 }

@@ -50,7 +50,7 @@ export function writeContents(messages: readonly ChatMessage[], options: Content
   if (contents.length === 0) return { system: system.slice(0, -1), contents: [userTurn(system.slice(-1))] };
   if (contents[0]?.role !== "user") contents.unshift(userTurn(textPart(OPENING)));
   if (contents.at(-1)?.role === "model" && options.model.dialect.takesPrefill !== true) {
-    options.conversion.note("added a user turn: the model does not continue a begun answer");
+    options.conversion.note("content_converted", "added a user turn: the model does not continue a begun answer");
     contents.push(userTurn(textPart(CONTINUE)));
   }
   return { system, contents };
@@ -174,7 +174,7 @@ function writeResults(
   return calls.flatMap((call, index) => {
     const message = resultOf(index, calls, replies);
     if (message !== undefined) return writeResult(message, call, options);
-    options.conversion.note("added an empty result for a tool call that had none");
+    options.conversion.note("content_converted", "added an empty result for a tool call that had none");
     return [functionResponse(call, { output: NO_RESULT })];
   });
 }
@@ -220,14 +220,15 @@ function writeOthers(
     if (key !== null && calls.some((call) => call.key === key)) return [];
     const parts = writeParts(message.content, conversion);
     if (key !== null) {
-      conversion.note("turned a tool result without its call into text");
+      conversion.note("content_converted", "turned a tool result without its call into text");
       return parts.map((part) => rewritten(part, orphanedResult));
     }
     if (isInstruction(message)) {
-      conversion.note("turned a system message among the messages into a reminder");
+      conversion.note("content_converted", "turned a system message among the messages into a reminder");
       return parts.map((part) => rewritten(part, reminder));
     }
-    if (message.name !== undefined) conversion.note("dropped names of messages: the Gemini format has none");
+    if (message.name !== undefined)
+      conversion.note("content_converted", "dropped names of messages: the Gemini format has none");
     return parts;
   });
 }

@@ -15,7 +15,7 @@ export function writeTools(body: JsonObject, conversion: Conversion): JsonObject
     .filter((tool) => tool !== null && (allowed === null || allowed.includes(tool.name)));
   if (functionDeclarations.length === 0) return {};
   if (body.parallel_tool_calls === false) {
-    conversion.note("dropped 'parallel_tool_calls': the Gemini format has no counterpart");
+    conversion.note("option_dropped", "dropped 'parallel_tool_calls': the Gemini format has no counterpart");
   }
   const config = writeChoice(choice);
   return {
@@ -32,7 +32,7 @@ function writeDeclaration(tool: JsonObject, conversion: Conversion): JsonObject 
   }
   const { name, description, parameters } = isObject(tool.function) ? tool.function : tool;
   if (typeof name !== "string") {
-    conversion.note(`dropped a tool '${toText(tool.type)}': only its own provider runs it`);
+    conversion.note("tool_dropped", `dropped a tool '${toText(tool.type)}': only its own provider runs it`);
     return null;
   }
   if (!NAME.test(name)) conversion.refuse(`the name of a tool must begin with a letter or _, not '${name}'`);

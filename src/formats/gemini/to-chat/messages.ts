@@ -63,7 +63,10 @@ function convertModel(parts: readonly Part[], group: number, options: ContentOpt
   const reasoning = options.keepsReasoning ? thoughts.join("") : "";
   const details = options.keepsDetails ? parts.flatMap(detailOf) : [];
   if (thoughts.length > 0 && reasoning === "" && details.length === 0) {
-    options.conversion.note("dropped thoughts of earlier turns: only the model that made them can read them");
+    options.conversion.note(
+      "reasoning_dropped",
+      "dropped thoughts of earlier turns: only the model that made them can read them",
+    );
   }
   return {
     role: "assistant",
@@ -82,7 +85,7 @@ function convertShown(parts: readonly Part[], { conversion }: ContentOptions): r
     return thought !== true && (isObject(inlineData) || isObject(fileData));
   });
   if (media.length === 0) return [];
-  conversion.note("moved images and files of earlier model turns into a user message");
+  conversion.note("content_converted", "moved images and files of earlier model turns into a user message");
   const shown = reminder("What your message above showed besides text:");
   return [{ type: "text", text: shown }, ...media.flatMap((part) => convertPart(part, conversion))];
 }
@@ -134,7 +137,7 @@ function convertReplies(
   const answered = calls.map(({ id = "" }): ChatMessage => {
     const response = matched.get(id);
     if (response === undefined) {
-      conversion.note("added an empty result for a tool call that had none");
+      conversion.note("content_converted", "added an empty result for a tool call that had none");
       return { role: "tool", tool_call_id: id, content: NO_RESULT };
     }
     const media = partsOf(response).flatMap((part) => convertPart(part, conversion));
@@ -143,7 +146,10 @@ function convertReplies(
     return { role: "tool", tool_call_id: id, content: responseText(response) };
   });
   if (attachments.length > shown.length) {
-    conversion.note("moved images and files of tool results into a user message: tool messages take text only");
+    conversion.note(
+      "content_converted",
+      "moved images and files of tool results into a user message: tool messages take text only",
+    );
   }
   const taken = new Set(matched.values());
   return [
@@ -193,7 +199,7 @@ function convertUser(
 
 /** A result whose call is not in the history: hosts refuse it as a tool message. */
 function orphan(response: JsonObject, conversion: Conversion): readonly ContentPart[] {
-  conversion.note("turned a tool result without its call into text");
+  conversion.note("content_converted", "turned a tool result without its call into text");
   const media = partsOf(response).flatMap((part) => convertPart(part, conversion));
   return [{ type: "text", text: orphanedResult(responseText(response)) }, ...media];
 }

@@ -74,7 +74,7 @@ function noteDropped({ fields, config }: GeminiRequest, conversion: Conversion):
   const top = Object.keys(fields).filter((name) => !CONVERTED.has(name) && !isControlField(name));
   const inner = Object.keys(config).filter((name) => !CONVERTED_CONFIG.has(name));
   for (const name of [...top, ...inner.map((each) => `generationConfig.${each}`)]) {
-    conversion.note(`dropped '${name}': only Google has it`);
+    conversion.note("option_dropped", `dropped '${name}': only Google has it`);
   }
 }
 
@@ -83,10 +83,11 @@ function convertSampling(config: JsonObject, model: HostedModel, conversion: Con
   for (const [name, chatName] of Object.entries(SAME)) if (isSet(config[name])) fields[chatName] = config[name];
   if (isSet(config.topK)) {
     if (model.dialect.takesTopK === true) fields.top_k = config.topK;
-    else conversion.note("dropped 'topK': the host does not take it");
+    else conversion.note("option_dropped", "dropped 'topK': the host does not take it");
   }
   const stops = (config.stopSequences as readonly string[] | undefined) ?? [];
-  if (stops.length > STOPS_MAX) conversion.note(`dropped stop sequences beyond the first ${STOPS_MAX}`);
+  if (stops.length > STOPS_MAX)
+    conversion.note("option_dropped", `dropped stop sequences beyond the first ${STOPS_MAX}`);
   if (stops.length > 0) fields.stop = stops.slice(0, STOPS_MAX);
   if (Number(config.candidateCount ?? 1) > 1) fields.n = config.candidateCount;
   if (config.responseLogprobs === true) {
@@ -129,7 +130,7 @@ function enumInstruction({ config }: GeminiRequest, conversion: Conversion): rea
   if (config.responseMimeType !== ENUM_TYPE) return [];
   const values = schemaOf(config)?.enum;
   if (!Array.isArray(values)) return [];
-  conversion.note("turned the list of allowed responses into an instruction");
+  conversion.note("option_changed", "turned the list of allowed responses into an instruction");
   return [{ text: `Respond with exactly one of these values and nothing else: ${values.join(", ")}` }];
 }
 

@@ -43,7 +43,7 @@ export function convertTools(request: Pick<GeminiRequest, "tools" | "calling">, 
   const functions = allowedFunctions(request);
   const names = builtInNames(request.tools);
   if (functions.length === 0) return {};
-  for (const name of names) conversion.note(`dropped the tool '${name}': it runs at Google only`);
+  for (const name of names) conversion.note("tool_dropped", `dropped the tool '${name}': it runs at Google only`);
   const tools = functions.map(({ name, description, parameters }) => ({
     type: "function",
     function: {
@@ -58,7 +58,8 @@ export function convertTools(request: Pick<GeminiRequest, "tools" | "calling">, 
 
 function convertName(name: string, conversion: Conversion): string {
   const short = shortToolName(name);
-  if (short !== name) conversion.note("shortened tool names: chat-completions takes 64 plain characters");
+  if (short !== name)
+    conversion.note("content_converted", "shortened tool names: chat-completions takes 64 plain characters");
   return short;
 }
 

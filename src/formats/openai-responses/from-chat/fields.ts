@@ -57,7 +57,7 @@ function writeCap(asked: unknown, outgoing: Outgoing, conversion: Conversion): J
   const cap = outputCap(asked, outgoing);
   if (cap === null) return {};
   if (typeof asked === "number" && cap > asked) {
-    conversion.note(`raised the output cap to ${OUTPUT_TOKENS_MIN}, the least there is`);
+    conversion.note("option_changed", `raised the output cap to ${OUTPUT_TOKENS_MIN}, the least there is`);
   }
   return { max_output_tokens: cap };
 }
@@ -81,7 +81,7 @@ function writeTool(tool: JsonObject, conversion: Conversion): JsonObject | null 
   if (tool.type === "custom") return writeCustomTool(isObject(tool.custom) ? tool.custom : tool);
   const { name, description, parameters, strict } = isObject(tool.function) ? tool.function : tool;
   if (typeof name !== "string") {
-    conversion.note(`dropped a tool '${toText(tool.type)}': only its own provider runs it`);
+    conversion.note("tool_dropped", `dropped a tool '${toText(tool.type)}': only its own provider runs it`);
     return null;
   }
   return {
@@ -156,6 +156,7 @@ function noteDropped(body: JsonObject, conversion: Conversion): readonly string[
   const names = Object.keys(body).filter(
     (name) => !CONVERTED.has(name) && !isControlField(name) && body[name] !== null,
   );
-  for (const name of names) conversion.note(`dropped '${name}': the Responses format has no counterpart`);
+  for (const name of names)
+    conversion.note("option_dropped", `dropped '${name}': the Responses format has no counterpart`);
   return names;
 }

@@ -23,7 +23,7 @@ export function writeInput(messages: readonly ChatMessage[], options: InputOptio
   const customIds = new Set<string>();
   return messages.flatMap((message) => {
     if (message.name !== undefined && message.role !== "function") {
-      options.conversion.note("dropped names of messages: the Responses format has none");
+      options.conversion.note("content_converted", "dropped names of messages: the Responses format has none");
     }
     if (message.role === "assistant") return writeAssistant(message, customIds, options);
     if (message.role === "tool" || message.role === "function") return [writeResult(message, customIds, options)];

@@ -61,7 +61,10 @@ function convertItems(items: readonly JsonObject[], messages: ChatMessage[], con
     } else if (type === "compaction") {
       conversion.refuse("a compaction item can be read only by the provider that made it");
     } else if (!SILENT.has(type)) {
-      conversion.note(`dropped '${type}' from earlier turns: only providers of the Responses API can read it`);
+      conversion.note(
+        "content_converted",
+        `dropped '${type}' from earlier turns: only providers of the Responses API can read it`,
+      );
     }
   }
   close();
@@ -186,7 +189,7 @@ function convertResults(calls: readonly AnsweredCall[], conversion: Conversion):
   const attachments: ContentPart[] = [];
   const messages: ChatMessage[] = calls.map(({ id, result }) => {
     if (result === undefined) {
-      conversion.note("added an empty result for a tool call that had none");
+      conversion.note("content_converted", "added an empty result for a tool call that had none");
       return { role: "tool", tool_call_id: id, content: NO_RESULT };
     }
     const unread = unreadText(result, "output");
@@ -212,7 +215,10 @@ function readResult({ output }: JsonObject, conversion: Conversion): { text: str
       texts.push(part.text ?? "");
       continue;
     }
-    conversion.note("moved images and files of tool results into a user message: tool messages take text only");
+    conversion.note(
+      "content_converted",
+      "moved images and files of tool results into a user message: tool messages take text only",
+    );
     parts.push(part);
     texts.push(`[${part.type === "image_url" ? "image" : "file"} in the next user message]`);
   }
@@ -221,7 +227,7 @@ function readResult({ output }: JsonObject, conversion: Conversion): { text: str
 
 /** A result whose call is not in the history: hosts refuse it as a tool message. */
 function orphan(item: JsonObject, conversion: Conversion): ChatMessage {
-  conversion.note("turned a tool result without its call into text");
+  conversion.note("content_converted", "turned a tool result without its call into text");
   const { text, parts } = readResult(item, conversion);
   const said = orphanedResult(text);
   return { role: "user", content: parts.length === 0 ? said : [{ type: "text", text: said }, ...parts] };

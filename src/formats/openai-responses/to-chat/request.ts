@@ -26,7 +26,7 @@ export function writeChatBody(request: ClientRequest, model: HostedModel): ChatB
   const { body, chat, nativeNeeds = [], notes = [] } = request;
   if (nativeNeeds.length > 0) throw unconvertible(nativeNeeds);
   const conversion = new Conversion();
-  for (const note of notes) conversion.note(note);
+  for (const { code, message } of notes) conversion.note(code, message);
   const messages = withReasoningFor(model, chat.messages);
   const converted: Record<string, unknown> = { model: body.model, messages };
   if (chat.isStream) converted.stream = true;
@@ -41,7 +41,7 @@ export function writeChatBody(request: ClientRequest, model: HostedModel): ChatB
   }
   for (const name of Object.keys(body)) {
     if (CONVERTED.has(name) || isControlField(name) || !isSet(body[name]) || isUsual(name, body[name])) continue;
-    conversion.note(`dropped '${name}': only providers of the Responses API have it`);
+    conversion.note("option_dropped", `dropped '${name}': only providers of the Responses API have it`);
   }
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
   const written = messages === chat.messages ? chat : { ...chat, messages };

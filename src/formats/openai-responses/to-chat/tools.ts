@@ -149,6 +149,7 @@ export function convertTools(body: JsonObject, converted: Record<string, unknown
   for (const reason of readBuiltInNeeds(given, body.tool_choice)) conversion.refuse(reason);
   for (const { type } of given.builtIn) {
     conversion.note(
+      "tool_dropped",
       HELPERS.has(type)
         ? `dropped the tool '${toText(type)}': all tools are sent in full instead`
         : `dropped the tool '${toText(type)}': only providers of the Responses API run it`,
@@ -168,9 +169,11 @@ function convertTool(tool: CallableTool, conversion: Conversion): JsonObject {
   const description = tool.type === "custom" ? customDescription(definition) : definition.description;
   const converted: Record<string, unknown> = { name: chatName, parameters: parametersOf(tool) };
   if (typeof description === "string") converted.description = description;
-  if (tool.type === "custom") conversion.note("turned custom tools into functions with one text argument");
+  if (tool.type === "custom")
+    conversion.note("content_converted", "turned custom tools into functions with one text argument");
   else if (typeof definition.strict === "boolean") converted.strict = definition.strict;
-  if (chatName !== tool.name) conversion.note("changed tool names: chat-completions takes 64 plain characters");
+  if (chatName !== tool.name)
+    conversion.note("content_converted", "changed tool names: chat-completions takes 64 plain characters");
   return { type: "function", function: converted };
 }
 

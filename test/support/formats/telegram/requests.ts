@@ -2,6 +2,7 @@
 
 import type { ChatMessage, ChatRequest, Role, ToolCall } from "../../../../src/core/chat.ts";
 import { GatewayError } from "../../../../src/core/errors.ts";
+import { Conversion } from "../../../../src/formats/convert/conversion.ts";
 import type {
   ChatBody,
   ClientRequest,
@@ -69,8 +70,9 @@ export function telegramToChat({ body, chat }: ClientRequest): ChatBody {
     ...(chat.maxOutputTokens === null ? {} : { max_tokens: chat.maxOutputTokens }),
     ...(tools.length === 0 ? {} : { tools }),
   };
-  const conversions = body.mood === undefined ? [] : ["dropped 'mood': only telegraphs have it"];
-  return { body: converted, source: sourceOf(converted), chat, conversions };
+  const conversion = new Conversion();
+  if (body.mood !== undefined) conversion.note("option_dropped", "dropped 'mood': only telegraphs have it");
+  return { body: converted, source: sourceOf(converted), chat, conversions: conversion.notes };
 }
 
 /** The client's own bytes, with the station and what was refused changed. */

@@ -18,6 +18,7 @@ import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { estimatedUsage } from "../../../../src/gateway/settle.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
+import { wordsOf } from "../../../support/formats/conversions.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -39,8 +40,9 @@ export function read(format: Format, body: object | string, headers?: ClientHead
   return format.readRequest(source, parsed, { headers });
 }
 
-export interface Sent extends ProviderRequest {
+export interface Sent extends Omit<ProviderRequest, "conversions"> {
   readonly json: Json;
+  readonly conversions: readonly string[] | undefined;
 }
 
 export interface Sending {
@@ -59,7 +61,7 @@ export function send(
   const target = model.capabilities instanceof Set ? (model as Model) : makeModel(model as ModelOverrides);
   const request = read(path[0], body, headers);
   const sent = writeProviderRequest({ format: path[0], request }, path[1], { model: target, refusedFields });
-  return { ...sent, json: JSON.parse(sent.body.toString()) as Json };
+  return { ...sent, conversions: wordsOf(sent), json: JSON.parse(sent.body.toString()) as Json };
 }
 
 export function contextFor(request?: ClientRequest): ResponseContext {

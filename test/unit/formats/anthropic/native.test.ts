@@ -274,13 +274,14 @@ describe("a stream", () => {
     'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 
   it.each([1, 3, 1 << 20])(
-    "is passed on as it came, in pieces of %i bytes; only the start names our model and the service",
+    "is passed on as it came, in pieces of %i bytes; only the start names our model, and both ends the service",
     (length) => {
       const text = relay(NATIVE, `event: message_start\ndata: ${start}\n\n${rest}`, length);
       const changed = start
         .replace('"claude-real"', '"model"')
         .replace('"output_tokens":1}}', `"output_tokens":1},"service":${JSON.stringify(SERVICE)}}`);
-      expect(text).toBe(`event: message_start\ndata: ${changed}\n\n${rest}`);
+      const ending = rest.replace('"message_stop"}', `"message_stop","service":${JSON.stringify(SERVICE)}}`);
+      expect(text).toBe(`event: message_start\ndata: ${changed}\n\n${ending}`);
     },
   );
 
@@ -305,7 +306,7 @@ describe("a stream", () => {
       { type: "message_start", message: { usage: { input_tokens: 1 } } },
       { type: "message_delta", delta: { stop_reason: "refusal" }, usage: { output_tokens: 0 } },
     ];
-    expect(eventsIn(relay(NATIVE, toSse(events))).at(-1)).toEqual({ type: "message_stop" });
+    expect(eventsIn(relay(NATIVE, toSse(events))).at(-1)).toEqual({ type: "message_stop", service: SERVICE });
   });
 });
 

@@ -31,7 +31,7 @@ export function sendToChat(body: object, model: ModelOverrides | Model = {}): Se
     model: target,
     refusedFields: [],
   });
-  return { json: JSON.parse(bytes.toString()) as Json, conversions };
+  return { json: JSON.parse(bytes.toString()) as Json, conversions: conversions.map(({ message }) => message) };
 }
 
 /** Any prompt, where a test is about the response. */

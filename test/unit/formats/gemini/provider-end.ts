@@ -6,6 +6,7 @@ import { parseBody } from "../../../../src/formats/json/parse.ts";
 import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { type ModelOverrides, makeChat, makeModel } from "../../../support/catalog.ts";
+import { wordsOf } from "../../../support/formats/conversions.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -15,8 +16,9 @@ export interface Sending {
   readonly outputCap?: number;
 }
 
-export interface Sent extends ProviderRequest {
+export interface Sent extends Omit<ProviderRequest, "conversions"> {
   readonly json: Json;
+  readonly conversions: readonly string[] | undefined;
 }
 
 const CAPABILITIES = ["tools", "vision", "json", "reasoning", "files", "audio"] as const;
@@ -31,7 +33,7 @@ export function write(body: object, { model, refusedFields = [], outputCap }: Se
   const request = openaiChat.readRequest(source, parsed);
   const terms = { model: modelOf(model), refusedFields, ...(outputCap === undefined ? {} : { outputCap }) };
   const sent = geminiProvider.writeRequest({ request, ...terms });
-  return { ...sent, json: JSON.parse(sent.body.toString()) as Json };
+  return { ...sent, conversions: wordsOf(sent), json: JSON.parse(sent.body.toString()) as Json };
 }
 
 /** What Google receives for a request in its own format. */
@@ -42,7 +44,7 @@ export function pass(
   const { source, body } = parseBody(Buffer.from(text));
   const terms = { model: modelOf(model), refusedFields, ...(outputCap === undefined ? {} : { outputCap }) };
   const sent = geminiProvider.passRequest({ request: { body, source, chat: makeChat() }, ...terms });
-  return { ...sent, json: JSON.parse(sent.body.toString()) as Json };
+  return { ...sent, conversions: wordsOf(sent), json: JSON.parse(sent.body.toString()) as Json };
 }
 
 export const USER = { role: "user", content: "Hi" };

@@ -30,7 +30,8 @@ interface Sent {
 export function send(body: object, model: ModelOverrides = {}): Sent {
   const terms = { model: makeModel(model), refusedFields: [] };
   const sent = writeProviderRequest({ format: responsesClient, request: read(body) }, openaiChat, terms);
-  return { json: JSON.parse(sent.body.toString()) as Json, conversions: sent.conversions ?? [] };
+  const conversions = (sent.conversions ?? []).map(({ message }) => message);
+  return { json: JSON.parse(sent.body.toString()) as Json, conversions };
 }
 
 export function contextFor(body: object): ResponseContext {

@@ -9,6 +9,7 @@ import { passResponsesResponse, passResponsesStream } from "../../../../src/form
 import { responsesProvider } from "../../../../src/formats/openai-responses/provider.ts";
 import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
+import { wordsOf } from "../../../support/formats/conversions.ts";
 import { message, responseEvents, writeEvent } from "../../../support/providers/fake-responses.ts";
 import type { Json } from "./provider-exchange.ts";
 
@@ -36,7 +37,12 @@ function pass(
     refusedFields,
     outputCap: outputCap ?? null,
   });
-  return { ...sent, text: sent.body.toString(), json: JSON.parse(sent.body.toString()) as Json };
+  return {
+    ...sent,
+    conversions: wordsOf(sent),
+    text: sent.body.toString(),
+    json: JSON.parse(sent.body.toString()) as Json,
+  };
 }
 
 // Spaces, escapes and number forms that a parser would not give back, and items and fields nobody here knows.

@@ -8,6 +8,7 @@ import { openaiChat } from "../../../../src/formats/openai-chat/codec.ts";
 import { responsesProvider } from "../../../../src/formats/openai-responses/provider.ts";
 import { createSseReader } from "../../../../src/formats/sse/reader.ts";
 import { type ModelOverrides, makeModel } from "../../../support/catalog.ts";
+import { wordsOf } from "../../../support/formats/conversions.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -24,7 +25,7 @@ export function sendChat(body: object, { model = {}, refusedFields = [], outputC
   const spoken = { format: openaiChat, request: openaiChat.readRequest(source, parsed) };
   const terms = { model: target, refusedFields, outputCap: outputCap ?? null };
   const sent = writeProviderRequest(spoken, responsesProvider, terms);
-  return { ...sent, json: JSON.parse(sent.body.toString()) as Json };
+  return { ...sent, conversions: wordsOf(sent), json: JSON.parse(sent.body.toString()) as Json };
 }
 
 /** The completion that a whole answer becomes. */

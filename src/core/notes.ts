@@ -1,0 +1,24 @@
+// Notes: what the gateway did to a request that its caller did not ask for. An answer carries them as `service.notes`.
+
+/** Each code with the sentence that the docs say about it. A client may rely on the codes, not on the messages. */
+export const NOTE_CODES = {
+  output_capped_by_balance: "The balance does not cover an answer of usual length, so the output was capped.",
+  chain_shortened_by_balance: "The balance does not cover the model that was chosen, so a cheaper one was used.",
+  unknown_control: "A field that begins with `service_` has a name that the gateway does not know. It was ignored.",
+  tool_dropped: "The model that answered was not offered a tool, because its provider cannot run it.",
+  option_dropped: "An option was left out, because the model or its provider does not take it.",
+  option_changed: "An option was replaced by the nearest one that the model or its provider takes.",
+  content_converted: "Messages, tools or their names were rewritten in the form that the provider takes.",
+  reasoning_dropped: "Reasoning of earlier turns was left out, because only the model that wrote it can read it.",
+  usage_estimated: "The provider counted no tokens that can be true. The charge is an estimate of what was delivered.",
+  price_provisional: "The price of the model that answered is provisional and may still change.",
+} as const;
+
+export type NoteCode = keyof typeof NOTE_CODES;
+
+export interface Note {
+  readonly code: NoteCode;
+  readonly message: string;
+}
+
+export const NO_NOTES: readonly Note[] = [];

@@ -1,0 +1,33 @@
+// The notes of an answer: what the gateway did to the request that its caller did not ask for. Behaviour 6.13.
+
+import type { AttemptReport } from "../core/call-report.ts";
+import type { Note } from "../core/notes.ts";
+import { controlNotes } from "../formats/service/controls.ts";
+import type { Answered } from "./attempt/attempt.ts";
+import type { Call } from "./call.ts";
+import type { Reservation } from "./reserve.ts";
+import * as TEXT from "./text.ts";
+
+interface AnsweredCall {
+  readonly call: Call;
+  readonly reservation: Reservation;
+  readonly attempted: { readonly attempts: readonly AttemptReport[] };
+  readonly answered: Answered;
+}
+
+/** Attempts that failed say nothing about the answer, so only the last one counts. */
+export function notesOf({ call, reservation, attempted, answered }: AnsweredCall): readonly Note[] {
+  const { conversions = [] } = attempted.attempts.at(-1) ?? {};
+  const cap = reservation.outputCaps.get(answered.model.hostKey);
+  const notes = [...controlNotes(call.request), ...reservation.notes];
+  if (cap !== undefined) notes.push({ code: "output_capped_by_balance", message: TEXT.outputCapped(cap) });
+  for (const { code, message } of conversions.slice(0, CONVERSIONS_MAX)) {
+    notes.push({ code, message: TEXT.sentence(message) });
+  }
+  return notes;
+}
+
+/** A client can cause one for each of its tools. */
+const CONVERSIONS_MAX = 30;
+
+export const USAGE_ESTIMATED: Note = { code: "usage_estimated", message: TEXT.usageEstimated };
