@@ -1,7 +1,7 @@
 // Content is never lost in silence: what a model cannot be sent goes to one that can take it, and without one the client is
 // told. Behaviour 5.15.
 
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Mixed, startMixed } from "../../support/providers/mixed.ts";
 
 const ALL = ["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"];
@@ -9,14 +9,16 @@ const chains = (models: readonly string[]) => Object.fromEntries(ALL.map((tier) 
 
 let both: Mixed;
 let claude: Mixed;
+let alphaFirst: Mixed;
 beforeAll(async () => {
-  [both, claude] = await Promise.all([
+  [both, claude, alphaFirst] = await Promise.all([
     startMixed({ tiers: chains(["claude", "alpha"]) }),
     startMixed({ tiers: chains(["claude"]) }),
+    startMixed({ tiers: chains(["alpha", "claude"]) }),
   ]);
 });
-beforeEach(() => Promise.all([both.reset(), claude.reset()]));
-afterAll(() => Promise.all([both.close(), claude.close()]));
+beforeEach(() => Promise.all([both.reset(), claude.reset(), alphaFirst.reset()]));
+afterAll(() => Promise.all([both.close(), claude.close(), alphaFirst.close()]));
 
 const VIDEO = { type: "video_url", video_url: { url: "https://example.com/a.mp4" } };
 const AUDIO = { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } };
@@ -53,6 +55,31 @@ it("a block that only Anthropic reads goes to Anthropic", async () => {
   const direct = { ...body, model: "alpha", service_profile: "direct" };
   const refused = await both.gateway.post("/v1/messages", direct);
   expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("novel_block")]);
+});
+
+describe("a tool that Anthropic runs, beside a function", () => {
+  const look = { name: "look", input_schema: { type: "object" } };
+  const server = { type: "url", url: "https://mcp.example", name: "docs" };
+  const body = { model: "auto", max_tokens: 50, messages: [{ role: "user", content: "News of today?" }] };
+
+  it.each([
+    { tools: [look, { type: "web_search_20250305", name: "web_search" }] },
+    { tools: [look], mcp_servers: [server] },
+  ])("is run by a model that can: %o", async (asked) => {
+    const answer = await alphaFirst.gateway.post("/v1/messages", { ...body, ...asked });
+    const { model, service } = (await answer.json()) as { model: string; service: object };
+    expect([model, service]).toEqual(["claude", expect.not.objectContaining({ notes: expect.anything() })]);
+    expect(alphaFirst.anthropic.requests[0]?.body).toMatchObject(asked);
+    const direct = { ...body, ...asked, model: "alpha", service_profile: "direct" };
+    const elsewhere = await alphaFirst.gateway.post("/v1/messages", direct);
+    expect(await elsewhere.json()).toMatchObject({ model: "alpha", service: { notes: [{ code: "tool_dropped" }] } });
+  });
+
+  it("is a need alone", async () => {
+    const direct = { ...body, mcp_servers: [server], model: "alpha", service_profile: "direct" };
+    const answer = await alphaFirst.gateway.post("/v1/messages", direct);
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("MCP servers")]);
+  });
 });
 
 it("what Anthropic's tools found in an earlier turn reaches other models as text", async () => {

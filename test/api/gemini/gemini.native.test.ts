@@ -61,6 +61,24 @@ describe("a request", () => {
   });
 });
 
+describe("a tool of Google's beside a function", () => {
+  const look = { functionDeclarations: [{ name: "look" }] };
+
+  it.each([{ googleSearch: {} }, { mcpServers: [{ name: "docs" }] }])("is run where it can be: %o", async (tool) => {
+    const body = { ...ASK, tools: [look, tool] };
+    const answer = await ask("generateContent", { ...body, service_profile: "tier", service_tier: "STANDARD" });
+    const { modelVersion, service } = (await answer.json()) as { modelVersion: string; service: Json };
+    // Of this tier's chain, `alpha` is the first.
+    expect([modelVersion, service.notes]).toEqual(["gem", undefined]);
+    expect(received().body.tools).toEqual([look, tool]);
+    const elsewhere = await world.gateway.post("/v1beta/models/alpha:generateContent", { ...body, ...DIRECT });
+    const [name] = Object.keys(tool);
+    expect(((await elsewhere.json()) as { service: Json }).service.notes).toEqual([
+      { code: "tool_dropped", message: `Dropped the tool '${name}': it runs at Google only.` },
+    ]);
+  });
+});
+
 describe("a response", () => {
   const PARTS = [thought("Hm."), text("Looking."), functionCall("look", { at: 1 }, { signature: "Q29vZ2xl" })];
 
