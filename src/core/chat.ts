@@ -195,7 +195,3 @@ export function partsOf(message: ChatMessage): readonly ContentPart[] {
 }
 
 const NO_PARTS: readonly ContentPart[] = [];
-
-export function hasImages(messages: readonly ChatMessage[]): boolean {
-  return messages.some((message) => partsOf(message).some(({ type }) => type === "image_url"));
-}

@@ -1,7 +1,7 @@
 // Routing decisions: what routing is asked and what it decides.
 
 import type { ChatRequest } from "./chat.ts";
-import type { FormatName, ToolScenario } from "./model.ts";
+import type { FormatName, HostedModel, ToolScenario } from "./model.ts";
 import type { NanoUsd } from "./money.ts";
 import {
   type AskedValues,
@@ -61,6 +61,8 @@ export interface RoutingQuestion {
   readonly loopModel?: string | null;
   /** Set when only a provider of this wire format can serve the request, with what makes it so. */
   readonly nativeFormat?: AskedFormat | null;
+  /** Tells whether content of this type can be sent to the model at all. Left out, any can. */
+  readonly takesPart?: (model: HostedModel, type: string) => boolean;
   /** Set when a provider of this wire format does more of what is asked than any other; it is tried first. */
   readonly preferredFormat?: AskedFormat | null;
 }

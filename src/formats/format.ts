@@ -243,6 +243,8 @@ export interface ProviderFormat {
   readonly name: FormatName;
   /** The paths of endpoints other than chat, where providers of the format have them. */
   readonly endpoints?: Readonly<Partial<Record<Endpoint, string>>>;
+  /** Tells whether the format has a way to say a part of this type of the internal shape. Absent where it has for any. */
+  takesPart?(type: string): boolean;
   /** The client's own request: its bytes with only those fields changed that this model cannot take. */
   passRequest(outgoing: Outgoing): ProviderRequest;
   /** A request in the internal shape. Throws `unconvertible` when this format has no way to say it; another may have. */

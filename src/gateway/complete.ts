@@ -2,7 +2,7 @@
 
 import { type AskedFormat, type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
-import type { Endpoint } from "../core/model.ts";
+import type { Endpoint, FormatName, HostedModel } from "../core/model.ts";
 import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
@@ -91,12 +91,23 @@ export function route(call: RoutableCall, services: Services): Decision {
     session: () => view?.id ?? conversationOf(call),
     sessionView: view,
     toolCallsSeen: services.toolCallsSeen(caller.key.accountId),
+    takesPart: (model, type) => takesPart(request.format, { model, type }, services),
     nativeFormat: ownFormat(request, nativeNeeds),
     preferredFormat: ownFormat(request, nativeWishes),
     loopModel: view === null ? sessions.loopModel(call) : (view.loop?.model ?? null),
   };
   const loopModel = question.loopModel ?? decideOpening(question, catalog);
   return decide(loopModel === question.loopModel ? question : { ...question, loopModel }, catalog);
+}
+
+/** A provider that gets the client's own bytes takes what is in them. */
+function takesPart(
+  client: FormatName,
+  { model, type }: { readonly model: HostedModel; readonly type: string },
+  { registry }: Services,
+): boolean {
+  const format = registry.find(model.provider)?.formatFor(model, client);
+  return format?.takesPart === undefined || format.name === client || format.takesPart(type);
 }
 
 /** The client's own format, where there are reasons for it. */

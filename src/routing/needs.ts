@@ -2,7 +2,7 @@
 // model meets a need or does not. Behaviour 5.3.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import { type ChatRequest, hasImages, partsOf } from "../core/chat.ts";
+import { type ChatRequest, partsOf } from "../core/chat.ts";
 import type { Constraints, RoutingQuestion } from "../core/decision.ts";
 import type { Capability, HostedModel, Model } from "../core/model.ts";
 import { speaksFormat } from "./preference.ts";
@@ -27,7 +27,11 @@ export interface NeedsInput {
 export function listNeeds({ question, catalog, inputTokens }: NeedsInput): readonly Need[] {
   const { chat, constraints } = question;
   const needs: Need[] = [new ContextNeed(inputTokens)];
-  for (const capability of requestCapabilities(chat, catalog)) needs.push(capabilityNeed(capability, TEXT.lacks));
+  const parts = partTypes(chat);
+  for (const capability of requestCapabilities(chat, parts, catalog)) {
+    needs.push(capabilityNeed(capability, TEXT.lacks));
+  }
+  needs.push(...partNeeds(parts, question));
   needs.push(...nativeNeeds(question, catalog), ...constraintNeeds(constraints));
   return needs;
 }
@@ -95,18 +99,34 @@ function capabilityNeed(capability: Capability, lacks: (capability: Capability) 
   };
 }
 
-function requestCapabilities(chat: ChatRequest, catalog: Catalog): readonly Capability[] {
+/** The types of content parts in all messages. */
+function partTypes({ messages }: ChatRequest): ReadonlySet<string> {
+  const types = new Set<string>();
+  for (const message of messages) for (const { type } of partsOf(message)) types.add(type);
+  return types;
+}
+
+function requestCapabilities(chat: ChatRequest, parts: ReadonlySet<string>, catalog: Catalog): readonly Capability[] {
   const capabilities: Capability[] = [];
-  const hasParts = chat.messages.some((message) => partsOf(message).length > 0);
-  if (hasParts && hasImages(chat.messages)) capabilities.push("vision");
+  if (parts.has("image_url")) capabilities.push("vision");
   if (chat.tools.length > 0) capabilities.push("tools");
-  if (hasParts && hasPart(chat, "input_audio") && isKnown("audio", catalog)) capabilities.push("audio");
-  if (hasParts && hasPart(chat, "file") && isKnown("files", catalog)) capabilities.push("files");
+  if (parts.has("input_audio")) capabilities.push("audio");
+  if (parts.has("file") && isKnown("files", catalog)) capabilities.push("files");
   return capabilities;
 }
 
-function hasPart(chat: ChatRequest, type: string): boolean {
-  return chat.messages.some((message) => partsOf(message).some((part) => part.type === type));
+/** Parts of these types can be written for every model, or have a capability of their own or are left out. */
+const USUAL_PARTS: ReadonlySet<string> = new Set(["text", "refusal", "image_url", "thinking", "reasoning"]);
+
+/** Content that a model cannot be sent is never left out: another model has to answer. */
+function partNeeds(parts: ReadonlySet<string>, { takesPart }: RoutingQuestion): readonly Need[] {
+  if (takesPart === undefined) return [];
+  const unusual = [...parts].filter((type) => !USUAL_PARTS.has(type));
+  return unusual.map((type) => ({
+    ability: () => TEXT.takesContent(type),
+    isMetBy: (model) => takesPart(model, type),
+    unmet: () => TEXT.takesNoContent(type),
+  }));
 }
 
 // A catalogue that says nothing of a capability has not been asked about it: absence proves nothing then.

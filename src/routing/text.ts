@@ -70,6 +70,8 @@ function howToEnable(capabilities: readonly string[]): string {
 export const supports = (capability: string) => `supports ${capability}`;
 export const lacks = (capability: string) => `no ${capability}`;
 export const lacksForProfile = (capability: string) => `no ${capability}, which the profile requires`;
+export const takesContent = (type: string) => `takes content of the type ${JSON.stringify(type)}`;
+export const takesNoContent = (type: string) => `cannot be sent content of the type ${JSON.stringify(type)}`;
 export const isAllowed = "is on the profile's allow list";
 export const notAllowed = "not allowed by the profile";
 export const isNotBlocked = "is left by the profile's block list";

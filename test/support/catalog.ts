@@ -136,6 +136,7 @@ export interface QuestionOverrides {
   readonly controls?: Partial<Controls>;
   readonly constraints?: Partial<Constraints>;
   readonly restingModels?: readonly string[];
+  readonly takesPart?: RoutingQuestion["takesPart"];
 }
 
 export function makeQuestion(overrides: QuestionOverrides = {}): RoutingQuestion {
@@ -145,5 +146,6 @@ export function makeQuestion(overrides: QuestionOverrides = {}): RoutingQuestion
     controls: { ...NO_CONTROLS, ...overrides.controls },
     constraints: { ...NO_CONSTRAINTS, ...overrides.constraints },
     restingModels: new Map((overrides.restingModels ?? []).map((id) => [id, "failing"])),
+    ...(overrides.takesPart === undefined ? {} : { takesPart: overrides.takesPart }),
   };
 }

@@ -5,6 +5,7 @@ import { mentionsHourCache } from "../json/fields.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { ANTHROPIC } from "./blocks.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
+import { takesPart } from "./from-chat/turns.ts";
 import { writeAnthropicModel, writeAnthropicModels } from "./model-list.ts";
 import { MESSAGES_PATHS } from "./paths.ts";
 import { readAnthropicRequest, readCountRequest, withPrompt, writeCount } from "./read-request.ts";
@@ -37,6 +38,7 @@ export const anthropicMessages: Format = {
   models: { list: writeAnthropicModels, one: writeAnthropicModel },
   counting: { readRequest: readCountRequest, writeCount },
   withPrompt,
+  takesPart,
   passRequest: passAnthropicRequest,
   writeRequest: writeAnthropicRequest,
   mayLeaveOut,

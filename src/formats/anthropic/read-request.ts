@@ -23,7 +23,7 @@ import type { JsonSource } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
 import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
 import { convertTurns } from "./to-chat/messages.ts";
-import { readServerNeeds } from "./to-chat/tools.ts";
+import { readServerNeeds, readServerWishes } from "./to-chat/tools.ts";
 
 export const MESSAGE_ROLES = ["user", "assistant", "system"] as const;
 const ROLES: ReadonlySet<unknown> = new Set(MESSAGE_ROLES);
@@ -55,6 +55,7 @@ export function readAnthropicRequest(
     chat,
     ...(headers === undefined ? {} : { headers }),
     nativeNeeds: [...refusals, ...readServerNeeds(body)],
+    nativeWishes: readServerWishes(body),
   };
 }
 

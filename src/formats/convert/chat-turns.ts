@@ -1,6 +1,6 @@
 // Chat messages sorted into turns, for formats in which user and assistant alternate and results follow their calls.
 
-import type { ChatMessage } from "../../core/chat.ts";
+import { type ChatMessage, partsOf } from "../../core/chat.ts";
 import { isObject, type JsonObject, toText } from "../json/fields.ts";
 import type { Conversion } from "./conversion.ts";
 
@@ -30,6 +30,24 @@ export function groupsOf(messages: readonly ChatMessage[]): readonly MessageGrou
 
 export function isInstruction({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
+}
+
+/** Thoughts as parts of content, which some hosts write; only the model that had them reads them. */
+const THOUGHTS: ReadonlySet<string> = new Set(["thinking", "reasoning"]);
+
+/** Refuses content other than text where the format of a provider takes text alone: nothing is left out in silence. */
+export function refuseMedia(message: ChatMessage, conversion: Conversion): void {
+  for (const part of partsOf(message)) {
+    if (typeof part.text === "string" || typeof part.refusal === "string") continue;
+    if (THOUGHTS.has(part.type))
+      conversion.note(
+        "reasoning_dropped",
+        "dropped thinking of earlier turns: only the model that made it can read it",
+      );
+    else conversion.refuse(`it takes text only in messages of the role '${message.role}', not '${part.type}'`);
+  }
+  const { audio } = message as unknown as JsonObject;
+  if (isObject(audio)) conversion.refuse("the audio of an earlier answer is kept at the provider that made it");
 }
 
 /** The call that a result answers: its id, or for the deprecated `function` role its name. */

@@ -3,6 +3,7 @@
 import type { ProviderFormat } from "../format.ts";
 import { parseObject } from "../json/parse.ts";
 import { readListedModels } from "../service/provider-models.ts";
+import { takesPart } from "./from-chat/parts.ts";
 import { readGeminiError } from "./read/error.ts";
 import { readGeminiResponse } from "./read/response.ts";
 import { createGeminiStreamReader } from "./read/stream.ts";
@@ -14,6 +15,7 @@ const MODELS_PAGE = 1_000;
 
 export const geminiProvider: ProviderFormat = {
   name: GEMINI,
+  takesPart,
   passRequest: passGeminiRequest,
   writeRequest: writeGeminiRequest,
   mayLeaveOut,

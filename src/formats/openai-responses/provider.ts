@@ -3,6 +3,7 @@
 import type { ProviderFormat } from "../format.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { readResponsesError } from "./faults.ts";
+import { takesPart } from "./from-chat/input.ts";
 import { RESPONSES } from "./items.ts";
 import { readResponsesResponse } from "./read-response.ts";
 import { createResponsesStreamReader } from "./read-stream.ts";
@@ -10,6 +11,7 @@ import { mayLeaveOut, passResponsesRequest, writeResponsesRequest } from "./writ
 
 export const responsesProvider: ProviderFormat = {
   name: RESPONSES,
+  takesPart,
   passRequest: passResponsesRequest,
   writeRequest: writeResponsesRequest,
   mayLeaveOut,

@@ -12,7 +12,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   provider = await startFakeProvider();
   const env = { SWITCHYARD_REQUESTS_PER_MINUTE: "100000" };
-  gateway = await startGateway({ yaml: labYaml(provider.url), env });
+  gateway = await startGateway({ yaml: labYaml(provider.url).replaceAll("json]", "json, audio]"), env });
 });
 afterEach(() => provider.reset());
 afterAll(async () => {

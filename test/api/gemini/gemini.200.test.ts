@@ -81,7 +81,12 @@ describe.each(["alpha", "claude"])("on %s", (model) => {
     }
   });
 
-  it.each([false, true])("a tool loop with calls in parallel and no ids, streamed %s", async (isStream) => {
+  it.each([
+    { isStream: false, role: "user" },
+    { isStream: true, role: "user" },
+    { isStream: false, role: "tool" },
+    { isStream: false, role: "function" },
+  ])("a tool loop with calls in parallel and no ids: %o", async ({ isStream, role }) => {
     const cities = ["Rome", "Oslo"];
     const calls = cities.map((city, index) => ({
       index,
@@ -121,11 +126,12 @@ describe.each(["alpha", "claude"])("on %s", (model) => {
       ...ASK.contents,
       { role: "model", parts: called.map(withoutId) },
       {
-        role: "user",
+        role,
         parts: cities.map((city) => ({ functionResponse: { name: "weather", response: { output: `20 in ${city}` } } })),
       },
     ];
-    await (await ask(`${model}:${method}`, { contents, ...DIRECT, tools })).text();
+    const answered = await ask(`${model}:${method}`, { contents, ...DIRECT, tools });
+    expect(answered.status, await answered.text()).toBe(200);
     const provider = model === "alpha" ? mixed.openai : mixed.anthropic;
     const { messages } = lastBody(provider);
     const sent = JSON.stringify(messages);

@@ -50,14 +50,32 @@ describe("a request", () => {
     });
   });
 
-  it("carries the client's own signatures back", async () => {
+  it.each(["user", "tool"])("carries the client's own signatures back, and results of the role %s", async (role) => {
     const contents = [
       ...ASK.contents,
       { role: "model", parts: [functionCall("look", {}, { signature: "Q29vZ2xl" })] },
-      { role: "user", parts: [{ functionResponse: { name: "look", response: { output: "done" } } }] },
+      { role, parts: [{ functionResponse: { name: "look", response: { output: "done" } } }] },
     ];
     await (await ask("generateContent", { contents, tools: [{ functionDeclarations: [{ name: "look" }] }] })).text();
     expect((JSON.parse(received().raw) as Json).contents).toEqual(contents);
+  });
+});
+
+describe("a tool of Google's beside a function", () => {
+  const look = { functionDeclarations: [{ name: "look" }] };
+
+  it.each([{ googleSearch: {} }, { mcpServers: [{ name: "docs" }] }])("is run where it can be: %o", async (tool) => {
+    const body = { ...ASK, tools: [look, tool] };
+    const answer = await ask("generateContent", { ...body, service_profile: "tier", service_tier: "STANDARD" });
+    const { modelVersion, service } = (await answer.json()) as { modelVersion: string; service: Json };
+    // Of this tier's chain, `alpha` is the first.
+    expect([modelVersion, service.notes]).toEqual(["gem", undefined]);
+    expect(received().body.tools).toEqual([look, tool]);
+    const elsewhere = await world.gateway.post("/v1beta/models/alpha:generateContent", { ...body, ...DIRECT });
+    const [name] = Object.keys(tool);
+    expect(((await elsewhere.json()) as { service: Json }).service.notes).toEqual([
+      { code: "tool_dropped", message: `Dropped the tool '${name}': it runs at Google only.` },
+    ]);
   });
 });
 

@@ -80,12 +80,27 @@ describe("hard filters", () => {
     expect(decision.candidates[1]?.removedBecause).toMatch(reason);
   });
 
-  it("ask for audio and files only where the catalogue knows of them", () => {
-    const messages = [
-      { role: "user", content: [{ type: "text", text: LIGHT_PROMPT }, { type: "input_audio" }] },
-    ] as const;
-    expect(route({ LIGHT: [bare("a"), bare("b")] }, { chat: { messages } }).chain).toEqual(["a", "b"]);
-    expect(route({ LIGHT: [bare("a"), bare("b", ["audio"])] }, { chat: { messages } }).chain).toEqual(["b"]);
+  const withPart = (type: string) => {
+    const content = [{ type: "text", text: LIGHT_PROMPT }, { type }];
+    return { chat: { messages: [{ role: "user", content }] as const } };
+  };
+  it("ask for audio always, and for files only where the catalogue knows of them", () => {
+    const chains = { LIGHT: [bare("a"), bare("b", ["audio", "files"])] };
+    expect(route(chains, withPart("input_audio")).chain).toEqual(["b"]);
+    expect(route(chains, withPart("file")).chain).toEqual(["b"]);
+    expect(route({ LIGHT: [bare("a")] }, withPart("file")).chain).toEqual(["a"]);
+    expect(failure(() => route({ LIGHT: [bare("a")] }, withPart("input_audio"))).details.code).toBe("no_capable_model");
+  });
+
+  it("ask for a provider whose format has the content", () => {
+    const takesPart = ({ id }: { id: string }, type: string) => id === "b" || type === "text";
+    const decision = route({ LIGHT: [bare("a"), bare("b")] }, { ...withPart("video_url"), takesPart });
+    expect(decision.chain).toEqual(["b"]);
+    const removedBecause = 'cannot be sent content of the type "video_url"';
+    expect(decision.candidates).toContainEqual({ model: "a", removedBecause });
+    const error = failure(() => route({ LIGHT: [bare("a")] }, { ...withPart("video_url"), takesPart }));
+    expect(error.message).toContain('takes content of the type "video_url"');
+    expect(error.details.code).toBe("no_capable_model");
   });
 });
 

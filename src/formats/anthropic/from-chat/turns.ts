@@ -10,6 +10,7 @@ import {
   parseArguments,
   readCalls,
   readDataUrl,
+  refuseMedia,
   resultKey,
 } from "../../convert/chat-turns.ts";
 import type { Conversion } from "../../convert/conversion.ts";
@@ -34,7 +35,7 @@ interface WrittenTurns {
 export function writeTurns(messages: readonly ChatMessage[], options: TurnsOptions): WrittenTurns {
   const firstOther = messages.findIndex((message) => !isInstruction(message));
   const leading = firstOther < 0 ? messages : messages.slice(0, firstOther);
-  const system = leading.flatMap(instructionBlocks);
+  const system = leading.flatMap((message) => instructionBlocks(message, options));
   const turns: Turn[] = [];
   const takenIds = new Set<string>();
   for (const { assistant, replies } of groupsOf(messages.slice(leading.length))) {
@@ -48,7 +49,9 @@ export function writeTurns(messages: readonly ChatMessage[], options: TurnsOptio
   return { system, turns };
 }
 
-function instructionBlocks({ content }: ChatMessage): readonly Block[] {
+function instructionBlocks(message: ChatMessage, { conversion }: Pick<TurnsOptions, "conversion">): readonly Block[] {
+  refuseMedia(message, conversion);
+  const { content } = message;
   if (typeof content === "string") return content === "" ? [] : [textBlock(content)];
   const parts: readonly ContentPart[] = content ?? [];
   return parts
@@ -71,7 +74,7 @@ function writeReplies(
   ];
   const user: readonly Turn[] = blocks.length === 0 ? [] : [{ role: "user", content: blocks }];
   if (!hasSystemTurn) return user;
-  const texts = instructionBlocks(last);
+  const texts = instructionBlocks(last, options);
   if (texts.length === 0) return user;
   if (user.length > 0) return [...user, { role: "system", content: texts }];
   return [{ role: "user", content: texts.map(asReminder) }];
@@ -110,7 +113,7 @@ function writeOther(
 ): readonly Block[] {
   if (isInstruction(message)) {
     options.conversion.note("content_converted", "turned a system message among the messages into a reminder");
-    return instructionBlocks(message).map(asReminder);
+    return instructionBlocks(message, options).map(asReminder);
   }
   const key = resultKey(message);
   if (key !== null) return callIds.has(key) ? [] : orphan(message, options);
@@ -159,6 +162,7 @@ function writeAssistant(messages: readonly ChatMessage[], options: AssistantOpti
   const callIds = new Map<string, string>();
   for (const message of messages) {
     thoughts.push(...detailsOf(ANTHROPIC, message).map(thinkingBlock));
+    refuseMedia(message, options.conversion);
     texts.push(...writeTexts(message));
     for (const call of readCalls(message)) {
       const id = callId(call.id, options);
@@ -194,6 +198,13 @@ function writeText(part: ContentPart): Block {
 
 // Parts of chat-completions content as content blocks.
 
+/** The types of parts that there are blocks for. */
+const PARTS: ReadonlySet<string> = new Set(["text", "refusal", "image_url", "file"]);
+
+export function takesPart(type: string): boolean {
+  return PARTS.has(type);
+}
+
 /** Other images cannot be sent, whatever they are called. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
@@ -216,7 +227,7 @@ function convert(part: ContentPart, conversion: Conversion): readonly Block[] {
       conversion.refuse("it cannot hear");
       return [];
     default:
-      conversion.note("content_converted", `dropped a part '${part.type}': the Messages format has no counterpart`);
+      conversion.refuse(`it takes no content of the type '${part.type}'`);
       return [];
   }
 }

@@ -3,10 +3,11 @@
 import { type ChatMessage, type ContentPart, type ToolCall, unreadIn, withUnreadContent } from "../../../core/chat.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { isSealed, openDetail, type ReasoningDetail } from "../../convert/reasoning-details.ts";
-import { type JsonObject, objectsIn, toText } from "../../json/fields.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
 import { shortToolName } from "../../tools/calls.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../tools/results.ts";
-import { type Block, blocksIn, blocksOf, cacheMark, isThinking, onlyUnread, type Turn } from "../blocks.ts";
+import { type Block, blocksIn, blocksOf, cacheMark, isThinking, onlyUnread, type Turn, textBlock } from "../blocks.ts";
+import { serverText } from "./server-blocks.ts";
 
 /** The instructions, and the conversation after them. */
 export interface Prompt {
@@ -64,7 +65,8 @@ function convertSystem(system: Turn["content"], options: TurnOptions): readonly 
   return parts.length === 0 ? [] : [{ role: "system", content: joinParts(parts, "\n\n") }];
 }
 
-function convertAssistant(blocks: readonly Block[], options: TurnOptions): ChatMessage | null {
+function convertAssistant(given: readonly Block[], options: TurnOptions): ChatMessage | null {
+  const blocks = given.map((block) => readable(block, options));
   const calls = blocks.filter((block) => block.type === "tool_use").map(convertCall);
   const unread = onlyUnread(blocks.filter(hasText));
   const content = unread === null ? assistantText(blocks) : "";
@@ -121,16 +123,23 @@ function openBlock({ type, signature, data }: Block): ReasoningDetail | null {
   return type === "redacted_thinking" ? openDetail(data) : null;
 }
 
+/** What Anthropic's tools did becomes text, and other blocks that only Anthropic reads are refused. */
+function readable(block: Block, { conversion }: TurnOptions): Block {
+  if (block.type === "text" || block.type === "tool_use" || isThinking(block)) return block;
+  const text = serverText(block);
+  if (text === null) conversion.refuse(`a block '${block.type}' is read by Anthropic only`);
+  else
+    conversion.note(
+      "content_converted",
+      `turned '${block.type}' of an earlier turn into text: only Anthropic can read it`,
+    );
+  return textBlock(`\n${text ?? ""}\n`);
+}
+
 function noteDropped(blocks: readonly Block[], { conversion, keepsReasoning }: TurnOptions): void {
-  for (const block of blocks) {
-    if (block.type === "text" || block.type === "tool_use") continue;
-    if (!isThinking(block))
-      conversion.note("content_converted", `dropped '${block.type}' from an earlier turn: only Anthropic can read it`);
-    else if (!keepsReasoning && !isSealed(block.signature ?? block.data))
-      conversion.note(
-        "reasoning_dropped",
-        "dropped thinking of earlier turns: only the model that made it can read it",
-      );
+  const isLost = (block: Block): boolean => isThinking(block) && !isSealed(block.signature ?? block.data);
+  if (!keepsReasoning && blocks.some(isLost)) {
+    conversion.note("reasoning_dropped", "dropped thinking of earlier turns: only the model that made it can read it");
   }
 }
 
@@ -279,10 +288,7 @@ function convertBlock(block: Block, options: PartOptions): readonly ContentPart[
       options.conversion.refuse("files in a code execution container exist at Anthropic only");
       return [];
     default:
-      options.conversion.note(
-        "content_converted",
-        `dropped a block '${block.type}': chat-completions has no counterpart`,
-      );
+      options.conversion.refuse(`a block '${block.type}' is read by Anthropic only`);
       return [];
   }
 }
@@ -298,6 +304,9 @@ function convertImage(source: JsonObject, { conversion }: PartOptions): readonly
 
 function convertDocument(block: Block, options: PartOptions): readonly ContentPart[] {
   const source = block.source as JsonObject;
+  if (isObject(block.citations) && block.citations.enabled === true) {
+    options.conversion.note("option_dropped", "dropped 'citations' of documents: only Anthropic cites them");
+  }
   const title = typeof block.title === "string" && block.title !== "" ? block.title : null;
   const context = typeof block.context === "string" && block.context !== "" ? [textPart(block.context)] : [];
   switch (source.type) {

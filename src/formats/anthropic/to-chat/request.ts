@@ -24,7 +24,7 @@ const USER_HASH_LENGTH = 40;
 /** Fields this file takes care of; every other one is left out with a note. */
 const CONVERTED: ReadonlySet<string> = new Set([
   ...["model", "max_tokens", "messages", "system", "stream", "temperature", "top_p", "top_k", "stop_sequences"],
-  ...["tools", "tool_choice", "thinking", "output_config", "output_format", "metadata"],
+  ...["tools", "tool_choice", "thinking", "output_config", "output_format", "metadata", "mcp_servers"],
 ]);
 
 /** Throws `unconvertible` when the request needs what only Anthropic has. */

@@ -9,18 +9,42 @@ export function convertTools(body: JsonObject, conversion: Conversion): JsonObje
   const given = toolsOf(body);
   for (const reason of readServerNeeds(body)) conversion.refuse(reason);
   for (const tool of given.filter(isServerTool)) noteServerTool(tool, conversion);
+  if (hasServers(body)) conversion.note("tool_dropped", `dropped 'mcp_servers': ${CALLED_THERE}`);
   const tools = given.filter((tool) => !isServerTool(tool)).map((tool) => convertTool(tool, conversion));
   return tools.length === 0 ? {} : { tools, ...convertChoice(body.tool_choice) };
 }
 
 /** Reasons for the provider's own tools: the request has no others, or asks for one by name. */
 export function readServerNeeds(body: JsonObject): readonly string[] {
-  const serverTools = toolsOf(body).filter((tool) => isServerTool(tool) && !isToolSearch(tool));
-  if (serverTools.length === 0) return [];
+  if (toolsOf(body).every(isServerTool)) return serverReasons(body);
   const choice = isObject(body.tool_choice) && body.tool_choice.type === "tool" ? body.tool_choice.name : null;
-  const isAlone = toolsOf(body).every(isServerTool);
-  const needed = serverTools.filter((tool) => isAlone || tool.name === choice);
-  return needed.map((tool) => `the tool '${toText(tool.type)}' runs at Anthropic only`);
+  return serverTools(body)
+    .filter((tool) => tool.name === choice)
+    .map(reasonOf);
+}
+
+/** The same for tools beside others: a request without them is still worth an answer. */
+export function readServerWishes(body: JsonObject): readonly string[] {
+  const isBarred = isObject(body.tool_choice) && body.tool_choice.type === "none";
+  return isBarred || readServerNeeds(body).length > 0 ? [] : serverReasons(body);
+}
+
+function serverReasons(body: JsonObject): readonly string[] {
+  return [...serverTools(body).map(reasonOf), ...(hasServers(body) ? [CALLED_THERE] : [])];
+}
+
+function serverTools(body: JsonObject): readonly JsonObject[] {
+  return toolsOf(body).filter((tool) => isServerTool(tool) && !isToolSearch(tool));
+}
+
+function reasonOf({ type }: JsonObject): string {
+  return `the tool '${toText(type)}' runs at Anthropic only`;
+}
+
+const CALLED_THERE = "MCP servers are called by Anthropic only";
+
+function hasServers({ mcp_servers: servers }: JsonObject): boolean {
+  return objectsIn(servers).length > 0;
 }
 
 function toolsOf({ tools }: JsonObject): readonly JsonObject[] {

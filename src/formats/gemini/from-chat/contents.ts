@@ -10,6 +10,7 @@ import {
   OPENING,
   parseArguments,
   readCalls,
+  refuseMedia,
   resultKey,
 } from "../../convert/chat-turns.ts";
 import type { Conversion } from "../../convert/conversion.ts";
@@ -36,6 +37,7 @@ interface WrittenContents {
 export function writeContents(messages: readonly ChatMessage[], options: ContentsOptions): WrittenContents {
   const firstOther = messages.findIndex((message) => !isInstruction(message));
   const leading = firstOther < 0 ? messages : messages.slice(0, firstOther);
+  for (const message of leading) refuseMedia(message, options.conversion);
   const system = leading.flatMap((message) => instructionParts(message));
   const contents: GeminiContent[] = [];
   for (const { assistant, replies } of groupsOf(messages.slice(leading.length))) {
@@ -89,6 +91,7 @@ function writeModelTurn(messages: readonly ChatMessage[], options: ContentsOptio
   const called: Part[] = [];
   const calls: OpenCall[] = [];
   for (const message of messages) {
+    refuseMedia(message, options.conversion);
     const signatures = signaturesOf(message, options);
     said.push(...signatures.thoughts, ...writeSaid(message, signatures.ofText));
     for (const { key, id, name, text } of readCalls(message)) {

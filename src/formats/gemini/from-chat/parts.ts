@@ -39,6 +39,12 @@ export function textPart(text: unknown): readonly Part[] {
   return typeof text === "string" && text.trim() !== "" ? [{ text }] : [];
 }
 
+const PARTS: ReadonlySet<string> = new Set(["text", "refusal", "image_url", "video_url", "input_audio", "file"]);
+
+export function takesPart(type: string): boolean {
+  return PARTS.has(type);
+}
+
 function writePart(part: ContentPart, conversion: Conversion): readonly Part[] {
   switch (part.type) {
     case "text":
@@ -53,7 +59,7 @@ function writePart(part: ContentPart, conversion: Conversion): readonly Part[] {
     case "file":
       return writeFile(isObject(part.file) ? part.file : {}, conversion);
     default:
-      conversion.note("content_converted", `dropped a part '${part.type}': the Gemini format has no counterpart`);
+      conversion.refuse(`it takes no content of the type '${part.type}'`);
       return [];
   }
 }

@@ -11,7 +11,7 @@ import { GEMINI } from "../shape.ts";
 import { convertContents } from "../to-chat/messages.ts";
 import { camelFields, type GeminiRequest, parsePrompt, parseRequest } from "../to-chat/parse.ts";
 import { innerRequest, readNeeds } from "../to-chat/request.ts";
-import { convertChoice, readFunctions, readToolNeeds } from "../to-chat/tools.ts";
+import { convertChoice, readFunctions, readToolNeeds, readToolWishes } from "../to-chat/tools.ts";
 
 /** Throws what is wrong with the body, by field; Behaviour 4. */
 export function readGeminiRequest(
@@ -41,6 +41,7 @@ export function readGeminiRequest(
     controls: readControls({ ...body, model: model?.replace(/^models\//, "") }),
     chat,
     nativeNeeds: [...refusals, ...readNeeds(request), ...readToolNeeds(request)],
+    nativeWishes: readToolWishes(request),
     ...(headers === undefined ? {} : { headers }),
     ...(target === undefined ? {} : { target }),
   };

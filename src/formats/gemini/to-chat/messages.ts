@@ -32,7 +32,8 @@ export function convertContents(
   for (const [index, { model, replies }] of groupsOf(contents).entries()) {
     const message = convertModel(model, index, options);
     if (message !== null) messages.push(message);
-    messages.push(...convertReplies(replies, message?.tool_calls ?? [], options));
+    const shown = convertShown(model, options);
+    messages.push(...convertReplies({ replies, calls: message?.tool_calls ?? [], shown }, options));
   }
   return messages;
 }
@@ -67,12 +68,6 @@ function convertModel(parts: readonly Part[], group: number, options: ContentOpt
       "dropped thoughts of earlier turns: only the model that made them can read them",
     );
   }
-  if (parts.some((part) => isObject(part.inlineData) || isObject(part.fileData))) {
-    options.conversion.note(
-      "content_converted",
-      "dropped media of earlier model turns: chat-completions takes text only there",
-    );
-  }
   return {
     role: "assistant",
     content: content === "" ? null : content,
@@ -82,6 +77,17 @@ function convertModel(parts: readonly Part[], group: number, options: ContentOpt
       ? {}
       : { tool_calls: calls.map((part, index) => convertCall(part, `call_${group}_${index}`, options)) }),
   };
+}
+
+/** Images and files that the model made: chat-completions takes text only in its messages. */
+function convertShown(parts: readonly Part[], { conversion }: ContentOptions): readonly ContentPart[] {
+  const media = parts.filter(({ thought, inlineData, fileData }) => {
+    return thought !== true && (isObject(inlineData) || isObject(fileData));
+  });
+  if (media.length === 0) return [];
+  conversion.note("content_converted", "moved images and files of earlier model turns into a user message");
+  const shown = reminder("What your message above showed besides text:");
+  return [{ type: "text", text: shown }, ...media.flatMap((part) => convertPart(part, conversion))];
 }
 
 function modelText(parts: readonly Part[]): string {
@@ -110,18 +116,24 @@ function convertCall(part: Part, madeUpId: string, { keepsSignatures }: ContentO
   };
 }
 
+interface ModelReplies {
+  readonly replies: readonly (readonly Part[])[];
+  /** The calls of the model's turn before. */
+  readonly calls: readonly ToolCall[];
+  /** The media of that turn. */
+  readonly shown: readonly ContentPart[];
+}
+
 /** In the order chat-completions wants: one tool message for each call, their attachments, then the rest as it came. */
 function convertReplies(
-  replies: readonly (readonly Part[])[],
-  calls: readonly ToolCall[],
-  options: ContentOptions,
+  { replies, calls, shown }: ModelReplies,
+  { conversion }: ContentOptions,
 ): readonly ChatMessage[] {
-  const { conversion } = options;
   const responses = replies
     .flat()
     .flatMap(({ functionResponse }) => (isObject(functionResponse) ? [functionResponse] : []));
   const matched = matchResponses(responses, calls);
-  const attachments: ContentPart[] = [];
+  const attachments: ContentPart[] = [...shown];
   const answered = calls.map(({ id = "" }): ChatMessage => {
     const response = matched.get(id);
     if (response === undefined) {
@@ -133,7 +145,7 @@ function convertReplies(
       attachments.push({ type: "text", text: reminder(`What the tool call ${id} returned besides text:`) }, ...media);
     return { role: "tool", tool_call_id: id, content: responseText(response) };
   });
-  if (attachments.length > 0) {
+  if (attachments.length > shown.length) {
     conversion.note(
       "content_converted",
       "moved images and files of tool results into a user message: tool messages take text only",

@@ -29,7 +29,8 @@ export interface GeminiRequest {
   readonly fields: JsonObject;
 }
 
-export const CONTENT_ROLES = ["user", "model", "function"] as const;
+/** Google's own examples send the results of calls as `tool`, older ones as `function`. */
+export const CONTENT_ROLES = ["user", "model", "tool", "function"] as const;
 /** The vendor's documented limit; more would multiply the hold. */
 export const CANDIDATES_MAX = 8;
 export const TOP_LOGPROBS_MAX = 20;

@@ -26,8 +26,7 @@ export function convertPart(part: Part, conversion: Conversion): readonly Conten
   const code = codeText(part);
   if (code !== null) return [{ type: "text", text: code }];
   for (const name of Object.keys(part)) {
-    if (isObject(part[name]))
-      conversion.note("content_converted", `dropped a part '${name}': chat-completions has no counterpart`);
+    if (isObject(part[name])) conversion.refuse(`a part '${name}' is read by Google only`);
   }
   return [];
 }

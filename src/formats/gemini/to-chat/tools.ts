@@ -25,8 +25,16 @@ function parametersOf({ parameters, parametersJsonSchema }: JsonObject): JsonObj
 
 /** Reasons for Google's own tools: the request has no others. */
 export function readToolNeeds({ tools }: Pick<GeminiRequest, "tools">): readonly string[] {
-  if (declarationsIn(tools).length > 0) return [];
-  return builtInNames(tools).map((name) => `the tool '${name}' runs at Google only`);
+  return declarationsIn(tools).length > 0 ? [] : builtInNames(tools).map(reasonOf);
+}
+
+/** The same for tools beside functions: a request without them is still worth an answer. */
+export function readToolWishes({ tools, calling }: Pick<GeminiRequest, "tools" | "calling">): readonly string[] {
+  return calling.mode === "NONE" || declarationsIn(tools).length === 0 ? [] : builtInNames(tools).map(reasonOf);
+}
+
+function reasonOf(name: string): string {
+  return `the tool '${name}' runs at Google only`;
 }
 
 function declarationsIn(tools: readonly JsonObject[]): readonly JsonObject[] {
@@ -34,7 +42,10 @@ function declarationsIn(tools: readonly JsonObject[]): readonly JsonObject[] {
 }
 
 function builtInNames(tools: readonly JsonObject[]): readonly string[] {
-  const names = tools.flatMap((tool) => Object.keys(tool).filter((name) => isObject(tool[name])));
+  // Functions apart, each is named by its settings, which are an object or a list.
+  const isBuiltIn = (name: string, settings: unknown): boolean =>
+    name !== "functionDeclarations" && (isObject(settings) || objectsIn(settings).length > 0);
+  const names = tools.flatMap((tool) => Object.keys(tool).filter((name) => isBuiltIn(name, tool[name])));
   return [...new Set(names)];
 }
 

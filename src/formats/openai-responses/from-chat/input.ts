@@ -3,6 +3,7 @@
 
 import type { ChatMessage, ContentPart } from "../../../core/chat.ts";
 import type { Dialect } from "../../../core/model.ts";
+import { refuseMedia } from "../../convert/chat-turns.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { detailsOf } from "../../convert/reasoning-details.ts";
 import { isObject, type JsonObject, toText } from "../../json/fields.ts";
@@ -41,6 +42,13 @@ function writeParts(content: ChatMessage["content"], conversion: Conversion): re
   return parts.flatMap((part) => writePart(part, conversion));
 }
 
+/** The types of parts that the format has its own for. */
+const PARTS: ReadonlySet<string> = new Set(["text", "refusal", "image_url", "file"]);
+
+export function takesPart(type: string): boolean {
+  return PARTS.has(type);
+}
+
 function writePart(part: ContentPart, conversion: Conversion): readonly Item[] {
   switch (part.type) {
     case "text":
@@ -57,12 +65,13 @@ function writePart(part: ContentPart, conversion: Conversion): readonly Item[] {
       conversion.refuse("it cannot hear");
       return [];
     default:
-      conversion.note("content_converted", `dropped a part '${part.type}': the Responses format has no counterpart`);
+      conversion.refuse(`it takes no content of the type '${part.type}'`);
       return [];
   }
 }
 
 function writeAssistant(message: ChatMessage, customIds: Set<string>, options: InputOptions): readonly Item[] {
+  refuseMedia(message, options.conversion);
   const said = writeSaid(message);
   return [
     ...writeReasoning(message, options),

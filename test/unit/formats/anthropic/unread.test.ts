@@ -2,7 +2,7 @@
 // routing, and the same bytes for every provider.
 
 import { describe, expect, it, vi } from "vitest";
-import { hasImages, isUnread } from "../../../../src/core/chat.ts";
+import { isUnread, partsOf } from "../../../../src/core/chat.ts";
 import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
 import { writeProviderRequest } from "../../../../src/formats/bridge.ts";
 import type { ClientRequest, Outgoing, ProviderFormat } from "../../../../src/formats/format.ts";
@@ -159,7 +159,7 @@ describe("a body whose long texts are not parsed", () => {
       const { messages: view } = request.chat;
       estimateInputTokens(request.chat);
       featuresOf(request.chat, null);
-      hasImages(view);
+      view.flatMap(partsOf);
       findEscalation({ messages: view, ask: newestAsk(view), policy: "eager", isFollowUp: true, last: null });
       for (const provider of [anthropicMessages, openaiChat])
         sentTo(provider, request, { model: makeModel(), refusedFields: [] });

@@ -217,6 +217,18 @@ describe("what it cannot be asked", () => {
   it.each<[string, Json]>([
     ["several answers", { n: 2 }],
     ["sound", { messages: [{ role: "user", content: [audio] }] }],
+    [
+      "a video",
+      { messages: [{ role: "user", content: [{ type: "video_url", video_url: { url: "https://a.b/c" } }] }] },
+    ],
+    ["a video of a tool", { messages: [USER, { role: "tool", tool_call_id: "x", content: [{ type: "video_url" }] }] }],
+    [
+      "an image in the instructions",
+      {
+        messages: [{ role: "system", content: [{ type: "image_url", image_url: { url: "https://a.b/c.png" } }] }, USER],
+      },
+    ],
+    ["the audio of its answer", { messages: [USER, { role: "assistant", audio: { id: "audio_1" } }, USER] }],
     ["a file kept elsewhere", { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "f" } }] }] }],
     [
       "a spreadsheet",

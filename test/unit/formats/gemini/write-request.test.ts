@@ -292,13 +292,19 @@ describe("parts", () => {
     expect(() => contentsOf([{ role: "user", content: [part] }])).toThrow(reason);
   });
 
-  it("drops what it does not know, with a note", () => {
-    const content = [
-      { type: "text", text: "a" },
-      { type: "smell", smell: "b" },
+  it.each([
+    ["user", { type: "smell", smell: "b" }, /content of the type 'smell'/],
+    [
+      "system",
+      { type: "image_url", image_url: { url: "https://a.b/c.png" } },
+      /text only in messages of the role 'system'/,
+    ],
+    ["assistant", { type: "image_url", image_url: { url: "https://a.b/c.png" } }, /text only .* 'assistant'/],
+  ])("refuses content of the role %s that it has no way to say", (role, part, reason) => {
+    const messages = [
+      { role, content: [{ type: "text", text: "a" }, part] },
+      { role: "user", content: "So?" },
     ];
-    const { json, conversions } = write({ messages: [{ role: "user", content }] });
-    expect(json.contents).toEqual([{ role: "user", parts: [{ text: "a" }] }]);
-    expect(conversions).toEqual(["dropped a part 'smell': the Gemini format has no counterpart"]);
+    expect(() => contentsOf(messages)).toThrow(reason);
   });
 });

@@ -2,7 +2,7 @@
 // the same asks and ids, and the same bytes for every host.
 
 import { describe, expect, it, vi } from "vitest";
-import { hasImages, isUnread, toolCallIds } from "../../../../src/core/chat.ts";
+import { isUnread, partsOf, toolCallIds } from "../../../../src/core/chat.ts";
 import { GatewayError } from "../../../../src/core/errors.ts";
 import { anthropicMessages } from "../../../../src/formats/anthropic/codec.ts";
 import { writeProviderRequest } from "../../../../src/formats/bridge.ts";
@@ -241,7 +241,7 @@ describe("a body whose long texts are not parsed", () => {
       const request = openaiChat.readRequest(scanned.source, parseInFields(scanned) ?? {});
       estimateInputTokens(request.chat);
       featuresOf(request.chat, null);
-      hasImages(request.chat.messages);
+      request.chat.messages.flatMap(partsOf);
       newestAsk(request.chat.messages);
       openaiChat.passRequest({ request, model: makeModel(), refusedFields: [] });
       expect(parse.mock.calls.filter(([source]) => source.length > 1_500)).toEqual([]);
