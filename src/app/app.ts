@@ -208,7 +208,13 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput, worker });
   const state = await openState(db, {
-    ...{ form: wireFormats.stored, settings, secret: secret.bytes, owner: money.owner },
+    ...{
+      form: wireFormats.stored,
+      settings,
+      storedBytes: limits.storedBytes,
+      secret: secret.bytes,
+      owner: money.owner,
+    },
     ...{ log, now, worker },
   });
   const sessions = await openSessions(dbs.log, { settings, log, now, worker });
