@@ -201,14 +201,20 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const storage = watchStorage([...new Set([db, dbs.log])], { log, metrics });
   const limits = await openLimits(db, { settings, log, metrics, now, worker });
   const people = await openPeople(db, { settings, reader, log, signIns: limits.signIns, passwordCost, worker });
-  const money = await openMoney(db, { settings, reader, log, metrics, worker });
+  const secret = await secretOf(db, settings, log);
+  const money = await openMoney(db, { settings, reader, contents: db, secret: secret.bytes, log, metrics, worker });
   const wireFormats = createFormats(wire?.formats);
   const formats = createRequestFormats(wireFormats);
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput, worker });
-  const secret = await secretOf(db, settings, log);
   const state = await openState(db, {
-    ...{ form: wireFormats.stored, settings, secret: secret.bytes, owner: money.owner },
+    ...{
+      form: wireFormats.stored,
+      settings,
+      storedBytes: limits.storedBytes,
+      secret: secret.bytes,
+      owner: money.owner,
+    },
     ...{ log, now, worker },
   });
   const sessions = await openSessions(dbs.log, { settings, log, now, worker });

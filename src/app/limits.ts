@@ -5,6 +5,7 @@ import { type CallLimits, createLocalLimits } from "../accounts/limits/per-minut
 import { createSharedCounter, type SharedCounter } from "../accounts/limits/shared-counter.ts";
 import { createSharedLimits } from "../accounts/limits/shared-per-minute.ts";
 import { createSharedSignInLimiter, createSignInLimiter, type SignInLimiter } from "../accounts/limits/sign-ins.ts";
+import { createStoredBytesLimit, type StoredBytesLimit } from "../accounts/limits/stored-bytes.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Db, sqlitePathOf } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
@@ -18,10 +19,11 @@ import { openRedisWindows } from "../store/rate-windows/redis.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { type WorkerSlot, windowsOver } from "./worker.ts";
 
-/** Rate limits of keys and sign-ins. */
+/** Rate limits of keys, of what they store, and of sign-ins. */
 export interface Limits {
   readonly limiter: CallLimits;
   readonly signIns: SignInLimiter;
+  readonly storedBytes: StoredBytesLimit;
   /** Redis, if it is configured. */
   readiness(): readonly ReadyCheck[];
   close(): Promise<void>;
@@ -46,9 +48,11 @@ export async function openLimits(db: Db, { settings, log, metrics, now, worker }
   const isOnRedis = settings.redis !== null && db.kind !== "sqlite";
   if (db.kind === "sqlite" && worker === null) {
     if (settings.redis !== null) warnOfRedis(log);
+    const windows = createMemoryWindows();
     return {
       limiter: createLocalLimits(),
       signIns: createSignInLimiter(now),
+      storedBytes: createStoredBytesLimit(async (request) => (await windows.take([request]))[0] ?? null),
       readiness: () => [],
       close: () => Promise.resolve(),
     };
@@ -62,6 +66,7 @@ export async function openLimits(db: Db, { settings, log, metrics, now, worker }
   return {
     limiter,
     signIns: createSharedSignInLimiter(counter, now),
+    storedBytes: createStoredBytesLimit(({ id, ...request }) => counter.take(id, () => request)),
     readiness: () => (isOnRedis ? [redisCheck(counter)] : []),
     async close() {
       peers.stop();

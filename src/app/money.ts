@@ -14,8 +14,10 @@ import type { Log } from "../core/log.ts";
 import type { IdempotencyStore } from "../core/requests/idempotency.ts";
 import { createLedgerAudit } from "../store/ledger/audit.ts";
 import { createIdempotencyStore } from "../store/ledger/idempotency.ts";
+import { createKeptAnswers } from "../store/ledger/kept-answers.ts";
 import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { createLedgerList } from "../store/ledger/list.ts";
+import { createSealer } from "../store/secret/seal.ts";
 import { createWriteWatch } from "../store/write-watch.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { hasDuties, WORKER_SERVICES, type WorkerSlot } from "./worker.ts";
@@ -42,13 +44,17 @@ export interface Money {
 interface MoneyContext {
   readonly settings: Pick<Settings, "dataDir">;
   readonly reader: Db;
+  /** Holds the answers kept for Idempotency-Key. */
+  readonly contents: Db;
+  readonly secret: Buffer;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "ledgerProblems" | "settlementsWaiting" | "storeError">;
   readonly worker: WorkerSlot | null;
 }
 
 /** Opens and starts the ledger. Settles or releases what dead processes left. */
-export async function openMoney(db: Db, { settings, reader, log, metrics, worker }: MoneyContext): Promise<Money> {
+export async function openMoney(db: Db, context: MoneyContext): Promise<Money> {
+  const { settings, reader, contents, secret, log, metrics, worker } = context;
   const owner = newOwner();
   const ownerSilentMs = db.kind === "sqlite" && worker === null ? 0 : OWNER_SILENT_MS;
   const outbox = createOutbox({ folder: settings.dataDir, name: owner, log, onWaiting: metrics.settlementsWaiting });
@@ -59,7 +65,8 @@ export async function openMoney(db: Db, { settings, reader, log, metrics, worker
   const remote =
     worker === null ? {} : { batcher: createRemoteBatcher({ link: worker.link, owner, onUnavailable: writes.failed }) };
   const ledger = createLedger({ store, owner, outbox, log, ownerSilentMs, ...watch, ...remote });
-  const idempotency = createIdempotencyStore(db, owner);
+  const answers = createKeptAnswers(db, contents, createSealer(secret, "idempotent answers"));
+  const idempotency = createIdempotencyStore(db, answers, owner);
   const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(reader));
   const upkeep = createUpkeep({ verify, idempotency, ownerSilentMs, onAudit: metrics.ledgerProblems, log });
   // Must come before the first hold under this name.

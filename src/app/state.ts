@@ -1,5 +1,6 @@
 // Wiring of the memory of conversations: stored responses, conversations and routing sessions.
 
+import type { StoredBytesLimit } from "../accounts/limits/stored-bytes.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
@@ -22,7 +23,8 @@ import { hasDuties, type WorkerSlot } from "./worker.ts";
 
 interface StateContext {
   readonly form: StoredForm;
-  readonly settings: Pick<Settings, "responses">;
+  readonly settings: Pick<Settings, "responses" | "limits">;
+  readonly storedBytes: StoredBytesLimit;
   readonly secret: Buffer;
   /** Name of this run of this process. */
   readonly owner: string;
@@ -39,8 +41,9 @@ export interface OpenedState {
 /** Opens stored responses and fails those of dead processes. The ledger must have deleted those processes before. */
 export async function openState(
   db: Db,
-  { form, settings, secret, owner, log, now, worker }: StateContext,
+  { form, settings, storedBytes, secret, owner, log, now, worker }: StateContext,
 ): Promise<OpenedState> {
+  const { storedBytesPerMinute } = settings.limits;
   const { responsesRetentionDays, responsesBytesPerAccount, conversationBytes } = settings.responses;
   const runs = createBackgroundRuns();
   const store = createResponseUpkeepStore(db, owner);
@@ -60,6 +63,7 @@ export async function openState(
       compactions: createSealer(secret, "compactions"),
       runs,
       conversationBytes,
+      takeBytes: (keyId, bytes) => storedBytes(keyId, bytes, storedBytesPerMinute),
       log,
       now,
     },

@@ -190,6 +190,7 @@ export type LedgerOp = HoldOp | SettleOp | VoidOp | MoveOp | LeaseOp | ReturnOp;
 export interface StoredAnswer {
   readonly idempotencyId: string;
   readonly contentType: string;
+  /** In a settlement, what the store of answers made of it: never readable. */
   readonly text: string;
 }
 

@@ -4,6 +4,7 @@ import type { AttemptReport } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import type { Note } from "../core/notes.ts";
+import type { StoredAnswer } from "../core/ledger.ts";
 import { createClientStream, writeClientResponse } from "../formats/bridge.ts";
 import { outputTokensOf } from "../formats/provider/output-meter.ts";
 import { type ServiceOutcome, serviceHeaders, writeService } from "../formats/service/service-object.ts";
@@ -93,11 +94,8 @@ async function wholeAnswer(
   };
   const written = writeClientResponse(call.format, whole, { context: responseContext(ready, services), additions });
   const kept = call.state === null ? null : awaitedLater(call.state.keepWhole(written));
-  const { idempotencyId } = call;
-  const stored =
-    idempotencyId === null
-      ? null
-      : { idempotencyId, contentType: JSON_TYPE, text: ((await kept) ?? written).toString("utf8") };
+  const bytesNow = async () => ((await kept) ?? written).toString("utf8");
+  const stored = await keepAnswer(call, JSON_TYPE, bytesNow, services);
   const settlement = await book(delivered, assessment, stored, services);
   noteTurn(ready, usage, whole.toolCallIds(), services);
   const bytes = (await kept) ?? written;
@@ -138,9 +136,8 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const assessment = assess(delivered, services);
       const written = writer.end(writeService(decision, assessment, allNotes(notes, assessment)), assessment.usage);
       const kept = call.state === null ? null : awaitedLater(call.state.keepClosing(written));
-      const { idempotencyId } = call;
-      const stored =
-        idempotencyId === null ? null : { idempotencyId, contentType, text: textSoFar + ((await kept) ?? written) };
+      const wholeText = async () => textSoFar + ((await kept) ?? written);
+      const stored = await keepAnswer(call, contentType, wholeText, services);
       const settlement = await book(delivered, assessment, stored, services);
       // Not before: all other workers are told of it, and the charge would wait behind that.
       noteTurn(ready, usage, stream.reader.toolCallIds(), services);
@@ -155,6 +152,16 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
 /** With what is known only once the answer is complete. */
 function allNotes(notes: readonly Note[], { isUsageEstimated }: Assessment): readonly Note[] {
   return isUsageEstimated ? [...notes, USAGE_ESTIMATED] : notes;
+}
+
+/** Keeps the answer of a request with an Idempotency-Key. The charge notes where. */
+async function keepAnswer(
+  { idempotencyId }: Call,
+  contentType: string,
+  textOf: () => Promise<string>,
+  { idempotency }: Services,
+): Promise<StoredAnswer | null> {
+  return idempotencyId === null ? null : idempotency.keep({ idempotencyId, contentType, text: await textOf() });
 }
 
 /** A fault while the charge is being booked is seen when the promise is awaited. It must not end the process. */

@@ -23,6 +23,8 @@ export async function completeOnce(call: Call, idempotencyKey: string, services:
   if (begun.state === "other-body") {
     throw new GatewayError("unprocessable", TEXT.otherBody, { code: "idempotency_key_reused" });
   }
+  if (begun.state === "lost")
+    throw new GatewayError("unprocessable", TEXT.answerLost, { code: "idempotency_answer_lost" });
   try {
     return await complete({ ...call, idempotencyId }, services);
   } catch (error) {

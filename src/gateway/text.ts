@@ -15,7 +15,13 @@ export const rateLimited = (limit: number, seconds: number) =>
 // idempotent.ts
 export const stillRunning = "A request with this Idempotency-Key is still running.";
 export const otherBody = "This Idempotency-Key was used with another body. Use a new key for a new request.";
+export const answerLost =
+  "The answer to this Idempotency-Key cannot be read any more. It was charged. Use a new key to ask again.";
 export const invalidIdempotencyKey = "'Idempotency-Key' must be 1 to 255 printable ASCII characters.";
+
+// state/storing.ts
+export const storedTooMuch = (seconds: number) =>
+  `This key has stored too many bytes in the last minute. Wait ${seconds} s, or send 'store: false'.`;
 
 // open-calls.ts
 export const shuttingDown = "The server is shutting down. Send the request again.";

@@ -10,11 +10,11 @@ import type { Db } from "../../src/core/db.ts";
 import type { LedgerOp, LedgerStore } from "../../src/core/ledger.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createLedgerAudit } from "../../src/store/ledger/audit.ts";
-import { createIdempotencyStore } from "../../src/store/ledger/idempotency.ts";
 import { createLedgerStore } from "../../src/store/ledger/ledger.ts";
 import { createLedgerList } from "../../src/store/ledger/list.ts";
 import { LedgerMemory } from "../../src/store/ledger/memory.ts";
 import { fc } from "../support/property.ts";
+import { idempotencyOf } from "../support/stores/idempotency.ts";
 import { createMemoryLedger, hold, release, runEach, settle, topUp } from "../support/stores/ledger.ts";
 import { history, SCALE } from "../support/stores/ledger-history.ts";
 import { describeStores } from "../support/stores/stores.ts";
@@ -257,7 +257,7 @@ await describeStores("ledger", ({ url, isShared }) => {
 
   test("an answer is kept with its charge, for the request it was made for and no later one", async () => {
     const world = await newWorld();
-    const [mine, theirs] = [createIdempotencyStore(db, "me"), createIdempotencyStore(db, "them")];
+    const [mine, theirs] = [idempotencyOf(db, "me"), idempotencyOf(db, "them")];
     const id = `key${world}`;
     const answer = { idempotencyId: id, contentType: "text/plain", text: "an\0swer" };
     await runEach(store, apart([topUp("t", 100n), hold("h", 5n), hold("i", 5n)], world));
@@ -285,7 +285,7 @@ await describeStores("ledger", ({ url, isShared }) => {
         },
       },
     }) as Db;
-    const requests = createIdempotencyStore(shaky, "me");
+    const requests = idempotencyOf(shaky, "me");
     expect(await requests.begin(`one${world}`, "body")).toEqual({ state: "new" });
     isAway = true;
     await requests.forget(`one${world}`);

@@ -209,6 +209,16 @@ await describeStores("responses", ({ url }) => {
     expect(await here.responses.find(ada("resp_own"))).toMatchObject({ status: "in_progress" });
   });
 
+  test("of appends at once, only one passes the limit of a conversation", async () => {
+    const conv = ada("conv_crowded");
+    await here.conversations.create({ ...conv, createdAtMs: 5, metadata: {} }, []);
+    const large = (n: number): JsonItem => message(`msg_large_${n}`, "z".repeat(MUCH / 4));
+    const appends = Array.from({ length: 12 }, (_, n) => here.conversations.append(conv, [large(n)], MUCH));
+    expect((await Promise.all(appends)).sort()).toEqual([...Array(4).fill("added"), ...Array(8).fill("full")]);
+    expect(await here.conversations.append(conv, [message("msg_small")], MUCH)).toBe("full");
+    expect(await here.conversations.remove(conv)).toBe(true);
+  });
+
   test("what is small when sealed counts as large as it is when opened", async () => {
     const conv = ada("conv_repeating");
     const item = message("msg_repeating", "z".repeat(MUCH));

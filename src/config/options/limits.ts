@@ -57,6 +57,13 @@ export const LIMIT_OPTIONS = {
     read: number({ min: 1024 ** 2, max: 1024 ** 4, isWhole: true }),
     help: "How many bytes of request bodies one gateway holds at once; one key may use half of it. More get 503 or 429.",
   }),
+  storedBytesPerMinute: option<number>({
+    path: "limits.storedBytesPerMinute",
+    env: "SWITCHYARD_STORED_BYTES_PER_MINUTE",
+    default: 128 * 1024 ** 2,
+    read: number({ min: 1024, max: 1024 ** 4, isWhole: true }),
+    help: "How many bytes of input one key may have stored in a minute, in responses and conversations; more get 429.",
+  }),
   connections: option<number>({
     path: "limits.connections",
     env: "SWITCHYARD_CONNECTIONS",

@@ -1,5 +1,7 @@
 // Requests that carry an Idempotency-Key: the answer is kept and given again instead of a second charge.
 
+import type { StoredAnswer } from "../ledger.ts";
+
 /** Printable ASCII without spaces, as a header can carry it everywhere. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -8,12 +10,16 @@ export type Begun =
   | { readonly state: "new" }
   | { readonly state: "in-flight" }
   | { readonly state: "other-body" }
+  /** Answered and charged, but the answer cannot be read any more. */
+  | { readonly state: "lost" }
   | { readonly state: "answered"; readonly contentType: string; readonly text: string };
 
 export interface IdempotencyStore {
   begin(id: string, bodyHash: string): Promise<Begun>;
+  /** Seals an answer. The ledger notes what is returned, in the transaction of the charge. */
+  keep(answer: StoredAnswer): Promise<StoredAnswer>;
   /** Forgets a request that was not answered, so that it can be tried again. */
   forget(id: string): Promise<void>;
-  /** Removes what is older than this, and what dead processes left unanswered. */
+  /** Removes what is older than this, and what dead processes left unanswered. Seals answers of earlier versions. */
   sweep(olderThanMs: number, silentMs: number): Promise<void>;
 }

@@ -1,16 +1,17 @@
-// Responses stored for Idempotency-Key. They are written in the batch of the ledger (write.ts), so a response is stored
-// exactly when its charge is.
+// Requests with an Idempotency-Key. An answer is noted in the batch of the ledger (write.ts), so it is kept exactly when its
+// charge is.
 
 import { randomBytes } from "node:crypto";
 import type { Db } from "../../core/db.ts";
 import type { Begun, IdempotencyStore } from "../../core/requests/idempotency.ts";
 import { clockSql } from "../dialect.ts";
+import type { KeptAnswers } from "./kept-answers.ts";
 
 /** Token of a finished request, which needs none to know its row. */
 const ANY_TOKEN = "";
 
 /** `owner` names this process. Requests of dead processes are no longer in flight. */
-export function createIdempotencyStore(db: Db, owner: string): IdempotencyStore {
+export function createIdempotencyStore(db: Db, answers: KeptAnswers, owner: string): IdempotencyStore {
   const clock = clockSql(db.kind);
   /** Ids of rows that could not be deleted because the store was away, with their tokens. The next request replaces them. */
   const leftOver = new Map<string, string>();
@@ -36,7 +37,8 @@ export function createIdempotencyStore(db: Db, owner: string): IdempotencyStore 
     if (row === undefined) return begin(id, bodyHash);
     if (row.body_hash !== bodyHash) return { state: "other-body" };
     if (row.answer_text === null) return { state: "in-flight" };
-    return { state: "answered", contentType: String(row.content_type), text: String(row.answer_text) };
+    const text = await answers.open(id, String(row.answer_text));
+    return text === null ? { state: "lost" } : { state: "answered", contentType: String(row.content_type), text };
   }
 
   async function removeLeftOver(id: string): Promise<void> {
@@ -53,6 +55,7 @@ export function createIdempotencyStore(db: Db, owner: string): IdempotencyStore 
 
   return {
     begin,
+    keep: async ({ text, ...answer }) => ({ ...answer, text: await answers.keep(answer.idempotencyId, text) }),
     async forget(id) {
       leftOver.set(id, ANY_TOKEN);
       // The next request with this key deletes the row, or the sweep does.
@@ -66,6 +69,8 @@ export function createIdempotencyStore(db: Db, owner: string): IdempotencyStore 
            (SELECT id FROM processes WHERE $2 > 0 AND seen_at > ${clock} - $2)`,
         [owner, silentMs],
       );
+      await answers.sweep(olderThanMs);
+      await answers.settle();
     },
   };
 }

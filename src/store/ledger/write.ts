@@ -239,7 +239,7 @@ const CHARGES: InsertShape<Charge> = {
 
 /**
  * Stores an answer only for the request of this hold: before a late settlement, another process may have used the key
- * again. Removes NUL, which PostgreSQL cannot store, so that no settlement fails.
+ * again. Removes NUL, which PostgreSQL cannot store, so that no settlement in an outbox of an earlier version fails.
  */
 function answerStatements({ answers }: LedgerChanges): readonly Statement[] {
   return answers.map(({ holdId, owner, idempotencyId, contentType, text }) => ({

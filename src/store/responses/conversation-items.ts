@@ -5,12 +5,19 @@ import type { SqlRow, Statement } from "../../core/db.ts";
 import type { JsonItem, OwnedId } from "../../core/responses/stored.ts";
 import type { SealedContent } from "./content.ts";
 
-/** Makes the statements of one batch. The first one affects no row if the conversation does not exist. */
-export type ItemWriter = (conversation: OwnedId, items: readonly JsonItem[]) => Promise<readonly Statement[]>;
+/**
+ * Makes the statements of one batch. The first one affects no row if the conversation does not exist, or has more than
+ * `maxBytes`.
+ */
+export type ItemWriter = (
+  conversation: OwnedId,
+  items: readonly JsonItem[],
+  maxBytes?: number,
+) => Promise<readonly Statement[]>;
 
 /** Writes items. An existing item with the same id stays unchanged. */
 export function createItemWriter(sealed: SealedContent): ItemWriter {
-  return async ({ accountId, id: conversationId }, items) => {
+  return async ({ accountId, id: conversationId }, items, maxBytes = Number.MAX_SAFE_INTEGER) => {
     const rows = await Promise.all(
       items.map(async (item) => {
         const id = String(item.id);
@@ -21,8 +28,8 @@ export function createItemWriter(sealed: SealedContent): ItemWriter {
     const total = rows.reduce((sum, { bytes }) => sum + bytes, 0);
     const counted = {
       sql: `UPDATE conversations SET next_position = next_position + $3, bytes = bytes + $4, used_at = $5
-        WHERE account_id = $1 AND id = $2`,
-      params: [accountId, conversationId, count, total, Date.now()],
+        WHERE account_id = $1 AND id = $2 AND bytes <= $6`,
+      params: [accountId, conversationId, count, total, Date.now(), maxBytes],
       expectRows: 1,
     };
     const inserts = rows.map(({ id, text, bytes }, index) => ({

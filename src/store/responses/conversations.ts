@@ -63,21 +63,18 @@ function createItemStore(db: Db, sealed: SealedContent, writeItems: ItemWriter):
     return row === undefined ? null : Number(row.position);
   }
 
-  /** Reads the size of a conversation. Returns null for a missing conversation. */
-  async function bytesOf({ accountId, id }: OwnedId): Promise<number | null> {
-    const [row] = await db.query(`SELECT bytes FROM conversations ${OF}`, [accountId, id]);
-    return row === undefined ? null : Number(row.bytes);
+  async function isThere({ accountId, id }: OwnedId): Promise<boolean> {
+    return (await db.query(`SELECT id FROM conversations ${OF}`, [accountId, id])).length > 0;
   }
 
   return {
     async append(name, items, maxBytes) {
-      if (((await bytesOf(name)) ?? 0) > maxBytes) return "full";
       try {
-        await db.batch(await writeItems(name, items));
+        await db.batch(await writeItems(name, items, maxBytes));
         return "added";
       } catch (error) {
-        if (error instanceof BatchRejected) return "missing";
-        throw error;
+        if (!(error instanceof BatchRejected)) throw error;
+        return (await isThere(name)) ? "full" : "missing";
       }
     },
     async list(name, { only, after, isNewestFirst, limit }) {
@@ -91,7 +88,7 @@ function createItemStore(db: Db, sealed: SealedContent, writeItems: ItemWriter):
          ORDER BY position ${order} LIMIT $3`,
         [accountId, id, limit, ...[only ?? position].filter((value) => value !== null)],
       );
-      if (rows.length === 0 && (await bytesOf(name)) === null) return null;
+      if (rows.length === 0 && !(await isThere(name))) return null;
       return readItems(sealed, accountId, rows);
     },
     async removeItem({ accountId, id }, itemId) {

@@ -56,6 +56,11 @@ export function createSealer(secret: Buffer, purpose: string): Sealer {
   };
 }
 
+/** Tells a sealed text from JSON and from events. */
+export function isSealed(text: string): boolean {
+  return text.startsWith(PLAIN) || text.startsWith(COMPRESSED);
+}
+
 /** Makes a fingerprint that tells secrets apart and reveals nothing of them. */
 export function fingerprintOf(secret: Buffer): string {
   return createHash("sha256").update("switchyard fingerprint").update(secret).digest("hex").slice(0, 16);

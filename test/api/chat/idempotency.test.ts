@@ -1,12 +1,11 @@
 // Idempotency-Key: the same request twice is one provider call and one charge, whole or streamed, also after a restart.
 
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openDb } from "../../../src/store/db.ts";
-import { createIdempotencyStore } from "../../../src/store/ledger/idempotency.ts";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, startGateway } from "../../support/gateway/gateway.ts";
 import { openWaitingRoom } from "../../support/gateway/waiting-room.ts";
@@ -19,6 +18,7 @@ import {
   startFakeProvider,
   streams,
 } from "../../support/providers/fake-provider.ts";
+import { idempotencyOf } from "../../support/stores/idempotency.ts";
 import { type Bank, bankOf, bankYaml, owed, PRICES } from "../../support/stores/money.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-idempotency-"));
@@ -30,7 +30,8 @@ let bank: Bank;
 let key: string;
 
 async function startBank(creditsUsd: string | null): Promise<Bank> {
-  const gateway = await startGateway({ yaml: bankYaml(provider.url), database, creditsUsd });
+  const env = { SWITCHYARD_SECRET: "a-secret-that-outlives-a-restart" };
+  const gateway = await startGateway({ yaml: bankYaml(provider.url), database, creditsUsd, env });
   if (gateway.key !== "") key = gateway.key;
   return bankOf(provider, gateway);
 }
@@ -93,6 +94,27 @@ describe.each([
     });
     expect(spent).toBe(2n * COST);
   });
+});
+
+test("the files of the database and its folder do not show the answer", async () => {
+  provider.on("*", answers("the canary sings in the mine"));
+  const texts = await Promise.all(
+    [{}, { stream: true }].map(async (body, n) => (await ask(`canary-${n}`, body)).text()),
+  );
+  for (const text of texts) expect(text).toContain("canary");
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  expect(files.length).toBeGreaterThan(2);
+  for (const { parentPath, name } of files)
+    expect(readFileSync(join(parentPath, name), "latin1"), name).not.toContain("canary");
+});
+
+test("an answer that is lost is 422 and not charged again", async () => {
+  await ask("lost");
+  const db = await openDb(database);
+  await db.query("DELETE FROM idempotent_answers");
+  await db.close();
+  await expectError(await ask("lost"), { status: 422, code: "idempotency_answer_lost" });
+  expect(provider.requests).toHaveLength(1);
 });
 
 test("while it runs others get 409, and its answer when it is done", async () => {
@@ -229,7 +251,7 @@ test("an answer is kept for as long as it should be, and no longer", async () =>
   const first = await bytesOf(await ask("kept"));
   const db = await openDb(database);
   try {
-    const store = createIdempotencyStore(db, "sweeper");
+    const store = idempotencyOf(db, "sweeper");
     await store.sweep(60_000, 60_000);
     expect(await bytesOf(await ask("kept"))).toEqual(first);
     expect(provider.requests).toHaveLength(1);

@@ -21,7 +21,8 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
 
   beforeAll(async () => {
     provider = await startFakeProvider();
-    const options = { database: database!.url, yaml: bankYaml(provider.url), creditsUsd: null };
+    const env = { SWITCHYARD_SECRET: "a-secret-for-both-gateways" };
+    const options = { database: database!.url, yaml: bankYaml(provider.url), creditsUsd: null, env };
     // At once, on an empty database: neither trips over what the other makes.
     [here, there] = await Promise.all([startGateway(options), startGateway(options)]);
     key = here.key + there.key;

@@ -117,6 +117,7 @@ describe("without any configuration", () => {
         inFlight: 5_000,
         inFlightPerKey: 2_500,
         connections: 20_000,
+        storedBytesPerMinute: 134_217_728,
         wrongKeysPerMinute: 1_000,
         queueMs: 500,
         eventLoopDelayMs: 300,

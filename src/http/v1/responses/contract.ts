@@ -94,7 +94,7 @@ export const STATE_OPERATIONS: readonly Operation[] = [
     body: json(named("NewConversation", { items: optional(Items), metadata: optional(Metadata) })),
     isBodyOptional: true,
     response: json(ConversationSchema),
-    errors: MISSING,
+    errors: [402, ...MISSING],
   }),
   v1("getConversation", "get", "/v1/conversations/{id}", {
     summary: "A conversation",
@@ -128,7 +128,7 @@ export const STATE_OPERATIONS: readonly Operation[] = [
     parameters: [ID, INCLUDE],
     body: json(named("NewItems", { items: Items })),
     response: json(ItemListSchema),
-    errors: MISSING,
+    errors: [402, ...MISSING],
   }),
   v1("getConversationItem", "get", "/v1/conversations/{id}/items/{item}", {
     summary: "One item of a conversation",

@@ -8,6 +8,7 @@ import { invalid, isObject, type JsonObject, readObject } from "../../../formats
 import { inputItems, storedItems, visibleItem, writeItemList } from "../../../formats/openai-responses/stored/items.ts";
 import { conversationFull, conversationNotFound, resolveReferences } from "../../../gateway/state/expand.ts";
 import type { StateServices } from "../../../gateway/state/services.ts";
+import { countStored, requireStoringCredits } from "../../../gateway/state/storing.ts";
 import type { CallContext } from "../../context.ts";
 import { bodyOf, parsedBodyOf } from "../../exchange/body.ts";
 import * as TEXT from "../../text.ts";
@@ -21,8 +22,9 @@ export const METADATA_MAX = { keys: 16, keyLength: 64, valueLength: 512 } as con
 
 export function registerConversations(
   server: FastifyInstance,
-  { state, now }: Pick<CallContext, "state" | "now">,
+  edge: Pick<CallContext, "state" | "services" | "now">,
 ): void {
+  const { state, now } = edge;
   const { conversations } = state;
   const found = async (name: OwnedId): Promise<object> => {
     const conversation = await conversations.find(name);
@@ -31,10 +33,13 @@ export function registerConversations(
   };
 
   server.post("/v1/conversations", async (request) => {
+    const caller = callerOf(request);
+    await requireStoringCredits(caller, edge.services());
     const body = bodyOf(request).length === 0 ? {} : (await parsedBodyOf(request)).body;
-    const { accountId } = callerOf(request).key;
+    const { accountId } = caller.key;
     const metadata = readMetadata(body);
     const items = await readItems(body, accountId, state);
+    await countStored(caller, items, state);
     const id = `conv_${newAnswerId(now())}`;
     await conversations.create({ accountId, id, createdAtMs: now(), metadata }, items);
     return found({ accountId, id });
@@ -51,10 +56,10 @@ export function registerConversations(
     if (!(await conversations.remove(name))) throw conversationNotFound(name.id);
     return { id: name.id, object: "conversation.deleted", deleted: true };
   });
-  registerItems(server, state);
+  registerItems(server, edge);
 }
 
-function registerItems(server: FastifyInstance, state: StateServices): void {
+function registerItems(server: FastifyInstance, { state, services }: Pick<CallContext, "state" | "services">): void {
   const { conversations } = state;
 
   server.get("/v1/conversations/:id/items", async (request: IdRequest) => {
@@ -66,10 +71,12 @@ function registerItems(server: FastifyInstance, state: StateServices): void {
     throw (await conversations.find(name)) === null ? conversationNotFound(name.id) : unknownItem(String(page.after));
   });
   server.post("/v1/conversations/:id/items", async (request: IdRequest) => {
+    await requireStoringCredits(callerOf(request), services());
     const { body } = await parsedBodyOf(request);
     const name = nameOf(request, conversationNotFound);
     if (!Array.isArray(body.items)) throw invalid("items", TEXT.invalidItems);
     const items = await readItems(body, name.accountId, state);
+    await countStored(callerOf(request), items, state);
     const outcome = await conversations.append(name, items, state.conversationBytes);
     if (outcome === "missing") throw conversationNotFound(name.id);
     if (outcome === "full") throw conversationFull(state);

@@ -9,6 +9,7 @@ import { wantsEncrypted } from "../../../formats/openai-responses/items.ts";
 import { expand } from "../../../gateway/state/expand.ts";
 import { createKeeper } from "../../../gateway/state/keep.ts";
 import { readState } from "../../../gateway/state/read-state.ts";
+import { countStored } from "../../../gateway/state/storing.ts";
 import type { CallContext } from "../../context.ts";
 import { chargeAdded, parsedBodyOf } from "../../exchange/body.ts";
 import { answerRequest, type HttpExchange } from "../completion.ts";
@@ -28,6 +29,7 @@ export async function answerResponse(
   const clientRequest = readParsed(format, request, parsed);
   const exchange = { format, clientRequest, request, reply, sentBytes: sent.source.bytes };
   if (!fields.isStored) return answerRequest(exchange, edge);
+  await countStored(callerOf(request), ownItems, edge.state);
   const terms = {
     accountId,
     requestId: request.id,
