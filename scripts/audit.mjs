@@ -1,6 +1,6 @@
 // @ts-check
-// npm run audit: known holes in all packages. Fails when what a release is made of has a serious one; when the registry
-// cannot be asked, says so and succeeds.
+// npm run audit: known holes in all packages. Fails when what a release is made of has a serious one, and when the registry
+// does not say: nothing was checked then. npm test only reports.
 
 import { auditLine, auditPackages } from "./setup/audit.mjs";
 import { ROOT } from "./setup/files.mjs";
@@ -11,5 +11,5 @@ await runScript(async () => {
   await ensureSite();
   const verdict = await auditPackages(ROOT);
   console.log(auditLine(verdict));
-  process.exitCode = verdict.state === "found" ? 1 : 0;
+  process.exitCode = verdict.state === "clean" ? 0 : 1;
 });

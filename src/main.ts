@@ -22,6 +22,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFunction>>> 
   ledger: async () => (await import("./cli/ledger.ts")).ledger,
   backup: async () => (await import("./cli/backup.ts")).backup,
   restore: async () => (await import("./cli/backup.ts")).restore,
+  secret: async () => (await import("./cli/secret.ts")).secret,
   demo: async () => (await import("./cli/demo.ts")).demo,
   migrate: async () => (await import("./cli/migrate.ts")).migrate,
   doctor: async () => (await import("./cli/doctor/doctor.ts")).doctor,

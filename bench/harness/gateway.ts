@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Command, freePort, startCommand } from "./command.ts";
 import type { Server } from "./server.ts";
-import { ADMIN_TOKEN, writeBenchConfig } from "./settings.ts";
+import { ADMIN_TOKEN, databaseEnv, writeBenchConfig } from "./settings.ts";
 
 export interface OtherServer extends Server {
   stop(): Promise<void>;
@@ -54,7 +54,7 @@ export async function startGateway(
   const env = {
     // Older versions know no such setting.
     SWITCHYARD_WORKERS: String(workers ?? 1),
-    ...(database === undefined ? {} : { DATABASE_URL: database }),
+    ...databaseEnv(database),
   };
   const isAsked = workers === undefined;
   const server = await started(

@@ -28,7 +28,12 @@ export function writeBenchConfig(folder: string, providerPort: number, port: num
 /** Writes a configuration file into `folder` and loads it. */
 export function benchSettings(folder: string, providerPort: number, database?: string): Settings {
   writeBenchConfig(folder, providerPort, 0);
-  const loaded = load({ flags: {}, env: database === undefined ? {} : { DATABASE_URL: database }, cwd: folder });
+  const loaded = load({ flags: {}, env: databaseEnv(database), cwd: folder });
   if (!loaded.ok) throw new Error(loaded.problems.map(({ place, message }) => `${place}: ${message}`).join("\n"));
   return loaded.settings;
+}
+
+/** Processes on one database need one secret. */
+export function databaseEnv(database: string | undefined): Readonly<Record<string, string>> {
+  return database === undefined ? {} : { DATABASE_URL: database, SWITCHYARD_SECRET: "the-secret-of-benchmarks" };
 }

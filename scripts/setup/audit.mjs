@@ -1,6 +1,6 @@
 // @ts-check
 // Asks the registry for known holes in all packages. A serious one in what a release is made of is a failure; one in a tool
-// is not. A registry that cannot say so is no failure: the answer is then that nothing was checked, and why.
+// is not. Where the registry cannot say, the verdict is that nothing was checked, and why.
 
 import { join } from "node:path";
 import { servedPackages } from "./bom.mjs";

@@ -4,7 +4,8 @@ import { randomBytes } from "node:crypto";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
-import { isSecretChanged, openSecret } from "../store/secret/secret.ts";
+import { StoreUnavailable } from "../core/store-errors.ts";
+import { openSecretFor } from "../store/secret/secret.ts";
 
 export interface InstallationSecret {
   readonly bytes: Buffer;
@@ -12,20 +13,20 @@ export interface InstallationSecret {
   readonly isLasting: boolean;
 }
 
-/** Opens the secret. Without one, stored responses last only as long as the process. */
+/**
+ * Opens the secret. Throws if the database belongs to another one. Where none can be kept, stored responses last only as
+ * long as the process.
+ */
 export async function secretOf(
   db: Db,
   settings: Pick<Settings, "secret" | "dataDir">,
   log: Log,
 ): Promise<InstallationSecret> {
-  let bytes: Buffer;
   try {
-    bytes = openSecret(settings);
+    return { bytes: await openSecretFor(db, settings), isLasting: true };
   } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
     log.error({ event: "secret.unavailable", err: error }, "the secret file can be neither read nor made");
     return { bytes: randomBytes(32), isLasting: false };
   }
-  if (await isSecretChanged(db, bytes))
-    log.error({ event: "secret.changed" }, "the database was last used with another secret");
-  return { bytes, isLasting: true };
 }

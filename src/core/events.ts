@@ -127,11 +127,6 @@ export const LOG_EVENTS = {
   "responses.prune_failed": { level: "warn", meaning: "Old responses could not be deleted. It is tried again." },
   "responses.trimmed": { level: "info", meaning: "The oldest responses of an account over its size were deleted." },
   "responses.upkeep_failed": { level: "warn", meaning: "Upkeep of stored responses could not run. It is tried again." },
-  "secret.changed": {
-    level: "error",
-    meaning:
-      "The database was last used with another secret. What that one sealed cannot be read. Give every process the same SWITCHYARD_SECRET.",
-  },
   "secret.unavailable": {
     level: "error",
     meaning: "The secret file can be neither read nor made. Nothing stored now can be read after a restart.",

@@ -66,6 +66,18 @@ export class StoreBehind extends StoreUnusable {
   }
 }
 
+/** The secret is not the one that texts in the database are sealed with. */
+export class OtherSecret extends StoreUnusable {
+  constructor(what: string, command: CommandText) {
+    super(
+      `${what}. Nothing was changed. Start with the SWITCHYARD_SECRET, or the secret.key in the data folder, of the ` +
+        "gateway that uses this database. If it is lost or to be replaced, stop every gateway and run " +
+        `'${command("secret replace")}'.`,
+    );
+    this.name = "OtherSecret";
+  }
+}
+
 function describeLoss({ commits, transactions, isForeign }: StoreLoss): string {
   if (isForeign) return "holds another history than the one that was written to it";
   return (

@@ -11,7 +11,7 @@ export interface Connections {
 
 /** A request as it is dispatched. Connections that are kept note which of them carries it. */
 export interface Sent extends Dispatcher.DispatchOptions {
-  carrier: { readonly socket: Socket | null } | null;
+  carrier: { readonly socket: Socket | null; readonly wasOpen: boolean } | null;
 }
 
 type Options = Omit<Pool.Options, "connect"> & { readonly connect: buildConnector.BuildOptions };
@@ -105,6 +105,8 @@ class ReusedClient extends Client {
   /** The socket; null before the connection is open. */
   socket: Socket | null = null;
   isFree = false;
+  /** True if the connection was open when its request was dispatched. */
+  wasOpen = false;
 
   constructor(url: URL, options: Client.Options, connector: buildConnector.connector) {
     super(url, {
@@ -119,6 +121,7 @@ class ReusedClient extends Client {
 
   override dispatch(sent: Sent, handler: Dispatcher.DispatchHandler): boolean {
     this.isFree = false;
+    this.wasOpen = this.socket !== null;
     sent.carrier = this;
     return super.dispatch(sent, handler);
   }

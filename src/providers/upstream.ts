@@ -276,13 +276,18 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     if (this.#isOver) return;
     const cause = this.#isClientGone ? CLIENT_GONE : error;
     const failure = { kind: failureKind(cause), message: cause.message };
-    if (failure.kind === "broken" && this.#isStale()) {
+    if (failure.kind === "broken" && (this.#isUnsent(error) || this.#isStale())) {
       this.#sendAgain();
       return;
     }
     this.#finish();
     if (this.#hasStarted) this.#body.end(failure);
     else this.#resolve({ ok: false, failure });
+  }
+
+  /** True if the connection was reset just as the request was given to it: undici gives up a request that waits. */
+  #isUnsent({ code = "" }: Error & { code?: string }): boolean {
+    return this.#controller === null && this.#sent.carrier?.wasOpen === true && RESET_CODES.has(code);
   }
 
   /** True if a connection that had been idle ended without a byte of an answer: then nobody has failed. */
@@ -332,6 +337,8 @@ function failureKind(error: Error & { code?: string }): TransportFailureKind {
 }
 
 type TransportFailureKind = Extract<Reply, { ok: false }>["failure"]["kind"];
+
+const RESET_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 const CONNECT_CODES: ReadonlySet<string> = new Set([
   "EADDRFORBIDDEN",

@@ -87,13 +87,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     onStart(worker);
     void ending.then(({ code, signal }) => {
       running.delete(worker);
-      const wasLastServing = serving.delete(worker) && serving.size === 0;
+      const wasServing = serving.delete(worker);
+      const isNoneLeft = serving.size === 0 && (wasServing || running.size === 0);
       onEnd(worker);
       if (isRetired) return;
       if (code === OTHER_BUILD) return leaveEmpty(running.size, options);
       log.error({ event: "worker.ended", pid: worker.pid, code, signal }, ENDED_TEXT);
-      // Connections wait for the last worker, so its replacement starts at once.
-      if (wasLastServing) startOrRetry(index, true);
+      // Connections wait while none serves, so one is started at once, even where the last one died as it started.
+      if (isNoneLeft) startOrRetry(index, true);
       else delays.startLater(index, performance.now() - startedAtMs, () => startOrRetry(index, true));
     });
     return worker;

@@ -7,8 +7,8 @@ import type { Checked, Settings } from "../../config/settings.ts";
 import { type Db, sqlitePathOf } from "../../core/db.ts";
 import { openDb } from "../../store/db.ts";
 import { compareMigrations } from "../../store/migrate.ts";
-import { createSealer } from "../../store/secret/seal.ts";
-import { openSecret, SECRET_FILE } from "../../store/secret/secret.ts";
+import { createSealer, type Sealer } from "../../store/secret/seal.ts";
+import { openSecret, openSecretFor, SECRET_FILE } from "../../store/secret/secret.ts";
 import { createVersionStore } from "../../store/versions/versions.ts";
 import { SILENT_LOG } from "../../telemetry/log.ts";
 import type { VersionEvent } from "../../versions/events.ts";
@@ -67,14 +67,30 @@ export function versionsOf(
   settings: Settings,
   { onServe = () => undefined, onEvent = () => undefined, isReadOnly = false }: VersionsUse,
 ): Versions {
-  const hasSecret = settings.secret !== null || existsSync(join(settings.dataDir, SECRET_FILE));
   return createVersions({
     store: createVersionStore(db),
     configuration: settings.configuration,
-    sealer: isReadOnly && !hasSecret ? null : createSealer(openSecret(settings), "provider keys"),
+    sealer: isReadOnly ? readingSealer(settings) : writingSealer(db, settings),
     onServe,
     onEvent,
     log: SILENT_LOG,
     now: Date.now,
   });
+}
+
+const PURPOSE = "provider keys";
+
+/** Null where there is no secret. */
+function readingSealer(settings: Settings): Sealer | null {
+  const hasSecret = settings.secret !== null || existsSync(join(settings.dataDir, SECRET_FILE));
+  return hasSecret ? createSealer(openSecret(settings), PURPOSE) : null;
+}
+
+/** Refuses to seal with another secret than the database has: no gateway on it could read the key. */
+function writingSealer(db: Db, settings: Settings): Sealer {
+  const opened = async () => createSealer(await openSecretFor(db, settings), PURPOSE);
+  return {
+    seal: async (text, about) => (await opened()).seal(text, about),
+    open: async (sealed, about) => (await opened()).open(sealed, about),
+  };
 }

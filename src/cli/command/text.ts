@@ -154,6 +154,14 @@ export const modelsListed = (provider: string, host: string, models: number, ms:
   `${provider}: ${host} lists ${models} models (${ms} ms)`;
 export const testIt = (call: string) => `Test it with a real request: ${call}`;
 
+// doctor/secret.ts
+export const secretMatches = "Secret: the one of the database";
+export const secretDiffers = "Secret: another one than the database has";
+export const secretMissing = "Secret: missing, and the database has one";
+export const secretUnreadable = (reason: string) => `Secret: cannot be read (${reason})`;
+export const useItsSecret = (file: string, call: string) =>
+  `Use the SWITCHYARD_SECRET or ${file} of the gateway on this database. If it is lost: ${call}`;
+
 // doctor/versions.ts
 export const versionFine = (newest: number) => `Run-time configuration: version ${newest}`;
 export const versionUnusable = (newest: number, serving: number, reason: string) =>
@@ -272,6 +280,14 @@ export const flagNotJson = (flag: string, reason: string) => `--${flag} is not J
 export const flagNotArray = (flag: string) => `--${flag} must hold a JSON array.`;
 export const flagFileUnreadable = (flag: string, reason: string) =>
   `--${flag} names a file that cannot be read: ${reason}.`;
+
+// secret.ts
+export const secretFits = "The database has no other secret than this one.\n";
+export const secretQuestion =
+  "Replace the secret of the database? Provider keys that were set at run time must be entered again, and stored " +
+  "responses and conversations can no longer be read.";
+export const secretReplaced =
+  "Replaced. Start every gateway with this secret, and enter the provider keys again that were set at run time.\n";
 
 // serve-demo.ts
 export const generatingDemo = "Generating demo traffic. This takes a few seconds.\n";

@@ -16,6 +16,7 @@ import { clockChecks, providerClocks } from "./clock.ts";
 import { databaseCheck, dataCheck } from "./database.ts";
 import { diskCheck, isServing, portCheck, redisCheck, uiCheck } from "./machine.ts";
 import { askProviders, listingCheck, listProviders, localChecks } from "./providers.ts";
+import { secretChecks } from "./secret.ts";
 import { versionChecks } from "./versions.ts";
 
 /** Exit 0 when nothing fails, 1 when something does, 78 when the configuration cannot be used. */
@@ -63,7 +64,10 @@ interface LiveOptions {
 async function liveChecks(settings: Settings, options: LiveOptions): Promise<readonly Check[]> {
   const { catalog, dataDir, server } = settings;
   const [database, redis, port, listings, answers, local] = await Promise.all([
-    databaseCheck(settings.database, (db) => versionChecks(db, settings)),
+    databaseCheck(settings.database, async (db) => [
+      ...(await secretChecks(db, settings)),
+      ...(await versionChecks(db, settings)),
+    ]),
     redisCheck(settings.redis),
     portCheck(server),
     listProviders(catalog),

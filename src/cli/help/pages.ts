@@ -328,6 +328,17 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       "The previous database is kept: beside the new one (SQLite), or as a dump in the data folder (PostgreSQL).",
     ],
   },
+  secret: {
+    summary: "Give the database another secret: secret replace",
+    about:
+      "makes SWITCHYARD_SECRET, or secret.key in the data folder, the secret of the database. Stop every gateway first.",
+    examples: [
+      "switchyard secret replace",
+      "SWITCHYARD_SECRET=$(openssl rand -hex 32) switchyard secret replace --yes",
+    ],
+    tables: [flags(["--yes", "Do not ask"])],
+    notes: ["What the old secret encrypted stays unreadable: enter provider keys of the run-time configuration again."],
+  },
   demo: {
     summary: "Fill a new database with generated traffic, to try the dashboard",
     about:

@@ -4,7 +4,9 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { command } from "../../config/package.ts";
 import type { Db } from "../../core/db.ts";
+import { OtherSecret } from "../../core/store-errors.ts";
 import { fingerprintOf } from "./seal.ts";
 
 /** File in the data folder. A backup of the database is complete only with this file. */
@@ -52,15 +54,46 @@ function makeSecret(path: string, folder: string): Buffer {
   return readSecret(path) as Buffer;
 }
 
-/** Returns true if the database was last used with another secret. Notes this secret, so that a change is reported once. */
-export async function isSecretChanged(db: Db, secret: Buffer): Promise<boolean> {
+/**
+ * Opens the secret for this database. The first process notes its fingerprint, and one with another secret is refused:
+ * what each of them sealed, the other could not open.
+ */
+export async function openSecretFor(db: Db, settings: SecretSettings): Promise<Buffer> {
+  const noted = await readFingerprint(db);
+  // No secret is made beside a database that has one.
+  const secret = noted === null ? openSecret(settings) : givenSecret(settings);
   const fingerprint = fingerprintOf(secret);
+  const valid = noted ?? (await noteFirst(db, fingerprint));
+  if (valid !== fingerprint) throw new OtherSecret("This gateway has another secret than its database", command);
+  return secret;
+}
+
+/** Returns null if no process has used the database with a secret. */
+export async function readFingerprint(db: Db): Promise<string | null> {
   const [row] = await db.query("SELECT fingerprint FROM secret_fingerprints WHERE id = 1");
-  if (row?.fingerprint === fingerprint) return false;
-  await db.query(
-    `INSERT INTO secret_fingerprints (id, fingerprint) VALUES (1, $1)
-     ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint`,
-    [fingerprint],
-  );
-  return row !== undefined;
+  return row === undefined ? null : String(row.fingerprint);
+}
+
+/** From now on the database belongs to this secret. What another one sealed stays unreadable. */
+export async function replaceFingerprint(db: Db, secret: Buffer): Promise<void> {
+  await db.query("UPDATE secret_fingerprints SET fingerprint = $1 WHERE id = 1", [fingerprintOf(secret)]);
+}
+
+function givenSecret({ secret, dataDir }: SecretSettings): Buffer {
+  if (secret !== null) return Buffer.from(secret, "utf8");
+  let found: Buffer | null;
+  try {
+    found = readSecret(join(dataDir, SECRET_FILE));
+  } catch (error) {
+    throw new OtherSecret(`The secret of this gateway cannot be read (${(error as Error).message})`, command);
+  }
+  if (found === null) throw new OtherSecret("This gateway has no secret, and its database was used with one", command);
+  return found;
+}
+
+/** Of two processes that start at once, the first one wins. Returns the fingerprint that is noted then. */
+async function noteFirst(db: Db, fingerprint: string): Promise<string | null> {
+  const insert = "INSERT INTO secret_fingerprints (id, fingerprint) VALUES (1, $1) ON CONFLICT (id) DO NOTHING";
+  await db.query(insert, [fingerprint]);
+  return readFingerprint(db);
 }

@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { connect, createServer, type Server } from "node:net";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -14,7 +14,6 @@ import { LOCAL_SERVERS } from "../../../src/providers/local/servers.ts";
 import { HELLO } from "../../support/gateway/gateway.ts";
 import { type GatewayProcess, launch, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
 import { PATIENTLY } from "../../support/gateway/workers.ts";
-import { freePort } from "../../support/network/ports.ts";
 import { chunk, type FakeProvider, startFakeProvider, streams, USAGE } from "../../support/providers/fake-provider.ts";
 import { variants } from "../../support/random.ts";
 import { postedIn } from "../../support/stores/left-ledger.ts";
@@ -23,6 +22,9 @@ import { parseStream } from "../lab.ts";
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
+const SIGNAL_IN_SEARCH = {
+  NODE_OPTIONS: `--import=${new URL("../../support/gateway/signal-in-search.mjs", import.meta.url).href}`,
+};
 const COST = owed({ input: 12, output: 5 }, PRICES.alpha);
 const STREAMS = 20;
 const folders: string[] = [];
@@ -191,17 +193,12 @@ test("a signal while local servers are looked for leaves out the first screen, b
   const silent = await silentLocalServer();
   skip(silent === null, "the usual ports of local servers are in use");
   const folder = newFolder();
+  const port = String((silent?.address() as AddressInfo | null)?.port);
+  const env = { SWITCHYARD_DISCOVER_LOCAL: "true", LOG_LEVEL: "info", SIGNAL_AT_PORT: port, ...SIGNAL_IN_SEARCH };
   const stoppedEarly = async (): Promise<string> => {
-    const port = String(await freePort());
-    const child = launch({ folder, env: { SWITCHYARD_DISCOVER_LOCAL: "true", LOG_LEVEL: "info", PORT: port } });
+    const child = launch({ folder, env });
     const said = text(child.stdout as NodeJS.ReadableStream);
-    // Programs of other tests may look there too.
-    silent?.on("connection", async (socket) => {
-      socket.on("error", () => undefined);
-      if (!(await isRefused(`http://127.0.0.1:${port}`))) child.kill("SIGTERM");
-    });
     expect(await once(child, "exit")).toEqual([0, null]);
-    silent?.removeAllListeners("connection");
     return said;
   };
   try {
@@ -217,7 +214,7 @@ test("a signal while local servers are looked for leaves out the first screen, b
 /** Takes connections and answers nothing, so that the search lasts as long as it may. */
 async function silentLocalServer(): Promise<Server | null> {
   for (const { port } of LOCAL_SERVERS) {
-    const server = createServer();
+    const server = createServer((socket) => void socket.on("error", () => undefined));
     const isListening = new Promise((resolve) => {
       server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true));
     });

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ADMIN_TOKEN, NEVER_SHEDS } from "./gateway.ts";
+import { ADMIN_TOKEN, NEVER_SHEDS, SHARED_SECRET } from "./gateway.ts";
 
 export interface GatewayProcess {
   readonly url: string;
@@ -79,6 +79,8 @@ export function launch({ folder, env = {} }: ProcessOptions, words: readonly str
       ...NEVER_SHEDS,
       // A real provider's tests count from what they top up.
       ...(existsSync(join(folder, "switchyard.yaml")) ? { SWITCHYARD_STARTER_CREDITS: "0" } : {}),
+      // Gateways on one server need one secret.
+      ...(env.DATABASE_URL?.startsWith("postgres") ? { SWITCHYARD_SECRET: SHARED_SECRET } : {}),
       ...env,
     },
   });

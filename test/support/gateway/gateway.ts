@@ -14,6 +14,9 @@ import { keepingContract } from "./contract.ts";
 
 export const ADMIN_TOKEN = "test-admin-token";
 
+/** Of all gateways that are started on a given database. */
+export const SHARED_SECRET = "the-secret-of-test-gateways";
+
 /** A test and its gateway share one process: that it is busy, or the machine, is no reason to refuse anything. */
 export const NEVER_SHEDS = { SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000", SWITCHYARD_QUEUE_MS: "60000" };
 
@@ -70,6 +73,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     // A real provider's tests count from what they top up.
     ...(options.yaml === undefined ? {} : { SWITCHYARD_STARTER_CREDITS: "0" }),
     ...(options.database === "file" ? {} : { DATABASE_URL: options.database ?? IN_MEMORY }),
+    // Gateways on one database need one secret, and each has a data folder of its own.
+    ...(options.database === undefined || options.database === "file" ? {} : { SWITCHYARD_SECRET: SHARED_SECRET }),
     ...options.env,
   };
   const kinds = [...PROVIDER_KINDS, ...(options.kinds ?? [])];

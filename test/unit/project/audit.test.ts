@@ -1,5 +1,6 @@
-// The audit of dependencies: serious holes are found, and a registry that says nothing is no failure.
+// The audit of dependencies: serious holes are found, and a registry that says nothing is told from one without any.
 
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { auditPackages, judgeAudit } from "../../../scripts/setup/audit.mjs";
@@ -40,6 +41,12 @@ describe("the audit", () => {
     ["answers nothing", "", /no answer/],
   ])("is skipped, with the reason, where the registry %s", (_name, output, line) => {
     expect(judgeAudit([report(), output], SERVED)).toEqual({ state: "skipped", line: expect.stringMatching(line) });
+  });
+
+  test("fails by itself when the registry does not answer", () => {
+    const env = { ...process.env, npm_config_registry: "http://127.0.0.1:1/" };
+    const { status, stdout } = spawnSync(process.execPath, ["scripts/audit.mjs"], { cwd: ROOT, env, encoding: "utf8" });
+    expect([status, stdout]).toEqual([1, expect.stringContaining("– audit: skipped, the registry does not say")]);
   });
 
   test.each(["pg", "undici", "fastify", "preact", "minisearch"])(

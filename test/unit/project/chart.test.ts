@@ -64,6 +64,14 @@ test("the deployment sets variables that the gateway knows", () => {
   expect(named.filter((name) => !known.includes(name))).toEqual([]);
 });
 
+test("PostgreSQL needs the one secret of all pods", () => {
+  expect(templates["_helpers.tpl"]).toMatch(
+    /if and \(not \$isSqlite\).*"SWITCHYARD_SECRET".*\n.*fail "database: postgres needs SWITCHYARD_SECRET/,
+  );
+  const deployment = templates["deployment.yaml"] ?? "";
+  expect(deployment).toMatch(/name: SWITCHYARD_SECRET\n +valueFrom: \{ secretKeyRef: .*, key: SWITCHYARD_SECRET \} \}/);
+});
+
 test("its alerts are those of deploy/prometheus", () => {
   const rules = readFileSync(join(ROOT, "deploy/prometheus/switchyard.rules.yaml"), "utf8");
   expect(read("files/switchyard.rules.yaml")).toBe(rules);

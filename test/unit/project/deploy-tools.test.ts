@@ -40,7 +40,8 @@ function has(tool: string, args: readonly string[], skipped: string): boolean {
 }
 
 const set = (...values: readonly string[]): readonly string[] => values.flatMap((value) => ["--set", value]);
-const POSTGRES = set("secrets.values.DATABASE_URL=postgres://a:b@c/d");
+const DATABASE = set("secrets.values.DATABASE_URL=postgres://a:b@c/d");
+const POSTGRES = [...DATABASE, ...set("secrets.values.SWITCHYARD_SECRET=s")];
 const SQLITE = set("database=sqlite", "replicaCount=1");
 const INGRESS = set(
   ...["ingress.enabled=true", "ingress.className=nginx", "ingress.hosts={gateway.example}"],
@@ -177,6 +178,7 @@ describe.runIf(hasHelm)("the chart, rendered by helm", () => {
 
   test.each([
     ["PostgreSQL without an address", [], /needs DATABASE_URL/],
+    ["PostgreSQL without a secret", DATABASE, /needs SWITCHYARD_SECRET/],
     ["SQLite for two", set("database=sqlite"), /belongs to one process/],
     ["SQLite that scales", [...SQLITE, ...set("autoscaling.enabled=true")], /belongs to one process/],
     ["metrics without a token", [...POSTGRES, ...set("serviceMonitor.enabled=true")], /needs the admin token/],

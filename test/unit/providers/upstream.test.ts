@@ -1,7 +1,10 @@
-// A long body on its way to a provider: its memory may be freed once it is written, and not before.
+// Requests on the connections to a provider. The memory of a long body may be freed once it is written, and not before.
+// A request that is given to a connection that breaks just then is sent on a new one.
 
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { Cancellation } from "../../../src/core/cancellation.ts";
 import type { Provider } from "../../../src/core/model.ts";
@@ -22,6 +25,21 @@ afterEach(async () => {
   server.close();
 });
 
+const listen = () => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+
+function openTransport(onStale: () => void = () => undefined): Transport {
+  const { port } = server.address() as AddressInfo;
+  const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 };
+  const row = { id: "p", baseUrl: `http://127.0.0.1:${port}/v1`, timeouts, headers: {} } as unknown as Provider;
+  const auth = { form: "fixed" as const, headers: {} };
+  return createUpstream(row, {
+    auth,
+    streamType: "text/event-stream",
+    onStale,
+    now: () => performance.now(),
+  });
+}
+
 /** Sends a long body to a provider of that kind, reads the answer and tries to free the body. */
 async function lengthLeft(provider: "reads" | "answers without reading", inPieces: boolean): Promise<number> {
   const answer = (response: ServerResponse): unknown => response.writeHead(200).end("{}");
@@ -29,17 +47,8 @@ async function lengthLeft(provider: "reads" | "answers without reading", inPiece
     if (provider === "reads") request.resume().on("end", () => answer(response));
     else answer(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 };
-  const row = { id: "p", baseUrl: `http://127.0.0.1:${port}/v1`, timeouts, headers: {} } as unknown as Provider;
-  const auth = { form: "fixed" as const, headers: {} };
-  transport = createUpstream(row, {
-    auth,
-    streamType: "text/event-stream",
-    onStale: () => undefined,
-    now: () => performance.now(),
-  });
+  await listen();
+  transport = openTransport();
   const bytes = Buffer.alloc(LONG_BYTES, " ");
   const pieces = [Buffer.from("{"), bytes.subarray(1, LONG_BYTES - 1), Buffer.from("}")];
   const body = inPieces ? new BytePieces(pieces) : bytes;
@@ -56,3 +65,41 @@ test.each([true, false])("is freed behind an answer (in pieces: %s)", async (inP
 test.each([true, false])("stays while the system still has to write it (in pieces: %s)", async (inPieces) => {
   expect(await lengthLeft("answers without reading", inPieces)).toBe(LONG_BYTES);
 });
+
+test("a request that waits for a connection as it is reset is sent on a new one", async () => {
+  const sockets: Socket[] = [];
+  server = createServer((request, response) => {
+    sockets.push(request.socket);
+    response.writeHead(200, { connection: "keep-alive" }).end("{}");
+  });
+  await listen();
+  let stale = 0;
+  transport = openTransport(() => {
+    stale += 1;
+  });
+  const ask = () =>
+    transport.send({ path: "/x", body: Buffer.from("{}"), isStream: false, signal: new Cancellation() });
+  const opened = connectedSocket();
+  const first = await ask();
+  if (first.ok) while ((await first.body.read()) !== null);
+  const socket = await opened;
+  // In the turn after its answer the connection is free.
+  await setImmediate();
+  // undici looks whether an idle connection is still there before it writes to it. The reset is found just then.
+  const second = ask();
+  socket.destroy(Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }));
+  expect(await second).toMatchObject({ ok: true, status: 200 });
+  expect(stale).toBe(1);
+  expect(sockets).toHaveLength(2);
+});
+
+/** The next connection that the client opens. */
+function connectedSocket(): Promise<Socket> {
+  return new Promise((resolve) => {
+    const onConnected = (message: unknown): void => {
+      unsubscribe("undici:client:connected", onConnected);
+      resolve((message as { readonly socket: Socket }).socket);
+    };
+    subscribe("undici:client:connected", onConnected);
+  });
+}

@@ -1,11 +1,13 @@
 // The secret of an installation, and what is sealed with it.
 
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
+import { StoreUnusable } from "../../../src/core/store-errors.ts";
 import { createSealer } from "../../../src/store/secret/seal.ts";
-import { openSecret, SECRET_FILE } from "../../../src/store/secret/secret.ts";
+import { openSecret, openSecretFor, replaceFingerprint, SECRET_FILE } from "../../../src/store/secret/secret.ts";
+import { openMemoryDb } from "../../support/stores/memory-db.ts";
 
 const folders: string[] = [];
 function newFolder(): string {
@@ -31,6 +33,42 @@ test("an empty file is an error and not a secret", () => {
   const dataDir = newFolder();
   writeFileSync(join(dataDir, SECRET_FILE), "\n");
   expect(() => openSecret({ secret: null, dataDir })).toThrow("is empty");
+});
+
+describe("a database", () => {
+  const settings = (secret: string | null) => ({ secret, dataDir: join(newFolder(), "data") });
+  const refusal = (words: RegExp) => expect.objectContaining({ advice: expect.stringMatching(words) });
+
+  test("belongs to the first secret that is used with it", async () => {
+    const db = await openMemoryDb();
+    const first = settings(null);
+    const secret = await openSecretFor(db, first);
+    expect(await openSecretFor(db, first)).toEqual(secret);
+    const refused = openSecretFor(db, settings("another"));
+    await expect(refused).rejects.toBeInstanceOf(StoreUnusable);
+    await expect(refused).rejects.toEqual(refusal(/another secret than its database.*secret replace/));
+    await replaceFingerprint(db, Buffer.from("another"));
+    expect(await openSecretFor(db, settings("another"))).toEqual(Buffer.from("another"));
+    await expect(openSecretFor(db, first)).rejects.toThrow();
+  });
+
+  test("with a secret lets nobody make another one", async () => {
+    const db = await openMemoryDb();
+    await openSecretFor(db, settings("given"));
+    const without = settings(null);
+    await expect(openSecretFor(db, without)).rejects.toEqual(refusal(/has no secret/));
+    expect(existsSync(without.dataDir)).toBe(false);
+    const empty = newFolder();
+    writeFileSync(join(empty, SECRET_FILE), "");
+    const unreadable = openSecretFor(db, { secret: null, dataDir: empty });
+    await expect(unreadable).rejects.toEqual(refusal(/cannot be read .*is empty/));
+  });
+
+  test("lets one of several first processes win", async () => {
+    const db = await openMemoryDb();
+    const results = await Promise.allSettled(["a", "b", "c"].map((name) => openSecretFor(db, settings(name))));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
 });
 
 test("texts of any length come back, for the same subject, purpose and secret only", async () => {

@@ -63,6 +63,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (not $isSqlite) (not .Values.secrets.existingSecret) (not (hasKey .Values.secrets.values "DATABASE_URL")) -}}
 {{- fail "database: postgres needs DATABASE_URL: set secrets.values.DATABASE_URL, or secrets.existingSecret to a Secret that has it. For a trial: --set database=sqlite --set replicaCount=1." -}}
 {{- end -}}
+{{- if and (not $isSqlite) (not .Values.secrets.existingSecret) (not (get .Values.secrets.values "SWITCHYARD_SECRET")) -}}
+{{- fail "database: postgres needs SWITCHYARD_SECRET, the same for every pod: set secrets.values.SWITCHYARD_SECRET (openssl rand -hex 32), or secrets.existingSecret to a Secret that has it." -}}
+{{- end -}}
 {{- if and .Values.serviceMonitor.enabled (not .Values.secrets.existingSecret) (not (hasKey .Values.secrets.values "SWITCHYARD_ADMIN_TOKEN")) -}}
 {{- fail "serviceMonitor needs the admin token: set secrets.values.SWITCHYARD_ADMIN_TOKEN, or secrets.existingSecret to a Secret that has it." -}}
 {{- end -}}
