@@ -41,6 +41,9 @@ export const modelListOf = (provider: string) => `model list of ${provider}`;
 
 // api/configuration/versions.ts
 export const baseRequired = "Send the version you last read, as 'base' or in the header 'If-Match'.";
+export const unknownOption = (path: string) => `No option '${path}'.`;
+export const optionNeedsRestart = (path: string, env: string | null) =>
+  `'${path}' can't change at run time. Set it in the file${env === null ? "" : ` or as ${env}`} and restart.`;
 export const noVersion = (number: string | number) => `No version '${number}'.`;
 export const invalidAfter = "'after' must be the 'next' of a page.";
 

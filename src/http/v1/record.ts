@@ -53,7 +53,7 @@ declare module "fastify" {
 /** The parts of the edge that a recording needs. */
 type RecordContext = Pick<
   CallContext,
-  "now" | "metrics" | "traces" | "log" | "records" | "settings" | "formats" | "sampler"
+  "now" | "metrics" | "traces" | "log" | "records" | "services" | "formats" | "sampler"
 >;
 
 /** The recording of a request to /v1 or from the playground. */
@@ -98,7 +98,7 @@ export class RequestRecording implements CallObserver {
     const beganAt = performance.now() - waitedMs;
     this.#times = { beganAt, bodyReadAt: 0, routingAt: 0, routedAt: 0, readyAt: 0, streamEndedAt: 0 };
     this.traceContext = edge.traces?.begin(readTraceparent(request.headers.traceparent)) ?? null;
-    this.captures = { text: edge.settings.logging.logContent, metadata: this.traceContext?.isSampled ?? false };
+    this.captures = { text: edge.services().logging.logContent, metadata: this.traceContext?.isSampled ?? false };
     edge.metrics.begin();
     // The call hears of the same `close` first, so that a disconnected client is seen as one.
     whenOver(reply.raw, () => {
