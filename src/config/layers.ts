@@ -5,7 +5,7 @@ import { nearest } from "../catalog/nearest.ts";
 import type { Environment, Variables } from "./environment.ts";
 import { type Located, locatedFlag, locatedVariable, nodeAt } from "./located.ts";
 import type { Option } from "./options/option.ts";
-import { livePaths, namedOptions, OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
+import { namedOptions, OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
 import { hidden } from "./readers.ts";
 import type { Report } from "./report.ts";
 import type { ShownOption } from "./settings.ts";
@@ -42,20 +42,15 @@ export function settleOption<T>(option: Option<T>, layers: Layers): T {
 
 /** Every option with its value in words; secrets without. */
 export function showOptions(layers: Omit<Layers, "report">): readonly ShownOption[] {
-  const live = new Set<string | null>(livePaths());
-  return namedOptions().map(([name, row]) => ({ ...showOption(name, row, layers), isLive: live.has(row.path) }));
+  return namedOptions().map(([name, row]) => showOption(name, row, layers));
 }
 
-function showOption(
-  name: string,
-  option: Option<unknown>,
-  layers: Omit<Layers, "report">,
-): Omit<ShownOption, "isLive"> {
-  const { path, env, flag, isSecret, help, shownDefault } = option;
+function showOption(name: string, option: Option<unknown>, layers: Omit<Layers, "report">): ShownOption {
+  const { path, env, flag, isSecret, isLive, help, shownDefault } = option;
   const strongest = given(option, layers).at(-1) ?? null;
   const text = strongest === null ? shownDefault : textOf(strongest.node);
   return {
-    ...{ name, path, env, flag, isSecret, help },
+    ...{ name, path, env, flag, isSecret, isLive, help },
     value: isSecret ? null : text,
     origin: strongest?.origin ?? "default",
     place: strongest?.node.place ?? null,

@@ -175,6 +175,9 @@ export const keyBusy = (limit: number | null) =>
 // v1/models.ts
 export const modelNotAvailable = (id: string) => `Model '${id}' isn't available to this key. See GET /v1/models.`;
 
+// v1/request-record.ts
+export const fieldRefused = (field: string) => `'${field}' was refused. Turn on content logging for the whole message.`;
+
 // v1/responses/compact.ts
 export const nothingToCompact = "There is nothing to compact: send 'input', 'previous_response_id' or 'conversation'.";
 export const invalidInput = "'input' must be a string or an array of input items.";

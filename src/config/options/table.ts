@@ -123,11 +123,9 @@ export function namedOptions(): readonly (readonly [name: string, option: Option
   );
 }
 
-/** Paths of the options that a version of the run-time configuration can set: all of routing, and rows marked so. */
+/** Paths of the options that a version of the run-time configuration can set. */
 export function livePaths(): readonly string[] {
-  return optionRows().flatMap(({ path, isLive }) =>
-    path !== null && (isLive || path.startsWith("routing.")) ? [path] : [],
-  );
+  return optionRows().flatMap(({ path, isLive }) => (path !== null && isLive ? [path] : []));
 }
 
 /** Every row of the table, for readers that do not need the names. */

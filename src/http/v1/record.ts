@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AttemptReport, CallReport } from "../../core/call-report.ts";
 import { promptTokens } from "../../core/chat.ts";
+import type { GatewayError } from "../../core/errors.ts";
 import type { LogFields } from "../../core/log.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { RequestRecord } from "../../core/requests/records.ts";
@@ -20,7 +21,7 @@ import { freeBody } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { routeOf } from "../exchange/request-format.ts";
 import { queueWaitMsOf } from "../overload/admission.ts";
-import { toRecord } from "./request-record.ts";
+import { ownWordsOf, toRecord } from "./request-record.ts";
 
 /** Ending of the exchange with the client, as seen when its connection was done. */
 interface Closing {
@@ -80,6 +81,7 @@ export class RequestRecording implements CallObserver {
   #firstContentAtMs: number | null = null;
   #errorCode: string | null = null;
   #errorMessage: string | null = null;
+  #ownWords: string | null = null;
   #report: CallReport = NO_REPORT;
   #isCallOpen = false;
   #mayFreeBody = false;
@@ -136,10 +138,11 @@ export class RequestRecording implements CallObserver {
     this.#compared = compared;
   }
 
-  /** The code and the words of the error that was sent instead of a response. */
-  failed(errorCode: string, message: string): void {
-    this.#errorCode = errorCode;
+  /** The error that was sent instead of a response. */
+  failed({ details, type, message }: Pick<GatewayError, "details" | "type" | "message">): void {
+    this.#errorCode = details.code ?? type;
     this.#errorMessage = message;
+    this.#ownWords = ownWordsOf(details);
   }
 
   routing(): void {
@@ -195,6 +198,7 @@ export class RequestRecording implements CallObserver {
       report: this.#report,
       errorCode: this.#errorCode,
       errorMessage: this.#errorMessage,
+      ownWords: this.#ownWords,
       keepsContent: this.captures.text,
       startedAtMs: this.#startedAtMs,
       firstContentMs: this.#firstContentMs(),
