@@ -92,11 +92,12 @@ describe.skipIf(!hasBrowser)("the outcomes page", () => {
   });
 
   test("tells an owner who can start samples, and why", async () => {
-    await gateway().api("POST", "/api/profiles", { name: "another" });
+    const made = await gateway().api("POST", "/api/profiles", { name: "another" });
+    const { id } = (await made.json()) as { id: string };
     const owner = (await join(gateway(), { email: "owner@example.com", role: "owner" })).cookie ?? "";
     const { page, context } = await visit("/", { isSignedIn: false });
     await context.addCookies([{ name: "switchyard_session", value: owner, url: gateway().url }]);
-    await page.goto(`${gateway().url}/outcomes?days=7`);
+    await page.goto(`${gateway().url}/profiles/${id}`);
     await page.getByText("only an admin can start samples").waitFor();
     expect(await page.getByRole("button", { name: "Start samples" }).count()).toBe(0);
   });

@@ -1,7 +1,7 @@
 // The explanation of a failed request: the reason in words, the amounts, the next step, and every attempt.
 
 import { Facts } from "../../kit/table.tsx";
-import { requestFailure } from "../../parts/failure-text.ts";
+import { amountsIn, requestFailure } from "../../parts/failure-text.ts";
 import { hrefTo } from "../../router.ts";
 import { isOperator } from "../../session.ts";
 import type { RequestDetail } from "../../types.ts";
@@ -9,7 +9,7 @@ import { Attempts } from "./tabs.tsx";
 import * as TEXT from "./text.ts";
 
 export function Happened({ detail }: { readonly detail: RequestDetail }) {
-  const amounts = /([\d.]+) USD needed, ([\d.]+) USD available/.exec(detail.errorMessage ?? "");
+  const amounts = amountsIn(detail.errorMessage);
   const [step, href] = nextStep(detail);
   return (
     <section class="happened notice bad" aria-labelledby="happened">
@@ -18,8 +18,8 @@ export function Happened({ detail }: { readonly detail: RequestDetail }) {
       {amounts !== null && (
         <Facts
           facts={[
-            [TEXT.needed, `$${amounts[1]}`],
-            [TEXT.available, `$${amounts[2]}`],
+            [TEXT.needed, `$${amounts.needed}`],
+            [TEXT.available, `$${amounts.available}`],
           ]}
         />
       )}
