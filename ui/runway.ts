@@ -16,14 +16,24 @@ const EARLY_DAYS_MAX = 30;
 export interface Runway {
   /** The average of the last week, or of the days since the first request. */
   readonly perDayUsd: number;
-  /** Days that the balance lasts; null when nothing was spent, and when it is too early to say. */
+  /** Days that the balance lasts, 0 when it is less than a request; null when nothing was spent or it is too early. */
   readonly days: number | null;
 }
 
-/** Computes the runway from the balance, the spend of the last week, and the days of that week since first use. */
-export function runwayOf(availableUsd: number, weekUsd: number, daysOfUse = WEEK_DAYS): Runway {
+/** The last seven days. */
+interface Week {
+  readonly spentUsd: number;
+  readonly requests: number;
+  /** Days since the first request, where that is less than a week ago. */
+  readonly daysOfUse?: number;
+}
+
+/** Computes the runway from the balance and the last week. */
+export function runwayOf(availableUsd: number, { spentUsd, requests, daysOfUse = WEEK_DAYS }: Week): Runway {
   // Part of a day counts as a whole one: a burst in the first minutes says nothing about a day.
-  const perDayUsd = weekUsd / Math.min(WEEK_DAYS, Math.max(1, daysOfUse));
+  const perDayUsd = spentUsd / Math.min(WEEK_DAYS, Math.max(1, daysOfUse));
+  // What is left of a balance lasts no time if it doesn't pay for a typical request.
+  if (requests > 0 && availableUsd < spentUsd / requests) return { perDayUsd, days: 0 };
   const days = perDayUsd === 0 ? null : availableUsd / perDayUsd;
   return { perDayUsd, days: daysOfUse < 1 && days !== null && days > EARLY_DAYS_MAX ? null : days };
 }

@@ -229,7 +229,7 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
         </button>
         <UserMenu />
       </header>
-      <Banners isBroke={isBroke} />
+      <Banners availableUsd={credits.data === null || isMetered ? null : Number(credits.data.availableUsd)} />
     </>
   );
 }

@@ -6,6 +6,8 @@ export const returnedStatus = (status: number) => `The gateway returned ${status
 
 // banners.tsx
 export const outOfCredits = "You're out of credits. Requests fail with 402 until you add more.";
+export const shortOfCredits = (needed: string, left: string) =>
+  `A request needed ${needed}, but ${left} is left. Such requests fail with 402 until you add more.`;
 export const addCredits = "Add credits";
 export const askForCredits = "Ask your admin to add credits.";
 export const refusesRequests = (provider: string, error: string | null | undefined) =>

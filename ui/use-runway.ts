@@ -16,5 +16,10 @@ export function useRunway(credits: Credits | null): Runway | null {
   const usage = useLoad<List<Usage>>("/api/usage?by=day&latency=false&from=-7d", { everyMs: EVERY_MS }).data;
   if (credits === null || usage === null) return null;
   const firstMs = Math.min(...usage.data.map(({ start }) => Date.parse(start)));
-  return runwayOf(Number(credits.availableUsd), sum(usage.data, spent), (now() - firstMs) / DAY_MS);
+  return runwayOf(Number(credits.availableUsd), {
+    spentUsd: sum(usage.data, spent),
+    // Refused requests cost nothing, and say nothing about the price of one.
+    requests: sum(usage.data, ({ requests, errors }) => requests - errors),
+    daysOfUse: (now() - firstMs) / DAY_MS,
+  });
 }

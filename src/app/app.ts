@@ -218,7 +218,8 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     ...{ log, now, worker },
   });
   const sessions = await openSessions(dbs.log, { settings, log, now, worker });
-  const records = await openRecords(dbs, { settings, log, metrics, now, worker });
+  const logging = () => configuration.snapshots.current().logging;
+  const records = await openRecords(dbs, { logging, log, metrics, now, worker });
   const speeds = shareSpeeds(db, { worker, current: () => configuration.snapshots.current(), log });
   const configuration = await openConfiguration(db, {
     ...{ settings, secret, log, now, worker },

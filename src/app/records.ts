@@ -19,7 +19,7 @@ import { createSeenToolCalls, type SeenToolCallsKeeper } from "../telemetry/tool
 import { hasDuties, shareTail, type WorkerDbs, type WorkerSlot } from "./worker.ts";
 
 export interface RecordsContext {
-  readonly settings: Pick<Settings, "logging">;
+  readonly logging: () => Settings["logging"];
   readonly log: Log;
   readonly metrics: Pick<Metrics, "recordsDropped" | "recordsWaiting" | "storeError">;
   readonly now: () => number;
@@ -35,7 +35,7 @@ const WRITES_MAX: Readonly<Record<Db["kind"], number>> = { sqlite: 4, postgres: 
 /** Opens and starts the request log; `close` writes what waits. */
 export async function openRecords(
   { db, log: logDb, reader }: WorkerDbs,
-  { settings, log, metrics, now, worker }: RecordsContext,
+  { logging, log, metrics, now, worker }: RecordsContext,
 ): Promise<Records & { readonly toolCallsSeen: SeenToolCallsKeeper; close(): Promise<void> }> {
   const store = createRecordStore(logDb);
   const requests = createRequestLog(reader, logDb);
@@ -52,7 +52,7 @@ export async function openRecords(
     onAway: () => metrics.storeError("records"),
     writesMax: WRITES_MAX[logDb.kind],
   });
-  const retention = createRetention({ subject: "records", store, days: settings.logging.retentionDays, now, log });
+  const retention = createRetention({ subject: "records", store, days: () => logging().retentionDays, now, log });
   const toolCalls = createToolCallLog(reader);
   const toolCallsSeen = createSeenToolCalls(toolCalls, log);
   recorder.start();

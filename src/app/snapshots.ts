@@ -2,7 +2,7 @@
 // the new snapshot does not use is closed only when the last of those requests has ended.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Settings } from "../config/settings.ts";
+import type { LiveSettings } from "../config/settings.ts";
 import type { HostedModel } from "../core/model.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services, Snapshot } from "../gateway/services.ts";
@@ -11,14 +11,11 @@ import { createRegistry, type Registry, type RegistryOptions } from "../provider
 import { createSpeeds, type SpeedSample } from "../providers/speeds.ts";
 import { watchedRows } from "./health.ts";
 
-/** Settings that can change while the process runs. */
-export type Changeable = Pick<Settings, "catalog" | "routing">;
-
 export interface Snapshots {
   /** Services for a request that begins now. */
   current(): Services;
   /** Publishes a configuration for all requests that begin from now on. */
-  publish(settings: Changeable): void;
+  publish(settings: LiveSettings): void;
   close(): Promise<void>;
 }
 
@@ -32,7 +29,7 @@ export interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
   readonly services: Omit<Services, keyof Snapshot | "health">;
 }
 
-export function createSnapshots(first: Changeable, context: SnapshotsContext): Snapshots {
+export function createSnapshots(first: LiveSettings, context: SnapshotsContext): Snapshots {
   const { formats, auths, framings, onStale, now, openCalls } = context;
   /** Registries whose last requests are still running. */
   const retiring = new Set<Registry>();
@@ -40,11 +37,11 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
   const health = context.openHealth(() => snapshot);
   let services: Services = { ...context.services, ...snapshot, health };
 
-  function snapshotOf({ catalog, routing }: Changeable, previous?: Snapshot): Snapshot {
+  function snapshotOf({ catalog, routing, logging }: LiveSettings, previous?: Snapshot): Snapshot {
     const options = { formats, auths, framings, onStale, now, previous: previous?.registry };
     const registry = createRegistry(catalog.providers, options);
     if (previous === undefined) {
-      return { catalog, routing, registry, speeds: createSpeeds(context.services.now, context.onSpeed) };
+      return { catalog, routing, logging, registry, speeds: createSpeeds(context.services.now, context.onSpeed) };
     }
     const changed = registry.changedFrom(previous.registry);
     const [before, after] = [hostsByKey(previous.catalog), hostsByKey(catalog)];
@@ -52,7 +49,7 @@ export function createSnapshots(first: Changeable, context: SnapshotsContext): S
       const [old, next] = [before.get(hostKey), after.get(hostKey)];
       return old?.provider === next?.provider && old?.upstream === next?.upstream && !changed.has(next?.provider ?? "");
     };
-    return { catalog, routing, registry, speeds: previous.speeds.keeping(isSame) };
+    return { catalog, routing, logging, registry, speeds: previous.speeds.keeping(isSame) };
   }
 
   async function retire(old: Registry, next: Registry): Promise<void> {

@@ -52,7 +52,7 @@ export async function openState(
     onUnreadable: (row) => log.error({ event: "responses.unreadable", ...row }, "stored content cannot be opened"),
     onSealed: upkeep.noteStored,
   });
-  const retention = createRetention({ subject: "responses", store, days: responsesRetentionDays, now, log });
+  const retention = createRetention({ subject: "responses", store, days: () => responsesRetentionDays, now, log });
   await upkeep.start();
   if (hasDuties(worker)) retention.start();
   return {

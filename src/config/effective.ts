@@ -10,8 +10,8 @@ import type { Environment } from "./environment.ts";
 import { type ConfigFlags, settleOptions, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
 import { readModels, readTiers } from "./models.ts";
-import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
-import { locateOverlay, OVERLAY_SECTIONS, overlaid } from "./overlay.ts";
+import { livePaths, OPTIONS, type OptionValues } from "./options/table.ts";
+import { ENTRY_SECTIONS, locateOverlay, overlaid } from "./overlay.ts";
 import { readProviders } from "./providers.ts";
 import { checkKeys, reject } from "./readers.ts";
 import { emptyReport, type Problem, type Report } from "./report.ts";
@@ -79,20 +79,23 @@ export function createConfiguration(base: Base, { weights }: Catalog, known: rea
       const isNew = ({ place, message }: Problem) =>
         !known.some((each) => each.place === place && each.message === message);
       const options = showOptions({ ...base, file: document, overlay: located });
-      return { ok: true, catalog, routing: values.routing, options, warnings: report.warnings.filter(isNew) };
+      const { routing, logging } = values;
+      return { ok: true, catalog, routing, logging, options, warnings: report.warnings.filter(isNew) };
     },
   };
 }
 
 function checkOverlayKeys(located: Located, report: Report): void {
-  checkKeys(located, OVERLAY_SECTIONS, report);
-  const routing = nodeAt(located, "routing");
-  if (routing === null) return;
-  const rules = optionRows().flatMap(({ path }) =>
-    path?.startsWith("routing.") ? [path.slice("routing.".length)] : [],
-  );
-  if (routing.kind === "mapping") checkKeys(routing, rules, report);
-  else reject(routing, report, "a mapping");
+  const paths = livePaths().map((path) => path.split("."));
+  const sections = new Set(paths.map(([section]) => section as string));
+  checkKeys(located, [...ENTRY_SECTIONS, ...sections], report);
+  for (const section of sections) {
+    const node = nodeAt(located, section);
+    if (node === null) continue;
+    const keys = paths.flatMap(([head, key]) => (head === section && key !== undefined ? [key] : []));
+    if (node.kind === "mapping") checkKeys(node, keys, report);
+    else reject(node, report, "a mapping");
+  }
 }
 
 function locksOf(base: Base): readonly Lock[] {
@@ -120,12 +123,13 @@ function locksOf(base: Base): readonly Lock[] {
       ...{ path: `providers.${id}.${key}`, origin: "environment" as const, place: variable.place },
     }));
   });
-  const rules = showOptions({ flags, environment, file }).flatMap(({ path, origin, place }) =>
-    path?.startsWith("routing.") && origin !== "default" && origin !== "version"
+  const live = new Set(livePaths());
+  const options = showOptions({ flags, environment, file }).flatMap(({ path, origin, place }) =>
+    path !== null && live.has(path) && origin !== "default" && origin !== "version"
       ? [{ path, origin, place: place ?? "" }]
       : [],
   );
-  return [...inFile, ...models, ...keys, ...rules];
+  return [...inFile, ...models, ...keys, ...options];
 }
 
 interface FindingsInput {

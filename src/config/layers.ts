@@ -46,11 +46,11 @@ export function showOptions(layers: Omit<Layers, "report">): readonly ShownOptio
 }
 
 function showOption(name: string, option: Option<unknown>, layers: Omit<Layers, "report">): ShownOption {
-  const { path, env, flag, isSecret, help, shownDefault } = option;
+  const { path, env, flag, isSecret, isLive, help, shownDefault } = option;
   const strongest = given(option, layers).at(-1) ?? null;
   const text = strongest === null ? shownDefault : textOf(strongest.node);
   return {
-    ...{ name, path, env, flag, isSecret, help },
+    ...{ name, path, env, flag, isSecret, isLive, help },
     value: isSecret ? null : text,
     origin: strongest?.origin ?? "default",
     place: strongest?.node.place ?? null,

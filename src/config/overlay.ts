@@ -1,5 +1,5 @@
 // The run-time configuration as a layer below the file: its values get places and go through the checks of the file.
-// The file wins: a provider, a model, a tier and a routing rule each as a whole.
+// The file wins: a provider, a model, a tier and an option each as a whole.
 
 import { isJsonMap, type Json, type Overlay } from "../core/overlay.ts";
 import { type Located, type MappingEntry, nodeAt } from "./located.ts";
@@ -12,8 +12,8 @@ const WHOLE = "configuration";
 /** Text below these keys of a provider never appears in a message. */
 const SECRET_KEYS: ReadonlySet<string> = new Set(["apiKey", "apiKeys", "headers"]);
 
-/** The sections that a version may set. */
-export const OVERLAY_SECTIONS = ["providers", "models", "tiers", "routing"] as const;
+/** The sections with entries that a version may set. Options have sections of their own. */
+export const ENTRY_SECTIONS = ["providers", "models", "tiers"] as const;
 
 /** The document as located values; a place is a path such as `models.lab-small.price.input`. */
 export function locateOverlay(overlay: Overlay, report: Report): Located {

@@ -48,11 +48,13 @@ export interface ShownOption {
   /** File, line and column, the variable, or the flag; null for a default. Of a version, the path. */
   readonly place: string | null;
   readonly help: string;
+  /** True where a version of the run-time configuration can set it. */
+  readonly isLive: boolean;
 }
 
 /** An entry that the file or the environment sets, so that a version cannot. */
 export interface Lock {
-  /** The path of a provider, a model, a tier, a routing rule, or a provider's key. */
+  /** The path of a provider, a model, a tier, an option, or a provider's key. */
   readonly path: string;
   readonly origin: Exclude<ShownOption["origin"], "default" | "version">;
   readonly place: string;
@@ -60,14 +62,15 @@ export interface Lock {
 
 /** The outcome of a check: what to serve with, or every problem at once. */
 export type Checked =
-  | {
+  | ({
       readonly ok: true;
-      readonly catalog: Catalog;
-      readonly routing: OptionValues["routing"];
       readonly options: readonly ShownOption[];
       readonly warnings: readonly Problem[];
-    }
+    } & LiveSettings)
   | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Settings that can change while the process runs. */
+export type LiveSettings = Pick<Settings, "catalog" | "routing" | "logging">;
 
 /** The configuration of a process, for documents that come later. */
 export interface Configuration {

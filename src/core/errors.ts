@@ -28,6 +28,8 @@ export type ErrorKind = keyof typeof ERROR_KINDS;
 export interface ErrorDetails {
   readonly code?: string;
   readonly param?: string;
+  /** The message without the client's own words, for the request log where content is not stored. */
+  readonly logged?: string;
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Everything that is wrong with a document, each with its place. */

@@ -6,7 +6,7 @@ export interface JsonMap {
   readonly [key: string]: Json;
 }
 
-/** `providers`, `models`, `tiers` and `routing`, as a file would have them. Checked like a file, so anything may stand here. */
+/** `providers`, `models`, `tiers` and the options that can change at run time, as a file would have them. Checked like a file, so anything may stand here. */
 export type Overlay = JsonMap;
 
 export const NO_OVERLAY: Overlay = {};

@@ -22,6 +22,7 @@ export interface Snapshot {
   readonly catalog: Catalog;
   readonly registry: Registry;
   readonly routing: Settings["routing"];
+  readonly logging: Settings["logging"];
   /** Observed speeds of the hosts that were called. */
   readonly speeds: Speeds;
 }

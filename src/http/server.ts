@@ -79,7 +79,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
         { event: "request.failed", requestId: request.id, err: error, cause: known.details.cause },
         known.message,
       );
-    request.recording?.failed(known.details.code ?? known.type, known.message);
+    request.recording?.failed(known);
     return sendError(known, request, reply);
   });
   const respondUnmatched = createUnmatchedResponder(server, edge, options.uiFolder);

@@ -41,6 +41,9 @@ export const modelListOf = (provider: string) => `model list of ${provider}`;
 
 // api/configuration/versions.ts
 export const baseRequired = "Send the version you last read, as 'base' or in the header 'If-Match'.";
+export const unknownOption = (path: string) => `No option '${path}'.`;
+export const optionNeedsRestart = (path: string, env: string | null) =>
+  `'${path}' can't change at run time. Set it in the file${env === null ? "" : ` or as ${env}`} and restart.`;
 export const noVersion = (number: string | number) => `No version '${number}'.`;
 export const invalidAfter = "'after' must be the 'next' of a page.";
 
@@ -171,6 +174,9 @@ export const keyBusy = (limit: number | null) =>
 
 // v1/models.ts
 export const modelNotAvailable = (id: string) => `Model '${id}' isn't available to this key. See GET /v1/models.`;
+
+// v1/request-record.ts
+export const fieldRefused = (field: string) => `'${field}' was refused. Turn on content logging for the whole message.`;
 
 // v1/responses/compact.ts
 export const compactModelRequired = "'model' is missing: a model's id, or \"auto\".";

@@ -41,7 +41,8 @@ export function directChain(input: NeedsInput): Chain {
   }
   const tier = model === undefined ? null : offeredTier(model, constraints, catalog);
   if (model === undefined || tier === null) {
-    throw new GatewayError("notFound", TEXT.notOffered(id.slice(0, 200)), { code: "model_not_found", param: "model" });
+    const details = { code: "model_not_found", param: "model", logged: TEXT.namedNotOffered };
+    throw new GatewayError("notFound", TEXT.notOffered(id.slice(0, 200)), details);
   }
   const models = [model];
   const { hosts: able, notes: slow } = withinLimit(model.id, hostsFor(model, input), latencyLimit(question));

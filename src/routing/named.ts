@@ -78,7 +78,8 @@ function namedModel({ endpoint, model: id, constraints }: NamedQuestion, catalog
   const known = catalog.models.get(id ?? "");
   if (known !== undefined && known.endpoint !== endpoint) throw wrongEndpoint(known, endpoint, choice);
   const missing = id === null ? "" : TEXT.noSuchModel(id.slice(0, ID_SHOWN), endpoint);
-  throw new GatewayError("notFound", `${missing}${choice}`, { code: "model_not_found", param: "model" });
+  const details = { code: "model_not_found", param: "model", logged: choice };
+  throw new GatewayError("notFound", `${missing}${choice}`, details);
 }
 
 /** Endpoints whose clients name no model, because their vendor has one for everything. */

@@ -106,6 +106,8 @@ export const latencyIgnored = (limit: string, model: string) => `${limit} ignore
 export const auto = "Auto";
 export const modelRequired = 'Profile "direct" needs a model id in "model". See GET /v1/models.';
 export const seeChatModels = "GET /v1/models lists the chat models.";
+export const namedNotOffered =
+  "The model that 'model' names isn't available to this key. See GET /v1/models, or use \"auto\".";
 export const notOffered = (model: string) =>
   `Model ${JSON.stringify(model)} isn't available to this key. See GET /v1/models, or use "auto".`;
 

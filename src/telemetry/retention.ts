@@ -24,7 +24,8 @@ export interface RetentionOptions {
     /** Deletes at most `limit` rows that are older than this, and says how many it deleted. */
     deleteBefore(cutoffMs: number, limit: number): Promise<number>;
   };
-  readonly days: number;
+  /** Read for every round, because it can change at run time. */
+  readonly days: () => number;
   readonly now: () => number;
   readonly log: Log;
 }
@@ -43,13 +44,14 @@ export function createRetention({ subject, store, days, now, log }: RetentionOpt
   let running: Promise<number> | null = null;
 
   async function deleteAll(): Promise<number> {
+    const keptDays = days();
     let deleted = 0;
     for (let step = STEP_ROWS; step === STEP_ROWS && !isStopped; ) {
-      step = await store.deleteBefore(now() - days * DAY_MS, STEP_ROWS);
+      step = await store.deleteBefore(now() - keptDays * DAY_MS, STEP_ROWS);
       deleted += step;
       if (step === STEP_ROWS) await wait(STEP_PAUSE_MS);
     }
-    if (deleted > 0) log.info({ event: EVENTS[subject].done, [subject]: deleted, days }, `deleted old ${subject}`);
+    if (deleted > 0) log.info({ event: EVENTS[subject].done, [subject]: deleted, days: keptDays }, `deleted old ${subject}`);
     return deleted;
   }
   async function sweep(): Promise<number> {

@@ -18,8 +18,9 @@ export function changesBetween(before: Overlay, after: Overlay): readonly Change
   return [
     ...entityChanges("provider", "providers", mapOf(before.providers), mapOf(after.providers)),
     ...entityChanges("model", "models", rowsById(before), rowsById(after)),
-    ...fieldChanges("tiers", mapOf(before.tiers), mapOf(after.tiers)),
-    ...fieldChanges("routing", mapOf(before.routing), mapOf(after.routing)),
+    ...namesOf(before, after)
+      .filter((section) => section !== "providers" && section !== "models")
+      .flatMap((section) => fieldChanges(section, mapOf(before[section]), mapOf(after[section]))),
   ];
 }
 

@@ -44,7 +44,7 @@ export interface Published {
 }
 
 /** Locks for an installation like the demo, where nothing can be changed at run time. */
-const FIXED: readonly Lock[] = ["providers", "models", "tiers", "routing"].map((path) => ({
+const FIXED: readonly Lock[] = ["providers", "models", "tiers", "routing", "logging"].map((path) => ({
   ...{ path, origin: "flag", place: "--demo" },
 }));
 

@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from "vitest";
 import { answers, fails, sends, startFakeProvider } from "../support/providers/fake-provider.ts";
-import { startFakeOllama } from "../support/providers/local-servers.ts";
+import { startFakeOllama, startFakeVllm } from "../support/providers/local-servers.ts";
 import { faultsOf } from "./axe.ts";
 import { hasBrowser, startDashboard } from "./dashboard.ts";
 
@@ -18,10 +18,11 @@ const servers = hasBrowser
         return (path.endsWith("/models") ? sends(200, LIST) : answers("from my own server"))(exchange);
       }),
       startFakeOllama({ "qwen3:8b": { capabilities: ["completion", "tools"], parameters: "num_ctx 8192" } }),
+      startFakeVllm({ "lab-8b": 32_768 }),
     ])
   : null;
 afterAll(() => Promise.all((servers ?? []).map((server) => server.close())));
-const [own, ollama] = servers ?? [];
+const [own, ollama, vllm] = servers ?? [];
 
 describe.skipIf(!hasBrowser)("a server of one's own", () => {
   const { gateway, visit } = startDashboard({ creditsUsd: null });
@@ -74,13 +75,53 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
     await dialog.getByLabel("Base URL").fill(ollama?.address ?? "");
     await dialog.getByRole("button", { name: "Connect" }).click();
     await expect.poll(() => dialog.getByLabel("Models").inputValue()).toBe("qwen3:8b");
-    expect(await dialog.getByLabel("tools").isChecked()).toBe(false);
+    expect(await dialog.getByLabel("tools").isChecked()).toBe(true);
+    expect(await dialog.getByLabel("vision").isChecked()).toBe(false);
     await dialog.getByRole("button", { name: "Connect" }).click();
     const card = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: /^mine/ }) });
     await card.getByRole("link", { name: "1 model" }).waitFor();
     const { document } = await read("/api/configuration");
     expect(document.providers).toEqual({ mine: { kind: "ollama", baseUrl: ollama?.address } });
     expect(document.models).toMatchObject([{ context: 8192, capabilities: ["tools", "json"] }]);
+    expect(troubles).toEqual([]);
+  });
+
+  test("says which field is wrong, keeps what a test says nothing about, and is edited without being removed", async () => {
+    const { page, troubles } = await visit("/providers");
+    await page.getByRole("button", { name: /^Other server/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Connect another server" });
+    await dialog.getByLabel("Id").fill("My Lab Server");
+    await dialog.getByLabel("Base URL").fill("127.0.0.1:8000/v1");
+    await dialog.getByRole("button", { name: "Test" }).click();
+    await dialog.getByText("Use lower-case letters, digits and hyphens").waitFor();
+    await dialog.getByText("Begin with http:// or https://").waitFor();
+    await dialog.getByLabel("Id").fill("gpu");
+    await dialog.getByLabel("Base URL").fill(`${vllm?.address}/v1`);
+    await dialog.getByRole("button", { name: "Test" }).click();
+    await dialog.getByText("vLLM doesn't tell if it takes tools.").waitFor();
+    for (const name of ["tools", "json"]) expect(await dialog.getByLabel(name).isChecked()).toBe(true);
+    await dialog.getByRole("button", { name: "Connect" }).click();
+    await page.getByRole("button", { name: "Edit gpu" }).click();
+    const edit = page.getByRole("dialog", { name: "Edit gpu" });
+    await edit.getByLabel("Output price").fill("0.5");
+    await edit.getByLabel("vision").check();
+    await edit.getByRole("button", { name: "Add model" }).click();
+    await edit.getByLabel("Name at the server").last().fill("lab-70b");
+    for (const theme of ["light", "dark"] as const) expect(await faultsOf(page, theme, "dialog[open]")).toEqual([]);
+    await edit.getByRole("button", { name: "Save" }).click();
+    await page.getByText("gpu changed.").waitFor();
+    const price = { input: 0, output: 0.5 };
+    const { version, document } = await read("/api/configuration");
+    expect(document.models.filter(({ provider }: { provider: string }) => provider === "gpu")).toMatchObject([
+      { id: "lab-8b", context: 32_768, price, capabilities: ["tools", "vision", "json"] },
+      { id: "lab-70b", price, capabilities: ["tools", "vision", "json"] },
+    ]);
+    await page.getByRole("button", { name: "Edit gpu" }).click();
+    await edit.getByRole("button", { name: "Remove lab-8b" }).click();
+    await edit.getByRole("button", { name: "Save" }).click();
+    await expect.poll(async () => (await read("/api/configuration")).version).toBe(version + 1);
+    const models = (await read("/api/configuration")).document.models as { id: string }[];
+    expect(models.map(({ id }) => id)).not.toContain("lab-8b");
     expect(troubles).toEqual([]);
   });
 

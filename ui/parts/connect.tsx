@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { PROVIDER_KINDS } from "../../src/catalog/provider-kinds.ts";
-import { type Capability, PROVIDER_ID } from "../../src/core/model.ts";
+import { CAPABILITIES, type Capability, PROVIDER_ID } from "../../src/core/model.ts";
 import { call } from "../api.ts";
 import { Button } from "../kit/button.tsx";
 import { Dialog } from "../kit/dialog.tsx";
@@ -54,7 +54,11 @@ export function ConnectForm({ what, onDone }: ConnectFormProps) {
   const { problem, isBusy, run } = useTask();
   const id = server.id.trim();
   const fields = { ...(isCustom && serverFields(server)), ...(apiKey.trim() !== "" && { apiKey: apiKey.trim() }) };
-  const test = (): Promise<void> => {
+  const [isTried, setTried] = useState(false);
+  const canAsk = isProviderId(id) && (!isCustom || isAddress(server.baseUrl));
+  const test = async (): Promise<void> => {
+    setTried(true);
+    if (!canAsk) return;
     const path = `/api/providers/${encodeURIComponent(id)}/test`;
     setTested(null);
     return run(call<ProviderTested>("POST", path, { body: { draft: fields }, isQuestion: true }), (outcome) => {
@@ -65,7 +69,7 @@ export function ConnectForm({ what, onDone }: ConnectFormProps) {
   const connect = (event: Event): void => {
     event.preventDefault();
     // Without models there is nothing to route to, so its list comes first. A wrong address has none.
-    if (isOwn && server.names === "" && !tested?.ok) return void test();
+    if (!canAsk || (isOwn && server.names === "" && !tested?.ok)) return void test();
     const body = { id, ...fields, ...(isOwn && { models: modelRows(server, tested?.models ?? []) }) };
     void run(call("POST", "/api/providers", { body }), () => {
       showToast(TEXT.connected(isCustom ? id : what.name));
@@ -76,7 +80,7 @@ export function ConnectForm({ what, onDone }: ConnectFormProps) {
   };
   return (
     <form onSubmit={connect}>
-      <ServerFields server={server} onChange={setServer} note={tested?.models?.[0]?.note}>
+      <ServerFields server={server} onChange={setServer} isTried={isTried} note={tested?.models?.[0]?.note}>
         <TextField
           label={TEXT.apiKey}
           type="password"
@@ -90,7 +94,7 @@ export function ConnectForm({ what, onDone }: ConnectFormProps) {
       {problem}
       <div aria-live="polite">{tested !== null && <TestOutcome outcome={tested} />}</div>
       <footer>
-        <Button isBusy={isBusy} isDisabled={!isProviderId(id)} onClick={test}>
+        <Button isBusy={isBusy} onClick={test}>
           {TEXT.test}
         </Button>
         <Button kind="primary" type="submit" isBusy={isBusy}>
@@ -121,6 +125,11 @@ function isProviderId(text: string): boolean {
   return PROVIDER_ID.test(text.trim());
 }
 
+/** The start of an address, which is what people forget. */
+function isAddress(text: string): boolean {
+  return /^https?:\/\/[^/\s]/i.test(text.trim());
+}
+
 function startOf(what: Vendor | string): OtherServer {
   const isCustom = typeof what === "string";
   return {
@@ -132,12 +141,25 @@ function startOf(what: Vendor | string): OtherServer {
 /** A server with more models has its list typed: nobody uses all of them. */
 const FILLED_MAX = 50;
 
-/** Fills in the models that the server lists. Where the server tells what they can do, nothing is assumed. */
+/**
+ * Fills in the models that the server lists, and ticks what all of them can do. A tick that the server says nothing about
+ * stays.
+ */
 function filled(server: OtherServer, models: ListedModels): OtherServer {
   if (models.length > FILLED_MAX) return server;
-  const isTold = models.some(({ capabilities }) => capabilities.length > 0);
   const names = models.map(({ upstream }) => upstream).join("\n");
-  return { ...server, names, capabilities: isTold ? [] : server.capabilities };
+  const chats = models.filter(({ capabilities }) => !hasEndpoint(capabilities));
+  const isOn = (each: Capability): boolean =>
+    chats.every(
+      ({ capabilities, untold }) =>
+        capabilities.includes(each) || (untold.includes(each) && server.capabilities.includes(each)),
+    );
+  return { ...server, names, capabilities: chats.length === 0 ? server.capabilities : CAPABILITIES.filter(isOn) };
+}
+
+/** A model of an endpoint, such as embeddings, has no capabilities of chat. */
+function hasEndpoint(capabilities: readonly string[]): boolean {
+  return capabilities.some((each) => !CAPABILITIES.some((known) => known === each));
 }
 
 /** Builds the fields as the configuration has them. Fields that were left empty are not sent. */
@@ -167,7 +189,7 @@ function modelRows({ names, input, output, capabilities }: OtherServer, listed: 
       upstream,
       price: { input: Number(input), output: Number(output) },
       context: context ?? undefined,
-      capabilities: [...new Set([...told, ...capabilities])],
+      capabilities: hasEndpoint(told) ? told : [...new Set([...told, ...capabilities])],
     };
   });
 }
@@ -175,6 +197,8 @@ function modelRows({ names, input, output, capabilities }: OtherServer, listed: 
 interface ServerFieldsProps {
   readonly server: OtherServer;
   readonly onChange: (server: OtherServer) => void;
+  /** Says that empty fields are errors by now. */
+  readonly isTried: boolean;
   /** Note about this kind of server, which the test returned. */
   readonly note: string | null | undefined;
   /** The key, which is all that a vendor needs. */
@@ -182,7 +206,7 @@ interface ServerFieldsProps {
 }
 
 /** Name, format and address, and the models to use with their price; for Azure what its operator calls them. */
-function ServerFields({ server, onChange, note, children }: ServerFieldsProps) {
+function ServerFields({ server, onChange, isTried, note, children }: ServerFieldsProps) {
   const set = (field: keyof OtherServer) => (value: string) => onChange({ ...server, [field]: value });
   const isAzure = server.kind === AZURE;
   const price = (field: "input" | "output") =>
@@ -195,7 +219,7 @@ function ServerFields({ server, onChange, note, children }: ServerFieldsProps) {
         value={server.id}
         onInput={set("id")}
         hint={TEXT.idHint}
-        error={server.id === "" || isProviderId(server.id) ? null : TEXT.idInvalid}
+        error={isProviderId(server.id) || (server.id === "" && !isTried) ? null : TEXT.idInvalid}
         isRequired
         isFocused
       />
@@ -205,6 +229,7 @@ function ServerFields({ server, onChange, note, children }: ServerFieldsProps) {
         value={server.baseUrl}
         onInput={set("baseUrl")}
         placeholder={isAzure ? TEXT.azureUrlExample : TEXT.baseUrlExample}
+        error={isAddress(server.baseUrl) || !(isTried || server.baseUrl.includes(".")) ? null : TEXT.addressInvalid}
         isRequired
       />
       {isAzure && (

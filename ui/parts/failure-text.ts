@@ -28,3 +28,9 @@ export function requestFailure({ attempts, errorCode, status }: RequestDetail): 
   if (last !== undefined) return `${last.provider}: ${last.reason ?? failureText(last)}`;
   return errorCode === null ? `Status ${status}` : `${errorCode} (${status})`;
 }
+
+/** The amounts in a refusal for lack of credits; null in any other. */
+export function amountsIn(message: string | null): { readonly needed: string; readonly available: string } | null {
+  const [, needed, available] = /([\d.]+) USD needed, ([\d.]+) USD available/.exec(message ?? "") ?? [];
+  return needed === undefined || available === undefined ? null : { needed, available };
+}

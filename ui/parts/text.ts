@@ -6,10 +6,11 @@ export const connect = "Connect";
 export const connected = (name: string) => `${name} connected.`;
 export const id = "Id";
 export const idHint = "A short name, such as lab.";
-export const idInvalid = "Use letters, digits and hyphens, such as my-lab.";
+export const idInvalid = "Use lower-case letters, digits and hyphens, such as my-lab.";
 export const kind = "API";
 export const kindAzure = "Azure OpenAI";
 export const baseUrl = "Base URL";
+export const addressInvalid = "Begin with http:// or https://, such as http://127.0.0.1:8000/v1.";
 export const baseUrlExample = "http://127.0.0.1:8000/v1";
 export const azureUrlExample = "https://my-resource.openai.azure.com";
 export const apiVersion = "API version";
@@ -58,6 +59,16 @@ export const classifier = "Classifier";
 export const noLimit = "none";
 export const asConfigured = "As configured";
 
+// options.tsx
+export const on = "On";
+export const save = "Save";
+export const optionSaved = (path: string) => `${path} changed. All processes follow within five seconds.`;
+export const contentIsOn = "Prompts and answers of new requests are stored.";
+export const contentFromNow = "It is on now. Prompts and answers of new requests are stored.";
+export const contentLocked = (place: string) => `${place} turns it off. Change logging.content there.`;
+export const contentHint = "Turn it on to see prompts and answers of new requests. History can take it back.";
+export const storeContent = "Turn on content logging";
+
 // profile-rules.ts
 export const noRules = "No rules";
 
@@ -94,6 +105,20 @@ export const refused = "refused";
 export const wouldMoveUp = (number: number) => `${number} would move up`;
 export const wouldMoveDown = (number: number) => `${number} would move down`;
 export const wouldBeRefused = (number: number) => `${number} would be refused`;
+
+// shadow.tsx
+export const secondAnswers = "Second answers";
+export const shadowHint = "Some requests are sent to a second model too, after the client has its answer.";
+export const shadowModel = "Second model";
+export const shadowShare = "Share of requests (%)";
+export const shadowBudget = "At most per day (USD)";
+export const startShadow = "Start samples";
+export const stopShadow = "Stop samples";
+export const shadowStarted = "Samples started. Outcomes shows them within seconds.";
+export const shadowStopped = (name: string) => `No more samples of “${name}”. Those that were made stay.`;
+export const shadowOf = (share: string, model: string, budget: string) =>
+  `${share} of requests also go to ${model}, at most ${budget} a day.`;
+export const shadowByAdmins = "Second answers aren't charged to your credits, so only an admin can start samples.";
 
 // key-picker.tsx
 export const key = "Key";

@@ -13,6 +13,8 @@ export interface Option<T> {
   readonly shownDefault: string;
   /** A secret also has a NAME_FILE variable, and its value is never shown. */
   readonly isSecret: boolean;
+  /** True where a version of the run-time configuration can set the option too, and all processes follow. */
+  readonly isLive: boolean;
   readonly read: Reader<T>;
   /** One sentence for `switchyard help`, docs/reference/configuration.md and the dashboard. */
   readonly help: string;
@@ -26,5 +28,5 @@ export type ValuesOf<Rows> = {
 /** A row with everything left out filled in: a place that is not named does not exist. */
 export function option<T>(row: Partial<Option<T>> & Pick<Option<T>, "default" | "read" | "help">): Option<T> {
   const shownDefault = String(row.default);
-  return { path: null, env: null, flag: null, isSecret: false, shownDefault, ...row };
+  return { path: null, env: null, flag: null, isSecret: false, isLive: false, shownDefault, ...row };
 }

@@ -15,6 +15,7 @@ const count = number({ min: 1, max: 100_000, isWhole: true });
 export const CATALOG_OPTIONS = {
   baseline: option<string | null>({
     path: "routing.baseline",
+    isLive: true,
     env: "SWITCHYARD_BASELINE",
     default: null,
     shownDefault: "claude-opus-4-8",
@@ -23,6 +24,7 @@ export const CATALOG_OPTIONS = {
   }),
   markup: option<number>({
     path: "routing.markup",
+    isLive: true,
     env: "SWITCHYARD_MARKUP",
     default: DEFAULT_MARKUP_PPM,
     shownDefault: String(DEFAULT_MARKUP_PPM / 1_000_000),
@@ -31,6 +33,7 @@ export const CATALOG_OPTIONS = {
   }),
   unsureTier: option<Tier>({
     path: "routing.unsureTier",
+    isLive: true,
     env: "SWITCHYARD_UNSURE_TIER",
     default: DEFAULT_UNSURE_TIER,
     read: oneOf(TIERS),
@@ -38,6 +41,7 @@ export const CATALOG_OPTIONS = {
   }),
   hostOrder: option<HostOrder>({
     path: "routing.hostOrder",
+    isLive: true,
     env: "SWITCHYARD_HOST_ORDER",
     default: DEFAULT_HOST_ORDER,
     read: oneOf(HOST_ORDERS),
@@ -55,6 +59,7 @@ export const CATALOG_OPTIONS = {
 export const ROUTING_OPTIONS = {
   isRoutingDebugged: option<boolean>({
     path: "routing.debug",
+    isLive: true,
     env: "DEBUG_ROUTING",
     flag: "debug-routing",
     default: false,
@@ -63,6 +68,7 @@ export const ROUTING_OPTIONS = {
   }),
   answerWithinMs: option<number>({
     path: "routing.answerWithinMs",
+    isLive: true,
     env: "SWITCHYARD_ANSWER_WITHIN_MS",
     default: 120_000,
     read: msFrom(1),
@@ -77,6 +83,7 @@ export const ROUTING_OPTIONS = {
   }),
   marksCaches: option<boolean>({
     path: "routing.cacheBreakpoints",
+    isLive: true,
     env: "SWITCHYARD_CACHE_BREAKPOINTS",
     default: true,
     read: truth,
@@ -84,6 +91,7 @@ export const ROUTING_OPTIONS = {
   }),
   sendsCacheKeys: option<boolean>({
     path: "routing.cacheKey",
+    isLive: true,
     env: "SWITCHYARD_CACHE_KEY",
     default: true,
     read: truth,

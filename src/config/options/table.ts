@@ -78,6 +78,7 @@ const LOGGING_OPTIONS = {
     path: "logging.content",
     env: "SWITCHYARD_LOG_CONTENT",
     default: false,
+    isLive: true,
     read: truth,
     help: "Whether prompts and answers are stored.",
   }),
@@ -85,6 +86,7 @@ const LOGGING_OPTIONS = {
     path: "logging.retentionDays",
     env: "SWITCHYARD_RETENTION_DAYS",
     default: 30,
+    isLive: true,
     read: number({ min: 1, max: 3650, isWhole: true }),
     help: "How long request records are kept.",
   }),
@@ -119,6 +121,11 @@ export function namedOptions(): readonly (readonly [name: string, option: Option
   return Object.values(OPTIONS).flatMap((section) =>
     Object.entries(section as Readonly<Record<string, Option<unknown>>>),
   );
+}
+
+/** Paths of the options that a version of the run-time configuration can set. */
+export function livePaths(): readonly string[] {
+  return optionRows().flatMap(({ path, isLive }) => (path !== null && isLive ? [path] : []));
 }
 
 /** Every row of the table, for readers that do not need the names. */

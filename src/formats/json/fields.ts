@@ -11,6 +11,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A 400 in our own words alone: the name of the field comes from us, too. */
+function wrong(param: string, must: string): GatewayError {
+  const message = `'${param}' must be ${must}.`;
+  return new GatewayError("badRequest", message, { code: "invalid_value", param, logged: message });
+}
+
 /** A 400 that names the field. */
 export function invalid(param: string, message: string): GatewayError {
   return new GatewayError("badRequest", message, { code: "invalid_value", param });
@@ -19,13 +25,13 @@ export function invalid(param: string, message: string): GatewayError {
 export function readString(body: JsonObject, name: string): string | null {
   const value = body[name] ?? null;
   if (value === null || typeof value === "string") return value;
-  throw invalid(name, `'${name}' must be a string.`);
+  throw wrong(name, "a string");
 }
 
 export function readBoolean(body: JsonObject, name: string): boolean {
   const value = body[name] ?? false;
   if (typeof value === "boolean") return value;
-  throw invalid(name, `'${name}' must be true or false.`);
+  throw wrong(name, "true or false");
 }
 
 export function readInteger(body: JsonObject, name: string, range: { min: number; max: number }): number | null {
@@ -33,14 +39,14 @@ export function readInteger(body: JsonObject, name: string, range: { min: number
   if (value === null) return null;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= range.min && value <= range.max)
     return value;
-  throw invalid(name, `'${name}' must be a whole number from ${range.min} to ${range.max}.`);
+  throw wrong(name, `a whole number from ${range.min} to ${range.max}`);
 }
 
 export function readNumber(body: JsonObject, name: string, range: { min: number; max: number }): number | null {
   const value = body[name] ?? null;
   if (value === null) return null;
   if (typeof value === "number" && value >= range.min && value <= range.max) return value;
-  throw invalid(name, `'${name}' must be a number from ${range.min} to ${range.max}.`);
+  throw wrong(name, `a number from ${range.min} to ${range.max}`);
 }
 
 /** One of the given words. */
@@ -48,19 +54,19 @@ export function readChoice<T extends string>(body: JsonObject, name: string, cho
   const value = body[name] ?? null;
   if (value === null) return null;
   if (choices.includes(value as T)) return value as T;
-  throw invalid(name, `'${name}' must be one of ${choices.join(", ")}.`);
+  throw wrong(name, `one of ${choices.join(", ")}`);
 }
 
 export function readArray(body: JsonObject, name: string): readonly unknown[] {
   const value = body[name] ?? [];
   if (Array.isArray(value)) return value;
-  throw invalid(name, `'${name}' must be an array.`);
+  throw wrong(name, "an array");
 }
 
 export function readObject(body: JsonObject, name: string): JsonObject | null {
   const value = body[name] ?? null;
   if (value === null || isObject(value)) return value;
-  throw invalid(name, `'${name}' must be an object.`);
+  throw wrong(name, "an object");
 }
 
 export function isTexts(value: unknown): boolean {

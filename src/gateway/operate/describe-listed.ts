@@ -1,7 +1,7 @@
 // Describes the models that a provider lists. A list hardly says more than names, but the usual model servers tell the
 // context and the capabilities of their models elsewhere.
 
-import type { Provider } from "../../core/model.ts";
+import { CAPABILITIES, type Provider } from "../../core/model.ts";
 import { discover } from "../../providers/local/discover.ts";
 import type { FoundModel } from "../../providers/local/servers.ts";
 import type { Listing } from "./list-models.ts";
@@ -17,7 +17,7 @@ export async function describeListed({ provider, models }: Listing): Promise<rea
   const described = await serverModels(provider);
   return models.slice(0, MODELS_MAX).map(({ id, context = null }) => {
     const found = described.find(({ upstream }) => upstream === id);
-    return found ?? { upstream: id, context, capabilities: [], note: null };
+    return found ?? { upstream: id, context, capabilities: [], untold: CAPABILITIES, note: null };
   });
 }
 

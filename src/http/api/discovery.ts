@@ -31,6 +31,7 @@ const FoundModelSchema = named("FoundModel", {
   upstream: AnyText,
   context: nullable(Integer),
   capabilities: Type.Array(Type.Enum([...CAPABILITIES, ...ENDPOINTS])),
+  untold: Type.Array(Type.Enum([...CAPABILITIES])),
   note: nullable(AnyText),
   // The id of the model in the catalogue.
   model: nullable(AnyText),
@@ -141,6 +142,10 @@ function tooManySearches(retryAfterSeconds: number): GatewayError {
 function writeServer({ models, ...server }: KnownServer): Shape<typeof FoundServerSchema> {
   return {
     ...server,
-    models: models.map(({ capabilities, ...model }) => ({ ...model, capabilities: [...capabilities] })),
+    models: models.map(({ capabilities, untold, ...model }) => ({
+      ...model,
+      capabilities: [...capabilities],
+      untold: [...untold],
+    })),
   };
 }

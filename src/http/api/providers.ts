@@ -114,6 +114,9 @@ export const ProviderTestedSchema = named("ProviderTested", {
         upstream: AnyText,
         context: nullable(Integer),
         capabilities: Type.Array(Type.Enum([...CAPABILITIES, ...ENDPOINTS])),
+        untold: Type.Array(Type.Enum([...CAPABILITIES]), {
+          description: "Capabilities that the server says nothing of, neither yes nor no.",
+        }),
         note: nullable(AnyText),
       }),
     ),
@@ -162,8 +165,8 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
-function writeListed({ capabilities, ...model }: FoundModel) {
-  return { ...model, capabilities: [...capabilities] };
+function writeListed({ capabilities, untold, ...model }: FoundModel) {
+  return { ...model, capabilities: [...capabilities], untold: [...untold] };
 }
 
 interface TestQuestion {

@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AttemptReport, CallReport } from "../../core/call-report.ts";
 import { promptTokens } from "../../core/chat.ts";
+import type { GatewayError } from "../../core/errors.ts";
 import type { LogFields } from "../../core/log.ts";
 import { formatUsd } from "../../core/money.ts";
 import type { RequestRecord } from "../../core/requests/records.ts";
@@ -20,7 +21,7 @@ import { freeBody } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { routeOf } from "../exchange/request-format.ts";
 import { queueWaitMsOf } from "../overload/admission.ts";
-import { toRecord } from "./request-record.ts";
+import { ownWordsOf, toRecord } from "./request-record.ts";
 
 /** Ending of the exchange with the client, as seen when its connection was done. */
 interface Closing {
@@ -53,7 +54,7 @@ declare module "fastify" {
 /** The parts of the edge that a recording needs. */
 type RecordContext = Pick<
   CallContext,
-  "now" | "metrics" | "traces" | "log" | "records" | "settings" | "formats" | "sampler"
+  "now" | "metrics" | "traces" | "log" | "records" | "services" | "formats" | "sampler"
 >;
 
 /** The recording of a request to /v1 or from the playground. */
@@ -80,6 +81,7 @@ export class RequestRecording implements CallObserver {
   #firstContentAtMs: number | null = null;
   #errorCode: string | null = null;
   #errorMessage: string | null = null;
+  #ownWords: string | null = null;
   #report: CallReport = NO_REPORT;
   #isCallOpen = false;
   #mayFreeBody = false;
@@ -98,7 +100,7 @@ export class RequestRecording implements CallObserver {
     const beganAt = performance.now() - waitedMs;
     this.#times = { beganAt, bodyReadAt: 0, routingAt: 0, routedAt: 0, readyAt: 0, streamEndedAt: 0 };
     this.traceContext = edge.traces?.begin(readTraceparent(request.headers.traceparent)) ?? null;
-    this.captures = { text: edge.settings.logging.logContent, metadata: this.traceContext?.isSampled ?? false };
+    this.captures = { text: edge.services().logging.logContent, metadata: this.traceContext?.isSampled ?? false };
     edge.metrics.begin();
     // The call hears of the same `close` first, so that a disconnected client is seen as one.
     whenOver(reply.raw, () => {
@@ -136,10 +138,11 @@ export class RequestRecording implements CallObserver {
     this.#compared = compared;
   }
 
-  /** The code and the words of the error that was sent instead of a response. */
-  failed(errorCode: string, message: string): void {
-    this.#errorCode = errorCode;
+  /** The error that was sent instead of a response. */
+  failed({ details, type, message }: Pick<GatewayError, "details" | "type" | "message">): void {
+    this.#errorCode = details.code ?? type;
     this.#errorMessage = message;
+    this.#ownWords = ownWordsOf(details);
   }
 
   routing(): void {
@@ -195,6 +198,7 @@ export class RequestRecording implements CallObserver {
       report: this.#report,
       errorCode: this.#errorCode,
       errorMessage: this.#errorMessage,
+      ownWords: this.#ownWords,
       keepsContent: this.captures.text,
       startedAtMs: this.#startedAtMs,
       firstContentMs: this.#firstContentMs(),

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import type { AttemptReport, CallReport, CapturedResponse } from "../../core/call-report.ts";
-import { TOO_LONG } from "../../core/errors.ts";
+import { type GatewayError, TOO_LONG } from "../../core/errors.ts";
 import {
   type AttemptRecord,
   type NewContent,
@@ -20,6 +20,7 @@ import { maskKeys, withoutControls } from "../../providers/redact.ts";
 import { featuresOf } from "../../telemetry/features.ts";
 import { promptTextOf } from "../../telemetry/prompt-text.ts";
 import { checkToolCalls } from "../../telemetry/tool-calls.ts";
+import * as TEXT from "../text.ts";
 
 /** Recorded like a completion, though it is none of /v1. */
 const PLAYGROUND_RUN = "/api/playground/run";
@@ -36,6 +37,8 @@ export interface FinishedRequest {
   readonly report: CallReport;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+  /** The error without the words of client and provider; null where there is no such text. */
+  readonly ownWords: string | null;
   readonly keepsContent: boolean;
   readonly startedAtMs: number;
   readonly firstContentMs: number | null;
@@ -111,11 +114,21 @@ function keptMessage(finished: FinishedRequest): string | null {
   // The router's own names capabilities and numbers only. A provider may use the same codes.
   const isOwn = (errorCode === "no_capable_model" || errorCode === TOO_LONG) && report.attempts.length === 0;
   if (isOwn) return errorMessage;
-  if (errorMessage === null || (status === 404 && !keepsContent)) return null;
+  if (errorMessage === null || (status === 404 && !keepsContent)) return finished.ownWords;
   const mayTell = [status, ...report.attempts.map((attempt) => attempt.status)].every(
     (each) => loggedReason({ status: each, reason: "" }, keepsContent) !== null,
   );
-  return mayTell ? errorMessage.slice(0, MESSAGE_CHARS_MAX) : null;
+  return mayTell ? errorMessage.slice(0, MESSAGE_CHARS_MAX) : finished.ownWords;
+}
+
+/** The first step of a place in a body, with its index. Further steps may be names that the client chose. */
+const FIRST_STEP = /^[a-z][a-z_]{0,60}(?:\[\d+\])?(?=$|\.|\[)/i;
+
+/** Names at least the field that is wrong. */
+export function ownWordsOf({ logged, param = "" }: GatewayError["details"]): string | null {
+  if (logged !== undefined) return logged;
+  const [field] = FIRST_STEP.exec(param) ?? [];
+  return field === undefined ? null : TEXT.fieldRefused(field);
 }
 
 function answererOf({ answeredBy, attempts }: CallReport): RequestRecord["answeredBy"] {

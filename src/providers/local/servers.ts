@@ -1,7 +1,7 @@
 // Model servers that people run themselves: one row for each, with its usual port and how it tells what it has. A server
 // is recognised by what only it answers, since any program may sit on its port.
 
-import type { Capability, Endpoint } from "../../core/model.ts";
+import { CAPABILITIES, type Capability, type Endpoint } from "../../core/model.ts";
 import { isObject, type JsonObject } from "../../formats/json/fields.ts";
 
 /** A model as its server describes it. */
@@ -11,6 +11,8 @@ export interface FoundModel {
   /** Context window; null if the server does not say. */
   readonly context: number | null;
   readonly capabilities: readonly (Capability | Endpoint)[];
+  /** Capabilities that the server says nothing of, neither yes nor no. */
+  readonly untold: readonly Capability[];
   /** Advice before the server is used; null when there is none. */
   readonly note: string | null;
 }
@@ -83,7 +85,7 @@ function ollamaModel(upstream: string, shown: unknown, loadedContext: number | n
   const info = isObject(shown.model_info) ? shown.model_info : {};
   const most = count(Object.entries(info).find(([name]) => name.endsWith(".context_length"))?.[1]);
   const told = Array.isArray(shown.capabilities) ? shown.capabilities.map(String) : [];
-  if (told.includes("embedding")) return { upstream, context: most, capabilities: ["embeddings"], note: null };
+  if (told.includes("embedding")) return { upstream, context: most, capabilities: ["embeddings"], untold: [], note: null };
   const written = /^num_ctx\s+(\d+)/m.exec(typeof shown.parameters === "string" ? shown.parameters : "")?.[1];
   const used = count(Number(written)) ?? loadedContext;
   const context = used ?? Math.min(OLLAMA_CONTEXT, most ?? OLLAMA_CONTEXT);
@@ -92,7 +94,7 @@ function ollamaModel(upstream: string, shown: unknown, loadedContext: number | n
     used === null && (most ?? 0) > context
       ? `Ollama cuts prompts to ${context} tokens unless num_ctx or OLLAMA_CONTEXT_LENGTH says more; the model takes ${most}.`
       : null;
-  return { upstream, context, capabilities, note };
+  return { upstream, context, capabilities, untold: [], note };
 }
 
 async function findLmStudio(ask: AskServer): Promise<ServerReport | null> {
@@ -104,10 +106,11 @@ async function findLmStudio(ask: AskServer): Promise<ServerReport | null> {
 
 function lmStudioModel({ id, type, capabilities, ...row }: NamedRow): FoundModel {
   const context = count(row.loaded_context_length) ?? count(row.max_context_length);
-  if (type === "embeddings") return { upstream: id, context, capabilities: ["embeddings"], note: null };
-  const hasTools = Array.isArray(capabilities) && capabilities.includes("tool_use");
+  if (type === "embeddings") return { upstream: id, context, capabilities: ["embeddings"], untold: [], note: null };
+  const isTold = Array.isArray(capabilities);
+  const hasTools = isTold && capabilities.includes("tool_use");
   const own: Capability[] = [...(hasTools ? ["tools" as const] : []), ...(type === "vlm" ? ["vision" as const] : [])];
-  return { upstream: id, context, capabilities: [...own, "json"], note: null };
+  return { upstream: id, context, capabilities: [...own, "json"], untold: isTold ? [] : ["tools"], note: null };
 }
 
 /** With a key of its own it still lists its model, and says nothing more. */
@@ -124,14 +127,15 @@ async function findLlamaCpp(ask: AskServer): Promise<ServerReport | null> {
     ...(modalities.vision === true ? ["vision" as const] : []),
     "json",
   ];
+  const untold: readonly Capability[] = Object.keys(caps).length === 0 ? ["tools"] : [];
   const models = rows.map(({ id, meta }) => {
     const trained = isObject(meta) ? count(meta.n_ctx_train) : null;
-    return { upstream: id, context: count(settings.n_ctx) ?? trained, capabilities, note: null };
+    return { upstream: id, context: count(settings.n_ctx) ?? trained, capabilities, untold, note: null };
   });
   return { needsKey: props?.status === 401, models };
 }
 
-const VLLM_NOTE = "Add tools to its capabilities if vLLM was started with a tool-call parser.";
+const VLLM_NOTE = "vLLM doesn't tell if it takes tools. Tick tools only if it was started with a tool-call parser.";
 
 /** Finds a vLLM server. Anybody may read its version, but its models need the key that it was started with. */
 async function findVllm(ask: AskServer): Promise<ServerReport | null> {
@@ -141,13 +145,13 @@ async function findVllm(ask: AskServer): Promise<ServerReport | null> {
   const rows = listIn(listed?.json, "data")?.filter(isNamed) ?? [];
   if (listed?.status !== 200 || !rows.some(({ owned_by: owner }) => owner === "vllm")) return null;
   const models = rows.map(({ id, max_model_len: length }): FoundModel => {
-    return { upstream: id, context: count(length), capabilities: ["json"], note: VLLM_NOTE };
+    return { upstream: id, context: count(length), capabilities: ["json"], untold: CAPABILITIES, note: VLLM_NOTE };
   });
   return { needsKey: false, models };
 }
 
 function plain(upstream: string, note: string | null = null): FoundModel {
-  return { upstream, context: null, capabilities: [], note };
+  return { upstream, context: null, capabilities: [], untold: CAPABILITIES, note };
 }
 
 function listIn(json: unknown, name: string): readonly JsonObject[] | null {

@@ -2,6 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "vitest";
 import { type ErrorBody, expectError } from "../../support/errors.ts";
+import { CAPABILITIES } from "../../../src/core/model.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import {
   answers,
@@ -42,7 +43,7 @@ describe("the first provider", () => {
     const own = await startOwn("qwen3-8b", "gpt-4o", "not-chosen");
     const server = { kind: "openai", baseUrl: own.url, apiKey: KEY };
     const { body: tested } = await call("POST", "/api/providers/own/test", { draft: server });
-    const told = { context: 32_768, capabilities: [], note: null };
+    const told = { context: 32_768, capabilities: [], untold: CAPABILITIES, note: null };
     expect(tested).toMatchObject({ ok: true, model: null, problem: null });
     expect(tested.models).toEqual(["qwen3-8b", "gpt-4o", "not-chosen"].map((upstream) => ({ upstream, ...told })));
     expect((await call("GET", "/api/configuration")).body.version).toBe(0);

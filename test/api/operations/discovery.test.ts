@@ -75,6 +75,7 @@ describe("what a server says of its models", () => {
         upstream: "qwen3:8b",
         context: 32_768,
         capabilities: ["tools", "reasoning", "json"],
+        untold: [],
         note: null,
         model: "qwen-home",
       },
@@ -85,9 +86,9 @@ describe("what a server says of its models", () => {
         note: expect.stringContaining("the model takes 131072"),
         model: null,
       },
-      { upstream: "llama3:8b", context: 8192, capabilities: ["json"], note: null, model: null },
-      { upstream: "nomic-embed-text", context: 2048, capabilities: ["embeddings"], note: null, model: null },
-      { upstream: "old:1b", context: 2048, capabilities: ["json"], note: null, model: null },
+      { upstream: "llama3:8b", context: 8192, capabilities: ["json"], untold: [], note: null, model: null },
+      { upstream: "nomic-embed-text", context: 2048, capabilities: ["embeddings"], untold: [], note: null, model: null },
+      { upstream: "old:1b", context: 2048, capabilities: ["json"], untold: [], note: null, model: null },
     ]);
     expect(server?.provider).toBe("home");
   });

@@ -16,10 +16,10 @@ test("gives SQLite four batches before it commits the first", async () => {
   const slow: Db = { ...db, batch: () => new Promise((resolve) => void ends.push(() => resolve([]))) };
   const metrics = { recordsDropped: vi.fn(), recordsWaiting: vi.fn(), storeError: vi.fn() };
   const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-  const settings = { logging: { retentionDays: 0 } } as Parameters<typeof openRecords>[1]["settings"];
+  const logging = () => ({ logLevel: "silent", logContent: false, retentionDays: 0 }) as const;
   const records = await openRecords(
     { db, log: slow, reader: db },
-    { settings, log, metrics, now: Date.now, worker: null },
+    { logging, log, metrics, now: Date.now, worker: null },
   );
   for (let count = 0; count < 4 * BATCH; count += 1) records.recorder.add(makeRecord());
   await vi.waitFor(() => expect(ends).toHaveLength(4), 120_000);

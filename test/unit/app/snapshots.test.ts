@@ -18,6 +18,8 @@ const routing = {
 };
 const opened: Snapshots[] = [];
 
+const logging = { logLevel: "silent", logContent: false, retentionDays: 30 } as const;
+
 afterEach(async () => {
   for (const snapshots of opened.splice(0)) await snapshots.close();
 });
@@ -31,13 +33,13 @@ function make() {
   const openCalls = createOpenCalls();
   const health = { watch: vi.fn() };
   const snapshots = createSnapshots(
-    { catalog: catalogOf({ id: "one" }, { id: "two" }), routing },
+    { catalog: catalogOf({ id: "one" }, { id: "two" }), routing, logging },
     {
       formats: createFormats(),
       onStale: () => undefined,
       openHealth: () => health as unknown as Health,
       openCalls,
-      services: {} as Omit<Services, "catalog" | "registry" | "routing" | "health">,
+      services: {} as Omit<Services, "catalog" | "registry" | "routing" | "logging" | "health">,
     },
   );
   opened.push(snapshots);
@@ -47,7 +49,7 @@ function make() {
 test("a request keeps its snapshot, and providers that did not change keep their connection and health", () => {
   const { snapshots, health } = make();
   const before = snapshots.current();
-  snapshots.publish({ catalog: catalogOf({ id: "one" }, { id: "two", apiKey: "other" }, { id: "three" }), routing });
+  snapshots.publish({ catalog: catalogOf({ id: "one" }, { id: "two", apiKey: "other" }, { id: "three" }), routing, logging });
   const after = snapshots.current();
   expect(before.registry.connection("two").provider.apiKey).toBe("secret");
   expect(after.registry.connection("two").provider.apiKey).toBe("other");
@@ -62,7 +64,7 @@ test("connections are closed when the last request that may use them has ended, 
   const { registry } = snapshots.current();
   const kept = vi.spyOn(registry.connection("one").transport, "retire");
   const removed = vi.spyOn(registry.connection("two").transport, "retire");
-  snapshots.publish({ catalog: catalogOf({ id: "one" }), routing });
+  snapshots.publish({ catalog: catalogOf({ id: "one" }), routing, logging });
   await new Promise(setImmediate);
   expect(removed).not.toHaveBeenCalled();
   done();

@@ -6,7 +6,7 @@ test.each([
   [0, 7, 1, 0],
   [5, 0, 0, null],
 ])("%d USD at %d a week", (available, week, perDayUsd, days) => {
-  expect(runwayOf(available, week)).toEqual({ perDayUsd, days });
+  expect(runwayOf(available, { spentUsd: week, requests: 1_000 })).toEqual({ perDayUsd, days });
 });
 
 test.each([
@@ -14,7 +14,13 @@ test.each([
   ["ten minutes of use say nothing about years", 5, 0.00001, 0.007, { perDayUsd: 0.00001, days: null }],
   ["a fast start is said at once", 5, 2, 0.2, { perDayUsd: 2, days: 2.5 }],
 ])("%s", (_, available, week, daysOfUse, runway) => {
-  expect(runwayOf(available, week, daysOfUse)).toEqual(runway);
+  expect(runwayOf(available, { spentUsd: week, requests: 1_000, daysOfUse })).toEqual(runway);
+});
+
+test("a rest that doesn't pay for a typical request lasts no time", () => {
+  const week = { spentUsd: 0.07, requests: 100 };
+  expect(runwayOf(0.00069, week).days).toBe(0);
+  expect(runwayOf(0.0007, week).days).toBeCloseTo(0.07);
 });
 
 test.each([

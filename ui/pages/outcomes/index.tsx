@@ -1,15 +1,17 @@
 // Outcomes: how often the cheaper answers agree with those of a second model, with bounds, and a verdict in words.
 
+import { useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
 import { balance, categoryName, count, duration, percent, usd } from "../../format.ts";
-import { CopyBlock } from "../../kit/copy.tsx";
-import { Choice } from "../../kit/field.tsx";
+import { ButtonLink } from "../../kit/button.tsx";
+import { Choice, SelectField } from "../../kit/field.tsx";
 import { PageHead, Section } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
-import { place, setQuery } from "../../router.ts";
-import type { Outcomes as Found } from "../../types.ts";
+import { Shadow } from "../../parts/shadow.tsx";
+import { hrefTo, place, setQuery } from "../../router.ts";
+import type { Outcomes as Found, List, Profile } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
 type Row = Found["data"][number];
@@ -47,12 +49,28 @@ function Controls({ bar }: { readonly bar: number }) {
   );
 }
 
-/** Explains how to begin, also while the first samples are on their way. */
+/** Begins samples, also while those of another profile are on their way. */
 function Beginning() {
+  const profiles = useLoad<List<Profile>>("/api/profiles?limit=500");
+  const [chosen, setChosen] = useState<string | null>(null);
   return (
     <Empty title={TEXT.noSamples}>
       <p>{TEXT.howToBegin}</p>
-      <CopyBlock text={TEXT.command(location.origin)} label={TEXT.copyCommand} />
+      <Shown load={profiles} rows={2}>
+        {({ data }) => {
+          const profile = data.find(({ id }) => id === chosen) ?? data[0];
+          if (profile === undefined) {
+            return <ButtonLink href={hrefTo("/profiles/new")}>{TEXT.createProfile}</ButtonLink>;
+          }
+          const options = data.map(({ id, name }) => ({ value: id, label: name }));
+          return (
+            <>
+              <SelectField label={TEXT.profile} value={profile.id} options={options} onChange={setChosen} />
+              <Shadow key={profile.id} profile={profile} />
+            </>
+          );
+        }}
+      </Shown>
     </Empty>
   );
 }

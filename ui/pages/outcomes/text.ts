@@ -4,10 +4,9 @@ export const outcomes = "Outcomes";
 export const purpose = "Whether the cheaper answers are good enough, measured on your own traffic.";
 export const noSamples = "No samples yet";
 export const howToBegin =
-  "Send a share of a profile's requests to a second model and compare. Clients don't wait for it. An admin runs:";
-export const command = (origin: string) =>
-  `curl -X PUT ${origin}/api/profiles/PROFILE_ID/shadow -H "Authorization: Bearer $SWITCHYARD_ADMIN_TOKEN" -H "Content-Type: application/json" -d '{"model": "gpt-4o", "share": 0.05, "budgetUsdPerDay": "2"}'`;
-export const copyCommand = "Copy command";
+  "Send a share of a profile's requests to a second model and compare. Clients don't wait for it.";
+export const profile = "Profile";
+export const createProfile = "Create profile";
 export const caption = "Agreement, cost and latency by category and tier";
 export const COLUMNS = [
   "Samples",

@@ -5,7 +5,7 @@ import { PROFILE_CONTROLS } from "../../../src/core/requests/controls.ts";
 import { call, useLoad } from "../../api.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
 import { Check, TextField } from "../../kit/field.tsx";
-import { PageHead } from "../../kit/page.tsx";
+import { PageHead, Section } from "../../kit/page.tsx";
 import { Table } from "../../kit/table.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
@@ -13,6 +13,8 @@ import { Capabilities } from "../../parts/capabilities.tsx";
 import { ControlFields } from "../../parts/control-fields.tsx";
 import { type ControlTexts, ruleValue, textsOf } from "../../parts/control-values.ts";
 import { Replay } from "../../parts/replay.tsx";
+import { Shadow } from "../../parts/shadow.tsx";
+import { secondAnswers } from "../../parts/text.ts";
 import { go, hrefTo, useUnsaved } from "../../router.ts";
 import type { List, Model, Profile, Rules } from "../../types.ts";
 import { ProfileDeletion } from "./deletion.tsx";
@@ -79,6 +81,11 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
         <Replay path="/api/profiles/replay" draft={{ profile: rules }} />
       </form>
       {saved !== null && <ProfileKeys profile={saved} />}
+      {saved !== null && (
+        <Section title={secondAnswers}>
+          <Shadow profile={saved} />
+        </Section>
+      )}
       {isDeleting && saved !== null && <ProfileDeletion profile={saved} onClose={() => setDeleting(false)} />}
     </>
   );

@@ -12,6 +12,7 @@ import { Connect } from "../../parts/connect.tsx";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo } from "../../router.ts";
 import type { Explore, List, Model, Provider, Vendor } from "../../types.ts";
+import { EditServer, isOwnServer } from "./edit.tsx";
 import { isDown, KeyList, Keys, Refusal } from "./keys.tsx";
 import { LocalServers } from "./local.tsx";
 import { showPublished } from "./published.ts";
@@ -99,6 +100,7 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
   const { button, outcome } = useProviderTest(id);
   const [isRemoving, setRemoving] = useState(false);
   const [isKeying, setKeying] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   return (
     <li class="card">
       <h2 class="row">
@@ -124,6 +126,11 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
         {button}
         {locked === null && (
           <>
+            {isOwnServer(provider) && (
+              <Button kind="quiet" label={TEXT.editNamed(name)} onClick={() => setEditing(true)}>
+                {TEXT.edit}
+              </Button>
+            )}
             <Button kind="quiet" label={TEXT.keysOf(name)} onClick={() => setKeying(true)}>
               {TEXT.keys}
             </Button>
@@ -134,6 +141,7 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
         )}
       </p>
       {outcome}
+      {isEditing && <EditServer provider={provider} name={name} onClose={() => setEditing(false)} />}
       {isKeying && <Keys provider={provider} name={name} onClose={() => setKeying(false)} />}
       {isRemoving && <Removal id={id} name={name} onClose={() => setRemoving(false)} />}
     </li>

@@ -3,6 +3,7 @@
 import { useLoad } from "../../api.ts";
 import { TextField } from "../../kit/field.tsx";
 import { Shown } from "../../kit/states.tsx";
+import { typedOption } from "../../parts/options.tsx";
 import type { GatewaySettings } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
@@ -12,12 +13,7 @@ export type RuleEdits = Readonly<Record<string, string>>;
 /** Converts typed texts into values of the configuration, which has numbers and truth values, too. */
 export function rulesOf(edits: RuleEdits): Readonly<Record<string, unknown>> {
   const pairs = Object.entries(edits).filter(([, text]) => text.trim() !== "");
-  return Object.fromEntries(pairs.map(([path, text]) => [TEXT.ruleOf(path), typed(text.trim())]));
-}
-
-function typed(text: string): unknown {
-  if (text === "true" || text === "false") return text === "true";
-  return Number.isNaN(Number(text)) ? text : Number(text);
+  return Object.fromEntries(pairs.map(([path, text]) => [TEXT.ruleOf(path), typedOption(text)]));
 }
 
 interface RulesProps {
@@ -34,7 +30,7 @@ export function Rules({ edits, onChange }: RulesProps) {
       <Shown load={settings} rows={4}>
         {({ options }) =>
           options
-            .filter(({ path }) => path?.startsWith("routing."))
+            .filter(({ path, isLive }) => isLive && path?.startsWith("routing."))
             .map(({ name, path, value, origin, place, help }) =>
               origin === "default" || origin === "version" ? (
                 <TextField

@@ -38,6 +38,19 @@ export const documentation = "Documentation";
 
 export const lookForServers = "Look for local servers";
 
+// edit.tsx
+export const edit = "Edit";
+export const editNamed = (name: string) => `Edit ${name}`;
+export const edited = (name: string) => `${name} changed.`;
+export const baseUrl = "Base URL";
+export const upstream = "Name at the server";
+export const inputPrice = "Input price";
+export const outputPrice = "Output price";
+export const capabilitiesOf = (model: string) => `Capabilities of ${model}`;
+export const addServed = "Add model";
+export const removeServed = (model: string) => `Remove ${model}`;
+export const editHint = "Prices in USD per 1M tokens. Running requests keep the old ones.";
+
 // keys.tsx
 export const keys = "Keys";
 export const keysOf = (name: string) => `Keys of ${name}`;

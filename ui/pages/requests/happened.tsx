@@ -1,14 +1,15 @@
 // The explanation of a failed request: the reason in words, the amounts, the next step, and every attempt.
 
 import { Facts } from "../../kit/table.tsx";
-import { requestFailure } from "../../parts/failure-text.ts";
+import { amountsIn, requestFailure } from "../../parts/failure-text.ts";
 import { hrefTo } from "../../router.ts";
+import { isOperator } from "../../session.ts";
 import type { RequestDetail } from "../../types.ts";
 import { Attempts } from "./tabs.tsx";
 import * as TEXT from "./text.ts";
 
 export function Happened({ detail }: { readonly detail: RequestDetail }) {
-  const amounts = /([\d.]+) USD needed, ([\d.]+) USD available/.exec(detail.errorMessage ?? "");
+  const amounts = amountsIn(detail.errorMessage);
   const [step, href] = nextStep(detail);
   return (
     <section class="happened notice bad" aria-labelledby="happened">
@@ -17,8 +18,8 @@ export function Happened({ detail }: { readonly detail: RequestDetail }) {
       {amounts !== null && (
         <Facts
           facts={[
-            [TEXT.needed, `$${amounts[1]}`],
-            [TEXT.available, `$${amounts[2]}`],
+            [TEXT.needed, `$${amounts.needed}`],
+            [TEXT.available, `$${amounts.available}`],
           ]}
         />
       )}
@@ -33,6 +34,9 @@ export function Happened({ detail }: { readonly detail: RequestDetail }) {
 /** Returns the next step after a failure, and the page to take it on where there is one. */
 function nextStep({ errorCode, status, attempts, key, ending }: RequestDetail): readonly [string, string | null] {
   if (errorCode === "insufficient_credits") return [TEXT.addCredits, hrefTo("/credits")];
+  if (errorCode === "model_not_found") return [TEXT.useListedModel, hrefTo("/models")];
+  if (errorCode === "no_capable_model" && attempts.length === 0)
+    return isOperator() ? [TEXT.enableCapability, hrefTo("/providers")] : [TEXT.askForModel, null];
   if (errorCode === "credits_on_hold") return [TEXT.retryLater, null];
   if (errorCode === "spend_limit_reached") return [TEXT.raiseLimit, hrefTo(`/keys/${key}`)];
   if (status === 429 && attempts.length === 0) return [TEXT.raiseRate, hrefTo(`/keys/${key}`)];

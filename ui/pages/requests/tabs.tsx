@@ -6,7 +6,9 @@ import { TextBlock } from "../../kit/copy.tsx";
 import { Empty } from "../../kit/states.tsx";
 import { Facts } from "../../kit/table.tsx";
 import { failureText } from "../../parts/failure-text.ts";
+import { ContentSwitch } from "../../parts/options.tsx";
 import { hrefTo } from "../../router.ts";
+import { isOperator } from "../../session.ts";
 import type { RequestDetail } from "../../types.ts";
 import { savedShare } from "./facts.tsx";
 import * as TEXT from "./text.ts";
@@ -135,11 +137,7 @@ function SumRow({ name, value, title, isTotal = false }: SumRowProps) {
 /** Shows content as plain text, because callers and models wrote it. Both answers of a sample stand side by side. */
 export function Payload({ detail: { content, sample } }: { readonly detail: RequestDetail }) {
   if (content === null) {
-    return (
-      <Empty title={TEXT.contentOff}>
-        {TEXT.turnOn} <code>logging.content</code> {TEXT.toSeeContent} <a href={hrefTo("/settings")}>{TEXT.settings}</a>
-      </Empty>
-    );
+    return <Empty title={TEXT.contentOff}>{isOperator() ? <ContentSwitch /> : TEXT.askForContent}</Empty>;
   }
   return (
     <>

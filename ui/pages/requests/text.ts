@@ -139,6 +139,9 @@ export const raiseLimit = "Raise the key's spend limit";
 export const raiseRate = "Raise the key's rate limit, or send more slowly";
 export const checkTimeout = "The client disconnected. Check its timeout.";
 export const testProviders = "Test the provider";
+export const useListedModel = "Use a listed model, or “auto”";
+export const enableCapability = "Add a model that can take it, or enable the capability on a model";
+export const askForModel = "Ask your admin to add a model that can take it.";
 export const fixRequest = "Fix the request and send it again.";
 export const retryRequest = "Send the request again.";
 
@@ -181,10 +184,8 @@ export const baselineOn = (model: string | null) => `Baseline: the same tokens o
 export const reservedDuring = (amount: string) => `${amount} reserved during the request.`;
 export const tokensEstimated = "Token counts are estimated: the provider sent none.";
 export const ledgerEntry = "Ledger entry";
-export const turnOn = "Turn on";
-export const toSeeContent = "to see prompts and responses.";
-export const contentOff = "Content logging is off";
-export const settings = "Settings";
+export const contentOff = "Not stored: content logging was off";
+export const askForContent = "Ask your admin to turn on content logging.";
 export const request = "Request";
 export const truncated = "(truncated)";
 export const response = "Response";

@@ -12,6 +12,7 @@ import { Facts, Table } from "../../kit/table.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { OptionField } from "../../parts/options.tsx";
 import { place, setQuery } from "../../router.ts";
 import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
@@ -154,7 +155,14 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
 
 type GatewayOption = GatewaySettings["options"][number];
 
-/** Lists options that differ from their defaults first. The search is in the address, so that a link shares it. */
+/** Options that can change here have a field, unless file, environment or flag set them. */
+function OptionValue({ option }: { readonly option: GatewayOption }) {
+  const { isSecret, isSet, isLive, locked, value } = option;
+  if (isLive && locked === null) return <OptionField option={option} />;
+  return <>{isSecret ? (isSet ? TEXT.isSet : TEXT.notSet) : (value ?? "–")}</>;
+}
+
+/** Lists options that can change here first, then those that differ from their defaults. The search is in the address, so that a link shares it. */
 function Configuration({ options }: { readonly options: readonly GatewayOption[] }) {
   const words = (place.value.query.get("q") ?? "").toLowerCase();
   const found = options.filter((option) =>
@@ -168,8 +176,9 @@ function Configuration({ options }: { readonly options: readonly GatewayOption[]
         value={words}
         onInput={(q) => setQuery({ q }, { replace: true })}
       />
-      <Options title={TEXT.changed} options={found.filter(({ isSet }) => isSet)} />
-      <Options title={TEXT.defaults} options={found.filter(({ isSet }) => !isSet)} />
+      <Options title={TEXT.atRunTime} options={found.filter(({ isLive }) => isLive)} />
+      <Options title={TEXT.changed} options={found.filter(({ isSet, isLive }) => isSet && !isLive)} />
+      <Options title={TEXT.defaults} options={found.filter(({ isSet, isLive }) => !isSet && !isLive)} />
       {found.length === 0 && <Empty title={TEXT.noOption} />}
     </>
   );
@@ -188,10 +197,10 @@ function Options({ title, options }: { readonly title: string; readonly options:
               <small class="faint block">{option.help}</small>
             </th>
             <td data-cell="value">
-              {option.isSecret ? (option.isSet ? TEXT.isSet : TEXT.notSet) : (option.value ?? "–")}
+              <OptionValue option={option} />
             </td>
             <td data-cell="from" class="faint">
-              {option.place ?? option.origin}
+              {option.locked === null ? (option.place ?? option.origin) : TEXT.lockedBy(option.locked.place)}
               {option.env !== null && !option.isSet && <small class="block">{option.env}</small>}
             </td>
           </tr>

@@ -2,7 +2,7 @@
 
 // index.tsx
 export const settings = "Settings";
-export const purpose = "Read-only view of the running configuration.";
+export const purpose = "Your sign-in, users, and the running configuration.";
 export const openAPI = "OpenAPI";
 export const appearance = "Appearance";
 export const theme = "Theme";
@@ -27,6 +27,8 @@ export const users = "Users";
 export const gateway = "Gateway";
 export const searchOptions = "Search options";
 export const changed = "Changed";
+export const atRunTime = "Can be changed here";
+export const lockedBy = (place: string) => `Locked: set in ${place}`;
 export const defaults = "Defaults";
 export const noOption = "No matching options";
 export const option = "Option";

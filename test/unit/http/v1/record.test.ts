@@ -54,7 +54,7 @@ function begin(message: IncomingMessage = {} as IncomingMessage, body: Buffer | 
     traces: null,
     records: {},
     formats: SHIPPED_FORMATS,
-    settings: { logging: { logContent: false } },
+    services: () => ({ logging: { logContent: false } }),
   };
   const recording = new RequestRecording(
     request as unknown as FastifyRequest,

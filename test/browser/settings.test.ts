@@ -1,0 +1,79 @@
+// Options that change at run time, where the dashboard says so: content logging beside a request, and all of them in Settings.
+
+import { beforeAll, describe, expect, test } from "vitest";
+import type { TestGateway } from "../support/gateway/gateway.ts";
+import { faultsOf } from "./axe.ts";
+import { beyondWindow, hasBrowser, sendTraffic, settled, startDashboard } from "./dashboard.ts";
+
+interface Document {
+  readonly logging?: { readonly content?: boolean; readonly retentionDays?: number };
+}
+
+const documentOf = async (gateway: TestGateway): Promise<Document> =>
+  ((await (await gateway.api("GET", "/api/configuration")).json()) as { document: Document }).document;
+
+describe.skipIf(!hasBrowser)("options that change at run time", () => {
+  const { gateway, visit } = startDashboard();
+  beforeAll(() => sendTraffic(gateway()));
+
+  test("content logging is turned on beside a request that has no content, and counts from the next one", async () => {
+    const { page, troubles } = await visit("/requests");
+    await page.locator(".requests tbody tr").first().click();
+    await page.getByRole("tab", { name: "Payload" }).click();
+    await page.getByText("Not stored: content logging was off").waitFor();
+    for (const theme of ["light", "dark"] as const) expect(await faultsOf(page, theme, ".sheet")).toEqual([]);
+    await page.getByRole("button", { name: "Turn on content logging" }).click();
+    await page.getByText("It is on now.").waitFor();
+    expect(await documentOf(gateway())).toEqual({ logging: { content: true } });
+    await sendTraffic(gateway());
+    // The newest one that was answered, which is the fourth of six.
+    const { data } = (await (await gateway().api("GET", "/api/requests?limit=3")).json()) as { data: { id: string }[] };
+    const newest = await (await gateway().api("GET", `/api/requests/${data[2]?.id}`)).json();
+    expect((newest as { content: { request: string } | null }).content?.request).toContain("Prove that");
+    expect(troubles).toEqual([]);
+  });
+
+  test("Settings changes what can change, says what went wrong, and shows who did it in History", async () => {
+    const { page, troubles } = await visit("/settings?tab=configuration&q=logging");
+    const row = (name: string) => page.getByRole("row", { name: new RegExp(`^${name}`) });
+    const days = row("logging.retentionDays").getByLabel("logging.retentionDays");
+    await days.fill("0");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText(/logging\.retentionDays: .*from 1/).waitFor();
+    await days.fill("12");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("logging.retentionDays changed.").waitFor();
+    await row("logging.content").getByLabel("On").click();
+    await expect.poll(() => documentOf(gateway())).toEqual({ logging: { content: false, retentionDays: 12 } });
+    expect(await row("logging.level").getByRole("textbox").count()).toBe(0);
+    for (const width of [390, 1024]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await beyondWindow(page)).toBeLessThanOrEqual(0);
+    }
+    for (const theme of ["light", "dark"] as const) expect(await faultsOf(page, theme, "#main")).toEqual([]);
+    await page.goto(`${gateway().url}/providers?tab=history`);
+    await page.getByText("logging.content: true → false").waitFor();
+    await page
+      .getByText(/^ops@example\.com, /)
+      .first()
+      .waitFor();
+    expect(troubles).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasBrowser)("an option that the file sets", () => {
+  const { gateway, visit } = startDashboard({ yaml: "logging: { content: false }" });
+  beforeAll(() => sendTraffic(gateway()));
+
+  test("is locked, and both places say where it is set", async () => {
+    const { page } = await visit("/settings?tab=configuration&q=logging.content");
+    await page.getByText(/^Locked: set in switchyard\.yaml:1:/).waitFor();
+    expect(await page.getByLabel("On", { exact: true }).count()).toBe(0);
+    await page.goto(`${gateway().url}/requests`);
+    await settled(page);
+    await page.locator(".requests tbody tr").first().click();
+    await page.getByRole("tab", { name: "Payload" }).click();
+    await page.getByText(/^switchyard\.yaml:1:.* turns it off\./).waitFor();
+    expect(await page.getByRole("button", { name: "Turn on content logging" }).count()).toBe(0);
+  });
+});
