@@ -88,6 +88,7 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   const chains = buildChains({
     written: input.tiers ?? {},
     shipped: shippedChains(input, builtin),
+    shippedIds: new Set(input.isBuiltinUsed === false ? [] : builtin.models.map(({ id }) => id)),
     models,
     providers,
     findings,

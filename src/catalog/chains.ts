@@ -1,7 +1,7 @@
 // The chains: for each tier the models to try in order, all of them routable.
 
 import type { Model, Provider } from "../core/model.ts";
-import { TIERS, type Tier } from "../core/tiers.ts";
+import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import { blendedPrice } from "./catalog.ts";
 import { nearest } from "./nearest.ts";
 
@@ -18,6 +18,8 @@ interface ChainsInput {
   readonly written: ChainLists;
   /** The built-in chains; models that are missing from the catalogue are skipped. */
   readonly shipped: ChainLists;
+  /** Ids of the models that ship. */
+  readonly shippedIds: ReadonlySet<string>;
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly findings: { readonly problems: ChainProblem[]; readonly warnings: ChainProblem[] };
@@ -47,8 +49,8 @@ export function lowestListing(lists: ChainLists, id: string): Tier | null {
 }
 
 /**
- * A user with a single key should have as many tiers as that provider can fill,
- * so where none of the shipped models is routable, those that belong to the tier take their place, cheapest first.
+ * A user with a single key should have every tier, so where none of the shipped models is routable, others take their
+ * place, cheapest first: those that belong to the tier, else shipped ones from above, else those of the next tier below.
  */
 function shippedChain(tier: Tier, input: ChainsInput): readonly Model[] {
   const routable = (input.shipped[tier] ?? [])
@@ -56,10 +58,27 @@ function shippedChain(tier: Tier, input: ChainsInput): readonly Model[] {
     .filter((model) => model !== undefined)
     .filter((model) => isServed(model, input));
   if (routable.length > 0) return routable;
-  return [...input.models.values()]
-    .filter((model) => model.tier === tier && isServed(model, input))
-    .sort((a, b) => blendedPrice(a) - blendedPrice(b))
-    .slice(0, FILLED_LENGTH);
+  const served = [...input.models.values()].filter((model) => isServed(model, input));
+  const own = served.filter((model) => model.tier === tier);
+  return cheapest(
+    own.length > 0
+      ? own
+      : neighbours(
+          tier,
+          served.filter(({ id }) => input.shippedIds.has(id)),
+        ),
+  );
+}
+
+function neighbours(tier: Tier, models: readonly Model[]): readonly Model[] {
+  const above = models.filter((model) => tierRank(model.tier) > tierRank(tier));
+  if (above.length > 0) return above;
+  const below = TIERS.findLast((other) => models.some((model) => model.tier === other));
+  return models.filter((model) => model.tier === below);
+}
+
+function cheapest(models: readonly Model[]): readonly Model[] {
+  return models.toSorted((a, b) => blendedPrice(a) - blendedPrice(b)).slice(0, FILLED_LENGTH);
 }
 
 function writtenChain(tier: Tier, ids: readonly string[], input: ChainsInput): readonly Model[] {

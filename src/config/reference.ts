@@ -115,7 +115,7 @@ models:
     capabilities: [tools, json]
     bfcl: { overall: 61.2, single: 70.1 }
 tiers:
-  NANO: [lab-small, gpt-4.1-nano]
+  NANO: [lab-small, gpt-5.6-luna]
 \`\`\``;
 
 const RUN_TIME = `## Changes at run time

@@ -203,7 +203,12 @@ export function hasKey({ apiKey, headers }: Provider): boolean {
   return apiKey !== null || Object.keys(headers).length > 0;
 }
 
-/** The formats in which a model can be asked, the usual one first. */
-export function formatsOf({ formats }: Pick<ModelHost, "formats">, provider: Provider): readonly FormatName[] {
-  return formats ?? provider.formats ?? [provider.format];
+/**
+ * The formats in which a model can be asked, the usual one first. A model of the catalogue may name a format that the
+ * server at another address does not speak.
+ */
+export function formatsOf({ formats = [] }: Pick<ModelHost, "formats">, provider: Provider): readonly FormatName[] {
+  const spoken = provider.formats ?? [provider.format];
+  const own = formats.filter((format) => spoken.includes(format));
+  return own.length > 0 ? own : spoken;
 }

@@ -125,7 +125,7 @@ function incidentsOf(nowMs: number, days: number): Incidents {
 type Fate = "answered" | "fallback" | "client-gone" | "no-credit" | "too-fast" | "all-failed";
 
 /** The provider that has the outage: the one that most requests of the demo go to. */
-const FAILING_PROVIDER = "deepseek";
+const FAILING_PROVIDER = "openai";
 
 interface Moment {
   readonly atMs: number;

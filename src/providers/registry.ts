@@ -112,9 +112,10 @@ function secretsOf(signIns: readonly Auth[]): () => readonly string[] {
 }
 
 function formatChooser(provider: Provider, formats: Formats): Connection["formatFor"] {
-  const spoken = formatsOf({}, provider);
-  return ({ formats: own = spoken }, client) =>
-    formats.forProviders(own.includes(client) ? client : (own[0] ?? provider.format));
+  return (model, client) => {
+    const own = formatsOf(model, provider);
+    return formats.forProviders(own.includes(client) ? client : (own[0] ?? provider.format));
+  };
 }
 
 const TRANSPORTS: Readonly<Record<Provider["transport"], (provider: Provider, options: UpstreamOptions) => Transport>> =

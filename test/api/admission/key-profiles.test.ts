@@ -1,6 +1,7 @@
 // A key with a profile: its saved constraints bind every request made with it. Behaviour 3.6, 5.2.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { readBuiltin } from "../../../src/catalog/builtin.ts";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 
@@ -79,7 +80,8 @@ describe("a profile's", () => {
   });
 
   it("allowed models are the only ones", async () => {
-    const allowedModels = ["gpt-4o-mini", "gpt-5.4"];
+    const { SIMPLE, COMPLEX } = readBuiltin().tiers.chains;
+    const allowedModels = [SIMPLE[0] as string, COMPLEX[0] as string];
     const { headers } = await keyOf({ allowedModels });
     for (const prompt of ["Hi!", HARD]) {
       expect(allowedModels).toEqual(expect.arrayContaining([...(await decide(headers, { prompt })).filteredChain]));
@@ -132,7 +134,7 @@ describe("a profile's", () => {
   });
 
   it("needs that no model meets are a 400 that names them", async () => {
-    const { headers } = await keyOf({ allowedModels: ["llama-3.1-8b-instant"], capabilities: ["vision"] });
+    const { headers } = await keyOf({ allowedModels: ["gpt-oss-20b"], capabilities: ["vision"] });
     const error = await expectError(await gateway.post("/v1/chat/completions", HELLO, headers), {
       status: 400,
       code: "no_capable_model",

@@ -75,7 +75,7 @@ describe("who serves", () => {
   it("calls them as soon as the kind is supported", () => {
     const supportedKinds = new Set(["openai", "anthropic", "sandbox"]);
     const { catalog, warnings } = built({ providers: [setup("anthropic", "anthropic")], supportedKinds });
-    expect(catalog.chains.COMPLEX.map((model) => model.id)).toEqual(["claude-opus-4-5", "claude-opus-4-8"]);
+    expect(catalog.chains.COMPLEX.map((model) => model.id)).toEqual(["claude-opus-5", "claude-opus-4-8"]);
     expect(warnings).toEqual([]);
   });
 
@@ -96,13 +96,18 @@ describe("chains", () => {
       expect(catalog.chains[tier].length).toBeGreaterThan(0);
       for (const model of catalog.chains[tier]) expect(model.provider).toBe("openai");
     }
-    expect(catalog.chains.COMPLEX.map((model) => model.id)).toEqual(["gpt-5.4", "gpt-5.5"]);
+    expect(catalog.chains.COMPLEX.map((model) => model.id)).toEqual(["gpt-5.6"]);
   });
 
-  it("are filled with models of the tier, cheapest first, where no shipped one is routable", () => {
+  it("are filled with models of the tier, cheapest first, where no shipped one is routable; else of the next tier", () => {
     const { catalog } = built({ providers: [setup("xai")] });
-    expect(catalog.chains.COMPLEX.map((model) => model.id)).toEqual(["grok-4.5", "grok-4"]);
-    expect(catalog.chains.NANO).toEqual([]);
+    expect(catalog.chains.COMPLEX.map((model) => model.id)).toEqual(["grok-4.5"]);
+    expect(catalog.chains.NANO.map((model) => model.id)).toEqual(["grok-4.3", "grok-4.5"]);
+  });
+
+  it("take nothing from other tiers where a configuration has the only models", () => {
+    const { catalog } = built({ providers: [setup("lab")], models: [row("a", { tier: "LIGHT" })] });
+    expect(TIERS.map((tier) => catalog.chains[tier].length)).toEqual([0, 0, 1, 0, 0]);
   });
 
   it("as written replace those that ship, tier by tier", () => {
@@ -110,7 +115,7 @@ describe("chains", () => {
     const { catalog } = built({ providers: [setup("openai")], tiers });
     expect(catalog.chains.NANO.map((model) => model.id)).toEqual(["gpt-5-nano"]);
     expect(catalog.chains.COMPLEX).toEqual([]);
-    expect(catalog.chains.LIGHT.map((model) => model.id)).toEqual(["gpt-5-mini"]);
+    expect(catalog.chains.LIGHT.map((model) => model.id)).toEqual(["gpt-5.6-luna", "gpt-4.1-mini"]);
   });
 
   it("leave out written models that are not routable, with the reason", () => {

@@ -28,18 +28,18 @@ describe("diagnose", () => {
     const warnings = list.filter((check) => check.state !== "ok");
     expect(warnings).toEqual([{ state: "warn", what: expect.stringContaining("simulated"), fix: expect.any(String) }]);
     expect(find(list, "Configuration from defaults")).toBeDefined();
-    expect(find(list, "COMPLEX: gemini-3.1-pro-preview, gpt-5.4")?.state).toBe("ok");
+    expect(find(list, "COMPLEX: gemini-3.1-pro-preview, gpt-5.6")?.state).toBe("ok");
     expect(find(list, "Savings are counted against claude-opus-4-8")).toBeDefined();
     expect(find(list, "Database: SQLite")).toBeDefined();
   });
 
   it("names every built-in provider, those that are off in one line", () => {
     const env = { GROQ_API_KEY: "gsk-secret", ANTHROPIC_API_KEY: "sk-secret" };
-    const list = checks({ env, supportedKinds: WITHOUT_ANTHROPIC });
+    const list = checks({ env, yaml: "tiers: { COMPLEX: [] }\n", supportedKinds: WITHOUT_ANTHROPIC });
     const text = list.map(({ what }) => what).join("\n");
     for (const row of readBuiltin().providers)
       expect(text).toMatch(new RegExp(`^${row.name}: |${row.keyVariable}`, "m"));
-    expect(find(list, "Groq: ")).toEqual({ state: "ok", what: "Groq: configured, 5 models", fix: null });
+    expect(find(list, "Groq: ")).toEqual({ state: "ok", what: "Groq: configured, 2 models", fix: null });
     expect(find(list, "Not configured")?.what).toMatch(/configured: OPENAI_API_KEY, GEMINI_API_KEY, /);
     expect(find(list, "Anthropic: ")?.state).toBe("warn");
     expect(find(list, "COMPLEX: no model")?.state).toBe("warn");

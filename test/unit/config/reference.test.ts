@@ -56,7 +56,7 @@ describe("the example in the page", () => {
     const yaml = blocks.find((block) => block.includes("tiers:")) as string;
     const { settings, warnings } = goodLoad({ yaml, env: { OPENAI_API_KEY: "k" } });
     expect(warnings).toEqual([]);
-    expect(settings.catalog.chains.NANO.map((model) => model.id)).toEqual(["lab-small", "gpt-4.1-nano"]);
+    expect(settings.catalog.chains.NANO.map((model) => model.id)).toEqual(["lab-small", "gpt-5.6-luna"]);
   });
 });
 

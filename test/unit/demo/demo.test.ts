@@ -216,6 +216,6 @@ test("latencies are believable, and yesterday one provider failed", () => {
   expect(p95).toBeLessThan(1_300);
   const yesterday = records.filter(({ atMs }) => atMs >= NOW - DAY_MS && atMs < NOW - DAY_MS + DAY_MS / 6);
   const failed = yesterday.flatMap(({ attempts }) => attempts.filter(({ outcome }) => outcome === "failed"));
-  expect(failed.filter(({ provider }) => provider === "deepseek").length).toBeGreaterThan(failed.length / 2);
+  expect(failed.filter(({ provider }) => provider === "openai").length).toBeGreaterThan(failed.length / 2);
   expect(failed.length).toBeGreaterThan(5);
 });

@@ -71,7 +71,7 @@ describe("a price per token", () => {
 
 const LITELLM = `{
   "sample_spec": { "litellm_provider": "one of…", "input_cost_per_token": 0.0 },
-  "gpt-4.1-nano": { "litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 1.1e-07, "output_cost_per_token": 4e-07, "cache_read_input_token_cost": 2.5e-08, "max_input_tokens": 1047576, "max_output_tokens": 32768, "supports_function_calling": true, "supports_vision": true, "supports_response_schema": true, "supports_reasoning": false },
+  "gpt-4.1-mini": { "litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 4.4e-07, "output_cost_per_token": 1.6e-06, "cache_read_input_token_cost": 1e-07, "max_input_tokens": 1047576, "max_output_tokens": 32768, "supports_function_calling": true, "supports_vision": true, "supports_response_schema": true, "supports_reasoning": false },
   "groq/fast-new": { "litellm_provider": "groq", "mode": "chat", "input_cost_per_token": "5e-08", "output_cost_per_token": 8e-8, "max_tokens": 131072.0 },
   "text-embedding-3-small": { "litellm_provider": "openai", "mode": "embedding", "input_cost_per_token": 2e-08, "note": "12 of \\"3\\" e5" },
   "o-pro": { "litellm_provider": "openai", "mode": "responses", "input_cost_per_token": 1e-7, "output_cost_per_token": 1e-7, "supports_reasoning": true },
@@ -90,9 +90,9 @@ describe("a list", () => {
     expect(list?.format).toBe("litellm");
     expect(list?.rows).toEqual([
       {
-        upstream: "gpt-4.1-nano",
+        upstream: "gpt-4.1-mini",
         vendor: "openai",
-        price: { input: 110_000, output: 400_000, cacheRead: 25_000, cacheWrite: null },
+        price: { input: 440_000, output: 1_600_000, cacheRead: 100_000, cacheWrite: null },
         context: 1_047_576,
         maxOutput: 32_768,
         capabilities: ["tools", "vision", "json"],
@@ -179,12 +179,12 @@ describe("the difference to the catalogue", () => {
   const diff = diffPrices(catalog, list ?? { rows: [], refused: [] });
 
   it("names what changed, by how much, and since when it was so", () => {
-    const change = diff.changes.find(({ model }) => model === "gpt-4.1-nano");
+    const change = diff.changes.find(({ model }) => model === "gpt-4.1-mini");
     expect(change).toMatchObject({
       provider: "openai",
-      from: { input: 100_000, output: 400_000 },
+      from: { input: 400_000, output: 1_600_000 },
       fromAsOf: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
-      to: { input: 110_000, output: 400_000, cacheRead: 25_000 },
+      to: { input: 440_000, output: 1_600_000, cacheRead: 100_000 },
       percent: 10,
     });
     expect([10, 9.9].map((percent) => change !== undefined && isWithin(change, percent))).toEqual([true, false]);
@@ -209,9 +209,9 @@ describe("the difference to the catalogue", () => {
   });
 
   it("is nothing where the list is right", () => {
-    const model = catalog.models.get("gpt-4.1-nano");
+    const model = catalog.models.get("gpt-4.1-mini");
     const price = { ...(model?.price ?? { input: 0, output: 0, cacheRead: null, cacheWrite: null }), cacheWrite: null };
-    const row = { upstream: "gpt-4.1-nano", vendor: "openai", price, context: null, maxOutput: null, capabilities: [] };
+    const row = { upstream: "gpt-4.1-mini", vendor: "openai", price, context: null, maxOutput: null, capabilities: [] };
     expect(diffPrices(catalog, { rows: [row], refused: [] })).toMatchObject({
       changes: [],
       same: 1,

@@ -1,0 +1,62 @@
+// A user with one key alone: every tier has a model that answers, and the ladder of prices holds.
+
+import { describe, expect, it } from "vitest";
+import { buildCatalog, DEFAULT_TIMEOUTS } from "../../../src/catalog/build.ts";
+import { readBuiltin } from "../../../src/catalog/builtin.ts";
+import { blendedPrice, type Catalog, isRoutable } from "../../../src/catalog/catalog.ts";
+import { providerKind } from "../../../src/catalog/provider-kinds.ts";
+import type { Capability, Model } from "../../../src/core/model.ts";
+import { TIERS } from "../../../src/core/tiers.ts";
+import { decide } from "../../../src/routing/decide.ts";
+import { makeQuestion, makeTool } from "../../support/catalog.ts";
+
+const { providers } = readBuiltin();
+
+function catalogOf({ id, kind, baseUrl, formats }: (typeof providers)[number]): Catalog {
+  const address = { baseUrl, apiKey: "k", headers: {}, timeouts: DEFAULT_TIMEOUTS };
+  const provider = { id, ...providerKind(kind), ...address, ...(formats === undefined ? {} : { formats }) };
+  const { catalog, problems, warnings } = buildCatalog({ providers: [{ provider }] });
+  expect([problems, warnings]).toEqual([[], []]);
+  return catalog as Catalog;
+}
+
+/** At the host that asks least. */
+function priceOf(model: Model | undefined): number {
+  return Math.min(...(model?.hosts ?? []).map((host) => blendedPrice(host)));
+}
+
+describe.each(providers)("with a key of $id alone", (row) => {
+  const catalog = catalogOf(row);
+  const firsts = TIERS.map((tier) => catalog.chains[tier][0]);
+  const served = [...catalog.models.values()].filter((model) => isRoutable(catalog, model));
+
+  it("every tier has models of it, all of them priced and sourced", () => {
+    for (const tier of TIERS) {
+      expect(catalog.chains[tier].length).toBeGreaterThan(0);
+      for (const model of catalog.chains[tier]) {
+        expect(model.provider).toBe(row.id);
+        expect(model.price).not.toBeNull();
+        expect(model.priceSource).not.toBe("");
+      }
+    }
+  });
+
+  it("no tier begins with a dearer model than the tier above", () => {
+    const prices = firsts.map(priceOf);
+    expect(prices).toEqual(prices.toSorted((a, b) => a - b));
+  });
+
+  it.each<[Capability, object]>([
+    ["tools", { chat: { tools: [makeTool()] } }],
+    [
+      "vision",
+      { chat: { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "https://a/b" } }] }] } },
+    ],
+  ])("%s find a model in every tier", (capability, question) => {
+    if (!served.some(({ capabilities }) => capabilities.has(capability))) return;
+    for (const forcedTier of TIERS) {
+      const asked = makeQuestion({ ...question, controls: { profile: "tier", forcedTier } });
+      expect(catalog.models.get(decide(asked, catalog).model)?.capabilities.has(capability)).toBe(true);
+    }
+  });
+});
