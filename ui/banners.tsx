@@ -1,11 +1,11 @@
 // The strips under the top bar, on every page: what makes requests fail now, and the way to fix it.
 
 import { useLoad } from "./api.ts";
-import { Connection } from "./kit/connection.tsx";
 import { usd } from "./format.ts";
+import { Connection } from "./kit/connection.tsx";
+import { amountsIn } from "./parts/failure-text.ts";
 import { hrefTo } from "./router.ts";
 import { isOperator, session } from "./session.ts";
-import { amountsIn } from "./parts/failure-text.ts";
 import * as TEXT from "./text.ts";
 import type { List, Provider, RequestDetail, RequestLine } from "./types.ts";
 

@@ -208,14 +208,8 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const openCalls = createOpenCalls();
   const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput, worker });
   const state = await openState(db, {
-    ...{
-      form: wireFormats.stored,
-      settings,
-      storedBytes: limits.storedBytes,
-      secret: secret.bytes,
-      owner: money.owner,
-    },
-    ...{ log, now, worker },
+    ...{ form: wireFormats.stored, storedBytes: limits.storedBytes, secret: secret.bytes, owner: money.owner },
+    ...{ settings, log, now, worker },
   });
   const sessions = await openSessions(dbs.log, { settings, log, now, worker });
   const logging = () => configuration.snapshots.current().logging;
@@ -235,10 +229,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const changes = await followChanges(settings, { people, configuration, speeds, log, worker });
   const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
   return {
-    settings,
-    log,
-    now,
-    version,
+    ...{ settings, log, now, version },
     metrics,
     traces,
     limits,

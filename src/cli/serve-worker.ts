@@ -12,7 +12,7 @@ import { createLink, type OpenLink } from "../workers/link.ts";
 import { LINK_FD } from "../workers/supervisor.ts";
 import { readArguments } from "./command/arguments.ts";
 import { loadSame } from "./command/command.ts";
-import { explainStart } from "./start-failure.ts";
+import { explainStart } from "./command/start-failure.ts";
 
 /** Runs until the primary stops it, and never longer than the primary does. */
 export async function serveWorker(argv: readonly string[]): Promise<void> {

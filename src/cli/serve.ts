@@ -17,11 +17,11 @@ import { workersFor } from "../workers/count.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { loadSettings, printProblems } from "./command/command.ts";
 import { isOn } from "./command/flags.ts";
+import { explainStart } from "./command/start-failure.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import * as TEXT from "./command/text.ts";
 import { explainFailure, FAILED, UsageError } from "./command/usage.ts";
 import { VERSION } from "./help/help.ts";
-import { explainStart } from "./start-failure.ts";
 
 /** Runs until a signal stops it. */
 export async function serve({ words, flags }: Arguments): Promise<number> {

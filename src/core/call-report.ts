@@ -4,7 +4,7 @@
 import type { Usage } from "./chat.ts";
 import type { Decision } from "./decision.ts";
 import type { NanoUsd } from "./money.ts";
-import type { Note } from "./notes.ts";
+import type { Note } from "./requests/notes.ts";
 import type { CostRecord } from "./requests/records.ts";
 
 export interface CallReport {

@@ -7,7 +7,7 @@ import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
-import type { Note } from "../core/notes.ts";
+import type { Note } from "../core/requests/notes.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
 import type { UnreadPart } from "./json/parse.ts";

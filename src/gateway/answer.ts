@@ -3,8 +3,8 @@
 import type { AttemptReport } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
-import type { Note } from "../core/notes.ts";
 import type { StoredAnswer } from "../core/ledger.ts";
+import type { Note } from "../core/requests/notes.ts";
 import { createClientStream, writeClientResponse } from "../formats/bridge.ts";
 import { outputTokensOf } from "../formats/provider/output-meter.ts";
 import { type ServiceOutcome, serviceHeaders, writeService } from "../formats/service/service-object.ts";

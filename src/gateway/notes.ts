@@ -1,14 +1,14 @@
 // The notes of an answer: what the gateway did to the request that its caller did not ask for. Behaviour 6.13.
 
 import type { AttemptReport } from "../core/call-report.ts";
-import type { Note } from "../core/notes.ts";
+import type { Note } from "../core/requests/notes.ts";
 import { controlNotes } from "../formats/service/controls.ts";
 import type { Answered } from "./attempt/attempt.ts";
 import type { Call } from "./call.ts";
 import type { Reservation } from "./reserve.ts";
 import * as TEXT from "./text.ts";
 
-interface AnsweredCall {
+interface NotedCall {
   readonly call: Call;
   readonly reservation: Reservation;
   readonly attempted: { readonly attempts: readonly AttemptReport[] };
@@ -16,7 +16,7 @@ interface AnsweredCall {
 }
 
 /** Attempts that failed say nothing about the answer, so only the last one counts. */
-export function notesOf({ call, reservation, attempted, answered }: AnsweredCall): readonly Note[] {
+export function notesOf({ call, reservation, attempted, answered }: NotedCall): readonly Note[] {
   const { conversions = [] } = attempted.attempts.at(-1) ?? {};
   const cap = reservation.outputCaps.get(answered.model.hostKey);
   const notes = [...controlNotes(call.request), ...reservation.notes];

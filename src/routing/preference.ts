@@ -10,7 +10,7 @@ export interface Preference {
   readonly isMetBy: (host: HostedModel) => boolean;
 }
 
-/** Null where every host is as good as another. */
+/** Returns null where every host is as good as another. */
 export function preferenceOf({ preferredFormat }: RoutingQuestion, catalog: Catalog): Preference | null {
   if (preferredFormat === undefined || preferredFormat === null) return null;
   const { format, because } = preferredFormat;

@@ -51,7 +51,8 @@ export function createRetention({ subject, store, days, now, log }: RetentionOpt
       deleted += step;
       if (step === STEP_ROWS) await wait(STEP_PAUSE_MS);
     }
-    if (deleted > 0) log.info({ event: EVENTS[subject].done, [subject]: deleted, days: keptDays }, `deleted old ${subject}`);
+    if (deleted > 0)
+      log.info({ event: EVENTS[subject].done, [subject]: deleted, days: keptDays }, `deleted old ${subject}`);
     return deleted;
   }
   async function sweep(): Promise<number> {

@@ -87,8 +87,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     onStart(worker);
     void ending.then(({ code, signal }) => {
       running.delete(worker);
-      const wasServing = serving.delete(worker);
-      const isNoneLeft = serving.size === 0 && (wasServing || running.size === 0);
+      const isNoneLeft = (serving.delete(worker) || running.size === 0) && serving.size === 0;
       onEnd(worker);
       if (isRetired) return;
       if (code === OTHER_BUILD) return leaveEmpty(running.size, options);

@@ -205,6 +205,10 @@ interface ServerFieldsProps {
   readonly children: ComponentChildren;
 }
 
+function ApiVersion(props: { readonly value: string; readonly onInput: (version: string) => void }) {
+  return <TextField label={TEXT.apiVersion} hint={TEXT.apiVersionHint} {...props} />;
+}
+
 /** Name, format and address, and the models to use with their price; for Azure what its operator calls them. */
 function ServerFields({ server, onChange, isTried, note, children }: ServerFieldsProps) {
   const set = (field: keyof OtherServer) => (value: string) => onChange({ ...server, [field]: value });
@@ -232,14 +236,7 @@ function ServerFields({ server, onChange, isTried, note, children }: ServerField
         error={isAddress(server.baseUrl) || !(isTried || server.baseUrl.includes(".")) ? null : TEXT.addressInvalid}
         isRequired
       />
-      {isAzure && (
-        <TextField
-          label={TEXT.apiVersion}
-          value={server.apiVersion}
-          onInput={set("apiVersion")}
-          hint={TEXT.apiVersionHint}
-        />
-      )}
+      {isAzure && <ApiVersion value={server.apiVersion} onInput={set("apiVersion")} />}
       {children}
       <TextArea
         label={isAzure ? TEXT.deployments : TEXT.models}

@@ -10,7 +10,7 @@ import { showToast } from "../kit/toast.tsx";
 import type { GatewaySettings } from "../types.ts";
 import * as TEXT from "./text.ts";
 
-type GatewayOption = GatewaySettings["options"][number];
+export type GatewayOption = GatewaySettings["options"][number];
 
 /** Converts a typed text into a value of the configuration, which has numbers and truth values, too. */
 export function typedOption(typed: string): unknown {

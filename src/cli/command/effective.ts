@@ -80,7 +80,7 @@ export function versionsOf(
 
 const PURPOSE = "provider keys";
 
-/** Null where there is no secret. */
+/** Returns null where there is no secret. */
 function readingSealer(settings: Settings): Sealer | null {
   const hasSecret = settings.secret !== null || existsSync(join(settings.dataDir, SECRET_FILE));
   return hasSecret ? createSealer(openSecret(settings), PURPOSE) : null;

@@ -2,7 +2,7 @@
 // all.
 
 import { GatewayError } from "../../core/errors.ts";
-import type { Note, NoteCode } from "../../core/notes.ts";
+import type { Note, NoteCode } from "../../core/requests/notes.ts";
 
 /** Collects notes and refusals on the way; each is said once. */
 export class Conversion {

@@ -38,14 +38,14 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
     isFirst = false;
     return chunk;
   }
-  function writeChunk(chunk: ChatChunk): string {
-    const { repeated } = chunk;
-    if (repeated === undefined || isFirst) return writeEvent(complete(chunk.json));
-    const { pattern } = repeated;
-    const frame = frames.get(pattern) ?? frameOf(writeEvent(complete(pattern.json)), pattern);
-    if (frame === null) return writeEvent(complete(chunk.json));
-    frames.set(pattern, frame);
-    return fill(frame, repeated.texts);
+  const write = (json: JsonFields): string => writeEvent(complete(json));
+
+  function writeOne(chunk: ChatChunk): string {
+    const text = release();
+    if (chunk.repeated === undefined || bare.isWaiting) bare.see(chunk.json);
+    if (!chunk.isFinish) return text + (isFirst ? write(chunk.json) : writeRepeated(chunk, frames, write));
+    held = complete(bare.fill(chunk.json));
+    return text;
   }
 
   function release(): string {
@@ -63,13 +63,7 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
     ping: ": keep-alive\n\n",
     write(chunks: readonly ChatChunk[]) {
       let text = "";
-      for (const chunk of chunks) {
-        if (isSilent(chunk)) continue;
-        text += release();
-        if (chunk.repeated === undefined || bare.isWaiting) bare.see(chunk.json);
-        if (chunk.isFinish) held = complete(bare.fill(chunk.json));
-        else text += writeChunk(chunk);
-      }
+      for (const chunk of chunks) if (!isSilent(chunk)) text += writeOne(chunk);
       return text;
     },
     end(service, usage) {
@@ -82,6 +76,20 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
       return writeEvent(writeOpenaiError(error, context.requestId));
     },
   };
+}
+
+/** Writes a chunk that repeats an earlier one but for its texts from the frame of that one. */
+function writeRepeated(
+  { json, repeated }: ChatChunk,
+  frames: Map<ChunkPattern, readonly string[]>,
+  write: (json: JsonFields) => string,
+): string {
+  if (repeated === undefined) return write(json);
+  const { pattern } = repeated;
+  const frame = frames.get(pattern) ?? frameOf(write(pattern.json), pattern);
+  if (frame === null) return write(json);
+  frames.set(pattern, frame);
+  return fill(frame, repeated.texts);
 }
 
 /** Calls that came without an id have one that the next answer would repeat. The same chunk when no call begins in it. */

@@ -2,7 +2,7 @@
 // say, and the answer would depend on, is refused by name.
 
 import { GatewayError } from "../../core/errors.ts";
-import type { Note } from "../../core/notes.ts";
+import type { Note } from "../../core/requests/notes.ts";
 import type { ChatBody, ClientRequest } from "../format.ts";
 import { invalid, type JsonObject, readBoolean, readInteger, readString } from "../json/fields.ts";
 import { sourceOf } from "../json/splice.ts";

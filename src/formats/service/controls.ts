@@ -2,8 +2,8 @@
 // Behaviour 2.2.
 
 import { type Controls, NO_CONTROLS } from "../../core/decision.ts";
-import type { Note } from "../../core/notes.ts";
 import { REQUEST_CONTROLS, type RequestControl, ROUTING_PROFILES } from "../../core/requests/controls.ts";
+import type { Note } from "../../core/requests/notes.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../json/fields.ts";
 
 const CONTROL_PREFIX = "service_";

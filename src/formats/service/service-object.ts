@@ -2,7 +2,7 @@
 
 import type { Decision } from "../../core/decision.ts";
 import { formatUsd, type NanoUsd } from "../../core/money.ts";
-import { NO_NOTES, type Note } from "../../core/notes.ts";
+import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
 import type { ServiceObject } from "../format.ts";
 
 /** The outcome of a decision. */

@@ -5,7 +5,7 @@
 import type { AttemptReport } from "../../core/call-report.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { type HostedModel, hasKey } from "../../core/model.ts";
-import { NO_NOTES, type Note } from "../../core/notes.ts";
+import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
 import { readProviderResponse, writeProviderRequest } from "../../formats/bridge.ts";
 import type {
   CacheHelp,

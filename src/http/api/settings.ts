@@ -3,9 +3,9 @@
 
 import { Type } from "typebox";
 import { isSimulated } from "../../catalog/catalog.ts";
+import type { ShownOption } from "../../config/settings.ts";
 import { sqlitePathOf } from "../../core/db.ts";
 import { hasKey } from "../../core/model.ts";
-import type { ShownOption } from "../../config/settings.ts";
 import type { JsonMap } from "../../core/overlay.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import { drafted } from "../../versions/document.ts";

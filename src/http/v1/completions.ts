@@ -1,7 +1,7 @@
 // The endpoints that call a model: those of every format in the registry.
 
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
-import type { CallFormat } from "../../formats/format.ts";
+import type { ClientFormat } from "../../formats/format.ts";
 import type { JsonObject } from "../../formats/json/fields.ts";
 import { expand } from "../../gateway/state/expand.ts";
 import { readState } from "../../gateway/state/read-state.ts";
@@ -24,8 +24,9 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
     });
     if (compactPath !== undefined)
       post(server, compactPath, (request, reply) => compact(format, { request, reply }, edge));
-    const counting = format.endpoint === undefined ? format.counting : undefined;
-    if (count === undefined || counting === undefined) continue;
+    if (count === undefined || format.endpoint !== undefined) continue;
+    const { counting } = format;
+    if (counting === undefined) continue;
     // A local estimate, free of charge.
     post(server, count.path, async (request) => {
       const body = await countedBody(format, request, edge);
@@ -36,7 +37,7 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
 
 /** The body with the history that it continues. */
 async function countedBody(
-  { stored }: CallFormat,
+  { stored }: Pick<ClientFormat, "stored">,
   request: FastifyRequest,
   { state }: Pick<CallContext, "state">,
 ): Promise<JsonObject> {

@@ -218,7 +218,7 @@ export const ResponseCountRequestSchema = named(
   open,
 );
 
-/** Null counts as absent. */
+/** Takes null as absent. */
 const isGiven = (name: string, schema: object = { not: { type: "null" } }): object => ({
   required: [name],
   properties: { [name]: schema },

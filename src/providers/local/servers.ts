@@ -85,7 +85,8 @@ function ollamaModel(upstream: string, shown: unknown, loadedContext: number | n
   const info = isObject(shown.model_info) ? shown.model_info : {};
   const most = count(Object.entries(info).find(([name]) => name.endsWith(".context_length"))?.[1]);
   const told = Array.isArray(shown.capabilities) ? shown.capabilities.map(String) : [];
-  if (told.includes("embedding")) return { upstream, context: most, capabilities: ["embeddings"], untold: [], note: null };
+  if (told.includes("embedding"))
+    return { upstream, context: most, capabilities: ["embeddings"], untold: [], note: null };
   const written = /^num_ctx\s+(\d+)/m.exec(typeof shown.parameters === "string" ? shown.parameters : "")?.[1];
   const used = count(Number(written)) ?? loadedContext;
   const context = used ?? Math.min(OLLAMA_CONTEXT, most ?? OLLAMA_CONTEXT);

@@ -30,9 +30,8 @@ export function createIdempotencyStore(db: Db, answers: KeptAnswers, owner: stri
         throw error;
       });
     if (made.length > 0) return { state: "new" };
-    const [row] = await db.query("SELECT body_hash, content_type, answer_text FROM idempotent_requests WHERE id = $1", [
-      id,
-    ]);
+    const sql = "SELECT body_hash, content_type, answer_text FROM idempotent_requests WHERE id = $1";
+    const [row] = await db.query(sql, [id]);
     // The row was deleted in between, because its request failed just now.
     if (row === undefined) return begin(id, bodyHash);
     if (row.body_hash !== bodyHash) return { state: "other-body" };
@@ -44,12 +43,9 @@ export function createIdempotencyStore(db: Db, answers: KeptAnswers, owner: stri
   async function removeLeftOver(id: string): Promise<void> {
     const token = leftOver.get(id);
     if (token === undefined) return;
-    const isOurs = token === ANY_TOKEN ? "" : " AND token = $3";
-    await db.query(`DELETE FROM idempotent_requests WHERE id = $1 AND owner = $2 AND answer_text IS NULL${isOurs}`, [
-      id,
-      owner,
-      ...(token === ANY_TOKEN ? [] : [token]),
-    ]);
+    const sql = "DELETE FROM idempotent_requests WHERE id = $1 AND owner = $2 AND answer_text IS NULL";
+    if (token === ANY_TOKEN) await db.query(sql, [id, owner]);
+    else await db.query(`${sql} AND token = $3`, [id, owner, token]);
     leftOver.delete(id);
   }
 

@@ -27,8 +27,14 @@ const CHAIN = `WITH RECURSIVE chain (id, parent_id, status, bytes, depth) AS (
   SELECT id, parent_id, status, bytes FROM chain ORDER BY depth`;
 
 export function createResponseReader(db: Db, sealed: SealedContent): Pick<ResponseStore, "find" | "chain" | "items"> {
-  async function opened(rows: readonly SqlRow[]): Promise<readonly (StoredResponse | null)[]> {
-    return Promise.all(rows.map((row) => toResponse(row, sealed)));
+  const opened = (rows: readonly SqlRow[]): Promise<readonly (StoredResponse | null)[]> =>
+    Promise.all(rows.map((row) => toResponse(row, sealed)));
+
+  function rowsOf(accountId: string, ids: readonly string[]): Promise<readonly SqlRow[]> {
+    return db.query(
+      `SELECT ${COLUMNS}, r.bytes FROM responses r WHERE r.account_id = $1 AND ${inListSql(db.kind, "r.id", "$2")}`,
+      [accountId, listValue(db.kind, ids)],
+    );
   }
 
   /** The response of each item. */
@@ -42,25 +48,15 @@ export function createResponseReader(db: Db, sealed: SealedContent): Pick<Respon
 
   return {
     async find({ accountId, id }) {
-      const sql = `SELECT ${COLUMNS} FROM responses r WHERE r.account_id = $1 AND r.id = $2`;
-      const [row] = await db.query(sql, [accountId, id]);
+      const [row] = await rowsOf(accountId, [id]);
       return row === undefined ? null : toResponse(row, sealed);
     },
     async *chain({ accountId, id }, { max, check }) {
       const links = (await db.query(CHAIN, [accountId, id, max])).map(toLink);
       check(links);
       for (const slice of slicesOf(links.toReversed())) {
-        const rows = await db.query(
-          `SELECT ${COLUMNS} FROM responses r WHERE r.account_id = $1 AND ${inListSql(db.kind, "r.id", "$2")}`,
-          [
-            accountId,
-            listValue(
-              db.kind,
-              slice.map((link) => link.id),
-            ),
-          ],
-        );
-        const found = new Map((await opened(rows)).map((response) => [response?.id, response]));
+        const ids = slice.map((link) => link.id);
+        const found = new Map((await opened(await rowsOf(accountId, ids))).map((response) => [response?.id, response]));
         for (const link of slice) {
           const response = found.get(link.id) ?? null;
           yield response === null ? null : itemsOf(response.content);
@@ -70,10 +66,7 @@ export function createResponseReader(db: Db, sealed: SealedContent): Pick<Respon
     async items(accountId, ids, maxBytes) {
       const found = new Map<string, JsonItem>();
       const owners = await ownersOf(accountId, ids);
-      const rows = await db.query(
-        `SELECT ${COLUMNS}, r.bytes FROM responses r WHERE r.account_id = $1 AND ${inListSql(db.kind, "r.id", "$2")}`,
-        [accountId, listValue(db.kind, [...new Set(owners.values())])],
-      );
+      const rows = await rowsOf(accountId, [...new Set(owners.values())]);
       if (bytesOf(rows) > maxBytes) return null;
       for (const response of await opened(rows)) {
         // Others may hold a copy, which is not there to be found once the owner is deleted.

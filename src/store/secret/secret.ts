@@ -91,7 +91,7 @@ function givenSecret({ secret, dataDir }: SecretSettings): Buffer {
   return found;
 }
 
-/** Of two processes that start at once, the first one wins. Returns the fingerprint that is noted then. */
+/** Returns the fingerprint that is noted then. The first of two processes that start at once wins. */
 async function noteFirst(db: Db, fingerprint: string): Promise<string | null> {
   const insert = "INSERT INTO secret_fingerprints (id, fingerprint) VALUES (1, $1) ON CONFLICT (id) DO NOTHING";
   await db.query(insert, [fingerprint]);

@@ -1,8 +1,8 @@
 // A server of one's own as the first provider: its models are listed by a test, chosen with a price, and answer at once.
 
 import { beforeEach, describe, expect, test } from "vitest";
-import { type ErrorBody, expectError } from "../../support/errors.ts";
 import { CAPABILITIES } from "../../../src/core/model.ts";
+import { type ErrorBody, expectError } from "../../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import {
   answers,

@@ -96,7 +96,9 @@ test.skipIf(database === null)("an option follows in another process on the data
   const [one, two] = [await startGateway(shared), await startGateway(shared)];
   try {
     await call(one, ...switched({ [CONTENT]: true }));
-    await expect.poll(() => loggedPrompt(two, one.key), { timeout: 60_000, interval: 200 }).toContain("capital of France");
+    await expect
+      .poll(() => loggedPrompt(two, one.key), { timeout: 60_000, interval: 200 })
+      .toContain("capital of France");
   } finally {
     await Promise.all([one.stop(), two.stop()]);
     await database?.drop();

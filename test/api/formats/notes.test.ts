@@ -2,7 +2,7 @@
 // of every format on providers of every format, whole and streamed.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
-import { NOTE_CODES } from "../../../src/core/notes.ts";
+import { NOTE_CODES } from "../../../src/core/requests/notes.ts";
 import {
   askAs,
   EVERY_MODEL,

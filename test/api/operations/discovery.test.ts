@@ -87,7 +87,14 @@ describe("what a server says of its models", () => {
         model: null,
       },
       { upstream: "llama3:8b", context: 8192, capabilities: ["json"], untold: [], note: null, model: null },
-      { upstream: "nomic-embed-text", context: 2048, capabilities: ["embeddings"], untold: [], note: null, model: null },
+      {
+        upstream: "nomic-embed-text",
+        context: 2048,
+        capabilities: ["embeddings"],
+        untold: [],
+        note: null,
+        model: null,
+      },
       { upstream: "old:1b", context: 2048, capabilities: ["json"], untold: [], note: null, model: null },
     ]);
     expect(server?.provider).toBe("home");

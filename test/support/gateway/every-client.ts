@@ -19,7 +19,7 @@ const GEMINI = { contents: [{ role: "user", parts: [{ text: TEXT }] }] };
 const geminiPath = (query: string) => (model: string, isStream: boolean) =>
   `/v1beta/models/${model}:${isStream ? `streamGenerateContent${query}` : "generateContent"}`;
 
-export const CLIENTS = {
+const CLIENTS = {
   chat: { path: () => "/v1/chat/completions", body: MESSAGES },
   "chat with usage": {
     path: () => "/v1/chat/completions",
@@ -32,8 +32,8 @@ export const CLIENTS = {
   "gemini as an array": { path: geminiPath(""), body: GEMINI },
 } as const satisfies Readonly<Record<string, Client>>;
 
-export type ClientName = keyof typeof CLIENTS;
-export const CLIENT_NAMES = Object.keys(CLIENTS) as readonly ClientName[];
+type ClientName = keyof typeof CLIENTS;
+const CLIENT_NAMES = Object.keys(CLIENTS) as readonly ClientName[];
 /** Each client with whole answers and with streams. */
 export const WAYS = CLIENT_NAMES.flatMap((name) => [false, true].map((isStream) => [name, isStream] as const));
 
@@ -56,7 +56,7 @@ export function askAs(
 }
 
 /** Every JSON object of an answer in order: the answer itself, or the events of its stream. */
-export function objectsOf(text: string): readonly Json[] {
+function objectsOf(text: string): readonly Json[] {
   if (text.startsWith("{")) return [JSON.parse(text) as Json];
   if (text.startsWith("[")) return JSON.parse(text) as readonly Json[];
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data as string) as Json);
@@ -86,7 +86,7 @@ export interface EveryFormat {
 }
 
 export const EVERY_MODEL = ["alpha", "claude", "gem", "pro"] as const;
-export type EveryModel = (typeof EVERY_MODEL)[number];
+type EveryModel = (typeof EVERY_MODEL)[number];
 const KINDS = { alpha: "openai", claude: "anthropic", gem: "gemini", pro: "responses" } as const;
 
 /** `alpha` speaks chat-completions, `claude` Messages, `gem` Gemini and `pro` Responses; the chain has them in this order. */

@@ -49,7 +49,11 @@ function make() {
 test("a request keeps its snapshot, and providers that did not change keep their connection and health", () => {
   const { snapshots, health } = make();
   const before = snapshots.current();
-  snapshots.publish({ catalog: catalogOf({ id: "one" }, { id: "two", apiKey: "other" }, { id: "three" }), routing, logging });
+  snapshots.publish({
+    catalog: catalogOf({ id: "one" }, { id: "two", apiKey: "other" }, { id: "three" }),
+    routing,
+    logging,
+  });
   const after = snapshots.current();
   expect(before.registry.connection("two").provider.apiKey).toBe("secret");
   expect(after.registry.connection("two").provider.apiKey).toBe("other");

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createSupervisor } from "../../../src/workers/supervisor.ts";
 import { SILENT_LOG } from "../../../src/telemetry/log.ts";
+import { createSupervisor } from "../../../src/workers/supervisor.ts";
 
 test("with no worker left, one is started again at once, however often it dies as it starts", async () => {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-supervisor-"));

@@ -33,6 +33,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   const { problem, run } = useTask();
   const [isDeleting, setDeleting] = useState(false);
   const set = (change: Partial<Content>): void => setContent({ ...content, ...change });
+  const setName = (text: string): void => set({ name: text });
   const changes = differences(start, content);
   const isNew = saved === null;
   useUnsaved(changes.length > 0);
@@ -57,13 +58,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
       <form class="editor" onSubmit={save}>
         <div>
           <section class="card">
-            <TextField
-              label={TEXT.name}
-              value={name}
-              onInput={(text) => set({ name: text })}
-              isRequired
-              isFocused={isNew}
-            />
+            <TextField label={TEXT.name} value={name} onInput={setName} isRequired isFocused={isNew} />
             <TextField
               label={TEXT.description}
               value={description ?? ""}
@@ -80,11 +75,13 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
         </div>
         <Replay path="/api/profiles/replay" draft={{ profile: rules }} />
       </form>
-      {saved !== null && <ProfileKeys profile={saved} />}
       {saved !== null && (
-        <Section title={secondAnswers}>
-          <Shadow profile={saved} />
-        </Section>
+        <>
+          <ProfileKeys profile={saved} />
+          <Section title={secondAnswers}>
+            <Shadow profile={saved} />
+          </Section>
+        </>
       )}
       {isDeleting && saved !== null && <ProfileDeletion profile={saved} onClose={() => setDeleting(false)} />}
     </>

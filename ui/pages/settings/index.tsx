@@ -12,7 +12,7 @@ import { Facts, Table } from "../../kit/table.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
-import { OptionField } from "../../parts/options.tsx";
+import { type GatewayOption, OptionField } from "../../parts/options.tsx";
 import { place, setQuery } from "../../router.ts";
 import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
@@ -152,8 +152,6 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
     </Section>
   );
 }
-
-type GatewayOption = GatewaySettings["options"][number];
 
 /** Options that can change here have a field, unless file, environment or flag set them. */
 function OptionValue({ option }: { readonly option: GatewayOption }) {

@@ -123,7 +123,7 @@ function openBlock({ type, signature, data }: Block): ReasoningDetail | null {
   return type === "redacted_thinking" ? openDetail(data) : null;
 }
 
-/** What Anthropic's tools did becomes text, and other blocks that only Anthropic reads are refused. */
+/** Turns what Anthropic's tools did into text, and refuses other blocks that only Anthropic reads. */
 function readable(block: Block, { conversion }: TurnOptions): Block {
   if (block.type === "text" || block.type === "tool_use" || isThinking(block)) return block;
   const text = serverText(block);

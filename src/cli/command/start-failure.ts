@@ -1,9 +1,9 @@
 // Explanations for a gateway that cannot start.
 
-import { command } from "../config/package.ts";
-import type { Settings } from "../config/settings.ts";
-import { StoreInUse, StoreUnusable } from "../core/store-errors.ts";
-import * as TEXT from "./command/text.ts";
+import { command } from "../../config/package.ts";
+import type { Settings } from "../../config/settings.ts";
+import { StoreInUse, StoreUnusable } from "../../core/store-errors.ts";
+import * as TEXT from "./text.ts";
 
 /** The reason in words, for the mistakes that happen most. */
 export function explainStart(error: NodeJS.ErrnoException, { server }: Settings): string {
