@@ -1,7 +1,8 @@
 // Migrations: numbered SQL files, each applied once and recorded by name. A new database applies all in one transaction.
 // The files hold portable SQL. Where the databases differ, a file exists twice (NAME.sqlite.sql, NAME.postgres.sql) or
 // a comment is marked (/*sqlite …*/). A statement ends with a semicolon at the end of a line.
-// NAME.log.sql changes the tables of the request log, which have their own file on SQLite.
+// NAME.log.sql and NAME.contents.sql change tables of the request log and of stored contents, which have files of their
+// own on SQLite.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Db, Queryable, Statement } from "../core/db.ts";
@@ -66,12 +67,12 @@ export function readMigrations(kind: Db["kind"]): readonly Migration[] {
   return readParts(kind, () => true);
 }
 
-/** The part of each migration that changes the request log, mostly none. */
-export function readLogMigrations(kind: Db["kind"]): readonly Migration[] {
-  return readParts(kind, (marks) => marks.includes("log"));
+/** Reads the part of each migration that changes one part of the database, mostly nothing. */
+export function readPartMigrations(kind: Db["kind"], part: "log" | "contents"): readonly Migration[] {
+  return readParts(kind, (marks) => marks.includes(part));
 }
 
-/** A migration may have one file for the log and one for the rest. */
+/** A migration may have one file for each part and one for the rest. */
 function readParts(kind: Db["kind"], isWanted: (marks: readonly string[]) => boolean): readonly Migration[] {
   const folder = new URL("./migrations/", import.meta.url);
   const other = kind === "sqlite" ? "postgres" : "sqlite";

@@ -67,7 +67,7 @@ await describeStores("kept answers", ({ url }) => {
     for (const id of ids) await answeredBefore(id, `{"text":"${id} ${LONG.slice(0, 6_000)}"}`);
     expect(await rows()).toContain("canary");
     expect(await idempotencyOf(db, "me").begin("old-7", "body")).toMatchObject({ state: "answered" });
-    await idempotencyOf(db, "me").sweep(60_000, 60_000);
+    await idempotencyOf(db, "me").sweepAnswers(60_000);
     expect(await rows()).not.toContain("canary");
     for (const id of ["old-0", "old-249"]) {
       const text = expect.stringContaining(`${id} ${CANARY}`);

@@ -101,7 +101,12 @@ export const setDatabaseUrl = "Set DATABASE_URL";
 export const databaseNew = "Database: created on first start";
 export const databaseNotCreatable = (file: string, problem: string) => `Database ${file} cannot be created: ${problem}`;
 export const databaseReadOnly = (file: string, reason: string) => `Database ${file} cannot be written to: ${reason}`;
-export const logReadOnly = (file: string, reason: string) => `Request log ${file} cannot be written to: ${reason}`;
+export const partUnusable = (name: string, path: string, problem: string) =>
+  `The ${name} ${path} cannot be used: ${problem}`;
+export const noFile = "it is not a file";
+export const movePartAway = "Move it away. The next start makes a file there";
+export const damagedPart =
+  "The next start renames it and makes an empty one. Restore a backup to have its contents back";
 export const allowDatabase = "Give this user write access, or set DATABASE_URL to another path";
 export const newerDatabaseFound = (migrations: string) =>
   `Database was created by a newer version: it has ${migrations}`;

@@ -65,8 +65,7 @@ export function createIdempotencyStore(db: Db, answers: KeptAnswers, owner: stri
            (SELECT id FROM processes WHERE $2 > 0 AND seen_at > ${clock} - $2)`,
         [owner, silentMs],
       );
-      await answers.sweep(olderThanMs);
-      await answers.settle();
     },
+    sweepAnswers: (olderThanMs) => answers.sweep(olderThanMs).then(answers.settle),
   };
 }
