@@ -74,6 +74,7 @@ export const SECTIONS = [
       { text: "Deployment", link: "/operate/deployment" },
       { text: "More than one process", link: "/operate/scaling" },
       { text: "Backups and data loss", link: "/operate/backups" },
+      { text: "Upgrade and go back", link: "/operate/versions" },
       { text: "Observability", link: "/operate/observability" },
       { text: "Alerts", link: "/operate/alerts" },
       { text: "Logs", link: "/operate/logs" },

@@ -6,6 +6,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Db, Queryable, Statement } from "../core/db.ts";
+import { StoreUnusable } from "../core/store-errors.ts";
 
 /** One file of migrations/, in the dialect of the database. */
 export interface Migration {
@@ -19,6 +20,7 @@ export async function migrate(
   migrations: readonly Migration[] = readMigrations(db.kind),
 ): Promise<readonly string[]> {
   const before = await appliedNames(db);
+  if (before.length > 0) await requireKnown(db, migrations);
   const missing = migrations.filter(({ name }) => !before.includes(name));
   // A new database has nothing to lose, and one commit takes a tenth of the time of dozens.
   const groups = before.length === 0 && missing.length > 0 ? [missing] : missing.map((migration) => [migration]);
@@ -31,6 +33,19 @@ export async function migrate(
     applied.push(...names);
   }
   return applied;
+}
+
+/** Refuses a database that was changed in a way that this build cannot follow. Others of a newer version serve. */
+async function requireKnown(db: Pick<Db, "query">, migrations: readonly Migration[]): Promise<void> {
+  const required = await db.query("SELECT name FROM required_migrations ORDER BY name").catch(() => []);
+  const unknown = required
+    .map((row) => String(row.name))
+    .filter((name) => !migrations.some((own) => own.name === name));
+  if (unknown.length === 0) return;
+  throw new StoreUnusable(
+    `A newer version changed this database in a way that this version does not know (${unknown.join(", ")}). ` +
+      "Nothing was changed. Start that version again, or restore a backup from before.",
+  );
 }
 
 export interface MigrationDifference {

@@ -1,5 +1,5 @@
--- Answers kept for Idempotency-Key, sealed. A row of idempotent_requests names its answer in answer_text, as `kept:` with
--- this id, in the batch of its charge. Those of earlier versions are sealed and come here at the next start.
+-- Answers kept for Idempotency-Key, sealed. A row of idempotent_requests names its answer, as `kept:` with this id, in the
+-- batch of its charge. Those of earlier versions are sealed and come here at the next start.
 
 CREATE TABLE idempotent_answers (
   id TEXT NOT NULL PRIMARY KEY,
