@@ -283,7 +283,8 @@ export const LOG_EVENTS = {
   },
   "worker.hung": {
     level: "error",
-    meaning: "A worker process has not answered for 30 seconds. It is killed, and another worker takes its place.",
+    meaning:
+      "A worker process has not answered for 30 seconds, or does not serve five minutes after its start. It is killed, and another worker takes its place.",
   },
   "worker.other_build": {
     level: "error",

@@ -59,6 +59,8 @@ const V8_FLAGS = ["--v8-pool-size=1", "--max-semi-space-size=32"];
 const SHORT_LIFE_MS = 10_000;
 const DELAY_MS_MIN = 100;
 const DELAY_MS_MAX = 10_000;
+/** A worker that does not serve by then hangs. A machine with 20 times its load starts one in a fraction of this. */
+const START_MS_MAX = 5 * 60_000;
 
 const ENDED_TEXT = "a worker process ended; another one takes its place";
 const OTHER_BUILD_TEXT =
@@ -85,7 +87,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       heartbeat.watch(worker.link, () => killHung(child, options));
     });
     onStart(worker);
+    const startLimit = setTimeout(() => killHung(child, options), START_MS_MAX).unref();
+    child.once("listening", () => clearTimeout(startLimit));
     void ending.then(({ code, signal }) => {
+      clearTimeout(startLimit);
       running.delete(worker);
       const isNoneLeft = (serving.delete(worker) || running.size === 0) && serving.size === 0;
       onEnd(worker);
