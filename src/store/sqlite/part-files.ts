@@ -52,12 +52,21 @@ export async function openPartThreads(path: string, db: Db, watcher: PartWatcher
     opened.push(thread);
     return thread;
   };
+  const openReader = (): Promise<Thread> =>
+    openThread(partPathOf(database, "log"), { ...optionsOf("log"), attached: database });
+  // At the same time, because a thread takes a tenth of a second to start.
+  const opening = [
+    keep(openSettled({ database, part: "log" }, db, watcher)).then(async (log) => ({
+      log,
+      reader: await keep(openReader()),
+    })),
+    keep(openSettled({ database, part: "contents" }, db, watcher)),
+  ] as const;
   try {
-    const log = await keep(openSettled({ database, part: "log" }, db, watcher));
-    const contents = await keep(openSettled({ database, part: "contents" }, db, watcher));
-    const reader = await keep(openThread(partPathOf(database, "log"), { ...optionsOf("log"), attached: database }));
-    return { log, contents, reader };
+    const [logAndReader, contents] = await Promise.all(opening);
+    return { ...logAndReader, contents };
   } catch (error) {
+    await Promise.allSettled(opening);
     for (const thread of opened) await thread.close();
     throw error;
   }
