@@ -187,6 +187,7 @@ interface TokenCounting {
 
 /** The debug endpoint's question as it was sent: the codec's reader checks it. */
 export interface BarePrompt {
+  /** Added as the newest message; null where the conversation already ends with it. */
   readonly prompt: unknown;
   readonly systemPrompt: unknown;
   readonly outputCap: unknown;

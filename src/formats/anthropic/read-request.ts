@@ -183,9 +183,11 @@ export function writeCount(inputTokens: number): JsonObject {
 
 /** A bare prompt as a request of this format; what the client wrote of messages, instructions and cap stays. */
 export function withPrompt(given: JsonObject, { prompt, systemPrompt, outputCap }: BarePrompt): JsonObject {
+  const { messages = null } = given;
+  const asked = prompt === null ? [] : [{ role: "user", content: prompt }];
   return {
     ...given,
-    messages: given.messages ?? [{ role: "user", content: prompt }],
+    messages: messages === null || Array.isArray(messages) ? [...(messages ?? []), ...asked] : messages,
     system: systemPrompt ?? given.system,
     max_tokens: outputCap ?? given.max_tokens,
   };

@@ -163,9 +163,12 @@ function unknownItem(id: string): GatewayError {
 
 /** A bare prompt as a request of this format; what the client wrote of input, instructions and cap stays. */
 export function withPrompt(given: JsonObject, { prompt, systemPrompt, outputCap }: BarePrompt): JsonObject {
+  const { input = null } = given;
+  const turns = typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const asked = Array.isArray(turns) ? [...turns, { role: "user", content: prompt }] : (turns ?? prompt);
   return {
     ...given,
-    input: given.input ?? prompt,
+    input: prompt === null ? input : asked,
     instructions: systemPrompt ?? given.instructions,
     max_output_tokens: outputCap,
   };

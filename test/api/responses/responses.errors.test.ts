@@ -66,14 +66,14 @@ describe("the debug endpoint", () => {
     ["controls", { input: "Hi", service_tier_floor: "COMPLEX" }],
     ["an image", { input: [{ role: "user", content: [{ type: "input_image", image_url: "https://x/y.png" }] }] }],
   ])("decides as live does: %s", async (_name, request) => {
-    const asked = await mixed.gateway.post("/v1/routing/debug", { prompt: "x", ...request });
+    const asked = await mixed.gateway.post("/v1/routing/debug", { prompt: " ", ...request });
     const { decision } = (await asked.json()) as { decision: { model: string; tier: string } };
     const live = (await (await post(request)).json()) as { service: { model: string; tier: string } };
     expect(live.service).toMatchObject({ model: decision.model, tier: decision.tier });
   });
 
   it("tells what conversion would change", async () => {
-    const body = { prompt: "x", input: "Hi", model: "alpha", profile: "direct", tools: [TOOL, { type: "web_search" }] };
+    const body = { prompt: " ", input: "Hi", model: "alpha", profile: "direct", tools: [TOOL, { type: "web_search" }] };
     const { decision } = (await (await mixed.gateway.post("/v1/routing/debug", body)).json()) as {
       decision: { conversions: readonly string[] };
     };
