@@ -127,7 +127,7 @@ describe("a lack of credits", () => {
       input: "hi",
       max_output_tokens: 60_000,
     });
-    await expectError(answer, { status: 402, code: "insufficient_credits" });
+    await expectError(answer, { status: 402, code: "insufficient_quota" });
     expect(answer.headers.get("x-should-retry")).toBe("false");
     expect((await poor.gateway.post("/v1/responses", { ...on("claude"), input: "hi" })).status).toBe(200);
     expect(poor.anthropic.requests).toHaveLength(1);
