@@ -40,10 +40,7 @@ export function directChain(input: NeedsInput): Chain {
     throw wrongEndpoint(model, "chat", TEXT.seeChatModels);
   }
   const tier = model === undefined ? null : offeredTier(model, constraints, catalog);
-  if (model === undefined || tier === null) {
-    const details = { code: "model_not_found", param: "model", logged: TEXT.namedNotOffered };
-    throw new GatewayError("notFound", TEXT.notOffered(id.slice(0, 200)), details);
-  }
+  if (model === undefined || tier === null) throw notOffered(id, model, constraints);
   const models = [model];
   const { hosts: able, notes: slow } = withinLimit(model.id, hostsFor(model, input), latencyLimit(question));
   const hostsOf = (): readonly HostedModel[] => able;
@@ -61,6 +58,14 @@ export function directChain(input: NeedsInput): Chain {
     notes: [...notes, ...note],
     adjustments: notes,
   };
+}
+
+function notOffered(id: string, model: Model | undefined, constraints: Constraints): GatewayError {
+  const details = { code: "model_not_found", param: "model", logged: TEXT.namedNotOffered };
+  const isAllowed = model !== undefined && ableHosts(constraintNeeds(constraints), model.hosts).length > 0;
+  const isPriced = !isAllowed || model.hosts.some(({ price }) => price !== null);
+  const message = isPriced ? TEXT.notOffered(id.slice(0, 200)) : TEXT.withoutPrice(id);
+  return new GatewayError("notFound", message, isPriced ? details : { ...details, logged: message });
 }
 
 /** No other model may stay in the place of the one that was named. */

@@ -36,6 +36,9 @@ const RESULTS: ReadonlySet<string> = new Set(["function_call_output", "custom_to
 /** Items that bring tools, which are read with the tools of the request. */
 const SILENT: ReadonlySet<string> = new Set(["additional_tools", "tool_search_call", "tool_search_output"]);
 
+/** Items that say what a provider did and not what came of it: its answer has that. */
+const NOTHING_SAID: ReadonlySet<string> = new Set(["web_search_call", "file_search_call", "mcp_list_tools"]);
+
 function convertItems(items: readonly JsonObject[], messages: ChatMessage[], conversion: Conversion): void {
   const results = pairResults(items);
   let turn: ModelTurn | null = null;
@@ -60,11 +63,13 @@ function convertItems(items: readonly JsonObject[], messages: ChatMessage[], con
       if (message !== null) messages.push(message);
     } else if (type === "compaction") {
       conversion.refuse("a compaction item can be read only by the provider that made it");
-    } else if (!SILENT.has(type)) {
+    } else if (NOTHING_SAID.has(type)) {
       conversion.note(
         "content_converted",
         `dropped '${type}' from earlier turns: only providers of the Responses API can read it`,
       );
+    } else if (!SILENT.has(type)) {
+      conversion.refuse(`'${type}' of an earlier turn can be read only by providers of the Responses API`);
     }
   }
   close();
