@@ -69,10 +69,11 @@ async function settleFailed(call: Call, { reservation, attempted }: CallFacts, s
 
 /** The decision is worth most to a client where its models failed. */
 function withRouting(
-  error: GatewayError,
+  error: unknown,
   { decision, attempted }: { readonly decision: Decision; readonly attempted: Attempted },
   services: Services,
-): GatewayError {
+): unknown {
+  if (!(error instanceof GatewayError)) return error;
   const isFallback = attempted.attempts.some(({ model }) => model !== decision.model);
   const outcome = { isFallback, savings: decision.savings, isUsageEstimated: false };
   const headers = routingHeaders(decision, outcome, services);

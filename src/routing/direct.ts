@@ -2,6 +2,7 @@
 
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
 import { PLAIN_DIALECT } from "../catalog/dialect.ts";
+import { findModel } from "../catalog/model-names.ts";
 import type { Constraints, Controls, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { HostedModel, Model } from "../core/model.ts";
@@ -16,7 +17,7 @@ import { keepSession } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
 
 /** A client that asks for this model, or for none, leaves the choice to the router. */
-const AUTO = "auto";
+export const AUTO = "auto";
 
 function namesModel({ model }: Controls): boolean {
   return model !== null && model !== "" && model !== AUTO;
@@ -35,7 +36,7 @@ export function directChain(input: NeedsInput): Chain {
   if (id === null || !namesModel(controls)) {
     throw new GatewayError("badRequest", TEXT.modelRequired, { code: "model_required", param: "model" });
   }
-  const model = catalog.models.get(id);
+  const model = findModel(catalog.models, id);
   if (model !== undefined && model.endpoint !== null) {
     throw wrongEndpoint(model, "chat", TEXT.seeChatModels);
   }
@@ -80,10 +81,10 @@ function hostsFor(model: Model, input: NeedsInput): readonly HostedModel[] {
   return able.length > 0 ? able : allowed;
 }
 
-/** The models that a key with these constraints may ask for by name, for its models list. */
+/** The router, and the models that a key with these constraints may ask for by name, for its models list. */
 export function offeredModels(constraints: Constraints, catalog: Catalog): readonly Model[] {
   const offered = [...catalog.models.values()].filter((model) => offeredTier(model, constraints, catalog) !== null);
-  return constraints.honoursModel ? [autoModel(offered), ...offered] : offered;
+  return offered.length === 0 ? offered : [autoModel(offered), ...offered];
 }
 
 /** The router as an entry of the models list: it can do what any of its models can, at no price of its own. */

@@ -27,7 +27,7 @@ export const GEMINI_PATHS: ClientPaths = {
   ],
   notServed: [
     [
-      /^\/v1beta\//,
+      /^\/v1beta\/|^\/v1\/interactions(\/|$)/,
       "Of the Gemini API, these are served: GET /v1beta/models, and generateContent, streamGenerateContent, countTokens, embedContent and batchEmbedContents of /v1beta/models/{model}.",
     ],
   ],

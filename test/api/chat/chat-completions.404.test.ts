@@ -38,7 +38,7 @@ describe("404 in the profile direct", () => {
   it("does not come for any model of the list", async () => {
     const { data } = (await (await gateway.get("/v1/models")).json()) as { data: { id: string }[] };
     expect(data.length).toBeGreaterThan(20);
-    for (const { id } of data) {
+    for (const { id } of data.filter((model) => model.id !== "auto")) {
       const answer = await gateway.post("/v1/routing/debug", { prompt: "x", service_profile: "direct", model: id });
       expect(await answer.json()).toMatchObject({ decision: { model: id, filteredChain: [id], profile: "direct" } });
     }

@@ -47,7 +47,7 @@ test("a stream of Anthropic has them too", async () => {
   const answer = await askAs(every.gateway, { client: "chat", isStream: true, model: "claude" }, OLD);
   const { chunks } = await readStream(answer);
   expect(JSON.stringify(chunks)).not.toContain("tool_calls");
-  const calls = chunks.flatMap(({ choices }) => (choices as { delta?: { function_call?: object } }[]) ?? []);
+  const calls = chunks.flatMap(({ choices }) => (choices as readonly { delta?: { function_call?: object } }[]) ?? []);
   const pieces = calls.flatMap(({ delta }) => (delta?.function_call as { name?: string; arguments?: string }) ?? []);
   expect(pieces.filter(({ name }) => name !== undefined)).toMatchObject([{ name: "get_weather" }]);
   expect(JSON.parse(pieces.map((piece) => piece.arguments ?? "").join(""))).toEqual({ city: "Rome" });

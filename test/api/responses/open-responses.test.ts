@@ -236,6 +236,14 @@ describe.each(MODELS)("answered by %s", (model) => {
     expect(output[0]?.summary).toEqual([{ type: "summary_text", text: "2+2" }]);
   });
 
+  it("reasoning that comes back sealed, for clients that keep nothing else", async () => {
+    every.providers[model].on("*", THOUGHTS[model]);
+    if (model === "alpha") every.providers.alpha.on("alpha", THOUGHTS.alpha);
+    const include = ["reasoning.encrypted_content"];
+    const { output } = await ask({ ...on(model), input: "2+2?", include, store: false });
+    expect(output[0]).toMatchObject({ type: "reasoning", encrypted_content: expect.stringMatching(/^[\w+/=]{20,}$/) });
+  });
+
   it("an answer in JSON", async () => {
     const format = { type: "json_schema", name: "n", schema: TOOL.parameters, strict: true };
     const { text } = await ask({ ...on(model), input: "Rome", text: { format } });

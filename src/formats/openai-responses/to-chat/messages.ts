@@ -10,7 +10,7 @@ import {
   withUnreadContent,
 } from "../../../core/chat.ts";
 import type { Conversion } from "../../convert/conversion.ts";
-import { openDetail, type ReasoningDetail } from "../../convert/reasoning-details.ts";
+import { openDetail, openText, type ReasoningDetail } from "../../convert/reasoning-details.ts";
 import { isObject, type JsonObject, toText } from "../../json/fields.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../tools/results.ts";
 import { writeInput } from "../custom-input.ts";
@@ -149,7 +149,7 @@ class ModelTurn {
 
   #addReasoning({ content, summary, encrypted_content: encrypted }: JsonObject): void {
     const texts = partTexts(content);
-    const text = (texts.length > 0 ? texts : partTexts(summary)).join("\n\n");
+    const text = (texts.length > 0 ? texts : partTexts(summary)).join("\n\n") || (openText(encrypted) ?? "");
     if (text !== "") this.#thoughts.push(text);
     // Text that another provider encrypted stays in the original request, for providers of the same format.
     const detail = openDetail(encrypted);
