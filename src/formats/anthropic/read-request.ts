@@ -70,7 +70,7 @@ function checkSampling(body: JsonObject): void {
   }
 }
 
-interface ReadPrompt extends Pick<ChatRequest, "messages" | "tools"> {
+interface RoutedPrompt extends Pick<ChatRequest, "messages" | "tools"> {
   /** Reasons for Anthropic alone: parts that only Anthropic can open. */
   readonly refusals: readonly string[];
   /** Reasons to prefer it. */
@@ -78,7 +78,7 @@ interface ReadPrompt extends Pick<ChatRequest, "messages" | "tools"> {
 }
 
 /** Reads a prompt for routing and counting. */
-function readPrompt(body: JsonObject): ReadPrompt {
+function readPrompt(body: JsonObject): RoutedPrompt {
   checkThread(body.thread);
   checkSystem(body.system);
   checkMessages(body.messages);

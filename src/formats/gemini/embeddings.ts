@@ -41,12 +41,12 @@ interface Embedding {
   readonly values?: unknown;
 }
 
-interface Shape {
+interface EmbeddingForm {
   readRequests(fields: JsonObject): readonly EmbedRequest[];
   write(embeddings: readonly Embedding[]): JsonObject;
 }
 
-function embedder(name: string, paths: ClientPaths, { readRequests, write }: Shape): PassThrough {
+function embedder(name: string, paths: ClientPaths, { readRequests, write }: EmbeddingForm): PassThrough {
   const { habits, models, writeError } = geminiClient;
   return {
     name,
@@ -101,7 +101,7 @@ function readText({ fields, place }: EmbedRequest): string {
 function writeAnswer(
   { native: { source }, usage: counted }: WholeResponse,
   { usage }: Pick<ResponseAdditions, "usage">,
-  write: Shape["write"],
+  write: EmbeddingForm["write"],
 ): JsonObject {
   const rows = objectsIn(parseObject(source.bytes)?.data);
   const inOrder = rows.toSorted((a, b) => Number(a.index ?? 0) - Number(b.index ?? 0));

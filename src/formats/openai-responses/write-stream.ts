@@ -16,14 +16,14 @@ import { logprobsOf } from "./write-response.ts";
 /** Clients skip comments. */
 const PING = ": keep-alive\n\n";
 
+function itemTerms(context: ResponseContext) {
+  return { nameItem: itemNamer(context), naming: callNaming(context), sealsTexts: sealsTexts(context) };
+}
+
 /** Items are opened and closed in order, whatever order the deltas have. */
 export function createResponsesStreamWriter(context: ResponseContext, { service }: StreamOptions): StreamWriter {
   const events = new EventWriter();
-  const items = new ItemQueue(events, {
-    nameItem: itemNamer(context),
-    naming: callNaming(context),
-    sealsTexts: sealsTexts(context),
-  });
+  const items = new ItemQueue(events, itemTerms(context));
   const writeResponse = responseWriter(context);
   const keepsDetails = keepsEncrypted(context);
   let hasStarted = false;

@@ -1,4 +1,4 @@
-// The cases of the Open Responses compliance suite that need no WebSocket, written anew from its published schema: every
+// The cases of the Open Responses compliance suite that need no WebSocket, from its published schema: every
 // required field of responses, items and events, whole and streamed, from providers of three other formats.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
