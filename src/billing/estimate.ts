@@ -16,7 +16,9 @@ const OVERHEAD_TOKENS = 32;
 const ATTACHMENT_TOKENS_POSSIBLE = 500_000;
 /** Tokens that hosts may put before a prompt, above all when it offers tools. */
 const PREAMBLE_TOKENS_POSSIBLE = 4_000;
-/** Tokens of the shortest useful response. */
+/** A response shorter than this share of the usual length is cut off before it is of use. */
+const USEFUL_SHARE = 0.5;
+/** Some models take no lower output cap. */
 const OUTPUT_TOKENS_MIN = 16;
 
 export interface Quote {
@@ -67,14 +69,14 @@ export function holdAmounts(quotes: readonly Quote[]): readonly NanoUsd[] {
 export function leastUseful(quotes: readonly Quote[], input: QuoteInput): NanoUsd | null {
   if (input.chat.maxOutputTokens !== null) return null;
   const amounts = quotes.map(({ model, inputTokens }) =>
-    quote(model, { inputTokens, outputTokens: OUTPUT_TOKENS_MIN }, input),
+    quote(model, { inputTokens, outputTokens: usefulOutput(model, input) }, input),
   );
   return amounts.reduce((least, amount) => (amount < least ? amount : least));
 }
 
 /** Finds the largest output cap per choice that the amount covers; null if it covers no useful response. */
 export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd, input: QuoteInput): number | null {
-  let low = Math.min(OUTPUT_TOKENS_MIN, model.maxOutput);
+  let low = usefulOutput(model, input);
   let high = model.maxOutput;
   const fits = (outputTokens: number): boolean => quote(model, { inputTokens, outputTokens }, input) <= amount;
   if (!fits(low)) return null;
@@ -84,6 +86,11 @@ export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd,
     else high = middle - 1;
   }
   return low;
+}
+
+/** Computes the tokens of the shortest useful response. */
+function usefulOutput({ maxOutput }: HostedModel, { expectedOutputTokens }: QuoteInput): number {
+  return Math.min(Math.max(OUTPUT_TOKENS_MIN, Math.ceil(expectedOutputTokens * USEFUL_SHARE)), maxOutput);
 }
 
 /** Bounds the prompt tokens that a provider can report truthfully: one per byte, and a long document per attachment. */

@@ -174,7 +174,9 @@ interface ClientHabits {
 }
 
 /** GET /v1/models in the client's own shape. */
-interface ModelListWriter {
+export interface ModelListWriter {
+  /** A second id of the router, for clients whose menu shows some names only. */
+  readonly autoAlias?: string;
   list(models: readonly Model[], catalog: Catalog, query: Readonly<Record<string, string>>): JsonObject;
   one(model: Model, catalog: Catalog): JsonObject;
 }
@@ -187,6 +189,7 @@ interface TokenCounting {
 
 /** The debug endpoint's question as it was sent: the codec's reader checks it. */
 export interface BarePrompt {
+  /** Added as the newest message; null where the conversation already ends with it. */
   readonly prompt: unknown;
   readonly systemPrompt: unknown;
   readonly outputCap: unknown;

@@ -139,8 +139,9 @@ function explain(
   question: Pick<RoutingQuestion, "controls" | "constraints">,
   notes: readonly string[],
 ): string {
-  const classified = TEXT.classified(score, tier, signals);
   const opening = openingOf(question);
+  const say = opening.length === 0 ? TEXT.classified : TEXT.classifiedInVain;
+  const classified = say(score, tier, signals);
   const isAll = opening.length === 0 && notes.length === 0;
   return isAll ? classified : [...opening, classified, ...notes].join("; ");
 }

@@ -1,6 +1,7 @@
 // Endpoints other than chat: nothing is classified or ranked. The request names its model, and this finds it.
 
 import { type Catalog, isUsable } from "../catalog/catalog.ts";
+import { findModel } from "../catalog/model-names.ts";
 import { type ChatRequest, contentText } from "../core/chat.ts";
 import { type Constraints, type Decision, NO_CONTROLS, type RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
@@ -68,14 +69,14 @@ export function namedModels(constraints: Constraints, catalog: Catalog): readonl
 function namedModel({ endpoint, model: id, constraints }: NamedQuestion, catalog: Catalog): Model {
   const offered = namedModels(constraints, catalog).filter((model) => model.endpoint === endpoint);
   const [first] = offered;
-  const named = id === null && DEFAULTED.has(endpoint) ? first : offered.find((model) => model.id === id);
+  const known = findModel(catalog.models, id ?? "");
+  const named = id === null && DEFAULTED.has(endpoint) ? first : offered.find((model) => model === known);
   if (named !== undefined) return named;
   const choice = first === undefined ? TEXT.noneForEndpoint(endpoint) : TEXT.canUse(idsOf(offered));
   if (id === null && first !== undefined) {
     const message = TEXT.endpointModelRequired(choice);
     throw new GatewayError("badRequest", message, { code: "model_required", param: "model" });
   }
-  const known = catalog.models.get(id ?? "");
   if (known !== undefined && known.endpoint !== endpoint) throw wrongEndpoint(known, endpoint, choice);
   const missing = id === null ? "" : TEXT.noSuchModel(id.slice(0, ID_SHOWN), endpoint);
   const details = { code: "model_not_found", param: "model", logged: choice };

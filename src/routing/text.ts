@@ -111,6 +111,9 @@ export const namedNotOffered =
 export const notOffered = (model: string) =>
   `Model ${JSON.stringify(model)} isn't available to this key. See GET /v1/models, or use "auto".`;
 
+export const withoutPrice = (model: string) =>
+  `Model ${JSON.stringify(model)} has no price, so it can't be called. GET /v1/models lists the models that can.`;
+
 // named.ts
 export const namedByRequest = (model: string) => `the request names ${model}`;
 export const canUse = (models: string) => `This key can use ${models}.`;
@@ -127,11 +130,12 @@ export const wrongEndpoint = (model: string, own: string, endpoint: string, choi
 export const tierRequired = 'Profile "tier" needs a tier.';
 export const classified = (score: number, tier: Tier, signals: readonly string[]) =>
   `score ${score.toFixed(2)} (${tier}): ${signals.join(", ")}`;
+export const classifiedInVain = (score: number, tier: Tier, signals: readonly string[]) =>
+  `score ${score.toFixed(2)} (${tier}) not used: ${signals.join(", ")}`;
 export const unknownIgnored = (fields: readonly string[]) => `unknown fields ignored: ${fields.join(", ")}`;
-export const modelHonoured = (model: string | null) =>
-  `model ${model} requested and allowed by the key's profile, classifier not used`;
-export const tierFixed = (tier: Tier | null) => `tier ${tier} set by the request, classifier not used`;
-export const modelFixed = (model: string | null) => `model ${model} set by the request, classifier not used`;
+export const modelHonoured = (model: string | null) => `model ${model} requested and allowed by the key's profile`;
+export const tierFixed = (tier: Tier | null) => `tier ${tier} set by the request`;
+export const modelFixed = (model: string | null) => `model ${model} set by the request`;
 
 // replay.ts
 export const firstInChain = (model: string, tier: Tier) => `${model} is first in the ${tier} chain`;

@@ -2,6 +2,7 @@
 
 import type { Format } from "../format.ts";
 import { mentionsHourCache } from "../json/fields.ts";
+import { AUTO_ALIAS } from "../service/controls.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { ANTHROPIC } from "./blocks.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
@@ -35,7 +36,7 @@ export const anthropicMessages: Format = {
   streamWriter: createAnthropicStreamWriter,
   passStream: passAnthropicStream,
   writeError: writeAnthropicError,
-  models: { list: writeAnthropicModels, one: writeAnthropicModel },
+  models: { list: writeAnthropicModels, one: writeAnthropicModel, autoAlias: AUTO_ALIAS },
   counting: { readRequest: readCountRequest, writeCount },
   withPrompt,
   takesPart,

@@ -86,8 +86,20 @@ function checkFields(body: JsonObject): void {
   if (typeof choice !== "string" && !isObject(choice)) {
     throw invalid("tool_choice", "'tool_choice' must be a string or an object.");
   }
-  const text = readObject(body, "text");
-  if (text !== null && !isObject(text.format ?? {})) throw invalid("text.format", "'text.format' must be an object.");
+  checkText(readObject(body, "text") ?? {});
+}
+
+const TEXT_FORMATS = ["text", "json_object", "json_schema"] as const;
+
+function checkText({ format = null }: JsonObject): void {
+  if (format === null) return;
+  if (!isObject(format)) throw invalid("text.format", "'text.format' must be an object.");
+  if (!TEXT_FORMATS.some((type) => type === format.type)) {
+    throw invalid("text.format.type", `'text.format.type' must be one of ${TEXT_FORMATS.join(", ")}.`);
+  }
+  if (format.type !== "json_schema") return;
+  if (!isObject(format.schema)) throw invalid("text.format.schema", "'text.format.schema' must be an object.");
+  if (typeof format.name !== "string") throw invalid("text.format.name", "'text.format.name' must be a string.");
 }
 
 /** A prompt that is stored at the vendor. */
@@ -163,9 +175,12 @@ function unknownItem(id: string): GatewayError {
 
 /** A bare prompt as a request of this format; what the client wrote of input, instructions and cap stays. */
 export function withPrompt(given: JsonObject, { prompt, systemPrompt, outputCap }: BarePrompt): JsonObject {
+  const { input = null } = given;
+  const turns = typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const asked = Array.isArray(turns) ? [...turns, { role: "user", content: prompt }] : (turns ?? prompt);
   return {
     ...given,
-    input: given.input ?? prompt,
+    input: prompt === null ? input : asked,
     instructions: systemPrompt ?? given.instructions,
     max_output_tokens: outputCap,
   };

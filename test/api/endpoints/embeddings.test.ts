@@ -17,6 +17,12 @@ const ask = (extra: object = {}, headers: Record<string, string> = {}): Promise<
   lab.gateway.post("/v1/embeddings", { model: "small", input: "a text", ...extra }, headers);
 const sent = (): ReceivedRequest => lab.provider.requests.at(-1) as ReceivedRequest;
 
+it("goes to the model that is named with its provider in front", async () => {
+  const answer = await ask({ model: "lab/small" });
+  expect(await answer.json()).toMatchObject({ model: "small" });
+  expect(sent().body.model).toBe("vendor-small");
+});
+
 describe("an answer", () => {
   it.each<[string, unknown, number]>([
     ["a text", "a text", 1],
@@ -194,10 +200,18 @@ describe("the list of models", () => {
   };
 
   it("has chat models unless others are asked for", async () => {
-    expect(await idsOf("")).toEqual(["alpha"]);
+    expect(await idsOf("")).toEqual(["auto", "alpha"]);
     expect(await idsOf("?output_modalities=embeddings")).toEqual(["small", "other", "hasty"]);
     expect(await idsOf("?output_modalities=rerank,moderation")).toEqual(["ranker", "judge"]);
-    expect(await idsOf("?output_modalities=all")).toEqual(["alpha", "small", "other", "hasty", "ranker", "judge"]);
+    expect(await idsOf("?output_modalities=all")).toEqual([
+      "auto",
+      "alpha",
+      "small",
+      "other",
+      "hasty",
+      "ranker",
+      "judge",
+    ]);
   });
 
   it("names the price and the kind of each", async () => {

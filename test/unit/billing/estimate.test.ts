@@ -89,7 +89,7 @@ test("the affordable output is the longest that the amount covers, and never lon
       const { maxOutput } = quote!.model;
       const isLongest =
         cap === null
-          ? costOf(Math.min(16, maxOutput)) > amount
+          ? costOf(Math.min(Math.max(16, Math.ceil(input.expectedOutputTokens / 2)), maxOutput)) > amount
           : cap <= maxOutput && costOf(cap) <= amount && (cap === maxOutput || costOf(cap + 1) > amount);
       expect(isLongest).toBe(true);
     }),

@@ -176,7 +176,9 @@ function writeToolFields({ request, turns }: ToolsInput, conversion: Conversion)
     .map((tool) => writeTool(tool, conversion))
     .filter((tool) => tool !== null && (allowed === null || allowed.includes(tool.name)));
   if (tools.length === 0) return toolsOfHistory(turns, conversion);
-  const written = writeChoice(choice, body.parallel_tool_calls === false);
+  // A client of `functions` reads one call.
+  const isOld = objectsIn(body.tools).length === 0;
+  const written = writeChoice(choice, isOld || body.parallel_tool_calls === false);
   return { tools, ...(written === null ? {} : { tool_choice: written }) };
 }
 

@@ -82,10 +82,12 @@ export function writeCount(inputTokens: number): JsonObject {
 /** A bare prompt as a request of this format; what the client wrote of contents, instructions and cap stays. */
 export function withPrompt(given: JsonObject, { prompt, systemPrompt, outputCap }: BarePrompt): JsonObject {
   const fields = camelFields(given);
+  const { contents = null } = fields;
+  const asked = prompt === null ? [] : [{ role: "user", parts: [{ text: prompt }] }];
   const config = isObject(fields.generationConfig) ? camelFields(fields.generationConfig) : {};
   return {
     ...fields,
-    contents: fields.contents ?? [{ role: "user", parts: [{ text: prompt }] }],
+    contents: contents === null || Array.isArray(contents) ? [...(contents ?? []), ...asked] : contents,
     systemInstruction: systemPrompt ?? fields.systemInstruction,
     generationConfig: { ...config, maxOutputTokens: outputCap ?? config.maxOutputTokens },
   };

@@ -73,7 +73,9 @@ function writeTools(body: JsonObject, conversion: Conversion): JsonObject {
   const tools = given.map((tool) => writeTool(tool, conversion)).filter((tool) => tool !== null);
   if (tools.length === 0) return {};
   const choice = writeChoice(body.tool_choice ?? body.function_call);
-  return { tools, ...(choice === undefined ? {} : { tool_choice: choice }) };
+  // A client of `functions` reads one call.
+  const single = objectsIn(body.tools).length === 0 ? { parallel_tool_calls: false } : {};
+  return { tools, ...single, ...(choice === undefined ? {} : { tool_choice: choice }) };
 }
 
 /** Nested or flat, as both are sent. */
