@@ -130,7 +130,7 @@ function checkSections(file: Located | null, report: Report): void {
 
 /** Whole sections go over as they are; only what depends on something else is worked out here. */
 function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options" | "configuration"> {
-  const { server, store, routing, billing, limits, health, logging, responses, prices, tracing } = values;
+  const { server, store, routing, billing, limits, health, logging, errors, responses, prices, tracing } = values;
   const dataDir = resolve(cwd, store.data);
   const database =
     store.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(store.database, cwd);
@@ -140,7 +140,7 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
   return {
     server: { ...server, lameDuckSeconds, workers },
     ...{ database, dataDir, redis: store.redis, secret: store.secret },
-    ...{ routing, billing, limits, health, logging, responses, prices },
+    ...{ routing, billing, limits, health, logging, errors, responses, prices },
     tracing: tracingOf(tracing),
     catalog,
   };
