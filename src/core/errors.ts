@@ -15,6 +15,7 @@ export const ERROR_KINDS = {
   misdirected: { status: 421, type: "invalid_request_error" },
   unprocessable: { status: 422, type: "invalid_request_error" },
   rateLimited: { status: 429, type: "rate_limit_error" },
+  headersTooLarge: { status: 431, type: "invalid_request_error" },
   internal: { status: 500, type: "api_error" },
   providersFailed: { status: 503, type: "provider_error" },
   unavailable: { status: 503, type: "provider_error" },
@@ -30,7 +31,7 @@ export interface ErrorDetails {
   readonly param?: string;
   /** The message without the client's own words, for the request log where content is not stored. */
   readonly logged?: string;
-  /** What only the operator can act on, as sentences that follow the message. Clients get it only on request. */
+  /** Sentences that follow the message and that only the operator can act on. Clients get them only on request. */
   readonly operator?: string;
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -17,6 +17,7 @@ const STATUSES: Readonly<Record<ErrorKind, string>> = {
   misdirected: "INVALID_ARGUMENT",
   unprocessable: "INVALID_ARGUMENT",
   rateLimited: "RESOURCE_EXHAUSTED",
+  headersTooLarge: "INVALID_ARGUMENT",
   internal: "INTERNAL",
   providersFailed: "UNAVAILABLE",
   unavailable: "UNAVAILABLE",

@@ -60,7 +60,7 @@ function whatFailed(walked: WalkedChain): string {
   return tried < chain.length ? TEXT.someFailed(tried, chain.length, tier) : TEXT.allFailed(tried, tier);
 }
 
-/** How the last one failed, without its name. */
+/** Says how the last one failed, without its name. */
 function lastWords({ failures }: WalkedChain): string {
   const failure = failures.at(-1);
   return failure === undefined ? TEXT.noneCalled : TEXT.theLast(verbOf(failure));

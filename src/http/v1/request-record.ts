@@ -37,7 +37,7 @@ export interface FinishedRequest {
   readonly report: CallReport;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
-  /** What only the operator can act on; undefined for nothing. */
+  /** Advice that only the operator can act on; undefined for none. */
   readonly operatorMessage: string | undefined;
   /** The error without the words of client and provider; null where there is no such text. */
   readonly ownWords: string | null;
