@@ -30,6 +30,8 @@ export interface ConfigInput {
   readonly cwd: string;
   /** The file as another process has read it, or null where it found none. Left out, it is read. */
   readonly file?: FileText | null;
+  /** Says that no provider will be called: keys and addresses of the file may then be unset variables. */
+  readonly callsNobody?: boolean;
   /** The kinds of providers a file may name; those that ship where left out. */
   readonly kinds?: readonly ProviderKind[];
   /** For tests: the kinds of providers that can be called. */
@@ -38,14 +40,14 @@ export interface ConfigInput {
 
 /** Settings, or every problem at once. */
 export function load(input: ConfigInput): Loaded {
-  const { flags, env, cwd, kinds = PROVIDER_KINDS, supportedKinds = namesOf(kinds) } = input;
+  const { flags, env, cwd, callsNobody, kinds = PROVIDER_KINDS, supportedKinds = namesOf(kinds) } = input;
   const report = emptyReport();
   const builtin = readBuiltin();
   const secretNames = secretVariables(builtin);
   const environment = openEnvironment({ variables: env, cwd, secretNames, report });
   checkFlags(flags, report);
   checkVariables(env, report);
-  const source = openFile({ flags, environment, cwd, report, given: input.file });
+  const source = openFile({ flags, environment, cwd, report, callsNobody, given: input.file });
   const file = source.root;
   checkSections(file, report);
   const base: Base = { flags, environment, file, source, builtin, kinds, supportedKinds };
@@ -74,6 +76,7 @@ interface FileInput {
   readonly environment: Environment;
   readonly cwd: string;
   readonly report: Report;
+  readonly callsNobody: boolean | undefined;
   readonly given: ConfigInput["file"];
 }
 
@@ -88,7 +91,7 @@ interface SourceFile {
 }
 
 /** A file that is named must exist; the default one may be missing. */
-function openFile({ flags, environment, cwd, report, given }: FileInput): SourceFile {
+function openFile({ flags, environment, cwd, report, callsNobody, given }: FileInput): SourceFile {
   const named = settleOption(OPTIONS.file.config, { flags, environment, file: null, report });
   const name = named ?? DEFAULT_FILE;
   const path = resolve(cwd, name);
@@ -97,7 +100,7 @@ function openFile({ flags, environment, cwd, report, given }: FileInput): Source
   try {
     const file = given ?? readText(path);
     const { text, day } = file;
-    return { path, name, day, root: parseLocated({ text, name, environment, report }), file };
+    return { path, name, day, root: parseLocated({ text, name, environment, report, callsNobody }), file };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
     if (named === null && code === "ENOENT") return none;

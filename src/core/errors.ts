@@ -19,6 +19,7 @@ export const ERROR_KINDS = {
   internal: { status: 500, type: "api_error" },
   providersFailed: { status: 503, type: "provider_error" },
   unavailable: { status: 503, type: "provider_error" },
+  loop: { status: 508, type: "api_error" },
 } as const;
 
 /** The code by which agents know that a shorter conversation would be taken. */

@@ -32,7 +32,7 @@ const STORE_OPTIONS = {
     env: "SWITCHYARD_DATA",
     flag: "data",
     default: "./data",
-    read: text(),
+    read: text({ test: (value) => !/^[a-z][a-z0-9+.-]*:\/\//i.test(value), expected: "a folder, not an address" }),
     help: "The folder for the gateway's own files.",
   }),
   database: option<string | null>({

@@ -21,6 +21,7 @@ const STATUSES: Readonly<Record<ErrorKind, string>> = {
   internal: "INTERNAL",
   providersFailed: "UNAVAILABLE",
   unavailable: "UNAVAILABLE",
+  loop: "FAILED_PRECONDITION",
 };
 const DETAIL_TYPE = "type.googleapis.com/google.rpc.";
 

@@ -33,7 +33,7 @@ export function toGatewayError(error: unknown): GatewayError {
 }
 
 /** The same request would get the same error. Official clients read the header; some would otherwise retry for minutes. */
-const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 404, 405, 413, 415, 422]);
+const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 404, 405, 413, 415, 422, 508]);
 
 export function sendError(error: GatewayError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds, headers } = error.details;
