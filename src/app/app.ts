@@ -38,6 +38,7 @@ import { openConfiguration } from "./configuration.ts";
 import { createDrain, type StopOptions } from "./drain.ts";
 import { openHealth } from "./health.ts";
 import { openLimits } from "./limits.ts";
+import { loopNameOf } from "./loop-name.ts";
 import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
@@ -203,6 +204,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const limits = await openLimits(db, { settings, log, metrics, now, worker });
   const people = await openPeople(db, { settings, reader, log, signIns: limits.signIns, passwordCost, worker });
   const secret = await secretOf(db, settings, log);
+  const loopName = await loopNameOf(db, secret.bytes);
   const money = await openMoney(db, { settings, reader, contents, secret: secret.bytes, log, metrics, worker });
   const wireFormats = createFormats(wire?.formats);
   const formats = createRequestFormats(wireFormats);
@@ -220,7 +222,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     ...{ settings, secret, log, now, worker },
     snapshots: {
       ...{ formats: wireFormats, auths: wire?.auths, framings: wire?.framings, now: context.providerNow },
-      ...{ onStale: metrics.connectionStale, onSpeed: speeds.share },
+      ...{ onStale: metrics.connectionStale, loopName, onSpeed: speeds.share },
       openHealth: (current) => openHealth(settings, { current, log, metrics, worker, now: context.providerNow }),
       openCalls,
       services: steadyServices({ ...context, now, metrics, people, money, records, sessions, openCalls }),
@@ -241,6 +243,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     configuration,
     changes,
     openCalls,
+    loopName,
     drain,
     records,
     sessions,
@@ -344,6 +347,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     credits: money.credits,
     verifyLedger: money.verify,
     openCalls,
+    loopName: parts.loopName,
     semaphores: openSemaphores(settings.limits, parts.worker),
     pressure,
     isDraining: drain.isDraining,

@@ -30,7 +30,7 @@ export interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
 }
 
 export function createSnapshots(first: LiveSettings, context: SnapshotsContext): Snapshots {
-  const { formats, auths, framings, onStale, now, openCalls } = context;
+  const { formats, auths, framings, onStale, loopName, now, openCalls } = context;
   /** Registries whose last requests are still running. */
   const retiring = new Set<Registry>();
   let snapshot = snapshotOf(first);
@@ -38,7 +38,7 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
   let services: Services = { ...context.services, ...snapshot, health };
 
   function snapshotOf({ catalog, routing, logging }: LiveSettings, previous?: Snapshot): Snapshot {
-    const options = { formats, auths, framings, onStale, now, previous: previous?.registry };
+    const options = { formats, auths, framings, onStale, loopName, now, previous: previous?.registry };
     const registry = createRegistry(catalog.providers, options);
     if (previous === undefined) {
       return { catalog, routing, logging, registry, speeds: createSpeeds(context.services.now, context.onSpeed) };

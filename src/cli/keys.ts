@@ -21,7 +21,7 @@ import { allProfiles, findProfile, profilesOf } from "./profiles.ts";
 /** Runs one subcommand on the store. */
 export function keys(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
-    ...{ name: "keys", terminal, parse: () => parseKeys(args, terminal.now()) },
+    ...{ name: "keys", terminal, callsNobody: true, parse: () => parseKeys(args, terminal.now()) },
     run: (options, { database }) => withStore(database, (store) => run(options, { store, terminal })),
   });
 }

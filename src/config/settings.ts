@@ -12,7 +12,10 @@ import type { Problem } from "./report.ts";
  * appears here without another line.
  */
 export interface Settings
-  extends Pick<OptionValues, "routing" | "billing" | "limits" | "health" | "logging" | "responses" | "prices"> {
+  extends Pick<
+    OptionValues,
+    "routing" | "billing" | "limits" | "health" | "logging" | "errors" | "responses" | "prices"
+  > {
   readonly server: Omit<OptionValues["server"], "lameDuckSeconds" | "workers"> & {
     /** Settled: the default depends on the database. */
     readonly lameDuckSeconds: number;

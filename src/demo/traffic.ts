@@ -173,16 +173,19 @@ function recordOf(drawn: Drawn): RecordBody {
     };
   }
   if (fate === "no-credit") {
-    const errorMessage = `Not enough credits (${formatUsd(asked.hold)} USD needed, 0.000000 USD available).`;
+    const errorMessage = `There are no credits left (${formatUsd(asked.hold)} USD needed, 0.000000 USD available).`;
     return { ...rejected(asked, random), status: 402, errorCode: "insufficient_credits", errorMessage };
   }
   if (fate === "all-failed") {
     const attempts = failures(drawn, asked.quotes.length);
     const latencyMs = endOf(attempts) + 2;
+    const last = attempts.at(-1);
+    const failed = last?.status == null ? "did not respond in time" : `returned ${last.status}`;
     return {
       ...rejected(asked, random),
       ...{ status: 503, errorCode: "all_providers_failed", attempts, hold: asked.hold, latencyMs },
-      errorMessage: `All ${new Set(attempts.map(({ model }) => model)).size} models in the ${asked.decision.tier} chain failed. Last error: ${attempts.at(-1)?.provider} ${attempts.at(-1)?.status === null ? "did not answer in time" : `returned ${attempts.at(-1)?.status}`}.`,
+      errorMessage: `All ${new Set(attempts.map(({ model }) => model)).size} models in the ${asked.decision.tier} chain failed. The last one ${failed}. Try again in 5 s.`,
+      operatorMessage: `Last error: ${last?.provider} ${failed}.`,
     };
   }
   return answered(drawn);

@@ -111,7 +111,7 @@ export async function requireCredits(accountId: string, { ledger }: Pick<Service
   const { posted, held } = await ledger.balance(accountId);
   if (posted > held) return;
   if (posted > 0n) throw onHold(TEXT.allReserved);
-  throw new GatewayError("noCredit", TEXT.noCreditsLeft(), { code: "insufficient_credits" });
+  throw insufficient(TEXT.noCreditsLeft());
 }
 
 /** The start of the current spend period of a key; 0 where its limit never resets. */
@@ -203,8 +203,12 @@ function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs, outp
     const message = TEXT.spendLimitReached(amounts, resetsAtMs);
     return new GatewayError("noCredit", message, { code: "spend_limit_reached" });
   }
-  const message = TEXT.notEnoughCredits(amounts, outputCapField);
-  return new GatewayError("noCredit", message, { code: "insufficient_credits" });
+  // At zero a smaller answer would be refused as well.
+  return insufficient(available > 0n ? TEXT.notEnoughCredits(amounts, outputCapField) : TEXT.noCreditsLeft(amounts));
+}
+
+function insufficient(message: string): GatewayError {
+  return new GatewayError("noCredit", message, { code: "insufficient_credits", operator: TEXT.addCredits() });
 }
 
 function onHold(message: string): GatewayError {

@@ -56,6 +56,8 @@ export interface Health {
   mayRetry(hostKey: string): boolean;
   /** With any of its keys, or with one. Asking changes nothing. */
   stateOf(hostKey: string, keyId?: string): ModelHealth;
+  /** Until a call is let through with one of its keys; 0 for now. */
+  waitMs(hostKey: string): number;
   overview(): readonly ProviderHealth[];
   /** Another process has seen this fail: it is tried last here too, for as long. */
   follow(opened: BreakerOpening): void;
@@ -213,6 +215,11 @@ class Watch implements Health {
     const entry = this.#entry(hostKey);
     const blocker = keyId === undefined ? blockerOfAll(entry) : blockerOf(this.#lane(hostKey, keyId));
     return { isResting: blocker !== null, ...stateOf(blocker ?? entry.model, this.#pulse.now()) };
+  }
+
+  waitMs(hostKey: string): number {
+    const admittedAtMs = Math.min(...this.#entry(hostKey).lanes.map(admitsAtMs));
+    return Math.max(0, admittedAtMs - this.#pulse.now());
   }
 
   overview(): readonly ProviderHealth[] {

@@ -211,9 +211,13 @@ function noneCapable(
   );
   const hosts = offered.flatMap((model) => usableHosts(model, catalog));
   const missing = describeNeeds(needs, offered);
-  const message =
-    missing === null ? TEXT.noneConnected(ceiling) : TEXT.noneCapable(missing.sentence, ceiling, missing.capabilities);
-  return new GatewayError("badRequest", message, { code: isOnlyTooLong(needs, hosts) ? TOO_LONG : "no_capable_model" });
+  const code = isOnlyTooLong(needs, hosts) ? TOO_LONG : "no_capable_model";
+  if (missing === null) {
+    return new GatewayError("badRequest", TEXT.noneConnected(ceiling), { code, operator: TEXT.connectModel(ceiling) });
+  }
+  const { sentence, capabilities } = missing;
+  const operator = capabilities.length === 0 ? {} : { operator: TEXT.enable(capabilities) };
+  return new GatewayError("badRequest", TEXT.noneCapable(sentence, ceiling), { code, ...operator });
 }
 
 function routable(models: readonly Model[], catalog: Catalog): readonly Model[] {

@@ -79,7 +79,8 @@ function namedModel({ endpoint, model: id, constraints }: NamedQuestion, catalog
   }
   if (known !== undefined && known.endpoint !== endpoint) throw wrongEndpoint(known, endpoint, choice);
   const missing = id === null ? "" : TEXT.noSuchModel(id.slice(0, ID_SHOWN), endpoint);
-  const details = { code: "model_not_found", param: "model", logged: choice };
+  const operator = first === undefined ? { operator: TEXT.connectForEndpoint(endpoint) } : {};
+  const details = { code: "model_not_found", param: "model", logged: choice, ...operator };
   throw new GatewayError("notFound", `${missing}${choice}`, details);
 }
 

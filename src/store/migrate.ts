@@ -129,3 +129,9 @@ async function applyAll(tx: Queryable, migrations: readonly Migration[]): Promis
   await Promise.all(statements.map(({ sql, params }) => tx.query(sql, params)));
   return missing.map(({ name }) => name);
 }
+
+/** The moment at which the database was made. */
+export async function madeAtMs(db: Pick<Db, "query">): Promise<number> {
+  const [row] = await db.query("SELECT MIN(applied_at) AS made_at FROM schema_migrations");
+  return Number(row?.made_at ?? 0);
+}

@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)("a provider without credit", () => {
     for (let sent = 0; sent < 3; sent += 1) {
       const answer = await gateway().post("/v1/chat/completions", HELLO);
       const { message } = await expectError(answer, { status: 503 });
-      expect(message).toContain("lab returned 402 (the gateway's account is out of credit).");
+      expect(message).not.toContain("lab");
     }
     const { page } = await visit("/providers");
     const alert = page.getByRole("alert").filter({ hasText: "lab refuses requests" });
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)("a provider without a key that answers 401", () => 
     for (let sent = 0; sent < 3; sent += 1) {
       const answer = await gateway().post("/v1/chat/completions", HELLO);
       const { message } = await expectError(answer, { status: 503 });
-      expect(message).toContain("lab returned 401 (it asks for an API key).");
+      expect(message).not.toMatch(/lab|key/);
     }
     const { page } = await visit("/providers");
     await page.getByRole("alert").filter({ hasText: "lab refuses requests (API key missing, status 401)." }).waitFor();

@@ -18,6 +18,9 @@ const SHELL = [...README.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) 
 /** Those in the middle of a sentence. */
 const INLINE = [...README.matchAll(/`(npm start -- [^`]+)`/g)].map(([, text = ""]) => text);
 
+/** The response that the README shows. */
+const SHOWN = JSON.parse(/```json\n([\s\S]*?)```/.exec(README)?.[1] ?? "") as { readonly service: object };
+
 const folder = mkdtempSync(join(tmpdir(), "switchyard-readme-"));
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -87,6 +90,7 @@ async function sendRequest(text: string): Promise<void> {
   const out = await shell(text.replaceAll("http://127.0.0.1:8787", gateway.url), { SWITCHYARD_KEY: gateway.key });
   const answer = JSON.parse(out) as { service?: object; decision?: object };
   expect(answer.service ?? answer.decision).toMatchObject({ tier: expect.any(String), model: expect.any(String) });
+  if (answer.service !== undefined) expect(Object.keys(answer.service)).toEqual(Object.keys(SHOWN.service));
 }
 
 function hasCurl(): boolean {

@@ -154,7 +154,10 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
       const disconnect = new AbortController();
       reply.raw.once("close", () => disconnect.abort());
       const { signal } = disconnect;
-      const registry = draft === undefined ? edge.services().registry : createRegistry(new Map([[id, provider]]));
+      const registry =
+        draft === undefined
+          ? edge.services().registry
+          : createRegistry(new Map([[id, provider]]), { loopName: edge.loopName });
       const outcome = await probe({ provider, model: wanted, signal }, { catalog, registry, now }).finally(() =>
         draft === undefined ? undefined : registry.close(),
       );

@@ -281,7 +281,7 @@ export function v1(id: string, method: Method, path: string, details: Details): 
     parameters,
     body,
     status: 200,
-    errors: statuses(errors, ANY_ERRORS, [401, 429], body === null ? [] : BODY_ERRORS),
+    errors: statuses(errors, ANY_ERRORS, [401, 429, 508], body === null ? [] : BODY_ERRORS),
     errorSchema,
     ...rest,
   };

@@ -112,7 +112,7 @@ export function textOrNull(stored: SqlValue | undefined): string | null {
 
 /** Makes the stored detail. Names fields one by one, because a spread would cost more than writing the JSON. */
 export function toDetail(record: RequestRecord): StoredDetail {
-  const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = record;
+  const { decision, attempts, hold, cost, features, toolCalls, errorMessage, operatorMessage } = record;
   const detail: StoredDetail = {
     decision: decision === null ? null : toDecision(decision),
     attempts,
@@ -121,12 +121,18 @@ export function toDetail(record: RequestRecord): StoredDetail {
     features: features === null ? null : withoutZeros(features),
     toolCalls,
   };
-  return errorMessage === null ? detail : { ...detail, errorMessage };
+  if (errorMessage === null && operatorMessage === undefined) return detail;
+  return {
+    ...detail,
+    ...(errorMessage === null ? {} : { errorMessage }),
+    ...(operatorMessage === undefined ? {} : { operatorMessage }),
+  };
 }
 
 /** Reads the JSON together with the row of the log, whose values it does not repeat. */
 export function readDetail(text: string, summary: RequestSummary): RequestDetail {
-  const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = JSON.parse(text) as StoredDetail;
+  const stored = JSON.parse(text) as StoredDetail;
+  const { decision, attempts, hold, cost, features, toolCalls, errorMessage, operatorMessage } = stored;
   return {
     decision: decision === null ? null : readDecision(decision, summary),
     attempts,
@@ -135,6 +141,7 @@ export function readDetail(text: string, summary: RequestSummary): RequestDetail
     features: features === null ? null : flatten(features),
     toolCalls,
     errorMessage: errorMessage ?? null,
+    operatorMessage: operatorMessage ?? null,
   };
 }
 
@@ -148,6 +155,7 @@ interface StoredDetail {
   readonly toolCalls: ToolCallCheck | null;
   /** Absent for a response. */
   readonly errorMessage?: string;
+  readonly operatorMessage?: string;
 }
 
 /** Stored decision: without values of the log row, and only with candidates outside the chain. */

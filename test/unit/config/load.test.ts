@@ -126,6 +126,7 @@ describe("without any configuration", () => {
       },
       tracing: null,
       logging: { logLevel: "info", logContent: false, retentionDays: 30 },
+      errors: { errorDetail: "caller" },
       responses: {
         responsesRetentionDays: 30,
         responsesBytesPerAccount: 1_073_741_824,

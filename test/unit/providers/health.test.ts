@@ -132,6 +132,21 @@ describe("what a failure says", () => {
   });
 });
 
+test("the wait until a model may be called is that of its own breaker, its provider's or its pause", () => {
+  const { clock, health, see } = make();
+  expect(health.waitMs("a1")).toBe(0);
+  see("a1", trouble("failing"), 5);
+  const openMs = health.waitMs("a1");
+  expect(openMs).toBeGreaterThan(0);
+  expect(health.waitMs("a2")).toBe(0);
+  clock.nowMs += openMs;
+  expect(health.waitMs("a1")).toBe(0);
+  see("a2", trouble("limited", 7_000));
+  expect(health.waitMs("a2")).toBe(7_000);
+  see("a3", trouble("unreachable"), 5);
+  expect([health.waitMs("a1") > 0, health.waitMs("a3") > 0]).toEqual([true, true]);
+});
+
 describe("a pause the provider asked for", () => {
   test.each([
     [30_000, 30_000],

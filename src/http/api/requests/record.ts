@@ -118,6 +118,8 @@ export const RecordedRequestSchema = named("RecordedRequest", {
   decision: nullable(RecordedDecisionSchema),
   // The message to the client; null for a response, and where the message may quote a prompt that is not kept.
   errorMessage: nullable(AnyText),
+  // What only the operator can act on. Null for everybody else.
+  operatorMessage: nullable(AnyText),
   money: MoneySchema,
   // Numbers that the router can learn from; no text.
   features: nullable(byName<number>(Type.Number())),
@@ -138,16 +140,21 @@ export const MarkedRequestSchema = named("MarkedRequest", {
 });
 
 /** The line of the log, and what it does not say. */
-export function writeStored(stored: StoredRequest, names: Names): Shape<typeof RecordedRequestSchema> {
+export function writeStored(
+  stored: StoredRequest,
+  names: Names,
+  isForOperator: boolean,
+): Shape<typeof RecordedRequestSchema> {
   const { summary, detail, content, feedback, appFeedback, sample } = stored;
   const { attempts: attemptCount, ...line } = writeSummary(summary, names);
-  const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = detail;
+  const { decision, attempts, hold, cost, features, toolCalls, errorMessage, operatorMessage } = detail;
   return {
     ...line,
     attemptCount,
     attempts,
     decision: decision === null ? null : writeDecision(decision),
     errorMessage,
+    operatorMessage: isForOperator ? operatorMessage : null,
     money: {
       holdUsd: usd(hold),
       chargeUsd: line.chargeUsd,
