@@ -11,9 +11,9 @@ import { TierBadge } from "../../kit/tier.tsx";
 import { rowHref, useRowKeys } from "../../parts/row-keys.ts";
 import { currentRange, rangeQuery } from "../../range.ts";
 import { go, hrefTo, hrefWith, place, setQuery } from "../../router.ts";
+import { timeText } from "../../time.ts";
 import type { List, RequestSession, SessionDetail } from "../../types.ts";
 import { Status } from "../requests/facts.tsx";
-import { timeText } from "../requests/time.ts";
 import * as TEXT from "./text.ts";
 
 const PAGE_ROWS = 50;
@@ -98,17 +98,15 @@ function SessionRow({ row, isOpen }: { readonly row: RequestSession; readonly is
           {timeText(row.lastAt)}
         </a>
       </td>
-      <td data-cell="model" class="cut" title={row.models.join(", ")}>
-        {row.models.join(" → ")}
-      </td>
-      <td data-cell="host" class="cut">
+      <td data-cell="model">{row.models.join(" → ")}</td>
+      <td data-cell="host" class="cut" title={row.hosts.join(", ")}>
         {row.hosts.join(", ")}
       </td>
-      <td data-cell="user" class="cut">
-        <bdi>{row.users.join(", ")}</bdi>
+      <td data-cell="user" class="cut" title={row.users.join(", ")}>
+        {row.users.length > 0 && <bdi>{row.users.join(", ")}</bdi>}
       </td>
       <td data-cell="turns" class="number">
-        {plural(row.turns, "turn")}
+        {count(row.turns)}
       </td>
       <td data-cell="switches" class="number">
         {row.switches + row.escalations}

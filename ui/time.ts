@@ -1,6 +1,7 @@
 // Times of requests: to the second, in the reader's time zone or in UTC. The choice is kept in this browser.
 
-import { signal } from "../../signal.ts";
+import { keep, kept } from "./kept.ts";
+import { signal } from "./signal.ts";
 
 const STORED = "switchyard.utc";
 
@@ -27,21 +28,4 @@ export function zoneName(): string {
   if (minutes === 0) return "UTC";
   const hours = Math.abs(minutes) / 60;
   return `UTC${minutes < 0 ? "−" : "+"}${hours}`;
-}
-
-/** A choice of this browser; null where there is none, or no storage. */
-export function kept(name: string): string | null {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null;
-  }
-}
-
-export function keep(name: string, value: string): void {
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    // A browser without storage keeps it until the page is left.
-  }
 }
