@@ -21,7 +21,7 @@ describe.skipIf(!hasBrowser)("a provider that fails", () => {
     for (let sent = 0; sent < 6; sent += 1) await ask();
     const fallbacks = page.locator(".tile", { hasText: "Fallback rate" }).locator(".big");
     await expect.poll(() => fallbacks.innerText()).toMatch(/^[1-9]/);
-    const chart = page.locator("figure", { has: page.getByRole("heading", { name: "Fallbacks" }) });
+    const chart = page.locator("figure", { has: page.getByRole("heading", { name: "Attempts" }) });
     const legend = chart.locator(".legend a");
     const countOf = async (filter: string): Promise<number> => {
       const answer = await gateway().api("GET", `/api/requests?${filter}`);

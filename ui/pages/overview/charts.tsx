@@ -135,14 +135,15 @@ export function ModelMix({ rows: models, isWaiting }: Series<Share>) {
 export function TierMix({ range, rows, isWaiting }: Series<Share>) {
   const times = timesOf(range, range.step);
   const groups = byGroup(rows);
-  const total = sum(rows, ({ requests }) => requests);
   const stacks = TIERS.map((tier) => ({
     name: tier,
     mark: `tier-${tier}`,
     values: perStep(range, groups.get(tier) ?? [], ({ requests }) => requests, 0),
   }));
-  // Shares of the whole range, for the trend.
-  const shares = TIERS.map((tier) => sum(groups.get(tier) ?? [], ({ requests }) => requests) / (total || 1));
+  // Shares of the whole range, for the trend. Requests without a tier are in none of the bars, so they count for none.
+  const counts = TIERS.map((tier) => sum(groups.get(tier) ?? [], ({ requests }) => requests));
+  const total = sum(counts, (each) => each);
+  const shares = counts.map((each) => each / (total || 1));
   const most = TIERS[shares.indexOf(Math.max(...shares))];
   return (
     <Figure
