@@ -43,6 +43,35 @@ describe.skipIf(!hasBrowser)("the charts of the overview", () => {
     expect(listed.data.length).toBeGreaterThan(total);
   });
 
+  test("have the hours of the rows beside them: local, or UTC where that was chosen", async () => {
+    const { page } = await visit("/requests", { timezoneId: "Asia/Kolkata" });
+    const chart = page.locator("figure", { has: page.getByRole("heading", { name: "Requests over time" }) });
+    const zoneAndHour = async (): Promise<readonly string[]> => {
+      const [row = ""] = await page.locator(".requests td[data-cell=time] a").allInnerTexts();
+      const rows = chart.locator("tbody tr", { hasNotText: /\s0\s+0$/ });
+      return [
+        await chart.locator("thead th").first().innerText(),
+        row,
+        await rows.last().locator("td").first().innerText(),
+      ];
+    };
+    await chart.getByRole("button", { name: /as a table/ }).click();
+    await chart.locator("thead", { hasText: "Time, UTC+5.5" }).waitFor();
+    const [, local = "", localBar = ""] = await zoneAndHour();
+    expect(localBar).toMatch(/:30$/);
+    await page.getByText("Columns", { exact: true }).click();
+    await page.getByLabel("Times in UTC").check();
+    await chart.locator("thead", { hasText: "Time, UTC" }).filter({ hasNotText: "+" }).waitFor();
+    const [, utc = "", utcBar = ""] = await zoneAndHour();
+    expect([utc === local, utcBar === localBar]).toEqual([false, false]);
+    expect(utcBar).toMatch(new RegExp(`${utc.slice(-8, -6)}:00$`));
+    await page.goto(`${gateway().url}/?live=off`);
+    await page
+      .getByText(/^Last 24 hours \(since .* UTC\), by hour/)
+      .first()
+      .waitFor();
+  });
+
   test("a finished request's share saved is that of the amounts beside it", async () => {
     const { page } = await visit("/requests?status=2xx");
     await page.locator(".requests tbody tr").first().click();

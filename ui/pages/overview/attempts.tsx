@@ -12,6 +12,7 @@ import { Check } from "../../kit/field.tsx";
 import { rangeQuery } from "../../range.ts";
 import { place } from "../../router.ts";
 import type { Failures, List } from "../../types.ts";
+import { zoneName } from "../../zone.ts";
 import { describeFailures, describeTries, failureStacks, tryStacks } from "./attempt-stacks.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
 import * as TEXT from "./text.ts";
@@ -51,7 +52,7 @@ function ByTry({ range, rows, isWaiting, choice }: ChosenChartProps) {
       isWaiting={isWaiting}
       trend={`${subtitle(range)}. ${describeTries(rows)}`}
       table={{
-        head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
+        head: [TEXT.timeIn(zoneName(range.step)), ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values, isKnown }) => (isKnown[index] ? count(values[index]) : "–")),
@@ -100,7 +101,7 @@ function ByProvider({ range, rows, everyMs, choice }: ChosenChartProps) {
       load={failures}
       trend={`${subtitle(range)}. ${describeFailures(stacks, rows)}`}
       table={{
-        head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
+        head: [TEXT.timeIn(zoneName(range.step)), ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),

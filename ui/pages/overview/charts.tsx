@@ -13,6 +13,7 @@ import { Check } from "../../kit/field.tsx";
 import { Empty } from "../../kit/states.tsx";
 import type { Share, Usage } from "../../types.ts";
 import { baseline, byGroup, cumulative, OTHER, perStep, spent, sum } from "../../usage.ts";
+import { zoneName } from "../../zone.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
 import * as TEXT from "./text.ts";
 
@@ -43,7 +44,7 @@ export function SpendChart({ range, rows, isWaiting }: Series) {
         usd(Math.abs(saved)),
       )}
       table={{
-        head: [TEXT.timeUtc, TEXT.spent, TEXT.baseline, TEXT.saved],
+        head: [TEXT.timeIn(zoneName(range.step)), TEXT.spent, TEXT.baseline, TEXT.saved],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           inColumn(paid[index] ?? 0),
@@ -151,7 +152,7 @@ export function TierMix({ range, rows, isWaiting }: Series<Share>) {
       isWaiting={isWaiting}
       trend={total === 0 ? subtitle(range) : TEXT.topTier(subtitle(range), most, percent(Math.max(...shares)))}
       table={{
-        head: [TEXT.timeUtc, ...TIERS],
+        head: [TEXT.timeIn(zoneName(range.step)), ...TIERS],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),
@@ -217,7 +218,7 @@ export function StatusChart({ range, rows: statuses, isWaiting }: Series<Share>)
       isWaiting={isWaiting}
       trend={`${subtitle(range)}. ${total === 0 ? TEXT.noErrors : `${plural(total, "error")}.`}`}
       table={{
-        head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
+        head: [TEXT.timeIn(zoneName(range.step)), ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),
@@ -268,7 +269,7 @@ export function LatencyChart({ range, rows, isWaiting }: Series) {
       isWaiting={isWaiting}
       trend={`${subtitle(range)}. ${what === "overhead" ? ownPart(rows) : slowest}`}
       table={{
-        head: [TEXT.timeUtc, "p50", "p95"],
+        head: [TEXT.timeIn(zoneName(range.step)), "p50", "p95"],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...lines.map(({ values }) => duration(values[index])),

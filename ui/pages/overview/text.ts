@@ -19,7 +19,7 @@ export const savedShare = (share: string) => `${share} saved`;
 export const spendVsBaseline = "Spend vs. baseline";
 export const spendSummary = (range: string, spend: string, baseline: string, share: string, saved: string) =>
   `${range}. Spent ${spend}, baseline ${baseline}, ${share} ${saved}.`;
-export const timeUtc = "Time, UTC";
+export const timeIn = (zone: string) => `Time, ${zone}`;
 export const cumulative = "Cumulative";
 export const spendCaption = "Spend vs. baseline over time";
 export const showAll = "Show all";
@@ -143,5 +143,5 @@ export const previously = (value: string) => `${value} in the previous period`;
 export const aboutTile = (name: string) => `About ${name}`;
 
 // drill-down.ts
-export const rangeByStep = (range: string, since: string, step: string) => `${range} (since ${since} UTC), by ${step}`;
+export const rangeByStep = (range: string, since: string, step: string) => `${range} (since ${since}), by ${step}`;
 export const slowestOf = (count: number) => `slowest of ${count}`;

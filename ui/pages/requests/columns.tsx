@@ -9,8 +9,8 @@ import { Popover } from "../../kit/popover.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { hrefTo } from "../../router.ts";
 import { signal } from "../../signal.ts";
-import { isUtc, zone } from "../../time.ts";
 import type { RequestLine } from "../../types.ts";
+import { isUtc, zone } from "../../zone.ts";
 import { Status, savedShare, unroutedEndpoint } from "./facts.tsx";
 import * as TEXT from "./text.ts";
 

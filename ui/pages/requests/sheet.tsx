@@ -17,13 +17,13 @@ import { showToast } from "../../kit/toast.tsx";
 import { DecisionPanel } from "../../parts/decision.tsx";
 import { playgroundHref } from "../../parts/playground-draft.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
-import { timeText } from "../../time.ts";
 import type { RequestDetail } from "../../types.ts";
 import { curlOf } from "./curl.ts";
 import { Status, savedShare, unroutedEndpoint } from "./facts.tsx";
 import { Happened } from "./happened.tsx";
 import { Attempts, Cost, Payload } from "./tabs.tsx";
 import * as TEXT from "./text.ts";
+import { timeText } from "./time.ts";
 
 /** Header and footer appear with the record. Until then the id is all that is known. */
 export function RequestSheet({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {

@@ -3,10 +3,11 @@
 import { utc } from "../../format.ts";
 import { Table } from "../../kit/table.tsx";
 import { go, hrefWith, place } from "../../router.ts";
-import { timeText, zoneName } from "../../time.ts";
 import type { RequestLine } from "../../types.ts";
+import { zoneName } from "../../zone.ts";
 import { type Column, shownColumns } from "./columns.tsx";
 import * as TEXT from "./text.ts";
+import { timeText } from "./time.ts";
 
 /** The open request is in the panel; the chosen one is where the keyboard is. */
 interface RequestTableProps {

@@ -11,9 +11,9 @@ import { TierBadge } from "../../kit/tier.tsx";
 import { rowHref, useRowKeys } from "../../parts/row-keys.ts";
 import { currentRange, rangeQuery } from "../../range.ts";
 import { go, hrefTo, hrefWith, place, setQuery } from "../../router.ts";
-import { timeText } from "../../time.ts";
 import type { List, RequestSession, SessionDetail } from "../../types.ts";
 import { Status } from "../requests/facts.tsx";
+import { timeText } from "../requests/time.ts";
 import * as TEXT from "./text.ts";
 
 const PAGE_ROWS = 50;
@@ -106,7 +106,7 @@ function SessionRow({ row, isOpen }: { readonly row: RequestSession; readonly is
         {row.users.length > 0 && <bdi>{row.users.join(", ")}</bdi>}
       </td>
       <td data-cell="turns" class="number">
-        {count(row.turns)}
+        {plural(row.turns, "turn")}
       </td>
       <td data-cell="switches" class="number">
         {row.switches + row.escalations}
