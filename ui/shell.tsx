@@ -203,11 +203,16 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
             {TEXT.readOnly}
           </span>
         )}
-        {session.value?.sandbox === true && (
-          <span class="chip" title={TEXT.sandboxHint}>
-            {TEXT.sandbox}
-          </span>
-        )}
+        {session.value?.sandbox === true &&
+          (isOperator() ? (
+            <a class="chip" href={hrefTo("/providers")} title={TEXT.sandboxHint}>
+              {TEXT.sandbox}
+            </a>
+          ) : (
+            <span class="chip" title={TEXT.sandboxHint}>
+              {TEXT.sandbox}
+            </span>
+          ))}
         <a
           class={`chip balance ${isBroke ? "bad" : ""}`}
           href={hrefTo("/credits")}

@@ -10,8 +10,8 @@ export const shortOfCredits = (needed: string, left: string) =>
   `A request needed ${needed}, but ${left} is left. Such requests fail with 402 until you add more.`;
 export const addCredits = "Add credits";
 export const askForCredits = "Ask your admin to add credits.";
-export const refusesRequests = (provider: string, error: string | null | undefined) =>
-  `${provider} refuses requests (${error}).`;
+export const refusesRequests = (provider: string, error: string | null) => `${provider} refuses requests (${error}).`;
+export const isFailing = (provider: string, error: string | null) => `${provider} is failing (${error}).`;
 export const testTheProvider = "Test the provider";
 export const untrustedProxy = (address: string) =>
   `The proxy at ${address} is not trusted, so its clients share one set of limits. Add it to`;

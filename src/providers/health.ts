@@ -52,6 +52,8 @@ export interface Health {
   /** Gives a ticket although the model is cooling down, for when nothing else is left; 0 when enough others are trying. */
   admitResting(hostKey: string, keyId?: string): number;
   report(hostKey: string, ticket: number, outcome: Outcome, keyId?: string): void;
+  /** An operator's test was answered, which closes breakers as a live answer does. */
+  passed(hostKey: string): void;
   /** True if the provider's retry budget allows one more retry, which is then counted. */
   mayRetry(hostKey: string): boolean;
   /** With any of its keys, or with one. Asking changes nothing. */
@@ -59,8 +61,8 @@ export interface Health {
   /** Until a call is let through with one of its keys; 0 for now. */
   waitMs(hostKey: string): number;
   overview(): readonly ProviderHealth[];
-  /** Another process has seen this fail: it is tried last here too, for as long. */
-  follow(opened: BreakerOpening): void;
+  /** Another process has seen this fail: it is tried last here too, for as long. Or it has seen a test answered. */
+  follow(news: BreakerOpening | TestPassed): void;
   /** These are watched from now on. What is known of them stays, except of providers that have changed. */
   watch(models: Iterable<WatchedRow>, changedProviders: ReadonlySet<string>): void;
 }
@@ -87,6 +89,7 @@ export interface HealthInput {
   readonly log: Log;
   /** Told of each opening and of each retry that was asked for. */
   readonly onOpened?: (opened: BreakerOpening) => void;
+  readonly onPassed?: (passed: TestPassed) => void;
   readonly onRetry?: (retry: { provider: string; isAllowed: boolean }) => void;
 }
 
@@ -100,6 +103,11 @@ export interface BreakerOpening {
   readonly name: string;
   readonly openMs: number;
   readonly error: string;
+}
+
+/** The host key of a model that answered an operator's test. */
+export interface TestPassed {
+  readonly passed: string;
 }
 
 export function createHealth(input: HealthInput): Health {
@@ -203,6 +211,11 @@ class Watch implements Health {
     } else this.#count(entry, lane, { ticket, trouble: outcome });
   }
 
+  passed(hostKey: string): void {
+    this.follow({ passed: hostKey });
+    this.#input.onPassed?.({ passed: hostKey });
+  }
+
   mayRetry(hostKey: string): boolean {
     const { host, model } = this.#entry(hostKey);
     if (model.breaker.state === "open" || host.provider.breaker.state === "open") return false;
@@ -242,7 +255,12 @@ class Watch implements Health {
     });
   }
 
-  follow({ provider, name, openMs, error }: BreakerOpening): void {
+  follow(news: BreakerOpening | TestPassed): void {
+    if ("passed" in news) this.#close(news.passed);
+    else this.#followOpening(news);
+  }
+
+  #followOpening({ provider, name, openMs, error }: BreakerOpening): void {
     const host = this.#hosts.get(provider);
     if (host === undefined) return;
     const ofModels = host.models.flatMap(({ model, lanes }) => [model, ...lanes.map(({ limit }) => limit)]);
@@ -253,6 +271,14 @@ class Watch implements Health {
     watched.lastErrorAtMs = this.#pulse.now();
     this.#isWell = false;
     this.#hasChanged = true;
+  }
+
+  /** The test was sent with the first key, as requests without a choice are. */
+  #close(hostKey: string): void {
+    if (!this.#entries.has(hostKey)) return;
+    const ticket = this.admit(hostKey) || this.admitResting(hostKey);
+    // Without a ticket, so many try the model that one of them will tell.
+    if (ticket !== 0) this.report(hostKey, ticket, "answered");
   }
 
   #enter(lane: Lane): number {

@@ -238,7 +238,7 @@ function LedgerRow({ entry, isLinked }: { readonly entry: LedgerEntry; readonly 
         {ago(entry.createdAt)}
       </td>
       <td data-cell="kind">{KIND_NAMES[entry.kind] ?? entry.kind}</td>
-      <td data-cell="about" class="cut">
+      <td data-cell="about" class="cut" title={entry.note ?? undefined}>
         {entry.requestId === null ? (
           <Note entry={entry} />
         ) : (

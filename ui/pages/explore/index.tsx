@@ -15,6 +15,7 @@ import { Empty } from "../../kit/states.tsx";
 import { currentRange, type Range, rangeQuery } from "../../range.ts";
 import { type Changes, hrefTo, place, setQuery } from "../../router.ts";
 import type { Explore as Explored } from "../../types.ts";
+import { zoneName } from "../../zone.ts";
 import { opens } from "../overview/drill-down.ts";
 import { filterNames, filterQuery } from "../requests/filter-names.ts";
 import { Filters } from "../requests/filters.tsx";
@@ -64,7 +65,11 @@ export function Explore() {
       <Figure
         title={title}
         load={load}
-        trend={TEXT.trend(range.label, load.data?.source === "requests" ? TEXT.fromRequests : TEXT.fromTotals)}
+        trend={TEXT.trend(
+          range.label,
+          zoneName(range.step),
+          load.data?.source === "requests" ? TEXT.fromRequests : TEXT.fromTotals,
+        )}
         table={shape.table}
         legend={<Legend entries={shape.series} />}
       >
@@ -120,7 +125,7 @@ function shapeOf(data: Explored | null, asked: Asked): Shape {
   const isOverTime = by.includes("time");
   const series = isOverTime ? seriesOf(rows, asked, nameOf) : [];
   const overTime = {
-    head: [TEXT.time, ...series.map(({ name }) => name)],
+    head: [TEXT.timeIn(zoneName(range.step)), ...series.map(({ name }) => name)],
     rows: timesOf(range, range.step).map((time, at) => [
       fullTimeLabel(time, range.step),
       ...series.map(({ values }) => shown(values[at])),

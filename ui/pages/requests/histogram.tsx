@@ -8,6 +8,7 @@ import { count, plural } from "../../format.ts";
 import { type Range, rangeQuery } from "../../range.ts";
 import { setQuery } from "../../router.ts";
 import type { HistogramBar, List } from "../../types.ts";
+import { zoneName } from "../../zone.ts";
 import * as TEXT from "./text.ts";
 
 /** Height below that of other charts: people come for the list under it. */
@@ -47,10 +48,11 @@ export function RequestHistogram({ range, filter, isLive }: RequestHistogramProp
       trend={TEXT.histogramHint(
         range.label,
         range.step,
+        zoneName(range.step),
         plural(total, filter === "" ? "request" : TEXT.matchingRequest),
       )}
       table={{
-        head: [TEXT.timeUtc, TEXT.success, TEXT.errors],
+        head: [TEXT.timeIn(zoneName(range.step)), TEXT.success, TEXT.errors],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),

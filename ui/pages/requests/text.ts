@@ -91,9 +91,8 @@ export const removeFilter = (filter: string) => `Remove filter: ${filter}`;
 
 // histogram.tsx
 export const requestsOverTime = "Requests over time";
-export const histogramHint = (range: string, step: string, requests: string) =>
-  `${range}, by ${step}, UTC. ${requests} · Drag to zoom`;
-export const timeUtc = "Time, UTC";
+export const histogramHint = (range: string, step: string, zone: string, requests: string) =>
+  `${range}, by ${step}, ${zone}. ${requests} · Drag to zoom`;
 export const histogramCaption = "Successful and failed requests over time";
 export const matchingRequest = "matching request";
 

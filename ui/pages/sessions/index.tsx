@@ -98,14 +98,12 @@ function SessionRow({ row, isOpen }: { readonly row: RequestSession; readonly is
           {timeText(row.lastAt)}
         </a>
       </td>
-      <td data-cell="model" class="cut" title={row.models.join(", ")}>
-        {row.models.join(" → ")}
-      </td>
-      <td data-cell="host" class="cut">
+      <td data-cell="model">{row.models.join(" → ")}</td>
+      <td data-cell="host" class="cut" title={row.hosts.join(", ")}>
         {row.hosts.join(", ")}
       </td>
-      <td data-cell="user" class="cut">
-        <bdi>{row.users.join(", ")}</bdi>
+      <td data-cell="user" class="cut" title={row.users.join(", ")}>
+        {row.users.length > 0 && <bdi>{row.users.join(", ")}</bdi>}
       </td>
       <td data-cell="turns" class="number">
         {plural(row.turns, "turn")}
