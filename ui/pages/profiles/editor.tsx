@@ -39,6 +39,8 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   useUnsaved(changes.length > 0);
   // The replay takes only the rules: a new name changes no route.
   const { name, description, ...rules } = content;
+  const isRuleChanged =
+    JSON.stringify({ ...content, name: start.name, description: start.description }) !== JSON.stringify(start);
   const save = (event: Event): void => {
     event.preventDefault();
     const method = isNew ? "POST" : "PUT";
@@ -73,7 +75,7 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
             <SaveBar isNew={isNew} changes={changes} canSave={name.trim() !== ""} onUndo={() => setContent(start)} />
           )}
         </div>
-        <Replay path="/api/profiles/replay" draft={{ profile: rules }} />
+        <Replay path="/api/profiles/replay" draft={isNew && !isRuleChanged ? null : { profile: rules }} />
       </form>
       {saved !== null && (
         <>
@@ -99,7 +101,7 @@ interface SaveBarProps {
 function SaveBar({ isNew, changes, canSave, onUndo }: SaveBarProps) {
   return (
     <div class="save-bar">
-      <span class="grow faint">{isNew ? TEXT.unsavedChanges : changes.join(" · ")}</span>
+      <span class="grow faint">{isNew && changes.length > 0 ? TEXT.unsavedChanges : changes.join(" · ")}</span>
       {!isNew && <Button onClick={onUndo}>{TEXT.undo}</Button>}
       <Button kind="primary" type="submit" isDisabled={!canSave}>
         {TEXT.saveProfile}

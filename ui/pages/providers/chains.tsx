@@ -75,6 +75,7 @@ function Editor({ models, current }: EditorProps) {
             tier={tier}
             ids={chains[tier]}
             models={models}
+            usedInstead={insteadOf(tier, chains)}
             lock={fixedBy === null ? lockOn(`tiers.${tier}`, current) : ""}
             onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
           />
@@ -93,7 +94,7 @@ function Editor({ models, current }: EditorProps) {
       </div>
       <div>
         {fixedBy === null && (
-          <Replay path="/api/replay" draft={{ draft: unpublished.length === 0 ? {} : { tiers, routing } }} />
+          <Replay path="/api/replay" draft={unpublished.length === 0 ? null : { draft: { tiers, routing } }} />
         )}
       </div>
     </div>
@@ -115,17 +116,26 @@ function chainsOf(models: readonly Model[]): ChainsByTier {
   return Object.fromEntries(TIERS.map((tier) => [tier, chain(tier)])) as Record<Tier, readonly string[]>;
 }
 
+/** As in routing: the next tier above, else below. A request's ceiling may rule out the ones above. */
+function insteadOf(tier: Tier, chains: ChainsByTier): Tier | null {
+  const rank = TIERS.indexOf(tier);
+  const order = [...TIERS.slice(rank + 1), ...TIERS.slice(0, rank).reverse()];
+  return order.find((other) => chains[other].length > 0) ?? null;
+}
+
 interface ChainProps {
   readonly tier: Tier;
   readonly ids: readonly string[];
   readonly models: readonly Model[];
+  /** The tier that takes the requests of an empty chain; null where all are empty. */
+  readonly usedInstead: Tier | null;
   /** Place that fixes the chain. Null where the chain can be changed here, '' where a line above names one for all. */
   readonly lock: string | null;
   readonly onChange: (ids: readonly string[]) => void;
 }
 
 /** Dragging moves within one tier. The buttons do the same for keyboards and touch. */
-function Chain({ tier, ids, models, lock, onChange }: ChainProps) {
+function Chain({ tier, ids, models, usedInstead, lock, onChange }: ChainProps) {
   const [dragged, setDragged] = useState<number | null>(null);
   const free = models.filter(({ id, isRoutable }) => isRoutable && !ids.includes(id));
   const dragOver = (index: number) => (event: DragEvent) => {
@@ -139,6 +149,9 @@ function Chain({ tier, ids, models, lock, onChange }: ChainProps) {
     <section class="card" aria-label={TEXT.chainOf(tier)}>
       <h2>{tier}</h2>
       {lock !== null && lock !== "" && <p class="faint">{TEXT.lockedBy(lock)}</p>}
+      {ids.length === 0 && (
+        <p class="faint">{usedInstead === null ? TEXT.noneRoutable : TEXT.emptyTier(usedInstead)}</p>
+      )}
       <ol class="plain-list chain-edit">
         {ids.map((id, index) => (
           <li
