@@ -55,6 +55,11 @@ describe.skipIf(!hasBrowser)("a demo", () => {
     await page.locator(".balance .runway").waitFor();
     await page.getByRole("link", { name: "Credits" }).click();
     await page.locator(".ledger tbody tr").nth(20).waitFor();
+    expect(await page.locator(".ledger [data-cell=time]").first().innerText()).toMatch(/^\d+ \w+, \d\d:\d\d:\d\d$/);
+    const days = page.locator("figure.chart", { hasText: "Balance by day" });
+    await days.getByText(/^\$[\d.]+ charged in 30 days\.$/).waitFor();
+    await days.getByRole("button", { name: /table/ }).click();
+    expect(await days.locator("tbody tr").count()).toBe(30);
     await page.getByRole("link", { name: "Models" }).click();
     const shares = page.locator(".models [data-cell=traffic]");
     await expect
