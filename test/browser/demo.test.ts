@@ -47,6 +47,15 @@ describe.skipIf(!hasBrowser)("a demo", () => {
     expect(troubles).toEqual([]);
   });
 
+  test("says in a session without a name why its requests belong together", async () => {
+    const { page } = await visit("/sessions?range=30d");
+    await page
+      .getByText(/^[2-9] turns$/)
+      .first()
+      .click();
+    await page.getByText("requests that begin alike are turns of one session").waitFor();
+  });
+
   test("has keys that were used, a profile, a balance that lasts, and models with traffic", async () => {
     const { page } = await visit("/keys");
     await page.getByRole("row", { name: /production .*active/ }).waitFor();
