@@ -46,10 +46,11 @@ function demoDocument(): Overlay {
 }
 
 /** Checks documents as a server without a file would, and lets the sandbox answer for every provider. */
-export function demoConfiguration(): Configuration {
+function demoConfiguration(): Configuration {
   const loaded = load({ flags: {}, env: {}, cwd: "/", file: null });
-  const configuration = loaded.ok ? loaded.settings.configuration : null;
-  if (configuration === null) throw new Error("the configuration of the demo cannot be checked");
+  if (!loaded.ok)
+    throw new Error(`the configuration of the demo cannot be checked: ${JSON.stringify(loaded.problems)}`);
+  const { configuration } = loaded.settings;
   return {
     locks: [],
     check(overlay) {
@@ -124,7 +125,7 @@ const [ADMIN, COLLEAGUE] = ["ada@example.com", "grace@example.com"];
 interface HistoryTerms {
   readonly days: number;
   readonly nowMs: number;
-  /** Null where keys cannot be kept; then there are none. */
+  /** Sealer of the keys; null where none can be kept. Then there are none. */
   readonly sealer: SecretSealer | null;
 }
 

@@ -286,7 +286,7 @@ export interface DemoPrompts {
   /** Most turns of a conversation. */
   readonly turnsMax: number;
   readonly groups: GroupWeights;
-  /** Null for prompts without instructions. */
+  /** Instructions before every prompt; null for none. */
   readonly system: SystemPrompt | null;
 }
 

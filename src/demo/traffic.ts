@@ -279,7 +279,7 @@ const PACE: Readonly<Record<Tier, { readonly firstMs: number; readonly tokensPer
 
 const ATTEMPT = { failure: null, reason: null, droppedFields: [], conversions: [] };
 
-/** Who answers, and how much at most. */
+/** The model that answers, and how much it may write. */
 interface Answerer extends Pick<DemoRequest["quotes"][number], "model" | "outputTokens"> {
   /** Says that the model and host were the first to be tried. */
   readonly isFirst: boolean;

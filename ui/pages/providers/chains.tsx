@@ -35,12 +35,8 @@ interface EditorProps {
   readonly current: Configuration;
 }
 
-/**
- * Published as one version, refused when somebody else published in between. Where all chains are fixed, as in the demo,
- * there is nothing to change or to preview, and one line says why.
- */
+/** Published as one version, refused when somebody else published in between. */
 function Editor({ models, current }: EditorProps) {
-  const fixedBy = lockOn("tiers", current);
   const saved = chainsOf(models);
   // Only what was edited: the other chains follow what others publish.
   const [edits, setEdits] = useState<Partial<ChainsByTier>>({});
@@ -51,6 +47,7 @@ function Editor({ models, current }: EditorProps) {
   const tiers = Object.fromEntries(changed.map((tier) => [tier, chains[tier]]));
   const routing = rulesOf(ruleEdits);
   const unpublished = [...changed, ...Object.keys(routing)];
+  const draft = unpublished.length === 0 ? null : { draft: { tiers, routing } };
   const undo = (): void => {
     setEdits({});
     setRuleEdits({});
@@ -68,7 +65,6 @@ function Editor({ models, current }: EditorProps) {
   return (
     <div class="editor">
       <div>
-        {fixedBy !== null && <p class="notice">{TEXT.lockedBy(fixedBy)}</p>}
         {TIERS.map((tier) => (
           <Chain
             key={tier}
@@ -76,11 +72,11 @@ function Editor({ models, current }: EditorProps) {
             ids={chains[tier]}
             models={models}
             usedInstead={insteadOf(tier, chains)}
-            lock={fixedBy === null ? lockOn(`tiers.${tier}`, current) : ""}
+            lock={lockOn(`tiers.${tier}`, current)}
             onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
           />
         ))}
-        {fixedBy === null && <Rules edits={ruleEdits} onChange={setRuleEdits} />}
+        <Rules edits={ruleEdits} onChange={setRuleEdits} />
         {problem}
         {unpublished.length > 0 && (
           <div class="save-bar">
@@ -93,9 +89,7 @@ function Editor({ models, current }: EditorProps) {
         )}
       </div>
       <div>
-        {fixedBy === null && (
-          <Replay path="/api/replay" draft={unpublished.length === 0 ? null : { draft: { tiers, routing } }} />
-        )}
+        <Replay path="/api/replay" draft={draft} />
       </div>
     </div>
   );
@@ -116,7 +110,7 @@ function chainsOf(models: readonly Model[]): ChainsByTier {
   return Object.fromEntries(TIERS.map((tier) => [tier, chain(tier)])) as Record<Tier, readonly string[]>;
 }
 
-/** As in routing: the next tier above, else below. A request's ceiling may rule out the ones above. */
+/** Returns the tier that routing takes instead: the next one above, else below. A request may have a ceiling. */
 function insteadOf(tier: Tier, chains: ChainsByTier): Tier | null {
   const rank = TIERS.indexOf(tier);
   const order = [...TIERS.slice(rank + 1), ...TIERS.slice(0, rank).reverse()];
@@ -129,7 +123,7 @@ interface ChainProps {
   readonly models: readonly Model[];
   /** The tier that takes the requests of an empty chain; null where all are empty. */
   readonly usedInstead: Tier | null;
-  /** Place that fixes the chain. Null where the chain can be changed here, '' where a line above names one for all. */
+  /** Place that fixes the chain. Null where the chain can be changed here. */
   readonly lock: string | null;
   readonly onChange: (ids: readonly string[]) => void;
 }
@@ -148,7 +142,7 @@ function Chain({ tier, ids, models, usedInstead, lock, onChange }: ChainProps) {
   return (
     <section class="card" aria-label={TEXT.chainOf(tier)}>
       <h2>{tier}</h2>
-      {lock !== null && lock !== "" && <p class="faint">{TEXT.lockedBy(lock)}</p>}
+      {lock !== null && <p class="faint">{TEXT.lockedBy(lock)}</p>}
       {ids.length === 0 && (
         <p class="faint">{usedInstead === null ? TEXT.noneRoutable : TEXT.emptyTier(usedInstead)}</p>
       )}
