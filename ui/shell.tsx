@@ -203,6 +203,11 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
             {TEXT.readOnly}
           </span>
         )}
+        {session.value?.demo === true && (
+          <a class="chip" href="/docs/dashboard/demo" title={TEXT.demoHint}>
+            {TEXT.demo}
+          </a>
+        )}
         {session.value?.sandbox === true &&
           (isOperator() ? (
             <a class="chip" href={hrefTo("/providers")} title={TEXT.sandboxHint}>

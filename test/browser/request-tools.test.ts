@@ -247,6 +247,8 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
     await expect.poll(() => link.evaluate((node) => node === document.activeElement)).toBe(true);
     await show(page, "/sessions/s_trip");
     await page.getByText("Switched", { exact: true }).waitFor();
+    // The client named it.
+    expect(await page.getByText("requests that begin alike").count()).toBe(0);
     expect(await faultsOf(page, "dark", ".sheet")).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
 import { readBuiltin } from "../../src/catalog/builtin.ts";
 import { DEMO_DEFAULTS } from "../../src/cli/demo.ts";
-import { demoCatalog } from "../../src/demo/pool.ts";
+import { demoCatalog } from "../../src/demo/configuration.ts";
 import { demoTraffic } from "../../src/demo/traffic.ts";
 import { startGateway, type TestGateway } from "../support/gateway/gateway.ts";
 

@@ -86,8 +86,9 @@ export async function probe(wanted: Probe, services: ProbeServices): Promise<Pro
 }
 
 /** The catalogue to test a draft with: none where it has no model that could be asked, so that its list is asked for. */
-export function draftCatalog({ id, transport }: Provider, catalog: Catalog | null): Catalog | null {
-  if (catalog === null || transport === "sandbox") return catalog;
+export function draftCatalog({ id, baseUrl }: Provider, catalog: Catalog | null): Catalog | null {
+  // The sandbox under its own name has no address to ask.
+  if (catalog === null || baseUrl === "") return catalog;
   const hosts = [...catalog.models.values()].flatMap((model) => model.hosts);
   return hosts.some((host) => host.provider === id && isRoutable(catalog, host)) ? catalog : null;
 }

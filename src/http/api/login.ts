@@ -46,6 +46,8 @@ export const SessionSchema = named("Session", {
   setupNeeded: Flag,
   // True until a real provider is connected. A demo is never asked to connect one.
   sandbox: Flag,
+  // True where everybody is signed in to generated data.
+  demo: Flag,
   // True where the dashboard can only look.
   readOnly: Flag,
   version: AnyText,
@@ -101,6 +103,7 @@ export const LOGIN_ROUTES: readonly ApiRoute[] = [
         user: user === null ? null : writeSelf(user),
         setupNeeded: !(await edge.users.hasOperator()),
         sandbox: edge.visitor === null && isSimulated(edge.services().catalog),
+        demo: edge.visitor !== null,
         readOnly: edge.settings.server.isReadOnly,
         version: edge.version,
         commandPrefix: commandPrefix(),

@@ -35,12 +35,8 @@ interface EditorProps {
   readonly current: Configuration;
 }
 
-/**
- * Published as one version, refused when somebody else published in between. Where all chains are fixed, as in the demo,
- * there is nothing to change or to preview, and one line says why.
- */
+/** Published as one version, refused when somebody else published in between. */
 function Editor({ models, current }: EditorProps) {
-  const fixedBy = lockOn("tiers", current);
   const saved = chainsOf(models);
   // Only what was edited: the other chains follow what others publish.
   const [edits, setEdits] = useState<Partial<ChainsByTier>>({});
@@ -51,6 +47,7 @@ function Editor({ models, current }: EditorProps) {
   const tiers = Object.fromEntries(changed.map((tier) => [tier, chains[tier]]));
   const routing = rulesOf(ruleEdits);
   const unpublished = [...changed, ...Object.keys(routing)];
+  const draft = unpublished.length === 0 ? null : { draft: { tiers, routing } };
   const undo = (): void => {
     setEdits({});
     setRuleEdits({});
@@ -68,18 +65,18 @@ function Editor({ models, current }: EditorProps) {
   return (
     <div class="editor">
       <div>
-        {fixedBy !== null && <p class="notice">{TEXT.lockedBy(fixedBy)}</p>}
         {TIERS.map((tier) => (
           <Chain
             key={tier}
             tier={tier}
             ids={chains[tier]}
             models={models}
-            lock={fixedBy === null ? lockOn(`tiers.${tier}`, current) : ""}
+            usedInstead={insteadOf(tier, chains)}
+            lock={lockOn(`tiers.${tier}`, current)}
             onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
           />
         ))}
-        {fixedBy === null && <Rules edits={ruleEdits} onChange={setRuleEdits} />}
+        <Rules edits={ruleEdits} onChange={setRuleEdits} />
         {problem}
         {unpublished.length > 0 && (
           <div class="save-bar">
@@ -92,9 +89,7 @@ function Editor({ models, current }: EditorProps) {
         )}
       </div>
       <div>
-        {fixedBy === null && (
-          <Replay path="/api/replay" draft={{ draft: unpublished.length === 0 ? {} : { tiers, routing } }} />
-        )}
+        <Replay path="/api/replay" draft={draft} />
       </div>
     </div>
   );
@@ -115,17 +110,26 @@ function chainsOf(models: readonly Model[]): ChainsByTier {
   return Object.fromEntries(TIERS.map((tier) => [tier, chain(tier)])) as Record<Tier, readonly string[]>;
 }
 
+/** Returns the tier that routing takes instead: the next one above, else below. A request may have a ceiling. */
+function insteadOf(tier: Tier, chains: ChainsByTier): Tier | null {
+  const rank = TIERS.indexOf(tier);
+  const order = [...TIERS.slice(rank + 1), ...TIERS.slice(0, rank).reverse()];
+  return order.find((other) => chains[other].length > 0) ?? null;
+}
+
 interface ChainProps {
   readonly tier: Tier;
   readonly ids: readonly string[];
   readonly models: readonly Model[];
-  /** Place that fixes the chain. Null where the chain can be changed here, '' where a line above names one for all. */
+  /** The tier that takes the requests of an empty chain; null where all are empty. */
+  readonly usedInstead: Tier | null;
+  /** Place that fixes the chain. Null where the chain can be changed here. */
   readonly lock: string | null;
   readonly onChange: (ids: readonly string[]) => void;
 }
 
 /** Dragging moves within one tier. The buttons do the same for keyboards and touch. */
-function Chain({ tier, ids, models, lock, onChange }: ChainProps) {
+function Chain({ tier, ids, models, usedInstead, lock, onChange }: ChainProps) {
   const [dragged, setDragged] = useState<number | null>(null);
   const free = models.filter(({ id, isRoutable }) => isRoutable && !ids.includes(id));
   const dragOver = (index: number) => (event: DragEvent) => {
@@ -138,7 +142,10 @@ function Chain({ tier, ids, models, lock, onChange }: ChainProps) {
   return (
     <section class="card" aria-label={TEXT.chainOf(tier)}>
       <h2>{tier}</h2>
-      {lock !== null && lock !== "" && <p class="faint">{TEXT.lockedBy(lock)}</p>}
+      {lock !== null && <p class="faint">{TEXT.lockedBy(lock)}</p>}
+      {ids.length === 0 && (
+        <p class="faint">{usedInstead === null ? TEXT.noneRoutable : TEXT.emptyTier(usedInstead)}</p>
+      )}
       <ol class="plain-list chain-edit">
         {ids.map((id, index) => (
           <li

@@ -1,5 +1,6 @@
 // Sessions: conversations as rows, one of them beside the list as a timeline of its turns.
 
+import { UNNAMED } from "../../../src/core/session.ts";
 import { useLoad } from "../../api.ts";
 import { balance, count, duration, exact, percent, plural, usd, utc } from "../../format.ts";
 import { ButtonLink } from "../../kit/button.tsx";
@@ -148,6 +149,7 @@ function SessionSheet({ id }: { readonly id: string }) {
       <Shown load={load} rows={8}>
         {({ turnList, turns }) => (
           <>
+            {turns > 1 && id.startsWith(UNNAMED) && <p class="faint">{TEXT.unnamed}</p>}
             {turnList.length < turns && <p class="faint">{TEXT.newestTurns(turnList.length)}</p>}
             <ol class="timeline" aria-label={TEXT.timeline}>
               {turnList.map((turn) => (

@@ -2,7 +2,12 @@
 
 // index.tsx
 export const settings = "Settings";
-export const purpose = "Your sign-in, users, and the running configuration.";
+export const PURPOSES: Readonly<Record<string, string>> = {
+  you: "How the dashboard looks, and how you sign in.",
+  users: "Who may sign in, and the accounts they work in.",
+  configuration: "The options that the gateway runs with.",
+  gateway: "Version, store and uptime of this gateway.",
+};
 export const openAPI = "OpenAPI";
 export const appearance = "Appearance";
 export const theme = "Theme";
