@@ -63,7 +63,11 @@ export function Banners({ availableUsd }: BannersProps) {
 }
 
 function AddCredits() {
-  return isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>{TEXT.addCredits}</a> : <>{TEXT.askForCredits}</>;
+  return isOperator() ? (
+    <a href={hrefTo("/credits", { new: "1" })}>{TEXT.addCredits}</a>
+  ) : (
+    <span>{TEXT.askForCredits}</span>
+  );
 }
 
 /** The credits that the newest refused request of a day needed; 0 where none was refused for lack of them. */

@@ -7,6 +7,7 @@ import type { BreakerRules, Pulse } from "./breaker.ts";
 import {
   admitsAtMs,
   blockerOf,
+  blockerOfAll,
   isTroubled,
   type Lane,
   type ModelHealth,
@@ -392,15 +393,4 @@ class Watch implements Health {
 interface Failed {
   readonly ticket: number;
   readonly trouble: Trouble;
-}
-
-/** Finds what blocks a model with every key; null when a call gets through with one of them. */
-function blockerOfAll({ lanes }: WatchedModel): Watched | null {
-  let first: Watched | null = null;
-  for (const lane of lanes) {
-    const blocker = blockerOf(lane);
-    if (blocker === null) return null;
-    first ??= blocker;
-  }
-  return first;
 }

@@ -81,16 +81,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const { child, worker, ending } = launch(index, isReplacement);
     handover.watch(child.process);
     running.add(worker);
+    limitStart(child, ending, options);
     child.once("listening", () => {
       serving.add(worker);
       handover.join(child.process);
       heartbeat.watch(worker.link, () => killHung(child, options));
     });
     onStart(worker);
-    const startLimit = setTimeout(() => killHung(child, options), START_MS_MAX).unref();
-    child.once("listening", () => clearTimeout(startLimit));
     void ending.then(({ code, signal }) => {
-      clearTimeout(startLimit);
       running.delete(worker);
       const isNoneLeft = (serving.delete(worker) || running.size === 0) && serving.size === 0;
       onEnd(worker);
@@ -108,8 +106,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     try {
       start(index, isReplacement);
     } catch (error) {
-      const failure = { event: "worker.start_failed", reason: (error as Error).message } as const;
-      log.error(failure, "a worker process could not be started; trying again");
+      logFailedStart(error as Error, log);
       delays.startLater(index, 0, () => startOrRetry(index, true));
     }
   }
@@ -128,6 +125,19 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       handover.retire();
     },
   };
+}
+
+function logFailedStart({ message }: Error, log: Log): void {
+  const failure = { event: "worker.start_failed", reason: message } as const;
+  log.error(failure, "a worker process could not be started; trying again");
+}
+
+/** Kills a worker that takes too long to start. */
+function limitStart(child: Worker, ending: Promise<unknown>, options: SupervisorOptions): void {
+  const limit = setTimeout(() => killHung(child, options), START_MS_MAX).unref();
+  const stop = (): void => clearTimeout(limit);
+  child.once("listening", stop);
+  void ending.then(stop);
 }
 
 /** Kills a hung worker. A stopped process reacts to no other signal. */

@@ -172,7 +172,17 @@ async function callTheRest(): Promise<void> {
     expect([method, path, response.status]).toEqual([method, path, response.ok ? response.status : "a success"]);
     return (await response.json()) as Record<string, string>;
   };
-  const lists = ["accounts", "keys", "profiles", "credits", "ledger", "ledger/months", "ledger/days", "ledger/verify", "models"];
+  const lists = [
+    "accounts",
+    "keys",
+    "profiles",
+    "credits",
+    "ledger",
+    "ledger/months",
+    "ledger/days",
+    "ledger/verify",
+    "models",
+  ];
   const others = [
     "providers",
     "requests",

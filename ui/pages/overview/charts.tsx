@@ -11,8 +11,8 @@ import { count, duration, exact, percent, plural, usd, usdColumn } from "../../f
 import { Segmented } from "../../kit/button.tsx";
 import { Check } from "../../kit/field.tsx";
 import { Empty } from "../../kit/states.tsx";
+import { baseline, byGroup, cumulative, OTHER, perStep, spent, sum } from "../../parts/usage.ts";
 import type { Share, Usage } from "../../types.ts";
-import { baseline, byGroup, cumulative, OTHER, perStep, spent, sum } from "../../usage.ts";
 import { zoneName } from "../../zone.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
 import * as TEXT from "./text.ts";
