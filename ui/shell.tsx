@@ -12,7 +12,7 @@ import { Dialog } from "./kit/dialog.tsx";
 import { Popover } from "./kit/popover.tsx";
 import { Facts } from "./kit/table.tsx";
 import { Toasts } from "./kit/toast.tsx";
-import { Palette } from "./parts/palette.tsx";
+import { Palette } from "./palette.tsx";
 import { go, hrefTo, leave, leavingFor, place, setQuery } from "./router.ts";
 import { LOW_DAYS, runwayText } from "./runway.ts";
 import { isOperator, session, signOut } from "./session.ts";

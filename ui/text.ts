@@ -16,7 +16,7 @@ export const testTheProvider = "Test the provider";
 export const untrustedProxy = (address: string) =>
   `The proxy at ${address} is not trusted, so its clients share one set of limits. Add it to`;
 
-// parts/palette.tsx
+// palette.tsx
 export const goTo = "Go to";
 export const paletteHint = "Page, key, model, action or request id";
 export const results = "Results";

@@ -2,7 +2,7 @@
 
 import { useLoad } from "./api.ts";
 import { now } from "./clock.ts";
-import { spent, sum } from "./parts/usage.ts";
+import { spent, sum } from "./usage.ts";
 import { type Runway, runwayOf } from "./runway.ts";
 import type { Credits, List, Usage } from "./types.ts";
 

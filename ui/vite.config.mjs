@@ -45,7 +45,7 @@ const ORDERED_PAGES = {
 const OF_SERVER = /\b(?:about|help|default): "(?:[^"\\]|\\.)*",?|^ {4}of: .*,$/gm;
 
 /**
- * Leaves these parts out, which saves 2 KB.
+ * Leaves these parts out, which saves 1.3 KB.
  * @type {import("vite").Plugin}
  */
 const NO_SERVER_PARTS = {

@@ -4,7 +4,7 @@
 import type { AnsweredAt } from "../../../src/core/requests/records.ts";
 import { timesOf } from "../../charts/scale.ts";
 import { percent, plural } from "../../format.ts";
-import { OTHER, perStep, sum } from "../../parts/usage.ts";
+import { OTHER, perStep, sum } from "../../usage.ts";
 import type { Range } from "../../range.ts";
 import type { Failures, Usage } from "../../types.ts";
 import * as TEXT from "./text.ts";

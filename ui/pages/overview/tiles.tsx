@@ -4,7 +4,7 @@ import { Spark } from "../../charts/spark.tsx";
 import { count, duration, percent, shortUsd } from "../../format.ts";
 import { Popover } from "../../kit/popover.tsx";
 import { Skeleton } from "../../kit/states.tsx";
-import { perStep } from "../../parts/usage.ts";
+import { perStep } from "../../usage.ts";
 import type { Range } from "../../range.ts";
 import type { OverviewData, Usage } from "../../types.ts";
 import { requestsHref } from "./drill-down.ts";

@@ -1,9 +1,9 @@
 // Usage totals brought onto the steps of a range. An hour without requests is an hour of zero.
 
-import { timesOf } from "../charts/scale.ts";
-import type { Range } from "../range.ts";
-import * as TEXT from "../text.ts";
-import type { Usage } from "../types.ts";
+import { timesOf } from "./charts/scale.ts";
+import type { Range } from "./range.ts";
+import * as TEXT from "./text.ts";
+import type { Usage } from "./types.ts";
 
 /** Name for the smallest groups together. */
 export const OTHER = TEXT.otherGroup;

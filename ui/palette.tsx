@@ -1,13 +1,13 @@
 // The command palette (⌘K): pages, keys, profiles, models, actions, and any request by its id.
 
 import { useId, useState } from "preact/hooks";
-import { DASHBOARD_PAGES } from "../../src/http/pages/dashboard-pages.ts";
-import { useLoad } from "../api.ts";
-import { Dialog } from "../kit/dialog.tsx";
-import { go, hrefTo } from "../router.ts";
-import * as TEXT from "../text.ts";
-import { setTheme } from "../theme.ts";
-import type { KeyPage, List, Model, Profile } from "../types.ts";
+import { DASHBOARD_PAGES } from "../src/http/pages/dashboard-pages.ts";
+import { useLoad } from "./api.ts";
+import { Dialog } from "./kit/dialog.tsx";
+import { go, hrefTo } from "./router.ts";
+import * as TEXT from "./text.ts";
+import { setTheme } from "./theme.ts";
+import type { KeyPage, List, Model, Profile } from "./types.ts";
 
 /** One line of the list. `kind` is shown beside the label. */
 interface Entry {
