@@ -1,6 +1,7 @@
 // The configuration of the demo: vendors that ship, all of them answered by the sandbox, and the history of how they were
 // connected. It is a run-time configuration like any other, so a visitor can change it.
 
+import { createHash } from "node:crypto";
 import { type Builtin, readBuiltin } from "../catalog/builtin.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { listedVendor } from "../catalog/prices/diff.ts";
@@ -15,7 +16,6 @@ import { type ConfigVersion, isJsonMap, type JsonMap, type Overlay } from "../co
 import { createPriceCheckStore } from "../store/versions/price-checks.ts";
 import { createVersionStore } from "../store/versions/versions.ts";
 import { type SecretSealer, sealDocument } from "../versions/secrets.ts";
-import { createDemoRandom } from "./random.ts";
 
 const SANDBOX = providerKind("sandbox");
 /** Everything that was generated stays. */
@@ -37,7 +37,7 @@ function connected(ids: readonly string[]): JsonMap {
 }
 
 function keyOf(id: string): string {
-  return `sk-demo-${createDemoRandom(Buffer.byteLength(id) + (id.codePointAt(0) ?? 0)).hex(16)}`;
+  return `sk-demo-${createHash("sha256").update(id).digest("hex").slice(0, 24)}`;
 }
 
 /** The whole configuration as it is when a visitor comes. */

@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)("options that change at run time", () => {
     await row("logging.content").getByLabel("On").click();
     await expect.poll(() => documentOf(gateway())).toEqual({ logging: { content: false, retentionDays: 12 } });
     expect(await row("logging.level").getByRole("textbox").count()).toBe(0);
-    for (const width of [390, 1024]) {
+    for (const width of [320, 390, 1024]) {
       await page.setViewportSize({ width, height: 844 });
       expect(await beyondWindow(page)).toBeLessThanOrEqual(0);
     }
