@@ -2,9 +2,9 @@
 
 import { useLoad } from "./api.ts";
 import { now } from "./clock.ts";
-import { spent, sum } from "./usage.ts";
 import { type Runway, runwayOf } from "./runway.ts";
 import type { Credits, List, Usage } from "./types.ts";
+import { spent, sum } from "./usage.ts";
 
 const DAY_MS = 86_400_000;
 /** The average of a week moves slowly. */

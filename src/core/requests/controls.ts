@@ -220,7 +220,7 @@ const CONTROLS = {
     takes: off,
     label: "Use the model that a client names",
     chip: "Named models used",
-    help: "A model that the client names is used as with `direct`. `auto` is routed.",
+    help: "A model that the client names is used as with `direct`. `auto` is routed, and listed first by /v1/models.",
   },
   hostOrder: {
     field: "service_host_order",

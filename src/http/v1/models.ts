@@ -24,8 +24,9 @@ export function registerModels(
     const { catalog } = services();
     const query = request.query as Record<string, string>;
     const { models } = formats.of(request);
-    const listed = reachableBy(callerOf(request), catalog).filter(outputFilter(query.output_modalities));
-    const reachable = listed.flatMap((model) => (model.id === AUTO ? autoModels(model, models) : model));
+    const caller = callerOf(request);
+    const listed = reachableBy(caller, catalog).filter(outputFilter(query.output_modalities));
+    const reachable = listed.flatMap((model) => (model.id === AUTO ? autoModels(model, models, caller) : model));
     return models.list(reachable, catalog, query);
   };
   const one = (id: string, request: FastifyRequest): object => {
@@ -53,9 +54,13 @@ export function registerModels(
   }
 }
 
-/** The router, and under a second name where menus of the format's clients leave out the first. */
-function autoModels(auto: Model, { autoAlias }: ModelListWriter): readonly Model[] {
-  return autoAlias === undefined ? [auto] : [auto, { ...auto, id: autoAlias }];
+/**
+ * The router, for keys whose named models are used. Others need not choose it. Menus that leave its name out show it
+ * under a second one.
+ */
+function autoModels(auto: Model, { autoAlias }: ModelListWriter, { profile }: Caller): readonly Model[] {
+  const named = profile?.constraints.honourModel === true ? [auto] : [];
+  return autoAlias === undefined ? named : [...named, { ...auto, id: autoAlias }];
 }
 
 /** Chat models unless others are asked for: menus of chat programs are made from this list. */

@@ -159,18 +159,17 @@ describe("the models list", () => {
     expect(await one.json()).toMatchObject({ type: "model", id: "auto", display_name: "Auto" });
   });
 
-  it("has `auto` first for any other key as well", async () => {
+  it("has no `auto` for any other key, which need not choose it", async () => {
     const list = (await (await gateway.get("/v1/models", plain)).json()) as { data: { id: string }[] };
-    expect(list.data.filter(({ id }) => id.includes("auto")).map(({ id }) => id)).toEqual(["auto"]);
-    expect(list.data[0]?.id).toBe("auto");
+    expect(list.data.filter(({ id }) => id.includes("auto"))).toEqual([]);
     expect((await gateway.get("/v1/models/auto", plain)).status).toBe(200);
   });
 
   it("has a name for Claude Code's menu, which shows no other ids, and it is routed in every format", async () => {
     const headers = { ...plain, ...VERSION };
     const list = (await (await gateway.get("/v1/models?limit=1000", headers)).json()) as { data: { id: string }[] };
-    const [auto, alias] = list.data;
-    expect([auto?.id, alias]).toEqual(["auto", expect.objectContaining({ id: "claude-auto", display_name: "Auto" })]);
+    const [alias] = list.data;
+    expect(alias).toMatchObject({ id: "claude-auto", display_name: "Auto" });
     const one = await gateway.get("/v1/models/claude-auto", headers);
     expect(await one.json()).toEqual(alias);
     for (const path of ["/v1/messages", "/v1/chat/completions"]) {

@@ -200,18 +200,10 @@ describe("the list of models", () => {
   };
 
   it("has chat models unless others are asked for", async () => {
-    expect(await idsOf("")).toEqual(["auto", "alpha"]);
+    expect(await idsOf("")).toEqual(["alpha"]);
     expect(await idsOf("?output_modalities=embeddings")).toEqual(["small", "other", "hasty"]);
     expect(await idsOf("?output_modalities=rerank,moderation")).toEqual(["ranker", "judge"]);
-    expect(await idsOf("?output_modalities=all")).toEqual([
-      "auto",
-      "alpha",
-      "small",
-      "other",
-      "hasty",
-      "ranker",
-      "judge",
-    ]);
+    expect(await idsOf("?output_modalities=all")).toEqual(["alpha", "small", "other", "hasty", "ranker", "judge"]);
   });
 
   it("names the price and the kind of each", async () => {

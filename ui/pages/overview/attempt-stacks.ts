@@ -4,9 +4,9 @@
 import type { AnsweredAt } from "../../../src/core/requests/records.ts";
 import { timesOf } from "../../charts/scale.ts";
 import { percent, plural } from "../../format.ts";
-import { OTHER, perStep, sum } from "../../usage.ts";
 import type { Range } from "../../range.ts";
 import type { Failures, Usage } from "../../types.ts";
+import { OTHER, perStep, sum } from "../../usage.ts";
 import * as TEXT from "./text.ts";
 
 /** The attempts with their names and colours, from good to bad. */

@@ -3,9 +3,9 @@
 import { RankedBars } from "../../charts/bars.tsx";
 import { ago, exact, plural, usdColumn, utc } from "../../format.ts";
 import { Empty, Skeleton } from "../../kit/states.tsx";
-import { spent } from "../../usage.ts";
 import { hrefTo, place } from "../../router.ts";
 import type { OverviewData } from "../../types.ts";
+import { spent } from "../../usage.ts";
 import { requestsHref } from "./drill-down.ts";
 import * as TEXT from "./text.ts";
 

@@ -4,9 +4,9 @@ import { Spark } from "../../charts/spark.tsx";
 import { count, duration, percent, shortUsd } from "../../format.ts";
 import { Popover } from "../../kit/popover.tsx";
 import { Skeleton } from "../../kit/states.tsx";
-import { perStep } from "../../usage.ts";
 import type { Range } from "../../range.ts";
 import type { OverviewData, Usage } from "../../types.ts";
+import { perStep } from "../../usage.ts";
 import { requestsHref } from "./drill-down.ts";
 import * as TEXT from "./text.ts";
 

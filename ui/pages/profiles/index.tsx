@@ -10,9 +10,9 @@ import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { readFragment } from "../../parts/playground-draft.ts";
 import { chipsOf } from "../../parts/profile-rules.ts";
-import { sum } from "../../usage.ts";
 import { go, hrefTo, isUnsaved, place } from "../../router.ts";
 import type { List, ListedProfile, Profile, Rules, Usage } from "../../types.ts";
+import { sum } from "../../usage.ts";
 import { ProfileEditor } from "./editor.tsx";
 import * as TEXT from "./text.ts";
 
