@@ -59,7 +59,7 @@ export function registerModels(
  * under a second one.
  */
 function autoModels(auto: Model, { autoAlias }: ModelListWriter, { profile }: Caller): readonly Model[] {
-  const named = profile?.constraints.honourModel === true ? [auto] : [];
+  const named = profile?.constraints.honoursModel === true ? [auto] : [];
   return autoAlias === undefined ? named : [...named, { ...auto, id: autoAlias }];
 }
 
