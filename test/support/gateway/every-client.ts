@@ -56,7 +56,7 @@ export function askAs(
 }
 
 /** Every JSON object of an answer in order: the answer itself, or the events of its stream. */
-function objectsOf(text: string): readonly Json[] {
+export function objectsOf(text: string): readonly Json[] {
   if (text.startsWith("{")) return [JSON.parse(text) as Json];
   if (text.startsWith("[")) return JSON.parse(text) as readonly Json[];
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data as string) as Json);
