@@ -78,7 +78,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   function start(index: number, isReplacement: boolean): WorkerProcess {
     const startedAtMs = performance.now();
-    const { child, worker, ending } = launch(index, isReplacement);
+    const { child, worker, ending } = launch(index, isReplacement, options);
     handover.watch(child.process);
     running.add(worker);
     limitStart(child, ending, options);
@@ -147,6 +147,12 @@ function killHung({ process }: Worker, { log, onHung }: Pick<SupervisorOptions, 
   process.kill("SIGKILL");
 }
 
+/** Kills a worker that hangs while it starts. */
+function limitStart(child: Worker, options: Pick<SupervisorOptions, "log" | "onHung">): void {
+  const limit = setTimeout(() => killHung(child, options), START_MS_MAX).unref();
+  for (const isOver of ["listening", "exit"]) child.once(isOver, () => clearTimeout(limit));
+}
+
 /** Logs a worker of another build. The other workers go on serving until a person restarts the gateway. */
 function leaveEmpty(left: number, { log, onLost }: Pick<SupervisorOptions, "log" | "onLost">): void {
   log.error({ event: "worker.other_build", left }, OTHER_BUILD_TEXT);
@@ -191,8 +197,9 @@ interface Launched {
   readonly ending: Promise<WorkerEnding>;
 }
 
-function launch(index: number, isReplacement: boolean): Launched {
+function launch(index: number, isReplacement: boolean, options: Pick<SupervisorOptions, "log" | "onHung">): Launched {
   const child = forkWorker();
+  limitStart(child, options);
   const link = createLink(child.process.stdio[LINK_FD] as Duplex);
   const ending = endOf(child, link);
   const { pid } = child.process;
