@@ -5,10 +5,19 @@ import { cardAt } from "../core/price.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import type { Catalog } from "./catalog.ts";
 
-export interface CatalogNow {
+interface CatalogNow {
   readonly catalog: Catalog;
   /** The moment from which another price may be valid; infinity where none ever will be. */
   readonly untilMs: number;
+}
+
+/** Nobody has to publish a price that begins on a day: the first request of that day is the first to have it. */
+export function pricedByClock(published: Catalog): (atMs: number) => Catalog {
+  let now: CatalogNow = { catalog: published, untilMs: Number.NEGATIVE_INFINITY };
+  return (atMs) => {
+    if (atMs >= now.untilMs) now = catalogAt(published, atMs);
+    return now.catalog;
+  };
 }
 
 /** Returns the same catalogue where no price depends on the moment. */

@@ -9,7 +9,7 @@ export interface Price {
   readonly output: number;
   readonly cacheRead: number | null;
   readonly cacheWrite: number | null;
-  /** What has a rate of its own; absent where nothing has. */
+  /** Counts with a rate of their own; absent where there are none. */
   readonly lines?: readonly ChargedLine[];
   /** A card has bands. Which of them counts must be decided before anything is charged at it. */
   readonly bands?: never;

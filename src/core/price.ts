@@ -132,7 +132,7 @@ function imageRate({ images = {} }: Rates, kind: string): number | undefined {
   return named ?? (Object.keys(images).length === 0 ? undefined : Math.max(...Object.values(images)));
 }
 
-/** What a request can reach: the longest prompt, and whether parts of it may have rates of their own. */
+/** Bounds of a request: the longest prompt, and whether parts of it may have rates of their own. */
 export interface Reach {
   readonly promptTokens: number;
   readonly serviceTier?: ServiceTier | undefined;

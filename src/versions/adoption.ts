@@ -8,6 +8,7 @@ import type { HostedModel, Model } from "../core/model.ts";
 import type { Json, JsonMap, Overlay } from "../core/overlay.ts";
 import type { PriceSchedule, RateCard } from "../core/price.ts";
 import { withEntry } from "./document.ts";
+import { OPERATOR_PRICE } from "./prices.ts";
 
 /** Source of prices, and the day they were read. */
 export interface PriceStamp {
@@ -75,15 +76,33 @@ interface PricedModel
   extends DatedPrice,
     Pick<UnpricedModel, "provider" | "upstream" | "context" | "maxOutput" | "capabilities" | "formats"> {}
 
-/** Changes of models that the file sets are left to those who write the file. */
-export function withoutLocked(
+/** Tells whether an operator wrote the price that a list would change. */
+export function isOperatorPrice({ fromSource }: Pick<PriceChange, "fromSource">): boolean {
+  return fromSource === OPERATOR_PRICE;
+}
+
+/** Changes of a list, by who may make them. */
+export interface SortedChanges {
+  readonly free: readonly PriceChange[];
+  /** Models that the file sets. */
+  readonly locked: readonly string[];
+  /** Models at a price that an operator wrote, which no list changes. */
+  readonly own: readonly string[];
+}
+
+export function sortChanges(
   changes: readonly PriceChange[],
   locks: readonly { readonly path: string }[],
-): { readonly free: readonly PriceChange[]; readonly locked: readonly string[] } {
+): SortedChanges {
   const paths = new Set(locks.map(({ path }) => path));
   const isLocked = ({ model }: PriceChange): boolean => paths.has(`models.${model}`);
-  const locked = changes.filter(isLocked).map(({ model }) => model);
-  return { free: changes.filter((change) => !isLocked(change)), locked: [...new Set(locked)] };
+  const namesOf = (some: readonly PriceChange[]): readonly string[] => [...new Set(some.map(({ model }) => model))];
+  const open = changes.filter((change) => !isLocked(change));
+  return {
+    free: open.filter((change) => !isOperatorPrice(change)),
+    locked: namesOf(changes.filter(isLocked)),
+    own: namesOf(open.filter(isOperatorPrice)),
+  };
 }
 
 function rowOf(model: Model, changes: readonly DatedChange[]): JsonMap {

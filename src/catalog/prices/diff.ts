@@ -3,6 +3,7 @@
 
 import type { Unit } from "../../core/money.ts";
 import {
+  type Band,
   effectiveRate,
   type PriceSchedule,
   periodPlace,
@@ -165,11 +166,18 @@ function changeOf(host: PricedHost, row: ListedRow): PriceChange {
   const to: RateCard = {
     ...{ ...(own && { own }), ...(images && { images }), ...(bands && { bands }), ...(tiers && { tiers }) },
     ...row.price,
+    ...(row.price.bands === undefined ? {} : { bands: row.price.bands.map((band) => withOurEdge(band, bands)) }),
     cacheRead: row.price.cacheRead ?? price?.cacheRead ?? null,
     cacheWrite: row.price.cacheWrite ?? price?.cacheWrite ?? null,
   };
   const percent = price === null ? null : largestChange(pairsOf(price, to, context));
   return { model, provider, upstream, from: price, fromAsOf: priceAsOf, fromSource: priceSource, to, percent };
+}
+
+/** Lists do not tell whether the edge itself belongs to a band; our catalogue does. */
+function withOurEdge(band: Band, ours: readonly Band[] = []): Band {
+  const same = ours.find(({ above }) => Math.abs(above - band.above) <= 1);
+  return same === undefined ? band : { ...band, above: same.above };
 }
 
 /** A figure of ours, and the same one in the list. */

@@ -2,7 +2,7 @@
 // rates by service tier. Their names are made of parts, such as input_cost_per_token_above_272k_tokens_priority.
 
 import { SERVICE_TIERS, type ServiceTier, type Unit } from "../../core/money.ts";
-import type { BandedRates, RateCard, Rates } from "../../core/price.ts";
+import { type BandedRates, effectiveRate, type RateCard, type Rates } from "../../core/price.ts";
 import { readPerToken } from "./decimal.ts";
 
 const USUAL_FIELDS = {
@@ -31,13 +31,13 @@ const TIER_ENDINGS: Readonly<Record<ServiceTier, string>> = {
   priority: "_priority",
 };
 
-type Row = Readonly<Record<string, unknown>>;
+type ListRow = Readonly<Record<string, unknown>>;
 
 /** Thrown and caught here. */
 class Refused extends Error {}
 
 /** Completes a card of the usual rates. Text says why the row cannot be believed. */
-export function completeCard(row: Row, usual: Rates): RateCard | string {
+export function completeCard(row: ListRow, usual: Rates): RateCard | string {
   try {
     const rates = ratesOf(row, "", usual);
     const card = bandsOf(row, "", rates);
@@ -53,7 +53,7 @@ export function completeCard(row: Row, usual: Rates): RateCard | string {
   }
 }
 
-function bandsOf(row: Row, ending: string, rates: Rates): BandedRates {
+function bandsOf(row: ListRow, ending: string, rates: Rates): BandedRates {
   const thresholds = Object.keys(row).flatMap((field) => {
     const match = /^(?:input|output)_cost_per_token_above_(\d+)k_tokens(_[a-z]+)?$/.exec(field);
     return match !== null && (match[2] ?? "") === ending ? [Number(match[1])] : [];
@@ -68,7 +68,7 @@ function bandsOf(row: Row, ending: string, rates: Rates): BandedRates {
 }
 
 /** Rates that are left out are the usual ones. */
-function ratesOf(row: Row, ending: string, usual: Rates): Rates {
+function ratesOf(row: ListRow, ending: string, usual: Rates): Rates {
   const read = (names: readonly string[]): number | undefined => {
     for (const name of names) {
       const text = row[`${name}${ending}`] ?? null;
@@ -81,13 +81,19 @@ function ratesOf(row: Row, ending: string, usual: Rates): Rates {
     const rate = read(names);
     if (rate !== undefined) own[unit as Unit] = rate;
   }
-  return {
+  const rates: Rates = {
     input: read([USUAL_FIELDS.input]) ?? usual.input,
     output: read([USUAL_FIELDS.output]) ?? usual.output,
     cacheRead: read([USUAL_FIELDS.cacheRead]) ?? usual.cacheRead,
     cacheWrite: read([USUAL_FIELDS.cacheWrite]) ?? usual.cacheWrite,
-    ...(Object.keys(own).length === 0 ? {} : { own }),
   };
+  return withOwn(rates, own);
+}
+
+/** A rate that is the one of its bucket says nothing, and would be wrong in a band or tier that leaves it out. */
+function withOwn(rates: Rates, own: NonNullable<Rates["own"]>): Rates {
+  const differing = Object.entries(own).filter(([unit, rate]) => rate !== effectiveRate(rates, unit as Unit));
+  return differing.length === 0 ? rates : { ...rates, own: Object.fromEntries(differing) };
 }
 
 function rateOf(field: string, text: unknown): number {

@@ -12,7 +12,7 @@ import {
 import type { Band, BandedRates, PriceHours, PricePeriod, PriceSchedule, RateCard, Rates } from "../../core/price.ts";
 
 /** USD per million tokens or characters; for minutes, requests, searches and images, USD for each. */
-export interface RateRow extends Partial<Record<Unit, number | undefined>> {
+interface RateRow extends Partial<Record<Unit, number | undefined>> {
   readonly input?: number | undefined;
   readonly output?: number | undefined;
   readonly cacheRead?: number | null | undefined;
@@ -40,7 +40,7 @@ export interface HoursRow extends TieredRow {
   readonly factor?: number | undefined;
 }
 
-/** What counts from one day to another. */
+/** A price from one day to another. */
 export interface PeriodRow extends TieredRow {
   readonly input: number;
   readonly output: number;
@@ -56,7 +56,7 @@ export interface PriceRow extends PeriodRow {
 }
 
 export const PRICE_DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
-export type PriceDay = (typeof PRICE_DAYS)[number];
+type PriceDay = (typeof PRICE_DAYS)[number];
 
 const EVERY_DAY: readonly number[] = PRICE_DAYS.map((_, day) => day);
 const DAY_MS = 86_400_000;
@@ -66,7 +66,7 @@ const BY_MILLION: ReadonlySet<string> = new Set(
   Object.entries(UNITS).flatMap(([unit, { bucket }]) => (bucket === null && unit !== "characters" ? [] : [unit])),
 );
 
-export interface ReadPrice {
+export interface HostPrice {
   /** The card of the first period, outside its hours. */
   readonly price: RateCard;
   /** Absent where nothing depends on the date or the hour. */
@@ -77,7 +77,7 @@ export interface ReadPrice {
 class Inexact extends Error {}
 
 /** Reads a price. Null when a figure is negative or not exact, or dates are out of order. */
-export function priceFromRow(row: PriceRow): ReadPrice | null {
+export function priceFromRow(row: PriceRow): HostPrice | null {
   try {
     const { changes = [] } = row;
     const periods = [row, ...changes].map(readPeriod);
@@ -199,7 +199,7 @@ function scaledRates({ input, output, cacheRead, cacheWrite, own, images }: Rate
   };
 }
 
-/** Null where it is no whole number. */
+/** Returns null where the product is no whole number. */
 function product(rate: number, factor: number): number | null {
   const parts = priceFromUsdPerMillion(factor);
   if (parts === null) return null;
@@ -232,7 +232,7 @@ function writeHours({ days, fromMinute, untilMinute, card }: PriceHours): HoursR
 }
 
 /** The last or first day of a period, in UTC. */
-export function dayOf(ms: number): string {
+function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 

@@ -9,13 +9,14 @@ import { GatewayError } from "../../../core/errors.ts";
 import { CAPABILITIES, ENDPOINTS } from "../../../core/model.ts";
 import { PRICE_DECIMALS } from "../../../core/money.ts";
 import type { Overlay } from "../../../core/overlay.ts";
-import type { RateCard } from "../../../core/price.ts";
+import type { Band, RateCard } from "../../../core/price.ts";
 import { invalid } from "../../../formats/json/fields.ts";
 import { checkPrices } from "../../../gateway/operate/check-prices.ts";
 import {
   type DatedChange,
   type DatedPrice,
   dayOf,
+  isOperatorPrice,
   newModelId,
   withModel,
   withPrices,
@@ -43,6 +44,11 @@ const PriceSchema = Type.Object({
   output: Type.Number(),
   cacheRead: nullable(Type.Number()),
   cacheWrite: nullable(Type.Number()),
+  bands: Type.Optional(
+    Type.Array(Type.Object({ above: Integer, input: Type.Number(), output: Type.Number() }), {
+      description: "Prices of the whole request, for prompts with more tokens than that.",
+    }),
+  ),
 });
 
 const hostFields = { provider: AnyText, upstream: AnyText };
@@ -64,6 +70,7 @@ export const PricesSchema = named("Prices", {
       priceSource: AnyText,
       listed: PriceSchema,
       percent: nullable(Type.Number({ description: "The largest change of its figures; null for a new price." })),
+      isOwn: Type.Boolean({ description: "An operator wrote this price. Only an operator changes it." }),
       locked: nullable(LockSchema),
     }),
   ),
@@ -229,6 +236,7 @@ function writeChange(change: PriceChange, versions: Versions): Shape<typeof Pric
   const { model, provider, upstream, from, fromAsOf, fromSource, to, percent } = change;
   return {
     ...{ model, provider, upstream, percent, priceAsOf: fromAsOf, priceSource: fromSource },
+    isOwn: isOperatorPrice(change),
     ...{ price: from === null ? null : usd(from), listed: usd(to), locked: lockOn(versions, `models.${model}`) },
   };
 }
@@ -239,10 +247,15 @@ function writeUnpriced(found: UnpricedModel): Shape<typeof PricesSchema>["unpric
   return { provider, upstream, model, listed, context, capabilities: [...capabilities] };
 }
 
-function usd({ input, output, cacheRead, cacheWrite }: RateCard): Shape<typeof PriceSchema> {
+function usd({ input, output, cacheRead, cacheWrite, bands }: RateCard): Shape<typeof PriceSchema> {
   const perMillion = (micro: number | null): number | null => (micro === null ? null : micro / 1e6);
   return {
     ...{ input: input / 1e6, output: output / 1e6 },
     ...{ cacheRead: perMillion(cacheRead), cacheWrite: perMillion(cacheWrite) },
+    ...(bands === undefined ? {} : { bands: bands.map(writeBand) }),
   };
+}
+
+function writeBand({ above, input, output }: Band) {
+  return { above, input: input / 1e6, output: output / 1e6 };
 }
