@@ -12,12 +12,12 @@ import {
 import type { Decision } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
+import { nextPeriodMs, periodStartMs } from "../core/keys.ts";
 import type { HoldOp, HoldOutcome } from "../core/ledger.ts";
 import type { HostedModel } from "../core/model.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
 import { NO_NOTES, type Note } from "../core/requests/notes.ts";
 import { timeInBase36 } from "../core/requests/time-text.ts";
-import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
 import { hostedModelsOf } from "../routing/hosts.ts";
 import { randomHex } from "../telemetry/trace-context.ts";

@@ -315,6 +315,7 @@ export const portForbidden = (port: number) => `this user may not open port ${po
 export const pricesApplied = (models: number, version: number | null, advice: string) =>
   `Applied ${models} as version ${version}.${advice}\n`;
 export const pricesOf = (source: string) => `Prices of ${source}`;
+export const ownPricesStay = (models: string) => ` Your own prices stay: ${models}.`;
 export const changeInFile = (models: string) => ` Change these in the file: ${models}.`;
 export const priceRefused = (model: string, reason: string) => `! ${model}: ${reason}. The price stays.\n`;
 export const andMore = (count: number) => ` and ${count} more`;

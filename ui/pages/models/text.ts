@@ -87,6 +87,8 @@ export const validityHint =
 export const noScore = "No BFCL score. Excluded when a minimum is set.";
 export const modelNamed = (id: string) => `Model ${id}`;
 export const exampleHello = "Hello";
+export const longPrompts = (tokens: string) => `Above ${tokens} tokens`;
+export const priceFrom = (day: string) => `From ${day}`;
 export const per1mTokens = (prompt: string) => `${prompt} per 1M tokens`;
 export const contextAndOutput = (context: string, output: string) => `${context} tokens, ${output} out`;
 export const trafficOfDay = "Traffic, 24 h";

@@ -79,6 +79,8 @@ export const serverUsed = (name: string) => `${name} connected.`;
 // prices.tsx
 export const prices = "Prices";
 export const compared = (source: string, when: string) => `Price list ${source}, checked ${when}. USD per 1M tokens.`;
+export const abovePrompt = (tokens: string, price: string) => `above ${tokens} tokens ${price}`;
+export const ownPrice = (day: string) => `your price, ${day}`;
 export const checkNow = "Check now";
 export const differ = "Prices that differ";
 export const notChecked = "Not checked yet.";
