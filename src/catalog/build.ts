@@ -88,6 +88,7 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   const chains = buildChains({
     written: input.tiers ?? {},
     shipped: shippedChains(input, builtin),
+    shippedWithTools: input.isBuiltinUsed === false ? {} : (builtin.tiers.chainsWithTools ?? {}),
     shippedIds: new Set(input.isBuiltinUsed === false ? [] : builtin.models.map(({ id }) => id)),
     models,
     providers,
@@ -98,7 +99,7 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   const { markupPpm = DEFAULT_MARKUP_PPM, unsureTier = DEFAULT_UNSURE_TIER, hostOrder = DEFAULT_HOST_ORDER } = input;
   const weights = input.weights === undefined ? readWeights() : input.weights;
   return {
-    catalog: { models, providers, policies, chains, baseline, markupPpm, weights, unsureTier, hostOrder },
+    catalog: { models, providers, policies, ...chains, baseline, markupPpm, weights, unsureTier, hostOrder },
     ...findings,
   };
 }
@@ -259,7 +260,7 @@ function indexModels({ input, builtin, rows, providers, policies }: ModelsInput)
   const lists = { ...shippedChains(input, builtin), ...input.tiers };
   const models = new Map<string, Model>();
   for (const row of rows.values()) {
-    const tier: Tier = row.tier ?? lowestListing(lists, row.id) ?? "STANDARD";
+    const tier: Tier = row.tier ?? lowestListing(lists, row.id, (id) => rows.has(id)) ?? "STANDARD";
     const hosts = modelsFromRow(row, { tier, dialects, caches, policies, namedDialects: builtin.dialects });
     models.set(row.id, modelOf(isSimulated ? hosts.slice(0, 1).map(simulated) : callableFirst(hosts, providers)));
   }

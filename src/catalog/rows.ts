@@ -96,6 +96,8 @@ export interface TierRows {
   readonly baseline: string;
   readonly baselineReason: string;
   readonly chains: Readonly<Record<Tier, readonly string[]>>;
+  /** Chains for requests with tools, where they differ. */
+  readonly chainsWithTools?: Readonly<Partial<Record<Tier, readonly string[]>>>;
 }
 
 /** The hosts of a row as they were written: what `provider` names first, then those of `hosts`. */

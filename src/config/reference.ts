@@ -87,7 +87,9 @@ models:
       - { provider: team, upstream: qwen, price: { input: 0.2, output: 0.6 } }
 \`\`\`
 
-\`tiers\` sets the chain of a tier, first choice first. A tier that is not in the file keeps its built-in chain. If none of a chain's models has a configured provider, the priced models of that tier take their place, cheapest first.`;
+\`tiers\` sets the chain of a tier, first choice first. A tier that is not in the file keeps its built-in chain. If none of a chain's models has a configured provider, the priced models of that tier take their place, cheapest first.
+
+A model may have an effort behind an \`@\`: \`gpt-6-luna@low\`, or \`@off\` to keep it from thinking. Requests that name an effort themselves keep theirs. Built-in chains have other models for requests with tools, until the tier is written here.`;
 
 const FILE_EXAMPLE = `## A file with everything
 
@@ -191,6 +193,7 @@ A server of your own gets requests unchanged, unless \`dialect\` says otherwise:
 | \`hasDeveloperRole\`, \`takesMessageNames\`, \`takesStreamOptions\`, \`takesTopK\`, \`takesCacheControl\`, \`needsThoughtSignatures\` | \`true\` or \`false\` |
 | \`thinking\` (\`kind: anthropic\`) | \`adaptive\`, \`budget\`, \`none\` |
 | \`thinking\` (\`kind: gemini\`) | \`level\`, \`budget\`, \`none\` |
+| \`thinkingOff\` (\`kind: anthropic\`) | \`disabled\`, \`between_tools\`: what switches thinking off |
 | \`takesPrefill\` (\`kind: anthropic\`, \`gemini\`) | \`true\` or \`false\` |
 | \`takesSystemInMiddle\`, \`takesOutputFormat\` (\`kind: anthropic\`) | \`true\` or \`false\` |
 | \`takesFormatWithTools\` (\`kind: gemini\`) | \`true\` or \`false\` |`;

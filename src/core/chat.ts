@@ -2,6 +2,7 @@
 // Everything else a client sent stays in the original bytes and travels untouched.
 
 import { isAscii, isUtf8, transcode } from "node:buffer";
+import type { Effort } from "./model.ts";
 import type { TokenBuckets } from "./money.ts";
 
 export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
@@ -68,6 +69,8 @@ export interface ChatRequest {
   /** The larger of the two output caps a client may send; null when it sent none. */
   readonly maxOutputTokens: number | null;
   readonly choiceCount: number;
+  /** The thinking that the client asks for: an effort, or `own` for another wish. Absent where it leaves it to us. */
+  readonly effort?: Effort | "own";
 }
 
 /** The tokens an answer used, as its provider counted them. Every format's counts are read into this shape. */

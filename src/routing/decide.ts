@@ -15,6 +15,7 @@ import type { Classification } from "./classifier/rules.ts";
 import { readPrompt } from "./classifier/signals.ts";
 import { estimateCost, estimateInputTokens } from "./cost.ts";
 import { controlsUnder, directChain } from "./direct.ts";
+import { chooseEfforts } from "./effort.ts";
 import { findHistoryFloor } from "./history.ts";
 import { type Escalation, findEscalation } from "./sessions/evidence.ts";
 import { sessionState } from "./sessions/stay.ts";
@@ -43,14 +44,17 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
       : buildChain({ question, catalog, placement, scenario, inputTokens });
   const model = chain.models[0] as Model;
   const moves = placement?.notes ?? [];
-  const estimate = estimateCost({ chat, inputTokens, tier: chain.tier, model: chain.first, catalog });
+  const effort = chooseEfforts(chain, { question, catalog });
+  const asked = { tier: chain.tier, model: chain.first, effort: effort.first };
+  const estimate = estimateCost({ chat, inputTokens, ...asked, catalog });
+  const notes = [...moves, ...chain.notes, ...(effort.note === null ? [] : [effort.note]), ...unknownNotes(controls)];
   const decision: { -readonly [Name in keyof Decision]: Decision[Name] } = {
     tier: chain.tier,
     confidence: profile === "auto" ? classification.confidence : 1,
     model: model.id,
     category: classification.category,
     method: profile === "auto" ? classification.method : profile,
-    reasoning: explain(classification, question, [...moves, ...chain.notes, ...unknownNotes(controls)]),
+    reasoning: explain(classification, question, notes),
     costEstimate: estimate.cost,
     baselineCost: estimate.baselineCost,
     savings: estimate.savings,
@@ -71,6 +75,8 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const { sessionView = null } = question;
   if (classification.weakModelFails !== undefined) decision.weakModelFails = classification.weakModelFails;
   if (chain.hosts !== undefined) decision.hosts = chain.hosts;
+  if (effort.efforts !== undefined) decision.efforts = effort.efforts;
+  if (effort.askedEffort !== undefined) decision.askedEffort = effort.askedEffort;
   if (sessionView !== null) {
     const raised = { escalation: placement?.escalated ?? 0, task: escalation.task };
     decision.session = decidedSession(sessionView, chain, raised);

@@ -154,6 +154,11 @@ export const beginsAt = (there: string, otherHost: string | undefined) =>
 export const switches = ({ to, from, saved, cachedTokens }: Saving) =>
   `switches from ${from} to ${to}: ${saved} cheaper, even counting the ${cachedTokens} tokens cached for ${from}`;
 
+// effort.ts
+export const effortAsked = (model: string, effort: string) => `${model} is asked for effort ${effort}`;
+export const effortKept = (model: string, effort: string) =>
+  `${model} keeps effort ${effort}, with which its prompt is cached`;
+
 // tools/scores.ts
 export const orderedByScore = (scenario: string) => `ordered by function-calling score for ${scenario}`;
 interface ScoreChange {

@@ -5,6 +5,7 @@ import { mentionsHourCache } from "../json/fields.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { ANTHROPIC } from "./blocks.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
+import { effortFields } from "./from-chat/thinking.ts";
 import { takesPart } from "./from-chat/turns.ts";
 import { writeAnthropicModel, writeAnthropicModels } from "./model-list.ts";
 import { MESSAGES_PATHS } from "./paths.ts";
@@ -39,6 +40,7 @@ export const anthropicMessages: Format = {
   counting: { readRequest: readCountRequest, writeCount },
   withPrompt,
   takesPart,
+  effortFields,
   passRequest: passAnthropicRequest,
   writeRequest: writeAnthropicRequest,
   mayLeaveOut,

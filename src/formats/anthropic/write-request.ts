@@ -53,6 +53,7 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   const { body } = request;
   const changes = new Map<string, string | Buffer | null>([["model", JSON.stringify(model.upstream)]]);
   const refused = [...model.dialect.refuses, ...outgoing.refusedFields].filter((name) => body[name] !== undefined);
+  for (const [name, value] of Object.entries(outgoing.added ?? {})) changes.set(name, JSON.stringify(value));
   for (const name of Object.keys(body)) if (isControlField(name) || name === "betas") changes.set(name, null);
   for (const name of refused) changes.set(name, null);
   conversion.leaveOut(refused);
@@ -128,7 +129,7 @@ const WRITTEN_BY_US: ReadonlySet<string> = new Set(["thinking", "output_config",
 export function mayLeaveOut(field: string, { body, isNative }: SentRequest): boolean {
   if (SEPARABLE.has(field)) return true;
   if (field === "output_config" && hasAnswerForm(body)) return false;
-  if (!isNative && WRITTEN_BY_US.has(field)) return true;
+  if (WRITTEN_BY_US.has(field) && (!isNative || body[field] === undefined)) return true;
   return body[field] !== undefined && !ESSENTIAL_FIELDS.has(field);
 }
 

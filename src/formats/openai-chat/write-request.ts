@@ -2,7 +2,7 @@
 // change that must, for instance because of the dialect of the model's host.
 
 import type { ChatMessage, ToolCall } from "../../core/chat.ts";
-import type { Dialect } from "../../core/model.ts";
+import type { Dialect, Effort } from "../../core/model.ts";
 import { Conversion, ESSENTIAL_FIELDS } from "../convert/conversion.ts";
 import { withoutDetails } from "../convert/reasoning-details.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
@@ -15,12 +15,19 @@ import { toolIdFor } from "../tools/calls.ts";
 
 type Changes = Map<string, string | Buffer | null>;
 
+const EFFORT = "reasoning_effort";
+
+export function effortFields(effort: Effort): JsonObject {
+  return { [EFFORT]: effort };
+}
+
 /** The same for a client's own request and a converted one: a client of this format writes the internal shape. */
 export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   const outgoing = given.refusedFields.length === 0 ? given : avoidingRefused(given);
   const { request, model } = outgoing;
   const changes: Changes = new Map();
   changes.set("model", JSON.stringify(model.upstream));
+  for (const [name, value] of Object.entries(given.added ?? {})) changes.set(name, JSON.stringify(value));
   dropControls(request.body, changes);
   const droppedFields = dropRefused(outgoing, changes);
   renameFields(outgoing, changes);
@@ -52,7 +59,7 @@ function avoidingRefused(outgoing: Outgoing): Outgoing {
 export function mayLeaveOut(field: string, { body, chat, isNative }: SentRequest): boolean {
   // In a stream we ask for usage ourselves, so this one can be refused although the client never sent it.
   if (field === "stream_options") return chat.isStream;
-  if (field === CACHE_KEY) return true;
+  if (field === CACHE_KEY || field === EFFORT) return true;
   // A converted request may have fields that the client never wrote.
   return (!isNative || body[field] !== undefined) && !ESSENTIAL_FIELDS.has(field);
 }
