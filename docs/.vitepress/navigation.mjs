@@ -57,6 +57,7 @@ export const SECTIONS = [
       { text: "Request fields", link: "/reference/request-fields" },
       { text: "Completions, embeddings and more", link: "/reference/other-endpoints" },
       { text: "Configuration", link: "/reference/configuration" },
+      { text: "Prices", link: "/reference/prices" },
       { text: "Command line", link: "/reference/cli" },
       { text: "Errors", link: "/reference/errors" },
       { text: "Models", link: "/reference/models" },

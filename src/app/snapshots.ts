@@ -2,6 +2,7 @@
 // the new snapshot does not use is closed only when the last of those requests has ended.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import { catalogAt } from "../catalog/moment.ts";
 import type { LiveSettings } from "../config/settings.ts";
 import type { HostedModel } from "../core/model.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
@@ -34,6 +35,9 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
   /** Registries whose last requests are still running. */
   const retiring = new Set<Registry>();
   let snapshot = snapshotOf(first);
+  /** The moment from which prices may be others, by their dates and hours. */
+  let pricesUntilMs = Number.NEGATIVE_INFINITY;
+  let published = first.catalog;
   const health = context.openHealth(() => snapshot);
   let services: Services = { ...context.services, ...snapshot, health };
 
@@ -59,14 +63,29 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
     retiring.delete(old);
   }
 
+  /** Nobody has to publish a price that begins on a day: the first request of that day is the first to have it. */
+  function repriced(atMs: number): void {
+    const { catalog, untilMs } = catalogAt(published, atMs);
+    pricesUntilMs = untilMs;
+    if (catalog === snapshot.catalog) return;
+    snapshot = { ...snapshot, catalog };
+    services = { ...context.services, ...snapshot, health };
+  }
+
   return {
-    current: () => services,
+    current() {
+      const atMs = context.services.now();
+      if (atMs >= pricesUntilMs) repriced(atMs);
+      return services;
+    },
     publish(settings) {
       const old = snapshot.registry;
       snapshot = snapshotOf(settings, snapshot);
-      const { catalog, registry } = snapshot;
-      health.watch(watchedRows(catalog), registry.changedFrom(old));
+      published = settings.catalog;
+      const { registry } = snapshot;
+      health.watch(watchedRows(published), registry.changedFrom(old));
       services = { ...context.services, ...snapshot, health };
+      repriced(context.services.now());
       void retire(old, registry);
     },
     async close() {

@@ -3,7 +3,8 @@
 
 import { type ChatRequest, type ContentPart, partsOf } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
-import { cacheWritePrice, costNano, longCacheWritePrice, type NanoUsd, type Price } from "../core/money.ts";
+import { costNano, type NanoUsd, type ServiceTier } from "../core/money.ts";
+import { dearestPrice, type RateCard } from "../core/price.ts";
 
 const BYTES_PER_TOKEN = 2;
 /** A large picture at full detail. */
@@ -36,6 +37,8 @@ export interface QuoteInput {
   readonly isBatch?: boolean;
   /** True if the prompt may be cached for an hour, which costs more than a usual cache write. */
   readonly mayCacheLong?: boolean;
+  /** The service tier that the request asks its provider for, if any. */
+  readonly serviceTier?: ServiceTier | undefined;
   /** Output tokens to assume if the client gave no cap. */
   readonly expectedOutputTokens: number;
   /** Output tokens to assume beside these for each model, because of its effort. */
@@ -115,14 +118,13 @@ interface Sizes {
 function quote(
   model: HostedModel,
   { inputTokens, outputTokens }: Sizes,
-  { chat, markupPpm, mayCacheLong = false }: QuoteInput,
+  { chat, markupPpm, mayCacheLong = false, serviceTier }: QuoteInput,
 ): NanoUsd {
-  const price = model.price as Price;
-  // All input is priced as the dearest bucket, usually a cache write.
-  const writePrice = mayCacheLong ? longCacheWritePrice(price) : cacheWritePrice(price);
-  const input = Math.max(price.input, price.cacheRead ?? 0, writePrice);
+  const hasMedia = attachmentsIn(chat).length > 0;
+  const reach = { promptTokens: inputTokens, serviceTier, mayCacheLong, hasMedia };
+  const price = dearestPrice(model.price as RateCard, reach);
   const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output: outputTokens * chat.choiceCount };
-  return costNano(buckets, { input, output: price.output, cacheRead: null, cacheWrite: null }, markupPpm);
+  return costNano(buckets, price, markupPpm);
 }
 
 function attachmentsIn({ messages }: ChatRequest): readonly ContentPart[] {

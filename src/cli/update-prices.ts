@@ -5,7 +5,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { diffPrices, type PriceChange, type PriceDiff } from "../catalog/prices/diff.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Price } from "../core/money.ts";
+import type { RateCard } from "../core/price.ts";
 import { fetchPriceList, NoPriceList, type SourcedList } from "../providers/price-source.ts";
 import { datedBy, dayOf, withoutLocked, withPrices } from "../versions/adoption.ts";
 import type { Versions } from "../versions/versions.ts";
@@ -89,7 +89,7 @@ function writeDiff({ changes, same, refused, unpriced }: PriceDiff, { source, fo
   };
 }
 
-function usd(price: Price | null): object | null {
+function usd(price: RateCard | null): object | null {
   if (price === null) return null;
   const { input, output, cacheRead, cacheWrite } = price;
   const perMillion = (micro: number | null): number | null => (micro === null ? null : micro / 1e6);
@@ -118,7 +118,7 @@ function print({ changes, same, refused, unpriced }: PriceDiff, { source }: Sour
 }
 
 function rowOf({ model, provider, from, fromAsOf, to, percent }: PriceChange): readonly string[] {
-  const shown = (price: Price | null): string =>
+  const shown = (price: RateCard | null): string =>
     price === null ? "none" : [price.input, price.output].map((micro) => micro / 1e6).join("/");
   const changed = percent === null ? "new" : `${percent}%`;
   return [model, provider, shown(from), fromAsOf === "" ? "-" : fromAsOf, shown(to), changed];

@@ -68,7 +68,7 @@ const MODELS = `## Models and tiers
 | \`id\`, \`provider\` | required | its name here, and who serves it |
 | \`hosts\` | none | further hosts: each has \`provider\`, and \`upstream\`, \`price\`, \`context\`, \`maxOutput\`, \`capabilities\`, \`region\` and \`dataPolicy\` where they differ. \`dialect\` and \`formats\` belong to one host alone. Without \`provider\`, all hosts are here |
 | \`upstream\` | the id | its name at the provider |
-| \`price\` | none | USD per million tokens: \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`. A model without a price is never routed to, so a free one needs zeros |
+| \`price\` | none | USD per million tokens: \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`, and what [Prices](prices.md) lists. A model without a price is never routed to, so a free one needs zeros |
 | \`priceAsOf\`, \`priceSource\` | the day the file was changed | where the price comes from |
 | \`context\`, \`maxOutput\` | ${MODEL_DEFAULTS.context}, ${MODEL_DEFAULTS.maxOutput} | limits in tokens |
 | \`capabilities\` | none | any of ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")}; or one of ${ENDPOINTS.map((name) => `\`${name}\``).join(", ")} for a model of that endpoint, which is never routed to |

@@ -3,7 +3,7 @@
 
 import { isAscii, isUtf8, transcode } from "node:buffer";
 import type { Effort } from "./model.ts";
-import type { TokenBuckets } from "./money.ts";
+import type { ServiceTier, TokenBuckets, Unit } from "./money.ts";
 
 export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
@@ -80,9 +80,17 @@ export interface Usage {
   readonly longCacheWrite: number;
   /** Tokens of `output` that the model spent on thinking; 0 where the provider does not say. */
   readonly reasoning: number;
+  /** Counts that may have a rate of their own: tokens among them are part of a bucket. */
+  readonly parts?: UsageParts;
+  /** Images that were made, by size and quality. */
+  readonly images?: Readonly<Record<string, number>>;
+  /** The service tier that the provider says it answered with; absent for the usual one. */
+  readonly serviceTier?: ServiceTier;
   /** The counts in the internal shape, with whatever else the provider counted; absent where the buckets are all. */
   readonly reported?: Readonly<Record<string, unknown>>;
 }
+
+export type UsageParts = Readonly<Partial<Record<Exclude<Unit, "cacheWriteLong" | "reasoning">, number>>>;
 
 /**
  * `missing`: none in a complete response, or such that cannot be true. `output_missing`: no output was counted although

@@ -1,6 +1,6 @@
 // Models and providers, as the catalogue describes them.
 
-import type { Price } from "./money.ts";
+import type { PriceSchedule, RateCard } from "./price.ts";
 import type { Tier } from "./tiers.ts";
 
 export const CAPABILITIES = ["tools", "vision", "json", "reasoning", "audio", "files"] as const;
@@ -95,7 +95,10 @@ export interface PromptCache {
 export interface ModelHost {
   readonly provider: string;
   readonly upstream: string;
-  readonly price: Price | null;
+  /** The rates of the moment for which the catalogue was made. */
+  readonly price: RateCard | null;
+  /** Rates by date and hour; absent where the price has none. */
+  readonly schedule?: PriceSchedule;
   readonly priceAsOf: string;
   readonly priceSource: string;
   readonly context: number;

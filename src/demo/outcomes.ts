@@ -3,9 +3,10 @@
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Db } from "../core/db.ts";
-import { costNano, type Price } from "../core/money.ts";
+import { costNano } from "../core/money.ts";
 import type { SampleVerdict, ShadowSample } from "../core/requests/outcomes.ts";
 import type { RequestRecord } from "../core/requests/records.ts";
+import { baselineCost } from "../routing/cost.ts";
 import { createOutcomeStore } from "../store/requests/outcomes.ts";
 import { createRequestLog } from "../store/requests/requests.ts";
 import { BUDGET_ID } from "./pool.ts";
@@ -47,7 +48,6 @@ function sampleOf(record: RequestRecord, { baseline }: Catalog, random: DemoRand
   const { id, accountId, atMs, decision, answeredBy, cost, latencyMs } = record;
   const verdict = random.pickWeighted(VERDICTS);
   const buckets = cost?.buckets ?? { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
-  const costAt = (price: Price | null): bigint => (price === null ? 0n : costNano(buckets, price, 0));
   const outputTokens = Math.max(1, Math.round(random.skewed(buckets.output, 0.3)));
   return {
     ...{ id, accountId, profileId: BUDGET_ID, atMs, tier: decision?.tier ?? "", category: decision?.category ?? "" },
@@ -55,11 +55,11 @@ function sampleOf(record: RequestRecord, { baseline }: Catalog, random: DemoRand
       model: answeredBy?.model ?? "",
       outputTokens: buckets.output,
       latencyMs,
-      cost: costAt(cost?.price ?? null),
+      cost: cost === null ? 0n : costNano(buckets, cost.price, 0),
     },
     second: {
       ...{ model: baseline.id, outputTokens, latencyMs: Math.round(random.skewed(2_600, 0.4)) },
-      cost: costAt(baseline.price),
+      cost: baselineCost(buckets, baseline),
     },
     verdict,
     similarity: verdict === "unclear" ? Math.round((0.55 + random.next() * 0.4) * 100) / 100 : null,

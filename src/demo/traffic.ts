@@ -2,9 +2,11 @@
 // few rejected or failed.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import { costNano, formatUsd, type Price, type TokenBuckets } from "../core/money.ts";
+import { costNano, formatUsd, type TokenBuckets } from "../core/money.ts";
+import { priceOf, type RateCard } from "../core/price.ts";
 import { type AttemptRecord, NO_TAGS, type RequestRecord, recordIdAt, type Tags } from "../core/requests/records.ts";
 import type { Tier } from "../core/tiers.ts";
+import { baselineCost } from "../routing/cost.ts";
 import { type DemoRequest, demoPool } from "./pool.ts";
 import { createDemoRandom, type DemoRandom, demoTimes } from "./random.ts";
 
@@ -226,7 +228,7 @@ function answered(drawn: Drawn): RecordBody {
   const firstMs = Math.round(random.skewed(pace.firstMs, 0.45));
   const durationMs = firstMs + Math.round((buckets.output / random.skewed(pace.tokensPerSecond, 0.2)) * 1000);
   const attempt = { ...ATTEMPT, model: model.id, provider: model.provider, startMs, durationMs, status: 200 };
-  const price = model.price as Price;
+  const price = priceOf(model.price as RateCard, { buckets });
   const { markupPpm, baseline } = catalog;
   return {
     ...rejected(asked, random),
@@ -238,7 +240,7 @@ function answered(drawn: Drawn): RecordBody {
     hold,
     cost: {
       ...{ buckets, isEstimated: isDisconnected, price, markupPpm, charge: costNano(buckets, price, markupPpm) },
-      baseline: baseline.price === null ? 0n : costNano(buckets, baseline.price, 0),
+      baseline: baselineCost(buckets, baseline),
       baselineModel: baseline.id,
       holdId: `demo-${random.hex(16)}`,
     },

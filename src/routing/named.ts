@@ -5,10 +5,9 @@ import { type ChatRequest, contentText } from "../core/chat.ts";
 import { type Constraints, type Decision, NO_CONTROLS, type RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Endpoint, Model } from "../core/model.ts";
-import { costNano, type Price } from "../core/money.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
 import { chooseHosts } from "./chain.ts";
-import { estimateTextsTokens } from "./cost.ts";
+import { costAt, estimateTextsTokens } from "./cost.ts";
 import { usableHosts } from "./hosts.ts";
 import { constraintNeeds } from "./needs.ts";
 import * as TEXT from "./text.ts";
@@ -34,7 +33,7 @@ export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision
   const texts = question.chat.messages.map(({ content }) => contentText(content));
   const input = question.tokenIds + estimateTextsTokens(texts);
   const buckets = { input, cacheRead: 0, cacheWrite: 0, output: 0 };
-  const costEstimate = costNano(buckets, first.price as Price, catalog.markupPpm);
+  const costEstimate = costAt(first, buckets, catalog.markupPpm);
   return {
     tier: model.tier,
     confidence: 1,

@@ -5,6 +5,7 @@
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { HostedModel, Provider } from "../../core/model.ts";
 import { costNano, formatUsd } from "../../core/money.ts";
+import { priceOf } from "../../core/price.ts";
 import { parseBody } from "../../formats/json/parse.ts";
 import { USUAL } from "../../formats/registry.ts";
 import type { FoundModel } from "../../providers/local/servers.ts";
@@ -94,7 +95,7 @@ const NOTHING = { ok: false, status: null, durationMs: 0, costUsd: null, problem
 /** Without a markup: it is the operator's own bill. */
 function costOf({ whole }: Reached, { price }: HostedModel): string | null {
   const usage = whole?.usage ?? null;
-  return usage === null || price === null ? null : formatUsd(costNano(usage.buckets, price, 0));
+  return usage === null || price === null ? null : formatUsd(costNano(usage.buckets, priceOf(price, usage), 0));
 }
 
 /** Picks the cheapest model that can be routed to, which the operator has therefore priced. */

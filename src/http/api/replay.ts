@@ -4,6 +4,7 @@
 import { type Static, Type } from "typebox";
 import { type Catalog, effortsTaken, isRoutable } from "../../catalog/catalog.ts";
 import { effortRefused } from "../../catalog/chains.ts";
+import { catalogAt } from "../../catalog/moment.ts";
 import { type ChainEntry, readEntry } from "../../core/chain-entry.ts";
 import { CATEGORIES, type Constraints, NO_CONSTRAINTS } from "../../core/decision.ts";
 import type { Model } from "../../core/model.ts";
@@ -145,11 +146,12 @@ export const REPLAY_ROUTES: readonly ApiRoute[] = [
     body: DraftQuestionSchema,
     example: { draft: { tiers: { SIMPLE: ["gpt-4o-mini"] } }, limit: 500 },
     response: ReplaySchema,
-    async handle({ request, body }, { records, services: current, accounts, profiles, versions }) {
+    async handle({ request, body }, { records, services: current, accounts, profiles, versions, now }) {
       const { draft, limit = LIMIT_DEFAULT } = body();
       const change = documentOf(draft);
       const accountId = await accountOf(request, { accounts });
-      const { catalog } = await versions.draft((document) => drafted(document, change), authorOf(request));
+      const checked = await versions.draft((document) => drafted(document, change), authorOf(request));
+      const { catalog } = catalogAt(checked.catalog, now());
       await caughtUp(records);
       const past = await records.decisions.recent(accountId, limit);
       const { catalog: inUse, toolCallsSeen } = current();

@@ -4,6 +4,7 @@
 import { type TSchema, Type } from "typebox";
 import { CATEGORIES } from "../../core/decision.ts";
 import { EFFORTS, TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
+import { SERVICE_TIERS } from "../../core/money.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import { SESSION_STATES } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
@@ -37,11 +38,32 @@ import { FeedbackRequestSchema, RoutingDebugRequestSchema } from "./request-sche
 const profile = listed(ROUTING_PROFILES);
 
 /** USD per token, with the markup. */
-const Pricing = Type.Object({
+const rates = {
   prompt: nullable(AnyText),
   completion: nullable(AnyText),
   input_cache_read: nullable(AnyText),
   input_cache_write: nullable(AnyText),
+};
+const bandedRates = {
+  ...rates,
+  bands: Type.Optional(
+    Type.Array(Type.Object({ above_prompt_tokens: Integer, ...rates }), {
+      description: "Rates of the whole request, for prompts with more tokens than that.",
+    }),
+  ),
+};
+const Banded = Type.Object(bandedRates);
+const Pricing = Type.Object({
+  ...bandedRates,
+  tiers: Type.Optional(
+    Type.Object(Object.fromEntries(SERVICE_TIERS.map((name) => [name, Type.Optional(Banded)])), {
+      description: "Rates of the service tiers that the provider may answer with.",
+    }),
+  ),
+  valid_until: Type.Optional(Type.String({ description: "The time at which the vendor ends this price." })),
+  next: Type.Optional(
+    Type.Object({ from: AnyText, ...bandedRates }, { description: "The price that follows, and its first moment." }),
+  ),
 });
 
 /** A host of a model, at its own price. */

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
-import { hostRows, type ModelRow, priceFromRow } from "../../../src/catalog/rows.ts";
+import { priceFromRow } from "../../../src/catalog/prices/rows.ts";
+import { hostRows, type ModelRow } from "../../../src/catalog/rows.ts";
 import { CAPABILITIES, ENDPOINTS, TOOL_SCENARIOS } from "../../../src/core/model.ts";
 import { isTier, TIERS, type Tier, tierRank } from "../../../src/core/tiers.ts";
 

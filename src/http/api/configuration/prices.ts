@@ -4,11 +4,12 @@ import { Type } from "typebox";
 import type { Catalog } from "../../../catalog/catalog.ts";
 import type { PriceCheck } from "../../../catalog/prices/check.ts";
 import { diffPrices, type PriceChange, type UnpricedModel } from "../../../catalog/prices/diff.ts";
-import { priceFromRow } from "../../../catalog/rows.ts";
+import { priceFromRow } from "../../../catalog/prices/rows.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import { CAPABILITIES, ENDPOINTS } from "../../../core/model.ts";
-import { PRICE_DECIMALS, type Price } from "../../../core/money.ts";
+import { PRICE_DECIMALS } from "../../../core/money.ts";
 import type { Overlay } from "../../../core/overlay.ts";
+import type { RateCard } from "../../../core/price.ts";
 import { invalid } from "../../../formats/json/fields.ts";
 import { checkPrices } from "../../../gateway/operate/check-prices.ts";
 import {
@@ -191,13 +192,13 @@ function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adoptin
 const UNKNOWN = { price: null, context: null, maxOutput: null, capabilities: [], isOwnPrice: false };
 
 interface PriceTerms extends Adopting {
-  readonly listed: Price | null;
+  readonly listed: RateCard | null;
   readonly isOwnPrice: boolean;
 }
 
 /** The price that was given, else the one found, with where it comes from. */
 function datedPrice(host: Wanted, index: number, { listed, isOwnPrice, check, nowMs }: PriceTerms): DatedPrice {
-  const price = host.price === undefined ? listed : priceFromRow(host.price);
+  const price = host.price === undefined ? listed : (priceFromRow(host.price)?.price ?? null);
   if (price === null) {
     const what = host.price === undefined ? TEXT.priceUnknown(host.upstream) : TEXT.sendPrice(PRICE_DECIMALS);
     throw new GatewayError("unprocessable", what, { code: "price_needed", param: `hosts[${index}].price` });
@@ -238,7 +239,7 @@ function writeUnpriced(found: UnpricedModel): Shape<typeof PricesSchema>["unpric
   return { provider, upstream, model, listed, context, capabilities: [...capabilities] };
 }
 
-function usd({ input, output, cacheRead, cacheWrite }: Price): Shape<typeof PriceSchema> {
+function usd({ input, output, cacheRead, cacheWrite }: RateCard): Shape<typeof PriceSchema> {
   const perMillion = (micro: number | null): number | null => (micro === null ? null : micro / 1e6);
   return {
     ...{ input: input / 1e6, output: output / 1e6 },

@@ -3,7 +3,7 @@
 import { Type } from "typebox";
 import type { Controls, Decision } from "../../../core/decision.ts";
 import { TOOL_SCENARIOS } from "../../../core/model.ts";
-import { formatUsd, type Price } from "../../../core/money.ts";
+import { type ChargedLine, formatUsd, type Price, unitOf } from "../../../core/money.ts";
 import type { AppFeedback, Feedback, StoredRequest } from "../../../core/requests/log.ts";
 import type { StoredSample } from "../../../core/requests/outcomes.ts";
 import { VERDICTS } from "../../../core/requests/outcomes.ts";
@@ -84,6 +84,17 @@ const MoneySchema = Type.Object({
     type: ["object", "null"],
     description: "USD per million tokens, as pinned for this request.",
   }),
+  lines: Type.Array(
+    Type.Object({
+      unit: AnyText,
+      bucket: nullable(AnyText),
+      count: Integer,
+      usd: Type.Number({ description: "The provider's price for all of them." }),
+    }),
+    {
+      description: "What has a price of its own. Tokens among them are part of a bucket; minutes are in milliseconds.",
+    },
+  ),
   markup: nullable(Type.Number()),
   ledgerId: nullable(AnyText),
 });
@@ -156,6 +167,7 @@ export function writeStored(stored: StoredRequest, names: Names): Shape<typeof R
       savedUsd: line.savedUsd,
       baselineModel: cost?.baselineModel ?? null,
       price: cost === null ? null : writePrice(cost.price),
+      lines: (cost?.price.lines ?? []).map(writeLine),
       markup: cost === null ? null : cost.markupPpm / 1e6,
       ledgerId: cost === null ? null : `charge:${cost.holdId}`,
     },
@@ -192,6 +204,12 @@ function writeDecision(decision: Decision): Shape<typeof RecordedDecisionSchema>
 }
 
 /** USD per million tokens, as people write it. */
-function writePrice(price: Price): Readonly<Record<string, number | null>> {
-  return Object.fromEntries(Object.entries(price).map(([name, micro]) => [name, micro === null ? null : micro / 1e6]));
+function writePrice({ input, output, cacheRead, cacheWrite }: Price): Readonly<Record<string, number | null>> {
+  const usual = Object.entries({ input, output, cacheRead, cacheWrite });
+  return Object.fromEntries(usual.map(([name, micro]) => [name, micro === null ? null : micro / 1e6]));
+}
+
+function writeLine({ unit, count, rate }: ChargedLine) {
+  const { bucket, per } = unitOf(unit);
+  return { unit, bucket, count, usd: (count * rate) / per / 1e12 };
 }
