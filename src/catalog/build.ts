@@ -4,6 +4,7 @@
 import { formatsOf, type HostedModel, type Model, type PromptCache, type Provider } from "../core/model.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
 import type { Tier } from "../core/tiers.ts";
+import { baselineOf } from "./baseline.ts";
 import { type Builtin, readBuiltin } from "./builtin.ts";
 import { type Catalog, unreachableBecause } from "./catalog.ts";
 import { buildChains, type ChainLists, lowestListing } from "./chains.ts";
@@ -327,7 +328,8 @@ interface BaselineInput {
 function chooseBaseline({ input, builtin, models, findings }: BaselineInput): Model | null {
   const at = "routing.baseline";
   const written = input.baseline ?? null;
-  if (written === null) return models.get(builtin.tiers.baseline) ?? dearest(models);
+  const byRule = models.get(baselineOf(builtin.models)?.id ?? "");
+  if (written === null) return byRule === undefined ? dearest(models) : atRegularPrice(byRule);
   const model = models.get(written);
   if (model === undefined) {
     const suggestion = nearest(written, models.keys());
@@ -340,6 +342,11 @@ function chooseBaseline({ input, builtin, models, findings }: BaselineInput): Mo
     return null;
   }
   return model;
+}
+
+/** A promotion ends, and savings against it would be too small. */
+function atRegularPrice({ schedule, ...model }: Model): Model {
+  return { ...model, price: schedule?.at(-1)?.card ?? model.price };
 }
 
 /** Returns the dearest model, which replaces a shipped baseline that the catalogue lacks. */

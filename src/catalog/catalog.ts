@@ -103,6 +103,11 @@ export function unreachableBecause(models: Catalog["models"], { id, addressing }
     : `${id} has no models: adopt some on the Prices tab of the dashboard, or write them under models`;
 }
 
+/** The baseline with the price that savings are counted at: USD per million tokens. Null without a price. */
+export function baselinePriceOf({ baseline: { price, priceAsOf } }: Catalog) {
+  return price === null ? null : { input: price.input / 1e6, output: price.output / 1e6, asOf: priceAsOf };
+}
+
 /** The position of a model in the chain of a tier: the first is asked first. */
 export interface ChainPlace {
   readonly tier: Tier;

@@ -96,7 +96,7 @@ const FILE_EXAMPLE = `## A file with everything
 \`\`\`yaml
 server:   { host: 127.0.0.1, port: 8787 }
 database: sqlite:./data/switchyard.db
-routing:  { baseline: claude-opus-4-8, markup: 0.05 }
+routing:  { baseline: gpt-6.1-sol, markup: 0.05 }
 billing:  { mode: prepaid, starterCredits: 5 }
 limits:   { requestsPerMinute: 600 }
 logging:  { level: info, content: false, retentionDays: 30 }
@@ -117,7 +117,7 @@ models:
     capabilities: [tools, json]
     bfcl: { overall: 61.2, single: 70.1 }
 tiers:
-  NANO: [lab-small, gpt-5.6-luna]
+  NANO: [lab-small, gpt-6-luna@none]
 \`\`\``;
 
 const RUN_TIME = `## Changes at run time
@@ -194,6 +194,8 @@ A server of your own gets requests unchanged, unless \`dialect\` says otherwise:
 | \`thinking\` (\`kind: anthropic\`) | \`adaptive\`, \`budget\`, \`none\` |
 | \`thinking\` (\`kind: gemini\`) | \`level\`, \`budget\`, \`none\` |
 | \`thinkingOff\` (\`kind: anthropic\`) | \`disabled\`, \`between_tools\`: what switches thinking off |
+| \`takesForcedTools\` | \`true\` or \`false\`: whether a tool can be forced |
+| \`bindsThinking\` (\`kind: anthropic\`) | \`model\`, \`account\`: where else thinking of earlier turns is refused |
 | \`takesPrefill\` (\`kind: anthropic\`, \`gemini\`) | \`true\` or \`false\` |
 | \`takesSystemInMiddle\`, \`takesOutputFormat\` (\`kind: anthropic\`) | \`true\` or \`false\` |
 | \`takesFormatWithTools\` (\`kind: gemini\`) | \`true\` or \`false\` |`;

@@ -67,6 +67,10 @@ interface CrossFormatDialect {
   readonly thinking: "adaptive" | "level" | "budget" | "none";
   /** Messages format: the type of `thinking` that switches it off; `disabled` when left out. */
   readonly thinkingOff: "disabled" | "between_tools";
+  /** Says whether a tool can be forced, by name or any; true when left out. */
+  readonly takesForcedTools: boolean;
+  /** Messages format: what else than the model's own turns its thinking is bound to; neither when left out. */
+  readonly bindsThinking: "model" | "account";
   /** Messages and Gemini: whether the last message may be the beginning of the answer. */
   readonly takesPrefill: boolean;
   /** Messages format: whether `role: "system"` may stand among the messages. */
