@@ -10,7 +10,6 @@ const TOOL_IDS: readonly Dialect["toolIds"][] = ["any", "alphanumeric-9", "safe-
 const REASONING_HISTORY: readonly NonNullable<Dialect["reasoningHistory"]>[] = ["keep", "drop", "tool-turns"];
 const THINKING: readonly NonNullable<Dialect["thinking"]>[] = ["adaptive", "level", "budget", "none"];
 const THINKING_OFF: readonly NonNullable<Dialect["thinkingOff"]>[] = ["disabled", "between_tools"];
-const BINDS_THINKING: readonly NonNullable<Dialect["bindsThinking"]>[] = ["model", "account"];
 const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const fieldName = text({ test: (value) => FIELD_NAME.test(value), expected: "the name of a request field" });
 
@@ -30,7 +29,7 @@ export const dialectChanges: Reader<Partial<Dialect>> = shape({
   thinking: oneOf(THINKING),
   thinkingOff: oneOf(THINKING_OFF),
   takesForcedTools: truth,
-  bindsThinking: oneOf(BINDS_THINKING),
+  bindsThinking: truth,
   takesPrefill: truth,
   takesSystemInMiddle: truth,
   takesOutputFormat: truth,

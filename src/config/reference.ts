@@ -195,7 +195,7 @@ A server of your own gets requests unchanged, unless \`dialect\` says otherwise:
 | \`thinking\` (\`kind: gemini\`) | \`level\`, \`budget\`, \`none\` |
 | \`thinkingOff\` (\`kind: anthropic\`) | \`disabled\`, \`between_tools\`: what switches thinking off |
 | \`takesForcedTools\` | \`true\` or \`false\`: whether a tool can be forced |
-| \`bindsThinking\` (\`kind: anthropic\`) | \`model\`, \`account\`: where else thinking of earlier turns is refused |
+| \`bindsThinking\` (\`kind: anthropic\`) | \`true\` or \`false\`: whether another model or key refuses the thinking of earlier turns |
 | \`takesPrefill\` (\`kind: anthropic\`, \`gemini\`) | \`true\` or \`false\` |
 | \`takesSystemInMiddle\`, \`takesOutputFormat\` (\`kind: anthropic\`) | \`true\` or \`false\` |
 | \`takesFormatWithTools\` (\`kind: gemini\`) | \`true\` or \`false\` |`;

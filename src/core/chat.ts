@@ -73,6 +73,16 @@ export interface ChatRequest {
   readonly effort?: Effort | "own";
 }
 
+/** Tells whether the model must call a tool, one of several or a certain one, as clients of any format say it. */
+export function forcesTool(toolChoice: unknown): boolean {
+  if (typeof toolChoice === "string") return toolChoice === "required" || toolChoice === "any";
+  if (typeof toolChoice !== "object" || toolChoice === null) return false;
+  const { type, mode, allowed_tools: allowed } = toolChoice as Readonly<Record<string, unknown>>;
+  if (type === "auto" || type === "none") return false;
+  if (type !== "allowed_tools") return true;
+  return ((allowed as { readonly mode?: unknown } | undefined)?.mode ?? mode) === "required";
+}
+
 /** The tokens an answer used, as its provider counted them. Every format's counts are read into this shape. */
 export interface Usage {
   readonly buckets: TokenBuckets;

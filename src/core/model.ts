@@ -69,8 +69,8 @@ interface CrossFormatDialect {
   readonly thinkingOff: "disabled" | "between_tools";
   /** Says whether a tool can be forced, by name or any; true when left out. */
   readonly takesForcedTools: boolean;
-  /** Messages format: what else than the model's own turns its thinking is bound to; neither when left out. */
-  readonly bindsThinking: "model" | "account";
+  /** Messages format: whether thinking is taken back only by the model and the account that wrote it. */
+  readonly bindsThinking: boolean;
   /** Messages and Gemini: whether the last message may be the beginning of the answer. */
   readonly takesPrefill: boolean;
   /** Messages format: whether `role: "system"` may stand among the messages. */

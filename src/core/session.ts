@@ -110,6 +110,8 @@ export interface DecidedSession {
   readonly keyId: string | null;
   readonly escalation: number;
   readonly task: number;
+  /** The turn before: who wrote the thinking that comes back. Absent where it is not known. */
+  readonly before?: Pick<SessionTurn, "hostKey" | "keyId">;
   /** Says that a beginning of the prompt was recently sent to some host. */
   readonly isPrefixSeen: boolean;
 }

@@ -42,12 +42,12 @@ export function writeProviderRequest(
   provider: ProviderFormat,
   terms: Terms,
 ): ProviderRequest {
-  const { model, outputCap = null, refusedFields, cacheHelp = null } = terms;
+  const { model, outputCap = null, refusedFields, cacheHelp = null, dropsThinking = false } = terms;
   if (format.endpoint !== undefined) {
     return writeEndpointRequest({ request, model, refusedFields }, format.endpoint, provider);
   }
   const effort = effortAt(model, terms.effort ?? null);
-  const sent = { model, outputCap, refusedFields, cacheHelp };
+  const sent = { model, outputCap, refusedFields, cacheHelp, dropsThinking };
   if (isSame(format, provider.name)) {
     const added = effort === null ? undefined : provider.effortFields?.(effort, { body: request.body, model });
     return provider.passRequest({ ...withFields(request, added), ...sent });

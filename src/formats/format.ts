@@ -22,8 +22,6 @@ export interface Format extends ClientFormat, ProviderFormat {
   readonly name: FormatName;
 }
 
-// --- The client's end
-
 /** A request as a client sent it: the parsed body with the bytes it came in, and what routing reads of it. */
 export interface ClientRequest extends RequestBody {
   /** The format of `body` and `source`; a provider of the same format gets them as they are. */
@@ -211,8 +209,10 @@ export interface Outgoing {
   readonly outputCap?: number | null;
   /** Fields a provider has just refused by name; left out on the retry. */
   readonly refusedFields: readonly string[];
-  /** Help for the host to cache the prompt, where the client says nothing of it; null or absent for none. */
+  /** Help for the host to cache the prompt; null or absent for none. */
   readonly cacheHelp?: CacheHelp | null;
+  /** Leaves out the thinking of earlier turns, which this model would refuse. */
+  readonly dropsThinking?: boolean;
   /** Top-level fields of `request.body` that the client did not send, and its bytes do not have. */
   readonly added?: JsonObject;
 }

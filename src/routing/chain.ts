@@ -2,6 +2,7 @@
 // the two soft filters with their full-chain rule, and the order of trying. Behaviour 5.3 to 5.5.
 
 import { type Catalog, chainOf, isRoutable } from "../catalog/catalog.ts";
+import { forcesTool } from "../core/chat.ts";
 import type { Candidate, HostChoice, RoutingQuestion, ToolCallsSeen } from "../core/decision.ts";
 import { GatewayError, TOO_LONG } from "../core/errors.ts";
 import type { HostedModel, Model, ToolScenario } from "../core/model.ts";
@@ -302,6 +303,13 @@ function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, t
       name: TEXT.minimumScore(minScore),
       reason: () => TEXT.scoreTooLow(minScore),
       passes: (model) => (toolScoreOf(model, scenario) ?? Number.NEGATIVE_INFINITY) >= minScore,
+    });
+  }
+  if (forcesTool(chat.toolChoice) && chat.tools.length > 0) {
+    filters.push({
+      name: TEXT.forcedTool,
+      reason: () => TEXT.takesNoForcedTool,
+      passes: ({ dialect }) => dialect.takesForcedTools !== false,
     });
   }
   const limit = latencyLimit(question);

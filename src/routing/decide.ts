@@ -134,6 +134,7 @@ function decidedSession(
     task,
     isPrefixSeen: view.cached.length > 0,
   };
+  if (view.last !== null) decided.before = view.last;
   if (view.thread !== undefined) decided.thread = view.thread;
   if (view.loop !== null) decided.isLoop = true;
   return decided;

@@ -50,6 +50,8 @@ export const maxCost = (usd: number) => `max cost ${usd} USD`;
 export const tooDear = (usd: number) => `estimated cost exceeds ${usd} USD`;
 export const minimumScore = (score: number) => `minimum function-calling score ${score}`;
 export const scoreTooLow = (score: number) => `function-calling score is below ${score} or unknown`;
+export const forcedTool = "forced tool";
+export const takesNoForcedTool = "cannot be forced to call a tool";
 export const filtersIgnored = (filters: readonly string[]) =>
   `${filters.join(" and ")} ignored: no model qualifies, so the full chain is used`;
 export const coolingDown = (models: readonly string[]) =>

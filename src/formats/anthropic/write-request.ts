@@ -1,6 +1,7 @@
 // A Messages request for a provider that speaks the format. It is the client's own request with the necessary changes,
 // or one converted from chat-completions.
 
+import { forcesTool } from "../../core/chat.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../convert/conversion.ts";
 import type { ListRequest, Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
@@ -9,7 +10,7 @@ import { isControlField } from "../service/controls.ts";
 import type { Turn } from "./blocks.ts";
 import { CACHE_CONTROL, spliceCacheMarks, withCacheMarks } from "./cache-marks.ts";
 import { BETA_HEADER, PREFILL, THINKING_HISTORY } from "./errors.ts";
-import { outputCap, writeFields } from "./from-chat/fields.ts";
+import { outputCap, unforced, writeFields } from "./from-chat/fields.ts";
 import { adaptThinking } from "./from-chat/thinking.ts";
 import { writeTurns } from "./from-chat/turns.ts";
 import { adaptTurns } from "./history.ts";
@@ -59,6 +60,9 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   conversion.leaveOut(refused);
   const maxTokens = outputCap(body.max_tokens, outgoing);
   if (maxTokens !== body.max_tokens) changes.set("max_tokens", String(maxTokens));
+  if (model.dialect.takesForcedTools === false && forcesTool(body.tool_choice)) {
+    changes.set("tool_choice", JSON.stringify(unforced(body.tool_choice as JsonObject, conversion)));
+  }
   const turns = body.messages as readonly Turn[];
   const adapted = adaptTurns(turns, { ...outgoing, isNative: true }, conversion);
   if (adapted !== turns) changes.set("messages", writeJson(adapted));

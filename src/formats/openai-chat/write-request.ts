@@ -1,9 +1,9 @@
 // A chat-completions request for a provider of the same format: the client's own bytes. Only those top-level fields
 // change that must, for instance because of the dialect of the model's host.
 
-import type { ChatMessage, ToolCall } from "../../core/chat.ts";
+import { type ChatMessage, forcesTool, type ToolCall } from "../../core/chat.ts";
 import type { Dialect, Effort } from "../../core/model.ts";
-import { Conversion, ESSENTIAL_FIELDS } from "../convert/conversion.ts";
+import { Conversion, ESSENTIAL_FIELDS, TOOL_NOT_FORCED } from "../convert/conversion.ts";
 import { withoutDetails } from "../convert/reasoning-details.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
@@ -33,13 +33,16 @@ export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   renameFields(outgoing, changes);
   writeOutputCap(outgoing, changes);
   writeStreamOptions(outgoing, changes);
+  const isUnforced = model.dialect.takesForcedTools === false && forcesTool(request.body.tool_choice);
+  if (isUnforced) changes.set("tool_choice", JSON.stringify("auto"));
   const cacheKey = cacheKeyFor(outgoing);
   if (cacheKey !== null) changes.set(CACHE_KEY, JSON.stringify(cacheKey));
   const messages = adaptMessages(request.chat.messages, model.dialect);
   if (messages !== null) changes.set("messages", messages);
   const written = { path: "/chat/completions", body: spliceBody(request.source, changes), droppedFields };
-  if (droppedFields.length === 0) return written;
+  if (droppedFields.length === 0 && !isUnforced) return written;
   const conversion = new Conversion();
+  if (isUnforced) conversion.note("option_changed", TOOL_NOT_FORCED);
   conversion.leaveOut(droppedFields);
   return { ...written, conversions: conversion.notes };
 }

@@ -227,7 +227,10 @@ function sendingOf({ call, reservation, beginsByMs }: ChainWalk, { model, keyId 
   const { decision } = reservation;
   const cacheHelp = cacheHelpFor(call, decision, model, services);
   const effort = decision.efforts?.[model.id] ?? null;
-  return { call, model, keyId, outputCap, refusedFields: NONE_REFUSED, cacheHelp, effort, beginsByMs };
+  const before = decision.session?.before;
+  const isMoved = before !== undefined && (before.hostKey !== model.hostKey || before.keyId !== (keyId ?? null));
+  const dropsThinking = isMoved && model.dialect.bindsThinking === true;
+  return { call, model, keyId, outputCap, refusedFields: NONE_REFUSED, cacheHelp, effort, dropsThinking, beginsByMs };
 }
 
 interface FailedTurn {

@@ -155,6 +155,8 @@ export interface Sending {
   readonly cacheHelp?: CacheHelp | null;
   /** The effort that the chain asks for; null or absent for none. */
   readonly effort?: Effort | null;
+  /** Set where the reasoning of earlier turns is bound to another model or account. */
+  readonly dropsThinking?: boolean;
   /** The time by which a response must have begun, over all attempts. */
   readonly beginsByMs: number;
   /** The span of this attempt; null or absent where there are no traces. */
@@ -208,11 +210,11 @@ function cleaned(fault: ProviderFault, redact: Redact): ProviderFault {
 }
 
 function writeRequest(
-  { call, model, outputCap, refusedFields, cacheHelp = null, effort = null }: Sending,
+  { call, model, outputCap, refusedFields, cacheHelp = null, effort = null, dropsThinking = false }: Sending,
   format: ProviderFormat,
 ): ProviderRequest | GatewayError {
   try {
-    return writeProviderRequest(call, format, { model, outputCap, refusedFields, cacheHelp, effort });
+    return writeProviderRequest(call, format, { model, outputCap, refusedFields, cacheHelp, effort, dropsThinking });
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;

@@ -10,7 +10,7 @@ const NEWEST = {
   takesSystemInMiddle: true,
   efforts: ["none", "low", "medium", "high", "xhigh", "max"],
 };
-const THINKING = { ...NEWEST, efforts: NEWEST.efforts.slice(1), takesForcedTools: false, bindsThinking: "model" };
+const THINKING = { ...NEWEST, efforts: NEWEST.efforts.slice(1), takesForcedTools: false, bindsThinking: true };
 const ADAPTIVE = { ...NEWEST, takesSystemInMiddle: false, efforts: ["none", "low", "medium", "high", "max"] };
 const BUDGET = { thinking: "budget", takesPrefill: true, takesSystemInMiddle: false };
 
@@ -20,7 +20,7 @@ describe("Claude models that ship", () => {
     ["claude-fable-5-1", THINKING],
     ["claude-opus-5-5", THINKING],
     ["claude-sonnet-5-5", { ...THINKING, efforts: NEWEST.efforts, thinkingOff: "between_tools" }],
-    ["claude-haiku-5-5", { ...NEWEST, bindsThinking: "account" }],
+    ["claude-haiku-5-5", { ...NEWEST, bindsThinking: true }],
     ["claude-opus-5", NEWEST],
     ["claude-opus-4-8", NEWEST],
     ["claude-opus-4-7", NEWEST],

@@ -1,8 +1,9 @@
 // The fields of a chat-completions request, apart from its messages, in the Messages format. A field without an
 // equivalent is dropped with a reason. The request is refused where dropping the field would change the response.
 
+import { forcesTool } from "../../../core/chat.ts";
 import { type HostedModel, isEffort } from "../../../core/model.ts";
-import type { Conversion } from "../../convert/conversion.ts";
+import { type Conversion, TOOL_NOT_FORCED } from "../../convert/conversion.ts";
 import { nearestEffort } from "../../convert/effort.ts";
 import type { Outgoing, RequestBody } from "../../format.ts";
 import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
@@ -169,12 +170,13 @@ function noteDropped(body: JsonObject, conversion: Conversion): readonly string[
 const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 
 interface ToolsInput {
+  readonly model: HostedModel;
   readonly request: RequestBody;
   readonly turns: readonly Turn[];
 }
 
 /** The fields `tools` and `tool_choice`, as far as they are needed. */
-function writeToolFields({ request, turns }: ToolsInput, conversion: Conversion): JsonObject {
+function writeToolFields({ request, turns, model }: ToolsInput, conversion: Conversion): JsonObject {
   const { body } = request;
   const given = [...objectsIn(body.tools), ...objectsIn(body.functions)];
   const choice = body.tool_choice ?? body.function_call;
@@ -183,8 +185,16 @@ function writeToolFields({ request, turns }: ToolsInput, conversion: Conversion)
     .map((tool) => writeTool(tool, conversion))
     .filter((tool) => tool !== null && (allowed === null || allowed.includes(tool.name)));
   if (tools.length === 0) return toolsOfHistory(turns, conversion);
-  const written = writeChoice(choice, body.parallel_tool_calls === false);
+  const asked = writeChoice(choice, body.parallel_tool_calls === false);
+  const isRefused = model.dialect.takesForcedTools === false && forcesTool(asked);
+  const written = isRefused && asked !== null ? unforced(asked, conversion) : asked;
   return { tools, ...(written === null ? {} : { tool_choice: written }) };
+}
+
+/** Leaves the choice to a model that cannot be forced. */
+export function unforced({ name: _, ...choice }: JsonObject, conversion: Conversion): JsonObject {
+  conversion.note("option_changed", TOOL_NOT_FORCED);
+  return { ...choice, type: "auto" };
 }
 
 /** Nested or flat, as both are sent. */
