@@ -43,6 +43,8 @@ export interface QuoteInput {
   readonly serviceTier?: ServiceTier | undefined;
   /** Output tokens to assume if the client gave no cap. */
   readonly expectedOutputTokens: number;
+  /** Output tokens to assume beside these for each model, because of its effort. */
+  readonly effortTokens?: (model: HostedModel) => number;
   readonly markupPpm: number;
 }
 
@@ -51,7 +53,8 @@ export function quoteChain(input: QuoteInput): readonly Quote[] {
   const inputTokensAnywhere = inputTokensMax(input.chat, input.bodyBytes);
   return input.models.map((model) => {
     const inputTokens = input.isBatch === true ? inputTokensAnywhere : Math.min(inputTokensAnywhere, model.context);
-    const expected = input.chat.maxOutputTokens ?? input.expectedOutputTokens;
+    const usual = input.expectedOutputTokens + (input.effortTokens?.(model) ?? 0);
+    const expected = input.chat.maxOutputTokens ?? usual;
     const outputTokens = Math.min(expected, model.maxOutput);
     return { model, inputTokens, outputTokens, amount: quote(model, { inputTokens, outputTokens }, input) };
   });

@@ -40,5 +40,12 @@ export function catalogAt(catalog: Catalog, atMs: number): CatalogNow {
   if (isSame) return { catalog, untilMs };
   const of = (model: Model): Model => models.get(model.id) ?? model;
   const chains = Object.fromEntries(TIERS.map((tier) => [tier, catalog.chains[tier].map(of)])) as Record<Tier, Model[]>;
-  return { catalog: { ...catalog, models, chains, baseline: of(catalog.baseline) }, untilMs };
+  // A baseline without a schedule counts at its regular price.
+  const baseline = catalog.baseline.schedule === undefined ? catalog.baseline : of(catalog.baseline);
+  const tools = Object.entries(catalog.withTools).map(([tier, chain]) => [
+    tier,
+    { ...chain, models: chain.models.map(of) },
+  ]);
+  const withTools = Object.fromEntries(tools) as Catalog["withTools"];
+  return { catalog: { ...catalog, models, chains, withTools, baseline }, untilMs };
 }

@@ -17,6 +17,14 @@ import type { Tier } from "../core/tiers.ts";
 import { type DialectChanges, mergeDialects } from "./dialect.ts";
 import { type PriceRow, priceFromRow } from "./prices/rows.ts";
 
+/** Scores and ranks by public benchmarks: whatmodel over all tasks, and Arena Agent for work with tools. */
+export interface Evidence {
+  readonly overall?: number;
+  readonly overallRank?: number;
+  readonly agent?: number;
+  readonly agentRank?: number;
+}
+
 /** Fields that a host may have. Where they are left out, the model's figures count; a dialect belongs to its host alone. */
 export interface HostRow {
   readonly provider: string;
@@ -35,6 +43,8 @@ export interface HostRow {
   readonly formats?: readonly FormatName[];
   readonly region?: string;
   readonly dataPolicy?: string;
+  /** The first day on which the host does not have the model any more. */
+  readonly retires?: string;
 }
 
 export interface ModelRow extends Omit<HostRow, "provider" | "capabilities"> {
@@ -52,6 +62,9 @@ export interface ModelRow extends Omit<HostRow, "provider" | "capabilities"> {
   readonly bfcl?: ToolScores;
   readonly bfclAsOf?: string;
   readonly bfclSource?: string;
+  readonly evidence?: Evidence;
+  /** Says that its vendor recommends it for the hardest work. */
+  readonly isFlagship?: boolean;
   readonly note?: string;
 }
 
@@ -87,9 +100,11 @@ interface CacheRow extends PromptCache {
 }
 
 export interface TierRows {
-  readonly baseline: string;
-  readonly baselineReason: string;
+  /** The day of the whole catalogue. */
+  readonly asOf: string;
   readonly chains: Readonly<Record<Tier, readonly string[]>>;
+  /** Chains for requests with tools, where they differ. */
+  readonly chainsWithTools?: Readonly<Partial<Record<Tier, readonly string[]>>>;
 }
 
 /** The hosts of a row as they were written: what `provider` names first, then those of `hosts`. */

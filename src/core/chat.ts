@@ -2,6 +2,7 @@
 // Everything else a client sent stays in the original bytes and travels untouched.
 
 import { isAscii, isUtf8, transcode } from "node:buffer";
+import type { Effort } from "./model.ts";
 import type { ServiceTier, TokenBuckets, Unit } from "./money.ts";
 
 export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
@@ -68,6 +69,18 @@ export interface ChatRequest {
   /** The larger of the two output caps a client may send; null when it sent none. */
   readonly maxOutputTokens: number | null;
   readonly choiceCount: number;
+  /** The thinking that the client asks for: an effort, or `own` for another wish. Absent where it leaves it to us. */
+  readonly effort?: Effort | "own";
+}
+
+/** Tells whether the model must call a tool, one of several or a certain one, as clients of any format say it. */
+export function forcesTool(toolChoice: unknown): boolean {
+  if (typeof toolChoice === "string") return toolChoice === "required" || toolChoice === "any";
+  if (typeof toolChoice !== "object" || toolChoice === null) return false;
+  const { type, mode, allowed_tools: allowed } = toolChoice as Readonly<Record<string, unknown>>;
+  if (type === "auto" || type === "none") return false;
+  if (type !== "allowed_tools") return true;
+  return ((allowed as { readonly mode?: unknown } | undefined)?.mode ?? mode) === "required";
 }
 
 /** The tokens an answer used, as its provider counted them. Every format's counts are read into this shape. */

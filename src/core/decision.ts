@@ -1,7 +1,7 @@
 // Routing decisions: what routing is asked and what it decides.
 
 import type { ChatRequest } from "./chat.ts";
-import type { FormatName, HostedModel, ToolScenario } from "./model.ts";
+import type { Effort, Efforts, FormatName, HostedModel, ToolScenario } from "./model.ts";
 import type { NanoUsd } from "./money.ts";
 import {
   type AskedValues,
@@ -133,6 +133,10 @@ export interface Decision {
   readonly chain: readonly string[];
   /** The hosts to try of each model that has a choice, in order. A model that is not named is tried at its first host. */
   readonly hosts?: HostChoice;
+  /** The effort that the chain asks of each model, by id. Absent where it asks none, and where the request has its own. */
+  readonly efforts?: Efforts;
+  /** The effort that the request itself asks for. */
+  readonly askedEffort?: Effort;
   /** Absent where sessions play no part. */
   readonly session?: DecidedSession;
   readonly profile: (typeof ROUTING_PROFILES)[number];
@@ -156,4 +160,10 @@ export interface Decision {
   readonly controls?: Controls;
   /** Measured numbers of the request, by name. Kept for learning. */
   readonly measures?: object;
+}
+
+/** The effort that a model is asked for; null where it decides for itself. */
+export function effortOf({ efforts, askedEffort }: Decision, model: string): Effort | null {
+  if (askedEffort !== undefined) return askedEffort;
+  return efforts !== undefined && Object.hasOwn(efforts, model) ? (efforts[model] ?? null) : null;
 }

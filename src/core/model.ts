@@ -25,6 +25,16 @@ export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "ma
 /** Amount of thinking that a model is asked for, from none to the most. */
 export type Effort = (typeof EFFORTS)[number];
 
+/** Efforts by the ids of models. */
+export type Efforts = Readonly<Record<string, Effort>>;
+
+/** Efforts of a model that reasons, where nothing is known of it. */
+export const USUAL_EFFORTS: readonly Effort[] = ["low", "medium", "high"];
+
+export function isEffort(value: unknown): value is Effort {
+  return EFFORTS.includes(value as Effort);
+}
+
 /** Differences between a host and plain chat-completions. Data of the catalogue, merged from provider and model. */
 export interface Dialect extends Partial<CrossFormatDialect> {
   /** The name under which an output cap is sent; `as-sent` leaves what the client wrote. */
@@ -55,6 +65,12 @@ interface CrossFormatDialect {
   readonly takesCacheControl: boolean;
   /** The form in which thinking is asked for: in Messages adaptive or by a budget, in Gemini by a level or a budget. */
   readonly thinking: "adaptive" | "level" | "budget" | "none";
+  /** Messages format: the type of `thinking` that switches it off; `disabled` when left out. */
+  readonly thinkingOff: "disabled" | "between_tools";
+  /** Says whether a tool can be forced, by name or any; true when left out. */
+  readonly takesForcedTools: boolean;
+  /** Messages format: whether thinking is taken back only by the model and the account that wrote it. */
+  readonly bindsThinking: boolean;
   /** Messages and Gemini: whether the last message may be the beginning of the answer. */
   readonly takesPrefill: boolean;
   /** Messages format: whether `role: "system"` may stand among the messages. */
@@ -75,6 +91,8 @@ export interface PromptCache {
   readonly isExplicit?: boolean;
   /** Says that the host takes `prompt_cache_key`, which brings requests of one session together. */
   readonly takesKey?: boolean;
+  /** Says that messages cached with one effort are not found with another. */
+  readonly dependsOnEffort?: boolean;
 }
 
 /** Offer of a host for a model: its provider, upstream name, price and limits. */

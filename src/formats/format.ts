@@ -1,12 +1,11 @@
 // The contract of a wire format. A format is a codec with two ends: clients (read a request, write a response) and
-// providers (write a request, read a response). Between them is one internal shape, chat-completions. `bridge.ts`
-// joins the ends, and `registry.ts` lists the formats.
+// providers (write a request, read a response). Between them is chat-completions. `bridge.ts` joins the ends.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
-import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
+import type { Effort, Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
 import type { Note } from "../core/requests/notes.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
@@ -22,8 +21,6 @@ import type { StoredForm } from "./stored-form.ts";
 export interface Format extends ClientFormat, ProviderFormat {
   readonly name: FormatName;
 }
-
-// --- The client's end
 
 /** A request as a client sent it: the parsed body with the bytes it came in, and what routing reads of it. */
 export interface ClientRequest extends RequestBody {
@@ -215,8 +212,12 @@ export interface Outgoing {
   readonly outputCap?: number | null;
   /** Fields a provider has just refused by name; left out on the retry. */
   readonly refusedFields: readonly string[];
-  /** Help for the host to cache the prompt, where the client says nothing of it; null or absent for none. */
+  /** Help for the host to cache the prompt; null or absent for none. */
   readonly cacheHelp?: CacheHelp | null;
+  /** Leaves out the thinking of earlier turns, which this model would refuse. */
+  readonly dropsThinking?: boolean;
+  /** Top-level fields of `request.body` that the client did not send, and its bytes do not have. */
+  readonly added?: JsonObject;
 }
 
 /** Changes what a prompt costs, never what the model sees. */
@@ -250,6 +251,8 @@ export interface ProviderFormat {
   takesPart?(type: string): boolean;
   /** The client's own request: its bytes with only those fields changed that this model cannot take. */
   passRequest(outgoing: Outgoing): ProviderRequest;
+  /** Fields that ask for an effort, for a request of the format itself. Absent where the format has no such thing. */
+  effortFields?(effort: Effort, given: Pick<RequestBody, "body"> & { readonly model: HostedModel }): JsonObject;
   /** A request in the internal shape. Throws `unconvertible` when this format has no way to say it; another may have. */
   writeRequest(outgoing: Outgoing): ProviderRequest;
   /** Tells whether a request still asks for the same without a field that the provider has refused by name. */

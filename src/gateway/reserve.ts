@@ -9,7 +9,7 @@ import {
   type QuoteInput,
   quoteChain,
 } from "../billing/estimate.ts";
-import type { Decision } from "../core/decision.ts";
+import { type Decision, effortOf } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import { nextPeriodMs, periodStartMs } from "../core/keys.ts";
@@ -18,7 +18,7 @@ import type { HostedModel } from "../core/model.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
 import { NO_NOTES, type Note } from "../core/requests/notes.ts";
 import { timeInBase36 } from "../core/requests/time-text.ts";
-import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
+import { EXPECTED_OUTPUT_TOKENS, thinkingTokens } from "../routing/cost.ts";
 import { hostedModelsOf } from "../routing/hosts.ts";
 import { randomHex } from "../telemetry/trace-context.ts";
 import type { Call } from "./call.ts";
@@ -52,6 +52,7 @@ export async function reserve(call: Call, decision: Decision, services: Services
     isBatch: call.request.batch !== undefined,
     mayCacheLong: call.format.mayCacheLong(call.request),
     expectedOutputTokens: EXPECTED_OUTPUT_TOKENS[decision.tier],
+    effortTokens: (model) => thinkingTokens(model, effortOf(decision, model.id)),
     markupPpm: services.catalog.markupPpm,
   };
   const quotes = quoteChain(input);

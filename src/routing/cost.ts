@@ -3,7 +3,7 @@
 
 import type { Catalog } from "../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, partsOf, type Tool, UNREAD, type UnreadText } from "../core/chat.ts";
-import type { HostedModel } from "../core/model.ts";
+import type { Effort, HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
 import { priceOf } from "../core/price.ts";
 import type { Tier } from "../core/tiers.ts";
@@ -29,11 +29,30 @@ export interface EstimateInput {
   readonly inputTokens: number;
   readonly tier: Tier;
   readonly model: HostedModel;
+  /** The effort that the model is asked for; null or absent where it decides for itself. */
+  readonly effort?: Effort | null;
   readonly catalog: Catalog;
 }
 
-export function estimateCost({ chat, inputTokens, tier, model, catalog }: EstimateInput): Estimate {
-  const asked = chat.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS[tier];
+/** Tokens of thinking that an effort usually costs. By hand, no experiment recorded. */
+const THINKING_TOKENS: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 100,
+  low: 300,
+  medium: 1000,
+  high: 3000,
+  xhigh: 6000,
+  max: 10_000,
+};
+
+/** Tokens of thinking to expect of a model; none where nobody asks it to think. */
+export function thinkingTokens({ capabilities }: HostedModel, effort: Effort | null): number {
+  return effort === null || !capabilities.has("reasoning") ? 0 : THINKING_TOKENS[effort];
+}
+
+export function estimateCost({ chat, inputTokens, tier, model, effort = null, catalog }: EstimateInput): Estimate {
+  const thinking = thinkingTokens(model, effort);
+  const asked = chat.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS[tier] + thinking;
   const output = Math.ceil(Math.max(0, Math.min(asked, model.maxOutput))) * Math.max(1, chat.choiceCount);
   const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output };
   const cost = costAt(model, buckets, catalog.markupPpm);

@@ -55,6 +55,8 @@ export const maxCost = (usd: number) => `max cost ${usd} USD`;
 export const tooDear = (usd: number) => `estimated cost exceeds ${usd} USD`;
 export const minimumScore = (score: number) => `minimum function-calling score ${score}`;
 export const scoreTooLow = (score: number) => `function-calling score is below ${score} or unknown`;
+export const forcedTool = "forced tool";
+export const takesNoForcedTool = "cannot be forced to call a tool";
 export const filtersIgnored = (filters: readonly string[]) =>
   `${filters.join(" and ")} ignored: no model qualifies, so the full chain is used`;
 export const coolingDown = (models: readonly string[]) =>
@@ -160,6 +162,11 @@ export const beginsAt = (there: string, otherHost: string | undefined) =>
   `uses ${there}: with its prompt cache, a conversation costs less than at ${otherHost}`;
 export const switches = ({ to, from, saved, cachedTokens }: Saving) =>
   `switches from ${from} to ${to}: ${saved} cheaper, even counting the ${cachedTokens} tokens cached for ${from}`;
+
+// effort.ts
+export const effortAsked = (model: string, effort: string) => `${model} is asked for effort ${effort}`;
+export const effortKept = (model: string, effort: string) =>
+  `${model} keeps effort ${effort}, with which its prompt is cached`;
 
 // tools/scores.ts
 export const orderedByScore = (scenario: string) => `ordered by function-calling score for ${scenario}`;

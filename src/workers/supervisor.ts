@@ -81,7 +81,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const { child, worker, ending } = launch(index, isReplacement, options);
     handover.watch(child.process);
     running.add(worker);
-    limitStart(child, ending, options);
     child.once("listening", () => {
       serving.add(worker);
       handover.join(child.process);
@@ -130,14 +129,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 function logFailedStart({ message }: Error, log: Log): void {
   const failure = { event: "worker.start_failed", reason: message } as const;
   log.error(failure, "a worker process could not be started; trying again");
-}
-
-/** Kills a worker that takes too long to start. */
-function limitStart(child: Worker, ending: Promise<unknown>, options: SupervisorOptions): void {
-  const limit = setTimeout(() => killHung(child, options), START_MS_MAX).unref();
-  const stop = (): void => clearTimeout(limit);
-  child.once("listening", stop);
-  void ending.then(stop);
 }
 
 /** Kills a hung worker. A stopped process reacts to no other signal. */

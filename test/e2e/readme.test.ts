@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
+import { baselineOf } from "../../src/catalog/baseline.ts";
 import { readBuiltin } from "../../src/catalog/builtin.ts";
+import type { ModelRow } from "../../src/catalog/rows.ts";
 import { DEMO_DEFAULTS } from "../../src/cli/demo.ts";
 import { demoCatalog } from "../../src/demo/configuration.ts";
 import { demoTraffic } from "../../src/demo/traffic.ts";
@@ -57,7 +59,7 @@ test.each([...new Set([...SHELL, ...INLINE])].filter((text) => text !== WHOLE_SU
 });
 
 test("its figures are those of the catalogue and of the demo", () => {
-  const { models, providers } = readBuiltin();
+  const { models, providers, tiers } = readBuiltin();
   expect(README).toContain(`| ${providers.length} providers, ${models.length} models, any compatible server |`);
   const plan = { ...DEMO_DEFAULTS, nowMs: Date.UTC(2026, 10, 15, 12) };
   let [paid, baseline] = [0n, 0n];
@@ -67,6 +69,9 @@ test("its figures are those of the catalogue and of the demo", () => {
   }
   const saved = (1 - Number(paid) / Number(baseline)) * 100;
   const requests = plan.requests.toLocaleString("en-US");
+  const { id, price } = baselineOf(models) as ModelRow;
+  const day = new Date(tiers.asOf).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  expect(README).toContain(`to ${id} ($${price?.input} / $${price?.output} per million tokens, list prices of ${day},`);
   const claim = new RegExp(
     `\\*\\*About (\\d+)% below the baseline\\.\\*\\* That is what ${requests} generated requests`,
   );

@@ -6,6 +6,7 @@ import { AUTO_ALIAS } from "../service/controls.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { ANTHROPIC } from "./blocks.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
+import { effortFields } from "./from-chat/thinking.ts";
 import { takesPart } from "./from-chat/turns.ts";
 import { writeAnthropicModel, writeAnthropicModels } from "./model-list.ts";
 import { MESSAGES_PATHS } from "./paths.ts";
@@ -40,6 +41,7 @@ export const anthropicMessages: Format = {
   counting: { readRequest: readCountRequest, writeCount },
   withPrompt,
   takesPart,
+  effortFields,
   passRequest: passAnthropicRequest,
   writeRequest: writeAnthropicRequest,
   mayLeaveOut,

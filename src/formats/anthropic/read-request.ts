@@ -23,6 +23,7 @@ import type { JsonSource } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
 import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
 import { CITATIONS_DROPPED, convertTurns } from "./to-chat/messages.ts";
+import { wantedEffort } from "./to-chat/request.ts";
 import { readServerNeeds, readServerWishes } from "./to-chat/tools.ts";
 
 export const MESSAGE_ROLES = ["user", "assistant", "system"] as const;
@@ -46,6 +47,7 @@ export function readAnthropicRequest(
     wantsUsage: isStream,
     maxOutputTokens: readInteger(body, "max_tokens", { min: 0, max: OUTPUT_TOKENS_MAX }),
     choiceCount: 1,
+    ...effortOf(body),
   };
   return {
     format: ANTHROPIC,
@@ -57,6 +59,12 @@ export function readAnthropicRequest(
     nativeNeeds: [...refusals, ...readServerNeeds(body)],
     nativeWishes: [...readServerWishes(body), ...wishes],
   };
+}
+
+/** A client that speaks of thinking at all decides about it. */
+function effortOf(body: JsonObject): Pick<ChatRequest, "effort"> {
+  const effort = wantedEffort(body) ?? ((body.thinking ?? null) === null ? null : "own");
+  return effort === null ? {} : { effort };
 }
 
 /** Fields that a conversion reads: checked as their vendor documents them, before anything is held or sent. */

@@ -3,6 +3,7 @@
 
 import { type ChatRequest, OUTPUT_TOKENS_MAX, unreadIn } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
+import { isEffort } from "../../core/model.ts";
 import { Conversion } from "../convert/conversion.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
 import {
@@ -49,11 +50,18 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
     wantsUsage: isStream,
     maxOutputTokens: readInteger(body, "max_output_tokens", { min: 1, max: OUTPUT_TOKENS_MAX }),
     choiceCount: 1,
+    ...effortOf(body),
   };
   const controls = readControls(body);
   const nativeWishes = readBuiltInWishes(tools, body.tool_choice);
   const read = { format: RESPONSES, source, body, controls, chat, nativeNeeds, nativeWishes, notes: conversion.notes };
   return head?.headers === undefined ? read : { ...read, headers: head.headers };
+}
+
+function effortOf({ reasoning }: JsonObject): Pick<ChatRequest, "effort"> {
+  const effort: unknown = isObject(reasoning) ? reasoning.effort : null;
+  if (effort === null || effort === undefined) return {};
+  return { effort: isEffort(effort) ? effort : "own" };
 }
 
 /** The parts of a request that are counted. All of them may be left out. */

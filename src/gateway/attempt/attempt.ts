@@ -226,8 +226,13 @@ const NONE_REFUSED: readonly string[] = [];
 
 function sendingOf({ call, reservation, beginsByMs }: ChainWalk, { model, keyId }: Way, services: Services): Sending {
   const outputCap = reservation.outputCaps.get(model.hostKey) ?? null;
-  const cacheHelp = cacheHelpFor(call, reservation.decision, model, services);
-  return { call, model, keyId, outputCap, refusedFields: NONE_REFUSED, cacheHelp, beginsByMs };
+  const { decision } = reservation;
+  const cacheHelp = cacheHelpFor(call, decision, model, services);
+  const effort = decision.efforts?.[model.id] ?? null;
+  const before = decision.session?.before;
+  const isMoved = before !== undefined && (before.hostKey !== model.hostKey || before.keyId !== (keyId ?? null));
+  const dropsThinking = isMoved && model.dialect.bindsThinking === true;
+  return { call, model, keyId, outputCap, refusedFields: NONE_REFUSED, cacheHelp, effort, dropsThinking, beginsByMs };
 }
 
 interface FailedTurn {

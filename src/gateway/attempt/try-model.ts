@@ -4,7 +4,7 @@
 
 import type { AttemptReport } from "../../core/call-report.ts";
 import { GatewayError } from "../../core/errors.ts";
-import { type HostedModel, hasKey, type Provider } from "../../core/model.ts";
+import { type Effort, type HostedModel, hasKey, type Provider } from "../../core/model.ts";
 import { gatewaysIn, LOOP_HEADER } from "../../core/requests/loops.ts";
 import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
 import { readProviderResponse, writeProviderRequest } from "../../formats/bridge.ts";
@@ -154,6 +154,10 @@ export interface Sending {
   readonly outputCap: number | null;
   readonly refusedFields: readonly string[];
   readonly cacheHelp?: CacheHelp | null;
+  /** The effort that the chain asks for; null or absent for none. */
+  readonly effort?: Effort | null;
+  /** Set where the reasoning of earlier turns is bound to another model or account. */
+  readonly dropsThinking?: boolean;
   /** The time by which a response must have begun, over all attempts. */
   readonly beginsByMs: number;
   /** The span of this attempt; null or absent where there are no traces. */
@@ -219,11 +223,11 @@ function cleaned(fault: ProviderFault, redact: Redact): ProviderFault {
 }
 
 function writeRequest(
-  { call, model, outputCap, refusedFields, cacheHelp = null }: Sending,
+  { call, model, outputCap, refusedFields, cacheHelp = null, effort = null, dropsThinking = false }: Sending,
   format: ProviderFormat,
 ): ProviderRequest | GatewayError {
   try {
-    return writeProviderRequest(call, format, { model, outputCap, refusedFields, cacheHelp });
+    return writeProviderRequest(call, format, { model, outputCap, refusedFields, cacheHelp, effort, dropsThinking });
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;

@@ -3,7 +3,7 @@
 
 import { type TSchema, Type } from "typebox";
 import { CATEGORIES, REQUEST_PARTS } from "../../core/decision.ts";
-import { TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
+import { EFFORTS, TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
 import { SERVICE_TIERS } from "../../core/money.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import { SESSION_STATES } from "../../core/session.ts";
@@ -105,6 +105,11 @@ export const ServiceSchema = named("Service", {
   savingsPct: Type.Number({ minimum: 0, maximum: 100 }),
   method: AnyText,
   fallback: Flag,
+  effort: Type.Optional(
+    Type.Enum([...EFFORTS], {
+      description: "The effort that the selected model is asked for. Absent where it decides.",
+    }),
+  ),
   host: Type.Optional(Type.String({ description: "The host that answered, where there was a choice." })),
   parts: Type.Optional(
     Type.Array(
@@ -219,6 +224,14 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   baselineCost: Type.Number(),
   savings: Fraction,
   filteredChain: Type.Array(AnyText, { minItems: 1 }),
+  effort: Type.Optional(
+    Type.Enum([...EFFORTS], { description: "The effort that the model would be asked for. Absent where it decides." }),
+  ),
+  efforts: Type.Optional(
+    byName<string>(AnyText, {
+      description: "The efforts that the chain asks of its models. Absent where the request has its own.",
+    }),
+  ),
   host: Type.Optional(Type.String({ description: "The host that would be tried first, where the model has several." })),
   hosts: Type.Optional(HostChoiceSchema),
   hostPolicies: Type.Optional(

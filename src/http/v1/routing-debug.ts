@@ -4,7 +4,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, isUnread, OUTPUT_TOKENS_MAX, withUnread } from "../../core/chat.ts";
-import type { Controls, Decision } from "../../core/decision.ts";
+import { type Controls, type Decision, effortOf } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import type { FormattedRequest } from "../../formats/bridge.ts";
@@ -190,11 +190,19 @@ export function writeDecision(decision: Decision): JsonObject {
     toolScenario: decision.toolScenario,
     bfclScore: decision.toolScore,
     ...(decision.weakModelFails === undefined ? {} : { weakModelFails: decision.weakModelFails }),
+    ...writeEfforts(decision),
     ...(decision.parts === undefined ? {} : { parts: decision.parts }),
     ...(decision.session === undefined ? {} : { session: decision.session.state }),
     ...writeHosts(decision),
     ...writeResting(decision),
   };
+}
+
+/** The effort of the model that is tried first, and those of the whole chain. */
+function writeEfforts(decision: Decision): JsonObject {
+  const effort = effortOf(decision, decision.model);
+  const { efforts } = decision;
+  return { ...(effort === null ? {} : { effort }), ...(efforts === undefined ? {} : { efforts }) };
 }
 
 /** Lists the hosts to try, for models that have a choice of hosts; absent when no model has. */

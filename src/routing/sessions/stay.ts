@@ -4,7 +4,7 @@
 // goes first. Candidates are the model that is first without a session, and models that have something cached.
 // Behaviour 5.21.
 
-import type { Catalog } from "../../catalog/catalog.ts";
+import { type Catalog, chainOf } from "../../catalog/catalog.ts";
 import type { RoutingQuestion } from "../../core/decision.ts";
 import type { HostedModel, Model, PromptCache, ProviderKey } from "../../core/model.ts";
 import { roughUsd } from "../../core/money.ts";
@@ -137,7 +137,8 @@ function aboveTier({ last }: SessionView, input: KeepInput): StayCandidate | nul
   const model = last === null ? undefined : catalog.models.get(last.model);
   if (model === undefined || models.includes(model) || question.controls.profile !== "auto") return null;
   const allowed = TIERS.slice(tierRank(tier) + 1, ceiling === null ? undefined : tierRank(ceiling) + 1);
-  const isAbove = allowed.some((higher) => catalog.chains[higher].includes(model));
+  const hasTools = question.chat.tools.length > 0;
+  const isAbove = allowed.some((higher) => chainOf(catalog, higher, hasTools).includes(model));
   return isAbove && hostsOf(model).length > 0 ? candidateOf(model, input) : null;
 }
 

@@ -3,6 +3,7 @@
 
 import type { SqlRow, SqlValue } from "../../core/db.ts";
 import type { Candidate, Controls, Decision, HostChoice } from "../../core/decision.ts";
+import type { Efforts } from "../../core/model.ts";
 import type { TokenBuckets } from "../../core/money.ts";
 import { REQUEST_CONTROLS, unsetValues } from "../../core/requests/controls.ts";
 import { FIELDS, type FieldKind, type FieldValue, type RequestSummary } from "../../core/requests/fields.ts";
@@ -169,6 +170,8 @@ interface StoredDecision {
   readonly savings: number;
   readonly chain: readonly string[];
   readonly hosts?: HostChoice;
+  /** Efforts that the chain asked of its models; absent where it asked none. */
+  readonly efforts?: Efforts;
   readonly historyFloor: Decision["historyFloor"];
   readonly toolScore: number | null;
   readonly removed: readonly (readonly [string, string | null])[];
@@ -208,6 +211,7 @@ function toDecision(decision: Decision): StoredDecision {
     controls: controlsOf(decision),
   };
   if (decision.hosts !== undefined) stored.hosts = decision.hosts;
+  if (decision.efforts !== undefined) stored.efforts = decision.efforts;
   const session = decision.session === undefined ? null : toSession(decision.session);
   if (session !== null) stored.session = session;
   for (const { model, restingBecause } of decision.candidates) {

@@ -143,10 +143,10 @@ describe("the catalogue in /api/models", () => {
     const { data } = (await (await gateway.api("GET", "/api/models")).json()) as List;
     const chainsOf = (wanted: string) => data.find(({ id }) => id === wanted)?.chains;
     expect(chainsOf("lab-small")).toEqual([
-      { tier: "NANO", place: 1, of: 2 },
-      { tier: "LIGHT", place: 1, of: 1 },
+      { tier: "NANO", place: 1, of: 2, effort: null },
+      { tier: "LIGHT", place: 1, of: 1, effort: null },
     ]);
-    expect(chainsOf("lab-bare")).toEqual([{ tier: "NANO", place: 2, of: 2 }]);
+    expect(chainsOf("lab-bare")).toEqual([{ tier: "NANO", place: 2, of: 2, effort: null }]);
     expect(chainsOf("lab-unpriced")).toEqual([]);
     const last = Math.max(...data.flatMap(({ chains }) => (chains as { of: number }[]).map(({ of }) => of)));
     expect(last).toBeGreaterThan(2);

@@ -142,7 +142,7 @@ describe("models", () => {
     expect(data.length).toBeGreaterThan(1);
     for (const [index, { chains }] of data.entries()) {
       const own = { tier: "LIGHT", place: index + 1, of: data.length };
-      expect(chains.find(({ tier }) => tier === "LIGHT")).toEqual(own);
+      expect(chains.find(({ tier }) => tier === "LIGHT")).toMatchObject(own);
     }
     const table = await run(models, ["list", "--tier", "LIGHT"], terminal);
     expect(

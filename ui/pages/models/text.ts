@@ -109,7 +109,8 @@ export const directOnly = "None (direct calls only)";
 export const noCalls = "No calls from this account";
 export const noScoreToAdjust = "no score to adjust";
 export const noChangeBelow = (calls: number) => `no change below ${calls} calls`;
-export const placeInTier = (place: number, of: number, tier: string) => `#${place} of ${of} in ${tier}`;
+export const placeInTier = (place: number, of: number, tier: string, effort: string | null) =>
+  `#${place} of ${of} in ${tier}${effort === null ? "" : `, effort ${effort}`}`;
 export const unknownTool = "unknown tool";
 export const validOf = (calls: string, valid: string | number) => `${calls}, ${valid} valid`;
 export const fromSeveralAccounts = ", from several accounts";

@@ -141,7 +141,8 @@ function SavingsSentence({ data, range }: { readonly data: OverviewData | null; 
     <span class="proof">
       {TEXT.youSpentIn(range.label)} <b title={exact(total.chargeUsd)}>{usd(total.chargeUsd)}</b> {TEXT.insteadOf}{" "}
       <b title={exact(total.baselineUsd)}>{usd(total.baselineUsd)}</b> {TEXT.on}{" "}
-      {data?.baselineModel ?? TEXT.someBaseline} (
+      {data?.baselineModel ?? TEXT.someBaseline}
+      {data?.baselinePrice ? ` ${TEXT.baselineAt(data.baselinePrice)}` : ""} (
       {saved >= 0 ? TEXT.savedShare(percent(saved)) : TEXT.moreThanBaseline(percent(-saved))}).
     </span>
   );

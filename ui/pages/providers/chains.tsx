@@ -1,6 +1,8 @@
 // The chains of models, one for each tier: dragged or moved by buttons, with the replay of past requests beside them.
 
 import { useState } from "preact/hooks";
+import { readEntry, writeEntry } from "../../../src/core/chain-entry.ts";
+import { type Effort, isEffort } from "../../../src/core/model.ts";
 import { TIERS, type Tier } from "../../../src/core/tiers.ts";
 import { call, useLoad } from "../../api.ts";
 import { Button } from "../../kit/button.tsx";
@@ -12,7 +14,7 @@ import { showPublished } from "./published.ts";
 import { type RuleEdits, Rules, rulesOf } from "./rules.tsx";
 import * as TEXT from "./text.ts";
 
-/** Ids of models for each tier, in the order they are tried. */
+/** Entries for each tier in the order they are tried: ids of models, with the effort that a chain asks for. */
 type ChainsByTier = Readonly<Record<Tier, readonly string[]>>;
 
 /** The chains as they are in use, and what may be changed of them. */
@@ -69,11 +71,11 @@ function Editor({ models, current }: EditorProps) {
           <Chain
             key={tier}
             tier={tier}
-            ids={chains[tier]}
+            entries={chains[tier]}
             models={models}
             usedInstead={insteadOf(tier, chains)}
             lock={lockOn(`tiers.${tier}`, current)}
-            onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
+            onChange={(entries) => setEdits({ ...edits, [tier]: entries })}
           />
         ))}
         <Rules edits={ruleEdits} onChange={setRuleEdits} />
@@ -104,9 +106,9 @@ function lockOn(path: string, { locked }: Configuration): string | null {
 function chainsOf(models: readonly Model[]): ChainsByTier {
   const chain = (tier: Tier): readonly string[] =>
     models
-      .flatMap(({ id, chains }) => chains.filter((place) => place.tier === tier).map(({ place }) => ({ id, place })))
+      .flatMap(({ id, chains }) => chains.filter((place) => place.tier === tier).map((place) => ({ ...place, id })))
       .sort((one, other) => one.place - other.place)
-      .map(({ id }) => id);
+      .map(writeEntry);
   return Object.fromEntries(TIERS.map((tier) => [tier, chain(tier)])) as Record<Tier, readonly string[]>;
 }
 
@@ -119,24 +121,26 @@ function insteadOf(tier: Tier, chains: ChainsByTier): Tier | null {
 
 interface ChainProps {
   readonly tier: Tier;
-  readonly ids: readonly string[];
+  readonly entries: readonly string[];
   readonly models: readonly Model[];
   /** The tier that takes the requests of an empty chain; null where all are empty. */
   readonly usedInstead: Tier | null;
   /** Place that fixes the chain. Null where the chain can be changed here. */
   readonly lock: string | null;
-  readonly onChange: (ids: readonly string[]) => void;
+  readonly onChange: (entries: readonly string[]) => void;
 }
 
 /** Dragging moves within one tier. The buttons do the same for keyboards and touch. */
-function Chain({ tier, ids, models, usedInstead, lock, onChange }: ChainProps) {
+function Chain({ tier, entries, models, usedInstead, lock, onChange }: ChainProps) {
   const [dragged, setDragged] = useState<number | null>(null);
+  const read = entries.map((entry) => readEntry(entry, (id) => models.some((model) => model.id === id)));
+  const ids = read.map(({ id }) => id);
   const free = models.filter(({ id, isRoutable }) => isRoutable && !ids.includes(id));
   const dragOver = (index: number) => (event: DragEvent) => {
     if (dragged === null) return;
     event.preventDefault();
     if (dragged === index) return;
-    onChange(moved(ids, dragged, index));
+    onChange(moved(entries, dragged, index));
     setDragged(index);
   };
   return (
@@ -147,7 +151,7 @@ function Chain({ tier, ids, models, usedInstead, lock, onChange }: ChainProps) {
         <p class="faint">{usedInstead === null ? TEXT.noneRoutable : TEXT.emptyTier(usedInstead)}</p>
       )}
       <ol class="plain-list chain-edit">
-        {ids.map((id, index) => (
+        {read.map(({ id, effort }, index) => (
           <li
             key={id}
             class={dragged === index ? "row dragged" : "row"}
@@ -158,25 +162,62 @@ function Chain({ tier, ids, models, usedInstead, lock, onChange }: ChainProps) {
           >
             <span class="grow cut">
               {index + 1}. {id}
+              {lock !== null && effort !== null && <small class="faint"> {TEXT.effort(effort)}</small>}
               {models.find((model) => model.id === id)?.isRoutable === false && (
                 <small class="faint"> {TEXT.notConfigured}</small>
               )}
             </span>
-            {lock === null && <Moves tier={tier} ids={ids} index={index} onChange={onChange} />}
+            {lock === null && (
+              <EffortChoice
+                label={TEXT.effortOf(id, tier)}
+                effort={effort}
+                taken={models.find((model) => model.id === id)?.efforts ?? []}
+                onChange={(chosen) => onChange(entries.with(index, writeEntry({ id, effort: chosen })))}
+              />
+            )}
+            {lock === null && <Moves tier={tier} entries={entries} index={index} onChange={onChange} />}
           </li>
         ))}
       </ol>
-      {lock === null && free.length > 0 && <Addition tier={tier} free={free} onAdd={(id) => onChange([...ids, id])} />}
+      {lock === null && free.length > 0 && (
+        <Addition tier={tier} free={free} onAdd={(id) => onChange([...entries, id])} />
+      )}
     </section>
   );
 }
 
-interface MovesProps extends Pick<ChainProps, "tier" | "ids" | "onChange"> {
+interface EffortChoiceProps {
+  readonly label: string;
+  readonly effort: Effort | null;
+  readonly taken: readonly Effort[];
+  readonly onChange: (effort: Effort | null) => void;
+}
+
+/** Absent for a model that takes none. */
+function EffortChoice({ label, effort, taken, onChange }: EffortChoiceProps) {
+  if (taken.length === 0) return null;
+  return (
+    <select
+      aria-label={label}
+      value={effort ?? ""}
+      onChange={({ currentTarget: { value } }) => onChange(isEffort(value) ? value : null)}
+    >
+      <option value="">{TEXT.effortOfModel}</option>
+      {taken.map((each) => (
+        <option key={each} value={each}>
+          {TEXT.effort(each)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface MovesProps extends Pick<ChainProps, "tier" | "entries" | "onChange"> {
   readonly index: number;
 }
 
 /** The last model of a chain cannot be taken out: a tier without one would serve nothing. */
-function Moves({ tier, ids, index, onChange }: MovesProps) {
+function Moves({ tier, entries: ids, index, onChange }: MovesProps) {
   const id = ids[index] ?? "";
   return (
     <>

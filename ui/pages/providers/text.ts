@@ -107,6 +107,9 @@ export const ruleOf = (name: string) => name.replace("routing.", "");
 
 // chains.tsx
 export const chainOf = (tier: string) => `Chain of ${tier}`;
+export const effort = (effort: string) => `effort ${effort}`;
+export const effortOf = (id: string, tier: string) => `Effort of ${id} in ${tier}`;
+export const effortOfModel = "effort as usual";
 export const moveUp = (id: string, tier: string) => `Move ${id} up in ${tier}`;
 export const moveDown = (id: string, tier: string) => `Move ${id} down in ${tier}`;
 export const removeFrom = (id: string, tier: string) => `Remove ${id} from ${tier}`;

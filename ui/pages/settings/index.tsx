@@ -139,7 +139,7 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
     [TEXT.node, running.node],
     [TEXT.store, running.store],
     [TEXT.started, `${ago(running.startedAt)} (${utc(running.startedAt)})`],
-    [TEXT.baselineModel, running.baselineModel],
+    [TEXT.baselineModel, TEXT.baselineAt(running.baselineModel, running.baselinePrice)],
     [TEXT.markup, percent(running.markup)],
   ];
   return (

@@ -59,6 +59,7 @@ export const RecordedDecisionSchema = Type.Object({
   savings: Type.Number(),
   chain: Texts,
   hosts: Type.Optional(HostChoiceSchema),
+  efforts: Type.Optional(byName<string>(AnyText)),
   profile: AnyText,
   historyFloor: nullable(tier),
   toolScenario: nullable(scenario),
