@@ -11,8 +11,8 @@ import { load } from "../config/load.ts";
 import type { Configuration, Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { HostedModel, Provider } from "../core/model.ts";
-import type { Price } from "../core/money.ts";
 import { type ConfigVersion, isJsonMap, type JsonMap, type Overlay } from "../core/overlay.ts";
+import type { RateCard } from "../core/price.ts";
 import { createPriceCheckStore } from "../store/versions/price-checks.ts";
 import { createVersionStore } from "../store/versions/versions.ts";
 import { type SecretSealer, sealDocument } from "../versions/secrets.ts";
@@ -198,13 +198,13 @@ async function writePriceCheck(db: Db, nowMs: number): Promise<void> {
   });
 }
 
-function listed({ provider, upstream, context, maxOutput, capabilities }: HostedModel, price: Price) {
+function listed({ provider, upstream, context, maxOutput, capabilities }: HostedModel, price: RateCard) {
   const vendor = listedVendor(provider);
   return { upstream, vendor, price, context, maxOutput, capabilities: [...capabilities] };
 }
 
-function times(price: Price, factor: number): Price {
+function times(price: RateCard, factor: number): RateCard {
   if (factor === 1) return price;
-  const { input, output, cacheRead, cacheWrite } = price;
-  return { input: Math.round(input * factor), output: Math.round(output * factor), cacheRead, cacheWrite };
+  const { input, output } = price;
+  return { ...price, input: Math.round(input * factor), output: Math.round(output * factor) };
 }

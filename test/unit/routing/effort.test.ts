@@ -16,7 +16,11 @@ const thinker = makeModel({ id: "thinker", capabilities: ["tools", "reasoning"],
 const plain = makeModel({ id: "plain", capabilities: ["tools"] });
 const chains = Object.fromEntries(TIERS.map((tier) => [tier, [thinker, plain]]));
 const none = Object.fromEntries(TIERS.map((tier) => [tier, {}])) as Record<(typeof TIERS)[number], Efforts>;
-const efforts: Record<(typeof TIERS)[number], Efforts> = { ...none, NANO: { thinker: "low" }, COMPLEX: { thinker: "high" } };
+const efforts: Record<(typeof TIERS)[number], Efforts> = {
+  ...none,
+  NANO: { thinker: "low" },
+  COMPLEX: { thinker: "high" },
+};
 const catalog = makeCatalog({ chains, efforts });
 
 function decided(asked: QuestionOverrides = {}, tier: (typeof TIERS)[number] = "NANO") {
