@@ -32,7 +32,7 @@ const CLIENTS = {
   "gemini as an array": { path: geminiPath(""), body: GEMINI },
 } as const satisfies Readonly<Record<string, Client>>;
 
-type ClientName = keyof typeof CLIENTS;
+export type ClientName = keyof typeof CLIENTS;
 const CLIENT_NAMES = Object.keys(CLIENTS) as readonly ClientName[];
 /** Each client with whole answers and with streams. */
 export const WAYS = CLIENT_NAMES.flatMap((name) => [false, true].map((isStream) => [name, isStream] as const));
