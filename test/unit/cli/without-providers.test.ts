@@ -16,8 +16,8 @@ import { recordTerminal } from "../../support/gateway/terminal.ts";
 
 const YAML = [
   "providers:",
-  "  openai: { apiKey: '${OPENAI_API_KEY}' }",
-  "  lab: { kind: openai, baseUrl: '${LAB_URL}', apiKeys: ['${KEY_A}', { key: '${KEY_B}', weight: 2 }] }",
+  `  openai: { apiKey: '\${OPENAI_API_KEY}' }`,
+  `  lab: { kind: openai, baseUrl: '\${LAB_URL}', apiKeys: ['\${KEY_A}', { key: '\${KEY_B}', weight: 2 }] }`,
   "models:",
   "  - { id: small, provider: lab, price: { input: 1, output: 1 } }",
 ].join("\n");
@@ -55,7 +55,7 @@ test("a command that chooses a model names every variable, and suggests no key",
 });
 
 test("what is no provider's must be set for every command", async () => {
-  const terminal = terminalWith("database: '${MY_DATABASE}'\n");
+  const terminal = terminalWith(`database: '\${MY_DATABASE}'\n`);
   expect(await credits(readArguments(["credits", "balance"]), terminal)).toBe(78);
   expect(terminal.takeSaid()).toContain("MY_DATABASE is not set");
 });

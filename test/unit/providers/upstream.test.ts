@@ -33,7 +33,13 @@ const listen = () => new Promise<void>((resolve) => server.listen(0, "127.0.0.1"
 function openTransport(onStale: () => void = () => undefined, more: Partial<Provider> = {}): Transport {
   const { port } = server.address() as AddressInfo;
   const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 };
-  const row = { id: "p", baseUrl: `http://127.0.0.1:${port}/v1`, timeouts, headers: {}, ...more } as unknown as Provider;
+  const row = {
+    id: "p",
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    timeouts,
+    headers: {},
+    ...more,
+  } as unknown as Provider;
   const auth = { form: "fixed" as const, headers: {} };
   return createUpstream(row, {
     auth,
