@@ -103,6 +103,16 @@ export interface Candidate {
   readonly restingBecause?: string;
 }
 
+/** A part of a request, with the tier that it alone speaks for. */
+export interface RequestPart {
+  readonly part: (typeof REQUEST_PARTS)[number];
+  readonly tier: Tier;
+  /** The size of pasted material. */
+  readonly characters?: number;
+}
+
+export const REQUEST_PARTS = ["question", "context", "system", "image", "file", "audio"] as const;
+
 /** Names of hosts, by the model's id. */
 export type HostChoice = Readonly<Record<string, readonly string[]>>;
 
@@ -134,6 +144,8 @@ export interface Decision {
   /** Tier that the classifier chose, before anything moved the request to another one. */
   readonly classifiedTier?: Tier;
   readonly score?: number;
+  /** The parts that were weighed; absent where the question is all that there is. */
+  readonly parts?: readonly RequestPart[];
   /** The chance that a weak model fails at it, 0 to 1; absent where the rules alone decided. */
   readonly weakModelFails?: number;
   /** Says that the classifier was sure of its tier. */

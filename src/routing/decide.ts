@@ -10,12 +10,11 @@ import type { Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { type Ask, newestAsk } from "./ask.ts";
 import { buildChain, type Chain } from "./chain.ts";
-import { classify } from "./classifier/classify.ts";
 import type { Classification } from "./classifier/rules.ts";
-import { readPrompt } from "./classifier/signals.ts";
 import { estimateCost, estimateInputTokens } from "./cost.ts";
 import { controlsUnder, directChain } from "./direct.ts";
 import { findHistoryFloor } from "./history.ts";
+import { judge } from "./judge.ts";
 import { type Escalation, findEscalation } from "./sessions/evidence.ts";
 import { sessionState } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
@@ -27,9 +26,8 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const controls = controlsUnder(question.constraints, question.controls);
   const { profile } = controls;
   const ask = newestAsk(chat.messages);
-  const prompt = readPrompt(ask.text);
   const { weights } = catalog;
-  const classification = classify(prompt, weights);
+  const { prompt, classification, parts } = judge(chat, ask, weights);
   const scenario = detectScenario({ chat, prompt, category: classification.category, weights });
   const historyFloor =
     profile === "auto" ? findHistoryFloor({ messages: chat.messages, askIndex: ask.index, prompt, weights }) : null;
@@ -70,6 +68,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   };
   const { sessionView = null } = question;
   if (classification.weakModelFails !== undefined) decision.weakModelFails = classification.weakModelFails;
+  if (parts.length > 0) decision.parts = parts;
   if (chain.hosts !== undefined) decision.hosts = chain.hosts;
   if (sessionView !== null) {
     const raised = { escalation: placement?.escalated ?? 0, task: escalation.task };

@@ -187,6 +187,15 @@ export const signals = {
   arithmetic: "plain arithmetic",
   code: "code in the request",
 } as const;
+/** Reasons beside the question. */
+export const parts = {
+  context: "pasted text counts one tier at most",
+  material: "the system prompt names a simple task",
+  task: "the system prompt names a hard task",
+  image: "an image to work with",
+  file: "a file to read",
+  audio: "sound to listen to",
+} as const;
 export const categories: Readonly<Record<Category, string>> = {
   chitchat: signals.smallTalk,
   simple_qa: "short question",

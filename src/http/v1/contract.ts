@@ -2,7 +2,7 @@
 // here validates.
 
 import { type TSchema, Type } from "typebox";
-import { CATEGORIES } from "../../core/decision.ts";
+import { CATEGORIES, REQUEST_PARTS } from "../../core/decision.ts";
 import { TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
 import { SERVICE_TIERS } from "../../core/money.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
@@ -106,6 +106,19 @@ export const ServiceSchema = named("Service", {
   method: AnyText,
   fallback: Flag,
   host: Type.Optional(Type.String({ description: "The host that answered, where there was a choice." })),
+  parts: Type.Optional(
+    Type.Array(
+      Type.Object({
+        part: listed(REQUEST_PARTS),
+        tier: listed(TIERS),
+        characters: Type.Optional(Type.Integer({ minimum: 0 })),
+      }),
+      {
+        description:
+          "The parts that were weighed, each with the tier that it alone speaks for. Absent where there is only a question.",
+      },
+    ),
+  ),
   session: Type.Optional(Type.Enum([...SESSION_STATES], { description: "What the request did to its session." })),
 });
 

@@ -163,6 +163,7 @@ export function writeDecision(decision: Decision): JsonObject {
     toolScenario: decision.toolScenario,
     bfclScore: decision.toolScore,
     ...(decision.weakModelFails === undefined ? {} : { weakModelFails: decision.weakModelFails }),
+    ...(decision.parts === undefined ? {} : { parts: decision.parts }),
     ...(decision.session === undefined ? {} : { session: decision.session.state }),
     ...writeHosts(decision),
     ...writeResting(decision),
