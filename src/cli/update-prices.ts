@@ -2,6 +2,7 @@
 // that changed as a new version of the run-time configuration.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import { catalogAt } from "../catalog/moment.ts";
 import { diffPrices, type PriceChange, type PriceDiff } from "../catalog/prices/diff.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
@@ -26,7 +27,8 @@ export interface UpdateOptions {
 export async function updatePrices(options: UpdateOptions, settings: Settings, terminal: Terminal): Promise<number> {
   const list = await listFrom(options.from ?? settings.prices.priceListUrl, terminal);
   if (list === null) return FAILED;
-  return withVersions(settings, async (versions, catalog) => {
+  return withVersions(settings, async (versions, loaded) => {
+    const catalog = (): Catalog => catalogAt(loaded(), terminal.now()).catalog;
     const diff = diffPrices(catalog(), list);
     const applied = options.applies ? await apply(diff, list, { versions, catalog, terminal }) : null;
     if (options.isJson) printJson({ ...writeDiff(diff, list), applied }, terminal);
