@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { zoneName } from "../zone.ts";
+import { zoneName } from "../clock.ts";
 import { fullTimeLabel, logScale, type Scale, timeLabel, valueScale } from "./scale.ts";
 import * as TEXT from "./text.ts";
 

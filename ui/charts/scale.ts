@@ -1,6 +1,6 @@
 // Scales of charts: they place values, and choose the round numbers that axes name.
 
-import { isUtc, zoneName } from "../zone.ts";
+import { isUtc, zoneName } from "../clock.ts";
 
 /** Maps a value to its pixel, counted from the top as SVG does. */
 export interface Scale {

@@ -23,7 +23,7 @@ interface DecisionPanelProps {
 interface Charged {
   readonly chargeUsd: string | null;
   readonly baselineUsd: string | null;
-  /** Null when nothing was saved, as by a request that failed. */
+  /** Share saved; null when nothing was saved, as by a request that failed. */
   readonly saved: number | null;
 }
 

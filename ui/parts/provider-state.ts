@@ -1,4 +1,4 @@
-// What is wrong with a provider now, of everything that its health remembers.
+// Failures of a provider that count now, of all that its health remembers.
 
 import type { HealthState, Provider } from "../types.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { logScale, timeLabel, timesOf, valueScale } from "../../../ui/charts/scale.ts";
-import { isUtc } from "../../../ui/zone.ts";
+import { isUtc } from "../../../ui/clock.ts";
 import { fc } from "../../support/property.ts";
 
 const HOUR_MS = 3_600_000;

@@ -3,10 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
 import { exact, percent, span, usd, utc } from "../../format.ts";
-import { keep, kept } from "../../kept.ts";
 import { Check } from "../../kit/field.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { keep, kept } from "../../parts/kept.ts";
 import { KeyPicker } from "../../parts/key-picker.tsx";
 import { currentRange, type Range, rangeQuery } from "../../range.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";

@@ -2,15 +2,15 @@
 
 import type { ComponentChildren } from "preact";
 import { FIELDS, LOG_FIELDS } from "../../../src/core/requests/fields.ts";
+import { isUtc, zone } from "../../clock.ts";
 import { balance, count, duration, percent } from "../../format.ts";
-import { keep, kept } from "../../kept.ts";
 import { Check } from "../../kit/field.tsx";
 import { Popover } from "../../kit/popover.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
+import { keep, kept } from "../../parts/kept.ts";
 import { hrefTo } from "../../router.ts";
 import { signal } from "../../signal.ts";
 import type { RequestLine } from "../../types.ts";
-import { isUtc, zone } from "../../zone.ts";
 import { Status, savedShare, unroutedEndpoint } from "./facts.tsx";
 import * as TEXT from "./text.ts";
 

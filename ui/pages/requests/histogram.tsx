@@ -4,11 +4,11 @@ import { useLoad } from "../../api.ts";
 import { BarChart } from "../../charts/bars.tsx";
 import { Figure, Legend } from "../../charts/figure.tsx";
 import { fullTimeLabel, stepMs, timesOf } from "../../charts/scale.ts";
+import { zoneName } from "../../clock.ts";
 import { count, plural } from "../../format.ts";
 import { type Range, rangeQuery } from "../../range.ts";
 import { setQuery } from "../../router.ts";
 import type { HistogramBar, List } from "../../types.ts";
-import { zoneName } from "../../zone.ts";
 import * as TEXT from "./text.ts";
 
 /** Height below that of other charts: people come for the list under it. */

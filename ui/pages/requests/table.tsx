@@ -1,10 +1,10 @@
 // The rows of the request log. On a phone each row is a card of two lines.
 
+import { zoneName } from "../../clock.ts";
 import { utc } from "../../format.ts";
 import { Table } from "../../kit/table.tsx";
 import { go, hrefWith, place } from "../../router.ts";
 import type { RequestLine } from "../../types.ts";
-import { zoneName } from "../../zone.ts";
 import { type Column, shownColumns } from "./columns.tsx";
 import * as TEXT from "./text.ts";
 import { timeText } from "./time.ts";

@@ -1,6 +1,6 @@
 // Times of requests, to the second.
 
-import { isUtc } from "../../zone.ts";
+import { isUtc } from "../../clock.ts";
 
 const FORM = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
 const LOCAL = new Intl.DateTimeFormat("en-GB", FORM);
