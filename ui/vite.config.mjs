@@ -41,22 +41,6 @@ const ORDERED_PAGES = {
   },
 };
 
-/** Parts of the tables of fields and controls that only the server reads: texts of the reference, and how records are read. */
-const OF_SERVER = /\b(?:about|help|default): "(?:[^"\\]|\\.)*",?|^ {4}of: .*,$/gm;
-
-/**
- * Leaves these parts out, which saves 1.3 KB.
- * @type {import("vite").Plugin}
- */
-const NO_SERVER_PARTS = {
-  name: "no-server-parts",
-  enforce: "pre",
-  transform: {
-    filter: { id: /core\/requests\/(?:fields|controls)\.ts/ },
-    handler: (code) => code.replace(OF_SERVER, ""),
-  },
-};
-
 /**
  * Arrows take the place of function expressions only, and none of those here is called with `new`. Built-in functions
  * are taken for what they are: `String(value)` becomes `"" + value`.
@@ -82,7 +66,7 @@ export default defineConfig({
   base: "/",
   clearScreen: false,
   logLevel: "warn",
-  plugins: [NO_SERVER_PARTS, ORDERED_PAGES, PLAIN_IMPORT, MINIFIED_TWICE, withLicences()],
+  plugins: [ORDERED_PAGES, PLAIN_IMPORT, MINIFIED_TWICE, withLicences()],
   // Calls of `h` are a sixtieth smaller, compressed, than those of the newer runtime.
   oxc: {
     jsx: { runtime: "classic", pragma: "h", pragmaFrag: "Fragment" },
