@@ -11,7 +11,7 @@ import { invalid } from "../../formats/json/fields.ts";
 import { drafted } from "../../versions/document.ts";
 import { AnyObject, AnyText, Flag, listed, named, nullable, strict, Time } from "../openapi/schema.ts";
 import * as TEXT from "../text.ts";
-import { BaselinePriceSchema } from "./baseline.ts";
+import { BaselinePriceSchema } from "./requests/baseline.ts";
 import {
   documentOf,
   ifMatch,

@@ -1,7 +1,7 @@
 // The price of the baseline, as it is shown beside savings.
 
 import { Type } from "typebox";
-import { AnyText, nullable } from "../openapi/schema.ts";
+import { AnyText, nullable } from "../../openapi/schema.ts";
 
 export const BaselinePriceSchema = nullable(
   Type.Object(
