@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { buildCatalog, type CatalogInput, DEFAULT_TIMEOUTS } from "../../../src/catalog/build.ts";
 import { providerKind } from "../../../src/catalog/provider-kinds.ts";
 import type { ModelRow } from "../../../src/catalog/rows.ts";
-import { readEntry } from "../../../src/core/chain-entry.ts";
-import type { Efforts } from "../../../src/core/model.ts";
+import type { Efforts } from "../../../src/core/requests/effort.ts";
+import { readEntry } from "../../../src/core/requests/effort.ts";
 import type { SessionTurn, SessionView } from "../../../src/core/session.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 import { decide } from "../../../src/routing/decide.ts";
@@ -16,7 +16,11 @@ const thinker = makeModel({ id: "thinker", capabilities: ["tools", "reasoning"],
 const plain = makeModel({ id: "plain", capabilities: ["tools"] });
 const chains = Object.fromEntries(TIERS.map((tier) => [tier, [thinker, plain]]));
 const none = Object.fromEntries(TIERS.map((tier) => [tier, {}])) as Record<(typeof TIERS)[number], Efforts>;
-const efforts: Record<(typeof TIERS)[number], Efforts> = { ...none, NANO: { thinker: "low" }, COMPLEX: { thinker: "high" } };
+const efforts: Record<(typeof TIERS)[number], Efforts> = {
+  ...none,
+  NANO: { thinker: "low" },
+  COMPLEX: { thinker: "high" },
+};
 const catalog = makeCatalog({ chains, efforts });
 
 function decided(asked: QuestionOverrides = {}, tier: (typeof TIERS)[number] = "NANO") {
