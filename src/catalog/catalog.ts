@@ -1,15 +1,8 @@
 // The catalogue the router reads: models, chains and the baseline, checked and indexed once at start.
 
-import {
-  EFFORTS,
-  type Effort,
-  type Efforts,
-  type HostedModel,
-  type Model,
-  type Provider,
-  USUAL_EFFORTS,
-} from "../core/model.ts";
+import type { HostedModel, Model, Provider } from "../core/model.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
+import { EFFORTS, type Effort, type Efforts, USUAL_EFFORTS } from "../core/requests/effort.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import type { PolicyRow } from "./rows.ts";
 import type { Weights } from "./weights.ts";

@@ -1,7 +1,8 @@
 // The chains: for each tier the models to try in order, all of them routable, and the effort that each is asked for.
 
-import { readEntry } from "../core/chain-entry.ts";
-import type { Effort, Efforts, Model, Provider } from "../core/model.ts";
+import type { Model, Provider } from "../core/model.ts";
+import type { Effort, Efforts } from "../core/requests/effort.ts";
+import { readEntry } from "../core/requests/effort.ts";
 import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import { blendedPrice, type Catalog, effortsTaken, type TierChain } from "./catalog.ts";
 import { nearest } from "./nearest.ts";

@@ -1,6 +1,7 @@
 // Reads `dialect:` of a provider or model: how a server differs from plain chat-completions.
 
-import { type Dialect, EFFORTS } from "../core/model.ts";
+import type { Dialect } from "../core/model.ts";
+import { EFFORTS } from "../core/requests/effort.ts";
 import type { Located } from "./located.ts";
 import { listOf, oneOf, type Reader, reject, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";

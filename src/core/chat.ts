@@ -2,8 +2,8 @@
 // Everything else a client sent stays in the original bytes and travels untouched.
 
 import { isAscii, isUtf8, transcode } from "node:buffer";
-import type { Effort } from "./model.ts";
 import type { ServiceTier, TokenBuckets, Unit } from "./money.ts";
+import type { Effort } from "./requests/effort.ts";
 
 export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 

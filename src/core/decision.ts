@@ -1,7 +1,7 @@
 // Routing decisions: what routing is asked and what it decides.
 
 import type { ChatRequest } from "./chat.ts";
-import type { Effort, Efforts, FormatName, HostedModel, ToolScenario } from "./model.ts";
+import type { FormatName, HostedModel, ToolScenario } from "./model.ts";
 import type { NanoUsd } from "./money.ts";
 import {
   type AskedValues,
@@ -11,6 +11,7 @@ import {
   type RuleValues,
   unsetValues,
 } from "./requests/controls.ts";
+import type { Effort, Efforts } from "./requests/effort.ts";
 import type { DecidedSession, SessionView } from "./session.ts";
 import type { Tier } from "./tiers.ts";
 

@@ -1,6 +1,7 @@
 // Models and providers, as the catalogue describes them.
 
 import type { PriceSchedule, RateCard } from "./price.ts";
+import type { Effort } from "./requests/effort.ts";
 import type { Tier } from "./tiers.ts";
 
 export const CAPABILITIES = ["tools", "vision", "json", "reasoning", "audio", "files"] as const;
@@ -20,20 +21,6 @@ export type ToolScenario = (typeof TOOL_SCENARIOS)[number];
 
 /** Function-calling scores in percent, overall and by scenario; a scenario never measured is absent. */
 export type ToolScores = Readonly<{ overall: number } & Partial<Record<ToolScenario, number>>>;
-
-export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
-/** Amount of thinking that a model is asked for, from none to the most. */
-export type Effort = (typeof EFFORTS)[number];
-
-/** Efforts by the ids of models. */
-export type Efforts = Readonly<Record<string, Effort>>;
-
-/** Efforts of a model that reasons, where nothing is known of it. */
-export const USUAL_EFFORTS: readonly Effort[] = ["low", "medium", "high"];
-
-export function isEffort(value: unknown): value is Effort {
-  return EFFORTS.includes(value as Effort);
-}
 
 /** Differences between a host and plain chat-completions. Data of the catalogue, merged from provider and model. */
 export interface Dialect extends Partial<CrossFormatDialect> {

@@ -1,6 +1,6 @@
 // Sessions: what is remembered of a conversation between its requests. Losing it costs money at most.
 
-import type { Effort } from "./model.ts";
+import type { Effort } from "./requests/effort.ts";
 import type { Tier } from "./tiers.ts";
 
 export const SESSION_STATES = ["started", "stayed", "switched", "escalated"] as const;

@@ -1,7 +1,8 @@
 // Joins a client's format with a provider's. When both are the same, the original bytes are sent; otherwise the request
 // is converted through the internal shape. Only this file decides which.
 
-import type { Effort, FormatName, HostedModel } from "../core/model.ts";
+import type { FormatName, HostedModel } from "../core/model.ts";
+import type { Effort } from "../core/requests/effort.ts";
 import { nearestEffort } from "./convert/effort.ts";
 import { writeEndpointRequest } from "./endpoints/write-request.ts";
 import type {

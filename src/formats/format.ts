@@ -5,7 +5,8 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
-import type { Effort, Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
+import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
+import type { Effort } from "../core/requests/effort.ts";
 import type { Note } from "../core/requests/notes.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
@@ -200,8 +201,6 @@ export interface StreamWriter {
   /** Sent when the provider is silent for long; readers skip it. */
   readonly ping: string;
 }
-
-// --- The provider's end
 
 /** A request to send to a provider, and the model whose rules apply. */
 export interface Outgoing {

@@ -3,9 +3,10 @@
 
 import type { Catalog } from "../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, partsOf, type Tool, UNREAD, type UnreadText } from "../core/chat.ts";
-import type { Effort, HostedModel } from "../core/model.ts";
+import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
 import { priceOf } from "../core/price.ts";
+import type { Effort } from "../core/requests/effort.ts";
 import type { Tier } from "../core/tiers.ts";
 
 /** The output length assumed when the client names none. By hand, no experiment recorded. */

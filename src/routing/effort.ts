@@ -3,11 +3,19 @@
 
 import { type Catalog, effortIn } from "../catalog/catalog.ts";
 import type { RoutingQuestion } from "../core/decision.ts";
-import { EFFORTS, type Effort, type Efforts, type HostedModel, USUAL_EFFORTS } from "../core/model.ts";
+import type { HostedModel } from "../core/model.ts";
+import { EFFORTS, type Effort, type Efforts, USUAL_EFFORTS } from "../core/requests/effort.ts";
 import type { Tier } from "../core/tiers.ts";
-import type { Chain } from "./chain.ts";
 import { thinkingTokens } from "./cost.ts";
 import * as TEXT from "./text.ts";
+
+/** The part of a chain that efforts depend on. */
+interface EffortChain {
+  readonly tier: Tier;
+  readonly models: readonly HostedModel[];
+  readonly first: HostedModel;
+  readonly offer?: { readonly cachedTokens: number };
+}
 
 interface EffortQuestion {
   readonly question: RoutingQuestion;
@@ -41,7 +49,7 @@ interface ChosenEfforts {
   readonly note: string | null;
 }
 
-export function chooseEfforts(chain: Chain, given: Omit<EffortQuestion, "tier">): ChosenEfforts {
+export function chooseEfforts(chain: EffortChain, given: Omit<EffortQuestion, "tier">): ChosenEfforts {
   const input = { ...given, tier: chain.tier };
   const { effort: own } = given.question.chat;
   if (own !== undefined) {
@@ -62,7 +70,7 @@ export function chooseEfforts(chain: Chain, given: Omit<EffortQuestion, "tier">)
 }
 
 /** The effort of the last turn, where another would lose its open tool loop, or a cache that is worth more; else null. */
-function keptEffort({ first, offer }: Chain, wanted: Effort | null, question: RoutingQuestion): Effort | null {
+function keptEffort({ first, offer }: EffortChain, wanted: Effort | null, question: RoutingQuestion): Effort | null {
   const { sessionView, controls } = question;
   const last = sessionView?.last ?? null;
   const { effort } = last ?? {};

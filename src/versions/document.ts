@@ -1,7 +1,7 @@
 // Edits of the run-time configuration's document: each takes a document and returns another. Nothing is checked here.
 
-import { readEntry } from "../core/chain-entry.ts";
 import { isJsonMap, type Json, type JsonMap, type Overlay } from "../core/overlay.ts";
+import { readEntry } from "../core/requests/effort.ts";
 
 /** One provider, model, chain or rule of the document, by its path. */
 export function entryAt(document: Overlay, section: string, id: string): Json | undefined {

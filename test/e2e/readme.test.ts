@@ -71,7 +71,7 @@ test("its figures are those of the catalogue and of the demo", () => {
   const requests = plan.requests.toLocaleString("en-US");
   const { id, price } = baselineOf(models) as ModelRow;
   const day = new Date(tiers.asOf).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
-  expect(README).toContain(`to ${id} ($${price?.input} / $${price?.output} per million tokens, list prices of ${day},`);
+  expect(README).toContain(`to ${id} ($${price?.input} / $${price?.output} per million tokens, list prices of ${day})`);
   const claim = new RegExp(
     `\\*\\*About (\\d+)% below the baseline\\.\\*\\* That is what ${requests} generated requests`,
   );

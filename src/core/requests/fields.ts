@@ -2,11 +2,12 @@
 // dashboard and docs derive from it. A new field goes to the end, because spreadsheets count columns.
 
 import { CATEGORIES, effortOf } from "../decision.ts";
-import { EFFORTS, TOOL_SCENARIOS } from "../model.ts";
+import { TOOL_SCENARIOS } from "../model.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
 import { SESSION_STATES } from "../session.ts";
 import { TIERS } from "../tiers.ts";
 import { ROUTING_PROFILES } from "./controls.ts";
+import { EFFORTS } from "./effort.ts";
 import { failedProvidersOf, isAdjusted, isFailed, type RequestRecord, type Tags } from "./records.ts";
 
 /** The values of each kind of field. The kind decides how a value is stored, sent, exported and shown. */

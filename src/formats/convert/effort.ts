@@ -1,6 +1,7 @@
 // Reasoning effort: the values of one format, mapped to those that a model accepts.
 
-import { type Dialect, EFFORTS, type Effort, type HostedModel, USUAL_EFFORTS } from "../../core/model.ts";
+import type { Dialect, HostedModel } from "../../core/model.ts";
+import { EFFORTS, type Effort, USUAL_EFFORTS } from "../../core/requests/effort.ts";
 import type { Conversion } from "./conversion.ts";
 
 /** Thresholds in tokens between the three usual efforts. */

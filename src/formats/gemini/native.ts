@@ -1,7 +1,7 @@
 // A Gemini client's own fields, adapted to one Gemini model: the output cap, the form of thinking, and the signatures
 // that it asks for or would refuse. What can go as it is stays as it is.
 
-import { type Effort, isEffort } from "../../core/model.ts";
+import { type Effort, isEffort } from "../../core/requests/effort.ts";
 import type { Conversion } from "../convert/conversion.ts";
 import { budgetForEffort, nearestEffort } from "../convert/effort.ts";
 import { isSealed } from "../convert/reasoning-details.ts";

@@ -11,7 +11,7 @@ import {
   UNREAD,
 } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
-import { isEffort } from "../../core/model.ts";
+import { isEffort } from "../../core/requests/effort.ts";
 import {
   invalid,
   isObject,

@@ -2,7 +2,8 @@
 // change that must, for instance because of the dialect of the model's host.
 
 import { type ChatMessage, forcesTool, type ToolCall } from "../../core/chat.ts";
-import type { Dialect, Effort } from "../../core/model.ts";
+import type { Dialect } from "../../core/model.ts";
+import type { Effort } from "../../core/requests/effort.ts";
 import { Conversion, ESSENTIAL_FIELDS, TOOL_NOT_FORCED } from "../convert/conversion.ts";
 import { withoutDetails } from "../convert/reasoning-details.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";

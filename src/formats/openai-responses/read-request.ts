@@ -3,7 +3,7 @@
 
 import { type ChatRequest, OUTPUT_TOKENS_MAX, unreadIn } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
-import { isEffort } from "../../core/model.ts";
+import { isEffort } from "../../core/requests/effort.ts";
 import { Conversion } from "../convert/conversion.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
 import {

@@ -1,7 +1,8 @@
 // A Responses request for a provider that speaks the format: the client's own with the necessary changes, or one
 // converted from chat-completions. Nothing is stored there, because the gateway keeps the state of conversations.
 
-import { type Effort, type HostedModel, isEffort } from "../../core/model.ts";
+import type { HostedModel } from "../../core/model.ts";
+import { type Effort, isEffort } from "../../core/requests/effort.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../convert/conversion.ts";
 import { nearestEffort } from "../convert/effort.ts";
 import { detailsOf, isSealed } from "../convert/reasoning-details.ts";

@@ -4,7 +4,8 @@
 
 import type { AttemptReport } from "../../core/call-report.ts";
 import { GatewayError } from "../../core/errors.ts";
-import { type Effort, type HostedModel, hasKey, type Provider } from "../../core/model.ts";
+import { type HostedModel, hasKey, type Provider } from "../../core/model.ts";
+import type { Effort } from "../../core/requests/effort.ts";
 import { gatewaysIn, LOOP_HEADER } from "../../core/requests/loops.ts";
 import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
 import { readProviderResponse, writeProviderRequest } from "../../formats/bridge.ts";

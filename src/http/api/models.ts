@@ -5,13 +5,13 @@ import { chainPlaces, effortsTaken, isUsable } from "../../catalog/catalog.ts";
 import { TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
 import {
   CAPABILITIES,
-  EFFORTS,
   ENDPOINTS,
   type HostedModel,
   type Model,
   TOOL_SCENARIOS,
   type ToolScenario,
 } from "../../core/model.ts";
+import { EFFORTS } from "../../core/requests/effort.ts";
 import type { ToolCallTally } from "../../core/requests/records.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { writeModel, writePricing } from "../../formats/service/model-list.ts";

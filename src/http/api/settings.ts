@@ -9,9 +9,18 @@ import { hasKey } from "../../core/model.ts";
 import type { JsonMap } from "../../core/overlay.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import { drafted } from "../../versions/document.ts";
-import { AnyObject, AnyText, Flag, listed, named, nullable, strict, Time } from "../openapi/schema.ts";
+import {
+  AnyObject,
+  AnyText,
+  BaselinePriceSchema,
+  Flag,
+  listed,
+  named,
+  nullable,
+  strict,
+  Time,
+} from "../openapi/schema.ts";
 import * as TEXT from "../text.ts";
-import { BaselinePriceSchema } from "./requests/baseline.ts";
 import {
   documentOf,
   ifMatch,

@@ -3,9 +3,10 @@
 
 import { type TSchema, Type } from "typebox";
 import { CATEGORIES, REQUEST_PARTS } from "../../core/decision.ts";
-import { EFFORTS, TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
+import { TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
 import { SERVICE_TIERS } from "../../core/money.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
+import { EFFORTS } from "../../core/requests/effort.ts";
 import { SESSION_STATES } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { JsonObject } from "../../formats/json/fields.ts";

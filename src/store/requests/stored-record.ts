@@ -3,9 +3,9 @@
 
 import type { SqlRow, SqlValue } from "../../core/db.ts";
 import type { Candidate, Controls, Decision, HostChoice } from "../../core/decision.ts";
-import type { Efforts } from "../../core/model.ts";
 import type { TokenBuckets } from "../../core/money.ts";
 import { REQUEST_CONTROLS, unsetValues } from "../../core/requests/controls.ts";
+import type { Efforts } from "../../core/requests/effort.ts";
 import { FIELDS, type FieldKind, type FieldValue, type RequestSummary } from "../../core/requests/fields.ts";
 import type { RequestDetail } from "../../core/requests/log.ts";
 import {

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
-import { readEntry } from "../../../src/core/chain-entry.ts";
+import { readEntry } from "../../../src/core/requests/effort.ts";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 

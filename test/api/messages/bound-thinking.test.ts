@@ -46,10 +46,8 @@ async function turn(model: string, session: string): Promise<readonly string[]> 
   const body = { model, service_profile: "direct", service_session: session, max_tokens: 100, messages };
   const response = await gateway.post("/v1/messages", body);
   expect(response.status).toBe(200);
-  const { messages: sent } = lab.requests.at(-1)?.body as unknown as {
-    messages: { content: { type: string }[] | string }[];
-  };
-  const content = sent[1]?.content ?? [];
+  const sent = JSON.parse(lab.requests.at(-1)?.raw ?? "{}");
+  const content: string | readonly { readonly type: string }[] = sent.messages[1].content;
   return typeof content === "string" ? ["text"] : content.map(({ type }) => type);
 }
 

@@ -6,8 +6,8 @@ import { readBuiltin } from "../../../src/catalog/builtin.ts";
 import { type Catalog, effortsTaken } from "../../../src/catalog/catalog.ts";
 import { priceFromRow } from "../../../src/catalog/prices/rows.ts";
 import { hostRows, type ModelRow } from "../../../src/catalog/rows.ts";
-import { readEntry } from "../../../src/core/chain-entry.ts";
 import { CAPABILITIES, ENDPOINTS, type Model, TOOL_SCENARIOS } from "../../../src/core/model.ts";
+import { readEntry } from "../../../src/core/requests/effort.ts";
 import { isTier, TIERS, type Tier, tierRank } from "../../../src/core/tiers.ts";
 
 const builtin = readBuiltin();

@@ -1,7 +1,8 @@
 // The effort of a chain entry as each provider is asked for it, and the wish of a client that has its own.
 
 import { describe, expect, it, test } from "vitest";
-import type { Dialect, Effort } from "../../../src/core/model.ts";
+import type { Dialect } from "../../../src/core/model.ts";
+import type { Effort } from "../../../src/core/requests/effort.ts";
 import { anthropicMessages } from "../../../src/formats/anthropic/codec.ts";
 import { mayLeaveOut, writeProviderRequest } from "../../../src/formats/bridge.ts";
 import type { ClientFormat, ProviderFormat } from "../../../src/formats/format.ts";

@@ -1,8 +1,7 @@
 // The chains of models, one for each tier: dragged or moved by buttons, with the replay of past requests beside them.
 
 import { useState } from "preact/hooks";
-import { readEntry, writeEntry } from "../../../src/core/chain-entry.ts";
-import { type Effort, isEffort } from "../../../src/core/model.ts";
+import { type Effort, isEffort, readEntry, writeEntry } from "../../../src/core/requests/effort.ts";
 import { TIERS, type Tier } from "../../../src/core/tiers.ts";
 import { call, useLoad } from "../../api.ts";
 import { Button } from "../../kit/button.tsx";

@@ -2,7 +2,8 @@
 // equivalent is dropped with a reason. The request is refused where dropping the field would change the response.
 
 import { forcesTool } from "../../../core/chat.ts";
-import { type HostedModel, isEffort } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
+import { isEffort } from "../../../core/requests/effort.ts";
 import { type Conversion, TOOL_NOT_FORCED } from "../../convert/conversion.ts";
 import { nearestEffort } from "../../convert/effort.ts";
 import type { Outgoing, RequestBody } from "../../format.ts";

@@ -1,6 +1,7 @@
 // Thinking and effort of a Messages request, in the form that the model accepts.
 
-import { type Effort, type HostedModel, isEffort } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
+import { type Effort, isEffort } from "../../../core/requests/effort.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { budgetForEffort, effortForBudget, nearestEffort } from "../../convert/effort.ts";
 import { isObject, type JsonObject } from "../../json/fields.ts";

@@ -2,7 +2,8 @@
 // dropped with a reason.
 
 import { unreadIn } from "../../../core/chat.ts";
-import { type Effort, type HostedModel, isEffort } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
+import { type Effort, isEffort } from "../../../core/requests/effort.ts";
 import { Conversion, unconvertible } from "../../convert/conversion.ts";
 import { convertEffort, effortForBudget } from "../../convert/effort.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";

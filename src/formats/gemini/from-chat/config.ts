@@ -1,7 +1,8 @@
 // The fields of a chat-completions request, apart from messages and tools, in the Gemini format: `generationConfig` with
 // the form of the answer and thinking. A field without a counterpart is dropped with a reason.
 
-import { type Effort, type HostedModel, isEffort } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
+import { type Effort, isEffort } from "../../../core/requests/effort.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { budgetForEffort, nearestEffort } from "../../convert/effort.ts";
 import type { Outgoing } from "../../format.ts";

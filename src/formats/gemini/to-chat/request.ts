@@ -1,7 +1,8 @@
 // A Gemini request as a chat-completions body for one model. What both formats have is converted, and the rest is dropped
 // with a reason.
 
-import { type Effort, type HostedModel, isEffort } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
+import { type Effort, isEffort } from "../../../core/requests/effort.ts";
 import { Conversion, unconvertible } from "../../convert/conversion.ts";
 import { convertEffort, effortForBudget } from "../../convert/effort.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";

@@ -1,6 +1,7 @@
 // Everything but the messages of a chat-completions request, in the Responses format.
 
-import { type HostedModel, isEffort } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
+import { isEffort } from "../../../core/requests/effort.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { nearestEffort } from "../../convert/effort.ts";
 import type { Outgoing } from "../../format.ts";

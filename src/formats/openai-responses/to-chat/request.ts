@@ -2,7 +2,8 @@
 // dropped with a reason.
 
 import type { ChatMessage } from "../../../core/chat.ts";
-import { type HostedModel, isEffort } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
+import { isEffort } from "../../../core/requests/effort.ts";
 import { Conversion, unconvertible } from "../../convert/conversion.ts";
 import { convertEffort } from "../../convert/effort.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";

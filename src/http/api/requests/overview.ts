@@ -8,9 +8,8 @@ import type { UsageGroup, UsageQuery, UsageRow, UsageStep } from "../../../core/
 import type { OperatorContext } from "../../context.ts";
 import { ownAccountOf } from "../../exchange/identity.ts";
 import { query } from "../../openapi/operation.ts";
-import { AnyText, Flag, listed, named, nullable, type Shape, Time } from "../../openapi/schema.ts";
+import { AnyText, BaselinePriceSchema, Flag, listed, named, nullable, type Shape, Time } from "../../openapi/schema.ts";
 import { caughtUp } from "../../v1/record.ts";
-import { BaselinePriceSchema } from "./baseline.ts";
 import { accountOf, isoTime, oneOf, queryOf } from "../exchange.ts";
 import { type ApiRoute, get } from "../route.ts";
 import { UsageSchema, writeUsage } from "../usage.ts";

@@ -1,6 +1,18 @@
-// Entries of chains as people write them: the id of a model, and after an "@" the effort that it is asked for there.
+// Efforts, and the entries of chains that ask for them: the id of a model, and after an "@" the effort.
 
-import { EFFORTS, type Effort } from "./model.ts";
+export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+/** Amount of thinking that a model is asked for, from none to the most. */
+export type Effort = (typeof EFFORTS)[number];
+
+/** Efforts by the ids of models. */
+export type Efforts = Readonly<Record<string, Effort>>;
+
+/** Efforts of a model that reasons, where nothing is known of it. */
+export const USUAL_EFFORTS: readonly Effort[] = ["low", "medium", "high"];
+
+export function isEffort(value: unknown): value is Effort {
+  return EFFORTS.includes(value as Effort);
+}
 
 export interface ChainEntry {
   readonly id: string;
