@@ -9,7 +9,7 @@ import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { HostedModel, Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
-import type { ListedModel, ListedPrice } from "../formats/format.ts";
+import type { ListedModel, ListedPrice } from "../formats/listing.ts";
 import { writeModel } from "../formats/service/model-list.ts";
 import type { Listing } from "../gateway/operate/list-models.ts";
 import type { Arguments } from "./command/arguments.ts";

@@ -11,6 +11,7 @@ import type { Note } from "../core/requests/notes.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
 import type { UnreadPart } from "./json/parse.ts";
+import type { ModelListing } from "./listing.ts";
 import type { ClientPaths } from "./paths.ts";
 import type { RateLimitHeaders } from "./provider/retry-after.ts";
 import type { JsonSource } from "./scan/scan.ts";
@@ -269,42 +270,6 @@ export interface ProviderFormat {
 export interface SentRequest extends Pick<RequestBody, "body" | "chat"> {
   /** Set where the client wrote the request in the provider's own format. */
   readonly isNative: boolean;
-}
-
-/** A provider's own list of models. */
-interface ModelListing {
-  request(place: ListPlace): ListRequest;
-  /** Reads a list of models; null when the bytes are none. */
-  read(bytes: Buffer): readonly ListedModel[] | null;
-  /** The token of the page behind this one, for lists that have pages. Null on the last one. */
-  nextPage?(bytes: Buffer): string | null;
-}
-
-interface ListPlace {
-  /** The provider's address has a query of its own. */
-  readonly hasQuery: boolean;
-  /** The token of a page other than the first. */
-  readonly page?: string;
-}
-
-export interface ListRequest {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** A model as its provider lists it. */
-export interface ListedModel {
-  readonly id: string;
-  readonly aliases: readonly string[];
-  /** In micro-USD per million tokens; null where the list has no prices. */
-  readonly price: ListedPrice | null;
-  /** The model's context window, where the list names it. */
-  readonly context?: number;
-}
-
-export interface ListedPrice {
-  readonly input: number;
-  readonly output: number;
 }
 
 /** A provider's error, and what it means in our own words. Empty strings where the provider said nothing. */

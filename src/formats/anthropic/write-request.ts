@@ -3,9 +3,10 @@
 
 import { forcesTool } from "../../core/chat.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../convert/conversion.ts";
-import type { ListRequest, Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
+import type { Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 import { spliceBody, writeJson } from "../json/splice.ts";
+import type { ListRequest } from "../listing.ts";
 import { isControlField } from "../service/controls.ts";
 import type { Turn } from "./blocks.ts";
 import { CACHE_CONTROL, spliceCacheMarks, withCacheMarks } from "./cache-marks.ts";
