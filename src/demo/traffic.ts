@@ -160,7 +160,7 @@ function fateOf({ quotes, decision }: DemoRequest, { atMs, isFollowed, incidents
     ["client-gone", 0.8],
     ["no-credit", isIn(incidents.emptyWallet) ? 120 : 0.3],
     ["too-fast", 0.6],
-    ["all-failed", isHit ? 3 : 0.3],
+    ["all-failed", isHit ? 3 : 0.6],
   ]);
 }
 

@@ -105,8 +105,9 @@ function clientsOf(formats: readonly CallFormat[]): readonly Clients[] {
   });
 }
 
-/** Slashes may be doubled, as the router takes them. */
+/** Slashes may be doubled, as the router takes them. A model's name may have one. */
 function beginsWith(path: string): RegExp {
   const parts = path.split("/").filter((part) => part !== "");
-  return new RegExp(`^${parts.map((part) => `/+${part.replace(/[^\w]/g, "\\$&")}`).join("")}(?:[/?]|$)`);
+  const written = parts.map((part) => `/+${part.replace(/[^\w]/g, "\\$&").replace("\\{model\\}", "[^?]+")}`);
+  return new RegExp(`^${written.join("")}(?:[/?]|$)`);
 }

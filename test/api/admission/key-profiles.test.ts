@@ -88,7 +88,7 @@ describe("a profile's", () => {
       expect(allowedModels).toEqual(expect.arrayContaining([...(await decide(headers, { prompt })).filteredChain]));
     }
     const list = (await (await gateway.get("/v1/models", headers)).json()) as { data: { id: string }[] };
-    expect(list.data.map(({ id }) => id).sort()).toEqual(["auto", ...allowedModels].sort());
+    expect(list.data.map(({ id }) => id).sort()).toEqual([...allowedModels].sort());
   });
 
   it("blocked models are never chosen", async () => {
@@ -109,9 +109,7 @@ describe("a profile's", () => {
     const capabilitiesOf = new Map(models.data.map(({ id, capabilities }) => [id, capabilities]));
     for (const id of filteredChain) expect(capabilitiesOf.get(id)).toEqual(expect.arrayContaining(["vision", "tools"]));
     const listed = (await (await gateway.get("/v1/models", headers)).json()) as { data: { id: string }[] };
-    const [auto, ...named] = listed.data;
-    expect(auto?.id).toBe("auto");
-    for (const { id } of named) expect(capabilitiesOf.get(id)).toContain("vision");
+    for (const { id } of listed.data) expect(capabilitiesOf.get(id)).toContain("vision");
   });
 
   it("sliders raise", async () => {

@@ -13,7 +13,7 @@ import { startFakeOllama } from "../../support/providers/local-servers.ts";
 
 const { paths, components } = openapiDocument();
 /** A model of the shipped chains. */
-const [MODEL] = readBuiltin().tiers.chains.STANDARD as unknown as [string];
+const MODEL = String(readBuiltin().tiers.chains.STANDARD[0]).replace(/@.*$/, "");
 /** Text of a length that still means something. Distinct characters, for passwords. */
 const password = (length: number): string => "violet anchor teapot 42 ".repeat(length).slice(0, length);
 const UNPRICED = { provider: "sandbox", upstream: "unheard-of" };

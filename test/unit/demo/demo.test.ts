@@ -145,7 +145,7 @@ test("a month of it is varied and in order, and ends now", () => {
     expect(errorMessage).toContain(`All ${new Set(attempts.map(({ model }) => model)).size} models in the`);
   expect(seen(({ keyId }) => keyId).size).toBe(4);
   expect(seen(({ accountId }) => accountId).size).toBe(TEAMS);
-  expect(seen(({ answeredBy }) => answeredBy?.provider).size).toBeGreaterThan(4);
+  expect(seen(({ answeredBy }) => answeredBy?.provider).size).toBeGreaterThan(3);
   expect(seen(({ content }) => content?.answer).size).toBeGreaterThan(100);
   expect(seen(({ attempts }) => attempts.length).has(2)).toBe(true);
   for (const { cost, hold } of records) if (cost !== null) expect(cost.charge).toBeLessThanOrEqual(hold ?? 0n);
@@ -162,7 +162,7 @@ test("it has conversations, users, tags and hosts to explore, and outcomes", asy
   }
   expect(await one("SELECT COUNT(DISTINCT end_user) FROM requests WHERE end_user <> ''")).toBeGreaterThan(20);
   expect(await one("SELECT COUNT(DISTINCT name) FROM request_tags")).toBe(3);
-  expect(await one("SELECT COUNT(DISTINCT provider) FROM requests")).toBeGreaterThan(4);
+  expect(await one("SELECT COUNT(DISTINCT provider) FROM requests")).toBeGreaterThan(3);
   expect(await one("SELECT COUNT(*) FROM shadow_samples")).toBeGreaterThan(30);
   expect(await one("SELECT COUNT(*) FROM request_feedback WHERE app_score = 0")).toBeGreaterThan(0);
   expect(await one("SELECT COUNT(*) FROM profiles WHERE shadow_json IS NOT NULL")).toBe(1);
@@ -242,7 +242,7 @@ test("a turn that stayed was answered by the model and host of the turn before",
 test("60 days cost dollars, and half of the conversations read from a cache", () => {
   const records = [...demoTraffic({ requests: 4_000, days: 60, seed: 1, nowMs: NOW }, demoCatalog())];
   const own = records.filter(({ accountId }) => accountId === "default");
-  expect(own.reduce((sum, { cost }) => sum + (cost?.charge ?? 0n), 0n)).toBeGreaterThan(15_000_000_000n);
+  expect(own.reduce((sum, { cost }) => sum + (cost?.charge ?? 0n), 0n)).toBeGreaterThan(10_000_000_000n);
   const newest = records.slice(-300);
   const cached = newest.filter(({ cost }) => (cost?.buckets.cacheRead ?? 0) > 0);
   const countOf = (some: typeof newest): number => new Set(some.map(({ session }) => session)).size;
