@@ -4,18 +4,20 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Controls, Decision, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { Model } from "../core/model.ts";
+import type { HostedModel, Model } from "../core/model.ts";
+import { roughUsd, usdNumber } from "../core/money.ts";
 import type { DecidedSession, SessionView } from "../core/session.ts";
-import type { Tier } from "../core/tiers.ts";
+import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { type Ask, newestAsk } from "./ask.ts";
 import { buildChain, type Chain } from "./chain.ts";
 import { classify } from "./classifier/classify.ts";
 import type { Classification } from "./classifier/rules.ts";
 import { readPrompt } from "./classifier/signals.ts";
-import { estimateCost, estimateInputTokens } from "./cost.ts";
+import { type Estimate, type EstimateInput, estimateCost, estimateInputTokens } from "./cost.ts";
 import { controlsUnder, directChain } from "./direct.ts";
 import { findHistoryFloor } from "./history.ts";
+import { usableHosts } from "./hosts.ts";
 import { type Escalation, findEscalation } from "./sessions/evidence.ts";
 import { sessionState } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
@@ -42,8 +44,8 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
       ? directChain({ question, catalog, inputTokens })
       : buildChain({ question, catalog, placement, scenario, inputTokens });
   const model = chain.models[0] as Model;
-  const moves = placement?.notes ?? [];
   const estimate = estimateCost({ chat, inputTokens, tier: chain.tier, model: chain.first, catalog });
+  const moves = [...(placement?.notes ?? []), ...priceOfRise(placement, estimate, { chat, inputTokens, catalog })];
   const decision: { -readonly [Name in keyof Decision]: Decision[Name] } = {
     tier: chain.tier,
     confidence: profile === "auto" ? classification.confidence : 1,
@@ -110,6 +112,21 @@ function escalate({ question, profile, ask, historyFloor }: EscalateInput): Esca
   const policy = profile === "auto" ? (controls.escalate ?? constraints.escalate ?? "normal") : "off";
   const last = sessionView?.last ?? null;
   return findEscalation({ messages: chat.messages, ask, policy, isFollowUp: historyFloor !== null, last });
+}
+
+/** The difference to the first model of the tier below the rise, so that a session's timeline shows it. */
+function priceOfRise(
+  placement: Placement | null,
+  { cost }: Estimate,
+  { chat, inputTokens, catalog }: Pick<EstimateInput, "chat" | "inputTokens" | "catalog">,
+): readonly string[] {
+  if (placement === null || placement.escalated === 0) return [];
+  const tier = TIERS[tierRank(placement.tier) - placement.escalated] as Tier;
+  const below = catalog.chains[tier].find((each) => usableHosts(each, catalog).length > 0);
+  if (below === undefined) return [];
+  const [model] = usableHosts(below, catalog) as readonly [HostedModel];
+  const more = cost - estimateCost({ chat, inputTokens, tier, model, catalog }).cost;
+  return more > 0n ? [TEXT.escalationPrice(roughUsd(usdNumber(more)))] : [];
 }
 
 function decidedSession(

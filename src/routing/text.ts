@@ -25,12 +25,16 @@ export const lowered = (because: string, from: Tier, to: Tier) => `${because} lo
 export const escalated = (evidence: readonly string[], from: Tier, to: Tier) =>
   `raised from ${from} to ${to}: ${evidence.join(" and ")}`;
 
+export const escalationPrice = (usd: string) => `which costs about ${usd} more for this request`;
+
 // sessions/evidence.ts
 export const userComplained = "the user said the answer was wrong";
 export const earlierEvidence = "earlier failures in this task";
 export const callRepeated = "the same tool call was repeated";
 export const callsFailed = (count: number) => `${count} tool calls failed in a row`;
 export const editFailedAgain = "the same edit failed again";
+export const checkStillFails = (name: string, failing: number) =>
+  `${name} still fails after a change (${failing === 1 ? "1 failure" : `${failing} failures`})`;
 export const answerEmpty = "the previous answer was empty";
 export const answerCutOff = "the previous answer was cut off";
 

@@ -363,16 +363,20 @@ describe("a tool loop", () => {
   const result = (id: string, content: string) => ({ role: "tool", tool_call_id: id, content });
   const task = { role: "user", content: "Write an email to my boss with the list of files" };
 
-  it("goes up by evidence of failure, one tier for each piece, unless that is off", async () => {
+  it("goes up by evidence of failure, one tier for two signs, unless that is off", async () => {
     const failing = [
-      ...[called("call_a", "ls"), result("call_a", "Error: no such folder")],
-      ...[called("call_b", "ls"), result("call_b", "Error: no such folder")],
+      ...[called("call_a", "./deploy"), result("call_a", "Error: no such folder")],
+      ...[called("call_b", "./deploy a"), result("call_b", "Error: no such folder")],
+      ...[called("call_c", "./deploy b"), result("call_c", "Error: no such folder")],
     ];
     expect((await debug([task], { tools })).tier).toBe("LIGHT");
     const raised = await debug([task, ...failing], { tools });
     expect(raised).toMatchObject({ tier: "STANDARD", session: "escalated" });
-    expect(raised.reasoning).toContain("raised from LIGHT to STANDARD: the same tool call was repeated");
-    const third = [called("call_c", "dir"), result("call_c", "Error: no such command")];
+    expect(raised.reasoning).toContain("raised from LIGHT to STANDARD: 3 tool calls failed in a row");
+    const third = [
+      ...[called("call_d", "./deploy c"), result("call_d", "Error: no such command")],
+      ...[called("call_e", "./deploy d"), result("call_e", "Error: no such command")],
+    ];
     expect((await debug([task, ...failing, ...third], { tools })).tier).toBe("COMPLEX");
     expect((await debug([task, ...failing, ...third], { tools, service_tier_ceiling: "STANDARD" })).tier).toBe(
       "STANDARD",
