@@ -153,8 +153,16 @@ export interface Saving {
 export const staysOn = ({ to, from, saved, cachedTokens }: Saving, isStay: boolean) =>
   `${isStay ? "stays on" : "uses"} ${to}: ${cachedTokens} cached tokens make it ${saved} cheaper than ${from}`;
 export const atHost = (model: string, host: string) => `${model} at ${host}`;
-export const beginsAt = (there: string, otherHost: string | undefined) =>
-  `uses ${there}: with its prompt cache, a conversation costs less than at ${otherHost}`;
+interface WholeCost {
+  readonly to: string;
+  readonly cost: string;
+  readonly turns: number;
+  readonly readPct: number;
+  readonly other: string;
+  readonly otherCost: string;
+}
+export const wholeCost = ({ to, cost, turns, readPct, other, otherCost }: WholeCost) =>
+  `uses ${to}: this turn and about ${turns} more cost ${cost} there (${readPct}% of the prompt expected from the cache), ${otherCost} with ${other}`;
 export const switches = ({ to, from, saved, cachedTokens }: Saving) =>
   `switches from ${from} to ${to}: ${saved} cheaper, even counting the ${cachedTokens} tokens cached for ${from}`;
 

@@ -11,7 +11,7 @@ import type { Call, LastEvent } from "../call.ts";
 import { shuttingDown } from "../open-calls.ts";
 import type { Reservation } from "../reserve.ts";
 import type { Services } from "../services.ts";
-import { cacheHelpFor, conversationOf } from "../sessions/sessions.ts";
+import { conversationOf } from "../sessions/sessions.ts";
 import * as TEXT from "../text.ts";
 import { chainError } from "./chain-error.ts";
 import { isOfKey } from "./health-outcome.ts";
@@ -224,7 +224,7 @@ const NONE_REFUSED: readonly string[] = [];
 
 function sendingOf({ call, reservation, beginsByMs }: ChainWalk, { model, keyId }: Way, services: Services): Sending {
   const outputCap = reservation.outputCaps.get(model.hostKey) ?? null;
-  const cacheHelp = cacheHelpFor(call, reservation.decision, model, services);
+  const cacheHelp = services.sessions.cacheHelp(call, reservation.decision, model, services.routing);
   return { call, model, keyId, outputCap, refusedFields: NONE_REFUSED, cacheHelp, beginsByMs };
 }
 

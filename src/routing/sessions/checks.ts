@@ -8,7 +8,7 @@ export interface CheckResult {
 }
 
 /** Patterns of one program. Groups of `fails` are counts, which are added up; without groups, matches are counted. */
-interface Check {
+interface CheckPatterns {
   readonly name: string;
   readonly fails: RegExp;
   readonly passes?: RegExp;
@@ -19,7 +19,7 @@ export const CHECK_HEAD_CHARS = 400;
 export const CHECK_TAIL_CHARS = 1_400;
 
 /** In this order: a build tool that runs tests is named only where the tests said nothing. */
-const CHECKS: readonly Check[] = [
+const CHECKS: readonly CheckPatterns[] = [
   {
     name: "pytest",
     fails: /(?:(\d+) failed|(\d+) errors?)(?=(?:, \d+ [a-z]+)* in \d[\d.]* ?s)/g,

@@ -22,7 +22,7 @@ export interface SignLimits {
 }
 
 /** A call with its result, as far as evidence is read from it. */
-interface MadeCall {
+interface LoopCall {
   readonly name: string;
   readonly args: string;
   readonly result: ChatMessage;
@@ -43,8 +43,8 @@ export function findSigns(messages: readonly ChatMessage[], after: number, limit
 const NO_SIGNS: LoopSigns = { count: 0, because: [], isWorking: false };
 
 /** The oldest first. Calls without a result yet are none, and of those that only look, failed ones alone count. */
-function recentCalls(messages: readonly ChatMessage[], after: number): readonly MadeCall[] {
-  const calls: MadeCall[] = [];
+function recentCalls(messages: readonly ChatMessage[], after: number): readonly LoopCall[] {
+  const calls: LoopCall[] = [];
   const results = new Map<string, ChatMessage>();
   const from = Math.max(after + 1, messages.length - MESSAGES_READ);
   for (let index = messages.length - 1; index >= from && calls.length < CALLS_READ; index--) {
@@ -62,7 +62,7 @@ function recentCalls(messages: readonly ChatMessage[], after: number): readonly 
   return calls.reverse();
 }
 
-function madeCall({ id, function: made }: ToolCall, results: ReadonlyMap<string, ChatMessage>): MadeCall | null {
+function madeCall({ id, function: made }: ToolCall, results: ReadonlyMap<string, ChatMessage>): LoopCall | null {
   const result = id === undefined ? undefined : results.get(id);
   if (result === undefined) return null;
   const [name, args] = [made?.name ?? "", made?.arguments ?? ""];
@@ -125,7 +125,7 @@ class Signs {
   }
 }
 
-function signsIn(calls: readonly MadeCall[], { repeatWithin }: SignLimits): LoopSigns {
+function signsIn(calls: readonly LoopCall[], { repeatWithin }: SignLimits): LoopSigns {
   const signs = new Signs();
   for (const [place, call] of calls.entries()) {
     const check = call.check ?? silentPass(signs, call);
@@ -157,13 +157,13 @@ function noteCheck(signs: Signs, { name, failing }: CheckResult, args: string): 
 }
 
 /** Compilers and linters say nothing where all is well. */
-function silentPass({ runs }: Signs, { args, isFailed }: MadeCall): CheckResult | null {
+function silentPass({ runs }: Signs, { args, isFailed }: LoopCall): CheckResult | null {
   if (isFailed || runs.size === 0) return null;
   for (const [name, run] of runs) if (run.args === args) return { name, failing: 0 };
   return null;
 }
 
-function noteCall(signs: Signs, call: MadeCall, before: readonly MadeCall[]): void {
+function noteCall(signs: Signs, call: LoopCall, before: readonly LoopCall[]): void {
   const { isFailed } = call;
   signs.failedInRow = isFailed ? signs.failedInRow + 1 : 0;
   if (isFailed && hasFailedEdit(call, before)) signs.add("edit", TEXT.editFailedAgain);
@@ -174,7 +174,7 @@ function noteCall(signs: Signs, call: MadeCall, before: readonly MadeCall[]): vo
 }
 
 /** The same name and arguments, and nothing gained. */
-function isRepeat(call: MadeCall, earlier: MadeCall): boolean {
+function isRepeat(call: LoopCall, earlier: LoopCall): boolean {
   if (call.name !== earlier.name || call.args !== earlier.args) return false;
   if (call.isFailed) return earlier.isFailed;
   return contentText(call.result.content) === contentText(earlier.result.content);
@@ -184,11 +184,11 @@ const EDITS = /edit|replace|patch|write|insert|update/i;
 const TARGET = /"(?:file_?path|path|file|filename|target_file|notebook_path|uri)"\s*:\s*"([^"]{1,300})"/i;
 
 /** An edit of the same file that failed before, with whatever arguments. */
-function hasFailedEdit(call: MadeCall, before: readonly MadeCall[]): boolean {
+function hasFailedEdit(call: LoopCall, before: readonly LoopCall[]): boolean {
   const target = targetOf(call);
   return target !== undefined && before.some((other) => other.isFailed && targetOf(other) === target);
 }
 
-function targetOf({ name, args }: MadeCall): string | undefined {
+function targetOf({ name, args }: LoopCall): string | undefined {
   return EDITS.test(name) ? TARGET.exec(args)?.[1] : undefined;
 }

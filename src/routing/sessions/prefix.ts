@@ -127,6 +127,17 @@ export function prefixesOf(
   };
 }
 
+/** Lengths of instructions that differ by less than this factor are of one application: a clock in them may grow. */
+const LENGTHS_ALIKE = 1.25;
+
+/** Tells applications apart without the words of their instructions, which may have a clock or a random id in them. */
+export function appOf(chat: Pick<ChatRequest, "messages" | "tools">, account: string, { count }: Opening): number {
+  let chars = 1;
+  for (let at = 0; at < count; at++) chars += charsOf(chat.messages[at] as ChatMessage);
+  const length = Math.round(Math.log(chars) / Math.log(LENGTHS_ALIKE));
+  return mix(mix(mixText(OFFSET, account), hashTools(chat.tools)), length) >>> 0;
+}
+
 /** Ever fewer of the earlier messages, odd and even ones, by the ends of their texts: clients clear many old results at once. */
 function mixSample(
   seed: number,
