@@ -45,7 +45,7 @@ export interface SessionTurn {
   readonly response: string | null;
   /** A hash that tells applications apart: account, tools, and about how long the instructions are. Absent in turns of before. */
   readonly app?: number;
-  /** Its place in the session, from 1 on. */
+  /** Place in the session, from 1 on. */
   readonly number?: number;
   /** The last pauses of the session in seconds, the newest last. */
   readonly gaps?: readonly number[];

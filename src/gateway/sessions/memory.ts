@@ -18,7 +18,7 @@ export interface SessionMemory {
   sessionOfResponse(responseId: string): string | null;
   /** Prefixes of a prompt that hosts have seen: the longest for each host and provider key. `turns` came before the prompt. */
   cached(prompt: Prefixes, turns: readonly SessionTurn[]): readonly CachedPrefix[];
-  /** What is expected of a conversation. */
+  /** Expectations of a conversation. */
   readonly habitOf: Habits["of"];
   /** An older turn than the one that is known changes nothing. */
   learn(turn: SessionTurn): void;

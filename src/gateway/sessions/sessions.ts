@@ -52,7 +52,7 @@ export interface RoutingSessions {
   view(call: AskingCall): SessionView | null;
   /** The model that made the calls whose results a request brings; null where none is known. */
   loopModel(call: AskingCall): string | null;
-  /** What to ask the host for, so that it caches the prompt; null for nothing. */
+  /** Help to ask the host for, so that it caches the prompt; null for none. */
   cacheHelp(call: AskingCall, decision: Decision, model: HostedModel, settings: CacheSettings): CacheHelp | null;
   note(answered: NotedAnswer): void;
 }

@@ -127,7 +127,7 @@ const KNOWN_MAX = 500;
 let recent = new Map<string, CheckResult | null>();
 let older = new Map<string, CheckResult | null>();
 
-/** Null where no program that is known speaks. `output`: the ends of a tool's result. */
+/** Reads a verdict; null where no program that is known speaks. `output`: the ends of a tool's result. */
 export function readCheck(output: string): CheckResult | null {
   let verdict = recent.get(output);
   if (verdict !== undefined) return verdict;

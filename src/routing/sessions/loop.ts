@@ -77,7 +77,7 @@ function madeCall({ id, function: made }: ToolCall, results: ReadonlyMap<string,
 /** A search that finds nothing ends with an exit code, which is no failure. */
 const SEARCHES = /grep|\brg\b|find|search|glob|\bdiff\b|\btest -/i;
 
-/** Of a call that only looks. */
+/** Characters read at both ends of a call that only looks. */
 const FAILURE_CHARS = 200;
 
 /** Reads as much of a result as tells how it went. */

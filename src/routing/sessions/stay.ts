@@ -174,7 +174,7 @@ interface StayInput {
   readonly above: readonly StayCandidate[];
   /** True when a tool loop goes on at its host. */
   readonly isHeld: boolean;
-  /** Null for a request that stands alone. */
+  /** Expectations; null for a request that stands alone. */
   readonly outlook: Outlook | null;
   readonly view: SessionView;
   readonly promptTokens: number;
