@@ -30,7 +30,7 @@ export const WAYS = ["per request", "sticky", "ours", "always large"] as const;
 /** A way by name, or one model for everything. */
 export type Way = (typeof WAYS)[number] | `fixed ${string}`;
 
-/** Behaviour of the hosts and clients: as the catalogue says, no host ever reads from its cache, or the prompt begins anew each time. */
+/** Behaviour of the hosts and clients: as the catalogue says, no host ever reads from its cache, or the prompt begins in another way each time. */
 export const WORLDS = ["usual", "never hits", "clock"] as const;
 export type WorldKind = (typeof WORLDS)[number];
 
