@@ -77,8 +77,7 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
       if (turn.response !== null) responses.set(turn.response, turn.session);
       for (const { hash, tokens } of turn.prefixes) {
         const { session, hostKey, keyId, trust, atMs } = turn;
-        const prefix = { session, hostKey, keyId, tokens, trust, atMs };
-        prefixes.set(hash, withNewest(prefixes.get(hash) ?? NONE, prefix));
+        prefixes.set(hash, withNewest(prefixes.get(hash) ?? NONE, { session, hostKey, keyId, tokens, trust, atMs }));
       }
       const key = turnKey(turn);
       const own = sessions.get(key);
