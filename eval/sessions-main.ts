@@ -2,7 +2,7 @@
 // tier. --file FILE replays an operator's own log.
 
 import { readFileSync } from "node:fs";
-import type { Catalog } from "../src/catalog/catalog.ts";
+import { type Catalog, chainOf } from "../src/catalog/catalog.ts";
 import { TIERS, type Tier } from "../src/core/tiers.ts";
 import { usableHosts } from "../src/routing/hosts.ts";
 import { readOption } from "./command.ts";
@@ -61,7 +61,8 @@ interface Setting {
 function show(name: string, vendors: string, sets: readonly (readonly Conversation[])[], setting: Setting): void {
   const of = (way: Way): Total => total(sets.map((set) => simulate(set, way, setting.catalog, setting.kind)));
   const [on, off] = [of("ours"), of("per request")];
-  const fixed = fixedModels(tierOf(off), setting.catalog).map((id) => [id, of(`fixed ${id}`)] as const);
+  const hasTools = sets.some((set) => set.some(({ tools }) => tools.length > 0));
+  const fixed = fixedModels(tierOf(off), hasTools, setting.catalog).map((id) => [id, of(`fixed ${id}`)] as const);
   const least = Math.min(...fixed.map(([, { usd }]) => usd));
   const listed = fixed
     .map(([id, { usd, turns, belowTier }]) => `${id} ${usd.toFixed(3)} (${Math.round((100 * belowTier) / turns)}%)`)
@@ -102,6 +103,8 @@ function tierOf({ tiers }: Total): Tier {
   return TIERS.reduce((most, tier) => ((tiers.get(tier) ?? 0) > (tiers.get(most) ?? 0) ? tier : most));
 }
 
-function fixedModels(tier: Tier, catalog: Catalog): readonly string[] {
-  return catalog.chains[tier].filter((model) => usableHosts(model, catalog).length > 0).map(({ id }) => id);
+function fixedModels(tier: Tier, hasTools: boolean, catalog: Catalog): readonly string[] {
+  return chainOf(catalog, tier, hasTools)
+    .filter((model) => usableHosts(model, catalog).length > 0)
+    .map(({ id }) => id);
 }

@@ -2,20 +2,24 @@
 // last use, a least length, prices for reading and writing. The decisions are the router's own.
 
 import { readBuiltin } from "../../src/catalog/builtin.ts";
-import type { Catalog } from "../../src/catalog/catalog.ts";
+import { type Catalog, chainOf } from "../../src/catalog/catalog.ts";
+import { catalogAt } from "../../src/catalog/moment.ts";
 import { load } from "../../src/config/load.ts";
 import type { ChatMessage, ChatRequest } from "../../src/core/chat.ts";
 import { type Decision, NO_CONSTRAINTS, NO_CONTROLS, type RoutingQuestion } from "../../src/core/decision.ts";
 import type { HostedModel, Model } from "../../src/core/model.ts";
-import { costNano, type Price, type TokenBuckets } from "../../src/core/money.ts";
+import type { TokenBuckets } from "../../src/core/money.ts";
 import type { CachedPrefix, Habit, SessionTurn } from "../../src/core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../src/core/tiers.ts";
 import { createHabits, type Habits } from "../../src/gateway/sessions/habits.ts";
-import { estimateInputTokens } from "../../src/routing/cost.ts";
+import { costAt, estimateInputTokens } from "../../src/routing/cost.ts";
 import { decide } from "../../src/routing/decide.ts";
 import { hostedModelsOf, usableHosts } from "../../src/routing/hosts.ts";
 import { isMarkWorthwhile } from "../../src/routing/sessions/outlook.ts";
 import type { Conversation, Turn } from "./conversations.ts";
+
+/** Outside hours with other prices. */
+const PRICED_AT_MS = Date.UTC(2026, 10, 19, 12);
 
 /** The catalogue that ships, with every vendor switched on, or with these. No provider is ever called. */
 export function wholeCatalog(vendors: readonly string[] | null = null): Catalog {
@@ -23,7 +27,7 @@ export function wholeCatalog(vendors: readonly string[] | null = null): Catalog 
   const env = Object.fromEntries(connected.map(({ keyVariable }) => [keyVariable, "unused"]));
   const loaded = load({ flags: {}, env, cwd: "." });
   if (!loaded.ok) throw new Error("the catalogue that ships is broken");
-  return loaded.settings.catalog;
+  return catalogAt(loaded.settings.catalog, PRICED_AT_MS).catalog;
 }
 
 export const WAYS = ["per request", "sticky", "ours", "always large"] as const;
@@ -100,12 +104,12 @@ function serve(world: World, asked: Asked): { readonly turn: SessionTurn; readon
   const promptTokens = decision.estimatedTokens.input;
   const cachedTokens = cachedAt(world, host, asked, promptTokens);
   const habit = habitOf(world, asked);
-  const isMarked = way.startsWith("fixed") || isMarkWorthwhile(host, habit);
+  const isMarked = way.startsWith("fixed") || isMarkWorthwhile(host, promptTokens, habit);
   const sizes = { promptTokens, cachedTokens, outputTokens: turn.outputTokens };
   const buckets = bucketsOf(host, sizes, isMarked);
   if (host.cache?.isExplicit !== true || isMarked) keep(world, host, asked, promptTokens);
   return {
-    costNano: costNano(buckets, host.price as Price, 0),
+    costNano: costAt(host, buckets, 0),
     turn: {
       session: conversation.id,
       model: host.id,
@@ -283,6 +287,8 @@ function instructionTokens(conversation: Conversation): number {
 
 function isBelow({ model, tier }: SessionTurn, catalog: Catalog): boolean {
   const atLeast: readonly Tier[] = TIERS.slice(tierRank(tier));
-  const isInChain = atLeast.some((each) => catalog.chains[each].some(({ id }) => id === model));
+  const isInChain = atLeast.some((each) =>
+    [true, false].some((hasTools) => chainOf(catalog, each, hasTools).some(({ id }) => id === model)),
+  );
   return !isInChain && tierRank(catalog.models.get(model)?.tier ?? "NANO") < tierRank(tier);
 }

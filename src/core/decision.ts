@@ -11,6 +11,7 @@ import {
   type RuleValues,
   unsetValues,
 } from "./requests/controls.ts";
+import type { Effort, Efforts } from "./requests/effort.ts";
 import type { DecidedSession, SessionView } from "./session.ts";
 import type { Tier } from "./tiers.ts";
 
@@ -103,6 +104,16 @@ export interface Candidate {
   readonly restingBecause?: string;
 }
 
+/** A part of a request, with the tier that it alone speaks for. */
+export interface RequestPart {
+  readonly part: (typeof REQUEST_PARTS)[number];
+  readonly tier: Tier;
+  /** The size of pasted material. */
+  readonly characters?: number;
+}
+
+export const REQUEST_PARTS = ["question", "context", "system", "image", "file", "audio"] as const;
+
 /** Names of hosts, by the model's id. */
 export type HostChoice = Readonly<Record<string, readonly string[]>>;
 
@@ -123,6 +134,10 @@ export interface Decision {
   readonly chain: readonly string[];
   /** The hosts to try of each model that has a choice, in order. A model that is not named is tried at its first host. */
   readonly hosts?: HostChoice;
+  /** The effort that the chain asks of each model, by id. Absent where it asks none, and where the request has its own. */
+  readonly efforts?: Efforts;
+  /** The effort that the request itself asks for. */
+  readonly askedEffort?: Effort;
   /** Absent where sessions play no part. */
   readonly session?: DecidedSession;
   readonly profile: (typeof ROUTING_PROFILES)[number];
@@ -134,6 +149,8 @@ export interface Decision {
   /** Tier that the classifier chose, before anything moved the request to another one. */
   readonly classifiedTier?: Tier;
   readonly score?: number;
+  /** The parts that were weighed; absent where the question is all that there is. */
+  readonly parts?: readonly RequestPart[];
   /** The chance that a weak model fails at it, 0 to 1; absent where the rules alone decided. */
   readonly weakModelFails?: number;
   /** Says that the classifier was sure of its tier. */
@@ -144,4 +161,10 @@ export interface Decision {
   readonly controls?: Controls;
   /** Measured numbers of the request, by name. Kept for learning. */
   readonly measures?: object;
+}
+
+/** The effort that a model is asked for; null where it decides for itself. */
+export function effortOf({ efforts, askedEffort }: Decision, model: string): Effort | null {
+  if (askedEffort !== undefined) return askedEffort;
+  return efforts !== undefined && Object.hasOwn(efforts, model) ? (efforts[model] ?? null) : null;
 }

@@ -1,7 +1,7 @@
 // Routing in one screen: the order of the steps and how a decision explains itself. Pure: the same question and
 // catalogue give the same decision.
 
-import type { Catalog } from "../catalog/catalog.ts";
+import { type Catalog, chainOf } from "../catalog/catalog.ts";
 import type { Controls, Decision, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { HostedModel, Model } from "../core/model.ts";
@@ -10,14 +10,14 @@ import type { DecidedSession, SessionView } from "../core/session.ts";
 import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { type Ask, newestAsk } from "./ask.ts";
-import { buildChain, type Chain } from "./chain.ts";
-import { classify } from "./classifier/classify.ts";
+import { buildChain, type Chain, type ChainInput } from "./chain.ts";
 import type { Classification } from "./classifier/rules.ts";
-import { readPrompt } from "./classifier/signals.ts";
-import { type Estimate, type EstimateInput, estimateCost, estimateInputTokens } from "./cost.ts";
+import { type Estimate, estimateCost, estimateInputTokens } from "./cost.ts";
 import { controlsUnder, directChain } from "./direct.ts";
+import { chooseEfforts, expectedEffort } from "./effort.ts";
 import { findHistoryFloor } from "./history.ts";
 import { usableHosts } from "./hosts.ts";
+import { judge } from "./judge.ts";
 import { type Escalation, findEscalation } from "./sessions/evidence.ts";
 import { sessionState } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
@@ -29,9 +29,8 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const controls = controlsUnder(question.constraints, question.controls);
   const { profile } = controls;
   const ask = newestAsk(chat.messages);
-  const prompt = readPrompt(ask.text);
   const { weights } = catalog;
-  const classification = classify(prompt, weights);
+  const { prompt, classification, parts } = judge(chat, ask, weights);
   const scenario = detectScenario({ chat, prompt, category: classification.category, weights });
   const historyFloor =
     profile === "auto" ? findHistoryFloor({ messages: chat.messages, askIndex: ask.index, prompt, weights }) : null;
@@ -44,15 +43,18 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
       ? directChain({ question, catalog, inputTokens })
       : buildChain({ question, catalog, placement, scenario, inputTokens });
   const model = chain.models[0] as Model;
-  const estimate = estimateCost({ chat, inputTokens, tier: chain.tier, model: chain.first, catalog });
-  const moves = [...(placement?.notes ?? []), ...priceOfRise(placement, estimate, { chat, inputTokens, catalog })];
+  const effort = chooseEfforts(chain, { question, catalog });
+  const asked = { tier: chain.tier, model: chain.first, effort: effort.first };
+  const estimate = estimateCost({ chat, inputTokens, ...asked, catalog });
+  const moves = [...(placement?.notes ?? []), ...priceOfRise(placement, estimate, { question, inputTokens, catalog })];
+  const notes = [...moves, ...chain.notes, ...(effort.note === null ? [] : [effort.note]), ...unknownNotes(controls)];
   const decision: { -readonly [Name in keyof Decision]: Decision[Name] } = {
     tier: chain.tier,
     confidence: profile === "auto" ? classification.confidence : 1,
     model: model.id,
     category: classification.category,
     method: profile === "auto" ? classification.method : profile,
-    reasoning: explain(classification, question, [...moves, ...chain.notes, ...unknownNotes(controls)]),
+    reasoning: explain(classification, question, notes),
     costEstimate: estimate.cost,
     baselineCost: estimate.baselineCost,
     savings: estimate.savings,
@@ -72,7 +74,10 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   };
   const { sessionView = null } = question;
   if (classification.weakModelFails !== undefined) decision.weakModelFails = classification.weakModelFails;
+  if (parts.length > 0) decision.parts = parts;
   if (chain.hosts !== undefined) decision.hosts = chain.hosts;
+  if (effort.efforts !== undefined) decision.efforts = effort.efforts;
+  if (effort.askedEffort !== undefined) decision.askedEffort = effort.askedEffort;
   if (sessionView !== null) {
     const raised = { escalation: placement?.escalated ?? 0, task: escalation.task };
     decision.session = decidedSession(sessionView, chain, raised);
@@ -118,14 +123,16 @@ function escalate({ question, profile, ask, historyFloor }: EscalateInput): Esca
 function priceOfRise(
   placement: Placement | null,
   { cost }: Estimate,
-  { chat, inputTokens, catalog }: Pick<EstimateInput, "chat" | "inputTokens" | "catalog">,
+  { question, inputTokens, catalog }: Pick<ChainInput, "question" | "inputTokens" | "catalog">,
 ): readonly string[] {
   if (placement === null || placement.escalated === 0) return [];
+  const { chat } = question;
   const tier = TIERS[tierRank(placement.tier) - placement.escalated] as Tier;
-  const below = catalog.chains[tier].find((each) => usableHosts(each, catalog).length > 0);
+  const below = chainOf(catalog, tier, chat.tools.length > 0).find((each) => usableHosts(each, catalog).length > 0);
   if (below === undefined) return [];
   const [model] = usableHosts(below, catalog) as readonly [HostedModel];
-  const more = cost - estimateCost({ chat, inputTokens, tier, model, catalog }).cost;
+  const effort = expectedEffort(model, { question, catalog, tier });
+  const more = cost - estimateCost({ chat, inputTokens, tier, model, effort, catalog }).cost;
   return more > 0n ? [TEXT.escalationPrice(roughUsd(usdNumber(more)))] : [];
 }
 
@@ -146,6 +153,7 @@ function decidedSession(
     task,
     isPrefixSeen: view.cached.length > 0,
   };
+  if (view.last !== null) decided.before = view.last;
   if (view.thread !== undefined) decided.thread = view.thread;
   if (view.loop !== null) decided.isLoop = true;
   return decided;
@@ -157,8 +165,9 @@ function explain(
   question: Pick<RoutingQuestion, "controls" | "constraints">,
   notes: readonly string[],
 ): string {
-  const classified = TEXT.classified(score, tier, signals);
   const opening = openingOf(question);
+  const say = opening.length === 0 ? TEXT.classified : TEXT.classifiedInVain;
+  const classified = say(score, tier, signals);
   const isAll = opening.length === 0 && notes.length === 0;
   return isAll ? classified : [...opening, classified, ...notes].join("; ");
 }

@@ -5,10 +5,10 @@ import type { Weights } from "../catalog/weights.ts";
 import { type ChatMessage, messageText } from "../core/chat.ts";
 import type { Tier } from "../core/tiers.ts";
 import { askBefore } from "./ask.ts";
-import { classify } from "./classifier/classify.ts";
 import { HISTORY, REACTION } from "./classifier/constants.ts";
 import type { Classification } from "./classifier/rules.ts";
 import { type PromptText, readPrompt, type Signals } from "./classifier/signals.ts";
+import { judgeText } from "./judge.ts";
 
 export interface HistoryInput {
   readonly messages: readonly ChatMessage[];
@@ -25,7 +25,7 @@ export function findHistoryFloor({ messages, prompt, askIndex, weights }: Histor
   let earlier = askBefore(messages, askIndex);
   for (let looked = 0; earlier !== null && looked < HISTORY.lookBackMax; looked++) {
     const earlierPrompt = readPrompt(earlier.text);
-    const classification = classify(earlierPrompt, weights);
+    const classification = judgeText(earlierPrompt, weights);
     if (isSubstantial(earlierPrompt.signals, classification)) return classification.tier;
     earlier = askBefore(messages, earlier.index);
   }

@@ -75,7 +75,10 @@ describe.skipIf(!hasBrowser)("an operator", () => {
 
   test("says what a profile is for, and reads it in the list", async () => {
     const { page, troubles } = await visit("/profiles/new");
+    await page.getByText("Change something to see its effect").waitFor();
+    expect(await page.getByText("Unsaved changes").count()).toBe(0);
     await page.getByLabel("Name", { exact: true }).fill("nightly");
+    await page.getByText("Unsaved changes").waitFor();
     await page.getByLabel("Description").fill("For <b>batch</b> jobs");
     await page.getByRole("button", { name: "Save profile" }).click();
     await page.getByText("“nightly” saved.").waitFor();

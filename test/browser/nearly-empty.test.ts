@@ -5,7 +5,7 @@ import { HELLO } from "../support/gateway/gateway.ts";
 import { hasBrowser, startDashboard } from "./dashboard.ts";
 
 describe.skipIf(!hasBrowser)("a balance that is nearly empty", () => {
-  const { gateway, visit } = startDashboard({ creditsUsd: "0.00001" });
+  const { gateway, visit } = startDashboard({ creditsUsd: "0.00001", yaml: "billing: { starterCredits: 0 }\n" });
 
   test("is said after the first refusal, and no longer once credits were added", async () => {
     const { page } = await visit("/");

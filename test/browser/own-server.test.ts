@@ -60,6 +60,13 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
         capabilities: ["tools", "vision", "json"],
       },
     ]);
+    await page.goto(`${gateway().url}/providers?tab=chains`);
+    for (const tier of ["NANO", "COMPLEX"]) {
+      await page
+        .getByRole("region", { name: `Chain of ${tier}` })
+        .getByText("Empty: STANDARD is used.")
+        .waitFor();
+    }
     expect(troubles).toEqual([]);
   });
 

@@ -45,8 +45,8 @@ const LINES: readonly (readonly string[])[] = [
 
 /** They print no data: one runs for ever, the other is text. */
 const WITHOUT_DATA = ["serve", "help"];
-/** They need `pg_dump`, or a database without a server; test/fault/store/backup.test.ts runs them. */
-const RUN_ELSEWHERE = ["backup", "restore"];
+/** They need `pg_dump`, or a database without a server; backup.test.ts and secret.test.ts run them. */
+const RUN_ELSEWHERE = ["backup", "restore", "secret"];
 
 test("the list has every command that prints data", () => {
   const named = new Set([...LINES.map(([name]) => name), ...WITHOUT_DATA, ...RUN_ELSEWHERE]);
@@ -63,14 +63,18 @@ test.each(Object.entries(DATABASES))(
   async (_, makeDatabase) => {
     const made = await makeDatabase();
     if (made === null) return console.warn("commands are not run on PostgreSQL: there is none here");
-    const gateway = await startGateway({ database: made.url ?? "file" });
+    const secret = { SWITCHYARD_SECRET: "a-secret-for-gateway-and-commands" };
+    const gateway = await startGateway({ database: made.url ?? "file", env: secret });
     onTestFinished(async () => {
       await gateway.stop();
       await made.drop?.();
     });
     let keyId = "";
     const run = async (line: readonly string[]) => {
-      const terminal = recordTerminal({ env: { DATABASE_URL: gateway.database, NO_COLOR: "1" }, isScreen: true });
+      const terminal = recordTerminal({
+        env: { ...secret, DATABASE_URL: gateway.database, NO_COLOR: "1" },
+        isScreen: true,
+      });
       const words = line.map((word) => (word === "KEY" ? keyId : word));
       const command = (await COMMANDS[line[0] ?? ""]?.()) as Command;
       const code = await command(readArguments(words), terminal);

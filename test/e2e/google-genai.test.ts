@@ -125,8 +125,9 @@ describe.each(HOUSES)("@google/genai on %s", (house) => {
     const names: unknown[] = [];
     for await (const { name } of await client.models.list({ config: { pageSize: 1 } })) names.push(name);
     expect(names.length).toBeGreaterThan(1);
-    const id = String(names[0]).replace("models/", "");
-    expect(await client.models.get({ model: id })).toMatchObject({ name: names[0] });
+    expect(names[0]).toBe("models/auto");
+    const id = String(names[1]).replace("models/", "");
+    expect(await client.models.get({ model: id })).toMatchObject({ name: names[1] });
     const config = { httpOptions: { extraBody: { service_profile: "direct" } } };
     expect((await client.models.generateContent({ model: id, contents, config })).modelVersion).toBe(id);
   });

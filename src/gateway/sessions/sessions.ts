@@ -95,10 +95,11 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
     },
     cacheHelp(call, { session, estimatedTokens }, model, { marksCaches, sendsCacheKeys }) {
       const { cache } = model;
-      if (cache === undefined || estimatedTokens.input < cache.tokensMin) return null;
+      const { input: promptTokens } = estimatedTokens;
+      if (cache === undefined || promptTokens < cache.tokensMin) return null;
       const id = session?.id ?? idOf(call);
       const key = cache.takesKey === true && sendsCacheKeys ? id : null;
-      const marks = cache.isExplicit === true && marksCaches ? marksOf(call, id, model) : null;
+      const marks = cache.isExplicit === true && marksCaches ? marksOf(call, id, { model, promptTokens }) : null;
       return key === null && marks === null ? null : { key, marks, tokensMin: cache.tokensMin };
     },
     loopModel: (call) => loopOf(call, null)?.model ?? null,
@@ -126,7 +127,7 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
 interface CacheAdvice {
   habitOf(call: AskingCall, last: SessionTurn | null): Habit;
   /** The part of a prompt to mark for a host that caches only what is marked, where that pays. Behaviour 5.24. */
-  marksOf(call: AskingCall, id: string, model: HostedModel): CacheHelp["marks"];
+  marksOf(call: AskingCall, id: string, sent: { model: HostedModel; promptTokens: number }): CacheHelp["marks"];
 }
 
 function createCacheAdvice({
@@ -142,7 +143,7 @@ function createCacheAdvice({
   };
   return {
     habitOf,
-    marksOf(call, id, model) {
+    marksOf(call, id, { model, promptTokens }) {
       const { messages, tools } = call.request.chat;
       const turns = turnsOf(id, threadIn(id, messages, hashText), memory);
       const aliveMs = (model.cache?.seconds ?? 0) * 1000;
@@ -150,10 +151,10 @@ function createCacheAdvice({
       const wanted = marksFor({ hasTools: tools.length > 0, isContinued: isContinued(messages), isPrefixSeen });
       if (wanted === null) return null;
       const habit = habitOf(call, turns[0] ?? null);
-      if (wanted === "conversation" && isMarkWorthwhile(model, habit)) return wanted;
+      if (wanted === "conversation" && isMarkWorthwhile(model, promptTokens, habit)) return wanted;
       // Instructions that came a moment ago will come again.
       const comesAgain = { ...habit, next: 1, steady: 1, alive: () => 1 };
-      return isPrefixSeen && isMarkWorthwhile(model, comesAgain) ? "instructions" : null;
+      return isPrefixSeen && isMarkWorthwhile(model, promptTokens, comesAgain) ? "instructions" : null;
     },
   };
 }

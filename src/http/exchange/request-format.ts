@@ -96,8 +96,10 @@ export function createRequestFormats(formats: Formats = createFormats()): Reques
 }
 
 function clientsOf(formats: readonly CallFormat[]): readonly Clients[] {
-  const firsts = new Map(formats.toReversed().map((format) => [format.paths.clients, format]));
-  return [...firsts].toReversed().map(([name, { paths, habits }]) => {
+  const namesOf = formats.map(({ paths }) => paths.clients);
+  const firsts = formats.filter(({ paths }, place) => namesOf.indexOf(paths.clients) === place);
+  return firsts.map(({ paths, habits }) => {
+    const name = paths.clients;
     const own = formats.filter((format) => format.paths.clients === name);
     return { ...paths, name, routes: own.flatMap((format) => format.paths.routes), keyHeader: habits.keyHeader };
   });

@@ -2,7 +2,7 @@
 // again, longer each time, and reads as much of it from the cache as the host has shown to, if the pause was short enough.
 
 import type { HostedModel } from "../../core/model.ts";
-import type { Price } from "../../core/money.ts";
+import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
 import type { Habit, SessionView } from "../../core/session.ts";
 
 /** Expectations for one conversation, the same for all models. */
@@ -51,7 +51,8 @@ export function readChance({ hostKey, cache }: HostedModel, { alive, steady, cac
 
 /** In 10⁻¹² USD without markup. */
 export function costAhead(host: HostedModel, { turns, promptTokens, growth, outputTokens, habit }: Outlook): number {
-  const { input, output, cacheRead, cacheWrite } = host.price as Price;
+  // One band for all turns: that of the middle one.
+  const { input, output, cacheRead, cacheWrite } = ratesAt(host.price, promptTokens + (growth * (turns + 1)) / 2);
   const prompts = turns * promptTokens + (growth * turns * (turns + 1)) / 2;
   const answers = turns * Math.min(outputTokens, host.maxOutput) * output;
   const uncached = prompts * input;
@@ -61,13 +62,18 @@ export function costAhead(host: HostedModel, { turns, promptTokens, growth, outp
   const fresh = Math.max(input, cacheWrite ?? 0);
   const read = Math.max(0, prompts - turns * growth);
   const cached = chance * (read * cacheRead + turns * growth * fresh) + (1 - chance) * prompts * fresh;
-  const isWritten = host.cache?.isExplicit !== true || isMarkWorthwhile(host, habit);
+  const isWritten = host.cache?.isExplicit !== true || isMarkWorthwhile(host, promptTokens, habit);
   return (isWritten ? cached : uncached) + answers;
 }
 
 /** Marking costs a cache write. It pays if the next turn is likely enough to come, and to read. */
-export function isMarkWorthwhile(host: HostedModel, habit: Habit): boolean {
-  const { input, cacheRead, cacheWrite } = host.price as Price;
+export function isMarkWorthwhile(host: HostedModel, promptTokens: number, habit: Habit): boolean {
+  const { input, cacheRead, cacheWrite } = ratesAt(host.price, promptTokens);
   if (cacheRead === null || cacheWrite === null) return true;
   return habit.next * readChance(host, habit) * (input - cacheRead) > cacheWrite - input;
+}
+
+/** Hosts of a chain have a price. */
+export function ratesAt(price: RateCard | null, promptTokens: number): Rates {
+  return ratesFor(price as RateCard, promptTokens);
 }

@@ -5,17 +5,17 @@
 // goes first. For a request that stands alone, candidates are the first model and those that have something cached.
 // Behaviour 5.21.
 
-import type { Catalog } from "../../catalog/catalog.ts";
+import { type Catalog, chainOf } from "../../catalog/catalog.ts";
 import type { RoutingQuestion } from "../../core/decision.ts";
 import type { HostedModel, Model, PromptCache, ProviderKey } from "../../core/model.ts";
-import { type Price, roughUsd } from "../../core/money.ts";
+import { roughUsd } from "../../core/money.ts";
 import type { CachedPrefix, SessionState, SessionTurn, SessionView } from "../../core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../cost.ts";
 import { hostRules, orderHosts, rankBySession } from "../hosts.ts";
 import { onlyPreferred, preferenceOf } from "../preference.ts";
 import * as TEXT from "../text.ts";
-import { costAhead, type Outlook, outlookOf, readChance } from "./outlook.ts";
+import { costAhead, type Outlook, outlookOf, ratesAt, readChance } from "./outlook.ts";
 
 export interface KeepInput {
   readonly question: RoutingQuestion;
@@ -127,9 +127,10 @@ function aboveTier({ last }: SessionView, outlook: Outlook | null, input: KeepIn
   if (question.controls.profile !== "auto") return [];
   const allowed = TIERS.slice(tierRank(tier) + 1, ceiling === null ? undefined : tierRank(ceiling) + 1);
   const [next] = allowed;
-  const found = outlook === null || next === undefined ? [] : [...catalog.chains[next]];
+  const above = (higher: Tier): readonly Model[] => chainOf(catalog, higher, question.chat.tools.length > 0);
+  const found = outlook === null || next === undefined ? [] : [...above(next)];
   const model = last === null ? undefined : catalog.models.get(last.model);
-  if (model !== undefined && allowed.some((higher) => catalog.chains[higher].includes(model))) found.push(model);
+  if (model !== undefined && allowed.some((higher) => above(higher).includes(model))) found.push(model);
   return found
     .filter((each, at) => !models.includes(each) && found.indexOf(each) === at && hostsOf(each).length > 0)
     .map((each) => candidateOf(each, input));
@@ -244,7 +245,7 @@ function offerOf(model: Model, host: HostedModel, input: StayInput): Offer {
   const keyId = input.keyOf(host);
   const cachedTokens = host.cache === undefined ? 0 : cachedAt(host, host.cache, keyId, input);
   const { promptTokens, outputTokens } = input;
-  const price = host.price as Price;
+  const price = ratesAt(host.price, promptTokens);
   const fresh = promptTokens - cachedTokens;
   const output = Math.min(outputTokens, host.maxOutput);
   const freshPrice = isCached(promptTokens, host.cache) ? Math.max(price.input, price.cacheWrite ?? 0) : price.input;

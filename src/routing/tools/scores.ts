@@ -48,10 +48,37 @@ function assumedScore(models: readonly Model[], scenario: ToolScenario): number 
   return middle + UNCERTAINTY >= best ? best : middle;
 }
 
-/** Tells which models call tools about as well as the best that was measured. Those never measured may. */
-export function goodEnough(models: readonly Model[], scenario: ToolScenario): (model: Model) => boolean {
+/** Score points that a model may lose by its calls before it goes behind the rest of a chain that is in order. By hand. */
+const POINTS_LOST_MAX = 5;
+
+function isFailing(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): boolean {
+  return (toolScoreOf(model, scenario) ?? 0) - (scoreNow(model, scenario, seen) ?? 0) > POINTS_LOST_MAX;
+}
+
+/**
+ * Tells which models call tools about as well as the best that was measured. Those never measured may, and those whose
+ * calls often fail do not.
+ */
+export function goodEnough(
+  models: readonly Model[],
+  scenario: ToolScenario,
+  seen: ToolCallsSeen,
+): (model: Model) => boolean {
   const best = Math.max(...models.map((model) => toolScoreOf(model, scenario) ?? 0));
-  return (model) => (toolScoreOf(model, scenario) ?? best) >= best - GOOD_ENOUGH;
+  return (model) => (toolScoreOf(model, scenario) ?? best) >= best - GOOD_ENOUGH && !isFailing(model, scenario, seen);
+}
+
+/** For a chain that is in order of score and price: only models whose calls often fail move, to its end. */
+export function demoteFailing(models: readonly Model[], scenario: ToolScenario, seen: ToolCallsSeen): Ranked {
+  const failing = models.filter((model) => isFailing(model, scenario, seen));
+  const others = models.filter((model) => !failing.includes(model));
+  const moved = failing.filter((model) => isBeforeAny(model, others, models));
+  if (moved.length === 0) return { models, notes: [] };
+  return { models: [...others, ...failing], notes: moved.map((model) => describe(model, scenario, seen)) };
+}
+
+function isBeforeAny(model: Model, others: readonly Model[], models: readonly Model[]): boolean {
+  return others.some((other) => models.indexOf(other) > models.indexOf(model));
 }
 
 /** Best first; models of the same score stay as they were. */

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
+import { readEntry } from "../../../src/core/requests/effort.ts";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 
@@ -81,13 +82,13 @@ describe("a profile's", () => {
 
   it("allowed models are the only ones", async () => {
     const { SIMPLE, COMPLEX } = readBuiltin().tiers.chains;
-    const allowedModels = [SIMPLE[0] as string, COMPLEX[0] as string];
+    const allowedModels = [SIMPLE, COMPLEX].map(([entry]) => readEntry(entry as string, () => false).id);
     const { headers } = await keyOf({ allowedModels });
     for (const prompt of ["Hi!", HARD]) {
       expect(allowedModels).toEqual(expect.arrayContaining([...(await decide(headers, { prompt })).filteredChain]));
     }
     const list = (await (await gateway.get("/v1/models", headers)).json()) as { data: { id: string }[] };
-    expect(list.data.map(({ id }) => id).sort()).toEqual([...allowedModels].sort());
+    expect(list.data.map(({ id }) => id).sort()).toEqual(["auto", ...allowedModels].sort());
   });
 
   it("blocked models are never chosen", async () => {
@@ -108,7 +109,9 @@ describe("a profile's", () => {
     const capabilitiesOf = new Map(models.data.map(({ id, capabilities }) => [id, capabilities]));
     for (const id of filteredChain) expect(capabilitiesOf.get(id)).toEqual(expect.arrayContaining(["vision", "tools"]));
     const listed = (await (await gateway.get("/v1/models", headers)).json()) as { data: { id: string }[] };
-    for (const { id } of listed.data) expect(capabilitiesOf.get(id)).toContain("vision");
+    const [auto, ...named] = listed.data;
+    expect(auto?.id).toBe("auto");
+    for (const { id } of named) expect(capabilitiesOf.get(id)).toContain("vision");
   });
 
   it("sliders raise", async () => {

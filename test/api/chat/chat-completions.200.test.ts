@@ -52,6 +52,7 @@ describe("a whole answer", () => {
         method: expect.stringMatching(/^(rules|model|hybrid)$/),
         fallback: false,
         session: "started",
+        costUsd: expect.stringMatching(/^0\.0000\d+$/),
       },
     });
   });

@@ -83,8 +83,9 @@ it("the end of the process ends the stream, and does not wait for it", async () 
 describe("two processes on one PostgreSQL", async () => {
   const database = await createTestDatabase();
   it.skipIf(database === null)("tell their watchers that the other wrote", async () => {
-    const one = await startGateway({ database: database?.url ?? "" });
-    const two = await startGateway({ database: database?.url ?? "", creditsUsd: null });
+    const shared = { database: database?.url ?? "", env: { SWITCHYARD_SECRET: "a-secret-for-both-gateways" } };
+    const one = await startGateway(shared);
+    const two = await startGateway({ ...shared, creditsUsd: null });
     try {
       const stream = await open(ADMIN, "", two);
       await stream.until("ready");

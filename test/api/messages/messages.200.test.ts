@@ -27,6 +27,7 @@ const service = (model: string, extra: object = {}): object => ({
   method: "direct",
   fallback: false,
   session: expect.stringMatching(/^(started|stayed|switched)$/),
+  costUsd: expect.stringMatching(/^0\.0000\d+$/),
   ...extra,
 });
 

@@ -2,6 +2,7 @@
 // received here, as in all tests of /api, is also checked against its schema.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readBuiltin } from "../../../src/catalog/builtin.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
 import { openapiDocument, type WrittenOperation } from "../../../src/http/pages/openapi.ts";
 import { checkedOperations } from "../../support/gateway/contract.ts";
@@ -11,7 +12,8 @@ import { PASSWORD, type Person, setUpOperator, tokenIn, visit } from "../../supp
 import { startFakeOllama } from "../../support/providers/local-servers.ts";
 
 const { paths, components } = openapiDocument();
-const MODEL = "gpt-4o-mini";
+/** A model of the shipped chains. */
+const [MODEL] = readBuiltin().tiers.chains.STANDARD as unknown as [string];
 /** Text of a length that still means something. Distinct characters, for passwords. */
 const password = (length: number): string => "violet anchor teapot 42 ".repeat(length).slice(0, length);
 const UNPRICED = { provider: "sandbox", upstream: "unheard-of" };
@@ -82,6 +84,7 @@ const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, pa
   RoutingRules: async () => ["PATCH", "/api/routing", {}],
   Chains: async () => ["PUT", "/api/chains", { chains: {} }],
   NewConfiguration: async () => ["PUT", "/api/configuration", { document: {}, base: 0 }],
+  ChangedSettings: async () => ["PATCH", "/api/settings", { options: {} }],
   RollBack: async () => ["POST", "/api/versions/0/rollback", {}],
   DraftQuestion: async () => ["POST", "/api/replay", { draft: {} }],
   ReplayQuestion: async () => ["POST", "/api/profiles/replay", { profile: {} }],
@@ -169,7 +172,17 @@ async function callTheRest(): Promise<void> {
     expect([method, path, response.status]).toEqual([method, path, response.ok ? response.status : "a success"]);
     return (await response.json()) as Record<string, string>;
   };
-  const lists = ["accounts", "keys", "profiles", "credits", "ledger", "ledger/months", "ledger/verify", "models"];
+  const lists = [
+    "accounts",
+    "keys",
+    "profiles",
+    "credits",
+    "ledger",
+    "ledger/months",
+    "ledger/days",
+    "ledger/verify",
+    "models",
+  ];
   const others = [
     "providers",
     "requests",
@@ -235,6 +248,7 @@ async function changeConfiguration(call: Call): Promise<void> {
   const price = { input: 0.1, output: 0.3 };
   await call("POST", "/api/models", { id: "m", provider: "groq", price, context: 8_000, maxOutput: 4_000 });
   await call("PATCH", "/api/models/m", { context: 9_000 });
+  await call("PATCH", "/api/settings", { options: { "logging.retentionDays": 7 } });
   await call("GET", "/api/versions");
   await call("GET", "/api/versions/1");
   await call("DELETE", "/api/models/m");

@@ -83,6 +83,7 @@ describe("what a server says of its models", () => {
         upstream: "gemma3:4b",
         context: 4096,
         capabilities: ["vision", "json"],
+        untold: [],
         note: expect.stringContaining("the model takes 131072"),
         model: null,
       },

@@ -127,7 +127,7 @@ describe("the answer", () => {
   it("is the provider's own", async () => {
     lab.responses.on("*", sends(200, `{"id":"resp_01","object":"response","model" : "pro-real",${INNER}}`));
     const raw = await (await post(request(CONTROLS, false))).text();
-    const service = /,?\s*"service":\{[^}]*\}/.exec(raw)?.[0] ?? "";
+    const service = /,?\s*"service":\{(?:[^{}]|\{[^}]*\})*\}/.exec(raw)?.[0] ?? "";
     expect(JSON.parse(raw)).toHaveProperty("service.model", "pro");
     expect(raw.replace(service, "")).toBe(`{"id":"resp_01","object":"response","model" : "pro",${INNER}}`);
   });
@@ -146,7 +146,7 @@ describe("the answer", () => {
     const whole = head("pro-real", "") + middle + tail("pro-real", "");
     lab.responses.on("*", streamsResponse(whole.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? []));
     const received = await (await post(request(CONTROLS, true))).text();
-    const [first, last] = received.match(/,"service":\{[^}]*\}/g) ?? [];
+    const [first, last] = received.match(/,"service":\{(?:[^{}]|\{[^}]*\})*\}/g) ?? [];
     expect(received).toBe(head("pro", first ?? "") + middle + tail("pro", last ?? ""));
     expect(first).toContain('"model":"pro"');
   });

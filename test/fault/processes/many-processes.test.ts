@@ -18,13 +18,13 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
   let here: TestGateway;
   let there: TestGateway;
   let key: string;
+  const env = { SWITCHYARD_SECRET: "a-secret-for-both-gateways" };
+  const options = () => ({ database: database!.url, yaml: bankYaml(provider.url), creditsUsd: null, env });
 
   beforeAll(async () => {
     provider = await startFakeProvider();
-    const env = { SWITCHYARD_SECRET: "a-secret-for-both-gateways" };
-    const options = { database: database!.url, yaml: bankYaml(provider.url), creditsUsd: null, env };
     // At once, on an empty database: neither trips over what the other makes.
-    [here, there] = await Promise.all([startGateway(options), startGateway(options)]);
+    [here, there] = await Promise.all([startGateway(options()), startGateway(options())]);
     key = here.key + there.key;
     await here.api("POST", "/api/credits/topups", { amountUsd: "100" });
   });
@@ -188,7 +188,7 @@ describe.skipIf(database === null)("two gateways on one PostgreSQL", () => {
   });
 
   test("when they have stopped, nobody is left over, and one that starts knows the sessions", async () => {
-    const extra = await startGateway({ database: database!.url, yaml: bankYaml(provider.url), creditsUsd: null });
+    const extra = await startGateway(options());
     expect(await sessionAt(extra)).toBe("stayed");
     const db = await openDb(database!.url);
     const count = async (): Promise<number> => Number((await db.query("SELECT COUNT(*) AS n FROM processes"))[0]?.n);

@@ -7,19 +7,22 @@ import type { SessionView } from "../../../src/core/session.ts";
 import { decide } from "../../../src/routing/decide.ts";
 import { makeCatalog, makeModel, makeProvider, makeQuestion, makeTool } from "../../support/catalog.ts";
 
+const CHAT = "openai-chat";
+const RESPONSES = "openai-responses";
 const BECAUSE = "the tool 'web_search' is run only by providers of the Responses API";
-const preferredFormat = { format: "openai-responses", because: BECAUSE };
+const preferredFormat = { format: RESPONSES, because: BECAUSE };
 const price = (usd: number) => ({ input: usd * 1e6, output: usd * 1e6, cacheRead: usd * 1e5, cacheWrite: null });
 
-const chat = makeModel({ id: "chat", price: price(1), scores: { overall: 90, single: 90 } });
+const chat = makeModel({ id: "chat", formats: [CHAT], price: price(1), scores: { overall: 90, single: 90 } });
 const native = makeModel({
   ...{ id: "native", price: price(9), scores: { overall: 10, single: 10 } },
-  formats: ["openai-responses"],
+  formats: [RESPONSES],
 });
 
 function route(models: readonly Model[], question: Partial<RoutingQuestion> = {}) {
   const asked = makeQuestion({ prompt: "Write an email to my boss", chat: { tools: [makeTool()] } });
-  const providers = [makeProvider(), makeProvider({ id: "other" })];
+  const formats = [CHAT, RESPONSES];
+  const providers = [makeProvider({ formats }), makeProvider({ id: "other", formats })];
   return decide({ ...asked, preferredFormat, ...question }, makeCatalog({ chains: { LIGHT: models }, providers }));
 }
 
@@ -39,10 +42,10 @@ describe("a preferred format", () => {
   });
 
   it("chooses among the hosts of a model", () => {
-    const { hosts: _, ...cheap } = makeModel({ id: "m", price: price(1) });
+    const { hosts: _, ...cheap } = makeModel({ id: "m", formats: [CHAT], price: price(1) });
     const dear: HostedModel = {
       ...{ ...cheap, provider: "other", host: "other", hostKey: "m@other", price: price(3) },
-      formats: ["openai-responses"],
+      formats: [RESPONSES],
     };
     const model = { ...cheap, hosts: [cheap, dear] };
     expect(route([model], { preferredFormat: null }).hosts).toEqual({ m: ["lab", "other"] });

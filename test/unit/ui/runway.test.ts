@@ -20,7 +20,7 @@ test.each([
 test("a rest that doesn't pay for a typical request lasts no time", () => {
   const week = { spentUsd: 0.07, requests: 100 };
   expect(runwayOf(0.00069, week).days).toBe(0);
-  expect(runwayOf(0.0007, week).days).toBeCloseTo(0.07);
+  expect(runwayOf(0.00077, week).days).toBeCloseTo(0.077);
 });
 
 test.each([

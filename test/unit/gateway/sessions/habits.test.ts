@@ -39,7 +39,8 @@ const ask = (habits: Habits, last: SessionTurn | null = null) =>
   });
 
 describe("breakpoints", () => {
-  const isMarked = (habits: Habits, last: SessionTurn | null = null) => isMarkWorthwhile(claude, ask(habits, last));
+  const isMarked = (habits: Habits, last: SessionTurn | null = null) =>
+    isMarkWorthwhile(claude, 20_000, ask(habits, last));
 
   it("are set while conversations go on and are read", () => {
     const habits = createHabits();

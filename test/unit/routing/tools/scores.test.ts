@@ -53,7 +53,16 @@ describe("the order of a chain", () => {
     const models = [makeModel({ id: "low", scores: scores(40) }), ...MODELS];
     const ranked = rankByToolScore(models, "single", new Map()).models.map(({ id }) => id);
     expect(ranked).toEqual(["first", "second", "plain", "low"]);
-    expect(models.filter(goodEnough(models, "single")).map(({ id }) => id)).toEqual(["plain", "second", "first"]);
+    expect(models.filter(goodEnough(models, "single", new Map())).map(({ id }) => id)).toEqual([
+      "plain",
+      "second",
+      "first",
+    ]);
+  });
+
+  it("takes no model for good enough whose calls often fail", () => {
+    const isGood = goodEnough(MODELS, "single", seen("first", 100, 60));
+    expect(MODELS.filter(isGood).map(({ id }) => id)).toEqual(["plain", "second"]);
   });
 
   it("puts a model lower whose calls could not be used, and says so", () => {
