@@ -7,6 +7,7 @@ import { makeRandom } from "../../../../eval/random.ts";
 import { type Mix, makeConversations } from "../../../../eval/sessions/conversations.ts";
 import { readConversations } from "../../../../eval/sessions/log.ts";
 import { type Outcome, simulate, WAYS, type Way, wholeCatalog } from "../../../../eval/sessions/simulate.ts";
+import { chainOf } from "../../../../src/catalog/catalog.ts";
 
 const rows = generateCorpus(process.cwd());
 const catalog = wholeCatalog();
@@ -47,11 +48,12 @@ describe("against one fixed model", () => {
   const vendors = ["openai", "anthropic", "google"];
 
   it.each([
-    // With this seed; 1.19 over the three of the published table.
-    ["all vendors", 1.23, catalog],
+    // More than the aim of 1.2: that model runs the hardest turns below their tier.
+    ["all vendors", 1.3, catalog],
     ["three vendors", 1.2, wholeCatalog(vendors)],
   ] as const)("coding with %s costs at most %d times the cheapest of its tier", (_name, most, with_) => {
-    const costs = with_.chains.STANDARD.map(({ id }) => simulate(conversations, `fixed ${id}`, with_).costNano);
+    const fixed = chainOf(with_, "STANDARD", true);
+    const costs = fixed.map(({ id }) => simulate(conversations, `fixed ${id}`, with_).costNano);
     const least = Math.min(...costs.map(Number));
     const { costNano, belowTier } = simulate(conversations, "ours", with_);
     expect(Number(costNano)).toBeLessThanOrEqual(most * least);
