@@ -95,7 +95,7 @@ const ONE_SHOT: Kind = {
   resultChars: [20_000, 60_000],
 };
 
-export const MIXES = {
+const MIXES = {
   "coding agents": [CODING_AGENT],
   "sub-agents": [SUB_AGENT],
   "long pauses": [SLOW],

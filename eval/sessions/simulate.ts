@@ -35,8 +35,7 @@ export const WAYS = ["per request", "sticky", "ours", "always large"] as const;
 export type Way = (typeof WAYS)[number] | `fixed ${string}`;
 
 /** Behaviour of the hosts and clients: as the catalogue says, no host ever reads from its cache, or the prompt begins in another way each time. */
-export const WORLDS = ["usual", "never hits", "clock"] as const;
-export type WorldKind = (typeof WORLDS)[number];
+export type WorldKind = "usual" | "never hits" | "clock";
 
 export interface Outcome {
   readonly turns: number;

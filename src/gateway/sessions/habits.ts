@@ -6,7 +6,7 @@ import type { CacheHabit, Habit, SessionTurn } from "../../core/session.ts";
 import { Generations } from "./generations.ts";
 
 /** Facts of the request in question. */
-export interface HabitQuestion {
+interface HabitQuestion {
   readonly app: number;
   readonly hasTools: boolean;
   /** True when the prompt has an answer in it. */

@@ -14,10 +14,6 @@ interface CheckPatterns {
   readonly passes?: RegExp;
 }
 
-/** Read of the beginning and of the end: summaries stand at the end, the first errors of a compiler at the beginning. */
-export const CHECK_HEAD_CHARS = 400;
-export const CHECK_TAIL_CHARS = 1_400;
-
 /** In this order: a build tool that runs tests is named only where the tests said nothing. */
 const CHECKS: readonly CheckPatterns[] = [
   {
@@ -122,20 +118,9 @@ const CHECKS: readonly CheckPatterns[] = [
 /** One quick look first: most output says none of this. */
 const SAYS_SOMETHING = /fail|err(?:or|!|_)|pass|\bok\b|success|✖|traceback|undefined ref|\*\*\*|packages? /i;
 
-/** An agent sends each result again with every turn. Verdicts are kept in two generations of so many. */
-const KNOWN_MAX = 500;
-let recent = new Map<string, CheckResult | null>();
-let older = new Map<string, CheckResult | null>();
-
 /** Reads a verdict; null where no program that is known speaks. `output`: the ends of a tool's result. */
 export function readCheck(output: string): CheckResult | null {
-  let verdict = recent.get(output);
-  if (verdict !== undefined) return verdict;
-  verdict = older.get(output);
-  if (verdict === undefined) verdict = SAYS_SOMETHING.test(output) ? findVerdict(plain(output)) : null;
-  recent.set(output, verdict);
-  if (recent.size >= KNOWN_MAX) [recent, older] = [new Map(), recent];
-  return verdict;
+  return SAYS_SOMETHING.test(output) ? findVerdict(plain(output)) : null;
 }
 
 function findVerdict(text: string): CheckResult | null {

@@ -1,12 +1,10 @@
 // Signs in the calls of a task that it goes wrong: checks that still fail after a change, calls that fail one after the
 // other, calls that are made again to no effect. Each call is one sign at most, and what only looks at something is none.
 
-import { type ChatMessage, contentText, isUnread, type ToolCall, UNREAD } from "../../core/chat.ts";
+import { type ChatMessage, contentText, type ToolCall } from "../../core/chat.ts";
 import * as TEXT from "../text.ts";
-import { CHECK_HEAD_CHARS, CHECK_TAIL_CHARS, type CheckResult, readCheck } from "./checks.ts";
-import { isFailure } from "./failure.ts";
-import { unreadEnds } from "./prefix.ts";
-import { isReading } from "./reading.ts";
+import type { CheckResult } from "./checks.ts";
+import { type CallOutcome, outcomeOf } from "./outcome.ts";
 
 /** Signs that were found, the newest said first, and whether the task works again. */
 export interface LoopSigns {
@@ -22,13 +20,10 @@ export interface SignLimits {
 }
 
 /** A call with its result, as far as evidence is read from it. */
-interface LoopCall {
+interface LoopCall extends Pick<CallOutcome, "isReading" | "isFailed" | "check"> {
   readonly name: string;
   readonly args: string;
   readonly result: ChatMessage;
-  readonly isReading: boolean;
-  readonly isFailed: boolean;
-  readonly check: CheckResult | null;
 }
 
 /** The calls read at the end of a long loop: the session remembers what was found before. */
@@ -54,7 +49,7 @@ function recentCalls(messages: readonly ChatMessage[], after: number): readonly 
     } else if (message.role === "assistant") {
       // Some clients send null.
       for (const call of (message.tool_calls ?? []).toReversed()) {
-        const made = madeCall(call, results);
+        const made = madeCall(call, index, results);
         if (made !== null) calls.push(made);
       }
     }
@@ -62,32 +57,16 @@ function recentCalls(messages: readonly ChatMessage[], after: number): readonly 
   return calls.reverse();
 }
 
-function madeCall({ id, function: made }: ToolCall, results: ReadonlyMap<string, ChatMessage>): LoopCall | null {
+function madeCall(
+  { id, function: made }: ToolCall,
+  place: number,
+  results: ReadonlyMap<string, ChatMessage>,
+): LoopCall | null {
   const result = id === undefined ? undefined : results.get(id);
   if (result === undefined) return null;
   const [name, args] = [made?.name ?? "", made?.arguments ?? ""];
-  const isLooking = isReading(name, args);
-  if (isLooking && SEARCHES.test(name + args)) return null;
-  const text = isLooking ? endsOf(result, FAILURE_CHARS, FAILURE_CHARS) : endsOf(result);
-  const check = isLooking ? null : readCheck(text);
-  const isFailed = check === null ? isFailure(text) : check.failing > 0;
-  return isLooking && !isFailed ? null : { name, args, result, isReading: isLooking, isFailed, check };
-}
-
-/** A search that finds nothing ends with an exit code, which is no failure. */
-const SEARCHES = /grep|\brg\b|find|search|glob|\bdiff\b|\btest -/i;
-
-/** Characters read at both ends of a call that only looks. */
-const FAILURE_CHARS = 200;
-
-/** Reads as much of a result as tells how it went. */
-function endsOf(message: ChatMessage, head = CHECK_HEAD_CHARS, tail = CHECK_TAIL_CHARS): string {
-  if (isUnread(message)) {
-    const ends = unreadEnds(message[UNREAD], Math.max(FAILURE_CHARS, tail / 2));
-    if (ends !== null) return ends;
-  }
-  const text = contentText(message.content);
-  return text.length <= head + tail ? text : `${text.slice(0, head)}\n${text.slice(-tail)}`;
+  const { isReading, isFailed, check, counts } = outcomeOf({ name, args, result, place });
+  return counts ? { name, args, result, isReading, isFailed, check } : null;
 }
 
 /** Past runs of one check. */

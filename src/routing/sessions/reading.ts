@@ -34,7 +34,8 @@ const CHANGES = setOf(
 );
 
 const COMMAND = /"(?:command|cmd|script|shell_command|commandline)"\s*:\s*(?:"((?:[^"\\]|\\.)*)"|\[([^\]]*)\])/i;
-const COMMAND_CHARS = 600;
+/** No more is read of the arguments of a call. */
+export const COMMAND_CHARS = 600;
 
 /** The command that a call runs; null where it runs none. */
 function commandOf(args: string): string | null {

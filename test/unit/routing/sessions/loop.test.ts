@@ -64,6 +64,12 @@ describe("a check", () => {
     expect(escalation(runs("npx jest", [3, 2, 2])).tiers).toBe(1);
   });
 
+  it("is read again where the same call at the same place gives a result that differs only in the middle", () => {
+    const jest = (failing: number): string => `${"-".repeat(30)}\nTests: ${failing} failed, 9 total\n${"-".repeat(30)}`;
+    expect(escalation(runs("npx jest", [5, 4, 3], jest)).tiers).toBe(0);
+    expect(escalation(runs("npx jest", [5, 6, 7], jest)).because).toEqual([expect.stringContaining("(7 failures)")]);
+  });
+
   it("does not count when it is run again with no change in between", () => {
     const again = (run: number) => bash("npx jest", OUTPUTS["npx jest"]?.(2, run) ?? "");
     expect(escalation([...edit(1), ...again(1), ...again(2), ...again(3), ...again(4)]).tiers).toBe(0);
