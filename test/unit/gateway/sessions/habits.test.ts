@@ -79,6 +79,17 @@ describe("the outlook", () => {
     expect(ask(habits).outputTokens).toBe(100);
   });
 
+  it("prices turns at the band of a prompt that is as long as theirs", () => {
+    const band = { above: 100_000, input: 10e6, output: 50e6, cacheRead: 1e6, cacheWrite: 125e5 };
+    const banded = { ...claude, price: { ...price, bands: [band] } };
+    const ahead = (host: typeof claude, promptTokens: number) => {
+      const outlook = { turns: 4, promptTokens, growth: 1_000, outputTokens: 100, habit: ask(createHabits()) };
+      return costAhead(host, outlook);
+    };
+    expect(ahead(banded, 90_000)).toBe(ahead(claude, 90_000));
+    expect(ahead(banded, 99_000)).toBeCloseTo(5 * ahead(claude, 99_000), -3);
+  });
+
   it("prices what is read from the cache by the chance that it is", () => {
     const view = { id: "s", last: null, loop: null, cached: [], nowMs: 0 };
     const cost = (habits: Habits) =>
