@@ -14,6 +14,15 @@ interface StorageContext {
   readonly metrics: Pick<Metrics, "databaseFilesLost">;
 }
 
+/** Events of each part of a SQLite database that has a file of its own. */
+const EVENTS = {
+  log: { moving: "database.log_moving", failed: "database.log_move_failed", aside: "database.log_set_aside" },
+  contents: {
+    moving: "database.contents_moving",
+    failed: "database.contents_move_failed",
+    aside: "database.contents_set_aside",
+  },
+} as const;
 /** Rows that move in a moment. */
 const ROWS_SHOWN = 10_000;
 
@@ -23,18 +32,12 @@ export function watchedBy(log: Log) {
     exclusive: true,
     onMoving(part: DbPart, table: string, rows: number) {
       if (rows < ROWS_SHOWN) return;
-      log.info({ event: `database.${part}_moving`, table, rows }, `rows move to the ${PART_NAMES[part]}`);
+      log.info({ event: EVENTS[part].moving, table, rows }, `rows move to the ${PART_NAMES[part]}`);
     },
     onMoveFailed: (part: DbPart, table: string, err: Error) =>
-      log.error(
-        { event: `database.${part}_move_failed`, table, err },
-        `rows could not be moved to the ${PART_NAMES[part]}`,
-      ),
+      log.error({ event: EVENTS[part].failed, table, err }, `rows could not be moved to the ${PART_NAMES[part]}`),
     onSetAside: (part: DbPart, file: string, reason: string) =>
-      log.error(
-        { event: `database.${part}_set_aside`, file, reason },
-        `the ${PART_NAMES[part]} was set aside; a new one begins`,
-      ),
+      log.error({ event: EVENTS[part].aside, file, reason }, `the ${PART_NAMES[part]} was set aside; a new one begins`),
     onAdopted: (commits: number) =>
       log.warn(
         { event: "database.adopted", commits },

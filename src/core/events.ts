@@ -248,12 +248,12 @@ export const LOG_EVENTS = {
   "database.contents_move_failed": {
     level: "error",
     meaning:
-      "A table of stored contents could not be moved to their file. Its rows stay in the database, where clients do not find them, and the next start tries again.",
+      "A table of stored contents could not be moved to their file. Its rows stay in the database until the next start, where clients do not find them.",
   },
   "database.contents_set_aside": {
     level: "error",
     meaning:
-      "The file of stored contents was damaged, or belongs to a newer database than the one beside it. It was renamed, and an empty one began. Clients no longer find what they stored.",
+      "The file of stored contents was damaged or too new. It was renamed, and an empty one began. Clients no longer find what they stored.",
   },
   "database.file_lost": {
     level: "error",

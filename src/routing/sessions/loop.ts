@@ -1,7 +1,7 @@
 // Signs in the calls of a task that it goes wrong: checks that still fail after a change, calls that fail one after the
 // other, calls that are made again to no effect. Each call is one sign at most, and what only looks at something is none.
 
-import { type ChatMessage, contentText, type ToolCall } from "../../core/chat.ts";
+import { type ChatMessage, contentText, isUnread, type ToolCall, UNREAD } from "../../core/chat.ts";
 import * as TEXT from "../text.ts";
 import type { CheckResult } from "./checks.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
@@ -156,7 +156,15 @@ function noteCall(signs: Signs, call: LoopCall, before: readonly LoopCall[]): vo
 function isRepeat(call: LoopCall, earlier: LoopCall): boolean {
   if (call.name !== earlier.name || call.args !== earlier.args) return false;
   if (call.isFailed) return earlier.isFailed;
-  return contentText(call.result.content) === contentText(earlier.result.content);
+  return isSameText(call.result, earlier.result);
+}
+
+/** Long texts that were left in the body are compared there. */
+function isSameText(one: ChatMessage, other: ChatMessage): boolean {
+  if (!isUnread(one) && !isUnread(other)) return contentText(one.content) === contentText(other.content);
+  if (!isUnread(one) || !isUnread(other)) return false;
+  const [a, b] = [one[UNREAD], other[UNREAD]];
+  return a.end - a.start === b.end - b.start && a.bytes.compare(b.bytes, b.start, b.end, a.start, a.end) === 0;
 }
 
 const EDITS = /edit|replace|patch|write|insert|update/i;
