@@ -74,11 +74,17 @@ describe.skipIf(!hasBrowser)("the charts of the overview", () => {
 
   test("a finished request's share saved is that of the amounts beside it", async () => {
     const { page } = await visit("/requests?status=2xx");
-    await page.locator(".requests tbody tr").first().click();
     const verdict = page.locator(".verdict");
-    await verdict.waitFor();
-    const [, charged, baseline, saved] =
-      /charged \$([\d.]+), baseline \$([\d.]+)\s+(\d+(?:\.\d)?)% saved/.exec(await verdict.innerText()) ?? [];
+    let amounts: RegExpExecArray | null = null;
+    // A request may cost more than the baseline would have.
+    for (let row = 0; row < 8 && amounts === null; row += 1) {
+      await page.locator(".requests tbody tr").nth(row).click();
+      await verdict.waitFor();
+      amounts = /charged \$([\d.]+), baseline \$([\d.]+)\s+(\d+(?:\.\d)?)% saved/.exec(await verdict.innerText());
+      await page.keyboard.press("Escape");
+      await verdict.waitFor({ state: "detached" });
+    }
+    const [, charged, baseline, saved] = amounts ?? [];
     expect(Math.abs(100 * (1 - Number(charged) / Number(baseline)) - Number(saved))).toBeLessThan(1);
   });
 });

@@ -8,6 +8,9 @@ import { hasBrowser, sendTraffic, startDashboard } from "./dashboard.ts";
 const ollama = hasBrowser ? await startFakeOllama({ "qwen3:8b": {} }) : null;
 afterAll(() => ollama?.close());
 
+/** Where the name of a model stands in its row. */
+const BY_NAME = { x: 24, y: 15 };
+
 describe.skipIf(!hasBrowser)("the providers page", () => {
   const { gateway, visit } = startDashboard();
 
@@ -180,7 +183,7 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
     await items.first().waitFor();
     const [moved, other] = [await items.nth(0).innerText(), await items.nth(1).innerText()];
     // By its name: the effort beside it has a menu of its own.
-    await items.nth(0).dragTo(items.nth(1), { sourcePosition: { x: 20, y: 15 } });
+    await items.nth(0).dragTo(items.nth(1), { sourcePosition: BY_NAME, targetPosition: BY_NAME });
     await expect.poll(() => items.nth(1).innerText()).toContain(moved.split("\n")[0]?.slice(3) ?? "");
     await expect.poll(() => items.nth(0).innerText()).toContain(other.split("\n")[0]?.slice(3) ?? "");
   });
