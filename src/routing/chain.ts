@@ -18,7 +18,7 @@ import { ableHosts, areAble, describeNeeds, isOnlyTooLong, listNeeds, type Need,
 import { preferenceOf, preferredFirst } from "./preference.ts";
 import { keepSession, type Offer } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
-import { demoteFailing, goodEnough, rankByToolScore, toolScoreOf } from "./tools/scores.ts";
+import { demoteFailing, rankByToolScore, toolScoreOf } from "./tools/scores.ts";
 
 export interface Chain {
   readonly tier: Tier;
@@ -112,14 +112,10 @@ interface StayInChain {
 
 /** Reorders the chain where that saves money because the session has a prompt cached. */
 function stay(ordered: Ordered, { input, tier, filtered, isLoop }: StayInChain): Ordered & Pick<Chain, "offer"> {
-  const { question, catalog, inputTokens, placement, scenario } = input;
-  if ((question.sessionView ?? null) === null) return ordered;
+  const { question, catalog, inputTokens, placement } = input;
   const { hostsOf } = filtered;
   const { ceiling } = placement;
-  const { models: all } = ordered;
-  const { toolCallsSeen = NOTHING_SEEN } = question;
-  const tools = scenario === null ? {} : { isGoodEnough: goodEnough(all, scenario, toolCallsSeen) };
-  const kept = keepSession({ question, catalog, tier, ceiling, inputTokens, models: all, isLoop, hostsOf, ...tools });
+  const kept = keepSession({ question, catalog, tier, ceiling, inputTokens, models: ordered.models, isLoop, hostsOf });
   const { models, first, note } = kept;
   if (first === null) return ordered;
   const notes = note === null ? [] : [note];

@@ -1,21 +1,20 @@
 // Stay or switch: which model and host of those that may take the request are tried first because of what came before. An
 // open tool loop goes on where it is. Otherwise arithmetic decides: each candidate is priced with the part of its prompt
-// that is still cached there at the price of a cache read and the rest at full price, cache writes included. In a
-// conversation, the turns that are expected are added, and all models and hosts of the tier are compared. The cheapest
-// goes first. For a request that stands alone, candidates are the first model and those that have something cached.
+// that is still cached there at the price of a cache read and the rest at full price, cache writes included. The cheapest
+// goes first. Candidates are the model that is first without a session, and models that have something cached.
 // Behaviour 5.21.
 
 import { type Catalog, chainOf } from "../../catalog/catalog.ts";
 import type { RoutingQuestion } from "../../core/decision.ts";
 import type { HostedModel, Model, PromptCache, ProviderKey } from "../../core/model.ts";
 import { roughUsd } from "../../core/money.ts";
+import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
 import type { CachedPrefix, SessionState, SessionTurn, SessionView } from "../../core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../cost.ts";
 import { hostRules, orderHosts, rankBySession } from "../hosts.ts";
 import { onlyPreferred, preferenceOf } from "../preference.ts";
 import * as TEXT from "../text.ts";
-import { costAhead, type Outlook, outlookOf, ratesAt, readChance } from "./outlook.ts";
 
 export interface KeepInput {
   readonly question: RoutingQuestion;
@@ -30,8 +29,6 @@ export interface KeepInput {
   readonly isLoop: boolean;
   /** The hosts of a model that pass every filter. */
   readonly hostsOf: (model: Model) => readonly HostedModel[];
-  /** Tells whether a model calls tools about as well as the others of its tier; absent without tools. */
-  readonly isGoodEnough?: (model: Model) => boolean;
 }
 
 export interface Kept {
@@ -49,16 +46,14 @@ export function keepSession(given: KeepInput): Kept {
   const { models } = input;
   const loop = isLoop ? view.loop : null;
   const held = loop === null ? null : heldHost(loop, input);
-  const outlook = isConversation(question) ? outlookIn(view, input) : null;
-  if (view.cached.length === 0 && held === null && outlook === null) return { models: all, first: null, note: null };
+  const ahead = held ?? (isLoop ? null : hostAhead(input));
+  if (view.cached.length === 0 && ahead === null) return { models: all, first: null, note: null };
   const only = held === null ? null : [{ model: models[0] as Model, hosts: [held] }];
-  const tried = isLoop ? models.slice(0, 1) : models;
-  const chain = only ?? (outlook === null ? warmCandidates(tried, view, input) : allCandidates(tried, input));
+  const chain = only ?? candidates(isLoop ? models.slice(0, 1) : models, view, input);
   const { best, note } = stayOrSwitch({
     chain,
-    isHeld: held !== null,
-    above: isLoop ? [] : aboveTier(view, outlook, input),
-    outlook,
+    ahead,
+    above: isLoop ? null : aboveTier(view, input),
     view,
     promptTokens: input.inputTokens,
     outputTokens: outputTokens(input),
@@ -70,23 +65,41 @@ export function keepSession(given: KeepInput): Kept {
   return { models: [best.model, ...all.filter((model) => model !== best.model)], first: best, note };
 }
 
-/** A host that reads less of what it should have cached counts as one without a cache. */
-const HIT_MIN = 0.3;
-
 /** A tool loop goes on at the host and with the key that opened it, while these are well. Null where there is no choice. */
 function heldHost({ hostKey, keyId }: SessionTurn, { models, question, hostsOf }: KeepInput): HostedModel | null {
   const first = models[0] as Model;
   const hasChoice = first.hosts.length > 1 || keyId !== null;
   if (!hasChoice || question.restingModels.has(hostKey)) return null;
-  const host = hostsOf(first).find((each) => each.hostKey === hostKey) ?? null;
-  // Where nothing is ever read from the cache, there is nothing to stay for.
-  const hit = question.sessionView?.habit?.cacheOf(hostKey).hit ?? 1;
-  return keyId === null && host?.cache !== undefined && hit < HIT_MIN ? null : host;
+  return hostsOf(first).find((host) => host.hostKey === hostKey) ?? null;
 }
 
-function outlookIn(view: SessionView, input: KeepInput): Outlook {
-  const { question, inputTokens: promptTokens } = input;
-  return outlookOf({ view, promptTokens, outputTokens: outputTokens(input), hasTools: question.chat.tools.length > 0 });
+/** Turns that are expected to follow in a conversation. Agents have many more. */
+const NEXT_TURNS = 3;
+/** The share of the cost over these turns that a cache may leave at most. */
+const WORTHWHILE = 0.8;
+
+/**
+ * The host of the first model to begin at, where that is not the usual one: in a conversation, the prompt comes again with
+ * every turn, so a host that caches it may cost less than one with a lower price. Null where the usual one is as good.
+ */
+function hostAhead(input: KeepInput): HostedModel | null {
+  const { question, catalog, models, hostsOf } = input;
+  const first = models[0] as Model;
+  if (first.hosts.length < 2 || !isConversation(question)) return null;
+  const able = hostsOf(first);
+  const rules = hostRules(question, catalog);
+  if (able.length < 2 || rules.order === "fastest") return null;
+  const [usual, ...others] = orderHosts(able, rules) as readonly [HostedModel, ...HostedModel[]];
+  const isWell = ({ hostKey }: HostedModel): boolean => !question.restingModels.has(hostKey);
+  let best: HostedModel | null = null;
+  let least = costAhead(usual, input) * WORTHWHILE;
+  for (const host of others) {
+    const cost = costAhead(host, input);
+    if (cost >= least || !isWell(host)) continue;
+    best = host;
+    least = cost;
+  }
+  return best;
 }
 
 /** Tells whether a request has tools, or an answer to go on from. */
@@ -94,21 +107,21 @@ function isConversation({ chat: { tools, messages } }: RoutingQuestion): boolean
   return tools.length > 0 || messages.some(({ role }) => role === "assistant");
 }
 
+/** The cost of this turn and those that are expected, all with a prompt of this length. */
+function costAhead({ price, cache, maxOutput }: HostedModel, input: KeepInput): number {
+  const { input: full, output, cacheRead, cacheWrite } = ratesAt(price, input.inputTokens);
+  const isCached = cache !== undefined && input.inputTokens >= cache.tokensMin && cacheRead !== null;
+  const first = isCached ? Math.max(full, cacheWrite ?? 0) : full;
+  const next = isCached ? cacheRead : full;
+  const answers = Math.min(outputTokens(input), maxOutput) * output * (1 + NEXT_TURNS);
+  return input.inputTokens * (first + NEXT_TURNS * next) + answers;
+}
+
 /** The first model, and those that may have something cached. */
-function warmCandidates(models: readonly Model[], view: SessionView, input: KeepInput): readonly StayCandidate[] {
+function candidates(models: readonly Model[], view: SessionView, input: KeepInput): readonly StayCandidate[] {
   const isWarm = ({ hosts }: Model): boolean =>
     hosts.some(({ hostKey }) => view.cached.some((prefix) => prefix.hostKey === hostKey));
   return models.filter((model, place) => place === 0 || isWarm(model)).map((model) => candidateOf(model, input));
-}
-
-/** All that may take the request, without those that are clearly worse at calling tools. */
-function allCandidates(models: readonly Model[], input: KeepInput): readonly StayCandidate[] {
-  const { isGoodEnough = anyModel } = input;
-  return models.filter((model, place) => place === 0 || isGoodEnough(model)).map((model) => candidateOf(model, input));
-}
-
-function anyModel(): boolean {
-  return true;
 }
 
 /** Takes only the first host where hosts are chosen by speed: then caches choose among models only. */
@@ -118,22 +131,15 @@ function candidateOf(model: Model, { question, catalog, hostsOf }: KeepInput): S
   return { model, hosts: rules.order === "fastest" ? hosts.slice(0, 1) : hosts };
 }
 
-/**
- * Never a model below the tier, and above it only where the request leaves the tier to the router: the session's model, and
- * in a conversation those of the next tier, which may cost less than the ones below.
- */
-function aboveTier({ last }: SessionView, outlook: Outlook | null, input: KeepInput): readonly StayCandidate[] {
+/** Never a model below the tier, and above it only where the request leaves the tier to the router. */
+function aboveTier({ last }: SessionView, input: KeepInput): StayCandidate | null {
   const { question, catalog, models, tier, ceiling, hostsOf } = input;
-  if (question.controls.profile !== "auto") return [];
-  const allowed = TIERS.slice(tierRank(tier) + 1, ceiling === null ? undefined : tierRank(ceiling) + 1);
-  const [next] = allowed;
-  const above = (higher: Tier): readonly Model[] => chainOf(catalog, higher, question.chat.tools.length > 0);
-  const found = outlook === null || next === undefined ? [] : [...above(next)];
   const model = last === null ? undefined : catalog.models.get(last.model);
-  if (model !== undefined && allowed.some((higher) => above(higher).includes(model))) found.push(model);
-  return found
-    .filter((each, at) => !models.includes(each) && found.indexOf(each) === at && hostsOf(each).length > 0)
-    .map((each) => candidateOf(each, input));
+  if (model === undefined || models.includes(model) || question.controls.profile !== "auto") return null;
+  const allowed = TIERS.slice(tierRank(tier) + 1, ceiling === null ? undefined : tierRank(ceiling) + 1);
+  const hasTools = question.chat.tools.length > 0;
+  const isAbove = allowed.some((higher) => chainOf(catalog, higher, hasTools).includes(model));
+  return isAbove && hostsOf(model).length > 0 ? candidateOf(model, input) : null;
 }
 
 function outputTokens({ question: { chat }, tier }: KeepInput): number {
@@ -171,12 +177,10 @@ interface StayCandidate {
 interface StayInput {
   /** Models of the decided tier that pass every filter, in the order without a session. Never empty. */
   readonly chain: readonly StayCandidate[];
-  /** Models above the tier, within the ceiling, that pass every filter. */
-  readonly above: readonly StayCandidate[];
-  /** True when a tool loop goes on at its host. */
-  readonly isHeld: boolean;
-  /** Expectations; null for a request that stands alone. */
-  readonly outlook: Outlook | null;
+  /** The session's model where that is above the tier, within the ceiling, and passes every filter; null otherwise. */
+  readonly above: StayCandidate | null;
+  /** The host to begin at instead of the usual one; null for that. */
+  readonly ahead: HostedModel | null;
   readonly view: SessionView;
   readonly promptTokens: number;
   readonly outputTokens: number;
@@ -193,7 +197,7 @@ export interface Offer {
   readonly host: HostedModel;
   readonly cachedTokens: number;
   readonly keyId: string | null;
-  /** In 10⁻¹² USD without markup, of this turn and those that are expected: an estimate, to compare and to show. */
+  /** In 10⁻¹² USD without markup: an estimate, to compare and to show. */
   readonly cost: number;
 }
 
@@ -204,31 +208,17 @@ interface Stay {
   readonly note: string | null;
 }
 
-/** Another model or host than that of the turn before must be cheaper by this share: what is expected is not exact. */
-const WORTH_MOVING = 0.98;
-
 function stayOrSwitch(input: StayInput): Stay {
-  const { chain, above, outlook, view, isHeld } = input;
+  const { chain, above, ahead, view } = input;
   const primary = chain[0] as StayCandidate;
-  const usual = offerOf(primary.model, primary.hosts[0] as HostedModel, input);
-  if (isHeld) return { best: usual, note: null };
-  const offersOf = outlook === null ? warmOffers : coldOffers;
-  const offers = [...chain, ...above].flatMap((candidate) => offersOf(candidate, input));
-  const isOfTier = ({ model }: Offer): boolean => chain.some((candidate) => candidate.model === model);
-  const before = outlook === null ? undefined : offers.find(({ host }) => host.hostKey === view.last?.hostKey);
-  const isBefore = before !== undefined && isOfTier(before);
-  let best = isBefore ? before : usual;
-  let limit = best.cost * (isBefore ? WORTH_MOVING : 1);
-  for (const offer of offers) if (offer.cost < limit) [best, limit] = [offer, offer.cost];
-  if (outlook !== null) return { best, note: noteOfWhole(best, usual, offers, input) };
-  return best !== usual
-    ? { best, note: noteOfStay(best, usual, input) }
-    : { best, note: noteOfSwitch(usual, offers, input) };
-}
-
-/** Each host that is well, cached or not. */
-function coldOffers({ model, hosts }: StayCandidate, input: StayInput): readonly Offer[] {
-  return hosts.filter(({ hostKey }) => !input.resting.has(hostKey)).map((host) => offerOf(model, host, input));
+  const usual = offerOf(primary.model, ahead ?? (primary.hosts[0] as HostedModel), input);
+  if (view.cached.length === 0) return { best: usual, note: noteOfBeginning(usual, input) };
+  const offers = chain.flatMap((candidate) => warmOffers(candidate, input));
+  if (above !== null) offers.push(...warmOffers(above, input));
+  let best = usual;
+  for (const offer of offers) if (offer.cost < best.cost) best = offer;
+  if (best !== usual) return { best, note: noteOfStay(best, usual, input) };
+  return { best, note: noteOfSwitch(usual, offers, input) ?? noteOfBeginning(usual, input) };
 }
 
 function warmOffers({ model, hosts }: StayCandidate, input: StayInput): readonly Offer[] {
@@ -249,9 +239,13 @@ function offerOf(model: Model, host: HostedModel, input: StayInput): Offer {
   const fresh = promptTokens - cachedTokens;
   const output = Math.min(outputTokens, host.maxOutput);
   const freshPrice = isCached(promptTokens, host.cache) ? Math.max(price.input, price.cacheWrite ?? 0) : price.input;
-  const now = fresh * freshPrice + cachedTokens * (price.cacheRead ?? price.input) + output * price.output;
-  const cost = input.outlook === null ? now : now + costAhead(host, input.outlook);
+  const cost = fresh * freshPrice + cachedTokens * (price.cacheRead ?? price.input) + output * price.output;
   return { model, host, cachedTokens, keyId, cost };
+}
+
+/** Hosts of a chain have a price. */
+function ratesAt(price: RateCard | null, promptTokens: number): Rates {
+  return ratesFor(price as RateCard, promptTokens);
 }
 
 function isCached(tokens: number, cache: PromptCache | undefined): boolean {
@@ -266,11 +260,10 @@ function cachedAt(
   { view, promptTokens }: StayInput,
 ): number {
   let most = 0;
-  const hit = view.habit?.cacheOf(host.hostKey).hit ?? 1;
   for (const prefix of view.cached) {
     if (prefix.hostKey !== host.hostKey || (keyId !== null && prefix.keyId !== keyId)) continue;
     const isThere = isCached(prefix.tokens, cache) && isAlive(prefix, cache, view.nowMs);
-    if (isThere) most = Math.max(most, Math.floor(Math.min(prefix.tokens, promptTokens) * Math.min(prefix.trust, hit)));
+    if (isThere) most = Math.max(most, Math.floor(Math.min(prefix.tokens, promptTokens) * prefix.trust));
   }
   return most;
 }
@@ -288,32 +281,10 @@ function noteOfStay(best: Offer, usual: Offer, { view, markupPpm }: StayInput): 
   return TEXT.staysOn({ to, from, saved, cachedTokens }, view.last?.model === best.model.id);
 }
 
-/** The sum over the whole conversation, against the model and host that would be next. */
-function noteOfWhole(best: Offer, usual: Offer, offers: readonly Offer[], input: StayInput): string | null {
-  const { outlook, view, markupPpm } = input;
-  if (best.cachedTokens > 0 && best !== usual && best.host.hostKey !== usual.host.hostKey) {
-    return noteOfStay(best, usual, input);
-  }
-  const left = noteOfSwitch(best, offers, input);
-  if (left !== null) return left;
-  if (view.last?.hostKey === best.host.hostKey || outlook === null) return null;
-  let other: Offer | null = best.host.hostKey === usual.host.hostKey ? null : usual;
-  if (other === null) {
-    for (const offer of offers) {
-      if (offer.host.hostKey !== best.host.hostKey && (other === null || offer.cost < other.cost)) other = offer;
-    }
-  }
-  if (other === null) return null;
-  const nameOf = ({ model, host }: Offer): string =>
-    model.hosts.length > 1 ? TEXT.atHost(model.id, host.host) : model.id;
-  return TEXT.wholeCost({
-    to: nameOf(best),
-    cost: usd(best.cost, markupPpm),
-    turns: Math.round(outlook.turns),
-    readPct: Math.round(100 * readChance(best.host, outlook.habit)),
-    other: nameOf(other),
-    otherCost: usd(other.cost, markupPpm),
-  });
+/** A conversation begins where its next turns will be cheap, or a tool loop goes on where it is. */
+function noteOfBeginning({ model, host, cachedTokens }: Offer, { ahead, view, chain }: StayInput): string | null {
+  if (ahead === null || cachedTokens > 0 || view.last?.hostKey === host.hostKey) return null;
+  return TEXT.beginsAt(TEXT.atHost(model.id, host.host), chain[0]?.hosts[0]?.host);
 }
 
 /** The session's model still has something cached, and yet another one costs less. */

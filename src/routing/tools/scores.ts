@@ -31,46 +31,13 @@ export interface Ranked {
   readonly notes: readonly string[];
 }
 
-/** Points by which a score that nobody measured may differ from the middle of the others. By hand. */
-const UNCERTAINTY = 10;
-/** Points behind the best that still count as good enough, if the model costs less. By hand. */
-const GOOD_ENOUGH = 20;
-
-/**
- * The score to rank a model by that was never measured: the middle of its chain. Where the best lies within the
- * uncertainty, it counts as equal to the best, and keeps its place.
- */
-function assumedScore(models: readonly Model[], scenario: ToolScenario): number {
-  const known = models.map((model) => toolScoreOf(model, scenario)).filter((score) => score !== null);
-  if (known.length === 0) return 0;
-  const middle = known.reduce((sum, score) => sum + score, 0) / known.length;
-  const best = Math.max(...known);
-  return middle + UNCERTAINTY >= best ? best : middle;
-}
-
 /** Score points that a model may lose by its calls before it goes behind the rest of a chain that is in order. By hand. */
 const POINTS_LOST_MAX = 5;
 
-function isFailing(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): boolean {
-  return (toolScoreOf(model, scenario) ?? 0) - (scoreNow(model, scenario, seen) ?? 0) > POINTS_LOST_MAX;
-}
-
-/**
- * Tells which models call tools about as well as the best that was measured. Those never measured may, and those whose
- * calls often fail do not.
- */
-export function goodEnough(
-  models: readonly Model[],
-  scenario: ToolScenario,
-  seen: ToolCallsSeen,
-): (model: Model) => boolean {
-  const best = Math.max(...models.map((model) => toolScoreOf(model, scenario) ?? 0));
-  return (model) => (toolScoreOf(model, scenario) ?? best) >= best - GOOD_ENOUGH && !isFailing(model, scenario, seen);
-}
-
 /** For a chain that is in order of score and price: only models whose calls often fail move, to its end. */
 export function demoteFailing(models: readonly Model[], scenario: ToolScenario, seen: ToolCallsSeen): Ranked {
-  const failing = models.filter((model) => isFailing(model, scenario, seen));
+  const lostBy = (model: Model) => (toolScoreOf(model, scenario) ?? -1) - scoreNow(model, scenario, seen);
+  const failing = models.filter((model) => lostBy(model) > POINTS_LOST_MAX);
   const others = models.filter((model) => !failing.includes(model));
   const moved = failing.filter((model) => isBeforeAny(model, others, models));
   if (moved.length === 0) return { models, notes: [] };
@@ -81,30 +48,28 @@ function isBeforeAny(model: Model, others: readonly Model[], models: readonly Mo
   return others.some((other) => models.indexOf(other) > models.indexOf(model));
 }
 
-/** Best first; models of the same score stay as they were. */
+/** Best first; models of the same score, and those without one, stay as they were. */
 export function rankByToolScore(models: readonly Model[], scenario: ToolScenario, seen: ToolCallsSeen): Ranked {
-  const assumed = assumedScore(models, scenario);
-  const staticOf = (model: Model) => toolScoreOf(model, scenario) ?? assumed;
-  const nowOf = (model: Model) => scoreNow(model, scenario, seen) ?? assumed;
+  const staticOf = (model: Model) => toolScoreOf(model, scenario) ?? -1;
   const byStatic = models.toSorted((a, b) => staticOf(b) - staticOf(a));
   const notes = isSame(byStatic, models) ? [] : [TEXT.orderedByScore(scenario)];
-  const lowered = models.filter((model) => nowOf(model) < staticOf(model));
+  const lowered = models.filter((model) => scoreNow(model, scenario, seen) < staticOf(model));
   if (lowered.length === 0) return { models: byStatic, notes };
-  const ranked = models.toSorted((a, b) => nowOf(b) - nowOf(a));
+  const ranked = models.toSorted((a, b) => scoreNow(b, scenario, seen) - scoreNow(a, scenario, seen));
   const moved = lowered.filter((model) => ranked.indexOf(model) > byStatic.indexOf(model));
   return { models: ranked, notes: [...notes, ...moved.map((model) => describe(model, scenario, seen))] };
 }
 
-function scoreNow(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): number | null {
+function scoreNow(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): number {
   const score = toolScoreOf(model, scenario);
   const calls = seen.get(model.id)?.[scenario];
-  if (score === null) return null;
+  if (score === null) return -1;
   return calls === undefined ? score : blendScore(score, calls);
 }
 
 function describe(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): string {
   const { calls = 0, valid = 0 } = seen.get(model.id)?.[scenario] ?? {};
-  const scores = { now: scoreNow(model, scenario, seen) ?? 0, before: toolScoreOf(model, scenario) };
+  const scores = { now: scoreNow(model, scenario, seen), before: toolScoreOf(model, scenario) };
   return TEXT.scoreLowered(model.id, scores, TEXT.unusableCalls(calls - valid, calls));
 }
 

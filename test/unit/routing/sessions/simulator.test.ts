@@ -7,7 +7,6 @@ import { makeRandom } from "../../../../eval/random.ts";
 import { type Mix, makeConversations } from "../../../../eval/sessions/conversations.ts";
 import { readConversations } from "../../../../eval/sessions/log.ts";
 import { type Outcome, simulate, WAYS, type Way, wholeCatalog } from "../../../../eval/sessions/simulate.ts";
-import { chainOf } from "../../../../src/catalog/catalog.ts";
 
 const rows = generateCorpus(process.cwd());
 const catalog = wholeCatalog();
@@ -36,39 +35,12 @@ describe.each(MIXES_TRIED)("%s", (mix, most) => {
     expect(outcomes.ours.costNano).toBeLessThan(outcomes["always large"].costNano);
   });
 
-  it("finds more in caches", () => {
+  it("finds more in caches, and switches no more often", () => {
     const { ours, "per request": alone } = outcomes;
     expect(ours.cachedTokens).toBeGreaterThanOrEqual(alone.cachedTokens);
+    expect(ours.switches).toBeLessThanOrEqual(alone.switches);
     expect([ours.turns, ours.promptTokens]).toEqual([alone.turns, alone.promptTokens]);
   });
-});
-
-describe("against one fixed model", () => {
-  const conversations = makeConversations("coding agents", 4, rows, makeRandom(3));
-  const vendors = ["openai", "anthropic", "google"];
-
-  it.each([
-    // More than the aim of 1.2: that model runs the hardest turns below their tier.
-    ["all vendors", 1.3, catalog],
-    ["three vendors", 1.2, wholeCatalog(vendors)],
-  ] as const)("coding with %s costs at most %d times the cheapest of its tier", (_name, most, with_) => {
-    const fixed = chainOf(with_, "STANDARD", true);
-    const costs = fixed.map(({ id }) => simulate(conversations, `fixed ${id}`, with_).costNano);
-    const least = Math.min(...costs.map(Number));
-    const { costNano, belowTier } = simulate(conversations, "ours", with_);
-    expect(Number(costNano)).toBeLessThanOrEqual(most * least);
-    expect(belowTier).toBe(0);
-  });
-
-  it.each(["never hits", "clock"] as const)(
-    "costs at most 1.02 times each request alone where the cache %s",
-    (kind) => {
-      const [ours, alone] = (["ours", "per request"] as const).map(
-        (way) => simulate(conversations, way, catalog, kind).costNano,
-      );
-      expect(Number(ours)).toBeLessThanOrEqual(1.02 * Number(alone));
-    },
-  );
 });
 
 describe("an operator's own log", () => {

@@ -211,9 +211,7 @@ describe("a conversation at a model with several hosts", () => {
   it("begins at the host that caches its prompt, although another one has the lower price", () => {
     expect(hostsOf(view(null, []))).toEqual(["caching", "plain"]);
     const { reasoning } = decideIn(catalog, view(null, []), { chat: answered as typeof longChat });
-    expect(reasoning).toMatch(
-      /uses m at caching: this turn and about 4 more cost \$0\.\d+ there \(90% of the prompt expected from the cache\), \$0\.\d+ with m at plain/,
-    );
+    expect(reasoning).toContain("uses m at caching: with its prompt cache, a conversation costs less than at plain");
   });
 
   it("takes the lower price for a single question, a short prompt, or where speed is wanted", () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { NO_CONSTRAINTS, NO_CONTROLS, type ToolCallsSeen } from "../../../../src/core/decision.ts";
 import { TIERS } from "../../../../src/core/tiers.ts";
 import { decide } from "../../../../src/routing/decide.ts";
-import { blendScore, goodEnough, rankByToolScore } from "../../../../src/routing/tools/scores.ts";
+import { blendScore, rankByToolScore } from "../../../../src/routing/tools/scores.ts";
 import { makeCatalog, makeChat, makeModel } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
 
@@ -43,31 +43,15 @@ const idsOf = (found: ToolCallsSeen) => rankByToolScore(MODELS, "single", found)
 
 describe("the order of a chain", () => {
   it("is that of the static scores while too little was seen, and where calls could be used", () => {
-    const byStatic = ["plain", "first", "second"];
+    const byStatic = ["first", "second", "plain"];
     expect(idsOf(new Map())).toEqual(byStatic);
     expect(idsOf(seen("first", 29, 0))).toEqual(byStatic);
     expect(idsOf(seen("second", 5_000, 5_000))).toEqual(byStatic);
   });
 
-  it("puts an unknown score in the middle, and next to the best where that is within its uncertainty", () => {
-    const models = [makeModel({ id: "low", scores: scores(40) }), ...MODELS];
-    const ranked = rankByToolScore(models, "single", new Map()).models.map(({ id }) => id);
-    expect(ranked).toEqual(["first", "second", "plain", "low"]);
-    expect(models.filter(goodEnough(models, "single", new Map())).map(({ id }) => id)).toEqual([
-      "plain",
-      "second",
-      "first",
-    ]);
-  });
-
-  it("takes no model for good enough whose calls often fail", () => {
-    const isGood = goodEnough(MODELS, "single", seen("first", 100, 60));
-    expect(MODELS.filter(isGood).map(({ id }) => id)).toEqual(["plain", "second"]);
-  });
-
   it("puts a model lower whose calls could not be used, and says so", () => {
     const { models, notes } = rankByToolScore(MODELS, "single", seen("first", 100, 60));
-    expect(models.map(({ id }) => id)).toEqual(["plain", "second", "first"]);
+    expect(models.map(({ id }) => id)).toEqual(["second", "first", "plain"]);
     expect(notes).toEqual([
       "ordered by function-calling score for single",
       "ranked first with score 56.25 instead of 75: 40 of its 100 observed tool calls were unusable",
@@ -75,7 +59,7 @@ describe("the order of a chain", () => {
   });
 
   it("heeds only what was seen in the same scenario", () => {
-    expect(idsOf(new Map([["first", { parallel: { calls: 100, valid: 0 } }]]))).toEqual(["plain", "first", "second"]);
+    expect(idsOf(new Map([["first", { parallel: { calls: 100, valid: 0 } }]]))).toEqual(["first", "second", "plain"]);
   });
 });
 
@@ -90,7 +74,7 @@ describe("a decision", () => {
 
   it("names the static score and explains the order", () => {
     const decision = ask(seen("first", 100, 0));
-    expect(decision).toMatchObject({ model: "plain", toolScore: null, chain: ["plain", "second", "first"] });
+    expect(decision).toMatchObject({ model: "second", toolScore: 70, chain: ["second", "first", "plain"] });
     expect(decision.reasoning).toContain("ranked first with score 56.25 instead of 75: 100 of its 100 observed");
   });
 
