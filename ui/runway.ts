@@ -32,7 +32,7 @@ interface Week {
 export function runwayOf(availableUsd: number, { spentUsd, requests, daysOfUse = WEEK_DAYS }: Week): Runway {
   // Part of a day counts as a whole one: a burst in the first minutes says nothing about a day.
   const perDayUsd = spentUsd / Math.min(WEEK_DAYS, Math.max(1, daysOfUse));
-  // What is left of a balance lasts no time if it doesn't pay for a typical request.
+  // The rest of a balance lasts no time if it doesn't pay for a typical request.
   if (requests > 0 && availableUsd < spentUsd / requests) return { perDayUsd, days: 0 };
   const days = perDayUsd === 0 ? null : availableUsd / perDayUsd;
   return { perDayUsd, days: daysOfUse < 1 && days !== null && days > EARLY_DAYS_MAX ? null : days };

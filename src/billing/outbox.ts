@@ -108,7 +108,7 @@ async function takeOver(
   const left = (await readdir(folder)).filter((file) => FILE.test(file) && join(folder, file) !== ownPath);
   for (const [index, file] of left.entries()) {
     const claimed = join(folder, `outbox-${name}-${index}.ndjson`);
-    // Of two processes that start at once, only one renames the file.
+    // Only one of two processes that start at once renames the file.
     if (!(await rename(join(folder, file), claimed).then(() => true, unlessMissing))) continue;
     const found = readRecords(await readFile(claimed, "utf8"), () =>
       log.error({ event: "outbox.line_skipped", file }, "skipped a cut-off outbox line"),

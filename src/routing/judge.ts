@@ -44,7 +44,7 @@ export function judgeText(prompt: PromptText, weights: Weights | null, parts: Re
   const { question, contextChars } = partText(prompt.text);
   if (contextChars === 0) return whole;
   const asked = classify(readPrompt(question), weights);
-  // What a sum is told in is no material beside it.
+  // The story of a sum is no material beside it.
   if (whole.category === "math" && contextChars < STORY_CHARS_MAX) return whole;
   parts.push({ part: "question", tier: asked.tier }, { part: "context", tier: whole.tier, characters: contextChars });
   const rank = tierRank(asked.tier);
