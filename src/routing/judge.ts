@@ -89,7 +89,7 @@ function underSystem(said: Classification, input: SystemInput, parts: RequestPar
   if (task === "" || input.ask.index < 0 || input.messages[input.ask.index]?.role !== "user") return said;
   const prompt = readPrompt(task);
   const rank = tierRank(said.tier);
-  if (HANDLES.test(prompt.lower) && (BOUNDED.test(prompt.lower) || !OPEN.test(prompt.lower))) {
+  if (HANDLES.test(prompt.lower) && !OPEN.test(prompt.lower)) {
     const own = classify(prompt, input.weights);
     const most = Math.max(tierRank(own.tier), tierRank("LIGHT"));
     parts.push({ part: "system", tier: own.tier });
@@ -116,11 +116,8 @@ function taskOf(messages: readonly ChatMessage[]): string {
 
 /** Says what is done with every text that comes: a label, a translation, a correction. In lower case. */
 const HANDLES =
-  /\b(?:classif(?:y|ies|ier|ication)|categori[sz]e|label|tag|moderat(?:e|or|ion)|detect(?:s|or)?|spam|sentiment|translat(?:e|es|or|ion)|proofread(?:s|er)?|(?:correct|fix)(?:s)? (?:the |all |any )?(?:grammar|spelling|typos|punctuation)|extract(?:s|or)?|summari[sz]e(?:s|r)?|rephrase|paraphrase|transliterate|redact|anonymi[sz]e|triage|route (?:the|each|every|this)|(?:one|single) word|yes or no|true or false|title for|keywords?)\b|klassifizier|übersetz|fasse .{0,30}zusammen|korrigier|traduis|tradui[ts]|résume|clasifica|traduce|resume|classifique|traduza|classifica|traduci|riassumi|классифицируй|переведи|переводи|分类|翻译|总结|提取|分類|翻訳|要約|분류|번역|요약/u;
+  /\b(?:classif(?:y|ies|ier|ication)|categori[sz]e|label|tag|moderat(?:e|or|ion)|detect(?:s|or)?|spam|sentiment|translat(?:e|es|or|ion)|proofread(?:s|er)?|(?:correct|fix)(?:s)? (?:the |all |any )?(?:grammar|spelling|typos|punctuation)|extract(?:s|or)?|summari[sz]e(?:s|r)?|rephrase|paraphrase|transliterate|redact|anonymi[sz]e|triage|route (?:the|each|every|this)|(?:one|single) word|yes or no|true or false|title for|keywords?)\b|klassifizier|übersetz|fasse .{0,30}zusammen|korrigier|traduis|tradui[ts]|résume|clasifica|traduce|resume (?:el|la|los|las|lo|este|cada)|classifique|traduza|classifica|traduci|riassumi|классифицируй|переведи|переводи|分类|翻译|总结|提取|分類|翻訳|要約|분류|번역|요약/u;
 
-/** Says that the answer is short and of a given form. */
-const BOUNDED =
-  /\b(?:only|just|nothing else|(?:one|single) word|yes or no|true or false|exactly one|one of|no explanation|json|iso)\b|nur |sólo|solo |seulement|apenas|только|只/u;
 /** Says that anything may be asked, though a task is named. */
 const OPEN =
   /\b(?:assistant|helpful|answers? (?:any|all|the|user|questions?)|help|chat|chatbot|conversation|you can|agent|tutor|teach|solve|brainstorm|anything)\b/u;

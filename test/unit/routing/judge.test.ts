@@ -66,7 +66,10 @@ describe("a system prompt with one simple task", () => {
 
   it("lowers nothing where anything may be asked, or where the client brings tools", () => {
     const open = "You are a helpful assistant. You can summarize documents, translate and answer questions.";
-    expect(tierOf("Prove that there is no largest prime.", open)).toBe("COMPLEX");
+    const narrow = "You are our product's assistant. Only answer questions about it; you can summarize pages as JSON.";
+    const career = "You review the resume of each candidate for a senior post.";
+    for (const system of [open, narrow, career])
+      expect(tierOf("Prove that there is no largest prime.", system)).toBe("COMPLEX");
     const closed = [
       { role: "system", content: "Classify each file. One word only." },
       { role: "user", content: "Prove that there is no largest prime." },
