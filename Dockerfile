@@ -1,7 +1,8 @@
 # The gateway as an image: built in one stage, its production dependencies installed in another, and only what serving
 # needs in the last. `docker build -t switchyard .`
 
-ARG NODE=node:24-bookworm-slim
+# The digest names the index of all platforms.
+ARG NODE=node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 
 FROM ${NODE} AS build
 WORKDIR /app

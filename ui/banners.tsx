@@ -4,6 +4,7 @@ import { useLoad } from "./api.ts";
 import { usd } from "./format.ts";
 import { Connection } from "./kit/connection.tsx";
 import { amountsIn } from "./parts/failure-text.ts";
+import { alarmOf } from "./parts/provider-state.ts";
 import { hrefTo } from "./router.ts";
 import { isOperator, session } from "./session.ts";
 import * as TEXT from "./text.ts";
@@ -27,7 +28,10 @@ export function Banners({ availableUsd }: BannersProps) {
   const isShort = !isBroke && neededUsd > (availableUsd ?? 0);
   // Only operators may read the health of providers, and only they can replace a key.
   const providers = useLoad<List<Provider>>(isOperator() ? "/api/providers" : null, { everyMs: PROVIDERS_EVERY_MS });
-  const refusing = (providers.data?.data ?? []).filter(({ credential }) => (credential?.consecutiveFailures ?? 0) > 0);
+  const failing = (providers.data?.data ?? []).flatMap((provider) => {
+    const alarm = alarmOf(provider);
+    return alarm === null ? [] : [{ id: provider.id, ...alarm }];
+  });
   // A new account never had credits. Adding some is a step of its checklist, not an alarm.
   const booked = useLoad<List<unknown>>(isBroke ? "/api/ledger?limit=1" : null).data?.data ?? [];
   return (
@@ -43,9 +47,10 @@ export function Banners({ availableUsd }: BannersProps) {
           {TEXT.shortOfCredits(usd(neededUsd), usd(availableUsd))} <AddCredits />
         </p>
       )}
-      {refusing.map(({ id, credential }) => (
+      {failing.map(({ id, isOfKey, error }) => (
         <p key={id} role="alert">
-          {TEXT.refusesRequests(id, credential?.lastError)} <a href={hrefTo("/providers")}>{TEXT.testTheProvider}</a>
+          {isOfKey ? TEXT.refusesRequests(id, error) : TEXT.isFailing(id, error)}{" "}
+          <a href={hrefTo("/providers")}>{TEXT.testTheProvider}</a>
         </p>
       ))}
       {session.value?.untrustedProxy != null && (
@@ -58,7 +63,11 @@ export function Banners({ availableUsd }: BannersProps) {
 }
 
 function AddCredits() {
-  return isOperator() ? <a href={hrefTo("/credits", { new: "1" })}>{TEXT.addCredits}</a> : <>{TEXT.askForCredits}</>;
+  return isOperator() ? (
+    <a href={hrefTo("/credits", { new: "1" })}>{TEXT.addCredits}</a>
+  ) : (
+    <span>{TEXT.askForCredits}</span>
+  );
 }
 
 /** The credits that the newest refused request of a day needed; 0 where none was refused for lack of them. */

@@ -2,7 +2,7 @@
 
 import { now } from "./clock.ts";
 
-/** Times are UTC everywhere in the dashboard, as in the API and in the logs. */
+/** Titles have the time in UTC, as the API and the logs have it. */
 const UTC = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", dateStyle: "medium", timeStyle: "medium" });
 
 /** `$12.40`, `$0.0182`, `$0.000124`: two decimals from a dollar on, three significant digits below. */

@@ -203,11 +203,21 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
             {TEXT.readOnly}
           </span>
         )}
-        {session.value?.sandbox === true && (
-          <span class="chip" title={TEXT.sandboxHint}>
-            {TEXT.sandbox}
-          </span>
+        {session.value?.demo === true && (
+          <a class="chip" href="/docs/dashboard/demo" title={TEXT.demoHint}>
+            {TEXT.demo}
+          </a>
         )}
+        {session.value?.sandbox === true &&
+          (isOperator() ? (
+            <a class="chip" href={hrefTo("/providers")} title={TEXT.sandboxHint}>
+              {TEXT.sandbox}
+            </a>
+          ) : (
+            <span class="chip" title={TEXT.sandboxHint}>
+              {TEXT.sandbox}
+            </span>
+          ))}
         <a
           class={`chip balance ${isBroke ? "bad" : ""}`}
           href={hrefTo("/credits")}

@@ -10,8 +10,8 @@ export const shortOfCredits = (needed: string, left: string) =>
   `A request needed ${needed}, but ${left} is left. Such requests fail with 402 until you add more.`;
 export const addCredits = "Add credits";
 export const askForCredits = "Ask your admin to add credits.";
-export const refusesRequests = (provider: string, error: string | null | undefined) =>
-  `${provider} refuses requests (${error}).`;
+export const refusesRequests = (provider: string, error: string | null) => `${provider} refuses requests (${error}).`;
+export const isFailing = (provider: string, error: string | null) => `${provider} is failing (${error}).`;
 export const testTheProvider = "Test the provider";
 export const untrustedProxy = (address: string) =>
   `The proxy at ${address} is not trusted, so its clients share one set of limits. Add it to`;
@@ -45,6 +45,8 @@ export const documentation = "Documentation";
 export const search = "Search or go to…";
 export const readOnly = "Read-only";
 export const readOnlyHint = "You can view everything. Changes are disabled.";
+export const demo = "Demo";
+export const demoHint = "Generated data. Providers are simulated, and nothing is charged.";
 export const sandbox = "Sandbox";
 export const sandboxHint = "Simulated answers. Connect a provider to get real ones.";
 export const balance = "Balance";

@@ -10,7 +10,7 @@ import type { CreditsSchema } from "../src/http/api/credits.ts";
 import type { FoundServerSchema } from "../src/http/api/discovery.ts";
 import type { ExploreSchema } from "../src/http/api/explore.ts";
 import type { CreatedKeySchema, KeyPageSchema, KeySchema, ListedKeySchema } from "../src/http/api/keys.ts";
-import type { LedgerLineSchema, LedgerMonthSchema } from "../src/http/api/ledger.ts";
+import type { LedgerDaySchema, LedgerLineSchema, LedgerMonthSchema } from "../src/http/api/ledger.ts";
 import type { InvitedSchema, SessionSchema } from "../src/http/api/login.ts";
 import type { CatalogModelSchema } from "../src/http/api/models.ts";
 import type { OutcomesSchema } from "../src/http/api/outcomes.ts";
@@ -55,6 +55,7 @@ export type Outcomes = Shape<typeof OutcomesSchema>;
 export type Credits = Shape<typeof CreditsSchema>;
 export type LedgerEntry = Shape<typeof LedgerLineSchema>;
 export type LedgerMonth = Shape<typeof LedgerMonthSchema>;
+export type LedgerDay = Shape<typeof LedgerDaySchema>;
 export type Model = Shape<typeof CatalogModelSchema>;
 /** Place of a model in a chain; the model at 1 is asked first. */
 export type ChainPlace = Model["chains"][number];

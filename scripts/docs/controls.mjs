@@ -5,13 +5,13 @@ import { tableOf } from "../setup/generated.mjs";
 
 /** @param {string} _root @param {import("../docs.mjs").Load} load */
 export async function render(_root, load) {
-  const { REQUEST_CONTROLS, describeValues, takesInProfile } = await load("core/requests/controls.ts");
+  const { REQUEST_CONTROLS, describeValues } = await load("core/requests/controls.ts");
   /** @type {readonly (import("../../src/core/requests/controls.ts").RequestControl)[]} */
   const controls = REQUEST_CONTROLS;
   const rows = controls.map((control) => {
     const { field, rule, help, default: usual = "none" } = control;
     const inProfile = rule === undefined ? "" : `\`${rule}\``;
-    return [`\`${field}\``, describeValues(takesInProfile(control)), usual, inProfile, help];
+    return [`\`${field}\``, describeValues(control.takes), usual, inProfile, help];
   });
   const text = tableOf(["field", "values", "default", "in a profile", "meaning"], rows);
   return [{ path: "docs/reference/request-fields.md", block: "controls", text }];

@@ -20,8 +20,12 @@ export async function render(_root, load) {
 }
 
 function chainTable(/** @type {Builtin} */ { tiers }) {
-  const rows = Object.entries(tiers.chains).map(([tier, ids]) => [tier, ids.map((id) => `\`${id}\``).join(", ")]);
-  return tableOf(["tier", "models, first choice first"], rows);
+  const listed = (/** @type {readonly string[]} */ ids) => ids.map((id) => `\`${id}\``).join(", ");
+  const rows = Object.entries(tiers.chains).map(([tier, ids]) => {
+    const withTools = tiers.chainsWithTools?.[/** @type {keyof typeof tiers.chains} */ (tier)] ?? ids;
+    return [tier, listed(ids), listed(withTools)];
+  });
+  return tableOf(["tier", "first choice first", "with tools"], rows);
 }
 
 /** One row for each host: first the model's own provider, then the others. */

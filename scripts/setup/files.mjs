@@ -14,8 +14,10 @@ export function listFiles(/** @type {string} */ root, /** @type {string} */ fold
   const visit = (/** @type {string} */ path) => {
     for (const entry of readdirSync(join(root, path), { withFileTypes: true })) {
       const child = `${path}/${entry.name}`;
-      if (!entry.isDirectory()) files.push(child);
-      else if (entry.name !== "node_modules" && entry.name !== ".cache") visit(child);
+      // A link to the packages of another checkout is no directory.
+      if (entry.name === "node_modules" || entry.name === ".cache") continue;
+      if (entry.isDirectory()) visit(child);
+      else files.push(child);
     }
   };
   if (existsSync(join(root, folder))) visit(folder.split(sep).join("/"));

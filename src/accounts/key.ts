@@ -2,9 +2,8 @@
 
 import { hash, randomBytes } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
-import type { KeyChange, KeyRecord } from "../core/keys.ts";
+import type { KeyChange, KeyRecord, SpendReset } from "../core/keys.ts";
 import { checkedName } from "../core/names.ts";
-import type { SpendReset } from "../core/spend-reset.ts";
 import type { Directory } from "./directory.ts";
 
 const KEY_PREFIX = "sk-service-";

@@ -1,9 +1,9 @@
 // Key spending in the current period of a spend limit, and its reset before the period ends.
 
 import type { KeyRecord, KeySpendStore } from "../core/keys.ts";
+import { nextPeriodMs, periodStartMs } from "../core/keys.ts";
 import type { KeySpend } from "../core/ledger.ts";
 import type { NanoUsd } from "../core/money.ts";
-import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
 
 export interface Spent {
   readonly spent: NanoUsd;

@@ -28,7 +28,7 @@ import type { FramingRows } from "../providers/framing.ts";
 import { warmRouter } from "../routing/warm.ts";
 import { fileOf, openDb } from "../store/db.ts";
 import type { ChangeListener } from "../store/postgres/changes.ts";
-import { openLogThreads } from "../store/sqlite/log-file.ts";
+import { openPartThreads } from "../store/sqlite/part-files.ts";
 import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
@@ -38,6 +38,7 @@ import { openConfiguration } from "./configuration.ts";
 import { createDrain, type StopOptions } from "./drain.ts";
 import { openHealth } from "./health.ts";
 import { openLimits } from "./limits.ts";
+import { loopNameOf } from "./loop-name.ts";
 import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
@@ -48,6 +49,7 @@ import { openSessions, openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
 import {
+  inOne,
   openGauges,
   openSemaphores,
   openWorkerDbs,
@@ -128,17 +130,17 @@ async function openAlone(database: string, watched: ReturnType<typeof watchedBy>
   try {
     await db.migrate();
     const path = fileOf(database);
-    if (path === null) return { db, log: db, reader: db };
-    const { log, reader } = await openLogThreads(path, db, watched);
-    return { db, log: sqliteOver(log), reader: sqliteOver(reader) };
+    if (path === null) return inOne(db);
+    const { log, contents, reader } = await openPartThreads(path, db, watched);
+    return { db, log: sqliteOver(log), contents: sqliteOver(contents), reader: sqliteOver(reader) };
   } catch (error) {
     await db.close();
     throw error;
   }
 }
 
-async function closeDbs({ db, log, reader }: WorkerDbs): Promise<void> {
-  for (const each of new Set([reader, log, db])) await each.close();
+async function closeDbs({ db, log, contents, reader }: WorkerDbs): Promise<void> {
+  for (const each of new Set([reader, log, contents, db])) await each.close();
 }
 
 /** Starts everything else on the open database, and opens the port last. */
@@ -192,22 +194,23 @@ interface PartsContext {
 
 /** Opens and starts the parts of the edge in the order of their dependencies. */
 async function openParts(dbs: WorkerDbs, context: PartsContext) {
-  const { db, reader } = dbs;
+  const { db, contents, reader } = dbs;
   const { settings, log, logOutput, passwordCost, wire, worker } = context;
   const now = Date.now;
   const { version } = readPackage();
   const metrics = shareMetrics(createMetrics(version), worker);
   metrics.watchLog(logOutput.droppedLines);
-  const storage = watchStorage([...new Set([db, dbs.log])], { log, metrics });
+  const storage = watchStorage([...new Set([db, dbs.log, contents])], { log, metrics });
   const limits = await openLimits(db, { settings, log, metrics, now, worker });
   const people = await openPeople(db, { settings, reader, log, signIns: limits.signIns, passwordCost, worker });
   const secret = await secretOf(db, settings, log);
-  const money = await openMoney(db, { settings, reader, contents: db, secret: secret.bytes, log, metrics, worker });
+  const loopName = await loopNameOf(db, secret.bytes);
+  const money = await openMoney(db, { settings, reader, contents, secret: secret.bytes, log, metrics, worker });
   const wireFormats = createFormats(wire?.formats);
   const formats = createRequestFormats(wireFormats);
   const openCalls = createOpenCalls();
-  const drain = createDrain({ settings, db, limits, money, openCalls, log, logOutput, worker });
-  const state = await openState(db, {
+  const drain = createDrain({ settings, dbs, limits, money, openCalls, log, logOutput, worker });
+  const state = await openState(dbs, {
     ...{ form: wireFormats.stored, storedBytes: limits.storedBytes, secret: secret.bytes, owner: money.owner },
     ...{ settings, log, now, worker },
   });
@@ -219,7 +222,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     ...{ settings, secret, log, now, worker },
     snapshots: {
       ...{ formats: wireFormats, auths: wire?.auths, framings: wire?.framings, now: context.providerNow },
-      ...{ onStale: metrics.connectionStale, onSpeed: speeds.share },
+      ...{ onStale: metrics.connectionStale, loopName, onSpeed: speeds.share },
       openHealth: (current) => openHealth(settings, { current, log, metrics, worker, now: context.providerNow }),
       openCalls,
       services: steadyServices({ ...context, now, metrics, people, money, records, sessions, openCalls }),
@@ -240,6 +243,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     configuration,
     changes,
     openCalls,
+    loopName,
     drain,
     records,
     sessions,
@@ -343,6 +347,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     credits: money.credits,
     verifyLedger: money.verify,
     openCalls,
+    loopName: parts.loopName,
     semaphores: openSemaphores(settings.limits, parts.worker),
     pressure,
     isDraining: drain.isDraining,

@@ -7,7 +7,7 @@ import type { Db } from "../core/db.ts";
 import type { Log, LogOutput } from "../core/log.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { LifecycleContext, ReadyCheck } from "../http/context.ts";
-import { type WorkerSlot, workersCheck } from "./worker.ts";
+import { type WorkerDbs, type WorkerSlot, workersCheck } from "./worker.ts";
 
 export interface StopOptions {
   /** True to serve on for a while, so that a load balancer notices first. */
@@ -26,7 +26,7 @@ export interface Drain extends LifecycleContext {
 
 interface DrainContext {
   readonly settings: Pick<Settings, "server">;
-  readonly db: Db;
+  readonly dbs: WorkerDbs;
   readonly limits: { readiness(): readonly ReadyCheck[] };
   readonly worker: WorkerSlot | null;
   readonly money: { isWriteFailing(): boolean; onUnavailable(): void };
@@ -68,6 +68,7 @@ export function createDrain(context: DrainContext): Drain {
       return [
         { name: "shutdown", problem: null },
         await databaseCheck(context),
+        ...(await partChecks(context)),
         ...context.limits.readiness(),
         ...(context.worker === null ? [] : [await workersCheck(context.worker)]),
         logCheck(context.logOutput),
@@ -99,7 +100,7 @@ export function createDrain(context: DrainContext): Drain {
 }
 
 /** Checks reads and writes: a full or read-only database answers reads while every request fails. */
-async function databaseCheck({ db, money }: DrainContext): Promise<ReadyCheck> {
+async function databaseCheck({ dbs: { db }, money }: DrainContext): Promise<ReadyCheck> {
   const problem = await db.problems().then(
     ([first]) => first ?? null,
     () => "the database does not answer",
@@ -107,6 +108,22 @@ async function databaseCheck({ db, money }: DrainContext): Promise<ReadyCheck> {
   // Requests use the state that was found here.
   if (problem !== null) money.onUnavailable();
   return { name: "database", problem: problem ?? (money.isWriteFailing() ? "the database takes no writes" : null) };
+}
+
+/** Optional checks: requests are served and charged without the request log and stored contents. */
+async function partChecks({ dbs }: DrainContext): Promise<readonly ReadyCheck[]> {
+  const { db, log, contents, reader } = dbs;
+  if (log === db) return [];
+  const problemOf = async (...parts: readonly Db[]): Promise<string | null> => {
+    const found = await Promise.all(parts.map((part) => part.problems().catch(() => ["it does not answer"])));
+    return found.flat()[0] ?? null;
+  };
+  // The reader also looks at the files of the ledger, whose check is the one above.
+  const [logged, stored] = await Promise.all([problemOf(log, reader), problemOf(contents)]);
+  return [
+    { name: "request-log", problem: logged, isOptional: true },
+    { name: "stored-contents", problem: stored, isOptional: true },
+  ];
 }
 
 /** An optional check: requests are served and charged without a log, and the next process on this disk has none either. */

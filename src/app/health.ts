@@ -5,7 +5,13 @@ import type { Settings } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";
 import type { Snapshot } from "../gateway/services.ts";
 import type { BreakerRules, ProviderHealth } from "../providers/breaker.ts";
-import { type BreakerOpening, createHealth, type Health, type WatchedRow } from "../providers/health.ts";
+import {
+  type BreakerOpening,
+  createHealth,
+  type Health,
+  type TestPassed,
+  type WatchedRow,
+} from "../providers/health.ts";
 import type { BreakerReading, Metrics } from "../telemetry/metrics.ts";
 import type { WorkerSlot } from "./worker.ts";
 
@@ -19,6 +25,8 @@ interface HealthContext {
 
 /** Topic of messages about a breaker that opened in one worker. */
 const BREAKER_OPENED = "breaker-opened";
+/** Topic of messages about an operator's test that one worker made. */
+const TEST_PASSED = "provider-test-passed";
 
 /** Breakers for every model, provider and credential, shown in the metrics. */
 export function openHealth(
@@ -35,9 +43,11 @@ export function openHealth(
       metrics.breakerOpened(opened);
       worker?.link.publish(BREAKER_OPENED, opened);
     },
+    onPassed: (passed) => worker?.link.publish(TEST_PASSED, passed),
     onRetry: metrics.retried,
   });
   worker?.link.on(BREAKER_OPENED, (opened) => health.follow(opened as BreakerOpening));
+  worker?.link.on(TEST_PASSED, (passed) => health.follow(passed as TestPassed));
   const present = () => health.overview().filter(({ id }) => current().catalog.providers.has(id));
   metrics.watchProviders({
     breakers: () => present().flatMap(breakersOf),

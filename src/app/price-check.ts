@@ -8,7 +8,7 @@ import type { Log } from "../core/log.ts";
 import type { Overlay } from "../core/overlay.ts";
 import { checkPrices } from "../gateway/operate/check-prices.ts";
 import type { Services } from "../gateway/services.ts";
-import { datedBy, dayOf, withoutLocked, withPrices } from "../versions/adoption.ts";
+import { datedBy, dayOf, sortChanges, withPrices } from "../versions/adoption.ts";
 import type { Versions } from "../versions/versions.ts";
 
 interface PriceCheckContext {
@@ -48,7 +48,7 @@ async function check({ settings, versions, checks, current, log, now }: PriceChe
     const found = await checkPrices(priceListUrl, { catalog, registry, checks, now });
     if (found.problem !== null) throw new Error(found.problem);
     const { changes, refused } = diffPrices(catalog, found);
-    const { free } = withoutLocked(changes, versions.locks);
+    const { free } = sortChanges(changes, versions.locks);
     const small = free.filter((change) => isWithin(change, priceMaxChangePercent));
     const left = changes.filter((change) => !small.includes(change)).map(({ model }) => model);
     if (small.length > 0) {

@@ -13,7 +13,7 @@ import { createSlotCounter } from "../core/processes/semaphores.ts";
 import { openDb } from "../store/db.ts";
 import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { forgetProcess, forgetProcesses } from "../store/ledger/processes.ts";
-import { openLogThreads } from "../store/sqlite/log-file.ts";
+import { openPartThreads } from "../store/sqlite/part-files.ts";
 import { openThread, sqliteOver } from "../store/sqlite/sqlite.ts";
 import { type MetricReadings, watchProcess } from "../telemetry/metrics.ts";
 import { createVersionLog, type VersionEvent } from "../versions/events.ts";
@@ -224,18 +224,22 @@ async function openSqliteStore(path: string, log: Log): Promise<Store> {
   try {
     await db.migrate();
     await forgetProcesses(db);
-    const beside = path === ":memory:" ? { log: writer, reader: writer } : await openLogThreads(path, db, watched);
+    const beside =
+      path === ":memory:"
+        ? { log: writer, contents: writer, reader: writer }
+        : await openPartThreads(path, db, watched);
     const serveOps = ledgerOn(db);
     return {
       db,
       serve(link) {
         link.serve(WORKER_SERVICES.writer, lend(writer, link));
         link.serve(WORKER_SERVICES.log, lend(beside.log, link));
+        link.serve(WORKER_SERVICES.contents, lend(beside.contents, link));
         link.serve(WORKER_SERVICES.reader, lend(beside.reader, link));
         serveOps(link);
       },
       async close() {
-        for (const thread of new Set([beside.reader, beside.log, writer])) await thread.close();
+        for (const thread of new Set([beside.reader, beside.log, beside.contents, writer])) await thread.close();
       },
     };
   } catch (error) {

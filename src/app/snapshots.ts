@@ -2,6 +2,7 @@
 // the new snapshot does not use is closed only when the last of those requests has ended.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import { pricedByClock } from "../catalog/moment.ts";
 import type { LiveSettings } from "../config/settings.ts";
 import type { HostedModel } from "../core/model.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
@@ -30,15 +31,16 @@ export interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
 }
 
 export function createSnapshots(first: LiveSettings, context: SnapshotsContext): Snapshots {
-  const { formats, auths, framings, onStale, now, openCalls } = context;
+  const { formats, auths, framings, onStale, loopName, now, openCalls } = context;
   /** Registries whose last requests are still running. */
   const retiring = new Set<Registry>();
   let snapshot = snapshotOf(first);
+  let catalogAtTime = pricedByClock(first.catalog);
   const health = context.openHealth(() => snapshot);
   let services: Services = { ...context.services, ...snapshot, health };
 
   function snapshotOf({ catalog, routing, logging }: LiveSettings, previous?: Snapshot): Snapshot {
-    const options = { formats, auths, framings, onStale, now, previous: previous?.registry };
+    const options = { formats, auths, framings, onStale, loopName, now, previous: previous?.registry };
     const registry = createRegistry(catalog.providers, options);
     if (previous === undefined) {
       return { catalog, routing, logging, registry, speeds: createSpeeds(context.services.now, context.onSpeed) };
@@ -60,10 +62,18 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
   }
 
   return {
-    current: () => services,
+    current() {
+      const catalog = catalogAtTime(context.services.now());
+      if (catalog !== snapshot.catalog) {
+        snapshot = { ...snapshot, catalog };
+        services = { ...context.services, ...snapshot, health };
+      }
+      return services;
+    },
     publish(settings) {
       const old = snapshot.registry;
       snapshot = snapshotOf(settings, snapshot);
+      catalogAtTime = pricedByClock(settings.catalog);
       const { catalog, registry } = snapshot;
       health.watch(watchedRows(catalog), registry.changedFrom(old));
       services = { ...context.services, ...snapshot, health };

@@ -19,7 +19,7 @@ import { createResponseUpkeepStore } from "../store/responses/upkeep.ts";
 import { createSealer } from "../store/secret/seal.ts";
 import { createSessionStore } from "../store/session-turns.ts";
 import { createRetention } from "../telemetry/retention.ts";
-import { hasDuties, type WorkerSlot } from "./worker.ts";
+import { hasDuties, type WorkerDbs, type WorkerSlot } from "./worker.ts";
 
 interface StateContext {
   readonly form: StoredForm;
@@ -40,13 +40,13 @@ export interface OpenedState {
 
 /** Opens stored responses and fails those of dead processes. The ledger must have deleted those processes before. */
 export async function openState(
-  db: Db,
+  { db, contents }: Pick<WorkerDbs, "db" | "contents">,
   { form, settings, storedBytes, secret, owner, log, now, worker }: StateContext,
 ): Promise<OpenedState> {
   const { storedBytesPerMinute } = settings.limits;
   const { responsesRetentionDays, responsesBytesPerAccount, conversationBytes } = settings.responses;
   const runs = createBackgroundRuns();
-  const store = createResponseUpkeepStore(db, owner);
+  const store = createResponseUpkeepStore(contents, owner, { processes: db });
   const upkeep = createStateUpkeep({ store, runs, bytesPerAccount: responsesBytesPerAccount, log });
   const sealed = createSealedContent(createSealer(secret, "responses"), {
     onUnreadable: (row) => log.error({ event: "responses.unreadable", ...row }, "stored content cannot be opened"),
@@ -58,8 +58,8 @@ export async function openState(
   return {
     services: {
       form,
-      responses: createResponseStore(db, sealed, owner),
-      conversations: createConversationStore(db, sealed),
+      responses: createResponseStore(contents, sealed, owner),
+      conversations: createConversationStore(contents, sealed),
       compactions: createSealer(secret, "compactions"),
       runs,
       conversationBytes,

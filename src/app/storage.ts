@@ -3,6 +3,8 @@
 
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
+import { PART_NAMES } from "../store/sqlite/part-files.ts";
+import type { DbPart } from "../store/sqlite/part-tables.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 const WATCH_MS = 10_000;
@@ -12,6 +14,15 @@ interface StorageContext {
   readonly metrics: Pick<Metrics, "databaseFilesLost">;
 }
 
+/** Events of each part of a SQLite database that has a file of its own. */
+const EVENTS = {
+  log: { moving: "database.log_moving", failed: "database.log_move_failed", aside: "database.log_set_aside" },
+  contents: {
+    moving: "database.contents_moving",
+    failed: "database.contents_move_failed",
+    aside: "database.contents_set_aside",
+  },
+} as const;
 /** Rows that move in a moment. */
 const ROWS_SHOWN = 10_000;
 
@@ -19,14 +30,14 @@ const ROWS_SHOWN = 10_000;
 export function watchedBy(log: Log) {
   return {
     exclusive: true,
-    onMoving(table: string, rows: number) {
+    onMoving(part: DbPart, table: string, rows: number) {
       if (rows < ROWS_SHOWN) return;
-      log.info({ event: "database.log_moving", table, rows }, "rows of the request log move to a file of their own");
+      log.info({ event: EVENTS[part].moving, table, rows }, `rows move to the ${PART_NAMES[part]}`);
     },
-    onMoveFailed: (table: string, err: Error) =>
-      log.error({ event: "database.log_move_failed", table, err }, "rows of the request log could not be moved"),
-    onSetAside: (file: string, reason: string) =>
-      log.error({ event: "database.log_set_aside", file, reason }, "the request log was set aside; a new one begins"),
+    onMoveFailed: (part: DbPart, table: string, err: Error) =>
+      log.error({ event: EVENTS[part].failed, table, err }, `rows could not be moved to the ${PART_NAMES[part]}`),
+    onSetAside: (part: DbPart, file: string, reason: string) =>
+      log.error({ event: EVENTS[part].aside, file, reason }, `the ${PART_NAMES[part]} was set aside; a new one begins`),
     onAdopted: (commits: number) =>
       log.warn(
         { event: "database.adopted", commits },

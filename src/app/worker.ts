@@ -11,7 +11,7 @@ import type { ReadyCheck } from "../http/context.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
 import { createGauges, type Gauges, residentBytes } from "../http/overload/pressure.ts";
 import { openDb } from "../store/db.ts";
-import { logPathOf } from "../store/sqlite/log-file.ts";
+import { partPathOf } from "../store/sqlite/part-files.ts";
 import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer } from "../store/sqlite/thread.ts";
 import { type MetricReadings, type Metrics, sumMetrics } from "../telemetry/metrics.ts";
@@ -22,6 +22,7 @@ export const WORKER_SERVICES = {
   /** Calls of the SQLite connections. */
   writer: "writer",
   log: "log",
+  contents: "contents",
   reader: "reader",
   windows: "windows",
   /** Name under which a worker keeps holds. When the worker dies, its holds are released. */
@@ -106,6 +107,8 @@ export interface WorkerDbs {
   readonly db: Db;
   /** Writes the request log. */
   readonly log: Db;
+  /** Stored responses, conversations and answers kept for Idempotency-Key. */
+  readonly contents: Db;
   /** Reads the database and the log, for pages and audits over many rows. */
   readonly reader: Db;
 }
@@ -124,7 +127,7 @@ export async function openWorkerDbs(
   if (path === null) {
     const poolMax = Math.max(POOL_MIN, Math.floor(POOL_MAX / count));
     const db = await openDb(database, { poolMax, onConnectionLost });
-    return { db, log: db, reader: db };
+    return inOne(db);
   }
   const over = (service: string, file: string): Db =>
     sqliteOver(
@@ -132,9 +135,19 @@ export async function openWorkerDbs(
       String(process.pid),
     );
   const db = over(WORKER_SERVICES.writer, path);
-  if (path === ":memory:") return { db, log: db, reader: db };
-  const log = logPathOf(path);
-  return { db, log: over(WORKER_SERVICES.log, log), reader: over(WORKER_SERVICES.reader, log) };
+  if (path === ":memory:") return inOne(db);
+  const log = partPathOf(path, "log");
+  return {
+    db,
+    log: over(WORKER_SERVICES.log, log),
+    contents: over(WORKER_SERVICES.contents, partPathOf(path, "contents")),
+    reader: over(WORKER_SERVICES.reader, log),
+  };
+}
+
+/** A database with all its parts in it. */
+export function inOne(db: Db): WorkerDbs {
+  return { db, log: db, contents: db, reader: db };
 }
 
 /** Longest time for pages over a long log, and for audits. */

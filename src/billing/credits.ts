@@ -13,6 +13,7 @@ export interface Credits {
   balance(accountId: string): Promise<Wallet>;
   readonly list: LedgerList["list"];
   readonly months: LedgerList["months"];
+  readonly days: LedgerList["days"];
 }
 
 /** A requested top-up or correction. */
@@ -45,7 +46,7 @@ const LEDGER_DIGITS = 9;
 /** A million dollars: more than anybody means, so a typo is caught. */
 export const TOP_UP_MAX = 1_000_000n * 1_000_000_000n;
 
-export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list, months }: LedgerList): Credits {
+export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list, months, days }: LedgerList): Credits {
   async function move(
     movement: Movement,
     transactionKind: "topup" | "adjustment",
@@ -63,6 +64,7 @@ export function createCredits(ledger: Pick<Ledger, "move" | "balance">, { list, 
     balance: (accountId) => ledger.balance(accountId),
     list,
     months,
+    days,
   };
 }
 

@@ -207,6 +207,8 @@ function pushCharge(fields: HashedField[], { keyId, usage, charge, paid, absorbe
     String(paid),
     String(absorbed),
   );
+  // Charges of earlier versions have none, and their hashes must not change.
+  for (const { unit, count, rate } of price.lines ?? []) fields.push(unit, count, rate);
 }
 
 /** Credit that is neither on hold nor leased. */

@@ -3,7 +3,8 @@
 
 import { type ChatRequest, type ContentPart, partsOf } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
-import { cacheWritePrice, costNano, longCacheWritePrice, type NanoUsd, type Price } from "../core/money.ts";
+import { costNano, type NanoUsd, type ServiceTier } from "../core/money.ts";
+import { dearestPrice, type RateCard } from "../core/price.ts";
 
 const BYTES_PER_TOKEN = 2;
 /** A large picture at full detail. */
@@ -16,7 +17,9 @@ const OVERHEAD_TOKENS = 32;
 const ATTACHMENT_TOKENS_POSSIBLE = 500_000;
 /** Tokens that hosts may put before a prompt, above all when it offers tools. */
 const PREAMBLE_TOKENS_POSSIBLE = 4_000;
-/** Tokens of the shortest useful response. */
+/** A response shorter than this share of the usual length is cut off before it is of use. */
+const USEFUL_SHARE = 0.5;
+/** Some models take no lower output cap. */
 const OUTPUT_TOKENS_MIN = 16;
 
 export interface Quote {
@@ -36,8 +39,12 @@ export interface QuoteInput {
   readonly isBatch?: boolean;
   /** True if the prompt may be cached for an hour, which costs more than a usual cache write. */
   readonly mayCacheLong?: boolean;
+  /** The service tier that the request asks its provider for, if any. */
+  readonly serviceTier?: ServiceTier | undefined;
   /** Output tokens to assume if the client gave no cap. */
   readonly expectedOutputTokens: number;
+  /** Output tokens to assume beside these for each model, because of its effort. */
+  readonly effortTokens?: (model: HostedModel) => number;
   readonly markupPpm: number;
 }
 
@@ -46,7 +53,8 @@ export function quoteChain(input: QuoteInput): readonly Quote[] {
   const inputTokensAnywhere = inputTokensMax(input.chat, input.bodyBytes);
   return input.models.map((model) => {
     const inputTokens = input.isBatch === true ? inputTokensAnywhere : Math.min(inputTokensAnywhere, model.context);
-    const expected = input.chat.maxOutputTokens ?? input.expectedOutputTokens;
+    const usual = input.expectedOutputTokens + (input.effortTokens?.(model) ?? 0);
+    const expected = input.chat.maxOutputTokens ?? usual;
     const outputTokens = Math.min(expected, model.maxOutput);
     return { model, inputTokens, outputTokens, amount: quote(model, { inputTokens, outputTokens }, input) };
   });
@@ -67,14 +75,14 @@ export function holdAmounts(quotes: readonly Quote[]): readonly NanoUsd[] {
 export function leastUseful(quotes: readonly Quote[], input: QuoteInput): NanoUsd | null {
   if (input.chat.maxOutputTokens !== null) return null;
   const amounts = quotes.map(({ model, inputTokens }) =>
-    quote(model, { inputTokens, outputTokens: OUTPUT_TOKENS_MIN }, input),
+    quote(model, { inputTokens, outputTokens: usefulOutput(model, input) }, input),
   );
   return amounts.reduce((least, amount) => (amount < least ? amount : least));
 }
 
 /** Finds the largest output cap per choice that the amount covers; null if it covers no useful response. */
 export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd, input: QuoteInput): number | null {
-  let low = Math.min(OUTPUT_TOKENS_MIN, model.maxOutput);
+  let low = usefulOutput(model, input);
   let high = model.maxOutput;
   const fits = (outputTokens: number): boolean => quote(model, { inputTokens, outputTokens }, input) <= amount;
   if (!fits(low)) return null;
@@ -84,6 +92,11 @@ export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd,
     else high = middle - 1;
   }
   return low;
+}
+
+/** Computes the tokens of the shortest useful response. */
+function usefulOutput({ maxOutput }: HostedModel, { expectedOutputTokens }: QuoteInput): number {
+  return Math.min(Math.max(OUTPUT_TOKENS_MIN, Math.ceil(expectedOutputTokens * USEFUL_SHARE)), maxOutput);
 }
 
 /** Bounds the prompt tokens that a provider can report truthfully: one per byte, and a long document per attachment. */
@@ -112,14 +125,13 @@ interface Sizes {
 function quote(
   model: HostedModel,
   { inputTokens, outputTokens }: Sizes,
-  { chat, markupPpm, mayCacheLong = false }: QuoteInput,
+  { chat, markupPpm, mayCacheLong = false, serviceTier }: QuoteInput,
 ): NanoUsd {
-  const price = model.price as Price;
-  // All input is priced as the dearest bucket, usually a cache write.
-  const writePrice = mayCacheLong ? longCacheWritePrice(price) : cacheWritePrice(price);
-  const input = Math.max(price.input, price.cacheRead ?? 0, writePrice);
+  const hasMedia = attachmentsIn(chat).length > 0;
+  const reach = { promptTokens: inputTokens, serviceTier, mayCacheLong, hasMedia };
+  const price = dearestPrice(model.price as RateCard, reach);
   const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output: outputTokens * chat.choiceCount };
-  return costNano(buckets, { input, output: price.output, cacheRead: null, cacheWrite: null }, markupPpm);
+  return costNano(buckets, price, markupPpm);
 }
 
 function attachmentsIn({ messages }: ChatRequest): readonly ContentPart[] {

@@ -34,6 +34,7 @@ export function createUpkeep({ verify, idempotency, ownerSilentMs, onAudit, log 
     if (!ok) log.error({ event: "ledger.audit_failed", problems }, "ledger audit found problems");
   }
   const sweep = (): Promise<void> => idempotency.sweep(ANSWERS_KEPT_MS, ownerSilentMs);
+  const sweepAnswers = (): Promise<void> => idempotency.sweepAnswers(ANSWERS_KEPT_MS);
   const warn = (error: unknown): void =>
     log.warn({ event: "ledger.upkeep_failed", err: error }, "ledger upkeep failed");
   const every = (ms: number, work: () => Promise<void>): NodeJS.Timeout =>
@@ -42,7 +43,9 @@ export function createUpkeep({ verify, idempotency, ownerSilentMs, onAudit, log 
   return {
     async start() {
       await sweep();
-      timers.push(every(AUDIT_MS, audit), every(SWEEP_MS, sweep));
+      // Charges do not need the answers, so a damaged file of them stops nothing.
+      await sweepAnswers().catch(warn);
+      timers.push(every(AUDIT_MS, audit), every(SWEEP_MS, sweep), every(SWEEP_MS, sweepAnswers));
     },
     stop() {
       for (const timer of timers) clearInterval(timer);

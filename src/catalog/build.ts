@@ -4,6 +4,7 @@
 import { formatsOf, type HostedModel, type Model, type PromptCache, type Provider } from "../core/model.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
 import type { Tier } from "../core/tiers.ts";
+import { baselineOf } from "./baseline.ts";
 import { type Builtin, readBuiltin } from "./builtin.ts";
 import { type Catalog, unreachableBecause } from "./catalog.ts";
 import { buildChains, type ChainLists, lowestListing } from "./chains.ts";
@@ -88,6 +89,7 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   const chains = buildChains({
     written: input.tiers ?? {},
     shipped: shippedChains(input, builtin),
+    shippedWithTools: input.isBuiltinUsed === false ? {} : (builtin.tiers.chainsWithTools ?? {}),
     shippedIds: new Set(input.isBuiltinUsed === false ? [] : builtin.models.map(({ id }) => id)),
     models,
     providers,
@@ -98,7 +100,7 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   const { markupPpm = DEFAULT_MARKUP_PPM, unsureTier = DEFAULT_UNSURE_TIER, hostOrder = DEFAULT_HOST_ORDER } = input;
   const weights = input.weights === undefined ? readWeights() : input.weights;
   return {
-    catalog: { models, providers, policies, chains, baseline, markupPpm, weights, unsureTier, hostOrder },
+    catalog: { models, providers, policies, ...chains, baseline, markupPpm, weights, unsureTier, hostOrder },
     ...findings,
   };
 }
@@ -259,7 +261,7 @@ function indexModels({ input, builtin, rows, providers, policies }: ModelsInput)
   const lists = { ...shippedChains(input, builtin), ...input.tiers };
   const models = new Map<string, Model>();
   for (const row of rows.values()) {
-    const tier: Tier = row.tier ?? lowestListing(lists, row.id) ?? "STANDARD";
+    const tier: Tier = row.tier ?? lowestListing(lists, row.id, (id) => rows.has(id)) ?? "STANDARD";
     const hosts = modelsFromRow(row, { tier, dialects, caches, policies, namedDialects: builtin.dialects });
     models.set(row.id, modelOf(isSimulated ? hosts.slice(0, 1).map(simulated) : callableFirst(hosts, providers)));
   }
@@ -326,7 +328,8 @@ interface BaselineInput {
 function chooseBaseline({ input, builtin, models, findings }: BaselineInput): Model | null {
   const at = "routing.baseline";
   const written = input.baseline ?? null;
-  if (written === null) return models.get(builtin.tiers.baseline) ?? dearest(models);
+  const byRule = models.get(baselineOf(builtin.models)?.id ?? "");
+  if (written === null) return byRule === undefined ? dearest(models) : atRegularPrice(byRule);
   const model = models.get(written);
   if (model === undefined) {
     const suggestion = nearest(written, models.keys());
@@ -339,6 +342,11 @@ function chooseBaseline({ input, builtin, models, findings }: BaselineInput): Mo
     return null;
   }
   return model;
+}
+
+/** A promotion ends, and savings against it would be too small. */
+function atRegularPrice({ schedule, ...model }: Model): Model {
+  return { ...model, price: schedule?.at(-1)?.card ?? model.price };
 }
 
 /** Returns the dearest model, which replaces a shipped baseline that the catalogue lacks. */

@@ -2,9 +2,16 @@
 
 import type { HostedModel, Model, Provider } from "../core/model.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
+import { EFFORTS, type Effort, type Efforts, USUAL_EFFORTS } from "../core/requests/effort.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import type { PolicyRow } from "./rows.ts";
 import type { Weights } from "./weights.ts";
+
+/** Models in the order in which they are tried, and the efforts that the chain asks of them. */
+export interface TierChain {
+  readonly models: readonly Model[];
+  readonly efforts: Efforts;
+}
 
 export interface Catalog {
   /** Every model known, also those whose provider is not configured. */
@@ -15,6 +22,10 @@ export interface Catalog {
   readonly policies: ReadonlyMap<string, PolicyRow>;
   /** The models of each tier in order, all of them routable: priced, with a configured provider. */
   readonly chains: Readonly<Record<Tier, readonly Model[]>>;
+  /** The efforts that these chains ask of their models. */
+  readonly efforts: Readonly<Record<Tier, Efforts>>;
+  /** Chains for requests with tools, already in order of score and price, where a tier has one of its own. */
+  readonly withTools: Readonly<Partial<Record<Tier, TierChain>>>;
   /** The model that savings are counted against. */
   readonly baseline: Model;
   /** Parts per million on top of provider cost. */
@@ -30,6 +41,36 @@ export interface Catalog {
 /** Tells whether requests can be sent to a model: the model has a price and a configured provider. */
 export function isUsable(catalog: Catalog, model: HostedModel): boolean {
   return model.price !== null && catalog.providers.has(model.provider);
+}
+
+/** The models of a tier in order, for a request with or without tools. */
+export function chainOf({ chains, withTools }: Catalog, tier: Tier, hasTools: boolean): readonly Model[] {
+  return (hasTools ? withTools[tier]?.models : undefined) ?? chains[tier];
+}
+
+/** The effort that a model is asked for in a tier. One that the tier does not list keeps that of its own tier. */
+export function effortIn(
+  catalog: Catalog,
+  { id, tier: own }: HostedModel,
+  tier: Tier,
+  hasTools: boolean,
+): Effort | null {
+  for (const each of [tier, own]) {
+    const { efforts } = (hasTools ? catalog.withTools[each] : undefined) ?? { efforts: catalog.efforts[each] };
+    if (Object.hasOwn(efforts, id)) return efforts[id] ?? null;
+    if (chainOf(catalog, each, hasTools).some((model) => model.id === id)) return null;
+  }
+  return null;
+}
+
+/** The efforts that a model takes at one of its hosts at least, the least first. */
+export function effortsTaken({ hosts }: Pick<Model, "hosts">): readonly Effort[] {
+  const taken = new Set(hosts.flatMap(effortsAt));
+  return EFFORTS.filter((effort) => taken.has(effort));
+}
+
+function effortsAt({ capabilities, dialect }: HostedModel): readonly Effort[] {
+  return capabilities.has("reasoning") ? (dialect.efforts ?? USUAL_EFFORTS) : [];
 }
 
 /** Three input tokens to one of output, the usual weight of a chat; only for putting models and hosts in order. */
@@ -55,18 +96,26 @@ export function unreachableBecause(models: Catalog["models"], { id, addressing }
     : `${id} has no models: adopt some on the Prices tab of the dashboard, or write them under models`;
 }
 
+/** The baseline with the price that savings are counted at: USD per million tokens. Null without a price. */
+export function baselinePriceOf({ baseline: { price, priceAsOf } }: Catalog) {
+  return price === null ? null : { input: price.input / 1e6, output: price.output / 1e6, asOf: priceAsOf };
+}
+
 /** The position of a model in the chain of a tier: the first is asked first. */
 export interface ChainPlace {
   readonly tier: Tier;
   readonly place: number;
   /** Number of models in the chain. */
   readonly of: number;
+  /** The effort that the chain asks of it; null where it decides for itself. */
+  readonly effort: Effort | null;
 }
 
-export function chainPlaces({ chains }: Catalog, { id }: Model): readonly ChainPlace[] {
+export function chainPlaces({ chains, efforts }: Catalog, { id }: Model): readonly ChainPlace[] {
   return TIERS.map((tier) => ({
     tier,
     place: chains[tier].findIndex((model) => model.id === id) + 1,
     of: chains[tier].length,
+    effort: efforts[tier][id] ?? null,
   })).filter(({ place }) => place > 0);
 }

@@ -1,10 +1,13 @@
-// The chains: for each tier the models to try in order, all of them routable.
+// The chains: for each tier the models to try in order, all of them routable, and the effort that each is asked for.
 
 import type { Model, Provider } from "../core/model.ts";
+import type { Effort, Efforts } from "../core/requests/effort.ts";
+import { readEntry } from "../core/requests/effort.ts";
 import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
-import { blendedPrice } from "./catalog.ts";
+import { blendedPrice, type Catalog, effortsTaken, type TierChain } from "./catalog.ts";
 import { nearest } from "./nearest.ts";
 
+/** Entries as they are written, by tier. */
 export type ChainLists = Readonly<Partial<Record<Tier, readonly string[]>>>;
 
 interface ChainProblem {
@@ -18,6 +21,8 @@ interface ChainsInput {
   readonly written: ChainLists;
   /** The built-in chains; models that are missing from the catalogue are skipped. */
   readonly shipped: ChainLists;
+  /** The built-in chains for requests with tools, for tiers whose chain is not written. */
+  readonly shippedWithTools: ChainLists;
   /** Ids of the models that ship. */
   readonly shippedIds: ReadonlySet<string>;
   readonly models: ReadonlyMap<string, Model>;
@@ -28,11 +33,17 @@ interface ChainsInput {
 /** A tier that was not written and has none of its shipped models gets at most this many others. */
 const FILLED_LENGTH = 4;
 
-export function buildChains(input: ChainsInput): Readonly<Record<Tier, readonly Model[]>> {
+export function buildChains(input: ChainsInput): Pick<Catalog, "chains" | "efforts" | "withTools"> {
   const chains: Partial<Record<Tier, readonly Model[]>> = {};
+  const efforts: Partial<Record<Tier, Efforts>> = {};
+  const withTools: Partial<Record<Tier, TierChain>> = {};
   for (const tier of TIERS) {
     const written = input.written[tier];
-    chains[tier] = written === undefined ? shippedChain(tier, input) : writtenChain(tier, written, input);
+    const chain = written === undefined ? shippedChain(tier, input) : writtenChain(tier, written, input);
+    chains[tier] = chain.models;
+    efforts[tier] = chain.efforts;
+    const tools = written === undefined ? served(input.shippedWithTools[tier], input) : NO_CHAIN;
+    if (tools.models.length > 0) withTools[tier] = tools;
   }
   const isEmpty = TIERS.every((tier) => chains[tier]?.length === 0);
   if (isEmpty) {
@@ -40,34 +51,46 @@ export function buildChains(input: ChainsInput): Readonly<Record<Tier, readonly 
     const message = `no tier has a model that requests can be routed to (configured: ${names}); list priced models of these providers under models and tiers`;
     input.findings.problems.push({ at: "tiers", message, suggestion: null });
   }
-  return chains as Record<Tier, readonly Model[]>;
+  return { chains, efforts, withTools } as Pick<Catalog, "chains" | "efforts" | "withTools">;
 }
 
 /** The lowest tier whose chain names this model. */
-export function lowestListing(lists: ChainLists, id: string): Tier | null {
-  return TIERS.find((tier) => lists[tier]?.includes(id)) ?? null;
+export function lowestListing(lists: ChainLists, id: string, isModel: (id: string) => boolean): Tier | null {
+  return TIERS.find((tier) => lists[tier]?.some((entry) => readEntry(entry, isModel).id === id)) ?? null;
 }
 
 /**
  * A user with a single key should have every tier, so where none of the shipped models is routable, others take their
  * place, cheapest first: those that belong to the tier, else shipped ones from above, else those of the next tier below.
  */
-function shippedChain(tier: Tier, input: ChainsInput): readonly Model[] {
-  const routable = (input.shipped[tier] ?? [])
-    .map((id) => input.models.get(id))
-    .filter((model) => model !== undefined)
-    .filter((model) => isServed(model, input));
-  if (routable.length > 0) return routable;
-  const served = [...input.models.values()].filter((model) => isServed(model, input));
-  const own = served.filter((model) => model.tier === tier);
-  return cheapest(
-    own.length > 0
-      ? own
-      : neighbours(
-          tier,
-          served.filter(({ id }) => input.shippedIds.has(id)),
-        ),
-  );
+function shippedChain(tier: Tier, input: ChainsInput): TierChain {
+  const chain = served(input.shipped[tier], input);
+  if (chain.models.length > 0) return chain;
+  const models = [...input.models.values()].filter((model) => isServed(model, input));
+  const own = models.filter((model) => model.tier === tier);
+  const shipped = models.filter(({ id }) => input.shippedIds.has(id));
+  return { models: cheapest(own.length > 0 ? own : neighbours(tier, shipped)), efforts: NO_EFFORTS };
+}
+
+/** The routable models of a chain that ships. A replaced model may not take the effort. */
+function served(entries: readonly string[] = [], input: ChainsInput): TierChain {
+  const models: Model[] = [];
+  const efforts: Record<string, Effort> = {};
+  for (const entry of entries) {
+    const { id, effort } = entryOf(entry, input);
+    const model = input.models.get(id);
+    if (model === undefined || !isServed(model, input)) continue;
+    models.push(model);
+    if (effort !== null && effortsTaken(model).includes(effort)) efforts[id] = effort;
+  }
+  return { models, efforts };
+}
+
+const NO_EFFORTS: Efforts = {};
+const NO_CHAIN: TierChain = { models: [], efforts: NO_EFFORTS };
+
+function entryOf(entry: string, { models }: ChainsInput) {
+  return readEntry(entry, (id) => models.has(id));
 }
 
 function neighbours(tier: Tier, models: readonly Model[]): readonly Model[] {
@@ -81,24 +104,36 @@ function cheapest(models: readonly Model[]): readonly Model[] {
   return models.toSorted((a, b) => blendedPrice(a) - blendedPrice(b)).slice(0, FILLED_LENGTH);
 }
 
-function writtenChain(tier: Tier, ids: readonly string[], input: ChainsInput): readonly Model[] {
+function writtenChain(tier: Tier, entries: readonly string[], input: ChainsInput): TierChain {
   const chain: Model[] = [];
-  for (const [index, id] of ids.entries()) {
+  const efforts: Record<string, Effort> = {};
+  for (const [index, entry] of entries.entries()) {
     const at = `tiers.${tier}[${index}]`;
+    const { id, effort } = entryOf(entry, input);
     const model = input.models.get(id);
     if (model === undefined) {
       const suggestion = nearest(id, input.models.keys());
       input.findings.problems.push({ at, message: `there is no model "${id}" in the catalogue`, suggestion });
     } else if (chain.includes(model)) {
       input.findings.problems.push({ at, message: `"${id}" is listed twice in ${tier}`, suggestion: null });
+    } else if (effort !== null && !effortsTaken(model).includes(effort)) {
+      input.findings.problems.push({ at, message: effortRefused(model, effort), suggestion: null });
     } else if (isServed(model, input)) {
       chain.push(model);
+      if (effort !== null) efforts[id] = effort;
     } else {
       const message = `${id} is left out of ${tier}: ${whyNotServed(model)}`;
       input.findings.warnings.push({ at, message, suggestion: null });
     }
   }
-  return chain;
+  return { models: chain, efforts };
+}
+
+/** Explains that a model cannot be asked for an effort, with those that it takes. */
+export function effortRefused(model: Model, effort: Effort): string {
+  const taken = effortsTaken(model);
+  if (taken.length === 0) return `${model.id} does not reason, so it takes no effort; write it without "@${effort}"`;
+  return `${model.id} does not take the effort "${effort}"; it takes ${taken.join(", ")}`;
 }
 
 function isServed(model: Model, input: ChainsInput): boolean {

@@ -2,9 +2,12 @@
 
 const PREFIX_LENGTH_MIN = 3;
 
-/** The candidate nearest in spelling, or null when none is near enough to be worth naming. */
-export function nearest(word: string, candidates: Iterable<string>): string | null {
-  const limit = Math.max(1, Math.floor(word.length / 3));
+/** The candidate nearest in spelling, or null when none is within so many edits and worth naming. */
+export function nearest(
+  word: string,
+  candidates: Iterable<string>,
+  limit: number = Math.max(1, Math.floor(word.length / 3)),
+): string | null {
   let best: string | null = null;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {

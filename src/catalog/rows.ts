@@ -1,5 +1,5 @@
 // The catalogue as people write it: rows of models.json, providers.json and tiers.json, and of `models:` in a configuration.
-// Prices stand here in decimal USD per million tokens; `modelFromRow` turns a row into the model the router reads.
+// Prices stand here in decimal USD; `modelFromRow` turns a row into the model the router reads.
 
 import {
   CAPABILITIES,
@@ -12,15 +12,17 @@ import {
   type PromptCache,
   type ToolScores,
 } from "../core/model.ts";
-import { type Price, priceFromUsdPerMillion } from "../core/money.ts";
+import type { RateCard } from "../core/price.ts";
 import type { Tier } from "../core/tiers.ts";
 import { type DialectChanges, mergeDialects } from "./dialect.ts";
+import { type PriceRow, priceFromRow } from "./prices/rows.ts";
 
-export interface PriceRow {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead?: number | null;
-  readonly cacheWrite?: number | null;
+/** Scores and ranks by public benchmarks: whatmodel over all tasks, and Arena Agent for work with tools. */
+export interface Evidence {
+  readonly overall?: number;
+  readonly overallRank?: number;
+  readonly agent?: number;
+  readonly agentRank?: number;
 }
 
 /** Fields that a host may have. Where they are left out, the model's figures count; a dialect belongs to its host alone. */
@@ -41,6 +43,8 @@ export interface HostRow {
   readonly formats?: readonly FormatName[];
   readonly region?: string;
   readonly dataPolicy?: string;
+  /** The first day on which the host does not have the model any more. */
+  readonly retires?: string;
 }
 
 export interface ModelRow extends Omit<HostRow, "provider" | "capabilities"> {
@@ -58,6 +62,9 @@ export interface ModelRow extends Omit<HostRow, "provider" | "capabilities"> {
   readonly bfcl?: ToolScores;
   readonly bfclAsOf?: string;
   readonly bfclSource?: string;
+  readonly evidence?: Evidence;
+  /** Says that its vendor recommends it for the hardest work. */
+  readonly isFlagship?: boolean;
   readonly note?: string;
 }
 
@@ -93,9 +100,11 @@ interface CacheRow extends PromptCache {
 }
 
 export interface TierRows {
-  readonly baseline: string;
-  readonly baselineReason: string;
+  /** The day of the whole catalogue. */
+  readonly asOf: string;
   readonly chains: Readonly<Record<Tier, readonly string[]>>;
+  /** Chains for requests with tools, where they differ. */
+  readonly chainsWithTools?: Readonly<Partial<Record<Tier, readonly string[]>>>;
 }
 
 /** The hosts of a row as they were written: what `provider` names first, then those of `hosts`. */
@@ -145,12 +154,13 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
   const { dialect, formats } = row.provider === undefined ? { ...row, ...host } : host;
   const own = typeof dialect === "string" ? context.namedDialects[dialect] : dialect;
   const { price: written = row.price, capabilities = row.capabilities } = host;
-  const price = written === undefined ? null : priceFromRow(written);
+  const { price, schedule } = (written && priceFromRow(written)) ?? { price: null };
   const cache = cacheOf(price, host.cacheTokensMin ?? row.cacheTokensMin, context.caches.get(host.provider));
   return {
     provider: host.provider,
     upstream: host.upstream ?? row.id,
     price,
+    ...(schedule === undefined ? {} : { schedule }),
     priceAsOf: host.priceAsOf ?? row.priceAsOf ?? "",
     priceSource: host.priceSource ?? row.priceSource ?? "",
     context: host.context ?? row.context,
@@ -176,25 +186,10 @@ function policyOf({ region, dataPolicy }: HostRow, known: PolicyRow | undefined)
 const USUAL_CACHE: PromptCache = { seconds: 300, tokensMin: 1024 };
 
 function cacheOf(
-  price: Price | null,
+  price: RateCard | null,
   tokensMin: number | undefined,
   known: PromptCache = USUAL_CACHE,
 ): PromptCache | null {
   if (price === null || price.cacheRead === null || price.cacheRead >= price.input) return null;
   return tokensMin === undefined ? known : { ...known, tokensMin };
-}
-
-/** Reads a price. Null when a figure is negative or has more than six decimals: such a model has no usable price. */
-export function priceFromRow(row: PriceRow): Price | null {
-  const input = priceFromUsdPerMillion(row.input);
-  const output = priceFromUsdPerMillion(row.output);
-  const cacheRead = optionalPrice(row.cacheRead);
-  const cacheWrite = optionalPrice(row.cacheWrite);
-  if (input === null || output === null || cacheRead === undefined || cacheWrite === undefined) return null;
-  return { input, output, cacheRead, cacheWrite };
-}
-
-function optionalPrice(usd: number | null | undefined): number | null | undefined {
-  if (usd === undefined || usd === null) return null;
-  return priceFromUsdPerMillion(usd) ?? undefined;
 }

@@ -26,6 +26,7 @@ import { reasonOf, UsageError } from "./command/usage.ts";
 export function backup({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     name: "backup",
+    callsNobody: true,
     terminal,
     parse() {
       const { own, config } = splitFlags(flags, ["force", "json", "no-color"]);
@@ -49,6 +50,7 @@ export function backup({ words, flags }: Arguments, terminal: Terminal = thisTer
 export function restore({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     name: "restore",
+    callsNobody: true,
     terminal,
     parse() {
       const { own, config } = splitFlags(flags, ["yes", "json", "no-color"]);

@@ -45,7 +45,7 @@ interface CreditOptions {
 /** Runs one subcommand on the account. */
 export function credits(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
-    ...{ name: "credits", terminal, parse: () => parseCredits(args) },
+    ...{ name: "credits", terminal, callsNobody: true, parse: () => parseCredits(args) },
     run: (options, { database, billing }) =>
       withStore(database, async (store) => {
         await store.requireAccount(options.accountId, terminal.now());

@@ -29,7 +29,7 @@ interface DemoOptions {
 /** Fills the configured store. */
 export function demo(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
-    ...{ name: "demo", terminal, parse: () => parseDemo(args) },
+    ...{ name: "demo", terminal, callsNobody: true, parse: () => parseDemo(args) },
     run: (options, { database, logging }) =>
       withStore(database, ({ db }) =>
         withLog(database, db, (log) =>

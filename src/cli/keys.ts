@@ -5,8 +5,8 @@ import { keyStatus, type MadeKey } from "../accounts/keys.ts";
 import type { Spent } from "../accounts/spending.ts";
 import { command } from "../config/package.ts";
 import type { KeyChange, KeyRecord } from "../core/keys.ts";
+import { SPEND_RESETS, type SpendReset } from "../core/keys.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../core/money.ts";
-import { SPEND_RESETS, type SpendReset } from "../core/spend-reset.ts";
 import { writeKey } from "../http/api/keys.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { exitUnlessConfirmed, type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
@@ -21,7 +21,7 @@ import { allProfiles, findProfile, profilesOf } from "./profiles.ts";
 /** Runs one subcommand on the store. */
 export function keys(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
-    ...{ name: "keys", terminal, parse: () => parseKeys(args, terminal.now()) },
+    ...{ name: "keys", terminal, callsNobody: true, parse: () => parseKeys(args, terminal.now()) },
     run: (options, { database }) => withStore(database, (store) => run(options, { store, terminal })),
   });
 }

@@ -20,6 +20,7 @@ import { FAILED } from "./command/usage.ts";
 export function ledger({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     name: "ledger",
+    callsNobody: true,
     terminal,
     parse() {
       const [kind] = parseSubcommand(words, "ledger", { verify: 0, "accept-loss": 0 });

@@ -16,6 +16,7 @@ import { FAILED } from "./command/usage.ts";
 export function migrate({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     name: "migrate",
+    callsNobody: true,
     terminal,
     parse() {
       const [kind] = parseSubcommand(words, "migrate", { status: 0, up: 0 });

@@ -2,13 +2,14 @@
 // model under its name and at its price, and what a price list says.
 
 import { type Catalog, chainPlaces, isUsable } from "../catalog/catalog.ts";
+import { catalogAt } from "../catalog/moment.ts";
 import { isSameModel } from "../catalog/prices/diff.ts";
 import { ageInDays, type Check, PRICES_OLD_DAYS } from "../config/doctor.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { HostedModel, Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
-import type { ListedModel, ListedPrice } from "../formats/format.ts";
+import type { ListedModel, ListedPrice } from "../formats/listing.ts";
 import { writeModel } from "../formats/service/model-list.ts";
 import type { Listing } from "../gateway/operate/list-models.ts";
 import type { Arguments } from "./command/arguments.ts";
@@ -61,7 +62,8 @@ function parseModels({ words, flags }: Arguments, terminal: Terminal): Parsed<Mo
 }
 
 /** Nobody is called: the list comes from the configuration. */
-function list({ tier, isJson }: ModelOptions, { catalog }: Settings, terminal: Terminal): number {
+function list({ tier, isJson }: ModelOptions, settings: Settings, terminal: Terminal): number {
+  const { catalog } = catalogAt(settings.catalog, terminal.now());
   const shown = tier === null ? [...catalog.models.values()] : catalog.chains[tier];
   if (isJson) {
     const data = shown.map((model) => ({
@@ -96,7 +98,8 @@ function rowOf(model: Model): readonly string[] {
 }
 
 /** Asks every configured provider for its list of models. Nothing is charged and nothing is changed. */
-async function check(options: ModelOptions, { catalog }: Settings, terminal: Terminal): Promise<number> {
+async function check(options: ModelOptions, settings: Settings, terminal: Terminal): Promise<number> {
+  const { catalog } = catalogAt(settings.catalog, terminal.now());
   const listings = await listProviders(catalog);
   const findings = compareModels(catalog, listings, terminal.now());
   const checks = listings.map(listingCheck);

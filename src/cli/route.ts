@@ -10,7 +10,7 @@ import { type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decisio
 import { GatewayError } from "../core/errors.ts";
 import { roughUsd, usdNumber } from "../core/money.ts";
 import { REQUEST_CONTROLS } from "../core/requests/controls.ts";
-import { readDebugRequest, writeDecision } from "../http/v1/routing-debug.ts";
+import { NO_PROMPT, readDebugRequest, writeDecision } from "../http/v1/routing-debug.ts";
 import { decide } from "../routing/decide.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { printJson, runCommand } from "./command/command.ts";
@@ -86,7 +86,7 @@ async function readBody(words: readonly string[], flags: Flags, terminal: Termin
 
 /** The prompt is the newest turn; without one the turns are the whole conversation. */
 function withTurns(prompt: string, turns: readonly unknown[]): object {
-  if (prompt.trim() === "") return { prompt: "messages", messages: turns };
+  if (prompt.trim() === "") return { prompt: NO_PROMPT, messages: turns };
   return { messages: [...turns, { role: "user", content: prompt }] };
 }
 

@@ -15,6 +15,7 @@ import * as TEXT from "./command/text.ts";
 export function secret({ words, flags }: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     name: "secret",
+    callsNobody: true,
     terminal,
     parse() {
       parseSubcommand(words, "secret", { replace: 0 });

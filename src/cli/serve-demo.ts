@@ -7,13 +7,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInvitations } from "../accounts/invitations.ts";
 import { createPasswords } from "../accounts/passwords.ts";
+import { secretOf } from "../app/secret.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
+import { writeConfiguration } from "../demo/configuration.ts";
 import { type DemoDbs, demoStateOf, fillWithDemo } from "../demo/fill.ts";
-import { demoCatalog } from "../demo/pool.ts";
 import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createUserStore } from "../store/accounts/users.ts";
 import { openDb, withLog } from "../store/db.ts";
+import { createSealer } from "../store/secret/seal.ts";
+import { SILENT_LOG } from "../telemetry/log.ts";
 import type { Flags } from "./command/arguments.ts";
 import type { Terminal } from "./command/terminal.ts";
 import * as TEXT from "./command/text.ts";
@@ -40,28 +43,18 @@ export function demoStore(config: Flags): DemoStore {
   };
 }
 
-/** No provider is called and no Redis is shared, whatever is configured. Prompts are generated, so they are shown. */
-export function demoSettings(settings: Settings): Settings {
-  return {
-    ...settings,
-    catalog: demoCatalog(),
-    configuration: null,
-    redis: null,
-    logging: { ...settings.logging, ...DEMO_LOGGING },
-  };
-}
-
-/** Everything that was generated stays. */
-const DEMO_LOGGING = { logContent: true, retentionDays: 3_650 };
-
 /** Fills a fresh store. The text of the key "production" when this call made it; throws where the store holds real data. */
-export async function fillOnce({ database }: Settings, terminal: Terminal): Promise<string | null> {
+export async function fillOnce(settings: Settings, terminal: Terminal): Promise<string | null> {
+  const { database } = settings;
   // Opened as the server will open it, so a store that another server uses is rejected before anything is written.
   const db = await openDb(database, { exclusive: true });
   try {
     await db.migrate();
     const key = await withLog(database, db, (log) => fillFresh({ db, log }, terminal));
     await ensureVisitor(db);
+    const { bytes, isLasting } = await secretOf(db, settings, SILENT_LOG);
+    const sealer = isLasting ? createSealer(bytes, "provider keys") : null;
+    await writeConfiguration(db, { days: DEMO_DEFAULTS.days, nowMs: terminal.now(), sealer });
     return key;
   } finally {
     await db.close();

@@ -38,7 +38,8 @@ export async function serve({ words, flags }: Arguments): Promise<number> {
 /** A temporary store is deleted when the server stops. */
 async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
   // Loaded for the demo only: no other start should wait for it.
-  const { demoNotes, demoSettings, demoStore, fillOnce, VISITOR } = await import("./serve-demo.ts");
+  const { demoNotes, demoStore, fillOnce, VISITOR } = await import("./serve-demo.ts");
+  const { demoSettings } = await import("../demo/configuration.ts");
   const { config, isTemporary, clear } = demoStore(flags);
   try {
     return await serveFrom(config, {

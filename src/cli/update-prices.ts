@@ -2,12 +2,13 @@
 // that changed as a new version of the run-time configuration.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import { catalogAt } from "../catalog/moment.ts";
 import { diffPrices, type PriceChange, type PriceDiff } from "../catalog/prices/diff.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Price } from "../core/money.ts";
+import type { RateCard } from "../core/price.ts";
 import { fetchPriceList, NoPriceList, type SourcedList } from "../providers/price-source.ts";
-import { datedBy, dayOf, withoutLocked, withPrices } from "../versions/adoption.ts";
+import { datedBy, dayOf, type SortedChanges, sortChanges, withPrices } from "../versions/adoption.ts";
 import type { Versions } from "../versions/versions.ts";
 import { COMMAND_LINE, printJson } from "./command/command.ts";
 import { formatTable } from "./command/table.ts";
@@ -26,23 +27,22 @@ export interface UpdateOptions {
 export async function updatePrices(options: UpdateOptions, settings: Settings, terminal: Terminal): Promise<number> {
   const list = await listFrom(options.from ?? settings.prices.priceListUrl, terminal);
   if (list === null) return FAILED;
-  return withVersions(settings, async (versions, catalog) => {
+  return withVersions(settings, async (versions, loaded) => {
+    const catalog = (): Catalog => catalogAt(loaded(), terminal.now()).catalog;
     const diff = diffPrices(catalog(), list);
     const applied = options.applies ? await apply(diff, list, { versions, catalog, terminal }) : null;
     if (options.isJson) printJson({ ...writeDiff(diff, list), applied }, terminal);
     else print(diff, list, terminal);
     if (applied !== null && !options.isJson) {
-      terminal.say(TEXT.pricesApplied(applied.models.length, applied.version, lockedAdvice(applied.locked)));
+      terminal.say(TEXT.pricesApplied(applied.models.length, applied.version, adviceOn(applied)));
     }
     return 0;
   });
 }
 
-interface Applied {
+interface Applied extends Pick<SortedChanges, "locked" | "own"> {
   readonly version: number;
   readonly models: readonly string[];
-  /** In the file, which outweighs the run-time configuration. */
-  readonly locked: readonly string[];
 }
 
 async function apply(
@@ -55,7 +55,7 @@ async function apply(
   }: { readonly versions: Versions; readonly catalog: () => Catalog; readonly terminal: Terminal },
 ): Promise<Applied> {
   const stamp = { asOf: dayOf(terminal.now()), source };
-  const { free, locked } = withoutLocked(changes, versions.locks);
+  const { free, locked, own } = sortChanges(changes, versions.locks);
   const { models } = catalog();
   const published = await versions.publish({
     author: COMMAND_LINE,
@@ -63,11 +63,12 @@ async function apply(
     isDated: true,
     change: (document) => withPrices(document, models, datedBy(free, stamp)),
   });
-  return { version: published.version.number, models: [...new Set(free.map(({ model }) => model))], locked };
+  return { version: published.version.number, models: [...new Set(free.map(({ model }) => model))], locked, own };
 }
 
-function lockedAdvice(locked: readonly string[]): string {
-  return locked.length === 0 ? "" : TEXT.changeInFile(locked.join(", "));
+function adviceOn({ locked, own }: Applied): string {
+  const inFile = locked.length === 0 ? "" : TEXT.changeInFile(locked.join(", "));
+  return own.length === 0 ? inFile : `${inFile}${TEXT.ownPricesStay(own.join(", "))}`;
 }
 
 async function listFrom(from: string, terminal: Terminal): Promise<SourcedList | null> {
@@ -89,7 +90,7 @@ function writeDiff({ changes, same, refused, unpriced }: PriceDiff, { source, fo
   };
 }
 
-function usd(price: Price | null): object | null {
+function usd(price: RateCard | null): object | null {
   if (price === null) return null;
   const { input, output, cacheRead, cacheWrite } = price;
   const perMillion = (micro: number | null): number | null => (micro === null ? null : micro / 1e6);
@@ -118,7 +119,7 @@ function print({ changes, same, refused, unpriced }: PriceDiff, { source }: Sour
 }
 
 function rowOf({ model, provider, from, fromAsOf, to, percent }: PriceChange): readonly string[] {
-  const shown = (price: Price | null): string =>
+  const shown = (price: RateCard | null): string =>
     price === null ? "none" : [price.input, price.output].map((micro) => micro / 1e6).join("/");
   const changed = percent === null ? "new" : `${percent}%`;
   return [model, provider, shown(from), fromAsOf === "" ? "-" : fromAsOf, shown(to), changed];

@@ -36,7 +36,7 @@ interface UserOptions {
 /** Lists users, or makes a link for a new password. */
 export function users(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
-    ...{ name: "users", terminal, parse: () => parseUsers(args) },
+    ...{ name: "users", terminal, callsNobody: true, parse: () => parseUsers(args) },
     run: (options, settings) =>
       withStore(settings.database, ({ db }) =>
         options.kind === "list" ? list(options, db, terminal) : reset(options, { db, settings, terminal }),

@@ -1,6 +1,7 @@
 // Reads `dialect:` of a provider or model: how a server differs from plain chat-completions.
 
-import { type Dialect, EFFORTS } from "../core/model.ts";
+import type { Dialect } from "../core/model.ts";
+import { EFFORTS } from "../core/requests/effort.ts";
 import type { Located } from "./located.ts";
 import { listOf, oneOf, type Reader, reject, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
@@ -9,6 +10,7 @@ const OUTPUT_CAPS: readonly Dialect["outputCap"][] = ["as-sent", "max_tokens", "
 const TOOL_IDS: readonly Dialect["toolIds"][] = ["any", "alphanumeric-9", "safe-40"];
 const REASONING_HISTORY: readonly NonNullable<Dialect["reasoningHistory"]>[] = ["keep", "drop", "tool-turns"];
 const THINKING: readonly NonNullable<Dialect["thinking"]>[] = ["adaptive", "level", "budget", "none"];
+const THINKING_OFF: readonly NonNullable<Dialect["thinkingOff"]>[] = ["disabled", "between_tools"];
 const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const fieldName = text({ test: (value) => FIELD_NAME.test(value), expected: "the name of a request field" });
 
@@ -26,6 +28,9 @@ export const dialectChanges: Reader<Partial<Dialect>> = shape({
   takesTopK: truth,
   takesCacheControl: truth,
   thinking: oneOf(THINKING),
+  thinkingOff: oneOf(THINKING_OFF),
+  takesForcedTools: truth,
+  bindsThinking: truth,
   takesPrefill: truth,
   takesSystemInMiddle: truth,
   takesOutputFormat: truth,

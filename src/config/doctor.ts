@@ -5,6 +5,7 @@ import { readBuiltin } from "../catalog/builtin.ts";
 import { type Catalog, unreachableBecause } from "../catalog/catalog.ts";
 import type { ProviderRow } from "../catalog/rows.ts";
 import { sqlitePathOf } from "../core/db.ts";
+import { writeEntry } from "../core/requests/effort.ts";
 import { TIERS } from "../core/tiers.ts";
 import { type Variables, variableValue } from "./environment.ts";
 import type { Problem } from "./report.ts";
@@ -91,8 +92,8 @@ function modelCount(catalog: Catalog, provider: string): string {
 /** A tier without models is legal: its requests go to the next tier. */
 function tierChecks(catalog: Catalog): readonly Check[] {
   return TIERS.map((tier): Check => {
-    const ids = catalog.chains[tier].map((model) => model.id);
-    if (ids.length > 0) return { state: "ok", what: `${tier}: ${ids.join(", ")}`, fix: null };
+    const entries = catalog.chains[tier].map(({ id }) => writeEntry({ id, effort: catalog.efforts[tier][id] ?? null }));
+    if (entries.length > 0) return { state: "ok", what: `${tier}: ${entries.join(", ")}`, fix: null };
     const what = `${tier}: no model; its requests go to the next tier that has one`;
     return { state: "warn", what, fix: `List models under tiers.${tier}, or configure another provider` };
   });

@@ -22,6 +22,8 @@ interface DocumentInput {
   readonly name: string;
   readonly environment: Environment;
   readonly report: Report;
+  /** Says that no provider will be called, so what only a call needs may be missing. */
+  readonly callsNobody?: boolean | undefined;
 }
 
 /** The file while it is walked through. */
@@ -104,12 +106,20 @@ function locateEntries(map: YAMLMap, position: Position, walk: FileWalk): Readon
   return entries;
 }
 
+/** Stands for what is not set: text and an address, so that it is valid wherever a provider's setting is either. */
+const UNSET = "http://unset.invalid";
+
 /** A reference that is not set is a problem; one that is set to nothing counts as not written. */
 function locateText(value: string, spot: { path: string; place: string }, walk: FileWalk): Located {
   const replaced = walk.references.replace(value, (name) => walk.environment.read(name)?.text ?? null);
+  const mayBeUnset = walk.callsNobody === true && spot.path.startsWith("providers.");
+  if (mayBeUnset && replaced.unset.length > 0) {
+    const value = `${UNSET}/${replaced.unset.join("/")}`;
+    return { kind: "scalar", value, isBareText: true, isHidden: true, ...spot };
+  }
   for (const name of replaced.unset) {
-    const message = `the environment variable ${name} is not set`;
-    walk.report.problems.push({ place: spot.place, message, suggestion: `\${${name}:-default}` });
+    const message = `the environment variable ${name} is not set. Set it, or write \${${name}:-} to leave it empty`;
+    walk.report.problems.push({ place: spot.place, message, suggestion: null });
   }
   if (replaced.unset.length > 0) return { kind: "broken", ...spot };
   const isReference = replaced.count > 0;

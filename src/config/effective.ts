@@ -12,6 +12,7 @@ import { type Located, nodeAt } from "./located.ts";
 import { readModels, readTiers } from "./models.ts";
 import { livePaths, OPTIONS, type OptionValues } from "./options/table.ts";
 import { ENTRY_SECTIONS, locateOverlay, overlaid } from "./overlay.ts";
+import { reportOwnAddress } from "./own-address.ts";
 import { readProviders } from "./providers.ts";
 import { checkKeys, reject } from "./readers.ts";
 import { emptyReport, type Problem, type Report } from "./report.ts";
@@ -38,13 +39,18 @@ interface Settled {
 export function settle(base: Base, document: Located | null, report: Report, weights?: Weights | null): Settled {
   const { builtin, environment, kinds, supportedKinds, source } = base;
   const values = settleOptions({ ...base, file: document, report });
+  const providers = readProviders({ file: document, builtin, environment, kinds, report });
+  reportOwnAddress(
+    providers.map(({ provider }) => provider),
+    { server: values.server, file: document, report },
+  );
   const { catalog: rows, baseline, markup, unsureTier, hostOrder } = values.catalog;
   const built = buildCatalog({
     builtin,
     isBuiltinUsed: rows === "builtin",
     tiers: readTiers(document, report),
     models: readModels({ file: document, source, report }),
-    providers: readProviders({ file: document, builtin, environment, kinds, report }),
+    providers,
     baseline,
     markupPpm: markup,
     unsureTier,

@@ -30,6 +30,8 @@ export interface ConfigInput {
   readonly cwd: string;
   /** The file as another process has read it, or null where it found none. Left out, it is read. */
   readonly file?: FileText | null;
+  /** Says that no provider will be called: keys and addresses of the file may then be unset variables. */
+  readonly callsNobody?: boolean;
   /** The kinds of providers a file may name; those that ship where left out. */
   readonly kinds?: readonly ProviderKind[];
   /** For tests: the kinds of providers that can be called. */
@@ -38,14 +40,14 @@ export interface ConfigInput {
 
 /** Settings, or every problem at once. */
 export function load(input: ConfigInput): Loaded {
-  const { flags, env, cwd, kinds = PROVIDER_KINDS, supportedKinds = namesOf(kinds) } = input;
+  const { flags, env, cwd, callsNobody, kinds = PROVIDER_KINDS, supportedKinds = namesOf(kinds) } = input;
   const report = emptyReport();
   const builtin = readBuiltin();
   const secretNames = secretVariables(builtin);
   const environment = openEnvironment({ variables: env, cwd, secretNames, report });
   checkFlags(flags, report);
   checkVariables(env, report);
-  const source = openFile({ flags, environment, cwd, report, given: input.file });
+  const source = openFile({ flags, environment, cwd, report, callsNobody, given: input.file });
   const file = source.root;
   checkSections(file, report);
   const base: Base = { flags, environment, file, source, builtin, kinds, supportedKinds };
@@ -74,6 +76,7 @@ interface FileInput {
   readonly environment: Environment;
   readonly cwd: string;
   readonly report: Report;
+  readonly callsNobody: boolean | undefined;
   readonly given: ConfigInput["file"];
 }
 
@@ -88,7 +91,7 @@ interface SourceFile {
 }
 
 /** A file that is named must exist; the default one may be missing. */
-function openFile({ flags, environment, cwd, report, given }: FileInput): SourceFile {
+function openFile({ flags, environment, cwd, report, callsNobody, given }: FileInput): SourceFile {
   const named = settleOption(OPTIONS.file.config, { flags, environment, file: null, report });
   const name = named ?? DEFAULT_FILE;
   const path = resolve(cwd, name);
@@ -97,7 +100,7 @@ function openFile({ flags, environment, cwd, report, given }: FileInput): Source
   try {
     const file = given ?? readText(path);
     const { text, day } = file;
-    return { path, name, day, root: parseLocated({ text, name, environment, report }), file };
+    return { path, name, day, root: parseLocated({ text, name, environment, report, callsNobody }), file };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
     if (named === null && code === "ENOENT") return none;
@@ -130,7 +133,7 @@ function checkSections(file: Located | null, report: Report): void {
 
 /** Whole sections go over as they are; only what depends on something else is worked out here. */
 function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options" | "configuration"> {
-  const { server, store, routing, billing, limits, health, logging, responses, prices, tracing } = values;
+  const { server, store, routing, billing, limits, health, logging, errors, responses, prices, tracing } = values;
   const dataDir = resolve(cwd, store.data);
   const database =
     store.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(store.database, cwd);
@@ -140,7 +143,7 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
   return {
     server: { ...server, lameDuckSeconds, workers },
     ...{ database, dataDir, redis: store.redis, secret: store.secret },
-    ...{ routing, billing, limits, health, logging, responses, prices },
+    ...{ routing, billing, limits, health, logging, errors, responses, prices },
     tracing: tracingOf(tracing),
     catalog,
   };

@@ -3,10 +3,10 @@
 import type { ChainLists } from "../catalog/chains.ts";
 import type { HostRow, ModelRow } from "../catalog/rows.ts";
 import { CAPABILITIES, ENDPOINTS, type ToolScores } from "../core/model.ts";
-import { PRICE_DECIMALS, priceFromUsdPerMillion } from "../core/money.ts";
 import { TIERS } from "../core/tiers.ts";
 import { dialectChanges } from "./dialects.ts";
 import { type Located, nodeAt } from "./located.ts";
+import { day, price } from "./prices.ts";
 import { listOf, number, oneOf, type Reader, reject, shape, text } from "./readers.ts";
 import type { Report } from "./report.ts";
 
@@ -15,7 +15,6 @@ export const MODEL_DEFAULTS = { context: 128_000, maxOutput: 16_384 } as const;
 
 /** Bounds that catch slips of the keyboard, far above real values. */
 const TOKENS_MAX = 100_000_000;
-const PRICE_MAX_USD = 1_000_000;
 /** Asks for routing, so no model may be called so. */
 const RESERVED_ID = "auto";
 /** Ids of vendors hold slashes, colons and dots. */
@@ -23,19 +22,16 @@ export const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/;
 
 const tokenCount = number({ min: 1, max: TOKENS_MAX, isWhole: true });
 const score = number({ min: 0, max: 100 });
-const day = text({ test: (value) => /^\d{4}-\d{2}-\d{2}$/.test(value), expected: "a day such as 2026-08-08" });
 const modelId = text({
   test: (value) => MODEL_ID.test(value) && value !== RESERVED_ID,
   expected: `an id of letters, digits and . _ : / @ + - other than "${RESERVED_ID}"`,
 });
 
-const priceShape = shape({ input: price, output: price, cacheRead: price, cacheWrite: price }, ["input", "output"]);
-
 /** Fields that every host of a model may have. */
 const hostReaders = {
   provider: text(),
   upstream: text(),
-  price: priceShape,
+  price,
   priceAsOf: day,
   priceSource: text(),
   context: tokenCount,
@@ -102,7 +98,7 @@ export function readTiers(file: Located | null, report: Report): ChainLists {
 
 /** A row whose id or provider is broken still takes its place in the list, so that later ones keep their number. */
 function rowOf(item: Located, index: number, { source, report }: Omit<ModelsSection, "file">): ModelRow {
-  const { price: written, bfcl, hosts = [], provider, ...fields } = readRow(item, report) ?? {};
+  const { bfcl, hosts = [], provider, ...fields } = readRow(item, report) ?? {};
   const context = fields.context ?? MODEL_DEFAULTS.context;
   const maxOutput = fields.maxOutput ?? Math.min(MODEL_DEFAULTS.maxOutput, context);
   const listed = hosts.map((host) => hostOf(host, source));
@@ -119,30 +115,15 @@ function rowOf(item: Located, index: number, { source, report }: Omit<ModelsSect
     capabilities: fields.capabilities ?? [],
     priceAsOf: fields.priceAsOf ?? source.day,
     priceSource: fields.priceSource ?? source.name,
-    ...priceOf(written),
     ...(bfcl?.overall === undefined ? {} : { bfcl: { ...bfcl, overall: bfcl.overall } }),
   };
 }
 
 /** A host without a price of its own has the model's, with its date. */
 function hostOf(host: ReadHost, source: ModelsSection["source"]): HostRow {
-  const { provider = "sandbox", price: written, ...fields } = host;
+  const { provider = "sandbox", ...fields } = host;
   const dated = { priceAsOf: fields.priceAsOf ?? source.day, priceSource: fields.priceSource ?? source.name };
-  return { ...fields, provider, ...(written === undefined ? {} : { ...dated, ...priceOf(written) }) };
+  return { ...fields, provider, ...(fields.price === undefined ? {} : dated) };
 }
 
 type ReadHost = NonNullable<ReturnType<typeof readHost>>;
-
-/** A price with a broken figure has been reported and counts as none. */
-function priceOf(written: ReturnType<typeof priceShape>): Pick<HostRow, "price"> {
-  if (written?.input === undefined || written.output === undefined) return {};
-  return { price: { ...written, input: written.input, output: written.output } };
-}
-
-/** USD per million tokens, exact to a millionth. */
-function price(node: Located, report: Report): number | undefined {
-  const usd = number({ min: 0, max: PRICE_MAX_USD })(node, report);
-  if (usd === undefined) return undefined;
-  const isExact = priceFromUsdPerMillion(usd) !== null;
-  return isExact ? usd : reject(node, report, `USD per million tokens with ${PRICE_DECIMALS}`);
-}

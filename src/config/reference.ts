@@ -68,7 +68,7 @@ const MODELS = `## Models and tiers
 | \`id\`, \`provider\` | required | its name here, and who serves it |
 | \`hosts\` | none | further hosts: each has \`provider\`, and \`upstream\`, \`price\`, \`context\`, \`maxOutput\`, \`capabilities\`, \`region\` and \`dataPolicy\` where they differ. \`dialect\` and \`formats\` belong to one host alone. Without \`provider\`, all hosts are here |
 | \`upstream\` | the id | its name at the provider |
-| \`price\` | none | USD per million tokens: \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`. A model without a price is never routed to, so a free one needs zeros |
+| \`price\` | none | USD per million tokens: \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`, and what [Prices](prices.md) lists. A model without a price is never routed to, so a free one needs zeros |
 | \`priceAsOf\`, \`priceSource\` | the day the file was changed | where the price comes from |
 | \`context\`, \`maxOutput\` | ${MODEL_DEFAULTS.context}, ${MODEL_DEFAULTS.maxOutput} | limits in tokens |
 | \`capabilities\` | none | any of ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")}; or one of ${ENDPOINTS.map((name) => `\`${name}\``).join(", ")} for a model of that endpoint, which is never routed to |
@@ -87,14 +87,16 @@ models:
       - { provider: team, upstream: qwen, price: { input: 0.2, output: 0.6 } }
 \`\`\`
 
-\`tiers\` sets the chain of a tier, first choice first. A tier that is not in the file keeps its built-in chain. If none of a chain's models has a configured provider, the priced models of that tier take their place, cheapest first.`;
+\`tiers\` sets the chain of a tier, first choice first. A tier that is not in the file keeps its built-in chain. If none of a chain's models has a configured provider, the priced models of that tier take their place, cheapest first.
+
+A model may have an effort behind an \`@\`: \`gpt-6-luna@low\`, or \`@off\` to keep it from thinking. Requests that name an effort themselves keep theirs. Built-in chains have other models for requests with tools, until the tier is written here.`;
 
 const FILE_EXAMPLE = `## A file with everything
 
 \`\`\`yaml
 server:   { host: 127.0.0.1, port: 8787 }
 database: sqlite:./data/switchyard.db
-routing:  { baseline: claude-opus-4-8, markup: 0.05 }
+routing:  { baseline: gpt-6.1-sol, markup: 0.05 }
 billing:  { mode: prepaid, starterCredits: 5 }
 limits:   { requestsPerMinute: 600 }
 logging:  { level: info, content: false, retentionDays: 30 }
@@ -115,7 +117,7 @@ models:
     capabilities: [tools, json]
     bfcl: { overall: 61.2, single: 70.1 }
 tiers:
-  NANO: [lab-small, gpt-5.6-luna]
+  NANO: [lab-small, gpt-6-luna@none]
 \`\`\``;
 
 const RUN_TIME = `## Changes at run time
@@ -191,6 +193,9 @@ A server of your own gets requests unchanged, unless \`dialect\` says otherwise:
 | \`hasDeveloperRole\`, \`takesMessageNames\`, \`takesStreamOptions\`, \`takesTopK\`, \`takesCacheControl\`, \`needsThoughtSignatures\` | \`true\` or \`false\` |
 | \`thinking\` (\`kind: anthropic\`) | \`adaptive\`, \`budget\`, \`none\` |
 | \`thinking\` (\`kind: gemini\`) | \`level\`, \`budget\`, \`none\` |
+| \`thinkingOff\` (\`kind: anthropic\`) | \`disabled\`, \`between_tools\`: what switches thinking off |
+| \`takesForcedTools\` | \`true\` or \`false\`: whether a tool can be forced |
+| \`bindsThinking\` (\`kind: anthropic\`) | \`true\` or \`false\`: whether another model or key refuses the thinking of earlier turns |
 | \`takesPrefill\` (\`kind: anthropic\`, \`gemini\`) | \`true\` or \`false\` |
 | \`takesSystemInMiddle\`, \`takesOutputFormat\` (\`kind: anthropic\`) | \`true\` or \`false\` |
 | \`takesFormatWithTools\` (\`kind: gemini\`) | \`true\` or \`false\` |`;

@@ -12,7 +12,10 @@ import type { Problem } from "./report.ts";
  * appears here without another line.
  */
 export interface Settings
-  extends Pick<OptionValues, "routing" | "billing" | "limits" | "health" | "logging" | "responses" | "prices"> {
+  extends Pick<
+    OptionValues,
+    "routing" | "billing" | "limits" | "health" | "logging" | "errors" | "responses" | "prices"
+  > {
   readonly server: Omit<OptionValues["server"], "lameDuckSeconds" | "workers"> & {
     /** Settled: the default depends on the database. */
     readonly lameDuckSeconds: number;
@@ -28,8 +31,8 @@ export interface Settings
   /** Settings of the export; null when no traces are exported. */
   readonly tracing: Tracing | null;
   readonly catalog: Catalog;
-  /** The checks for run-time changes; null where there can be none. */
-  readonly configuration: Configuration | null;
+  /** The checks for run-time changes. */
+  readonly configuration: Configuration;
   /** Every option of the table as it came out, for people. */
   readonly options: readonly ShownOption[];
 }

@@ -2,7 +2,8 @@
 // Everything else a client sent stays in the original bytes and travels untouched.
 
 import { isAscii, isUtf8, transcode } from "node:buffer";
-import type { TokenBuckets } from "./money.ts";
+import type { ServiceTier, TokenBuckets, Unit } from "./money.ts";
+import type { Effort } from "./requests/effort.ts";
 
 export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
@@ -68,6 +69,18 @@ export interface ChatRequest {
   /** The larger of the two output caps a client may send; null when it sent none. */
   readonly maxOutputTokens: number | null;
   readonly choiceCount: number;
+  /** The thinking that the client asks for: an effort, or `own` for another wish. Absent where it leaves it to us. */
+  readonly effort?: Effort | "own";
+}
+
+/** Tells whether the model must call a tool, one of several or a certain one, as clients of any format say it. */
+export function forcesTool(toolChoice: unknown): boolean {
+  if (typeof toolChoice === "string") return toolChoice === "required" || toolChoice === "any";
+  if (typeof toolChoice !== "object" || toolChoice === null) return false;
+  const { type, mode, allowed_tools: allowed } = toolChoice as Readonly<Record<string, unknown>>;
+  if (type === "auto" || type === "none") return false;
+  if (type !== "allowed_tools") return true;
+  return ((allowed as { readonly mode?: unknown } | undefined)?.mode ?? mode) === "required";
 }
 
 /** The tokens an answer used, as its provider counted them. Every format's counts are read into this shape. */
@@ -77,9 +90,17 @@ export interface Usage {
   readonly longCacheWrite: number;
   /** Tokens of `output` that the model spent on thinking; 0 where the provider does not say. */
   readonly reasoning: number;
+  /** Counts that may have a rate of their own: tokens among them are part of a bucket. */
+  readonly parts?: UsageParts;
+  /** Images that were made, by size and quality. */
+  readonly images?: Readonly<Record<string, number>>;
+  /** The service tier that the provider says it answered with; absent for the usual one. */
+  readonly serviceTier?: ServiceTier;
   /** The counts in the internal shape, with whatever else the provider counted; absent where the buckets are all. */
   readonly reported?: Readonly<Record<string, unknown>>;
 }
+
+export type UsageParts = Readonly<Partial<Record<Exclude<Unit, "cacheWriteLong" | "reasoning">, number>>>;
 
 /**
  * `missing`: none in a complete response, or such that cannot be true. `output_missing`: no output was counted although

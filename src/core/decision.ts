@@ -11,6 +11,7 @@ import {
   type RuleValues,
   unsetValues,
 } from "./requests/controls.ts";
+import type { Effort, Efforts } from "./requests/effort.ts";
 import type { DecidedSession, SessionView } from "./session.ts";
 import type { Tier } from "./tiers.ts";
 
@@ -133,6 +134,10 @@ export interface Decision {
   readonly chain: readonly string[];
   /** The hosts to try of each model that has a choice, in order. A model that is not named is tried at its first host. */
   readonly hosts?: HostChoice;
+  /** The effort that the chain asks of each model, by id. Absent where it asks none, and where the request has its own. */
+  readonly efforts?: Efforts;
+  /** The effort that the request itself asks for. */
+  readonly askedEffort?: Effort;
   /** Absent where sessions play no part. */
   readonly session?: DecidedSession;
   readonly profile: (typeof ROUTING_PROFILES)[number];
@@ -156,4 +161,10 @@ export interface Decision {
   readonly controls?: Controls;
   /** Measured numbers of the request, by name. Kept for learning. */
   readonly measures?: object;
+}
+
+/** The effort that a model is asked for; null where it decides for itself. */
+export function effortOf({ efforts, askedEffort }: Decision, model: string): Effort | null {
+  if (askedEffort !== undefined) return askedEffort;
+  return efforts !== undefined && Object.hasOwn(efforts, model) ? (efforts[model] ?? null) : null;
 }

@@ -240,6 +240,21 @@ export const LOG_EVENTS = {
     meaning:
       "The request log was damaged, or belongs to a newer database than the one beside it. It was renamed, and an empty one began.",
   },
+  "database.contents_moving": {
+    level: "info",
+    meaning:
+      "Many rows of stored responses or conversations move from the SQLite database to a file of their own, after an upgrade or a restore.",
+  },
+  "database.contents_move_failed": {
+    level: "error",
+    meaning:
+      "A table of stored contents could not be moved to their file. Its rows stay in the database until the next start, where clients do not find them.",
+  },
+  "database.contents_set_aside": {
+    level: "error",
+    meaning:
+      "The file of stored contents was damaged or too new. It was renamed, and an empty one began. Clients no longer find what they stored.",
+  },
   "database.file_lost": {
     level: "error",
     meaning: "A file of the open SQLite database was deleted, moved or replaced. Nothing is written until it is back.",
@@ -268,7 +283,8 @@ export const LOG_EVENTS = {
   },
   "worker.hung": {
     level: "error",
-    meaning: "A worker process has not answered for 30 seconds. It is killed, and another worker takes its place.",
+    meaning:
+      "A worker process has not answered for 30 seconds, or does not serve five minutes after its start. It is killed, and another worker takes its place.",
   },
   "worker.other_build": {
     level: "error",

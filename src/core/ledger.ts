@@ -312,11 +312,11 @@ export interface LedgerLine {
 }
 
 /**
- * Totals of a wallet in one month (UTC), signed as in the ledger: the opening balance and the three sums make the
+ * Totals of a wallet in one month or day (UTC), signed as in the ledger: the opening balance and the sums make the
  * closing balance.
  */
-export interface LedgerMonth {
-  /** `2026-11`. */
+export interface LedgerPeriod {
+  /** `2026-11`, or `2026-11-30` for a day. */
   readonly id: string;
   readonly entries: number;
   readonly opening: NanoUsd;
@@ -347,7 +347,9 @@ export interface LedgerList {
   months(
     accountId: string,
     page: { readonly limit: number; readonly after: string | null },
-  ): Promise<readonly LedgerMonth[]>;
+  ): Promise<readonly LedgerPeriod[]>;
+  /** Newest first, as many as asked for. */
+  days(accountId: string, limit: number): Promise<readonly LedgerPeriod[]>;
 }
 
 /** A transaction as the audit reads it. Transactions never change, so a wallet in use can be checked. */

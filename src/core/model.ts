@@ -1,6 +1,7 @@
 // Models and providers, as the catalogue describes them.
 
-import type { Price } from "./money.ts";
+import type { PriceSchedule, RateCard } from "./price.ts";
+import type { Effort } from "./requests/effort.ts";
 import type { Tier } from "./tiers.ts";
 
 export const CAPABILITIES = ["tools", "vision", "json", "reasoning", "audio", "files"] as const;
@@ -20,10 +21,6 @@ export type ToolScenario = (typeof TOOL_SCENARIOS)[number];
 
 /** Function-calling scores in percent, overall and by scenario; a scenario never measured is absent. */
 export type ToolScores = Readonly<{ overall: number } & Partial<Record<ToolScenario, number>>>;
-
-export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
-/** Amount of thinking that a model is asked for, from none to the most. */
-export type Effort = (typeof EFFORTS)[number];
 
 /** Differences between a host and plain chat-completions. Data of the catalogue, merged from provider and model. */
 export interface Dialect extends Partial<CrossFormatDialect> {
@@ -55,6 +52,12 @@ interface CrossFormatDialect {
   readonly takesCacheControl: boolean;
   /** The form in which thinking is asked for: in Messages adaptive or by a budget, in Gemini by a level or a budget. */
   readonly thinking: "adaptive" | "level" | "budget" | "none";
+  /** Messages format: the type of `thinking` that switches it off; `disabled` when left out. */
+  readonly thinkingOff: "disabled" | "between_tools";
+  /** Says whether a tool can be forced, by name or any; true when left out. */
+  readonly takesForcedTools: boolean;
+  /** Messages format: whether thinking is taken back only by the model and the account that wrote it. */
+  readonly bindsThinking: boolean;
   /** Messages and Gemini: whether the last message may be the beginning of the answer. */
   readonly takesPrefill: boolean;
   /** Messages format: whether `role: "system"` may stand among the messages. */
@@ -75,13 +78,18 @@ export interface PromptCache {
   readonly isExplicit?: boolean;
   /** Says that the host takes `prompt_cache_key`, which brings requests of one session together. */
   readonly takesKey?: boolean;
+  /** Says that messages cached with one effort are not found with another. */
+  readonly dependsOnEffort?: boolean;
 }
 
 /** Offer of a host for a model: its provider, upstream name, price and limits. */
 export interface ModelHost {
   readonly provider: string;
   readonly upstream: string;
-  readonly price: Price | null;
+  /** The rates of the moment for which the catalogue was made. */
+  readonly price: RateCard | null;
+  /** Rates by date and hour; absent where the price has none. */
+  readonly schedule?: PriceSchedule;
   readonly priceAsOf: string;
   readonly priceSource: string;
   readonly context: number;

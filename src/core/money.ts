@@ -3,13 +3,49 @@
 
 export type NanoUsd = bigint;
 
-/** Integers in micro-USD per million tokens. `null` where the vendor names no such price. */
+/** The price of one request, in micro-USD per million tokens. `null` where the vendor names no such price. */
 export interface Price {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number | null;
   readonly cacheWrite: number | null;
+  /** Counts with a rate of their own; absent where there are none. */
+  readonly lines?: readonly ChargedLine[];
+  /** A card has bands. Which of them counts must be decided before anything is charged at it. */
+  readonly bands?: never;
 }
+
+/** Counted units with a rate of their own, in pico-USD per unit. */
+export interface ChargedLine {
+  readonly unit: Unit | "image";
+  readonly count: number;
+  readonly rate: number;
+}
+
+/**
+ * Units that may have a rate of their own. Tokens among them are part of a bucket; `per` says how many of the others one
+ * rate pays for. Minutes are counted in milliseconds.
+ */
+export const UNITS = {
+  cacheWriteLong: { bucket: "cacheWrite", per: 1 },
+  audioCacheRead: { bucket: "cacheRead", per: 1 },
+  imageCacheRead: { bucket: "cacheRead", per: 1 },
+  audioInput: { bucket: "input", per: 1 },
+  imageInput: { bucket: "input", per: 1 },
+  videoInput: { bucket: "input", per: 1 },
+  audioOutput: { bucket: "output", per: 1 },
+  imageOutput: { bucket: "output", per: 1 },
+  reasoning: { bucket: "output", per: 1 },
+  characters: { bucket: null, per: 1 },
+  minute: { bucket: null, per: 60_000 },
+  request: { bucket: null, per: 1 },
+  search: { bucket: null, per: 1 },
+} as const satisfies Record<string, { readonly bucket: keyof TokenBuckets | null; readonly per: number }>;
+export type Unit = keyof typeof UNITS;
+
+/** Service tiers of providers that have prices of their own. */
+export const SERVICE_TIERS = ["batch", "flex", "priority"] as const;
+export type ServiceTier = (typeof SERVICE_TIERS)[number];
 
 /** Disjoint buckets: cached tokens are not part of `input`; reasoning is part of `output`. */
 export interface TokenBuckets {
@@ -25,7 +61,8 @@ const NANO_PER_USD = 1_000_000_000n;
 
 /** The cost of these tokens with the markup (parts per million), rounded up once to whole nano-USD. */
 export function costNano(tokens: TokenBuckets, price: Price, markupPpm: number): NanoUsd {
-  return costInDoubles(tokens, price, markupPpm) ?? costInBigints(tokens, price, markupPpm);
+  const inDoubles = price.lines === undefined ? costInDoubles(tokens, price, markupPpm) : null;
+  return inDoubles ?? costInBigints(tokens, price, markupPpm);
 }
 
 /** Several times as fast, and exact as long as every number on the way is a safe integer; null where it is not. */
@@ -49,15 +86,43 @@ function costInBigints(tokens: TokenBuckets, price: Price, markupPpm: number): N
     BigInt(tokens.cacheRead) * BigInt(price.cacheRead ?? price.input) +
     BigInt(tokens.cacheWrite) * BigInt(cacheWritePrice(price)) +
     BigInt(tokens.output) * BigInt(price.output);
-  return ceilDivide(pico * (PPM + BigInt(markupPpm)), PICO_PER_NANO * PPM);
+  const { lines = [] } = price;
+  const shares = lines.reduce((sum, line) => sum + sharesOf(line, price), pico * SHARES);
+  return ceilDivide(shares * (PPM + BigInt(markupPpm)), PICO_PER_NANO * PPM * SHARES);
 }
 
-export function cacheWritePrice({ input, cacheWrite }: Price): number {
+/** Parts of a pico-USD, so that milliseconds at a rate per minute are whole. */
+const SHARES = 60_000n;
+
+/** The cost of a line beyond what its tokens cost in their bucket. */
+function sharesOf({ unit, count, rate }: ChargedLine, price: Price): bigint {
+  const { bucket, per } = unitOf(unit);
+  const usual = bucket === null ? 0 : bucketRate(price, bucket);
+  return BigInt(count) * (BigInt(rate) - BigInt(usual)) * (SHARES / BigInt(per));
+}
+
+const PER_IMAGE = { bucket: null, per: 1 } as const;
+
+export function unitOf(unit: ChargedLine["unit"]): (typeof UNITS)[Unit] {
+  return unit === "image" ? PER_IMAGE : UNITS[unit];
+}
+
+export function bucketRate(
+  price: InputRates & Pick<Price, "cacheRead" | "output">,
+  bucket: keyof TokenBuckets,
+): number {
+  if (bucket === "cacheRead") return price.cacheRead ?? price.input;
+  return bucket === "cacheWrite" ? cacheWritePrice(price) : price[bucket];
+}
+
+type InputRates = Pick<Price, "input" | "cacheWrite">;
+
+export function cacheWritePrice({ input, cacheWrite }: InputRates): number {
   return cacheWrite ?? Math.ceil(input * 1.25);
 }
 
 /** An entry that is kept for an hour costs twice the input, unless writing is free. */
-export function longCacheWritePrice(price: Price): number {
+export function longCacheWritePrice(price: InputRates): number {
   const usual = cacheWritePrice(price);
   return usual === 0 ? 0 : Math.max(usual, price.input * 2);
 }
@@ -103,10 +168,20 @@ export const PRICE_DECIMALS = "at most six decimals (the smallest price is 0.000
 
 /** A price as written by people (USD per million tokens) to its integer form; null when it is not exact. */
 export function priceFromUsdPerMillion(usd: number): number | null {
-  const micro = Math.round(usd * 1e6);
+  return wholeOf(usd, 1e6);
+}
+
+/** A price of one thing, such as an image, in pico-USD; null when it has more than nine decimals. */
+export function priceFromUsd(usd: number): number | null {
+  const nano = wholeOf(usd, 1e9);
+  return nano === null ? null : nano * 1e3;
+}
+
+function wholeOf(usd: number, parts: number): number | null {
+  const whole = Math.round(usd * parts);
   // However small, a price is not zero.
-  const isExact = Math.abs(micro - usd * 1e6) < 1e-3 && (micro > 0 || usd === 0);
-  return Number.isSafeInteger(micro) && micro >= 0 && isExact ? micro : null;
+  const isExact = Math.abs(whole - usd * parts) < 1e-3 && (whole > 0 || usd === 0);
+  return Number.isSafeInteger(whole) && whole >= 0 && isExact ? whole : null;
 }
 
 function ceilDivide(numerator: bigint, denominator: bigint): bigint {

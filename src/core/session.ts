@@ -1,5 +1,6 @@
 // Sessions: what is remembered of a conversation between its requests. Losing it costs money at most.
 
+import type { Effort } from "./requests/effort.ts";
 import type { Tier } from "./tiers.ts";
 
 export const SESSION_STATES = ["started", "stayed", "switched", "escalated"] as const;
@@ -23,6 +24,8 @@ export interface SessionTurn {
   readonly keyId: string | null;
   /** The tier that was decided. */
   readonly tier: Tier;
+  /** The effort that the model was asked for. Absent where it decided for itself. */
+  readonly effort?: Effort;
   readonly promptTokens: number;
   /** Read from the host's cache, as it counted. */
   readonly cachedTokens: number;
@@ -107,6 +110,8 @@ export interface DecidedSession {
   readonly keyId: string | null;
   readonly escalation: number;
   readonly task: number;
+  /** The turn before: who wrote the thinking that comes back. Absent where it is not known. */
+  readonly before?: Pick<SessionTurn, "hostKey" | "keyId">;
   /** Says that a beginning of the prompt was recently sent to some host. */
   readonly isPrefixSeen: boolean;
 }

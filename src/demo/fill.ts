@@ -14,9 +14,10 @@ import { createKeyStore } from "../store/accounts/keys.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createRecordStore } from "../store/requests/write.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
+import { demoCatalog } from "./configuration.ts";
 import { bookSpending, monthOf, type OlderTraffic } from "./money.ts";
 import { writeOutcomes } from "./outcomes.ts";
-import { BUDGET, BUDGET_ID, DEMO_KEYS, DEMO_TEAMS, demoCatalog, PLAYGROUND_ID, PRODUCTION_ID } from "./pool.ts";
+import { BUDGET, BUDGET_ID, DEMO_KEYS, DEMO_TEAMS, PLAYGROUND_ID, PRODUCTION_ID } from "./pool.ts";
 import { demoTraffic } from "./traffic.ts";
 
 /** Amount and time of the traffic. The same plan and time give the same data. */

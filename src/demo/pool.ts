@@ -3,10 +3,7 @@
 
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { holdAmounts, type Quote, quoteChain } from "../billing/estimate.ts";
-import { buildCatalog, DEFAULT_TIMEOUTS } from "../catalog/build.ts";
-import { readBuiltin } from "../catalog/builtin.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { providerKind } from "../catalog/provider-kinds.ts";
 import { type Constraints, type Decision, NO_CONSTRAINTS, NO_CONTROLS } from "../core/decision.ts";
 import type { HostedModel } from "../core/model.ts";
 import type { NanoUsd } from "../core/money.ts";
@@ -15,11 +12,11 @@ import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
 import { decide } from "../routing/decide.ts";
 import { hostedModelsOf } from "../routing/hosts.ts";
 import { featuresOf } from "../telemetry/features.ts";
-import { type DemoTurn, demoConversation } from "./prompts.ts";
+import { BATCH, type DemoPrompts, type DemoTurn, demoConversation, EVERYDAY, SUPPORT } from "./prompts.ts";
 import type { DemoRandom } from "./random.ts";
 
 /** A source of traffic in the demo. */
-interface DemoKey {
+interface DemoKey extends DemoPrompts {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
@@ -28,12 +25,10 @@ interface DemoKey {
   readonly routes: readonly string[];
   readonly constraints: Constraints;
   readonly profileId: string | null;
-  /** Most turns of a conversation. */
-  readonly turnsMax: number;
   /** The end users that it names; none where it names none. */
   readonly users: readonly string[];
-  /** The values of its tags, by name. */
-  readonly tags: Readonly<Record<string, readonly string[]>>;
+  /** The values of its tags, by name; `group` is the group of the prompt. */
+  readonly tags: Readonly<Record<string, readonly string[] | "group">>;
 }
 
 /** The accounts of the demo, by id. */
@@ -41,7 +36,7 @@ export const DEMO_TEAMS: ReadonlyMap<string, string> = new Map([
   [DEFAULT_ACCOUNT, "Product team"],
   ["account_demo_support", "Support team"],
 ]);
-const SUPPORT = "account_demo_support";
+const SUPPORT_TEAM = "account_demo_support";
 
 export const PRODUCTION_ID = "key_demo_production";
 /** Requests of the dashboard's playground are recorded under this name; it is no key. */
@@ -61,22 +56,30 @@ export const DEMO_KEYS: readonly DemoKey[] = [
   {
     ...{ id: PRODUCTION_ID, accountId: DEFAULT_ACCOUNT, name: "production", share: 52, profileId: null },
     ...{ routes: [CHAT, CHAT, CHAT, "/v1/messages"], constraints: NO_CONSTRAINTS },
-    ...{ turnsMax: 8, users: CUSTOMERS },
+    ...{ turnsMax: 8, users: CUSTOMERS, groups: EVERYDAY, system: "shop" },
     tags: { app: ["web", "web", "ios", "android"], feature: ["assistant", "assistant", "search", "summaries"] },
   },
   {
-    ...{ id: "key_demo_batch", accountId: DEFAULT_ACCOUNT, name: "batch", share: 24, profileId: BUDGET_ID },
-    ...{ routes: [CHAT], constraints: BUDGET, ...NOBODY },
-    tags: { job: ["nightly-summaries", "product-texts", "translations"] },
+    ...{ id: "key_demo_batch", accountId: DEFAULT_ACCOUNT, name: "batch", share: 34, profileId: BUDGET_ID },
+    ...{ routes: [CHAT], constraints: BUDGET, ...NOBODY, groups: BATCH, system: "jobs" },
+    tags: { job: "group" },
   },
   {
-    ...{ id: "key_demo_helpdesk", accountId: SUPPORT, name: "helpdesk", share: 18, profileId: null },
+    ...{ id: "key_demo_helpdesk", accountId: SUPPORT_TEAM, name: "helpdesk", share: 18, profileId: null },
     ...{ routes: ["/v1/messages"], constraints: NO_CONSTRAINTS, turnsMax: 6 },
+    ...{ groups: SUPPORT, system: "helpdesk" },
     ...{ users: ["ana@example.com", "ben@example.com", "chidi@example.com", "dora@example.com"], tags: {} },
   },
   {
     ...{ id: PLAYGROUND_ID, accountId: DEFAULT_ACCOUNT, name: "playground", share: 6, profileId: null },
-    ...{ routes: ["/api/playground/run"], constraints: NO_CONSTRAINTS, ...NOBODY, tags: {} },
+    ...{
+      routes: ["/api/playground/run"],
+      constraints: NO_CONSTRAINTS,
+      ...NOBODY,
+      groups: EVERYDAY,
+      system: null,
+      tags: {},
+    },
   },
 ];
 
@@ -91,15 +94,6 @@ export interface DemoRequest extends DemoTurn {
   readonly hold: NanoUsd;
 }
 
-/** The catalogue that ships with every vendor switched on under its own name. All of them are simulated by the sandbox. */
-export function demoCatalog(): Catalog {
-  const simulated = { ...providerKind("sandbox"), baseUrl: "", apiKey: null, headers: {}, timeouts: DEFAULT_TIMEOUTS };
-  const providers = readBuiltin().providers.map(({ id }) => ({ provider: { id, ...simulated } }));
-  const { catalog } = buildCatalog({ providers });
-  if (catalog === null) throw new Error("the catalogue that ships cannot be built");
-  return catalog;
-}
-
 /** Deciding a request costs more than writing its record, so a pool is decided once and drawn from. */
 export function demoPool(size: number, catalog: Catalog, random: DemoRandom): readonly (readonly DemoRequest[])[] {
   const shares = DEMO_KEYS.map((key) => [key, key.share] as const);
@@ -107,7 +101,7 @@ export function demoPool(size: number, catalog: Catalog, random: DemoRandom): re
   for (let turns = 0; turns < size; turns += pool.at(-1)?.length ?? 0) {
     const key = random.pickWeighted(shares);
     const asker = { key, route: random.pick(key.routes) };
-    pool.push(decidedTurns(asker, demoConversation(key.turnsMax, random), catalog));
+    pool.push(decidedTurns(asker, demoConversation(key, random), catalog));
   }
   return pool;
 }
@@ -152,7 +146,7 @@ function decided(
   const quotes = quoteChain({
     models,
     chat,
-    bodyBytes: Buffer.byteLength(asked.content.request),
+    bodyBytes: asked.bodyBytes,
     expectedOutputTokens: EXPECTED_OUTPUT_TOKENS[decision.tier],
     markupPpm: catalog.markupPpm,
   });

@@ -6,6 +6,25 @@ import type { NewContent } from "../core/requests/records.ts";
 import { promptTextOf } from "../telemetry/prompt-text.ts";
 import type { DemoRandom } from "./random.ts";
 
+const PASSAGES = [
+  "The council met on Tuesday to vote on the harbour plan. After four hours it passed by nine votes to six. Works begin in spring and are to last three years; the ferry will run from the old pier meanwhile.",
+  "Sales rose by 8% in the third quarter, driven by the northern region. Costs rose faster, mainly freight. The board keeps its forecast but will open only two of the four planned stores.",
+  "The study followed 1,200 adults for six years. Those who walked daily slept better, but the effect faded when they stopped. The authors warn that people who walk may differ in other ways.",
+];
+
+/** Sentences of long instructions. */
+const RULES = [
+  "say what you know, and say so when you do not.",
+  "never promise a refund; name the page where the customer can ask for one.",
+  "keep the public interface, and write a test for every change.",
+  "name the file and the line that a remark is about.",
+  "leave names, figures and dates as they were given.",
+];
+
+function documentOf(passages: number): string {
+  return Array.from({ length: passages }, (_, at) => PASSAGES[at % PASSAGES.length]).join("\n\n");
+}
+
 /** Words for the `{slots}` of the templates. */
 const SLOTS: Readonly<Record<string, readonly string[]>> = {
   greeting: ["Hi", "Hello there", "Hey", "Good morning", "Good evening"],
@@ -26,11 +45,8 @@ const SLOTS: Readonly<Record<string, readonly string[]>> = {
     "The new version is faster and uses half the memory.",
     "Please water the plants while we are away.",
   ],
-  passage: [
-    "The council met on Tuesday to vote on the harbour plan. After four hours it passed by nine votes to six. Works begin in spring and are to last three years; the ferry will run from the old pier meanwhile.",
-    "Sales rose by 8% in the third quarter, driven by the northern region. Costs rose faster, mainly freight. The board keeps its forecast but will open only two of the four planned stores.",
-    "The study followed 1,200 adults for six years. Those who walked daily slept better, but the effect faded when they stopped. The authors warn that people who walk may differ in other ways.",
-  ],
+  passage: PASSAGES,
+  document: Array.from({ length: 3 }, (_, index) => documentOf(60 + 40 * index)),
   system: ["a payments system", "a chat service", "a video platform", "a booking engine", "a metrics pipeline"],
   bug: ["a race condition", "a memory leak", "an off-by-one error", "a deadlock", "a slow query", "a flaky test"],
   structure: ["a linked list", "a binary tree", "a priority queue", "an LRU cache", "a trie", "a ring buffer"],
@@ -38,20 +54,37 @@ const SLOTS: Readonly<Record<string, readonly string[]>> = {
   scale: ["ten thousand", "a million", "fifty million", "two hundred million"],
 };
 
-/** Weights of the groups: everyday questions and code come up most. */
-const GROUPS: readonly (readonly [DemoGroup, number])[] = [
-  ["chitchat", 10],
-  ["question", 24],
-  ["summary", 12],
-  ["translation", 11],
+/** Weights of the groups: code and everyday questions come up most. */
+export const EVERYDAY: GroupWeights = [
+  ["chitchat", 8],
+  ["question", 18],
+  ["summary", 10],
+  ["translation", 8],
   ["writing", 9],
-  ["code", 15],
-  ["maths", 6],
-  ["design", 6],
-  ["tools", 7],
+  ["code", 24],
+  ["maths", 5],
+  ["design", 10],
+  ["tools", 8],
 ];
 
-type DemoGroup = keyof typeof TEMPLATES;
+/** Questions to a help desk. */
+export const SUPPORT: GroupWeights = [
+  ["chitchat", 12],
+  ["question", 38],
+  ["writing", 22],
+  ["translation", 10],
+  ["tools", 18],
+];
+
+/** Jobs that run over night, each with a document. */
+export const BATCH: GroupWeights = [
+  ["reports", 40],
+  ["localisation", 35],
+  ["product texts", 25],
+];
+
+export type DemoGroup = keyof typeof TEMPLATES;
+export type GroupWeights = readonly (readonly [DemoGroup, number])[];
 
 const TEMPLATES = {
   chitchat: [
@@ -132,6 +165,12 @@ const TEMPLATES = {
     "Send {person} this message: {sentence}",
     "Look up order {number} and refund it if it is late.",
   ],
+  reports: ["Summarise this report in {number} words.\n\n{document}", "TL;DR\n\n{document}"],
+  localisation: ["Translate into {language}, formal register:\n\n{document}"],
+  "product texts": [
+    "Write a product description for {product}, {number} words, warm and a little funny. Mention this: {sentence}",
+    "Write three slogans and a short, playful advert for {product} in {city}. Mention {topic}.",
+  ],
 } as const;
 
 /** Answers that fit any prompt of their group. */
@@ -153,23 +192,52 @@ const ANSWERS: Readonly<Record<DemoGroup, readonly string[]>> = {
     "Start with one primary per region and a log that both read. For {scale} users that is enough for a year. Then shard by customer, because {bug} hurts most across tenants.",
   ],
   tools: ["I looked it up: it is mild in {city}, and order {number} left the warehouse this morning."],
+  reports: ["- {sentence}\n- Costs rose faster than sales.\n- Two of the four stores open in spring."],
+  localisation: ["Here is the text in {language}. Names and figures are as in the original."],
+  "product texts": ["Meet {product}: made for {city}, ready in a minute, and yours for less than you think."],
 };
 
-/** Prompt and answer, as content logging keeps them. */
+/** Characters of a text that are kept, so that thousands of requests with the same instructions stay small. */
+const KEPT_CHARS = 1_500;
+
+/** Prompt and answer, as content logging keeps them, but with long texts cut. */
 function contentOf(chat: ChatRequest, answer: string): NewContent {
   const tools = chat.tools.map(({ name, description, parameters }) => ({
     type: "function",
     function: { name, description, parameters },
   }));
-  const body = { model: "auto", messages: chat.messages, ...(tools.length === 0 ? {} : { tools }) };
-  return { ...promptTextOf(chat), request: JSON.stringify(body), isRequestCut: false, answer, isAnswerCut: false };
+  const messages = chat.messages.map((message) => ({ ...message, content: kept(String(message.content)) }));
+  const body = { model: "auto", messages, ...(tools.length === 0 ? {} : { tools }) };
+  const { prompt, preview } = promptTextOf({ messages });
+  return { prompt, preview, request: JSON.stringify(body), isRequestCut: false, answer, isAnswerCut: false };
 }
 
-const SYSTEM_PROMPTS = [
-  "You are a helpful assistant. Answer briefly.",
-  "You are the assistant of a shop. Be polite, never promise a refund, and answer in the language of the customer.",
-  `You support engineers.\n${Array.from({ length: 40 }, (_, index) => `Rule ${index + 1}: say what you know, and say so when you do not.`).join("\n")}`,
-];
+function kept(text: string): string {
+  return text.length > KEPT_CHARS ? `${text.slice(0, KEPT_CHARS)}…` : text;
+}
+
+/** Instructions of applications: the first words, and the characters of the rules that follow. */
+const SYSTEM_PROMPTS = {
+  shop: systemPrompt("You are the assistant of a web shop. Answer briefly.", 40_000),
+  engineers: systemPrompt("You support engineers. The rules and files of the repository follow.", 320_000),
+  helpdesk: systemPrompt("You are the help desk. Be polite, and answer in the customer's language.", 60_000),
+  jobs: systemPrompt("You work on documents. Answer with the text alone.", 12_000),
+} as const;
+
+type SystemPrompt = keyof typeof SYSTEM_PROMPTS;
+
+/** Work on a repository brings its rules and files along. */
+const REPOSITORY_GROUPS: readonly DemoGroup[] = ["code", "design"];
+
+function systemPrompt(opening: string, chars: number): string {
+  const lines = [opening];
+  for (let length = 0, rule = 1; length < chars; rule++) {
+    const line = `Rule ${rule}: ${RULES[rule % RULES.length]}`;
+    lines.push(line);
+    length += line.length;
+  }
+  return lines.join("\n");
+}
 
 const TOOLS: readonly Tool[] = [
   tool("get_weather", "The weather in a city now", ["city"]),
@@ -206,18 +274,31 @@ const COMPLAINT_SHARE = 0.02;
 
 /** One request of a conversation, with what came back. */
 export interface DemoTurn {
+  readonly group: DemoGroup;
   readonly chat: ChatRequest;
   readonly content: NewContent;
+  /** Size of the whole request. */
+  readonly bodyBytes: number;
 }
 
-/** A conversation of at most so many turns, with or without a system prompt and tools. Half of them have just one. */
-export function demoConversation(turnsMax: number, random: DemoRandom): readonly DemoTurn[] {
-  const group = random.pickWeighted(GROUPS);
+/** The prompts that a source of traffic sends. */
+export interface DemoPrompts {
+  /** Most turns of a conversation. */
+  readonly turnsMax: number;
+  readonly groups: GroupWeights;
+  /** Instructions before every prompt; null for none. */
+  readonly system: SystemPrompt | null;
+}
+
+/** A conversation with or without a system prompt and tools. Half of them have just one turn. */
+export function demoConversation(prompts: DemoPrompts, random: DemoRandom): readonly DemoTurn[] {
+  const { turnsMax } = prompts;
+  const group = random.pickWeighted(prompts.groups);
   const tools = group === "tools" ? TOOLS.slice(0, 1 + random.below(TOOLS.length)) : [];
   const isStream = random.next() < STREAM_SHARE;
   const maxOutputTokens = random.next() < 0.3 ? random.pick([256, 512, 1024, 2048]) : null;
   const count = turnsMax === 1 || random.next() < 0.5 ? 1 : 2 + random.below(turnsMax - 1);
-  let messages = openingOf(random);
+  let messages = openingOf(systemOf(prompts.system, group), random);
   return Array.from({ length: count }, (_, turn) => {
     const templates = turn === 0 ? TEMPLATES[group] : followUpsOf(group, random);
     const asked: readonly ChatMessage[] = [
@@ -230,7 +311,7 @@ export function demoConversation(turnsMax: number, random: DemoRandom): readonly
       ...{ messages: asked, tools, toolChoice: undefined, isStream },
       ...{ wantsUsage: false, maxOutputTokens, choiceCount: 1 },
     };
-    return { chat, content: contentOf(chat, answer) };
+    return { group, chat, content: contentOf(chat, answer), bodyBytes: JSON.stringify(asked).length };
   });
 }
 
@@ -239,9 +320,13 @@ function followUpsOf(group: DemoGroup, random: DemoRandom): readonly string[] {
   return FOLLOW_UPS[group] ?? ANY_FOLLOW_UPS;
 }
 
-function openingOf(random: DemoRandom): readonly ChatMessage[] {
+function systemOf(usual: SystemPrompt | null, group: DemoGroup): SystemPrompt | null {
+  return usual !== null && REPOSITORY_GROUPS.includes(group) ? "engineers" : usual;
+}
+
+function openingOf(system: SystemPrompt | null, random: DemoRandom): readonly ChatMessage[] {
   const messages: ChatMessage[] = [];
-  if (random.next() < 0.5) messages.push({ role: "system", content: random.pick(SYSTEM_PROMPTS) });
+  if (system !== null) messages.push({ role: "system", content: SYSTEM_PROMPTS[system] });
   if (random.next() < 0.2) {
     messages.push({ role: "user", content: fill("What is {topic}?", random) });
     messages.push({ role: "assistant", content: fill("In short: {sentence}", random) });

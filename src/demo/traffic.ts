@@ -2,9 +2,11 @@
 // few rejected or failed.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import { costNano, formatUsd, type Price, type TokenBuckets } from "../core/money.ts";
+import { costNano, formatUsd, type TokenBuckets } from "../core/money.ts";
+import { priceOf, type RateCard } from "../core/price.ts";
 import { type AttemptRecord, NO_TAGS, type RequestRecord, recordIdAt, type Tags } from "../core/requests/records.ts";
 import type { Tier } from "../core/tiers.ts";
+import { baselineCost, estimateInputTokens } from "../routing/cost.ts";
 import { type DemoRequest, demoPool } from "./pool.ts";
 import { createDemoRandom, type DemoRandom, demoTimes } from "./random.ts";
 
@@ -25,15 +27,15 @@ export function* demoTraffic(plan: TrafficPlan, catalog: Catalog): Generator<Req
   // The time is part of the seed, so that a second run gives its requests other ids than the first.
   const random = createDemoRandom(Math.imul(seed, 0x9e3779b1) ^ Math.floor(nowMs / 1000));
   const pool = demoPool(Math.min(requests, POOL_MAX), catalog, random);
-  const incidents = incidentsOf(nowMs, days);
+  const incidents = incidentsOf(plan, mostAsked(pool));
   for (const times of byDay(demoTimes({ untilMs: nowMs, days, count: requests }, random))) {
-    for (const { atMs, asked, ...visit } of visitsOf(times, pool, random)) {
+    for (const { atMs, asked, isFollowed, ...visit } of visitsOf(times, pool, random)) {
       yield {
         id: `${recordIdAt(atMs)}${random.hex(10)}`,
         requestId: `req_${random.hex(24)}`,
         accountId: asked.key.accountId,
         atMs,
-        ...recordOf({ asked, fate: fateOf(asked, { atMs, incidents, random }), catalog, random }),
+        ...recordOf({ asked, fate: fateOf(asked, { atMs, isFollowed, incidents, random }), catalog, random }),
         ...visit,
       };
     }
@@ -57,6 +59,8 @@ function* byDay(times: Iterable<number>): Generator<readonly number[]> {
 interface Visit extends Pick<RequestRecord, "session" | "sessionState" | "user" | "tags"> {
   readonly atMs: number;
   readonly asked: DemoRequest;
+  /** Says that another turn follows. */
+  readonly isFollowed: boolean;
 }
 
 /** Between a turn and the next. */
@@ -71,16 +75,17 @@ function visitsOf(
   const visits: Visit[] = [];
   while (visits.length < times.length) {
     const turns = random.pick(pool).slice(0, times.length - visits.length);
-    const { key } = turns[0] as DemoRequest;
+    const opening = turns[0] as DemoRequest;
     const session = `f${Buffer.from(random.hex(30), "hex").toString("base64url")}`;
-    const user = userOf(key.users, random);
-    const tags = tagsOf(key.tags, random);
+    const user = userOf(opening.key.users, random);
+    const tags = tagsOf(opening, random);
     let atMs = times[visits.length] as number;
-    for (const asked of turns) {
+    for (const [turn, asked] of turns.entries()) {
       const sessionState = asked.decision.session?.state ?? null;
       visits.push({
         atMs: Math.min(atMs, times.at(-1) as number),
         asked: inSession(asked, session),
+        isFollowed: turn < turns.length - 1,
         session,
         sessionState,
         user,
@@ -103,47 +108,59 @@ function userOf(users: readonly string[], random: DemoRandom): string | null {
   return users[Math.floor(random.next() ** 2 * users.length)] ?? null;
 }
 
-function tagsOf(values: Readonly<Record<string, readonly string[]>>, random: DemoRandom): Tags {
-  const names = Object.keys(values);
-  if (names.length === 0) return NO_TAGS;
-  return Object.fromEntries(names.map((name) => [name, random.pick(values[name] as readonly string[])]));
+function tagsOf({ key, group }: DemoRequest, random: DemoRandom): Tags {
+  const tags = Object.entries(key.tags);
+  if (tags.length === 0) return NO_TAGS;
+  return Object.fromEntries(tags.map(([name, values]) => [name, values === "group" ? group : random.pick(values)]));
+}
+
+/** The provider that most requests go to first. */
+function mostAsked(pool: readonly (readonly DemoRequest[])[]): string {
+  const counts = new Map<string, number>();
+  for (const { quotes } of pool.flat()) {
+    const provider = quotes[0]?.model.provider ?? "";
+    counts.set(provider, (counts.get(provider) ?? 0) + 1);
+  }
+  return [...counts].reduce((most, each) => (each[1] > most[1] ? each : most), ["", 0] as const)[0];
 }
 
 /** Two incidents to find on the dashboard: a provider that failed yesterday, and two hours with an empty wallet. */
 interface Incidents {
+  readonly failing: string;
   readonly outage: readonly [number, number];
   readonly emptyWallet: readonly [number, number];
 }
 
-function incidentsOf(nowMs: number, days: number): Incidents {
+function incidentsOf({ nowMs, days }: TrafficPlan, failing: string): Incidents {
   const outageMs = nowMs - DAY_MS;
   const emptyMs = nowMs - days * DAY_MS * 0.6;
-  return { outage: [outageMs, outageMs + DAY_MS / 6], emptyWallet: [emptyMs, emptyMs + DAY_MS / 12] };
+  return { failing, outage: [outageMs, outageMs + DAY_MS / 6], emptyWallet: [emptyMs, emptyMs + DAY_MS / 12] };
 }
 
 /** Ending of a request. */
 type Fate = "answered" | "fallback" | "client-gone" | "no-credit" | "too-fast" | "all-failed";
 
-/** The provider that has the outage: the one that most requests of the demo go to. */
-const FAILING_PROVIDER = "openai";
-
-interface Moment {
-  readonly atMs: number;
+interface Moment extends Pick<Visit, "atMs" | "isFollowed"> {
   readonly incidents: Incidents;
   readonly random: DemoRandom;
 }
 
-/** Weights, not percentages: 100 answered requests to 0.8 disconnected clients. */
-function fateOf({ quotes }: DemoRequest, { atMs, incidents, random }: Moment): Fate {
+/**
+ * Weights, not percentages: 100 answered requests to 0.8 disconnected clients. A turn that was decided after another one
+ * goes on where that was answered: only the last of a conversation may fail, and one that stays falls back to no other host.
+ */
+function fateOf({ quotes, decision }: DemoRequest, { atMs, isFollowed, incidents, random }: Moment): Fate {
+  if (isFollowed) return "answered";
+  const isStay = decision.session?.state === "stayed";
   const isIn = ([from, to]: readonly [number, number]): boolean => atMs >= from && atMs < to;
-  const isHit = isIn(incidents.outage) && quotes[0]?.model.provider === FAILING_PROVIDER;
+  const isHit = !isStay && isIn(incidents.outage) && quotes[0]?.model.provider === incidents.failing;
   return random.pickWeighted<Fate>([
     ["answered", isHit ? 8 : 100],
-    ["fallback", isHit ? 100 : 2],
+    ["fallback", isStay ? 0 : isHit ? 100 : 4],
     ["client-gone", 0.8],
     ["no-credit", isIn(incidents.emptyWallet) ? 120 : 0.3],
     ["too-fast", 0.6],
-    ["all-failed", isHit ? 3 : 0.3],
+    ["all-failed", isHit ? 3 : 0.6],
   ]);
 }
 
@@ -173,16 +190,19 @@ function recordOf(drawn: Drawn): RecordBody {
     };
   }
   if (fate === "no-credit") {
-    const errorMessage = `Not enough credits (${formatUsd(asked.hold)} USD needed, 0.000000 USD available).`;
+    const errorMessage = `There are no credits left (${formatUsd(asked.hold)} USD needed, 0.000000 USD available).`;
     return { ...rejected(asked, random), status: 402, errorCode: "insufficient_credits", errorMessage };
   }
   if (fate === "all-failed") {
     const attempts = failures(drawn, asked.quotes.length);
     const latencyMs = endOf(attempts) + 2;
+    const last = attempts.at(-1);
+    const failed = last?.status == null ? "did not respond in time" : `returned ${last.status}`;
     return {
       ...rejected(asked, random),
       ...{ status: 503, errorCode: "all_providers_failed", attempts, hold: asked.hold, latencyMs },
-      errorMessage: `All ${new Set(attempts.map(({ model }) => model)).size} models in the ${asked.decision.tier} chain failed. Last error: ${attempts.at(-1)?.provider} ${attempts.at(-1)?.status === null ? "did not answer in time" : `returned ${attempts.at(-1)?.status}`}.`,
+      errorMessage: `All ${new Set(attempts.map(({ model }) => model)).size} models in the ${asked.decision.tier} chain failed. The last one ${failed}. Try again in 5 s.`,
+      operatorMessage: `Last error: ${last?.provider} ${failed}.`,
     };
   }
   return answered(drawn);
@@ -220,13 +240,15 @@ function answered(drawn: Drawn): RecordBody {
   const failed = fate === "fallback" ? failures(drawn, failuresOf(quotes.length, random)) : [];
   const { model, outputTokens } = quotes[failed.length] as (typeof quotes)[number];
   const isDisconnected = fate === "client-gone" && chat.isStream;
-  const buckets = bucketsOf(asked, isDisconnected ? Math.ceil(outputTokens / 2) : outputTokens, random);
+  const outputMax = isDisconnected ? Math.ceil(outputTokens / 2) : outputTokens;
+  const answerer = { model, outputTokens: outputMax, isFirst: failed.length === 0 };
+  const buckets = bucketsOf(asked, answerer, random);
   const startMs = endOf(failed) + 1 + random.below(4);
   const pace = PACE[decision.tier];
   const firstMs = Math.round(random.skewed(pace.firstMs, 0.45));
   const durationMs = firstMs + Math.round((buckets.output / random.skewed(pace.tokensPerSecond, 0.2)) * 1000);
   const attempt = { ...ATTEMPT, model: model.id, provider: model.provider, startMs, durationMs, status: 200 };
-  const price = model.price as Price;
+  const price = priceOf(model.price as RateCard, { buckets });
   const { markupPpm, baseline } = catalog;
   return {
     ...rejected(asked, random),
@@ -238,7 +260,7 @@ function answered(drawn: Drawn): RecordBody {
     hold,
     cost: {
       ...{ buckets, isEstimated: isDisconnected, price, markupPpm, charge: costNano(buckets, price, markupPpm) },
-      baseline: baseline.price === null ? 0n : costNano(buckets, baseline.price, 0),
+      baseline: baselineCost(buckets, baseline),
       baselineModel: baseline.id,
       holdId: `demo-${random.hex(16)}`,
     },
@@ -261,12 +283,33 @@ const PACE: Readonly<Record<Tier, { readonly firstMs: number; readonly tokensPer
 
 const ATTEMPT = { failure: null, reason: null, droppedFields: [], conversions: [] };
 
-/** Tokens of the answer, never more than the hold covers. Long prompts are partly read from a cache. */
-function bucketsOf({ decision }: DemoRequest, outputMax: number, random: DemoRandom): TokenBuckets {
+/** The model that answers, and how much it may write. */
+interface Answerer extends Pick<DemoRequest["quotes"][number], "model" | "outputTokens"> {
+  /** Says that the model and host were the first to be tried. */
+  readonly isFirst: boolean;
+}
+
+/** The share of first turns whose instructions another conversation has brought into the cache. */
+const WARM_SHARE = 0.75;
+
+/** Tokens of the answer, never more than the hold covers, and the part of the prompt that the host had cached. */
+function bucketsOf(
+  { decision, chat }: DemoRequest,
+  { model, outputTokens, isFirst }: Answerer,
+  random: DemoRandom,
+): TokenBuckets {
   const { input, output } = decision.estimatedTokens;
-  const cacheRead = input > 400 && random.next() < 0.6 ? Math.floor(input * 0.7) : 0;
-  const written = Math.round(random.skewed(output * 0.55, 0.6));
-  return { input: input - cacheRead, cacheRead, cacheWrite: 0, output: Math.max(1, Math.min(written, outputMax)) };
+  const written = Math.round(random.skewed(output * 0.8, 0.6));
+  const isCached = model.cache !== undefined && input >= model.cache.tokensMin;
+  const known = isFirst ? (decision.session?.cachedTokens ?? 0) : 0;
+  const isWarm = isCached && chat.messages[0]?.role === "system" && random.next() < WARM_SHARE;
+  const cacheRead = Math.max(
+    known,
+    isWarm ? estimateInputTokens({ messages: chat.messages.slice(0, 1), tools: [] }) : 0,
+  );
+  const cacheWrite = isCached && model.cache?.isExplicit === true ? input - cacheRead : 0;
+  const read = { input: input - cacheRead - cacheWrite, cacheRead, cacheWrite };
+  return { ...read, output: Math.max(1, Math.min(written, outputTokens)) };
 }
 
 /** Failures of providers, and how long each takes. */

@@ -2,6 +2,8 @@
 // is converted through the internal shape. Only this file decides which.
 
 import type { FormatName, HostedModel } from "../core/model.ts";
+import type { Effort } from "../core/requests/effort.ts";
+import { nearestEffort } from "./convert/effort.ts";
 import { writeEndpointRequest } from "./endpoints/write-request.ts";
 import type {
   CallFormat,
@@ -9,6 +11,7 @@ import type {
   Outgoing,
   ProviderFormat,
   ProviderRequest,
+  RequestBody,
   ResponseAdditions,
   ResponseContext,
   ResponseReading,
@@ -16,6 +19,7 @@ import type {
   StreamWriter,
   WholeResponse,
 } from "./format.ts";
+import type { JsonObject } from "./json/fields.ts";
 
 /** A request with the format it came in. */
 export interface FormattedRequest {
@@ -28,24 +32,43 @@ function isSame(client: CallFormat, provider: FormatName | undefined): boolean {
   return client.name === provider;
 }
 
+interface Terms extends Omit<Outgoing, "request" | "added"> {
+  /** The effort to ask for although the client asked for none; null or absent for none. */
+  readonly effort?: Effort | null;
+}
+
 /** Throws `unconvertible` when the request cannot be said in the provider's format. */
 export function writeProviderRequest(
   { format, request }: FormattedRequest,
   provider: ProviderFormat,
-  terms: Omit<Outgoing, "request">,
+  terms: Terms,
 ): ProviderRequest {
-  const { model, outputCap = null, refusedFields, cacheHelp = null } = terms;
+  const { model, outputCap = null, refusedFields, cacheHelp = null, dropsThinking = false } = terms;
   if (format.endpoint !== undefined) {
     return writeEndpointRequest({ request, model, refusedFields }, format.endpoint, provider);
   }
+  const effort = effortAt(model, terms.effort ?? null);
+  const sent = { model, outputCap, refusedFields, cacheHelp, dropsThinking };
   if (isSame(format, provider.name)) {
-    return provider.passRequest({ request, model, outputCap, refusedFields, cacheHelp });
+    const added = effort === null ? undefined : provider.effortFields?.(effort, { body: request.body, model });
+    return provider.passRequest({ ...withFields(request, added), ...sent });
   }
   const chat = format.toChat(request, model);
-  const written = provider.writeRequest({ request: chat, model, outputCap, refusedFields, cacheHelp });
+  const added = effort === null ? undefined : { reasoning_effort: effort };
+  const written = provider.writeRequest({ ...withFields(chat, added), ...sent });
   return chat.conversions.length === 0
     ? written
     : { ...written, conversions: [...chat.conversions, ...(written.conversions ?? [])] };
+}
+
+/** The effort as this host takes it; null where it takes none. */
+function effortAt({ capabilities, dialect }: HostedModel, effort: Effort | null): Effort | null {
+  if (effort === null || !capabilities.has("reasoning") || dialect.refuses.includes("reasoning_effort")) return null;
+  return nearestEffort(effort, dialect);
+}
+
+function withFields<Request extends RequestBody>(request: Request, added: JsonObject | undefined) {
+  return added === undefined ? { request } : { request: { ...request, body: { ...request.body, ...added } }, added };
 }
 
 /** Tells whether a request may go to the model once more, without a field its provider has refused by name. */

@@ -1,16 +1,17 @@
 // The contract of a wire format. A format is a codec with two ends: clients (read a request, write a response) and
-// providers (write a request, read a response). Between them is one internal shape, chat-completions. `bridge.ts`
-// joins the ends, and `registry.ts` lists the formats.
+// providers (write a request, read a response). Between them is chat-completions. `bridge.ts` joins the ends.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
+import type { Effort } from "../core/requests/effort.ts";
 import type { Note } from "../core/requests/notes.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
 import type { UnreadPart } from "./json/parse.ts";
+import type { ModelListing } from "./listing.ts";
 import type { ClientPaths } from "./paths.ts";
 import type { RateLimitHeaders } from "./provider/retry-after.ts";
 import type { JsonSource } from "./scan/scan.ts";
@@ -22,8 +23,6 @@ import type { StoredForm } from "./stored-form.ts";
 export interface Format extends ClientFormat, ProviderFormat {
   readonly name: FormatName;
 }
-
-// --- The client's end
 
 /** A request as a client sent it: the parsed body with the bytes it came in, and what routing reads of it. */
 export interface ClientRequest extends RequestBody {
@@ -174,7 +173,9 @@ interface ClientHabits {
 }
 
 /** GET /v1/models in the client's own shape. */
-interface ModelListWriter {
+export interface ModelListWriter {
+  /** A second id of the router, for clients whose menu shows some names only. */
+  readonly autoAlias?: string;
   list(models: readonly Model[], catalog: Catalog, query: Readonly<Record<string, string>>): JsonObject;
   one(model: Model, catalog: Catalog): JsonObject;
 }
@@ -187,6 +188,7 @@ interface TokenCounting {
 
 /** The debug endpoint's question as it was sent: the codec's reader checks it. */
 export interface BarePrompt {
+  /** Added as the newest message; null where the conversation already ends with it. */
   readonly prompt: unknown;
   readonly systemPrompt: unknown;
   readonly outputCap: unknown;
@@ -201,8 +203,6 @@ export interface StreamWriter {
   readonly ping: string;
 }
 
-// --- The provider's end
-
 /** A request to send to a provider, and the model whose rules apply. */
 export interface Outgoing {
   /** In the provider's own format for `passRequest`, in the internal shape for `writeRequest`. */
@@ -212,8 +212,12 @@ export interface Outgoing {
   readonly outputCap?: number | null;
   /** Fields a provider has just refused by name; left out on the retry. */
   readonly refusedFields: readonly string[];
-  /** Help for the host to cache the prompt, where the client says nothing of it; null or absent for none. */
+  /** Help for the host to cache the prompt; null or absent for none. */
   readonly cacheHelp?: CacheHelp | null;
+  /** Leaves out the thinking of earlier turns, which this model would refuse. */
+  readonly dropsThinking?: boolean;
+  /** Top-level fields of `request.body` that the client did not send, and its bytes do not have. */
+  readonly added?: JsonObject;
 }
 
 /** Changes what a prompt costs, never what the model sees. */
@@ -247,6 +251,8 @@ export interface ProviderFormat {
   takesPart?(type: string): boolean;
   /** The client's own request: its bytes with only those fields changed that this model cannot take. */
   passRequest(outgoing: Outgoing): ProviderRequest;
+  /** Fields that ask for an effort, for a request of the format itself. Absent where the format has no such thing. */
+  effortFields?(effort: Effort, given: Pick<RequestBody, "body"> & { readonly model: HostedModel }): JsonObject;
   /** A request in the internal shape. Throws `unconvertible` when this format has no way to say it; another may have. */
   writeRequest(outgoing: Outgoing): ProviderRequest;
   /** Tells whether a request still asks for the same without a field that the provider has refused by name. */
@@ -264,42 +270,6 @@ export interface ProviderFormat {
 export interface SentRequest extends Pick<RequestBody, "body" | "chat"> {
   /** Set where the client wrote the request in the provider's own format. */
   readonly isNative: boolean;
-}
-
-/** A provider's own list of models. */
-interface ModelListing {
-  request(place: ListPlace): ListRequest;
-  /** Reads a list of models; null when the bytes are none. */
-  read(bytes: Buffer): readonly ListedModel[] | null;
-  /** The token of the page behind this one, for lists that have pages. Null on the last one. */
-  nextPage?(bytes: Buffer): string | null;
-}
-
-interface ListPlace {
-  /** The provider's address has a query of its own. */
-  readonly hasQuery: boolean;
-  /** The token of a page other than the first. */
-  readonly page?: string;
-}
-
-export interface ListRequest {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** A model as its provider lists it. */
-export interface ListedModel {
-  readonly id: string;
-  readonly aliases: readonly string[];
-  /** In micro-USD per million tokens; null where the list has no prices. */
-  readonly price: ListedPrice | null;
-  /** The model's context window, where the list names it. */
-  readonly context?: number;
-}
-
-export interface ListedPrice {
-  readonly input: number;
-  readonly output: number;
 }
 
 /** A provider's error, and what it means in our own words. Empty strings where the provider said nothing. */

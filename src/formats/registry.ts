@@ -5,6 +5,7 @@ import { anthropicMessages } from "./anthropic/codec.ts";
 import { embeddings, moderations, rerank } from "./endpoints/codec.ts";
 import type { CallFormat, Format, ProviderFormat } from "./format.ts";
 import { gemini } from "./gemini/codec.ts";
+import { geminiBatchEmbedding, geminiEmbedding } from "./gemini/embeddings.ts";
 import { openaiChat } from "./openai-chat/codec.ts";
 import { openaiCompletions } from "./openai-completions/codec.ts";
 import { openaiResponses } from "./openai-responses/codec.ts";
@@ -15,7 +16,10 @@ import type { StoredForm } from "./stored-form.ts";
 export const USUAL: Format = openaiChat;
 const FORMATS: readonly Format[] = [USUAL, openaiResponses, anthropicMessages, gemini];
 /** Spoken by clients alone: no provider is called with one of these, or they are not chat. */
-const CLIENT_FORMATS: readonly CallFormat[] = [openaiCompletions, embeddings, rerank, moderations];
+const CLIENT_FORMATS: readonly CallFormat[] = [
+  ...[openaiCompletions, embeddings, rerank, moderations],
+  ...[geminiEmbedding, geminiBatchEmbedding],
+];
 
 /** The registered formats by name. */
 export interface Formats {

@@ -233,7 +233,7 @@ function endsWithoutFinish(
   };
 }
 
-function routingHeaders(decision: Decision, outcome: ServiceOutcome, { routing }: Services): HeaderMap | null {
+export function routingHeaders(decision: Decision, outcome: ServiceOutcome, { routing }: Services): HeaderMap | null {
   return routing.isRoutingDebugged && !decision.isNamed ? serviceHeaders(decision, outcome) : null;
 }
 

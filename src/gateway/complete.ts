@@ -1,15 +1,15 @@
 // One request from decision to response, on one screen. `admit` has verified the key before the body was read.
 
 import { type AskedFormat, type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
-import type { GatewayError } from "../core/errors.ts";
+import { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel } from "../core/model.ts";
 import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
 import { decideNamed } from "../routing/named.ts";
 import { openingOf } from "../routing/sessions/session.ts";
-import { type Answer, answer } from "./answer.ts";
-import { attempt, clientDisconnected } from "./attempt/attempt.ts";
+import { type Answer, answer, routingHeaders } from "./answer.ts";
+import { type Attempted, attempt, clientDisconnected } from "./attempt/attempt.ts";
 import type { Call } from "./call.ts";
 import { type CallEnd, type CallFacts, NO_FACTS, reportOf } from "./report.ts";
 import { reserve } from "./reserve.ts";
@@ -32,7 +32,7 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     facts = { decision, reservation, attempted: null };
     const attempted = await attempt(call, reservation, services);
     facts = { decision, reservation, attempted };
-    if (!attempted.result.ok) throw attempted.result.error;
+    if (!attempted.result.ok) throw withRouting(attempted.result.error, { decision, attempted }, services);
     observer.answered();
     const response = await answer({ call, reservation, attempted, answered: attempted.result }, services);
     observer.ready();
@@ -65,6 +65,21 @@ async function settleFailed(call: Call, { reservation, attempted }: CallFacts, s
   }
   await services.ledger.release(reservation);
   return { event, isCutting };
+}
+
+/** The decision is worth most to a client where its models failed. */
+function withRouting(
+  error: unknown,
+  { decision, attempted }: { readonly decision: Decision; readonly attempted: Attempted },
+  services: Services,
+): unknown {
+  if (!(error instanceof GatewayError)) return error;
+  const isFallback = attempted.attempts.some(({ model }) => model !== decision.model);
+  const outcome = { isFallback, savings: decision.savings, isUsageEstimated: false };
+  const headers = routingHeaders(decision, outcome, services);
+  if (headers === null) return error;
+  const { kind, message, details } = error;
+  return new GatewayError(kind, message, { ...details, headers: { ...details.headers, ...headers } });
 }
 
 /** Only chat is routed. */

@@ -9,16 +9,16 @@ import {
   type QuoteInput,
   quoteChain,
 } from "../billing/estimate.ts";
-import type { Decision } from "../core/decision.ts";
+import { type Decision, effortOf } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
+import { nextPeriodMs, periodStartMs } from "../core/keys.ts";
 import type { HoldOp, HoldOutcome } from "../core/ledger.ts";
 import type { HostedModel } from "../core/model.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
 import { NO_NOTES, type Note } from "../core/requests/notes.ts";
 import { timeInBase36 } from "../core/requests/time-text.ts";
-import { nextPeriodMs, periodStartMs } from "../core/spend-reset.ts";
-import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
+import { EXPECTED_OUTPUT_TOKENS, thinkingTokens } from "../routing/cost.ts";
 import { hostedModelsOf } from "../routing/hosts.ts";
 import { randomHex } from "../telemetry/trace-context.ts";
 import type { Call } from "./call.ts";
@@ -52,6 +52,7 @@ export async function reserve(call: Call, decision: Decision, services: Services
     isBatch: call.request.batch !== undefined,
     mayCacheLong: call.format.mayCacheLong(call.request),
     expectedOutputTokens: EXPECTED_OUTPUT_TOKENS[decision.tier],
+    effortTokens: (model) => thinkingTokens(model, effortOf(decision, model.id)),
     markupPpm: services.catalog.markupPpm,
   };
   const quotes = quoteChain(input);
@@ -111,7 +112,7 @@ export async function requireCredits(accountId: string, { ledger }: Pick<Service
   const { posted, held } = await ledger.balance(accountId);
   if (posted > held) return;
   if (posted > 0n) throw onHold(TEXT.allReserved);
-  throw new GatewayError("noCredit", TEXT.noCreditsLeft(), { code: "insufficient_credits" });
+  throw insufficient(TEXT.noCreditsLeft());
 }
 
 /** The start of the current spend period of a key; 0 where its limit never resets. */
@@ -203,8 +204,12 @@ function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs, outp
     const message = TEXT.spendLimitReached(amounts, resetsAtMs);
     return new GatewayError("noCredit", message, { code: "spend_limit_reached" });
   }
-  const message = TEXT.notEnoughCredits(amounts, outputCapField);
-  return new GatewayError("noCredit", message, { code: "insufficient_credits" });
+  // At zero a smaller answer would be refused as well.
+  return insufficient(available > 0n ? TEXT.notEnoughCredits(amounts, outputCapField) : TEXT.noCreditsLeft(amounts));
+}
+
+function insufficient(message: string): GatewayError {
+  return new GatewayError("noCredit", message, { code: "insufficient_credits", operator: TEXT.addCredits() });
 }
 
 function onHold(message: string): GatewayError {

@@ -6,17 +6,11 @@ import { promptTokens, type Usage, type UsageProblemReason } from "../core/chat.
 import type { Decision } from "../core/decision.ts";
 import type { ChargedUsage, StoredAnswer } from "../core/ledger.ts";
 import type { HostedModel } from "../core/model.ts";
-import {
-  cacheWritePrice,
-  costNano,
-  longCacheWritePrice,
-  type NanoUsd,
-  type Price,
-  type TokenBuckets,
-} from "../core/money.ts";
+import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
+import { priceOf, type RateCard } from "../core/price.ts";
 import type { CostRecord } from "../core/requests/records.ts";
 import type { ServiceOutcome } from "../formats/service/service-object.ts";
-import { savingsFromUsage } from "../routing/cost.ts";
+import { baselineCost, savedShare } from "../routing/cost.ts";
 import type { Call } from "./call.ts";
 import { type Reservation, spendPeriodStartMs } from "./reserve.ts";
 import type { Services } from "./services.ts";
@@ -53,16 +47,16 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
     const { requestId } = call;
     usageProblem({ requestId, provider: model.provider, model: model.id, reason, counted: countedBy(usage), bounds });
   }
-  const listed = model.price as Price;
-  const price = isEstimated || usage === null ? listed : priceFor(usage, listed);
-  const { markupPpm } = catalog;
+  const price = priceOf(model.price as RateCard, { ...usage, buckets });
+  const { baseline, markupPpm } = catalog;
+  const charge = costNano(buckets, price, markupPpm);
   return {
     usage: isEstimated ? estimatedUsage(buckets) : (usage as Usage),
     isUsageEstimated: isEstimated,
     isFallback: isFallback(model.id, reservation.decision),
     host: hostShown(model, reservation),
-    savings: savingsFromUsage({ buckets, model, catalog }),
-    charge: costNano(buckets, price, markupPpm),
+    savings: savedShare(charge, baselineCost(buckets, baseline)),
+    charge,
     record: {
       requestId: call.requestId,
       model: model.id,
@@ -170,10 +164,6 @@ export async function book(
   return { usage, cost: { buckets, isEstimated, price, markupPpm, charge, baseline, baselineModel, holdId } };
 }
 
-function baselineCost(buckets: TokenBuckets, { price }: HostedModel): NanoUsd {
-  return price === null ? 0n : costNano(buckets, price, 0);
-}
-
 // Usage as providers report it, put into disjoint token buckets. What is missing is estimated from what was delivered, within
 // the bounds of the request.
 
@@ -207,15 +197,6 @@ export function meter({ usage, estimate }: MeterInput): Metered {
  */
 function exceeds({ buckets }: Usage, { inputTokens, outputTokens }: TokenCounts): boolean {
   return promptTokens(buckets) > inputTokens || buckets.output > outputTokens;
-}
-
-/** The price of this answer. Cache entries for an hour cost more than usual ones, so writes are priced by their mix. */
-export function priceFor({ buckets, longCacheWrite: long }: Usage, price: Price): Price {
-  const written = buckets.cacheWrite;
-  if (long === 0) return price;
-  const usual = cacheWritePrice(price);
-  const mixed = Math.ceil((usual * (written - long) + longCacheWritePrice(price) * long) / written);
-  return { ...price, cacheWrite: mixed };
 }
 
 /** Usage where the provider reported nothing that can be true. */

@@ -1,5 +1,5 @@
 // Sentences of the gateway for clients and operators: refusals, failures, advice and verdicts. Log lines stay where they
-// are written, beside their event.
+// are written, beside their event. A sentence for clients names no provider and no command: those are the operator's.
 
 import { command } from "../config/package.ts";
 
@@ -28,8 +28,10 @@ export const shuttingDown = "The server is shutting down. Send the request again
 
 // reserve.ts
 export const allReserved = "All credits are reserved by requests that are still running. Retry when they are done.";
-export const noCreditsLeft = () =>
-  `There are no credits left. Add credits in the dashboard under Credits or with '${command("credits add 10")}'.`;
+export const noCreditsLeft = (sums?: string) =>
+  `There are no credits left${sums === undefined ? "" : ` (${sums})`}. Requests work again once credits are added.`;
+/** For the operator. */
+export const addCredits = () => `Add credits in the dashboard under Credits or with '${command("credits add 10")}'.`;
 export const leftOut = (hosts: readonly string[]) =>
   `left out because the balance does not cover them: ${hosts.join(", ")}`;
 export const chainShortened = (model: string) =>
@@ -42,7 +44,7 @@ export const creditsReserved = (sums: string) =>
 export const spendLimitReached = (sums: string, resetsAtMs: number | null) =>
   `This key has reached its spend limit (${sums}).${resetsAtMs === null ? "" : ` It resets on ${dayOf(resetsAtMs)} (00:00 UTC).`}`;
 export const notEnoughCredits = (sums: string, outputCapField: string) =>
-  `Not enough credits (${sums}). Add credits in the dashboard under Credits or with '${command("credits add 10")}', or send a smaller '${outputCapField}'.`;
+  `Not enough credits (${sums}). Send a smaller '${outputCapField}', or wait until credits are added.`;
 
 function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
@@ -69,6 +71,10 @@ export const someFailed = (tried: number, all: number, tier: string) =>
 export const allFailed = (tried: number, tier: string) =>
   tried === 1 ? `The only model in the ${tier} chain failed.` : `All ${tried} models in the ${tier} chain failed.`;
 export const noneCalled = "No provider could be called in time.";
+export const theLast = (what: string) => `The last one ${what}.`;
+export const retryIn = (seconds: number) => `Try again in ${seconds} s.`;
+export const operatorMustAct = "A retry won't help: only the operator of this gateway can fix it.";
+/** For the operator, as is the next one. */
 export const lastRefusal = (provider: string, status: number | null, because: string) =>
   `Last error: ${provider} returned ${status} (${because}). Check the provider with '${command("doctor")}'.`;
 export const lastError = (provider: string, what: string) => `Last error: ${provider} ${what}.`;

@@ -46,6 +46,8 @@ export interface CallContext {
   readonly services: () => Services;
   readonly state: StateServices;
   readonly openCalls: OpenCalls;
+  /** The name under which this gateway recognises requests that come back to it. */
+  readonly loopName: string;
   /** Second answers, for comparison. */
   readonly sampler: Sampler;
   readonly limiter: CallLimits;

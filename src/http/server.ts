@@ -3,7 +3,7 @@
 import cors from "@fastify/cors";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Settings } from "../config/settings.ts";
-import type { GatewayError } from "../core/errors.ts";
+import { type ErrorReader, type GatewayError, writtenFor } from "../core/errors.ts";
 import type { ClientEnd } from "../formats/format.ts";
 import { shuttingDown } from "../gateway/open-calls.ts";
 import { registerApi } from "./api/routes.ts";
@@ -14,6 +14,7 @@ import { endWaitingResponses } from "./exchange/disconnect.ts";
 import { wantsPage } from "./exchange/error-page.ts";
 import { sendError, toGatewayError } from "./exchange/errors.ts";
 import { createHostGuard } from "./exchange/hosts.ts";
+import { ownAccountOf } from "./exchange/identity.ts";
 import { createMethodTable } from "./exchange/methods.ts";
 import { createProxyWatch } from "./exchange/proxies.ts";
 import type { RequestFormats } from "./exchange/request-format.ts";
@@ -74,13 +75,14 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   handleBodies(server, bodies, edge.settings.server.bodyGraceMs);
   server.setErrorHandler((error, request, reply) => {
     const known = toGatewayError(error);
+    const operatorMessage = known.details.operator;
     if (known.status >= 500)
       edge.log.error(
-        { event: "request.failed", requestId: request.id, err: error, cause: known.details.cause },
+        { event: "request.failed", requestId: request.id, err: error, cause: known.details.cause, operatorMessage },
         known.message,
       );
     request.recording?.failed(known);
-    return sendError(known, request, reply);
+    return sendError(writtenFor(readerOf(request, edge.settings), known), request, reply);
   });
   const respondUnmatched = createUnmatchedResponder(server, edge, options.uiFolder);
   server.setNotFoundHandler(respondUnmatched);
@@ -93,6 +95,12 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   });
   await server.register((pages) => registerGuarded(pages, edge, options.uiFolder));
   return server;
+}
+
+/** In the playground an operator reads the errors of a call. */
+function readerOf(request: FastifyRequest, { errors }: Settings): ErrorReader {
+  const isOperator = (request.identity ?? null) !== null && ownAccountOf(request) === null;
+  return isOperator ? "operator" : errors.errorDetail;
 }
 
 function noteFormat(request: FastifyRequest, formats: RequestFormats): ClientEnd {

@@ -172,6 +172,12 @@ export const noRequest = (id: string) => `No request '${id}' in this account. Se
 export const keyBusy = (limit: number | null) =>
   `This key has ${limit} requests running, which is its limit. Retry when one of them is done.`;
 
+// v1/routes.ts
+export const loopDetected = "The request came back to this gateway, so no provider can answer it here.";
+/** For the operator. */
+export const removeLoop =
+  "A provider's baseUrl is the address of this gateway, or of one that calls it. Remove that provider.";
+
 // v1/models.ts
 export const modelNotAvailable = (id: string) => `Model '${id}' isn't available to this key. See GET /v1/models.`;
 

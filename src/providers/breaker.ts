@@ -337,3 +337,14 @@ export function reasonOf({ name, breaker, lastError }: Watched): string {
   if (state === "resting") return `${name} is cooling down until ${until}, as the provider asked${because}`;
   return `${name} is cooling down until ${until} after failures${because}`;
 }
+
+/** Finds what blocks a model with every key; null when a call gets through with one of them. */
+export function blockerOfAll({ lanes }: WatchedModel): Watched | null {
+  let first: Watched | null = null;
+  for (const lane of lanes) {
+    const blocker = blockerOf(lane);
+    if (blocker === null) return null;
+    first ??= blocker;
+  }
+  return first;
+}

@@ -7,6 +7,7 @@ import type { BreakerRules, Pulse } from "./breaker.ts";
 import {
   admitsAtMs,
   blockerOf,
+  blockerOfAll,
   isTroubled,
   type Lane,
   type ModelHealth,
@@ -52,13 +53,17 @@ export interface Health {
   /** Gives a ticket although the model is cooling down, for when nothing else is left; 0 when enough others are trying. */
   admitResting(hostKey: string, keyId?: string): number;
   report(hostKey: string, ticket: number, outcome: Outcome, keyId?: string): void;
+  /** An operator's test was answered, which closes breakers as a live answer does. */
+  passed(hostKey: string): void;
   /** True if the provider's retry budget allows one more retry, which is then counted. */
   mayRetry(hostKey: string): boolean;
   /** With any of its keys, or with one. Asking changes nothing. */
   stateOf(hostKey: string, keyId?: string): ModelHealth;
+  /** Until a call is let through with one of its keys; 0 for now. */
+  waitMs(hostKey: string): number;
   overview(): readonly ProviderHealth[];
-  /** Another process has seen this fail: it is tried last here too, for as long. */
-  follow(opened: BreakerOpening): void;
+  /** Another process has seen this fail: it is tried last here too, for as long. Or it has seen a test answered. */
+  follow(news: BreakerOpening | TestPassed): void;
   /** These are watched from now on. What is known of them stays, except of providers that have changed. */
   watch(models: Iterable<WatchedRow>, changedProviders: ReadonlySet<string>): void;
 }
@@ -85,6 +90,7 @@ export interface HealthInput {
   readonly log: Log;
   /** Told of each opening and of each retry that was asked for. */
   readonly onOpened?: (opened: BreakerOpening) => void;
+  readonly onPassed?: (passed: TestPassed) => void;
   readonly onRetry?: (retry: { provider: string; isAllowed: boolean }) => void;
 }
 
@@ -98,6 +104,11 @@ export interface BreakerOpening {
   readonly name: string;
   readonly openMs: number;
   readonly error: string;
+}
+
+/** The host key of a model that answered an operator's test. */
+export interface TestPassed {
+  readonly passed: string;
 }
 
 export function createHealth(input: HealthInput): Health {
@@ -201,6 +212,11 @@ class Watch implements Health {
     } else this.#count(entry, lane, { ticket, trouble: outcome });
   }
 
+  passed(hostKey: string): void {
+    this.follow({ passed: hostKey });
+    this.#input.onPassed?.({ passed: hostKey });
+  }
+
   mayRetry(hostKey: string): boolean {
     const { host, model } = this.#entry(hostKey);
     if (model.breaker.state === "open" || host.provider.breaker.state === "open") return false;
@@ -213,6 +229,11 @@ class Watch implements Health {
     const entry = this.#entry(hostKey);
     const blocker = keyId === undefined ? blockerOfAll(entry) : blockerOf(this.#lane(hostKey, keyId));
     return { isResting: blocker !== null, ...stateOf(blocker ?? entry.model, this.#pulse.now()) };
+  }
+
+  waitMs(hostKey: string): number {
+    const admittedAtMs = Math.min(...this.#entry(hostKey).lanes.map(admitsAtMs));
+    return Math.max(0, admittedAtMs - this.#pulse.now());
   }
 
   overview(): readonly ProviderHealth[] {
@@ -235,7 +256,12 @@ class Watch implements Health {
     });
   }
 
-  follow({ provider, name, openMs, error }: BreakerOpening): void {
+  follow(news: BreakerOpening | TestPassed): void {
+    if ("passed" in news) this.#close(news.passed);
+    else this.#followOpening(news);
+  }
+
+  #followOpening({ provider, name, openMs, error }: BreakerOpening): void {
     const host = this.#hosts.get(provider);
     if (host === undefined) return;
     const ofModels = host.models.flatMap(({ model, lanes }) => [model, ...lanes.map(({ limit }) => limit)]);
@@ -246,6 +272,14 @@ class Watch implements Health {
     watched.lastErrorAtMs = this.#pulse.now();
     this.#isWell = false;
     this.#hasChanged = true;
+  }
+
+  /** The test was sent with the first key, as requests without a choice are. */
+  #close(hostKey: string): void {
+    if (!this.#entries.has(hostKey)) return;
+    const ticket = this.admit(hostKey) || this.admitResting(hostKey);
+    // Without a ticket, so many try the model that one of them will tell.
+    if (ticket !== 0) this.report(hostKey, ticket, "answered");
   }
 
   #enter(lane: Lane): number {
@@ -359,15 +393,4 @@ class Watch implements Health {
 interface Failed {
   readonly ticket: number;
   readonly trouble: Trouble;
-}
-
-/** Finds what blocks a model with every key; null when a call gets through with one of them. */
-function blockerOfAll({ lanes }: WatchedModel): Watched | null {
-  let first: Watched | null = null;
-  for (const lane of lanes) {
-    const blocker = blockerOf(lane);
-    if (blocker === null) return null;
-    first ??= blocker;
-  }
-  return first;
 }

@@ -51,6 +51,8 @@ export interface RegistryOptions {
   readonly framings?: FramingRows | undefined;
   /** Told when a provider had closed an idle connection as a request was sent on it. */
   readonly onStale?: ((providerId: string) => void) | undefined;
+  /** The name by which a gateway recognises its own requests; none is sent if left out. */
+  readonly loopName?: string | undefined;
   /** Milliseconds on the clock of the connections. */
   readonly now?: (() => number) | undefined;
   /** The registry that this one replaces. */
@@ -64,6 +66,7 @@ export function createRegistry(
     auths,
     framings,
     onStale,
+    loopName,
     now = () => performance.now(),
     previous,
   }: RegistryOptions = {},
@@ -82,7 +85,8 @@ export function createRegistry(
     const transport = createKeyed(provider, (single) => {
       const auth = openAuth(single, { ...AUTHS, ...auths });
       signIns.push(auth);
-      return TRANSPORTS[provider.transport](single, { auth, streamType, onStale: () => onStale?.(provider.id), now });
+      const options = { auth, streamType, loopName, onStale: () => onStale?.(provider.id), now };
+      return TRANSPORTS[provider.transport](single, options);
     });
     const redact = createRedact(provider, secretsOf(signIns));
     connections.set(provider.id, { provider, transport, format, formatFor, newEvents, redact });

@@ -25,7 +25,11 @@ export function createSandbox(): Transport {
   };
 }
 
+/** The only model that it lists, for a demo in which a visitor connects a server. */
+const LISTED = JSON.stringify({ object: "list", data: [{ id: "simulated-model", object: "model" }] });
+
 function answer(request: TransportRequest): Reply {
+  if (request.method === "GET") return replyWith("application/json", [LISTED], request);
   const body = JSON.parse(request.body.toString("utf8")) as JsonObject;
   const endpoint = SANDBOX_ENDPOINTS.get(request.path);
   if (endpoint !== undefined) return replyWith("application/json", [JSON.stringify(endpoint(body))], request);

@@ -9,6 +9,7 @@ import { hostKind } from "../config/network.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Provider } from "../core/model.ts";
 import { writeBegins, writeEnded } from "../core/requests/body-memory.ts";
+import { gatewaysIn, LOOP_HEADER } from "../core/requests/loops.ts";
 import { BytePieces, inOnePiece } from "../formats/json/byte-pieces.ts";
 import { type PathOf, pathsOf } from "./addresses.ts";
 import type { Auth, AuthHeaders } from "./auth/schemes.ts";
@@ -35,13 +36,18 @@ export interface UpstreamOptions {
   readonly auth: Auth;
   /** The content type of its streams. */
   readonly streamType: string;
+  /** The name of this gateway in the header that ends loops; none is sent if left out. */
+  readonly loopName?: string | undefined;
   /** A reused connection was closed, and its request is sent again on a new one. */
   readonly onStale: () => void;
   readonly now: () => number;
 }
 
 /** The connections to one provider. */
-export function createUpstream(provider: Provider, { auth, streamType, onStale, now }: UpstreamOptions): Transport {
+export function createUpstream(
+  provider: Provider,
+  { auth, streamType, loopName, onStale, now }: UpstreamOptions,
+): Transport {
   const base = new URL(provider.baseUrl);
   if (hostKind(base.hostname) === "forbidden") throw new Error(`${base.hostname} is never called`);
   const connections = openConnections(base.origin, {
@@ -52,8 +58,10 @@ export function createUpstream(provider: Provider, { auth, streamType, onStale, 
     maxHeaderSize: RESPONSE_HEADERS_MAX_BYTES,
   });
   const fixed = auth.form === "fixed" ? auth.headers : {};
-  const headersOf = (request: Pick<TransportRequest, "headers" | "isStream">): AuthHeaders =>
-    plainHeaders(provider, request, streamType);
+  const headersOf = (request: Pick<TransportRequest, "headers" | "isStream">): AuthHeaders => ({
+    ...plainHeaders(provider, request, streamType),
+    ...loopHeaders(provider, request, loopName),
+  });
   const connection: ProviderConnection = {
     provider,
     connections,
@@ -159,6 +167,16 @@ function plainHeaders(
     ...request.headers,
     ...provider.headers,
   };
+}
+
+/** A vendor's own address leads to no gateway, so it hears of none. */
+function loopHeaders(
+  { allowsPrivate }: Provider,
+  { headers }: Pick<TransportRequest, "headers">,
+  loopName: string | undefined,
+): AuthHeaders {
+  if (loopName === undefined || allowsPrivate === false) return {};
+  return { [LOOP_HEADER]: [...gatewaysIn(headers?.[LOOP_HEADER]), loopName].join(", ") };
 }
 
 interface Dispatched {

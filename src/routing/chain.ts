@@ -1,21 +1,24 @@
 // From a tier to the models that are tried, in order: what the request cannot do without, moves to a neighbouring tier,
 // the two soft filters with their full-chain rule, and the order of trying. Behaviour 5.3 to 5.5.
 
-import { type Catalog, isRoutable } from "../catalog/catalog.ts";
+import { type Catalog, chainOf, isRoutable } from "../catalog/catalog.ts";
+import { forcesTool } from "../core/chat.ts";
 import type { Candidate, HostChoice, RoutingQuestion, ToolCallsSeen } from "../core/decision.ts";
 import { GatewayError, TOO_LONG } from "../core/errors.ts";
 import type { HostedModel, Model, ToolScenario } from "../core/model.ts";
 import { usdNumber } from "../core/money.ts";
 import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Placement } from "./adjust.ts";
+import { candidateOf, listCandidates, type Removals } from "./candidates.ts";
 import { estimateCost } from "./cost.ts";
+import { expectedEffort } from "./effort.ts";
 import { describeHosts, hostRules, orderHosts, usableHosts } from "./hosts.ts";
 import { latencyLimit, leftOutNotes } from "./latency.ts";
 import { ableHosts, areAble, describeNeeds, isOnlyTooLong, listNeeds, type Need, reasonAgainst } from "./needs.ts";
 import { preferenceOf, preferredFirst } from "./preference.ts";
 import { keepSession, type Offer } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
-import { rankByToolScore, toolScoreOf } from "./tools/scores.ts";
+import { demoteFailing, rankByToolScore, toolScoreOf } from "./tools/scores.ts";
 
 export interface Chain {
   readonly tier: Tier;
@@ -45,12 +48,12 @@ export function buildChain(input: ChainInput): Chain {
   const { question, catalog, placement } = input;
   const capable = findCapableTier(input);
   const filtered = applySoftFilters(input, capable);
-  const ranked = orderChain(filtered, input);
+  const ranked = orderChain(filtered, capable.tier, input);
   const looped = keepLoopModel(ranked, capable.tier, input);
   const ordered = stay(looped, { input, tier: capable.tier, filtered, isLoop: isLoopKept(looped, question) });
   if (filtered.isWhole && isUsual(ordered, capable.tier, input)) return usualChain(capable.tier, input);
   const { removed } = filtered;
-  const passedOver = capable.tier === placement.tier ? [] : catalog.chains[placement.tier];
+  const passedOver = capable.tier === placement.tier ? [] : tierChain(placement.tier, input);
   const firstHost = ordered.offer?.host;
   const { first, hosts, note } = chooseHosts(ordered.models, filtered.hostsOf, { question, catalog, firstHost });
   return {
@@ -59,37 +62,44 @@ export function buildChain(input: ChainInput): Chain {
     first,
     ...(hosts === null ? {} : { hosts }),
     ...(ordered.offer === undefined ? {} : { offer: ordered.offer }),
-    candidates: listCandidates([ordered.models, catalog.chains[capable.tier], passedOver], removed, input),
+    candidates: listCandidates([ordered.models, tierChain(capable.tier, input), passedOver], removed, input),
     notes: [...capable.notes, ...filtered.notes, ...ordered.notes, ...note],
     adjustments: [...capable.notes, ...filtered.notes, ...ordered.adjustments],
   };
+}
+
+/** The models of a tier for a request like this one. */
+function tierChain(tier: Tier, { question, catalog }: Pick<ChainInput, "question" | "catalog">): readonly Model[] {
+  return chainOf(catalog, tier, question.chat.tools.length > 0);
 }
 
 /** Tells whether the catalogue alone has ordered models and hosts. */
 function isUsual(
   { models, notes, offer }: Pick<Chain, "models" | "notes" | "offer">,
   tier: Tier,
-  { question, catalog }: ChainInput,
+  input: ChainInput,
 ): boolean {
+  const { question, catalog } = input;
   const isAnyFormat = (question.preferredFormat ?? null) === null;
   const isUndisturbed = isAnyFormat && offer === undefined && notes.length === 0 && question.restingModels.size === 0;
-  return isUndisturbed && models === catalog.chains[tier] && hostRules(question, catalog).order === "cheapest";
+  return isUndisturbed && models === tierChain(tier, input) && hostRules(question, catalog).order === "cheapest";
 }
 
-/** By catalogue and tier. Most requests get one of them, so each is put together once. */
-const USUAL_CHAINS = new WeakMap<Catalog, Partial<Record<Tier, Chain>>>();
+/** By catalogue and models. Most requests get one of them, so each is put together once. */
+const USUAL_CHAINS = new WeakMap<Catalog, Map<readonly Model[], Chain>>();
 
 /** The chain of a tier as the catalogue has it. */
 function usualChain(tier: Tier, input: ChainInput): Chain {
   const { question, catalog } = input;
-  const known = USUAL_CHAINS.get(catalog) ?? {};
-  if (known[tier] !== undefined) return known[tier];
-  const models = catalog.chains[tier];
+  const models = tierChain(tier, input);
+  const ofCatalog = USUAL_CHAINS.get(catalog) ?? new Map<readonly Model[], Chain>();
+  const known = ofCatalog.get(models);
+  if (known !== undefined) return known;
   const hostsOf = (model: Model): readonly HostedModel[] => usableHosts(model, catalog);
   const { first, hosts, note } = chooseHosts(models, hostsOf, { question, catalog });
   const candidates = models.map((model) => candidateOf(model, null, input));
   const chain = { tier, models, first, ...(hosts === null ? {} : { hosts }), candidates, notes: note, adjustments: [] };
-  USUAL_CHAINS.set(catalog, { ...known, [tier]: chain });
+  USUAL_CHAINS.set(catalog, ofCatalog.set(models, chain));
   return chain;
 }
 
@@ -160,8 +170,6 @@ export function chooseHosts(
   return { first: first as HostedModel, hosts, note };
 }
 
-type Removals = ReadonlyMap<string, string>;
-
 interface Step {
   readonly models: readonly Model[];
   /** Up to here, by all steps. */
@@ -178,13 +186,14 @@ type Ordered = Pick<Step, "models" | "notes"> & Pick<Chain, "adjustments">;
 function findCapableTier({ question, catalog, placement, inputTokens }: ChainInput): Step & { readonly tier: Tier } {
   const needs = listNeeds({ question, catalog, inputTokens });
   const hostsOf = (model: Model): readonly HostedModel[] => ableHosts(needs, usableHosts(model, catalog));
-  const asked = catalog.chains[placement.tier];
+  const ofTier = (tier: Tier): readonly Model[] => tierChain(tier, { question, catalog });
+  const asked = ofTier(placement.tier);
   if (isWhole(asked, needs, catalog)) {
     return { tier: placement.tier, models: asked, removed: NONE_REMOVED, notes: NO_NOTE, isWhole: true, hostsOf };
   }
   const removed = new Map<string, string>();
   for (const tier of searchOrder(placement)) {
-    const models = catalog.chains[tier].filter((model) => {
+    const models = ofTier(tier).filter((model) => {
       const usable = isRoutable(catalog, model) ? usableHosts(model, catalog) : [];
       const reason = usable.length === 0 ? TEXT.notConnected : reasonAgainst(needs, usable);
       if (reason !== null) removed.set(model.id, reason);
@@ -197,23 +206,27 @@ function findCapableTier({ question, catalog, placement, inputTokens }: ChainInp
     ];
     return { tier, models, removed, notes, isWhole: false, hostsOf };
   }
-  throw noneCapable({ catalog, placement }, needs);
+  throw noneCapable({ question, catalog, placement }, needs);
 }
 
 function noneCapable(
-  { catalog, placement }: Pick<ChainInput, "catalog" | "placement">,
+  { question, catalog, placement }: Pick<ChainInput, "question" | "catalog" | "placement">,
   needs: readonly Need[],
 ): GatewayError {
   const { ceiling } = placement;
   const offered = routable(
-    [...searchOrder(placement)].flatMap((tier) => catalog.chains[tier]),
+    [...searchOrder(placement)].flatMap((tier) => tierChain(tier, { question, catalog })),
     catalog,
   );
   const hosts = offered.flatMap((model) => usableHosts(model, catalog));
   const missing = describeNeeds(needs, offered);
-  const message =
-    missing === null ? TEXT.noneConnected(ceiling) : TEXT.noneCapable(missing.sentence, ceiling, missing.capabilities);
-  return new GatewayError("badRequest", message, { code: isOnlyTooLong(needs, hosts) ? TOO_LONG : "no_capable_model" });
+  const code = isOnlyTooLong(needs, hosts) ? TOO_LONG : "no_capable_model";
+  if (missing === null) {
+    return new GatewayError("badRequest", TEXT.noneConnected(ceiling), { code, operator: TEXT.connectModel(ceiling) });
+  }
+  const { sentence, capabilities } = missing;
+  const operator = capabilities.length === 0 ? {} : { operator: TEXT.enable(capabilities) };
+  return new GatewayError("badRequest", TEXT.noneCapable(sentence, ceiling), { code, ...operator });
 }
 
 function routable(models: readonly Model[], catalog: Catalog): readonly Model[] {
@@ -281,7 +294,10 @@ function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, t
     filters.push({
       name: TEXT.maxCost(maxCost),
       reason: () => TEXT.tooDear(maxCost),
-      passes: (model) => usdNumber(estimateCost({ chat, inputTokens, tier, model, catalog }).cost) <= maxCost,
+      passes(model) {
+        const effort = expectedEffort(model, { question, catalog, tier });
+        return usdNumber(estimateCost({ chat, inputTokens, tier, model, effort, catalog }).cost) <= maxCost;
+      },
     });
   }
   const minScore = pick(Math.max, controls.toolScoreMin, constraints.toolScoreMin);
@@ -291,6 +307,13 @@ function softFilters({ question, catalog, scenario, inputTokens }: ChainInput, t
       name: TEXT.minimumScore(minScore),
       reason: () => TEXT.scoreTooLow(minScore),
       passes: (model) => (toolScoreOf(model, scenario) ?? Number.NEGATIVE_INFINITY) >= minScore,
+    });
+  }
+  if (forcesTool(chat.toolChoice) && chat.tools.length > 0) {
+    filters.push({
+      name: TEXT.forcedTool,
+      reason: () => TEXT.takesNoForcedTool,
+      passes: ({ dialect }) => dialect.takesForcedTools !== false,
     });
   }
   const limit = latencyLimit(question);
@@ -308,11 +331,12 @@ function pick(choose: (a: number, b: number) => number, a: number | null, b: num
 const NOTHING_SEEN: ToolCallsSeen = new Map();
 
 /** With tools by function-calling score; models that are cooling down go to the end, unless all are. Behaviour 5.5. */
-function orderChain(step: Step, input: ChainInput): Ordered {
+function orderChain(step: Step, tier: Tier, input: ChainInput): Ordered {
   const { models, hostsOf } = step;
   const { restingModels, toolCallsSeen = NOTHING_SEEN } = input.question;
   const { scenario } = input;
-  const byScore = scenario === null ? { models, notes: [] } : rankByToolScore(models, scenario, toolCallsSeen);
+  const rank = tier in input.catalog.withTools ? demoteFailing : rankByToolScore;
+  const byScore = scenario === null ? { models, notes: [] } : rank(models, scenario, toolCallsSeen);
   const preferred = preferModels({ ...byScore, adjustments: [] }, step, input);
   const { models: ranked, notes, adjustments } = preferred;
   if (restingModels.size === 0) return preferred;
@@ -363,33 +387,4 @@ function isLoopKept({ models }: Ordered, { loopModel = null }: RoutingQuestion):
 function isWithin(tier: Tier, { floor, ceiling }: Placement): boolean {
   const rank = tierRank(tier);
   return (floor === null || rank >= tierRank(floor)) && (ceiling === null || rank <= tierRank(ceiling));
-}
-
-/** `restingBecause` is there only while the model is cooling down at all its hosts: decisions are kept by the million. */
-export function candidateOf(
-  model: Model,
-  removedBecause: string | null,
-  { question: { restingModels }, catalog }: Pick<ChainInput, "question" | "catalog">,
-): Candidate {
-  const { id } = model;
-  if (restingModels.size === 0) return { model: id, removedBecause };
-  const isResting = usableHosts(model, catalog).every(({ hostKey }) => restingModels.has(hostKey));
-  const restingBecause = isResting ? restingModels.get(model.hostKey) : undefined;
-  return restingBecause === undefined ? { model: id, removedBecause } : { model: id, removedBecause, restingBecause };
-}
-
-/** The chain first, then everything that was considered for it. */
-function listCandidates(
-  [chain, ...considered]: readonly [readonly Model[], ...(readonly Model[])[]],
-  removed: Removals,
-  input: ChainInput,
-): Candidate[] {
-  const candidates = chain.map((model) => candidateOf(model, null, input));
-  for (const models of considered) {
-    for (const model of models) {
-      if (candidates.some((candidate) => candidate.model === model.id)) continue;
-      candidates.push(candidateOf(model, removed.get(model.id) ?? null, input));
-    }
-  }
-  return candidates;
 }

@@ -5,6 +5,8 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, partsOf, type Tool, UNREAD, type UnreadText } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
+import { priceOf } from "../core/price.ts";
+import type { Effort } from "../core/requests/effort.ts";
 import type { Tier } from "../core/tiers.ts";
 
 /** The output length assumed when the client names none. By hand, no experiment recorded. */
@@ -28,32 +30,50 @@ export interface EstimateInput {
   readonly inputTokens: number;
   readonly tier: Tier;
   readonly model: HostedModel;
+  /** The effort that the model is asked for; null or absent where it decides for itself. */
+  readonly effort?: Effort | null;
   readonly catalog: Catalog;
 }
 
-export function estimateCost({ chat, inputTokens, tier, model, catalog }: EstimateInput): Estimate {
-  const asked = chat.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS[tier];
+/** Tokens of thinking that an effort usually costs. By hand, no experiment recorded. */
+const THINKING_TOKENS: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 100,
+  low: 300,
+  medium: 1000,
+  high: 3000,
+  xhigh: 6000,
+  max: 10_000,
+};
+
+/** Tokens of thinking to expect of a model; none where nobody asks it to think. */
+export function thinkingTokens({ capabilities }: HostedModel, effort: Effort | null): number {
+  return effort === null || !capabilities.has("reasoning") ? 0 : THINKING_TOKENS[effort];
+}
+
+export function estimateCost({ chat, inputTokens, tier, model, effort = null, catalog }: EstimateInput): Estimate {
+  const thinking = thinkingTokens(model, effort);
+  const asked = chat.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS[tier] + thinking;
   const output = Math.ceil(Math.max(0, Math.min(asked, model.maxOutput))) * Math.max(1, chat.choiceCount);
   const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output };
-  const { cost, baselineCost, savings } = compare({ buckets, model, catalog });
-  return { cost, baselineCost, savings, output };
+  const cost = costAt(model, buckets, catalog.markupPpm);
+  const ofBaseline = baselineCost(buckets, catalog.baseline);
+  return { cost, baselineCost: ofBaseline, savings: savedShare(cost, ofBaseline), output };
 }
 
-/** The fraction saved by what was really used, 0 to 1. */
-export function savingsFromUsage(usage: {
-  readonly buckets: TokenBuckets;
-  readonly model: HostedModel;
-  readonly catalog: Catalog;
-}): number {
-  return compare(usage).savings;
+/** The cost of these tokens. A model without a price costs nothing, since no request reaches one. */
+export function costAt({ price }: Pick<HostedModel, "price">, buckets: TokenBuckets, markupPpm: number): NanoUsd {
+  return price === null ? 0n : costNano(buckets, priceOf(price, { buckets }), markupPpm);
 }
 
-function compare({ buckets, model, catalog }: { buckets: TokenBuckets; model: HostedModel; catalog: Catalog }) {
-  const { baseline, markupPpm } = catalog;
-  const cost = model.price === null ? 0n : costNano(buckets, model.price, markupPpm);
-  const baselineCost = baseline.price === null ? 0n : costNano(buckets, baseline.price, 0);
-  const savings = baselineCost === 0n ? 0 : Math.max(0, 1 - Number(cost) / Number(baselineCost));
-  return { cost, baselineCost, savings };
+/** The same tokens at the baseline model, without markup. */
+export function baselineCost(buckets: TokenBuckets, baseline: HostedModel): NanoUsd {
+  return costAt(baseline, buckets, 0);
+}
+
+/** The fraction saved, 0 to 1. */
+export function savedShare(cost: NanoUsd, ofBaseline: NanoUsd): number {
+  return ofBaseline === 0n ? 0 : Math.max(0, 1 - Number(cost) / Number(ofBaseline));
 }
 
 /** Longer texts are measured in so many slices of so many characters altogether. By hand: a decision must stay cheap. */

@@ -13,6 +13,7 @@ import { buildChain, type Chain } from "./chain.ts";
 import type { Classification } from "./classifier/rules.ts";
 import { estimateCost, estimateInputTokens } from "./cost.ts";
 import { controlsUnder, directChain } from "./direct.ts";
+import { chooseEfforts } from "./effort.ts";
 import { findHistoryFloor } from "./history.ts";
 import { judge } from "./judge.ts";
 import { type Escalation, findEscalation } from "./sessions/evidence.ts";
@@ -41,14 +42,17 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
       : buildChain({ question, catalog, placement, scenario, inputTokens });
   const model = chain.models[0] as Model;
   const moves = placement?.notes ?? [];
-  const estimate = estimateCost({ chat, inputTokens, tier: chain.tier, model: chain.first, catalog });
+  const effort = chooseEfforts(chain, { question, catalog });
+  const asked = { tier: chain.tier, model: chain.first, effort: effort.first };
+  const estimate = estimateCost({ chat, inputTokens, ...asked, catalog });
+  const notes = [...moves, ...chain.notes, ...(effort.note === null ? [] : [effort.note]), ...unknownNotes(controls)];
   const decision: { -readonly [Name in keyof Decision]: Decision[Name] } = {
     tier: chain.tier,
     confidence: profile === "auto" ? classification.confidence : 1,
     model: model.id,
     category: classification.category,
     method: profile === "auto" ? classification.method : profile,
-    reasoning: explain(classification, question, [...moves, ...chain.notes, ...unknownNotes(controls)]),
+    reasoning: explain(classification, question, notes),
     costEstimate: estimate.cost,
     baselineCost: estimate.baselineCost,
     savings: estimate.savings,
@@ -70,6 +74,8 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   if (classification.weakModelFails !== undefined) decision.weakModelFails = classification.weakModelFails;
   if (parts.length > 0) decision.parts = parts;
   if (chain.hosts !== undefined) decision.hosts = chain.hosts;
+  if (effort.efforts !== undefined) decision.efforts = effort.efforts;
+  if (effort.askedEffort !== undefined) decision.askedEffort = effort.askedEffort;
   if (sessionView !== null) {
     const raised = { escalation: placement?.escalated ?? 0, task: escalation.task };
     decision.session = decidedSession(sessionView, chain, raised);
@@ -128,6 +134,7 @@ function decidedSession(
     task,
     isPrefixSeen: view.cached.length > 0,
   };
+  if (view.last !== null) decided.before = view.last;
   if (view.thread !== undefined) decided.thread = view.thread;
   if (view.loop !== null) decided.isLoop = true;
   return decided;
@@ -139,8 +146,9 @@ function explain(
   question: Pick<RoutingQuestion, "controls" | "constraints">,
   notes: readonly string[],
 ): string {
-  const classified = TEXT.classified(score, tier, signals);
   const opening = openingOf(question);
+  const say = opening.length === 0 ? TEXT.classified : TEXT.classifiedInVain;
+  const classified = say(score, tier, signals);
   const isAll = opening.length === 0 && notes.length === 0;
   return isAll ? classified : [...opening, classified, ...notes].join("; ");
 }

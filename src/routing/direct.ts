@@ -2,12 +2,14 @@
 
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
 import { PLAIN_DIALECT } from "../catalog/dialect.ts";
+import { findModel } from "../catalog/model-names.ts";
 import type { Constraints, Controls, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { HostedModel, Model } from "../core/model.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import { isTierAllowed } from "./adjust.ts";
-import { type Chain, candidateOf, chooseHosts } from "./chain.ts";
+import { candidateOf } from "./candidates.ts";
+import { type Chain, chooseHosts } from "./chain.ts";
 import { usableHosts } from "./hosts.ts";
 import { latencyLimit, withinLimit } from "./latency.ts";
 import { wrongEndpoint } from "./named.ts";
@@ -16,7 +18,7 @@ import { keepSession } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
 
 /** A client that asks for this model, or for none, leaves the choice to the router. */
-const AUTO = "auto";
+export const AUTO = "auto";
 
 function namesModel({ model }: Controls): boolean {
   return model !== null && model !== "" && model !== AUTO;
@@ -35,15 +37,12 @@ export function directChain(input: NeedsInput): Chain {
   if (id === null || !namesModel(controls)) {
     throw new GatewayError("badRequest", TEXT.modelRequired, { code: "model_required", param: "model" });
   }
-  const model = catalog.models.get(id);
+  const model = findModel(catalog.models, id);
   if (model !== undefined && model.endpoint !== null) {
     throw wrongEndpoint(model, "chat", TEXT.seeChatModels);
   }
   const tier = model === undefined ? null : offeredTier(model, constraints, catalog);
-  if (model === undefined || tier === null) {
-    const details = { code: "model_not_found", param: "model", logged: TEXT.namedNotOffered };
-    throw new GatewayError("notFound", TEXT.notOffered(id.slice(0, 200)), details);
-  }
+  if (model === undefined || tier === null) throw notOffered(id, model, constraints);
   const models = [model];
   const { hosts: able, notes: slow } = withinLimit(model.id, hostsFor(model, input), latencyLimit(question));
   const hostsOf = (): readonly HostedModel[] => able;
@@ -63,6 +62,14 @@ export function directChain(input: NeedsInput): Chain {
   };
 }
 
+function notOffered(id: string, model: Model | undefined, constraints: Constraints): GatewayError {
+  const details = { code: "model_not_found", param: "model", logged: TEXT.namedNotOffered };
+  const isAllowed = model !== undefined && ableHosts(constraintNeeds(constraints), model.hosts).length > 0;
+  const isPriced = !isAllowed || model.hosts.some(({ price }) => price !== null);
+  const message = isPriced ? TEXT.notOffered(id.slice(0, 200)) : TEXT.withoutPrice(id);
+  return new GatewayError("notFound", message, isPriced ? details : { ...details, logged: message });
+}
+
 /** No other model may stay in the place of the one that was named. */
 function asDirect(question: RoutingQuestion): RoutingQuestion {
   return { ...question, controls: { ...question.controls, profile: "direct" } };
@@ -75,10 +82,10 @@ function hostsFor(model: Model, input: NeedsInput): readonly HostedModel[] {
   return able.length > 0 ? able : allowed;
 }
 
-/** The models that a key with these constraints may ask for by name, for its models list. */
+/** The router, and the models that a key with these constraints may ask for by name, for its models list. */
 export function offeredModels(constraints: Constraints, catalog: Catalog): readonly Model[] {
   const offered = [...catalog.models.values()].filter((model) => offeredTier(model, constraints, catalog) !== null);
-  return constraints.honoursModel ? [autoModel(offered), ...offered] : offered;
+  return offered.length === 0 ? offered : [autoModel(offered), ...offered];
 }
 
 /** The router as an entry of the models list: it can do what any of its models can, at no price of its own. */

@@ -1,14 +1,14 @@
 // Endpoints other than chat: nothing is classified or ranked. The request names its model, and this finds it.
 
 import { type Catalog, isUsable } from "../catalog/catalog.ts";
+import { findModel } from "../catalog/model-names.ts";
 import { type ChatRequest, contentText } from "../core/chat.ts";
 import { type Constraints, type Decision, NO_CONTROLS, type RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Endpoint, Model } from "../core/model.ts";
-import { costNano, type Price } from "../core/money.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
 import { chooseHosts } from "./chain.ts";
-import { estimateTextsTokens } from "./cost.ts";
+import { costAt, estimateTextsTokens } from "./cost.ts";
 import { usableHosts } from "./hosts.ts";
 import { constraintNeeds } from "./needs.ts";
 import * as TEXT from "./text.ts";
@@ -34,7 +34,7 @@ export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision
   const texts = question.chat.messages.map(({ content }) => contentText(content));
   const input = question.tokenIds + estimateTextsTokens(texts);
   const buckets = { input, cacheRead: 0, cacheWrite: 0, output: 0 };
-  const costEstimate = costNano(buckets, first.price as Price, catalog.markupPpm);
+  const costEstimate = costAt(first, buckets, catalog.markupPpm);
   return {
     tier: model.tier,
     confidence: 1,
@@ -68,17 +68,18 @@ export function namedModels(constraints: Constraints, catalog: Catalog): readonl
 function namedModel({ endpoint, model: id, constraints }: NamedQuestion, catalog: Catalog): Model {
   const offered = namedModels(constraints, catalog).filter((model) => model.endpoint === endpoint);
   const [first] = offered;
-  const named = id === null && DEFAULTED.has(endpoint) ? first : offered.find((model) => model.id === id);
+  const known = findModel(catalog.models, id ?? "");
+  const named = id === null && DEFAULTED.has(endpoint) ? first : offered.find((model) => model === known);
   if (named !== undefined) return named;
   const choice = first === undefined ? TEXT.noneForEndpoint(endpoint) : TEXT.canUse(idsOf(offered));
   if (id === null && first !== undefined) {
     const message = TEXT.endpointModelRequired(choice);
     throw new GatewayError("badRequest", message, { code: "model_required", param: "model" });
   }
-  const known = catalog.models.get(id ?? "");
   if (known !== undefined && known.endpoint !== endpoint) throw wrongEndpoint(known, endpoint, choice);
   const missing = id === null ? "" : TEXT.noSuchModel(id.slice(0, ID_SHOWN), endpoint);
-  const details = { code: "model_not_found", param: "model", logged: choice };
+  const operator = first === undefined ? { operator: TEXT.connectForEndpoint(endpoint) } : {};
+  const details = { code: "model_not_found", param: "model", logged: choice, ...operator };
   throw new GatewayError("notFound", `${missing}${choice}`, details);
 }
 

@@ -180,11 +180,15 @@ interface MissingNeeds {
   readonly capabilities: readonly Capability[];
 }
 
-/** The needs that none of these models meets; when each is met by some model, all of them at once. Null without models. */
+/**
+ * The needs that none of these models meets. When each is met by some model, those that some host lacks, all of them at
+ * once. Null without models.
+ */
 export function describeNeeds(needs: readonly Need[], models: readonly Model[]): MissingNeeds | null {
   if (models.length === 0) return null;
   const unmet = needs.filter((need) => !models.some((model) => isMetAnywhere(need, model)));
-  const missing = unmet.length > 0 ? unmet : needs;
+  const isObstacle = (need: Need): boolean => models.some(({ hosts }) => !hosts.every((host) => need.isMetBy(host)));
+  const missing = unmet.length > 0 ? unmet : needs.filter(isObstacle);
   const abilities = missing.map((need) => need.ability());
   const sentence = unmet.length > 0 ? TEXT.anyOf(abilities) : TEXT.allAtOnce(abilities);
   return { sentence, capabilities: missing.flatMap(({ capability }) => capability ?? []) };

@@ -13,12 +13,14 @@ import {
 } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { HostedModel, Model } from "../core/model.ts";
-import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
+import type { NanoUsd, TokenBuckets } from "../core/money.ts";
+import { isSamePrice } from "../core/price.ts";
 import type { PastRequest } from "../core/requests/log.ts";
 import { higherTier, TIERS, type Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { buildChain, type Chain } from "./chain.ts";
 import { CODING } from "./classifier/rules.ts";
+import { costAt } from "./cost.ts";
 import { controlsUnder, directChain } from "./direct.ts";
 import type { ReplayedSessions } from "./sessions/replayed.ts";
 import { keyOf } from "./sessions/stay.ts";
@@ -161,7 +163,7 @@ function costOf({ decision, answer }: PastRequest, { first: model, offer }: Chai
   const isSame = answer.model === model.id || decision.model === model.id;
   return isSame && !isRepriced(model, policy)
     ? answer.charge
-    : costNano(bucketsAt(model, { decision, answer }, offer), model.price, catalog.markupPpm);
+    : costAt(model, bucketsAt(model, { decision, answer }, offer), catalog.markupPpm);
 }
 
 /** In a conversation, another model or host has only that cached which earlier turns of the replay left there. */
@@ -181,7 +183,5 @@ function bucketsAt(
 
 function isRepriced({ id, host, price }: HostedModel, { catalog, inUse = catalog }: Policy): boolean {
   const known = inUse.models.get(id)?.hosts.find((each) => each.host === host)?.price ?? null;
-  if (known === price && inUse.markupPpm === catalog.markupPpm) return false;
-  const figures = ["input", "output", "cacheRead", "cacheWrite"] as const;
-  return inUse.markupPpm !== catalog.markupPpm || figures.some((figure) => known?.[figure] !== price?.[figure]);
+  return inUse.markupPpm !== catalog.markupPpm || !isSamePrice(known, price);
 }

@@ -42,14 +42,21 @@ export const tierUsedInstead = (unable: Tier, used: Tier, missing: string | null
     : `no model of the ${unable} chain ${missing}, so ${used} was used`;
 export const noneConnected = (ceiling: Tier | null) =>
   ceiling === null
-    ? "No model is connected. Add a provider key or a model under Providers."
-    : `No model is connected for ${upTo(ceiling)}. Raise the ceiling, or add a model under Providers, Chains.`;
-export const noneCapable = (missing: string, ceiling: Tier | null, capabilities: readonly string[]) =>
-  `No connected model${ceiling === null ? "" : ` for ${upTo(ceiling)}`} ${missing}.${howToEnable(capabilities)}`;
+    ? "No model is connected to this gateway."
+    : `No model is connected for ${upTo(ceiling)}. Raise the ceiling.`;
+export const noneCapable = (missing: string, ceiling: Tier | null) =>
+  `No connected model${ceiling === null ? "" : ` for ${upTo(ceiling)}`} ${missing}.`;
+/** For the operator, as is the next one. */
+export const connectModel = (ceiling: Tier | null) =>
+  ceiling === null ? "Add a provider key or a model under Providers." : "Add a model under Providers, Chains.";
+export const enable = (capabilities: readonly string[]) =>
+  `Enable ${capabilities.map((name) => `"${name}"`).join(" and ")} for a model under Providers.`;
 export const maxCost = (usd: number) => `max cost ${usd} USD`;
 export const tooDear = (usd: number) => `estimated cost exceeds ${usd} USD`;
 export const minimumScore = (score: number) => `minimum function-calling score ${score}`;
 export const scoreTooLow = (score: number) => `function-calling score is below ${score} or unknown`;
+export const forcedTool = "forced tool";
+export const takesNoForcedTool = "cannot be forced to call a tool";
 export const filtersIgnored = (filters: readonly string[]) =>
   `${filters.join(" and ")} ignored: no model qualifies, so the full chain is used`;
 export const coolingDown = (models: readonly string[]) =>
@@ -59,11 +66,6 @@ export const staysInLoop = (model: string) => `stays with ${model}, which made t
 
 function upTo(ceiling: Tier): string {
   return ceiling === TIERS[0] ? ceiling : `${ceiling} or below`;
-}
-
-function howToEnable(capabilities: readonly string[]): string {
-  if (capabilities.length === 0) return "";
-  return ` Enable ${capabilities.map((name) => `"${name}"`).join(" and ")} for a model under Providers.`;
 }
 
 // needs.ts
@@ -106,10 +108,14 @@ export const latencyIgnored = (limit: string, model: string) => `${limit} ignore
 export const auto = "Auto";
 export const modelRequired = 'Profile "direct" needs a model id in "model". See GET /v1/models.';
 export const seeChatModels = "GET /v1/models lists the chat models.";
-export const namedNotOffered =
-  "The model that 'model' names isn't available to this key. See GET /v1/models, or use \"auto\".";
+// With "direct", the model "auto" would be refused as well.
+const letRouterChoose = 'See GET /v1/models. Or leave out "service_profile" and send "auto" as the model.';
+export const namedNotOffered = `The model that 'model' names isn't available to this key. ${letRouterChoose}`;
 export const notOffered = (model: string) =>
-  `Model ${JSON.stringify(model)} isn't available to this key. See GET /v1/models, or use "auto".`;
+  `Model ${JSON.stringify(model)} isn't available to this key. ${letRouterChoose}`;
+
+export const withoutPrice = (model: string) =>
+  `Model ${JSON.stringify(model)} has no price, so it can't be called. GET /v1/models lists the models that can.`;
 
 // named.ts
 export const namedByRequest = (model: string) => `the request names ${model}`;
@@ -118,8 +124,10 @@ export const andOthers = (models: string) => `${models} and others`;
 export const endpointModelRequired = (choice: string) => `'model' is required. ${choice}`;
 export const noSuchModel = (model: string, endpoint: Endpoint) =>
   `There is no model ${JSON.stringify(model)} for ${endpoint}. `;
-export const noneForEndpoint = (endpoint: Endpoint) =>
-  `No model for ${endpoint} is connected. Add one under 'models:' with 'capabilities: [${endpoint}]' and a price.`;
+export const noneForEndpoint = (endpoint: Endpoint) => `No model for ${endpoint} is connected.`;
+/** For the operator. */
+export const connectForEndpoint = (endpoint: Endpoint) =>
+  `Add one under 'models:' with 'capabilities: [${endpoint}]' and a price.`;
 export const wrongEndpoint = (model: string, own: string, endpoint: string, choice: string) =>
   `${model} is a model for ${own}, not for ${endpoint}. ${choice}`;
 
@@ -127,11 +135,12 @@ export const wrongEndpoint = (model: string, own: string, endpoint: string, choi
 export const tierRequired = 'Profile "tier" needs a tier.';
 export const classified = (score: number, tier: Tier, signals: readonly string[]) =>
   `score ${score.toFixed(2)} (${tier}): ${signals.join(", ")}`;
+export const classifiedInVain = (score: number, tier: Tier, signals: readonly string[]) =>
+  `score ${score.toFixed(2)} (${tier}) not used: ${signals.join(", ")}`;
 export const unknownIgnored = (fields: readonly string[]) => `unknown fields ignored: ${fields.join(", ")}`;
-export const modelHonoured = (model: string | null) =>
-  `model ${model} requested and allowed by the key's profile, classifier not used`;
-export const tierFixed = (tier: Tier | null) => `tier ${tier} set by the request, classifier not used`;
-export const modelFixed = (model: string | null) => `model ${model} set by the request, classifier not used`;
+export const modelHonoured = (model: string | null) => `model ${model} requested and allowed by the key's profile`;
+export const tierFixed = (tier: Tier | null) => `tier ${tier} set by the request`;
+export const modelFixed = (model: string | null) => `model ${model} set by the request`;
 
 // replay.ts
 export const firstInChain = (model: string, tier: Tier) => `${model} is first in the ${tier} chain`;
@@ -153,6 +162,11 @@ export const beginsAt = (there: string, otherHost: string | undefined) =>
   `uses ${there}: with its prompt cache, a conversation costs less than at ${otherHost}`;
 export const switches = ({ to, from, saved, cachedTokens }: Saving) =>
   `switches from ${from} to ${to}: ${saved} cheaper, even counting the ${cachedTokens} tokens cached for ${from}`;
+
+// effort.ts
+export const effortAsked = (model: string, effort: string) => `${model} is asked for effort ${effort}`;
+export const effortKept = (model: string, effort: string) =>
+  `${model} keeps effort ${effort}, with which its prompt is cached`;
 
 // tools/scores.ts
 export const orderedByScore = (scenario: string) => `ordered by function-calling score for ${scenario}`;

@@ -1,7 +1,7 @@
 // Opens the database that an address names.
 
 import { type Db, sqlitePathOf } from "../core/db.ts";
-import { withLogAt } from "./sqlite/log-file.ts";
+import { withLogAt } from "./sqlite/part-files.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
 
 /** Options with defaults for commands; the serving process sets its own. */
@@ -50,7 +50,7 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
   throw new Error("A database address starts with sqlite: or postgres://.");
 }
 
-/** Path of a SQLite file. Null for a database in memory or on a server, which contains the request log. */
+/** Path of a SQLite file. Null for a database in memory or on a server, which contains all its parts. */
 export function fileOf(url: string): string | null {
   const path = sqlitePathOf(url);
   return path === ":memory:" ? null : path;

@@ -1,10 +1,12 @@
 // Migrations: numbered SQL files, each applied once and recorded by name. A new database applies all in one transaction.
 // The files hold portable SQL. Where the databases differ, a file exists twice (NAME.sqlite.sql, NAME.postgres.sql) or
 // a comment is marked (/*sqlite …*/). A statement ends with a semicolon at the end of a line.
-// NAME.log.sql changes the tables of the request log, which have their own file on SQLite.
+// NAME.log.sql and NAME.contents.sql change tables of the request log and of stored contents, which have files of their
+// own on SQLite.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Db, Queryable, Statement } from "../core/db.ts";
+import { StoreUnusable } from "../core/store-errors.ts";
 
 /** One file of migrations/, in the dialect of the database. */
 export interface Migration {
@@ -18,6 +20,7 @@ export async function migrate(
   migrations: readonly Migration[] = readMigrations(db.kind),
 ): Promise<readonly string[]> {
   const before = await appliedNames(db);
+  if (before.length > 0) await requireKnown(db, migrations);
   const missing = migrations.filter(({ name }) => !before.includes(name));
   // A new database has nothing to lose, and one commit takes a tenth of the time of dozens.
   const groups = before.length === 0 && missing.length > 0 ? [missing] : missing.map((migration) => [migration]);
@@ -30,6 +33,19 @@ export async function migrate(
     applied.push(...names);
   }
   return applied;
+}
+
+/** Refuses a database that was changed in a way that this build cannot follow. Others of a newer version serve. */
+async function requireKnown(db: Pick<Db, "query">, migrations: readonly Migration[]): Promise<void> {
+  const required = await db.query("SELECT name FROM required_migrations ORDER BY name").catch(() => []);
+  const unknown = required
+    .map((row) => String(row.name))
+    .filter((name) => !migrations.some((own) => own.name === name));
+  if (unknown.length === 0) return;
+  throw new StoreUnusable(
+    `A newer version changed this database in a way that this version does not know (${unknown.join(", ")}). ` +
+      "Nothing was changed. Start that version again, or restore a backup from before.",
+  );
 }
 
 export interface MigrationDifference {
@@ -66,12 +82,12 @@ export function readMigrations(kind: Db["kind"]): readonly Migration[] {
   return readParts(kind, () => true);
 }
 
-/** The part of each migration that changes the request log, mostly none. */
-export function readLogMigrations(kind: Db["kind"]): readonly Migration[] {
-  return readParts(kind, (marks) => marks.includes("log"));
+/** Reads the part of each migration that changes one part of the database, mostly nothing. */
+export function readPartMigrations(kind: Db["kind"], part: "log" | "contents"): readonly Migration[] {
+  return readParts(kind, (marks) => marks.includes(part));
 }
 
-/** A migration may have one file for the log and one for the rest. */
+/** A migration may have one file for each part and one for the rest. */
 function readParts(kind: Db["kind"], isWanted: (marks: readonly string[]) => boolean): readonly Migration[] {
   const folder = new URL("./migrations/", import.meta.url);
   const other = kind === "sqlite" ? "postgres" : "sqlite";
@@ -112,4 +128,10 @@ async function applyAll(tx: Queryable, migrations: readonly Migration[]): Promis
   // Sends all statements without waiting, because a new database has hundreds.
   await Promise.all(statements.map(({ sql, params }) => tx.query(sql, params)));
   return missing.map(({ name }) => name);
+}
+
+/** The moment at which the database was made. */
+export async function madeAtMs(db: Pick<Db, "query">): Promise<number> {
+  const [row] = await db.query("SELECT MIN(applied_at) AS made_at FROM schema_migrations");
+  return Number(row?.made_at ?? 0);
 }

@@ -60,10 +60,19 @@ function reportRepeats(repeated: LogEvent, leftOut: number): string {
   return lineOf(LEVELS.warn, { event, repeated, leftOut }, `${repeated} happened ${leftOut} more times`);
 }
 
+/** Longer lines are cut: a fault that repeats must not fill a disk with a few long lines either. */
+const LINE_LENGTH_MAX = 64 * 1024;
+
 /** Written in one piece: a logger that writes field by field takes half as long again, and four times the memory. */
 function lineOf(level: number, fields: LoggedFields, message: string): string {
   const text = toJson(withoutSecrets(fields, 0));
-  return `{"level":${level},"time":"${isoTime(Date.now())}",${text.slice(1, -1)},"msg":${JSON.stringify(message)}}\n`;
+  const inner = text.length <= LINE_LENGTH_MAX ? text.slice(1, -1) : cut(fields, text);
+  return `{"level":${level},"time":"${isoTime(Date.now())}",${inner},"msg":${JSON.stringify(message)}}\n`;
+}
+
+/** The beginning of the fields as a text, because JSON that is cut off is none. */
+function cut({ event }: LoggedFields, text: string): string {
+  return `"event":${JSON.stringify(event)},"cut":${JSON.stringify(text.slice(0, LINE_LENGTH_MAX / 4))}`;
 }
 
 /** A field that JSON cannot say, such as an object in a circle, must not cost the line. */

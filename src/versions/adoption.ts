@@ -3,10 +3,12 @@
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { PriceChange, UnpricedModel } from "../catalog/prices/diff.ts";
+import { rowFromPrice } from "../catalog/prices/rows.ts";
 import type { HostedModel, Model } from "../core/model.ts";
-import type { Price } from "../core/money.ts";
 import type { Json, JsonMap, Overlay } from "../core/overlay.ts";
+import type { PriceSchedule, RateCard } from "../core/price.ts";
 import { withEntry } from "./document.ts";
+import { OPERATOR_PRICE } from "./prices.ts";
 
 /** Source of prices, and the day they were read. */
 export interface PriceStamp {
@@ -15,7 +17,7 @@ export interface PriceStamp {
 }
 
 export interface DatedPrice {
-  readonly price: Price;
+  readonly price: RateCard;
   readonly stamp: PriceStamp;
 }
 
@@ -74,15 +76,33 @@ interface PricedModel
   extends DatedPrice,
     Pick<UnpricedModel, "provider" | "upstream" | "context" | "maxOutput" | "capabilities" | "formats"> {}
 
-/** Changes of models that the file sets are left to those who write the file. */
-export function withoutLocked(
+/** Tells whether an operator wrote the price that a list would change. */
+export function isOperatorPrice({ fromSource }: Pick<PriceChange, "fromSource">): boolean {
+  return fromSource === OPERATOR_PRICE;
+}
+
+/** Changes of a list, by who may make them. */
+export interface SortedChanges {
+  readonly free: readonly PriceChange[];
+  /** Models that the file sets. */
+  readonly locked: readonly string[];
+  /** Models at a price that an operator wrote, which no list changes. */
+  readonly own: readonly string[];
+}
+
+export function sortChanges(
   changes: readonly PriceChange[],
   locks: readonly { readonly path: string }[],
-): { readonly free: readonly PriceChange[]; readonly locked: readonly string[] } {
+): SortedChanges {
   const paths = new Set(locks.map(({ path }) => path));
   const isLocked = ({ model }: PriceChange): boolean => paths.has(`models.${model}`);
-  const locked = changes.filter(isLocked).map(({ model }) => model);
-  return { free: changes.filter((change) => !isLocked(change)), locked: [...new Set(locked)] };
+  const namesOf = (some: readonly PriceChange[]): readonly string[] => [...new Set(some.map(({ model }) => model))];
+  const open = changes.filter((change) => !isLocked(change));
+  return {
+    free: open.filter((change) => !isOperatorPrice(change)),
+    locked: namesOf(changes.filter(isLocked)),
+    own: namesOf(open.filter(isOperatorPrice)),
+  };
 }
 
 function rowOf(model: Model, changes: readonly DatedChange[]): JsonMap {
@@ -102,12 +122,12 @@ function hostRow(host: HostedModel, change: DatedChange | undefined): JsonMap {
   const { provider, upstream, context, maxOutput, capabilities, dialect, formats } = host;
   // Facts about the provider change with the catalogue, so only the operator's own words are taken over.
   const { region, dataPolicy } = host.policySource === undefined ? host : {};
-  const price = change?.price ?? host.price;
+  const { price, schedule } = change === undefined ? host : { price: change.price, schedule: laterOf(host, change) };
   const dated = change?.stamp ?? { asOf: host.priceAsOf, source: host.priceSource };
   return {
     ...{ provider, upstream, context, maxOutput, capabilities: [...capabilities] },
     dialect: JSON.parse(JSON.stringify(dialect)) as Json,
-    ...(price === null ? {} : { price: priceRow(price) }),
+    ...(price === null ? {} : { price: priceRow(price, schedule) }),
     ...(dated.asOf === "" ? {} : { priceAsOf: dated.asOf }),
     ...(dated.source === "" ? {} : { priceSource: dated.source }),
     ...(formats === undefined ? {} : { formats: [...formats] }),
@@ -116,13 +136,15 @@ function hostRow(host: HostedModel, change: DatedChange | undefined): JsonMap {
   };
 }
 
-/** USD per million tokens. */
-function priceRow({ input, output, cacheRead, cacheWrite }: Price): JsonMap {
-  return {
-    ...{ input: input / 1e6, output: output / 1e6 },
-    ...(cacheRead === null ? {} : { cacheRead: cacheRead / 1e6 }),
-    ...(cacheWrite === null ? {} : { cacheWrite: cacheWrite / 1e6 }),
-  };
+/** A new price changes on the days that were known for the old one. */
+function laterOf({ schedule = [] }: HostedModel, { price: card, stamp }: DatedChange): PriceSchedule | undefined {
+  const asOfMs = Date.parse(stamp.asOf);
+  const later = schedule.filter(({ fromMs }) => fromMs !== null && fromMs > asOfMs);
+  return later.length === 0 ? undefined : [{ fromMs: null, untilMs: null, card, hours: [] }, ...later];
+}
+
+function priceRow(price: RateCard, schedule?: PriceSchedule): JsonMap {
+  return JSON.parse(JSON.stringify(rowFromPrice(price, schedule))) as JsonMap;
 }
 
 /** A model server and those of its models that are to be used. */

@@ -1,6 +1,7 @@
 // Edits of the run-time configuration's document: each takes a document and returns another. Nothing is checked here.
 
 import { isJsonMap, type Json, type JsonMap, type Overlay } from "../core/overlay.ts";
+import { readEntry } from "../core/requests/effort.ts";
 
 /** One provider, model, chain or rule of the document, by its path. */
 export function entryAt(document: Overlay, section: string, id: string): Json | undefined {
@@ -36,17 +37,22 @@ function withSection(document: Overlay, section: string, value: Json): Overlay {
 /** Without a provider, the models that it alone serves, and their places in chains, where none of `back` takes them. */
 export function withoutProvider(document: Overlay, id: string, back: ReadonlySet<Json>): Overlay {
   const gone = modelsOf(document).filter((row) => servers(row).join() === id);
-  const ids = new Set(gone.flatMap((row) => (back.has(row.id as Json) ? [] : [row.id])));
+  const ids = new Set(gone.flatMap((row) => (back.has(row.id as Json) ? [] : [String(row.id)])));
   let next = withEntry(document, "providers", id, null);
   for (const row of gone) next = withEntry(next, "models", String(row.id), null);
   for (const [tier, chain] of Object.entries(isJsonMap(document.tiers) ? document.tiers : {})) {
     if (!Array.isArray(chain)) continue;
-    const left = (chain as readonly Json[]).filter((model) => !ids.has(model));
+    const left = (chain as readonly Json[]).filter((entry) => !ids.has(modelIn(entry, ids)));
     if (left.length === chain.length) continue;
     // A tier without a model of its own has the chain that ships.
     next = withEntry(next, "tiers", tier, left.length === 0 ? null : left);
   }
   return next;
+}
+
+/** The model of an entry, which may have an effort behind it. */
+function modelIn(entry: Json, ids: ReadonlySet<string>): string {
+  return readEntry(String(entry), (id) => ids.has(id)).id;
 }
 
 /** The providers that a row names, each once. Null says nothing, as in a file. */

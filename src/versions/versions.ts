@@ -43,11 +43,6 @@ export interface Published {
   readonly warnings: Problems;
 }
 
-/** Locks for an installation like the demo, where nothing can be changed at run time. */
-const FIXED: readonly Lock[] = ["providers", "models", "tiers", "routing", "logging"].map((path) => ({
-  ...{ path, origin: "flag", place: "--demo" },
-}));
-
 export interface Versions {
   /** The newest version, whether or not it can be served with. */
   newest(): ConfigVersion;
@@ -78,8 +73,8 @@ interface DraftProvider {
 
 interface VersionsContext {
   readonly store: VersionStore;
-  /** Configuration that can be changed at run time; null where none can be. */
-  readonly configuration: Configuration | null;
+  /** Configuration that can be changed at run time. */
+  readonly configuration: Configuration;
   readonly sealer: SecretSealer | null;
   /** Called with each configuration to serve with from now on. */
   readonly onServe: (checked: Usable) => void;
@@ -123,7 +118,7 @@ class VersionFollower implements Versions {
   }
 
   get locks(): readonly Lock[] {
-    return this.#context.configuration?.locks ?? FIXED;
+    return this.#context.configuration.locks;
   }
 
   find(number: number): Promise<ConfigVersion | null> {
@@ -168,7 +163,7 @@ class VersionFollower implements Versions {
     const checked = await this.#check(sealed, this.#newest.number);
     const opened = await openDocument(sealed, sealer);
     const catalog = checked.ok ? checked.catalog : null;
-    const provider = catalog?.providers.get(id) ?? configuration?.provider(opened.document, id) ?? null;
+    const provider = catalog?.providers.get(id) ?? configuration.provider(opened.document, id);
     if (provider === null) throw refused(checked.ok ? [] : checked.problems);
     return { provider, catalog };
   }
@@ -178,7 +173,6 @@ class VersionFollower implements Versions {
   }
 
   async start(): Promise<void> {
-    if (this.#context.configuration === null) return;
     await this.#catchUp();
     if (this.#serving < this.#newest.number) await this.#serveLastGood();
     this.#timer = setInterval(() => void this.#poll(), this.#context.pollMs ?? POLL_MS).unref();
@@ -225,11 +219,6 @@ class VersionFollower implements Versions {
 
   async #check(document: Overlay, version: number): Promise<Checked> {
     const { configuration, sealer, onEvent } = this.#context;
-    if (configuration === null) {
-      throw new GatewayError("forbidden", "The configuration of this gateway cannot be changed.", {
-        code: "read_only",
-      });
-    }
     const opened = await openDocument(document, sealer);
     for (const provider of opened.unreadable) onEvent?.({ kind: "keyUnreadable", version, provider });
     return configuration.check(opened.document);

@@ -59,6 +59,8 @@ const V8_FLAGS = ["--v8-pool-size=1", "--max-semi-space-size=32"];
 const SHORT_LIFE_MS = 10_000;
 const DELAY_MS_MIN = 100;
 const DELAY_MS_MAX = 10_000;
+/** A worker that does not serve by then hangs. A machine with 20 times its load starts one in a fraction of this. */
+const START_MS_MAX = 5 * 60_000;
 
 const ENDED_TEXT = "a worker process ended; another one takes its place";
 const OTHER_BUILD_TEXT =
@@ -76,7 +78,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   function start(index: number, isReplacement: boolean): WorkerProcess {
     const startedAtMs = performance.now();
-    const { child, worker, ending } = launch(index, isReplacement);
+    const { child, worker, ending } = launch(index, isReplacement, options);
     handover.watch(child.process);
     running.add(worker);
     child.once("listening", () => {
@@ -103,8 +105,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     try {
       start(index, isReplacement);
     } catch (error) {
-      const failure = { event: "worker.start_failed", reason: (error as Error).message } as const;
-      log.error(failure, "a worker process could not be started; trying again");
+      logFailedStart(error as Error, log);
       delays.startLater(index, 0, () => startOrRetry(index, true));
     }
   }
@@ -125,11 +126,22 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 }
 
+function logFailedStart({ message }: Error, log: Log): void {
+  const failure = { event: "worker.start_failed", reason: message } as const;
+  log.error(failure, "a worker process could not be started; trying again");
+}
+
 /** Kills a hung worker. A stopped process reacts to no other signal. */
 function killHung({ process }: Worker, { log, onHung }: Pick<SupervisorOptions, "log" | "onHung">): void {
   log.error({ event: "worker.hung", pid: process.pid }, "a worker process answers no more; it is killed");
   onHung();
   process.kill("SIGKILL");
+}
+
+/** Kills a worker that hangs while it starts. */
+function limitStart(child: Worker, options: Pick<SupervisorOptions, "log" | "onHung">): void {
+  const limit = setTimeout(() => killHung(child, options), START_MS_MAX).unref();
+  for (const isOver of ["listening", "exit"]) child.once(isOver, () => clearTimeout(limit));
 }
 
 /** Logs a worker of another build. The other workers go on serving until a person restarts the gateway. */
@@ -176,8 +188,9 @@ interface Launched {
   readonly ending: Promise<WorkerEnding>;
 }
 
-function launch(index: number, isReplacement: boolean): Launched {
+function launch(index: number, isReplacement: boolean, options: Pick<SupervisorOptions, "log" | "onHung">): Launched {
   const child = forkWorker();
+  limitStart(child, options);
   const link = createLink(child.process.stdio[LINK_FD] as Duplex);
   const ending = endOf(child, link);
   const { pid } = child.process;

@@ -27,6 +27,8 @@ interface TestDashboard {
 
 interface VisitOptions extends BrowserContextOptions {
   readonly isSignedIn?: boolean;
+  /** The checklist of the overview was dismissed, unless a newcomer is meant. */
+  readonly isNewcomer?: boolean;
   /** Runs before the page loads anything. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
@@ -63,9 +65,10 @@ export function startDashboard(options: GatewayOptions = {}): TestDashboard {
   });
   return {
     gateway: () => gateway,
-    async visit(path, { isSignedIn = true, prepare, ...wanted } = {}) {
+    async visit(path, { isSignedIn = true, isNewcomer = false, prepare, ...wanted } = {}) {
       if (isSignedIn) state ??= await signInFirst(gateway);
-      const session = isSignedIn && state !== undefined ? { storageState: state } : {};
+      const cookies = isSignedIn && state !== undefined ? state.cookies : [];
+      const session = { storageState: { cookies, origins: isNewcomer ? [] : [dismissed(gateway)] } };
       const tab = await tabs.open({ ...WINDOW, ...session, ...wanted });
       const troubles = watch(tab.page, gateway.url);
       await prepare?.(tab.page);
@@ -106,6 +109,10 @@ function keepTabs(browser: Browser): Tabs {
 }
 
 type SignedIn = Exclude<BrowserContextOptions["storageState"], string | undefined>;
+
+function dismissed({ url }: TestGateway): SignedIn["origins"][number] {
+  return { origin: url, localStorage: [{ name: "switchyard.checklist", value: "yes" }] };
+}
 
 /** As the form of the set-up link does it, which `first-run.test.ts` fills in. */
 async function signInFirst(gateway: TestGateway): Promise<SignedIn> {

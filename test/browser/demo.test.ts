@@ -47,6 +47,15 @@ describe.skipIf(!hasBrowser)("a demo", () => {
     expect(troubles).toEqual([]);
   });
 
+  test("says in a session without a name why its requests belong together", async () => {
+    const { page } = await visit("/sessions?range=30d");
+    await page
+      .getByText(/^[2-9] turns$/)
+      .first()
+      .click();
+    await page.getByText("requests that begin alike are turns of one session").waitFor();
+  });
+
   test("has keys that were used, a profile, a balance that lasts, and models with traffic", async () => {
     const { page } = await visit("/keys");
     await page.getByRole("row", { name: /production .*active/ }).waitFor();
@@ -55,6 +64,11 @@ describe.skipIf(!hasBrowser)("a demo", () => {
     await page.locator(".balance .runway").waitFor();
     await page.getByRole("link", { name: "Credits" }).click();
     await page.locator(".ledger tbody tr").nth(20).waitFor();
+    expect(await page.locator(".ledger [data-cell=time]").first().innerText()).toMatch(/^\d+ \w+, \d\d:\d\d:\d\d$/);
+    const days = page.locator("figure.chart", { hasText: "Balance by day" });
+    await days.getByText(/^\$[\d.]+ charged in 30 days\.$/).waitFor();
+    await days.getByRole("button", { name: /table/ }).click();
+    expect(await days.locator("tbody tr").count()).toBe(30);
     await page.getByRole("link", { name: "Models" }).click();
     const shares = page.locator(".models [data-cell=traffic]");
     await expect

@@ -20,6 +20,33 @@ describe.skipIf(!hasBrowser)("the documentation", () => {
     expect(troubles).toEqual([]);
   });
 
+  test("leads back to the dashboard", async () => {
+    const { page } = await visit("/docs/concepts/routing");
+    await page.getByRole("link", { name: "Open dashboard" }).first().click();
+    await page
+      .getByRole("heading", { name: "Get started" })
+      .or(page.getByRole("heading", { name: "Overview" }))
+      .waitFor();
+    expect(new URL(page.url()).pathname).toBe("/");
+  });
+
+  test("the API reference has title, outline and font of the site", async () => {
+    const { page } = await visit("/docs/reference/api", { isSignedIn: false });
+    await page.getByRole("heading", { level: 1, name: "API reference" }).waitFor();
+    const outline = page.getByRole("navigation", { name: "Sections" });
+    await outline.getByRole("button").nth(4).waitFor();
+    await page.locator(".opblock-summary", { hasText: "/v1/chat/completions" }).first().waitFor();
+    await outline.getByRole("button", { name: "keys", exact: true }).click();
+    await page.locator(".opblock-summary", { hasText: "/api/keys" }).first().waitFor();
+    await page.locator(".opblock-summary", { hasText: "/v1/chat/completions" }).first().waitFor({ state: "detached" });
+    const fontOf = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element) => getComputedStyle(element).fontFamily);
+    expect(await fontOf(".opblock-tag")).toBe(await fontOf("h1"));
+  });
+
   test("has no serious fault for axe in either theme", async () => {
     const { page, troubles } = await visit("/docs/concepts/routing", { isSignedIn: false });
     await page.getByRole("heading", { level: 1 }).waitFor();

@@ -72,13 +72,13 @@ describe.skipIf(missing !== null)("the first hour", () => {
     const pasted = await runPasted(curlOf(home.gateway));
     expect(pasted.status).toBe(503);
     const { message } = errorIn(pasted.text);
-    expect(message).toMatch(/openai returned 401.*refused the gateway's API key/);
-    expect(message).toMatch(/ doctor'/);
+    expect(message).toMatch(/The last one returned 401\. A retry won't help/);
     const page = await setUp(home.gateway);
     await page.getByRole("alert").filter({ hasText: "openai" }).waitFor();
     await page.locator(".checklist .notice.bad", { hasText: "openai" }).waitFor();
     await openRequest(page, 503);
-    await page.locator(".sheet .failure", { hasText: "openai" }).waitFor();
+    const advice = page.locator(".sheet .happened", { hasText: /openai returned 401.*refused the gateway's API key/ });
+    await advice.filter({ hasText: / doctor'/ }).waitFor();
     const doctor = await runCommand(home, ["doctor"]);
     expect(doctor.code).toBe(1);
     expect(doctor.out).toMatch(/✗ openai\b.*\(401\)/);
@@ -91,20 +91,19 @@ describe.skipIf(missing !== null)("the first hour", () => {
     expect(refused.status).toBe(402);
     expect(errorIn(refused.text)).toMatchObject({ type: "billing_error", code: "insufficient_credits" });
     expect(provider.requests).toEqual([]);
-    const advised = commandIn(errorIn(refused.text).message);
-    expect(commandIn(home.gateway.banner)).toEqual(advised);
+    const advised = commandIn(home.gateway.banner);
     expect(await runCommand(home, advised)).toMatchObject({ code: 0 });
     expect(await runPasted(curlOf(home.gateway))).toMatchObject({ status: 200 });
   });
 
-  test("with the provider down: the 503 names it, and so does the dashboard", async () => {
+  test("with the provider down: the 503 says so, and the dashboard names it", async () => {
     const home = await startFresh({ baseUrl: (await closedPort()).url });
     const pasted = await runPasted(curlOf(home.gateway));
     expect(pasted.status).toBe(503);
-    expect(errorIn(pasted.text).message).toContain("openai could not be reached");
+    expect(errorIn(pasted.text).message).toContain("The last one could not be reached.");
     const page = await setUp(home.gateway);
     await openRequest(page, 503);
-    await page.locator(".sheet .failure", { hasText: "openai" }).waitFor();
+    await page.locator(".sheet .happened", { hasText: "openai could not be reached" }).waitFor();
   });
 
   test("metered: spending is recorded and nothing is refused", async () => {
@@ -293,10 +292,10 @@ async function expectOutOfCredits(page: Page, gateway: GatewayProcess, key: stri
   expect(refused.headers.get("x-should-retry")).toBe("false");
   const { message, code } = errorIn(await refused.text());
   expect(code).toBe("insufficient_credits");
-  expect(message).toContain("dashboard under Credits");
-  expect(commandIn(message)).toEqual(["credits", "add", "10"]);
+  expect(message).not.toContain("credits add");
   await openRequest(page, 402);
-  await page.locator(".sheet .failure", { hasText: "credits add 10" }).waitFor();
+  const advice = page.locator(".sheet .happened", { hasText: "dashboard under Credits" });
+  expect(commandIn(await advice.innerText())).toEqual(["credits", "add", "10"]);
 }
 
 /** By the link of the banner that is on every page. */

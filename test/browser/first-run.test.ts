@@ -1,13 +1,14 @@
 // The first minutes of a new gateway: the checklist until a request is answered, also after one that failed.
 
 import { describe, expect, test } from "vitest";
+import { HELLO } from "../support/gateway/gateway.ts";
 import { EMAIL, hasBrowser, PASSWORD, startDashboard } from "./dashboard.ts";
 
 describe.skipIf(!hasBrowser)("a new gateway", () => {
   const { gateway, visit } = startDashboard({ creditsUsd: null });
 
   test("says in the checklist and in the ledger what the starter credit is", async () => {
-    const { page } = await visit("/");
+    const { page } = await visit("/", { isNewcomer: true });
     await page.getByText("$5.00 available. Credits are a spending cap").waitFor();
     await page.getByText("export SWITCHYARD_KEY=").waitFor();
     await page.getByRole("link", { name: "View credits" }).click();
@@ -19,14 +20,14 @@ describe.skipIf(!hasBrowser)("a new gateway", () => {
 
   test("says that a metered account is never refused for lack of credits", async () => {
     await gateway().api("PATCH", "/api/accounts/default", { billingMode: "metered" });
-    const { page } = await visit("/");
+    const { page } = await visit("/", { isNewcomer: true });
     await page.getByText("Billing is metered").waitFor();
     await gateway().api("PATCH", "/api/accounts/default", { billingMode: null });
   });
 
   test("keeps the checklist after a failed request, says what failed, and takes a second one", async () => {
     await gateway().api("POST", "/api/credits/adjustments", { amountUsd: "-5" });
-    const { page, troubles } = await visit("/");
+    const { page, troubles } = await visit("/", { isNewcomer: true });
     await page.getByText("You have no credits").waitFor();
     await page.getByRole("button", { name: "Send a test request" }).click();
     await page.getByText(/^Your last request failed: Out of credits \(402\)/).waitFor();
@@ -68,5 +69,38 @@ describe.skipIf(!hasBrowser)("a mistyped set-up link", () => {
     await right.getByLabel("Password").fill(PASSWORD);
     await right.getByRole("button", { name: "Create account" }).click();
     await right.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  });
+});
+
+describe.skipIf(!hasBrowser)("a gateway on the sandbox", () => {
+  const { gateway, visit } = startDashboard();
+
+  test("keeps the checklist after an answer, links to the providers, and forgets it when it is dismissed", async () => {
+    // The README's order: a request, and then the dashboard.
+    await (await gateway().post("/v1/chat/completions", HELLO)).text();
+    const { page, troubles } = await visit("/", { isNewcomer: true });
+    const checklist = page.getByRole("region", { name: "Get started" });
+    await checklist.getByText(/^Received:/).waitFor();
+    await checklist.getByLabel("API key").waitFor();
+    await checklist.getByRole("button", { name: "Go to overview" }).click();
+    await page.locator(".tile .big").first().waitFor();
+    // Leaving it once is not dismissing it.
+    await page.reload();
+    await checklist.getByRole("button", { name: "Dismiss" }).click();
+    await page.locator(".tile .big").first().waitFor();
+    await page.reload();
+    await page.locator(".tile .big").first().waitFor();
+    expect(await checklist.count()).toBe(0);
+    await page.getByRole("link", { name: "Sandbox" }).click();
+    await page.waitForURL(/\/providers$/);
+    expect(troubles).toEqual([]);
+  });
+
+  test("ends with the first real provider", async () => {
+    const connected = await gateway().api("POST", "/api/providers", { id: "openai", apiKey: "sk-real" });
+    expect(connected.status).toBe(201);
+    const { page } = await visit("/", { isNewcomer: true });
+    await page.locator(".tile .big").first().waitFor();
+    expect(await page.getByRole("link", { name: "Sandbox" }).count()).toBe(0);
   });
 });

@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)("the playground", () => {
   test("names every model that was left out, and why, and the shared link brings all of it back", async () => {
     const { page } = await visit("/playground");
     await page.getByLabel("Prompt", { exact: true }).fill(HARD);
-    await page.getByLabel("Max cost, USD").fill("0.03");
+    await page.getByLabel("Max cost, USD").fill("0.05");
     const out = (shown: Page): Locator => shown.locator(".removed li");
     await out(page).first().waitFor();
     await settled(page);
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)("the playground", () => {
     for (const text of told) expect(text).toMatch(/\S+\s.*cost/s);
     const { page: other } = await visit(new URL(page.url()).pathname + new URL(page.url()).hash);
     await expect.poll(() => out(other).allInnerTexts()).toEqual(told);
-    expect(await other.getByLabel("Max cost, USD").inputValue()).toBe("0.03");
+    expect(await other.getByLabel("Max cost, USD").inputValue()).toBe("0.05");
   });
 });
 

@@ -75,7 +75,10 @@ describe.skipIf(!hasBrowser)("an operator", () => {
 
   test("says what a profile is for, and reads it in the list", async () => {
     const { page, troubles } = await visit("/profiles/new");
+    await page.getByText("Change something to see its effect").waitFor();
+    expect(await page.getByText("Unsaved changes").count()).toBe(0);
     await page.getByLabel("Name", { exact: true }).fill("nightly");
+    await page.getByText("Unsaved changes").waitFor();
     await page.getByLabel("Description").fill("For <b>batch</b> jobs");
     await page.getByRole("button", { name: "Save profile" }).click();
     await page.getByText("“nightly” saved.").waitFor();
@@ -200,12 +203,13 @@ describe.skipIf(!hasBrowser)("an operator", () => {
   });
 
   test("puts up to four models side by side, by link too", async () => {
-    const { page } = await visit("/models?q=gpt-5");
-    for (const id of ["gpt-5-nano", "gpt-5-mini"]) await page.getByRole("checkbox", { name: `Compare ${id}` }).check();
+    const { page } = await visit("/models?q=gpt-4");
+    for (const id of ["gpt-4o-mini", "gpt-4.1"])
+      await page.getByRole("checkbox", { name: `Compare ${id}`, exact: true }).check();
     await page.getByRole("link", { name: "Compare side by side" }).click();
     const table = page.getByRole("table", { name: "Models side by side" });
     const heads = (): Promise<string[]> => table.locator("thead a").allTextContents();
-    await expect.poll(heads).toEqual(["gpt-5-nano", "gpt-5-mini"]);
+    await expect.poll(heads).toEqual(["gpt-4o-mini", "gpt-4.1"]);
     const input = table.getByRole("row", { name: /^Input/ }).locator("td");
     await expect
       .poll(() => input.allTextContents())
@@ -213,13 +217,13 @@ describe.skipIf(!hasBrowser)("an operator", () => {
     const scores = table.getByRole("row", { name: /^parallel/ }).locator("td");
     const score = expect.stringMatching(/^\d+\.\d/);
     await expect.poll(() => scores.allTextContents()).toEqual([score, score]);
-    for (const id of ["glm-4.6", "gpt-4.1"])
+    for (const id of ["glm-4.6", "gpt-5-nano"])
       await page.getByLabel("Add a model to the comparison").selectOption({ label: id });
-    await expect.poll(heads).toEqual(["gpt-5-nano", "gpt-5-mini", "glm-4.6", "gpt-4.1"]);
+    await expect.poll(heads).toEqual(["gpt-4o-mini", "gpt-4.1", "glm-4.6", "gpt-5-nano"]);
     await page.getByLabel("Add a model to the comparison").waitFor({ state: "detached" });
     const { page: other } = await visit(page.url().slice(gateway().url.length));
     await other.getByRole("button", { name: "Remove glm-4.6" }).click();
-    const left = ["gpt-5-nano", "gpt-5-mini", "gpt-4.1"];
+    const left = ["gpt-4o-mini", "gpt-4.1", "gpt-5-nano"];
     await expect.poll(() => other.locator(".beside thead a").allTextContents()).toEqual(left);
     await other.goBack();
     await expect.poll(() => other.locator(".beside thead a").count()).toBe(4);

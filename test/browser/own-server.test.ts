@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
   const read = async (path: string) => (await gateway().api("GET", path)).json();
 
   test("is the first provider: listed, chosen, priced and asked, without a file", async () => {
-    const { page, troubles } = await visit("/");
+    const { page, troubles } = await visit("/", { isNewcomer: true });
     await page.getByLabel("Provider", { exact: true }).selectOption("Other server");
     const form = page.locator(".vendor-form");
     await form.getByLabel("Id", { exact: true }).fill("own");
@@ -60,6 +60,13 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
         capabilities: ["tools", "vision", "json"],
       },
     ]);
+    await page.goto(`${gateway().url}/providers?tab=chains`);
+    for (const tier of ["NANO", "COMPLEX"]) {
+      await page
+        .getByRole("region", { name: `Chain of ${tier}` })
+        .getByText("Empty: STANDARD is used.")
+        .waitFor();
+    }
     expect(troubles).toEqual([]);
   });
 

@@ -42,7 +42,8 @@ const RECORDS: readonly RequestRecord[] = [
     ...{ atMs: NOW - 1_700_000, requestId: "all-failed", status: 503, errorCode: "all_providers_failed" },
     ...{ answeredBy: null, cost: null, ending: null, firstContentMs: null },
     attempts: [{ ...failure, reason: "Incorrect API key provided: •••." } as RequestRecord["attempts"][number]],
-    errorMessage: "All 1 models in the LIGHT chain failed. Last error: lab returned 401.",
+    errorMessage: "All 1 models in the LIGHT chain failed. The last one returned 401.",
+    operatorMessage: "Last error: lab returned 401.",
   }),
 ];
 /** More than a page, before the range that is shown at first. */
@@ -246,6 +247,8 @@ describe.skipIf(!hasBrowser)("the request log as a tool", () => {
     await expect.poll(() => link.evaluate((node) => node === document.activeElement)).toBe(true);
     await show(page, "/sessions/s_trip");
     await page.getByText("Switched", { exact: true }).waitFor();
+    // The client named it.
+    expect(await page.getByText("requests that begin alike").count()).toBe(0);
     expect(await faultsOf(page, "dark", ".sheet")).toEqual([]);
   });
 });

@@ -33,6 +33,24 @@ describe.skipIf(!hasBrowser)("options that change at run time", () => {
     expect(troubles).toEqual([]);
   });
 
+  test("each tab of Settings says what it is about, and its cards keep apart", async () => {
+    const { page } = await visit("/settings");
+    await page.getByText("How the dashboard looks, and how you sign in.").waitFor();
+    const boxes = await Promise.all((await page.locator("#main .card").all()).map((card) => card.boundingBox()));
+    for (const [index, box] of boxes.slice(1).entries()) {
+      const above = boxes[index];
+      expect((box?.y ?? 0) - (above?.y ?? 0) - (above?.height ?? 0)).toBeGreaterThan(7);
+    }
+    for (const [tab, purpose] of [
+      ["Users", "Who may sign in"],
+      ["Configuration", "The options that the gateway runs with."],
+      ["Gateway", "Version, store and uptime"],
+    ] as const) {
+      await page.getByRole("tab", { name: tab }).click();
+      await page.locator(".page-head").getByText(purpose).waitFor();
+    }
+  });
+
   test("Settings changes what can change, says what went wrong, and shows who did it in History", async () => {
     const { page, troubles } = await visit("/settings?tab=configuration&q=logging");
     const row = (name: string) => page.getByRole("row", { name: new RegExp(`^${name}`) });
@@ -46,7 +64,7 @@ describe.skipIf(!hasBrowser)("options that change at run time", () => {
     await row("logging.content").getByLabel("On").click();
     await expect.poll(() => documentOf(gateway())).toEqual({ logging: { content: false, retentionDays: 12 } });
     expect(await row("logging.level").getByRole("textbox").count()).toBe(0);
-    for (const width of [390, 1024]) {
+    for (const width of [320, 390, 1024]) {
       await page.setViewportSize({ width, height: 844 });
       expect(await beyondWindow(page)).toBeLessThanOrEqual(0);
     }

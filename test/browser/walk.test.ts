@@ -11,7 +11,7 @@ describe.skipIf(!hasBrowser)("the dashboard", () => {
   const { gateway, visit } = startDashboard({ yaml: "logging: { content: true }" });
 
   test("notices the first request by itself and shows why it went where", async () => {
-    const { page, troubles } = await visit("/");
+    const { page, troubles } = await visit("/", { isNewcomer: true });
     await page.getByText("Waiting for the first request").waitFor();
     await gateway().post("/v1/chat/completions", HELLO_BODY);
     await page.getByText(/^Received:/).waitFor();

@@ -1,9 +1,9 @@
-// Months of a ledger on every store: the sums that are found from the balances at both ends of a month are those of its
+// Months and days of a ledger on every store: the sums that are found from the balances at both ends of a month are those of its
 // entries, whatever the history, and a list narrowed to the month shows exactly them.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Db } from "../../src/core/db.ts";
-import type { LedgerList, LedgerMonth, TransactionKind } from "../../src/core/ledger.ts";
+import type { LedgerList, LedgerPeriod, TransactionKind } from "../../src/core/ledger.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createLedgerList } from "../../src/store/ledger/list.ts";
 import { fc } from "../support/property.ts";
@@ -77,6 +77,15 @@ await describeStores("months of the ledger", ({ url }) => {
         const account = await write(opened);
         const months = await ledger.months(account, { limit: 500, after: null });
         expect(months).toEqual(expectedOf(opened));
+        const days = await ledger.days(account, 40);
+        const newest = await ledger.list(account, { limit: 100, after: null });
+        const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
+        expect(days[0]?.closing).toBe(months[0]?.closing);
+        for (const [index, { id, entries, opening, closing, charges, ...day }] of days.entries()) {
+          expect(opening).toBe(days[index + 1]?.closing ?? opening);
+          expect(opening + charges + day.topUps + day.adjustments + day.grants).toBe(closing);
+          expect(entries).toBe(newest.filter(({ createdAtMs }) => dayOf(createdAtMs) === id).length);
+        }
         for (const { id, entries } of months) {
           const lines = await ledger.list(account, { limit: 100, after: null, month: id });
           expect(lines.length).toBe(entries);
@@ -91,7 +100,7 @@ await describeStores("months of the ledger", ({ url }) => {
     const monthly = Array.from({ length: 8 }, () => ({ kind: "charge" as const, amount: -5n, waitMs: 31 * DAY_MS }));
     const account = await write([FIRST, ...monthly]);
     const all = await ledger.months(account, { limit: 500, after: null });
-    const paged: LedgerMonth[] = [];
+    const paged: LedgerPeriod[] = [];
     for (let after: string | null = null, page = await ledger.months(account, { limit: 3, after }); page.length > 0; ) {
       paged.push(...page);
       after = page.at(-1)?.id ?? null;
@@ -114,10 +123,10 @@ function monthOf(timeMs: number): string {
 }
 
 /** Entry by entry, and with the months in which nothing happened. */
-function expectedOf(history: readonly Booked[]): readonly LedgerMonth[] {
-  const months: LedgerMonth[] = [];
+function expectedOf(history: readonly Booked[]): readonly LedgerPeriod[] {
+  const months: LedgerPeriod[] = [];
   let [balance, timeMs] = [0n, START_MS];
-  const open = (id: string): LedgerMonth => {
+  const open = (id: string): LedgerPeriod => {
     return { id, entries: 0, opening: balance, topUps: 0n, charges: 0n, adjustments: 0n, grants: 0n, closing: balance };
   };
   for (const { kind, amount, waitMs } of history) {
@@ -126,7 +135,7 @@ function expectedOf(history: readonly Booked[]): readonly LedgerMonth[] {
     for (let last = months.at(-1)?.id ?? ""; last < monthOf(timeMs); last = months.at(-1)?.id ?? "")
       months.push(open(monthOf(Date.parse(`${last}-01T00:00:00Z`) + 32 * DAY_MS)));
     balance += amount;
-    const month = months.pop() as LedgerMonth;
+    const month = months.pop() as LedgerPeriod;
     const sum = { topup: "topUps", charge: "charges", adjustment: "adjustments", grant: "grants" } as const;
     months.push({ ...month, entries: month.entries + 1, [sum[kind]]: month[sum[kind]] + amount, closing: balance });
   }

@@ -269,6 +269,9 @@ await describeStores("ledger", ({ url, isShared }) => {
     await store.commit(apart([settle("i", 5, { answer })], world), post);
     expect(await theirs.begin(id, "body")).toEqual({ state: "answered", contentType: "text/plain", text: "answer" });
     expect(await theirs.begin(id, "other")).toEqual({ state: "other-body" });
+    // To version 0.1.0, which runs beside this one in a rolling deploy, the request is still running.
+    const [row] = await db.query("SELECT answer_text FROM idempotent_requests WHERE id = $1", [id]);
+    expect(row?.answer_text).toBeNull();
   });
 
   test("a request that could not be forgotten, or whose beginning was lost, does not block its key", async () => {

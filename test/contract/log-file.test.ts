@@ -19,15 +19,16 @@ import type { Db, SqlRow } from "../../src/core/db.ts";
 import type { RequestRecord } from "../../src/core/requests/records.ts";
 import { backupSqlite } from "../../src/store/backup/sqlite.ts";
 import { openDb, withLog } from "../../src/store/db.ts";
-import { migrate, readLogMigrations, readMigrations, splitStatements } from "../../src/store/migrate.ts";
+import { migrate, readMigrations, readPartMigrations, splitStatements } from "../../src/store/migrate.ts";
 import { createRequestLog } from "../../src/store/requests/requests.ts";
 import { createUsageLog } from "../../src/store/requests/rollups.ts";
-import { copyLogInto, movesOf, openLogThreads } from "../../src/store/sqlite/log-file.ts";
-import { takenFrom } from "../../src/store/sqlite/log-move.ts";
-import { LOG_TABLES } from "../../src/store/sqlite/log-tables.ts";
+import { copyPartInto, movesOf, openPartThreads } from "../../src/store/sqlite/part-files.ts";
+import { takenFrom } from "../../src/store/sqlite/part-move.ts";
+import { PARTS, tablesOf } from "../../src/store/sqlite/part-tables.ts";
 import { sqliteOver } from "../../src/store/sqlite/sqlite.ts";
 import { createRecordStore, NOON, variedRecord } from "../support/stores/records.ts";
 
+const LOG_TABLES = tablesOf("log");
 const root = mkdtempSync(join(tmpdir(), "switchyard-log-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 let path: string;
@@ -117,16 +118,18 @@ interface Told {
 /** As the process that serves opens the log. */
 async function served<T>(db: Db, work: (log: Db, reader: Db) => Promise<T>): Promise<T & { readonly told: Told }> {
   const told: Told = { moving: [], failed: [], aside: [] };
-  const threads = await openLogThreads(file, db, {
-    onMoving: (table) => told.moving.push(table),
-    onMoveFailed: (table) => told.failed.push(table),
-    onSetAside: (name) => told.aside.push(name),
+  const threads = await openPartThreads(file, db, {
+    onMoving: (_, table) => told.moving.push(table),
+    onMoveFailed: (_, table) => told.failed.push(table),
+    onSetAside: (_, name) => told.aside.push(name),
   });
-  const [log, reader] = [sqliteOver(threads.log), sqliteOver(threads.reader)];
+  const [log, reader, contents] = [threads.log, threads.reader, threads.contents].map((thread) =>
+    sqliteOver(thread),
+  ) as [Db, Db, Db];
   try {
     return { ...(await work(log, reader)), told };
   } finally {
-    for (const each of [reader, log]) await each.close();
+    for (const each of [reader, log, contents]) await each.close();
   }
 }
 
@@ -262,7 +265,7 @@ test("a backup beside a gateway that moves its log is refused", async () => {
   const copy = join(path, "copy.db");
   await db.query("VACUUM INTO $1", [copy]);
   await served(db, async () => ({}));
-  await expect(copyLogInto(copy, { log, moves })).rejects.toThrow("Try again");
+  await expect(copyPartInto(copy, { path: log, part: "log", moves })).rejects.toThrow("Try again");
   await db.close();
 });
 
@@ -316,25 +319,26 @@ test("a file of another kind at the place of the log is refused", async () => {
   copyFileSync(file, join(path, "switchyard-log.db"));
   const again = await openDb(url);
   await expect(served(again, async () => ({}))).rejects.toMatchObject({
-    advice: expect.stringMatching("is a database"),
+    advice: expect.stringMatching("is another database"),
   });
   await again.close();
 });
 
-test("the file of the log has the tables of the log and no other", async () => {
+test.each(PARTS)("the file of the %s has its tables and no other", async (part) => {
   const db = await openDb("sqlite::memory:");
-  await migrate(db, readLogMigrations("sqlite"));
+  await migrate(db, readPartMigrations("sqlite", part));
   const tables = await db.query("SELECT name FROM sqlite_master WHERE type = 'table'");
   const own = tables
     .map(({ name }) => String(name))
     .filter((name) => !/^(schema_migrations$|request_words)/.test(name));
-  expect(own.sort()).toEqual([...LOG_TABLES].sort());
+  expect(own.sort()).toEqual([...tablesOf(part)].sort());
   await db.close();
 });
 
-test("a statement about a table of the log is in a file of the log", () => {
-  const kept = new Set(readLogMigrations("sqlite").flatMap(({ sql }) => splitStatements(sql)));
-  const tables = new RegExp(`\\b(${[...LOG_TABLES, "request_words"].join("|")})\\b`);
+test.each(PARTS)("a statement about a table of the %s is in its own file", (part) => {
+  const kept = new Set(readPartMigrations("sqlite", part).flatMap(({ sql }) => splitStatements(sql)));
+  const names = part === "log" ? [...tablesOf(part), "request_words"] : tablesOf(part);
+  const tables = new RegExp(`\\b(${names.join("|")})\\b`);
   const others = readMigrations("sqlite").flatMap(({ sql }) => splitStatements(sql).filter((each) => !kept.has(each)));
   expect(others.length).toBeGreaterThan(0);
   expect(others.filter((statement) => tables.test(statement))).toEqual([]);

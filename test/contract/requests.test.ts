@@ -68,6 +68,7 @@ await describeStores("request records", ({ url }) => {
         features: { messages: 1, score: 0.42, "measures.words": 7 },
         toolCalls: null,
         errorMessage: null,
+        operatorMessage: null,
       });
       expect(stored).toMatchObject({ content: { answer: record.content?.answer }, feedback: null });
       expect((await log.find("default", varied[41]?.id ?? ""))?.content).toBeNull();

@@ -2,6 +2,7 @@
 // decodes it by itself.
 
 import { createOpenAI } from "@ai-sdk/openai";
+import { GoogleGenAI } from "@google/genai";
 import { OpenAIEmbeddings } from "@langchain/openai";
 import { cosineSimilarity, embed, embedMany } from "ai";
 import OpenAI from "openai";
@@ -38,6 +39,15 @@ describe("on a provider that sends numbers", () => {
     lab.provider.on("vendor-judge", sends(200, { id: "m", model: "vendor-judge", results: [{ flagged: true }] }));
     const { model, results } = await clientOf(lab.gateway).moderations.create({ input: "Hello" });
     expect([model, results[0]?.flagged]).toEqual(["judge", true]);
+  });
+
+  it("Google's official client", async () => {
+    const { url, key } = lab.gateway;
+    for (const apiVersion of ["v1beta", "v1"]) {
+      const client = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url, apiVersion } });
+      const { embeddings } = await client.models.embedContent({ model: "small", contents: ["a", "b"] });
+      expect(embeddings?.map(({ values }) => values)).toEqual(VECTORS);
+    }
   });
 
   it("the AI SDK", async () => {

@@ -6,9 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ensureBuild } from "../../scripts/setup.mjs";
+import { baselineOf } from "../../src/catalog/baseline.ts";
 import { readBuiltin } from "../../src/catalog/builtin.ts";
+import type { ModelRow } from "../../src/catalog/rows.ts";
 import { DEMO_DEFAULTS } from "../../src/cli/demo.ts";
-import { demoCatalog } from "../../src/demo/pool.ts";
+import { demoCatalog } from "../../src/demo/configuration.ts";
 import { demoTraffic } from "../../src/demo/traffic.ts";
 import { startGateway, type TestGateway } from "../support/gateway/gateway.ts";
 
@@ -17,6 +19,9 @@ const README = readFileSync(join(ROOT, "README.md"), "utf8");
 const SHELL = [...README.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text.trim());
 /** Those in the middle of a sentence. */
 const INLINE = [...README.matchAll(/`(npm start -- [^`]+)`/g)].map(([, text = ""]) => text);
+
+/** The response that the README shows. */
+const SHOWN = JSON.parse(/```json\n([\s\S]*?)```/.exec(README)?.[1] ?? "") as { readonly service: object };
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-readme-"));
 let gateway: TestGateway;
@@ -54,7 +59,7 @@ test.each([...new Set([...SHELL, ...INLINE])].filter((text) => text !== WHOLE_SU
 });
 
 test("its figures are those of the catalogue and of the demo", () => {
-  const { models, providers } = readBuiltin();
+  const { models, providers, tiers } = readBuiltin();
   expect(README).toContain(`| ${providers.length} providers, ${models.length} models, any compatible server |`);
   const plan = { ...DEMO_DEFAULTS, nowMs: Date.UTC(2026, 10, 15, 12) };
   let [paid, baseline] = [0n, 0n];
@@ -64,6 +69,9 @@ test("its figures are those of the catalogue and of the demo", () => {
   }
   const saved = (1 - Number(paid) / Number(baseline)) * 100;
   const requests = plan.requests.toLocaleString("en-US");
+  const { id, price } = baselineOf(models) as ModelRow;
+  const day = new Date(tiers.asOf).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  expect(README).toContain(`to ${id} ($${price?.input} / $${price?.output} per million tokens, list prices of ${day})`);
   const claim = new RegExp(
     `\\*\\*About (\\d+)% below the baseline\\.\\*\\* That is what ${requests} generated requests`,
   );
@@ -87,6 +95,7 @@ async function sendRequest(text: string): Promise<void> {
   const out = await shell(text.replaceAll("http://127.0.0.1:8787", gateway.url), { SWITCHYARD_KEY: gateway.key });
   const answer = JSON.parse(out) as { service?: object; decision?: object };
   expect(answer.service ?? answer.decision).toMatchObject({ tier: expect.any(String), model: expect.any(String) });
+  if (answer.service !== undefined) expect(Object.keys(answer.service)).toEqual(Object.keys(SHOWN.service));
 }
 
 function hasCurl(): boolean {

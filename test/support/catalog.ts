@@ -82,6 +82,8 @@ export interface CatalogOverrides {
   readonly baseline?: Model;
   readonly markupPpm?: number;
   readonly weights?: Weights | null;
+  readonly efforts?: Catalog["efforts"];
+  readonly withTools?: Catalog["withTools"];
 }
 
 export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
@@ -94,6 +96,8 @@ export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
     providers: new Map((overrides.providers ?? [makeProvider()]).map((provider) => [provider.id, provider])),
     policies: new Map(),
     chains,
+    efforts: overrides.efforts ?? NO_EFFORTS,
+    withTools: overrides.withTools ?? {},
     baseline,
     markupPpm: overrides.markupPpm ?? 50_000,
     weights: overrides.weights ?? null,
@@ -102,6 +106,7 @@ export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
   };
 }
 
+const NO_EFFORTS = { NANO: {}, SIMPLE: {}, LIGHT: {}, STANDARD: {}, COMPLEX: {} };
 const BASELINE_PRICE = { input: 10_000_000, output: 50_000_000, cacheRead: null, cacheWrite: null };
 
 function oneModelPerTier(): Record<Tier, readonly Model[]> {

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { zoneName } from "../clock.ts";
 import { fullTimeLabel, logScale, type Scale, timeLabel, valueScale } from "./scale.ts";
 import * as TEXT from "./text.ts";
 
@@ -128,7 +129,7 @@ function Tip({ index, frame, times, step, tooltip }: PlotProps & { index: number
   const style = isRight ? { right: `${frame.widthPx + LEFT_PX - at + 12}px` } : { left: `${at + 12}px` };
   return (
     <div class="tip" style={style} aria-hidden="true">
-      <b>{TEXT.inUtc(fullTimeLabel(times[index] ?? 0, step))}</b>
+      <b>{TEXT.inZone(fullTimeLabel(times[index] ?? 0, step), zoneName(step))}</b>
       {tooltip(index).map(([name, value]) => (
         <span key={name}>
           {name} <em>{value}</em>

@@ -1,5 +1,7 @@
 // Scales of charts: they place values, and choose the round numbers that axes name.
 
+import { isUtc, zoneName } from "../clock.ts";
+
 /** Maps a value to its pixel, counted from the top as SVG does. */
 export interface Scale {
   (value: number): number;
@@ -60,15 +62,25 @@ export function timesOf({ fromMs, toMs }: { fromMs: number; toMs: number }, step
 
 /** Writes a short time for axes: midnight is named by its day. */
 export function timeLabel(ms: number, step: "hour" | "day"): string {
-  const at = new Date(ms);
-  const day = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;
-  if (step === "day") return day;
-  return at.getUTCHours() === 0 ? day : `${String(at.getUTCHours()).padStart(2, "0")}:00`;
+  const { day, hour } = parts(ms, step);
+  return step === "day" || hour.startsWith("00") ? day : hour;
 }
 
 /** Day and hour, for tooltips and tables. */
 export function fullTimeLabel(ms: number, step: "hour" | "day"): string {
-  const at = new Date(ms);
-  const day = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;
-  return step === "day" ? day : `${day} ${String(at.getUTCHours()).padStart(2, "0")}:00`;
+  const { day, hour } = parts(ms, step);
+  return step === "day" ? day : `${day} ${hour}`;
+}
+
+/** The time with its zone. A day begins at midnight UTC. */
+export function zonedTimeLabel(ms: number, step: "hour" | "day"): string {
+  const { day, hour } = parts(ms, step);
+  return `${day} ${hour} ${zoneName(step)}`;
+}
+
+/** Hours are of the reader's zone, unless the reader chose UTC. In some zones, an hour of UTC begins at half past. */
+function parts(ms: number, step: "hour" | "day"): { readonly day: string; readonly hour: string } {
+  const shiftMs = isUtc.value || step === "day" ? 0 : new Date(ms).getTimezoneOffset() * 60_000;
+  const at = new Date(ms - shiftMs);
+  return { day: `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`, hour: at.toISOString().slice(11, 16) };
 }

@@ -1,7 +1,7 @@
 // Texts of charts.
 
 // plot.tsx
-export const inUtc = (time: string) => `${time} UTC`;
+export const inZone = (time: string, zone: string) => `${time} ${zone}`;
 
 // figure.tsx
 export const asATable = (title: string) => `${title} as a table`;

@@ -91,9 +91,9 @@ export function ConnectForm({ what, onDone }: ConnectFormProps) {
           isFocused={!isCustom}
         />
       </ServerFields>
-      {problem}
-      <div aria-live="polite">{tested !== null && <TestOutcome outcome={tested} />}</div>
       <footer>
+        {problem}
+        <div aria-live="polite">{tested !== null && <TestOutcome outcome={tested} />}</div>
         <Button isBusy={isBusy} onClick={test}>
           {TEXT.test}
         </Button>

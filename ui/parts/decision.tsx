@@ -16,12 +16,20 @@ interface DecisionPanelProps {
   /** The model that answered in the end, where that is known. */
   readonly answeredBy?: string | null;
   readonly routedMs?: number | null;
-  /** Share that a finished request saved, which the estimate must not contradict; null when nothing was saved. */
-  readonly saved?: number | null;
+  /** Amounts of a finished request. Its share saved belongs to these, not to the estimate. */
+  readonly charged?: Charged | null;
+}
+
+interface Charged {
+  readonly chargeUsd: string | null;
+  readonly baselineUsd: string | null;
+  /** Share saved; null when nothing was saved, as by a request that failed. */
+  readonly saved: number | null;
 }
 
 /** Shows the result, then its reasons. Older records have no classified tier, so the reasoning tells the tier. */
-export function DecisionPanel({ decision, answeredBy, routedMs, saved = decision.savings }: DecisionPanelProps) {
+export function DecisionPanel({ decision, answeredBy, routedMs, charged = null }: DecisionPanelProps) {
+  const saved = charged === null ? decision.savings : charged.saved;
   const reasoning = parseReasoning(decision.reasoning);
   const classified = decision.classifiedTier ?? reasoning.tier;
   return (
@@ -29,7 +37,11 @@ export function DecisionPanel({ decision, answeredBy, routedMs, saved = decision
       <TierLadder classified={classified} final={decision.tier} />
       <p class="verdict">
         <b class="model">{decision.model}</b>
-        <span class="faint">{TEXT.estimates(usd(decision.costEstimateUsd), usd(decision.baselineCostUsd))}</span>
+        <span class="faint">
+          {charged === null || charged.saved === null
+            ? TEXT.estimates(usd(decision.costEstimateUsd), usd(decision.baselineCostUsd))
+            : TEXT.charges(usd(charged.chargeUsd), usd(charged.baselineUsd))}
+        </span>
         {saved !== null && <b class={saved > 0 ? "good" : "faint"}>{TEXT.saved(percent(saved))}</b>}
       </p>
       <DecisionFacts decision={decision} reasoning={reasoning} routedMs={routedMs ?? null} />

@@ -14,8 +14,8 @@ export function useProviderTest(provider: string, model?: string) {
   const { error, problem, isBusy, run } = useTask();
   const test = (): Promise<void> => {
     const path = `/api/providers/${encodeURIComponent(provider)}/test`;
-    // The test changes nothing, so the page need not read again.
-    return run(call<ProviderTested>("POST", path, { body: { model }, isQuestion: true }), setOutcome);
+    // A test that is answered ends the alarm, so the page reads again.
+    return run(call<ProviderTested>("POST", path, { body: { model } }), setOutcome);
   };
   return {
     button: (

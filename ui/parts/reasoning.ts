@@ -12,7 +12,7 @@ export interface Reasoning {
 export function parseReasoning(text: string): Reasoning {
   const parts = text.split("; ");
   const at = parts.findIndex((part) => part.startsWith("score "));
-  const match = /^score (-?[\d.]+) \((\w+)\): (.*)$/s.exec(parts[at] ?? "");
+  const match = /^score (-?[\d.]+) \((\w+)\)(?: not used)?: (.*)$/s.exec(parts[at] ?? "");
   if (match === null) return { score: null, tier: null, signals: [], steps: parts.filter((part) => part !== "") };
   const [, score = null, tier = null, signals = ""] = match;
   return {

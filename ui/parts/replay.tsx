@@ -13,14 +13,25 @@ const PAUSE_MS = 200;
 /** Number of rows that are shown; more would hide the sum above them. */
 const SHOWN_MAX = 30;
 
-/** Endpoint to ask, and the draft to ask about: of a profile or of the configuration. */
+/** Endpoint to ask, and the draft to ask about: of a profile or of the configuration. Null before anything differs. */
 interface ReplayProps {
   readonly path: string;
-  readonly draft: object;
+  readonly draft: object | null;
+}
+
+/** Without a draft there is nothing to compare: what was decided then differs from now for other reasons, too. */
+export function Replay({ path, draft }: ReplayProps) {
+  if (draft !== null) return <ReplayOf path={path} draft={draft} />;
+  return (
+    <section class="card" aria-label={TEXT.replay}>
+      <h2>{TEXT.replayTitle}</h2>
+      <p class="faint">{TEXT.replayUntouched}</p>
+    </section>
+  );
 }
 
 /** The old result stays, dimmed, until the new one is there. */
-export function Replay({ path, draft }: ReplayProps) {
+function ReplayOf({ path, draft }: ReplayProps & { readonly draft: object }) {
   const [replayed, setReplayed] = useState<ReplayResult | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [isStale, setStale] = useState(false);
@@ -105,7 +116,7 @@ function ChangeRow({ change }: { readonly change: ReplayedChange }) {
         </span>
         <span class="cut faint">{after === null ? change.refusedBecause : `${before.model} → ${after.model}`}</span>
         <span class="number">
-          {usd(before.costUsd)} → {usd(after?.costUsd)}
+          {before.costUsd === null ? TEXT.notAnswered : `${usd(before.costUsd)} → ${usd(after?.costUsd)}`}
         </span>
       </a>
     </li>

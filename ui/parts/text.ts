@@ -31,6 +31,7 @@ export const anotherServer = "another server";
 
 // decision.tsx
 export const estimates = (cost: string, baseline: string) => `estimated ${cost}, baseline ${baseline}`;
+export const charges = (cost: string, baseline: string) => `charged ${cost}, baseline ${baseline}`;
 export const saved = (savings: string) => `${savings} saved`;
 export const decidedBy = "Decided by";
 export const category = "Category";
@@ -94,6 +95,8 @@ export const qualityOf = (kind: string) => `${kind} quality`;
 // replay.tsx
 export const replay = "Replay";
 export const replayTitle = "Preview on your last requests";
+export const replayUntouched = "Change something to see its effect on your last requests.";
+export const notAnswered = "failed, no cost";
 export const replayEmptyHint = "Send some requests to see what this would change.";
 export const replayEmpty = "No requests to replay";
 export const lastRequests = (requests: string) => `Last ${requests}:`;

@@ -1,7 +1,16 @@
 // Compares a price list with the catalogue, host by host: what changed and by how much, which rows of ours the list cannot
 // be believed for, and which models of configured providers the catalogue lacks.
 
-import type { Price } from "../../core/money.ts";
+import type { Unit } from "../../core/money.ts";
+import {
+  type Band,
+  effectiveRate,
+  type PriceSchedule,
+  periodPlace,
+  type RateCard,
+  type Rates,
+  ratesFor,
+} from "../../core/price.ts";
 import type { Catalog } from "../catalog.ts";
 import type { ListedRow, PriceList, RefusedRow } from "./list.ts";
 
@@ -18,10 +27,10 @@ export interface PriceChange {
   readonly model: string;
   readonly provider: string;
   readonly upstream: string;
-  readonly from: Price | null;
+  readonly from: RateCard | null;
   readonly fromAsOf: string;
   readonly fromSource: string;
-  readonly to: Price;
+  readonly to: RateCard;
   /** The largest change of its figures in percent; null where one was nothing before, or there was no price. */
   readonly percent: number | null;
 }
@@ -33,7 +42,7 @@ export interface UnpricedModel
   /** Id of the model where the catalogue has the model, but without a price. */
   readonly model: string | null;
   /** The price in the list, else the one that the provider itself lists. */
-  readonly price: Price | null;
+  readonly price: RateCard | null;
   readonly isOwnPrice: boolean;
 }
 
@@ -69,7 +78,7 @@ export function diffPrices(catalog: PricedCatalog, list: Comparison): PriceDiff 
   const keys = ours.map(({ provider, upstream }) => keyOf(listedVendor(provider), upstream));
   const changes = ours.flatMap((host, index): readonly PriceChange[] => {
     const row = rows.get(keys[index] ?? "");
-    return row === undefined || isSame(host.price, row.price) ? [] : [changeOf(host, row)];
+    return row === undefined || isListed(host, row.price) ? [] : [changeOf(host, row)];
   });
   return {
     changes,
@@ -143,41 +152,81 @@ interface PricedHost {
   readonly model: string;
   readonly provider: string;
   readonly upstream: string;
-  readonly price: Price | null;
+  readonly price: RateCard | null;
+  readonly schedule?: PriceSchedule;
+  readonly context: number;
   readonly priceAsOf: string;
   readonly priceSource: string;
 }
 
-/** A figure for the cache that the list leaves out stays as it was. */
-function changeOf(
-  { model, provider, upstream, price, priceAsOf, priceSource }: PricedHost,
-  row: ListedRow,
-): PriceChange {
-  const to = {
+/** A figure for the cache that the list leaves out stays as it was, and so does everything else that lists rarely have. */
+function changeOf(host: PricedHost, row: ListedRow): PriceChange {
+  const { model, provider, upstream, price, context, priceAsOf, priceSource } = host;
+  const { own, images, bands, tiers } = price ?? {};
+  const to: RateCard = {
+    ...{ ...(own && { own }), ...(images && { images }), ...(bands && { bands }), ...(tiers && { tiers }) },
     ...row.price,
+    ...(row.price.bands === undefined ? {} : { bands: row.price.bands.map((band) => withOurEdge(band, bands)) }),
     cacheRead: row.price.cacheRead ?? price?.cacheRead ?? null,
     cacheWrite: row.price.cacheWrite ?? price?.cacheWrite ?? null,
   };
-  const percent = price === null ? null : largestChange(price, to);
+  const percent = price === null ? null : largestChange(pairsOf(price, to, context));
   return { model, provider, upstream, from: price, fromAsOf: priceAsOf, fromSource: priceSource, to, percent };
 }
 
-function figuresOf({ input, output, cacheRead, cacheWrite }: Price): readonly (number | null)[] {
-  return [input, output, cacheRead, cacheWrite];
+/** Lists do not tell whether the edge itself belongs to a band; our catalogue does. */
+function withOurEdge(band: Band, ours: readonly Band[] = []): Band {
+  const same = ours.find(({ above }) => Math.abs(above - band.above) <= 1);
+  return same === undefined ? band : { ...band, above: same.above };
 }
 
-function isSame(price: Price | null, listed: Price): boolean {
+/** A figure of ours, and the same one in the list. */
+type Pair = readonly [ours: number | null, listed: number];
+
+/**
+ * The figures that the list has. Bands count as far as the model's window reaches. A service tier that we have no price
+ * for says nothing about the price that we have.
+ */
+function pairsOf(ours: RateCard, listed: RateCard, context: number): readonly Pair[] {
+  const tiers = Object.entries(listed.tiers ?? {}).flatMap(([name, tier]) => {
+    const own = ours.tiers?.[name as keyof typeof ours.tiers];
+    return own === undefined ? [] : pairsOf(own, tier, context);
+  });
+  const bands = (listed.bands ?? []).filter(({ above }) => above < context);
+  return [
+    ...ratePairs(ours, listed),
+    ...bands.flatMap((band) => ratePairs(ratesFor(ours, band.above + 1), band)),
+    ...tiers,
+  ];
+}
+
+function ratePairs(ours: Rates, listed: Rates): readonly Pair[] {
+  const { input, output, cacheRead, cacheWrite, own = {} } = listed;
+  const cache = [
+    [ours.cacheRead, cacheRead],
+    [ours.cacheWrite, cacheWrite],
+  ] as const;
+  const units = Object.entries(own) as readonly [Unit, number][];
+  return [
+    [ours.input, input],
+    [ours.output, output],
+    ...cache.flatMap(([our, figure]): Pair[] => (figure === null ? [] : [[our, figure]])),
+    ...units.map(([unit, rate]): Pair => [effectiveRate(ours, unit), rate]),
+  ];
+}
+
+/** The list has one price for a model. Where ours depends on the hour, any of today's may be the one. */
+function isListed({ price, schedule = [], context }: PricedHost, listed: RateCard): boolean {
   if (price === null) return false;
-  const ours = figuresOf(price);
-  return figuresOf(listed).every((figure, index) => figure === null || figure === ours[index]);
+  const today = schedule[periodPlace(schedule, price)];
+  const cards = today === undefined ? [price] : [today.card, ...today.hours.map(({ card }) => card)];
+  return cards.some((card) => pairsOf(card, listed, context).every(([ours, figure]) => ours === figure));
 }
 
-function largestChange(from: Price, to: Price): number | null {
-  const before = figuresOf(from);
+function largestChange(pairs: readonly Pair[]): number | null {
   let largest = 0;
-  for (const [index, figure] of figuresOf(to).entries()) {
-    const old = before[index] ?? null;
-    if (figure === old || figure === null) continue;
+  for (const [old, figure] of pairs) {
+    if (figure === old) continue;
     if (old === null || old === 0) return null;
     largest = Math.max(largest, Math.abs(figure - old) / old);
   }

@@ -2,15 +2,16 @@
 // models endpoint. A row that cannot be true is refused with its reason, and the others are read.
 
 import type { Capability, Endpoint, FormatName } from "../../core/model.ts";
-import type { Price } from "../../core/money.ts";
+import type { RateCard } from "../../core/price.ts";
 import { readPerToken } from "./decimal.ts";
+import { completeCard } from "./litellm.ts";
 
 export interface ListedRow {
   /** The provider's own name for the model. */
   readonly upstream: string;
   /** Provider of the price, as the list names providers. */
   readonly vendor: string;
-  readonly price: Price;
+  readonly price: RateCard;
   readonly context: number | null;
   readonly maxOutput: number | null;
   /** Capabilities of a chat model, or the one endpoint that another model serves. */
@@ -97,7 +98,7 @@ function readLiteLlm(name: string, row: unknown): ReadRow {
   if (served === undefined || (input === undefined && output === undefined)) return null;
   const own = name.startsWith(`${vendor}/`) ? name.slice(vendor.length + 1) : name;
   const capabilities = LITELLM_FLAGS.filter(([field]) => row[field] === true).map(([, capability]) => capability);
-  return rowOf(
+  const read = rowOf(
     { upstream: own, vendor },
     {
       input,
@@ -110,6 +111,9 @@ function readLiteLlm(name: string, row: unknown): ReadRow {
     },
     { capabilities, ...served },
   );
+  if ("reason" in read) return read;
+  const price = completeCard(row, read.price);
+  return typeof price === "string" ? { upstream: own, vendor, reason: price } : { ...read, price };
 }
 
 function readOpenRouter(row: unknown): ReadRow {
@@ -151,7 +155,7 @@ function rowOf(
   named: Pick<ListedRow, "upstream" | "vendor">,
   written: WrittenRow,
   served: Pick<ListedRow, "capabilities" | "formats">,
-): ReadRow {
+): ListedRow | RefusedRow {
   const micro: Partial<Record<PriceField, number>> = {};
   for (const field of PRICE_FIELDS) {
     const text = written[field] ?? null;

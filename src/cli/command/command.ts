@@ -28,6 +28,8 @@ export interface Command<Options> {
   readonly terminal: Terminal;
   /** True if the command also needs the run-time configuration. */
   readonly isEffective?: boolean;
+  /** True if the command neither calls nor changes a provider. It then runs in a shell without their keys. */
+  readonly callsNobody?: boolean;
   /** Throws UsageError. */
   parse(): Parsed<Options> | Promise<Parsed<Options>>;
   /** The exit code. */
@@ -36,10 +38,11 @@ export interface Command<Options> {
 
 /** Runs a command to its exit code. */
 export async function runCommand<Options>(wanted: Command<Options>): Promise<number> {
-  const { name, terminal, parse, run, isEffective = false } = wanted;
+  const { name, terminal, parse, run, isEffective = false, callsNobody = false } = wanted;
   try {
     const { options, config } = await parse();
-    const loaded = loadSettings(config, terminal);
+    const { env, cwd } = terminal;
+    const loaded = load({ flags: config, env, cwd, callsNobody });
     if (!loaded.ok) return printProblems(loaded, terminal);
     // Only warnings about this very command line; `switchyard doctor` shows the others.
     const warnings = loaded.warnings.filter(({ place }) => place.startsWith("flag "));

@@ -101,7 +101,12 @@ export const setDatabaseUrl = "Set DATABASE_URL";
 export const databaseNew = "Database: created on first start";
 export const databaseNotCreatable = (file: string, problem: string) => `Database ${file} cannot be created: ${problem}`;
 export const databaseReadOnly = (file: string, reason: string) => `Database ${file} cannot be written to: ${reason}`;
-export const logReadOnly = (file: string, reason: string) => `Request log ${file} cannot be written to: ${reason}`;
+export const partUnusable = (name: string, path: string, problem: string) =>
+  `The ${name} ${path} cannot be used: ${problem}`;
+export const noFile = "it is not a file";
+export const movePartAway = "Move it away. The next start makes a file there";
+export const damagedPart =
+  "The next start renames it and makes an empty one. Restore a backup to have its contents back";
 export const allowDatabase = "Give this user write access, or set DATABASE_URL to another path";
 export const newerDatabaseFound = (migrations: string) =>
   `Database was created by a newer version: it has ${migrations}`;
@@ -310,6 +315,7 @@ export const portForbidden = (port: number) => `this user may not open port ${po
 export const pricesApplied = (models: number, version: number | null, advice: string) =>
   `Applied ${models} as version ${version}.${advice}\n`;
 export const pricesOf = (source: string) => `Prices of ${source}`;
+export const ownPricesStay = (models: string) => ` Your own prices stay: ${models}.`;
 export const changeInFile = (models: string) => ` Change these in the file: ${models}.`;
 export const priceRefused = (model: string, reason: string) => `! ${model}: ${reason}. The price stays.\n`;
 export const andMore = (count: number) => ` and ${count} more`;

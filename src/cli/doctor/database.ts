@@ -5,9 +5,11 @@ import { dirname, join } from "node:path";
 import type { Check } from "../../config/doctor.ts";
 import { command } from "../../config/package.ts";
 import { type Db, sqlitePathOf } from "../../core/db.ts";
+import { StoreDamaged } from "../../core/store-errors.ts";
 import { openDb } from "../../store/db.ts";
 import { compareMigrations, type MigrationDifference } from "../../store/migrate.ts";
-import { logPathOf } from "../../store/sqlite/log-file.ts";
+import { movesOf, PART_NAMES, partPathOf } from "../../store/sqlite/part-files.ts";
+import { type DbPart, PARTS } from "../../store/sqlite/part-tables.ts";
 import { TIMEOUTS } from "../command/effective.ts";
 import * as TEXT from "../command/text.ts";
 import { reasonOf } from "../command/usage.ts";
@@ -37,7 +39,7 @@ export async function databaseCheck(
     await db.query("SELECT 1 AS one");
     const check = migrationCheck(await compareMigrations(db));
     const further = check.state === "ok" ? await inspect(db) : [];
-    return { check, clock, further: [...logCheck(file), ...further] };
+    return { check, clock, further: [...(await partChecks(file)), ...further] };
   } catch (error) {
     const fix = file === null ? TEXT.checkDatabaseUrl : TEXT.checkFile(file);
     return {
@@ -70,16 +72,33 @@ function fileCheck(file: string): Check | null {
   }
 }
 
-/** Checks the request log beside a SQLite file. The next start creates a missing one. */
-function logCheck(file: string | null): readonly Check[] {
-  const log = file === null ? null : logPathOf(realpathSync(file));
-  if (log === null || !existsSync(log)) return [];
+/** Checks the files beside a SQLite file. */
+async function partChecks(file: string | null): Promise<readonly Check[]> {
+  if (file === null) return [];
+  const database = realpathSync(file);
+  const checks = await Promise.all(PARTS.map((part) => partCheck(part, partPathOf(database, part))));
+  return checks.filter((check) => check !== null);
+}
+
+/** Checks the file of a part; null when it can be used. The next start creates a missing one. */
+async function partCheck(part: DbPart, path: string): Promise<Check | null> {
+  const what = (problem: string): string => TEXT.partUnusable(PART_NAMES[part], path, problem);
+  if (!existsSync(path)) return null;
+  if (!statSync(path).isFile()) return { state: "fail", what: what(TEXT.noFile), fix: TEXT.movePartAway };
   try {
-    accessSync(log, constants.R_OK | constants.W_OK);
-    return [];
+    accessSync(path, constants.R_OK | constants.W_OK);
   } catch (error) {
-    return [{ state: "fail", what: TEXT.logReadOnly(log, reasonOf(error)), fix: RIGHTS }];
+    return { state: "fail", what: what(reasonOf(error)), fix: RIGHTS };
   }
+  return movesOf(path).then(
+    () => null,
+    (error) => ({ state: "fail", what: what(causeOf(error)), fix: TEXT.damagedPart }),
+  );
+}
+
+/** Leaves out the advice for a database, which does not fit its parts. */
+function causeOf(error: unknown): string {
+  return reasonOf(error instanceof StoreDamaged ? error.cause : error);
 }
 
 /** The advice for a file or folder that this user may not write to. */

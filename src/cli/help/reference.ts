@@ -17,7 +17,7 @@ export function commandLinePage(): string {
   ].join("\n\n");
 }
 
-const INTRODUCTION = `The \`switchyard\` command starts the gateway and manages keys, profiles and credits. In a clone, type \`npm start -- COMMAND\`. Without one, type \`npx switchyard-gateway COMMAND\`. Without a command it serves. \`switchyard help\` and \`switchyard help COMMAND\` print the text of this page.
+const INTRODUCTION = `The \`switchyard\` command starts the gateway and manages keys, profiles and credits. In a clone, type \`npm start -- COMMAND\`. Without a command it serves. \`switchyard help\` and \`switchyard help COMMAND\` print the text of this page.
 
 Commands use the store that the configuration names, with or without a running server. A running server sees new keys, profiles and credits within seconds. Anyone who can open the store needs no password.`;
 

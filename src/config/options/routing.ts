@@ -18,7 +18,7 @@ export const CATALOG_OPTIONS = {
     isLive: true,
     env: "SWITCHYARD_BASELINE",
     default: null,
-    shownDefault: "claude-opus-4-8",
+    shownDefault: "gpt-6.1-sol",
     read: text(),
     help: "The model that savings are compared with.",
   }),

@@ -1,6 +1,7 @@
 // The one table of options: where each can be given, what it means and how it is checked.
 // Loading, `switchyard doctor`, docs/reference/configuration.md and .env.example all come from it.
 
+import { ERROR_READERS, type ErrorReader } from "../../core/errors.ts";
 import { databaseUrl, number, oneOf, redisUrl, secretText, text, truth } from "../readers.ts";
 import { BILLING_OPTIONS } from "./billing.ts";
 import { LIMIT_OPTIONS } from "./limits.ts";
@@ -31,7 +32,7 @@ const STORE_OPTIONS = {
     env: "SWITCHYARD_DATA",
     flag: "data",
     default: "./data",
-    read: text(),
+    read: text({ test: (value) => !/^[a-z][a-z0-9+.-]*:\/\//i.test(value), expected: "a folder, not an address" }),
     help: "The folder for the gateway's own files.",
   }),
   database: option<string | null>({
@@ -92,6 +93,17 @@ const LOGGING_OPTIONS = {
   }),
 };
 
+/** Section `errors` of the settings. */
+const ERROR_OPTIONS = {
+  errorDetail: option<ErrorReader>({
+    path: "errors.detail",
+    env: "SWITCHYARD_ERROR_DETAIL",
+    default: "caller",
+    read: oneOf(ERROR_READERS),
+    help: "caller: errors of /v1 say what the caller can do. operator: they also name the provider that failed, and commands. The request log has both.",
+  }),
+};
+
 /**
  * By section: a section's values become the section of the same name in `Settings`, so a new row needs no copying.
  * The name of a row is unique in the whole table, because `/api/settings` shows it.
@@ -106,6 +118,7 @@ export const OPTIONS = {
   limits: LIMIT_OPTIONS,
   health: HEALTH_OPTIONS,
   logging: LOGGING_OPTIONS,
+  errors: ERROR_OPTIONS,
   responses: RESPONSES_OPTIONS,
   prices: PRICE_OPTIONS,
   tracing: TRACE_OPTIONS,

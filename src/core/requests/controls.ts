@@ -318,8 +318,10 @@ export function describeValues(takes: Takes): string {
   }
 }
 
-function describeBounds({ min, max }: NumberTaken): string {
-  return max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`;
+function describeBounds({ min, max, profileMax }: NumberTaken): string {
+  if (max === Number.MAX_SAFE_INTEGER) return `at least ${min}`;
+  const inProfile = profileMax === undefined ? "" : `, in a profile to ${profileMax}`;
+  return `${min} to ${max.toLocaleString("en-US")}${inProfile}`;
 }
 
 function inWords(words: readonly string[]): string {

@@ -1,12 +1,13 @@
 // The request log as one table: a row for each field. The type of a line, the columns of both databases, API, CSV, filters,
 // dashboard and docs derive from it. A new field goes to the end, because spreadsheets count columns.
 
-import { CATEGORIES } from "../decision.ts";
+import { CATEGORIES, effortOf } from "../decision.ts";
 import { TOOL_SCENARIOS } from "../model.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
 import { SESSION_STATES } from "../session.ts";
 import { TIERS } from "../tiers.ts";
 import { ROUTING_PROFILES } from "./controls.ts";
+import { EFFORTS } from "./effort.ts";
 import { failedProvidersOf, isAdjusted, isFailed, type RequestRecord, type Tags } from "./records.ts";
 
 /** The values of each kind of field. The kind decides how a value is stored, sent, exported and shown. */
@@ -200,6 +201,14 @@ export const LOG_FIELDS = {
     of: ({ overheadMs }) => overheadMs,
     title: "Gateway overhead",
     about: "Time that the gateway itself took. Providers, pauses between attempts and slow uploads are not counted.",
+  },
+  effort: {
+    kind: "optionalText",
+    values: EFFORTS,
+    of: ({ decision, answeredBy }) =>
+      decision === null ? null : effortOf(decision, answeredBy?.model ?? decision.model),
+    title: "Effort",
+    about: "The effort that the model was asked for, by the request or by its chain.",
   },
 } as const satisfies Readonly<Record<string, LogField>>;
 

@@ -20,6 +20,8 @@ export interface IdempotencyStore {
   keep(answer: StoredAnswer): Promise<StoredAnswer>;
   /** Forgets a request that was not answered, so that it can be tried again. */
   forget(id: string): Promise<void>;
-  /** Removes what is older than this, and what dead processes left unanswered. Seals answers of earlier versions. */
+  /** Removes requests older than this, and what dead processes left unanswered. */
   sweep(olderThanMs: number, silentMs: number): Promise<void>;
+  /** Removes answers older than this. Seals those of earlier versions, and moves out those that the ledger had to take. */
+  sweepAnswers(olderThanMs: number): Promise<void>;
 }

@@ -95,6 +95,7 @@ export interface RequestDetail {
   readonly features: Features | null;
   readonly toolCalls: ToolCallCheck | null;
   readonly errorMessage: string | null;
+  readonly operatorMessage: string | null;
 }
 
 /** A person's word that a request belonged to another tier. */

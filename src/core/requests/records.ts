@@ -94,6 +94,8 @@ export interface RequestRecord extends RequestLabels {
   readonly errorCode: string | null;
   /** Message that the client got; null for a response, and where the message may quote text that is not kept. */
   readonly errorMessage: string | null;
+  /** Advice that only the operator can act on; absent for none. */
+  readonly operatorMessage?: string;
   readonly isStream: boolean;
   readonly decision: Decision | null;
   readonly attempts: readonly AttemptRecord[];

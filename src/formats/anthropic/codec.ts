@@ -2,9 +2,11 @@
 
 import type { Format } from "../format.ts";
 import { mentionsHourCache } from "../json/fields.ts";
+import { AUTO_ALIAS } from "../service/controls.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { ANTHROPIC } from "./blocks.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
+import { effortFields } from "./from-chat/thinking.ts";
 import { takesPart } from "./from-chat/turns.ts";
 import { writeAnthropicModel, writeAnthropicModels } from "./model-list.ts";
 import { MESSAGES_PATHS } from "./paths.ts";
@@ -35,10 +37,11 @@ export const anthropicMessages: Format = {
   streamWriter: createAnthropicStreamWriter,
   passStream: passAnthropicStream,
   writeError: writeAnthropicError,
-  models: { list: writeAnthropicModels, one: writeAnthropicModel },
+  models: { list: writeAnthropicModels, one: writeAnthropicModel, autoAlias: AUTO_ALIAS },
   counting: { readRequest: readCountRequest, writeCount },
   withPrompt,
   takesPart,
+  effortFields,
   passRequest: passAnthropicRequest,
   writeRequest: writeAnthropicRequest,
   mayLeaveOut,

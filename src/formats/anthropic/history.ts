@@ -20,8 +20,8 @@ interface OutgoingTurns extends Outgoing {
 
 /** The same array when every turn can go as it is. */
 export function adaptTurns(turns: readonly Turn[], outgoing: OutgoingTurns, conversion: Conversion): readonly Turn[] {
-  const { model, refusedFields, isNative } = outgoing;
-  const stripsThinking = refusedFields.includes(THINKING_HISTORY);
+  const { model, refusedFields, dropsThinking = false, isNative } = outgoing;
+  const stripsThinking = dropsThinking || refusedFields.includes(THINKING_HISTORY);
   const rules = { dialect: model.dialect, stripsThinking, conversion };
   let isChanged = false;
   const adapted: Turn[] = [];

@@ -22,7 +22,8 @@ import { onceForKnown } from "../json/known-lists.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
 import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
-import { convertTurns } from "./to-chat/messages.ts";
+import { CITATIONS_DROPPED, convertTurns } from "./to-chat/messages.ts";
+import { wantedEffort } from "./to-chat/request.ts";
 import { readServerNeeds, readServerWishes } from "./to-chat/tools.ts";
 
 export const MESSAGE_ROLES = ["user", "assistant", "system"] as const;
@@ -35,7 +36,7 @@ export function readAnthropicRequest(
   { headers }: RequestHead = {},
 ): ClientRequest {
   checkSampling(body);
-  const { messages, tools, refusals } = readPrompt(body);
+  const { messages, tools, refusals, wishes } = readPrompt(body);
   const isStream = readBoolean(body, "stream");
   const chat: ChatRequest = {
     messages,
@@ -46,6 +47,7 @@ export function readAnthropicRequest(
     wantsUsage: isStream,
     maxOutputTokens: readInteger(body, "max_tokens", { min: 0, max: OUTPUT_TOKENS_MAX }),
     choiceCount: 1,
+    ...effortOf(body),
   };
   return {
     format: ANTHROPIC,
@@ -55,8 +57,14 @@ export function readAnthropicRequest(
     chat,
     ...(headers === undefined ? {} : { headers }),
     nativeNeeds: [...refusals, ...readServerNeeds(body)],
-    nativeWishes: readServerWishes(body),
+    nativeWishes: [...readServerWishes(body), ...wishes],
   };
+}
+
+/** A client that speaks of thinking at all decides about it. */
+function effortOf(body: JsonObject): Pick<ChatRequest, "effort"> {
+  const effort = wantedEffort(body) ?? ((body.thinking ?? null) === null ? null : "own");
+  return effort === null ? {} : { effort };
 }
 
 /** Fields that a conversion reads: checked as their vendor documents them, before anything is held or sent. */
@@ -70,8 +78,15 @@ function checkSampling(body: JsonObject): void {
   }
 }
 
-/** Reads a prompt for routing and counting, and the parts of it that only Anthropic can open. */
-function readPrompt(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> & { refusals: readonly string[] } {
+interface RoutedPrompt extends Pick<ChatRequest, "messages" | "tools"> {
+  /** Reasons for Anthropic alone: parts that only Anthropic can open. */
+  readonly refusals: readonly string[];
+  /** Reasons to prefer it. */
+  readonly wishes: readonly string[];
+}
+
+/** Reads a prompt for routing and counting. */
+function readPrompt(body: JsonObject): RoutedPrompt {
   checkThread(body.thread);
   checkSystem(body.system);
   checkMessages(body.messages);
@@ -80,7 +95,9 @@ function readPrompt(body: JsonObject): Pick<ChatRequest, "messages" | "tools"> &
     { system: body.system as Turn["content"] | undefined, turns: body.messages as readonly Turn[] },
     { conversion, keepsCacheControl: false, keepsReasoning: false, keepsDetails: false },
   );
-  return { messages, tools: readTools(readArray(body, "tools")), refusals: conversion.refusals };
+  const isCiting = conversion.notes.some(({ message }) => message === CITATIONS_DROPPED);
+  const wishes = isCiting ? ["documents are cited by Anthropic only"] : [];
+  return { messages, tools: readTools(readArray(body, "tools")), refusals: conversion.refusals, wishes };
 }
 
 // Anthropic would keep the history of a thread, and each turn may go to another vendor. The official tool runners send
@@ -183,9 +200,11 @@ export function writeCount(inputTokens: number): JsonObject {
 
 /** A bare prompt as a request of this format; what the client wrote of messages, instructions and cap stays. */
 export function withPrompt(given: JsonObject, { prompt, systemPrompt, outputCap }: BarePrompt): JsonObject {
+  const { messages = null } = given;
+  const asked = prompt === null ? [] : [{ role: "user", content: prompt }];
   return {
     ...given,
-    messages: given.messages ?? [{ role: "user", content: prompt }],
+    messages: messages === null || Array.isArray(messages) ? [...(messages ?? []), ...asked] : messages,
     system: systemPrompt ?? given.system,
     max_tokens: outputCap ?? given.max_tokens,
   };

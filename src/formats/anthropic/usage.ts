@@ -3,6 +3,7 @@
 import type { Usage } from "../../core/chat.ts";
 import type { TokenBuckets } from "../../core/money.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
+import { usageParts } from "../provider/usage-parts.ts";
 
 /** A count above this cannot be true. */
 const TOKENS_MAX = 1e9;
@@ -20,6 +21,7 @@ export function readAnthropicUsage(usage: unknown): Usage | null {
     buckets: { input, cacheRead, cacheWrite, output },
     longCacheWrite: Math.min(long, cacheWrite),
     reasoning: countOf(thinking),
+    ...usageParts({ search: searchesIn(usage) }, usage.service_tier),
     reported: reportedAs({ input, cacheRead, cacheWrite, output }, { long, thinking }),
   };
 }
@@ -36,6 +38,10 @@ function reportedAs(buckets: TokenBuckets, { long, thinking }: { long: number; t
     prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite, ...longest },
     ...(isCount(thinking) ? { completion_tokens_details: { reasoning_tokens: thinking } } : {}),
   };
+}
+
+function searchesIn({ server_tool_use: used }: JsonObject): number {
+  return isObject(used) ? countOf(used.web_search_requests) : 0;
 }
 
 function longWrites({ cache_creation: creation }: JsonObject): number {

@@ -1,15 +1,17 @@
 // A Messages request for a provider that speaks the format. It is the client's own request with the necessary changes,
 // or one converted from chat-completions.
 
+import { forcesTool } from "../../core/chat.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../convert/conversion.ts";
-import type { ListRequest, Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
+import type { Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 import { spliceBody, writeJson } from "../json/splice.ts";
+import type { ListRequest } from "../listing.ts";
 import { isControlField } from "../service/controls.ts";
 import type { Turn } from "./blocks.ts";
 import { CACHE_CONTROL, spliceCacheMarks, withCacheMarks } from "./cache-marks.ts";
 import { BETA_HEADER, PREFILL, THINKING_HISTORY } from "./errors.ts";
-import { outputCap, writeFields } from "./from-chat/fields.ts";
+import { outputCap, unforced, writeFields } from "./from-chat/fields.ts";
 import { adaptThinking } from "./from-chat/thinking.ts";
 import { writeTurns } from "./from-chat/turns.ts";
 import { adaptTurns } from "./history.ts";
@@ -53,11 +55,15 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   const { body } = request;
   const changes = new Map<string, string | Buffer | null>([["model", JSON.stringify(model.upstream)]]);
   const refused = [...model.dialect.refuses, ...outgoing.refusedFields].filter((name) => body[name] !== undefined);
+  for (const [name, value] of Object.entries(outgoing.added ?? {})) changes.set(name, JSON.stringify(value));
   for (const name of Object.keys(body)) if (isControlField(name) || name === "betas") changes.set(name, null);
   for (const name of refused) changes.set(name, null);
   conversion.leaveOut(refused);
   const maxTokens = outputCap(body.max_tokens, outgoing);
   if (maxTokens !== body.max_tokens) changes.set("max_tokens", String(maxTokens));
+  if (model.dialect.takesForcedTools === false && forcesTool(body.tool_choice)) {
+    changes.set("tool_choice", JSON.stringify(unforced(body.tool_choice as JsonObject, conversion)));
+  }
   const turns = body.messages as readonly Turn[];
   const adapted = adaptTurns(turns, { ...outgoing, isNative: true }, conversion);
   if (adapted !== turns) changes.set("messages", writeJson(adapted));
@@ -128,7 +134,7 @@ const WRITTEN_BY_US: ReadonlySet<string> = new Set(["thinking", "output_config",
 export function mayLeaveOut(field: string, { body, isNative }: SentRequest): boolean {
   if (SEPARABLE.has(field)) return true;
   if (field === "output_config" && hasAnswerForm(body)) return false;
-  if (!isNative && WRITTEN_BY_US.has(field)) return true;
+  if (WRITTEN_BY_US.has(field) && (!isNative || body[field] === undefined)) return true;
   return body[field] !== undefined && !ESSENTIAL_FIELDS.has(field);
 }
 

@@ -48,3 +48,6 @@ export const ESSENTIAL_FIELDS: ReadonlySet<string> = new Set([
   ...["model", "messages", "stream", "n", "tools", "tool_choice", "functions", "function_call", "response_format"],
   ...["system", "output_format", "mcp_servers", "container", "input", "instructions", "prompt"],
 ]);
+
+/** Said of a model that may refuse to be forced. */
+export const TOOL_NOT_FORCED = "left it to the model whether to call a tool: it cannot be forced to";

@@ -1,10 +1,9 @@
 // Reasoning effort: the values of one format, mapped to those that a model accepts.
 
-import { type Dialect, EFFORTS, type Effort, type HostedModel } from "../../core/model.ts";
+import type { Dialect, HostedModel } from "../../core/model.ts";
+import { EFFORTS, type Effort, USUAL_EFFORTS } from "../../core/requests/effort.ts";
 import type { Conversion } from "./conversion.ts";
 
-/** Efforts of a model whose dialect names none. */
-const USUAL: readonly Effort[] = ["low", "medium", "high"];
 /** Thresholds in tokens between the three usual efforts. */
 const LOW_BUDGET_MAX = 4_000;
 const MEDIUM_BUDGET_MAX = 16_000;
@@ -19,12 +18,8 @@ const BUDGETS: Readonly<Record<Effort, number>> = {
   max: 49_152,
 };
 
-export function isEffort(value: unknown): value is Effort {
-  return EFFORTS.includes(value as Effort);
-}
-
 /** The nearest effort the model takes, the lower when two are as near; null when it takes none, or cannot be kept from thinking. */
-export function nearestEffort(wanted: Effort, { efforts = USUAL }: Dialect): Effort | null {
+export function nearestEffort(wanted: Effort, { efforts = USUAL_EFFORTS }: Dialect): Effort | null {
   if (efforts.includes(wanted)) return wanted;
   if (wanted === "none") return null;
   const rank = EFFORTS.indexOf(wanted);

@@ -58,13 +58,28 @@ export function sealDetail(detail: ReasoningDetail): string {
   return Buffer.from(`${OPENING}${JSON.stringify(detail)}]}`).toString("base64");
 }
 
+/** Reasoning that nobody signed, for clients that bring back nothing but what is sealed. */
+export function sealText(text: string): string {
+  return Buffer.from(`${OPENING}${JSON.stringify(text)}]}`).toString("base64");
+}
+
 /** Opens a sealed entry; null for a provider's own signature. */
 export function openDetail(signature: unknown): ReasoningDetail | null {
+  const entry = open(signature);
+  return isDetail(entry) ? entry : null;
+}
+
+/** Opens a sealed text; null for anything else. */
+export function openText(signature: unknown): string | null {
+  const entry = open(signature);
+  return typeof entry === "string" ? entry : null;
+}
+
+function open(signature: unknown): unknown {
   if (!isSealed(signature)) return null;
   try {
     const { switchyard } = JSON.parse(Buffer.from(signature, "base64").toString("utf8")) as JsonObject;
-    const entry: unknown = Array.isArray(switchyard) ? switchyard[0] : null;
-    return isDetail(entry) ? entry : null;
+    return Array.isArray(switchyard) ? switchyard[0] : null;
   } catch {
     return null;
   }

@@ -6,14 +6,15 @@ import type { CallRoute, ClientPaths } from "../paths.ts";
 export const EMBEDDINGS_PATHS = pathsOf({
   path: "/v1/embeddings",
   operation: "createEmbeddings",
-  summary: "Embeddings from the model that is named",
+  summary: "Embeddings from the model that is named; a model of another endpoint is 400 `wrong_endpoint`",
   example: { input: "YOUR_TEXT" },
 });
 
 export const RERANK_PATHS = pathsOf({
   path: "/v1/rerank",
   operation: "rerankDocuments",
-  summary: "Documents in the order of their relevance, by the model that is named",
+  summary:
+    "Documents in order of relevance, by the model that is named; one of another endpoint is 400 `wrong_endpoint`",
   example: { query: "YOUR_QUERY", documents: ["YOUR_TEXT"] },
 });
 

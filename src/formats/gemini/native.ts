@@ -1,12 +1,13 @@
 // A Gemini client's own fields, adapted to one Gemini model: the output cap, the form of thinking, and the signatures
 // that it asks for or would refuse. What can go as it is stays as it is.
 
+import { type Effort, isEffort } from "../../core/requests/effort.ts";
 import type { Conversion } from "../convert/conversion.ts";
-import { budgetForEffort, isEffort, nearestEffort } from "../convert/effort.ts";
+import { budgetForEffort, nearestEffort } from "../convert/effort.ts";
 import { isSealed } from "../convert/reasoning-details.ts";
 import type { Outgoing } from "../format.ts";
 import { isObject, type JsonObject, toText } from "../json/fields.ts";
-import { outputCap, SAME_FIELDS } from "./from-chat/config.ts";
+import { amountOf, outputCap, SAME_FIELDS } from "./from-chat/config.ts";
 import { CONFIG, PENALTIES, SIGNATURES } from "./read/error.ts";
 import { FOREIGN_SIGNATURE, type Part, partsOf } from "./shape.ts";
 import { camelFields } from "./to-chat/parse.ts";
@@ -41,6 +42,16 @@ export function configNames(refusedFields: readonly string[]): readonly string[]
     if (name === PENALTIES) return ["presencePenalty", "frequencyPenalty"];
     return name.startsWith(CONFIG) ? [name.slice(CONFIG.length)] : [];
   });
+}
+
+/** Asks for an effort in a client's own request. */
+export function effortFields(effort: Effort, { body, model }: Pick<Outgoing, "model"> & { readonly body: JsonObject }) {
+  if (model.dialect.thinking === "none") return {};
+  const { generationConfig } = camelFields(body);
+  const config = isObject(generationConfig) ? camelFields(generationConfig) : {};
+  const given = isObject(config.thinkingConfig) ? camelFields(config.thinkingConfig) : {};
+  const amount = amountOf(effort, model, (config.maxOutputTokens as number | undefined) ?? null);
+  return { generationConfig: { ...config, thinkingConfig: { ...given, ...amount } } };
 }
 
 /** Models with budgets know no levels; those with levels still take a budget. */

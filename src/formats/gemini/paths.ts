@@ -1,6 +1,6 @@
 // Paths of Gemini's format. Clients name the model in them.
 
-import type { ClientPaths } from "../paths.ts";
+import type { CallRoute, ClientPaths } from "../paths.ts";
 
 const example = { contents: [{ role: "user", parts: [{ text: "YOUR_PROMPT" }] }] };
 
@@ -27,8 +27,28 @@ export const GEMINI_PATHS: ClientPaths = {
   ],
   notServed: [
     [
-      /^\/v1beta\//,
-      "Of the Gemini API, these are served: GET /v1beta/models, and generateContent, streamGenerateContent and countTokens of /v1beta/models/{model}.",
+      /^\/v1beta\/|^\/v1\/interactions(\/|$)/,
+      "Of the Gemini API, these are served: GET /v1beta/models, and generateContent, streamGenerateContent, countTokens, embedContent and batchEmbedContents of /v1beta/models/{model}.",
     ],
   ],
 };
+
+const content = { parts: [{ text: "YOUR_TEXT" }] };
+
+export const EMBED_PATHS = embeddingPaths("embedContent", "Embedding of a text, in Google's form", { content });
+
+export const BATCH_EMBED_PATHS = embeddingPaths("batchEmbedContents", "Embeddings of several texts, in Google's form", {
+  requests: [{ content }],
+});
+
+/** Google's own client asks below `/v1` for some of its models. */
+function embeddingPaths(operation: string, summary: string, example: CallRoute["example"]): ClientPaths {
+  const { clients, baseUrl, modelsPath } = GEMINI_PATHS;
+  return {
+    ...{ clients, baseUrl, modelsPath },
+    routes: [
+      { path: `/v1beta/models/{model}:${operation}`, operation, summary, example },
+      { path: `/v1/models/{model}:${operation}`, operation: `${operation}InV1`, summary, example },
+    ],
+  };
+}

@@ -17,9 +17,11 @@ const STATUSES: Readonly<Record<ErrorKind, string>> = {
   misdirected: "INVALID_ARGUMENT",
   unprocessable: "INVALID_ARGUMENT",
   rateLimited: "RESOURCE_EXHAUSTED",
+  headersTooLarge: "INVALID_ARGUMENT",
   internal: "INTERNAL",
   providersFailed: "UNAVAILABLE",
   unavailable: "UNAVAILABLE",
+  loop: "FAILED_PRECONDITION",
 };
 const DETAIL_TYPE = "type.googleapis.com/google.rpc.";
 

@@ -23,6 +23,7 @@ export function passGeminiRequest(outgoing: Outgoing): ProviderRequest {
   const { body, source, chat } = request;
   const conversion = new Conversion();
   const changes = new Map<string, string | null>();
+  for (const [name, value] of Object.entries(outgoing.added ?? {})) changes.set(name, JSON.stringify(value));
   const refusedSet = new Set(refusedNames(outgoing).map(camelName));
   const names = Object.keys(body);
   const refused = names.filter((name) => refusedSet.has(camelName(name)));
@@ -116,5 +117,7 @@ export function mayLeaveOut(field: string, { body, isNative }: SentRequest): boo
   const { generationConfig: config } = fields;
   if (!field.startsWith(CONFIG)) return fields[camelName(field)] !== undefined;
   const given = isObject(config) ? camelFields(config) : {};
+  // The gateway may have written this one.
+  if (field === `${CONFIG}thinkingConfig`) return true;
   return configNames([field]).some((name) => given[name] !== undefined);
 }

@@ -10,7 +10,7 @@ import { CHAT_PATHS } from "./paths.ts";
 import { readChatRequest } from "./read-request.ts";
 import { OPENAI_CHAT, readOpenaiResponse } from "./read-response.ts";
 import { createOpenaiStreamReader } from "./read-stream.ts";
-import { mayLeaveOut, writeOpenaiRequest } from "./write-request.ts";
+import { effortFields, mayLeaveOut, writeOpenaiRequest } from "./write-request.ts";
 import { passOpenaiResponse, writeOpenaiResponse } from "./write-response.ts";
 import { createOpenaiStreamWriter } from "./write-stream.ts";
 
@@ -37,6 +37,7 @@ export const openaiChat: Format = {
   writeError: writeOpenaiError,
   models: { list: writeModels, one: writeModel },
   endpoints: { embeddings: "/embeddings", rerank: "/rerank", moderation: "/moderations" },
+  effortFields,
   passRequest: writeOpenaiRequest,
   writeRequest: writeOpenaiRequest,
   mayLeaveOut,

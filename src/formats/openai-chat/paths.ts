@@ -17,5 +17,7 @@ export const CHAT_PATHS: ClientPaths = {
   notServed: [
     [/^\/v1\/files(\/|$)/, "Files are not stored here: send them inside the request, as base64."],
     [/^\/v1\/(images|audio)(\/|$)/, "Images and audio are not served here."],
+    [/^\/v1\/videos(\/|$)/, "Videos are not served here."],
+    [/^\/v1\/batches(\/|$)/, "Batches are not served here: send each request by itself."],
   ],
 };

@@ -11,6 +11,7 @@ import {
   UNREAD,
 } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
+import { isEffort } from "../../core/requests/effort.ts";
 import {
   invalid,
   isObject,
@@ -43,7 +44,17 @@ export function readChatRequest(body: JsonObject): ChatRequest {
     wantsUsage: isStream && streamOptions?.include_usage === true,
     maxOutputTokens: readOutputCap(body),
     choiceCount: readInteger(body, "n", { min: 1, max: CHOICES_MAX }) ?? 1,
+    ...effortOf(body),
   };
+}
+
+/** Fields in which clients of several vendors speak of thinking. */
+const THINKING_FIELDS = ["reasoning_effort", "reasoning", "thinking", "thinking_budget", "enable_thinking"] as const;
+
+function effortOf(body: JsonObject): Pick<ChatRequest, "effort"> {
+  if (THINKING_FIELDS.every((name) => (body[name] ?? null) === null)) return {};
+  const effort = body.reasoning_effort ?? (isObject(body.reasoning) ? body.reasoning.effort : null);
+  return { effort: isEffort(effort) ? effort : "own" };
 }
 
 /** Fields that a conversion reads: checked as their vendor documents them, before anything is held or sent. */

@@ -3,6 +3,7 @@
 
 import type { Usage } from "../../core/chat.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
+import { usageParts } from "../provider/usage-parts.ts";
 
 /** A count above this cannot be true. */
 const TOKENS_MAX = 1e9;
@@ -17,14 +18,38 @@ export function readUsage(carrier: JsonObject): Usage | null {
   if (!isCount(prompt) || !isCount(completion)) return null;
   const { prompt_tokens_details: details, completion_tokens_details: outputDetails } = usage;
   const output = completion + thoughtsBeside(usage, prompt + completion);
-  const cacheRead = Math.min(detail(details, "cached_tokens"), prompt);
+  const cacheRead = Math.min(cachedIn(usage), prompt);
   const cacheWrite = Math.min(detail(details, "cache_write_tokens"), prompt - cacheRead);
   return {
     buckets: { input: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output },
     longCacheWrite: Math.min(detail(details, "cache_write_1h_tokens"), cacheWrite),
     reasoning: detail(outputDetails, "reasoning_tokens"),
+    ...partsOf(usage, carrier.service_tier ?? usage.service_tier),
     reported: { ...usage, prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output },
   };
+}
+
+/** Most hosts name them among the details. DeepSeek and Moonshot have a field of their own, sometimes alone. */
+function cachedIn(usage: JsonObject): number {
+  const { prompt_tokens_details: details } = usage;
+  return detail(details, "cached_tokens") || detail(usage, "prompt_cache_hit_tokens") || detail(usage, "cached_tokens");
+}
+
+function partsOf(usage: JsonObject, tier: unknown): Pick<Usage, "parts" | "serviceTier"> {
+  const { prompt_tokens_details: details, completion_tokens_details: outputDetails } = usage;
+  const cached = isObject(details) ? details.cached_tokens_details : null;
+  const audioCacheRead = detail(cached, "audio_tokens");
+  const imageCacheRead = detail(cached, "image_tokens");
+  const parts = {
+    audioInput: detail(details, "audio_tokens") - audioCacheRead,
+    imageInput: detail(details, "image_tokens") - imageCacheRead,
+    audioCacheRead,
+    imageCacheRead,
+    audioOutput: detail(outputDetails, "audio_tokens"),
+    imageOutput: detail(outputDetails, "image_tokens"),
+    search: detail(usage.server_tool_use, "web_search_requests") || detail(usage, "num_search_queries"),
+  };
+  return usageParts(parts, tier);
 }
 
 /**

@@ -1,9 +1,10 @@
 // A chat-completions request for a provider of the same format: the client's own bytes. Only those top-level fields
 // change that must, for instance because of the dialect of the model's host.
 
-import type { ChatMessage, ToolCall } from "../../core/chat.ts";
+import { type ChatMessage, forcesTool, type ToolCall } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
-import { Conversion, ESSENTIAL_FIELDS } from "../convert/conversion.ts";
+import type { Effort } from "../../core/requests/effort.ts";
+import { Conversion, ESSENTIAL_FIELDS, TOOL_NOT_FORCED } from "../convert/conversion.ts";
 import { withoutDetails } from "../convert/reasoning-details.ts";
 import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
@@ -15,24 +16,34 @@ import { toolIdFor } from "../tools/calls.ts";
 
 type Changes = Map<string, string | Buffer | null>;
 
+const EFFORT = "reasoning_effort";
+
+export function effortFields(effort: Effort): JsonObject {
+  return { [EFFORT]: effort };
+}
+
 /** The same for a client's own request and a converted one: a client of this format writes the internal shape. */
 export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   const outgoing = given.refusedFields.length === 0 ? given : avoidingRefused(given);
   const { request, model } = outgoing;
   const changes: Changes = new Map();
   changes.set("model", JSON.stringify(model.upstream));
+  for (const [name, value] of Object.entries(given.added ?? {})) changes.set(name, JSON.stringify(value));
   dropControls(request.body, changes);
   const droppedFields = dropRefused(outgoing, changes);
   renameFields(outgoing, changes);
   writeOutputCap(outgoing, changes);
   writeStreamOptions(outgoing, changes);
+  const isUnforced = model.dialect.takesForcedTools === false && forcesTool(request.body.tool_choice);
+  if (isUnforced) changes.set("tool_choice", JSON.stringify("auto"));
   const cacheKey = cacheKeyFor(outgoing);
   if (cacheKey !== null) changes.set(CACHE_KEY, JSON.stringify(cacheKey));
   const messages = adaptMessages(request.chat.messages, model.dialect);
   if (messages !== null) changes.set("messages", messages);
   const written = { path: "/chat/completions", body: spliceBody(request.source, changes), droppedFields };
-  if (droppedFields.length === 0) return written;
+  if (droppedFields.length === 0 && !isUnforced) return written;
   const conversion = new Conversion();
+  if (isUnforced) conversion.note("option_changed", TOOL_NOT_FORCED);
   conversion.leaveOut(droppedFields);
   return { ...written, conversions: conversion.notes };
 }
@@ -52,7 +63,7 @@ function avoidingRefused(outgoing: Outgoing): Outgoing {
 export function mayLeaveOut(field: string, { body, chat, isNative }: SentRequest): boolean {
   // In a stream we ask for usage ourselves, so this one can be refused although the client never sent it.
   if (field === "stream_options") return chat.isStream;
-  if (field === CACHE_KEY) return true;
+  if (field === CACHE_KEY || field === EFFORT) return true;
   // A converted request may have fields that the client never wrote.
   return (!isNative || body[field] !== undefined) && !ESSENTIAL_FIELDS.has(field);
 }

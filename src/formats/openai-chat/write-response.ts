@@ -2,10 +2,11 @@
 // usage, fields that hosts leave out, and the added `service` object.
 
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
-import { isObject } from "../json/fields.ts";
+import { isObject, objectsIn } from "../json/fields.ts";
 import { sourceOf, spliceFields } from "../json/splice.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { uniqueToolId, withTextArguments, withWholeArguments } from "../tools/calls.ts";
+import { readsFunctionCalls, withFunctionCall } from "./old-functions.ts";
 import { FILTERED, hasMessage, normalFinish } from "./read-response.ts";
 import { writeUsage } from "./usage.ts";
 
@@ -43,7 +44,9 @@ function complete(source: JsonSource, { response, context, additions }: Completi
   if (completion.object !== "chat.completion") changes.set("object", '"chat.completion"');
   if (!Number.isInteger(completion.created)) changes.set("created", String(context.createdAtSeconds));
   changes.set("model", JSON.stringify(context.modelId));
-  const choices = completeChoices(completion.choices as readonly unknown[], context);
+  const given = completion.choices as readonly unknown[];
+  const completed = completeChoices(given, context);
+  const choices = readsFunctionCalls(context) ? objectsIn(completed ?? given).map(withFunctionCall) : completed;
   if (choices !== null) changes.set("choices", JSON.stringify(choices));
   const usage = additions.usage === null ? correctedUsage(response) : writeUsage(additions.usage);
   if (usage !== null) changes.set("usage", JSON.stringify(usage));

@@ -11,11 +11,12 @@ import type {
   StreamOptions,
   StreamWriter,
 } from "../format.ts";
-import { isObject } from "../json/fields.ts";
+import { isObject, objectsIn } from "../json/fields.ts";
 import { fill, frameOf } from "../sse/event-pattern.ts";
 import { uniqueToolId } from "../tools/calls.ts";
 import { BareCalls } from "./bare-calls.ts";
 import { writeOpenaiError } from "./errors.ts";
+import { readsFunctionCalls, withFunctionCall } from "./old-functions.ts";
 import { writeUsage } from "./usage.ts";
 
 type JsonFields = Record<string, unknown>;
@@ -26,13 +27,15 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
   let created: unknown = null;
   let isFirst = true;
   let held: JsonFields | null = null;
+  const isOld = readsFunctionCalls(context);
   const bare = new BareCalls();
   const frames = new Map<ChunkPattern, readonly string[]>();
 
   function complete(json: JsonFields): JsonFields {
     id ??= typeof json.id === "string" && json.id !== "" ? json.id : `chatcmpl-${context.requestId}`;
     created ??= Number.isInteger(json.created) ? json.created : context.createdAtSeconds;
-    const chunk: JsonFields = { ...withUniqueIds(json, context), id, object: OBJECT, created, model: context.modelId };
+    const read = isOld ? withFunctionCalls(json) : withUniqueIds(json, context);
+    const chunk: JsonFields = { ...read, id, object: OBJECT, created, model: context.modelId };
     if (options.wantsUsage) chunk.usage = null;
     if (isFirst) chunk.service = options.service;
     isFirst = false;
@@ -90,6 +93,10 @@ function writeRepeated(
   if (frame === null) return write(json);
   frames.set(pattern, frame);
   return fill(frame, repeated.texts);
+}
+
+function withFunctionCalls(json: JsonFields): JsonFields {
+  return { ...json, choices: objectsIn(json.choices).map(withFunctionCall) };
 }
 
 /** Calls that came without an id have one that the next answer would repeat. The same chunk when no call begins in it. */

@@ -1,8 +1,8 @@
 // The client's end of the Responses format.
 
 import type { ClientFormat } from "../format.ts";
-import { writeOpenaiError } from "../openai-chat/errors.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
+import { writeResponsesError } from "./errors.ts";
 import { RESPONSES } from "./items.ts";
 import { passResponsesResponse, passResponsesStream } from "./pass-through.ts";
 import { RESPONSES_PATHS } from "./paths.ts";
@@ -33,7 +33,7 @@ export const responsesClient: ClientFormat = {
   streamWriter: createResponsesStreamWriter,
   passStream: passResponsesStream,
   writeQueued: (context) => JSON.parse(responseWriter(context)({ status: "queued", service: null })),
-  writeError: writeOpenaiError,
+  writeError: writeResponsesError,
   models: { list: writeModels, one: writeModel },
   counting: {
     readRequest: readCountRequest,

@@ -20,6 +20,11 @@ export function keepsEncrypted({ isStored, request }: ResponseContext): boolean 
   return isStored === true || (request !== undefined && wantsEncrypted(request.body));
 }
 
+/** Tells whether reasoning that nobody signed is sealed, too: the client may keep no other. */
+export function sealsTexts({ request }: ResponseContext): boolean {
+  return request !== undefined && wantsEncrypted(request.body);
+}
+
 /** The kind of an input item. A message may leave its type out, and so may a reference. */
 export function itemType({ type, role, id }: JsonObject): string {
   if (typeof type === "string") return type;

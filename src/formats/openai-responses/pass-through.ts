@@ -110,7 +110,7 @@ function withChanges(data: string, additions: Additions): string {
 /** The counts of the settlement where the provider gave none. */
 function missing(data: string, usage: Usage): Usage | null {
   const { response } = parseObject(Buffer.from(data)) ?? {};
-  return isObject(response) && readResponsesUsage(response.usage) !== null ? null : usage;
+  return isObject(response) && readResponsesUsage(response) !== null ? null : usage;
 }
 
 interface BrokenStream {

@@ -7,11 +7,12 @@ import { takesPart } from "./from-chat/input.ts";
 import { RESPONSES } from "./items.ts";
 import { readResponsesResponse } from "./read-response.ts";
 import { createResponsesStreamReader } from "./read-stream.ts";
-import { mayLeaveOut, passResponsesRequest, writeResponsesRequest } from "./write-request.ts";
+import { effortFields, mayLeaveOut, passResponsesRequest, writeResponsesRequest } from "./write-request.ts";
 
 export const responsesProvider: ProviderFormat = {
   name: RESPONSES,
   takesPart,
+  effortFields,
   passRequest: passResponsesRequest,
   writeRequest: writeResponsesRequest,
   mayLeaveOut,

@@ -3,6 +3,7 @@
 
 import { type ChatRequest, OUTPUT_TOKENS_MAX, unreadIn } from "../../core/chat.ts";
 import { GatewayError } from "../../core/errors.ts";
+import { isEffort } from "../../core/requests/effort.ts";
 import { Conversion } from "../convert/conversion.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../format.ts";
 import {
@@ -49,11 +50,18 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
     wantsUsage: isStream,
     maxOutputTokens: readInteger(body, "max_output_tokens", { min: 1, max: OUTPUT_TOKENS_MAX }),
     choiceCount: 1,
+    ...effortOf(body),
   };
   const controls = readControls(body);
   const nativeWishes = readBuiltInWishes(tools, body.tool_choice);
   const read = { format: RESPONSES, source, body, controls, chat, nativeNeeds, nativeWishes, notes: conversion.notes };
   return head?.headers === undefined ? read : { ...read, headers: head.headers };
+}
+
+function effortOf({ reasoning }: JsonObject): Pick<ChatRequest, "effort"> {
+  const effort: unknown = isObject(reasoning) ? reasoning.effort : null;
+  if (effort === null || effort === undefined) return {};
+  return { effort: isEffort(effort) ? effort : "own" };
 }
 
 /** The parts of a request that are counted. All of them may be left out. */
@@ -86,8 +94,20 @@ function checkFields(body: JsonObject): void {
   if (typeof choice !== "string" && !isObject(choice)) {
     throw invalid("tool_choice", "'tool_choice' must be a string or an object.");
   }
-  const text = readObject(body, "text");
-  if (text !== null && !isObject(text.format ?? {})) throw invalid("text.format", "'text.format' must be an object.");
+  checkText(readObject(body, "text") ?? {});
+}
+
+const TEXT_FORMATS = ["text", "json_object", "json_schema"] as const;
+
+function checkText({ format = null }: JsonObject): void {
+  if (format === null) return;
+  if (!isObject(format)) throw invalid("text.format", "'text.format' must be an object.");
+  if (!TEXT_FORMATS.some((type) => type === format.type)) {
+    throw invalid("text.format.type", `'text.format.type' must be one of ${TEXT_FORMATS.join(", ")}.`);
+  }
+  if (format.type !== "json_schema") return;
+  if (!isObject(format.schema)) throw invalid("text.format.schema", "'text.format.schema' must be an object.");
+  if (typeof format.name !== "string") throw invalid("text.format.name", "'text.format.name' must be a string.");
 }
 
 /** A prompt that is stored at the vendor. */
@@ -163,9 +183,12 @@ function unknownItem(id: string): GatewayError {
 
 /** A bare prompt as a request of this format; what the client wrote of input, instructions and cap stays. */
 export function withPrompt(given: JsonObject, { prompt, systemPrompt, outputCap }: BarePrompt): JsonObject {
+  const { input = null } = given;
+  const turns = typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const asked = Array.isArray(turns) ? [...turns, { role: "user", content: prompt }] : (turns ?? prompt);
   return {
     ...given,
-    input: given.input ?? prompt,
+    input: prompt === null ? input : asked,
     instructions: systemPrompt ?? given.instructions,
     max_output_tokens: outputCap,
   };

@@ -54,7 +54,7 @@ class ResponsesResponse implements WholeResponse {
     this.#body = body;
     this.#items = objectsIn(body.output);
     this.native = { format: RESPONSES, source };
-    this.usage = readResponsesUsage(body.usage);
+    this.usage = readResponsesUsage(body);
     this.outputText = this.#items.map(outputOf).join("");
   }
 

@@ -64,7 +64,7 @@ class ResponsesStreamReader extends StreamState {
     const delta = this.#items.readRest(response.output);
     this.isFinished = true;
     this.isDone = true;
-    this.usage = readResponsesUsage(response.usage);
+    this.usage = readResponsesUsage(response);
     this.isCounted = this.usage !== null;
     const status = type === "response.incomplete" ? "incomplete" : response.status;
     // An answer that the output cap or a filter ended is one, also when it has no words.

@@ -2,6 +2,7 @@
 // come in, an item is opened before its deltas and closed before the next. Only the foremost item streams.
 
 import type { CallDelta } from "../content.ts";
+import { sealText } from "../convert/reasoning-details.ts";
 import { createObjectScanner, type ObjectScanner } from "../json/object-scanner.ts";
 import { NO_ARGUMENTS } from "../tools/calls.ts";
 import { createInputDecoder, type InputDecoder } from "./custom-input.ts";
@@ -62,6 +63,8 @@ interface OpenedItem {
 interface Naming {
   nameItem(prefix: string, outputIndex: number): string;
   readonly naming: CallNaming;
+  /** Set where reasoning that nobody signed is sealed. */
+  readonly sealsTexts: boolean;
 }
 
 const NO_LOGPROBS: readonly unknown[] = [];
@@ -229,7 +232,8 @@ export class ItemQueue {
       const part = summaryPart(text);
       events += this.#events.write("response.reasoning_summary_text.done", `${place},"summary_index":0,"text":${text}`);
       events += this.#events.write("response.reasoning_summary_part.done", `${place},"summary_index":0,"part":${part}`);
-      return { events, item: reasoningItem(id, part, seal) };
+      const sealed = this.#names.sealsTexts ? sealText(segment.text) : null;
+      return { events, item: reasoningItem(id, part, seal ?? sealed) };
     }
     const part = textPart(kind === "refusal" ? "refusal" : "message", text, logprobs);
     events +=

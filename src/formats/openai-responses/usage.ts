@@ -5,11 +5,12 @@ import { promptTokens, type Usage } from "../../core/chat.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 import { readUsage } from "../openai-chat/usage.ts";
 
-/** Reads the counts; null when there are none, or such that cannot be true. */
-export function readResponsesUsage(usage: unknown): Usage | null {
+/** Reads the counts of a response; null when there are none, or such that cannot be true. */
+export function readResponsesUsage({ usage, service_tier }: JsonObject): Usage | null {
   if (!isObject(usage)) return null;
   const { input_tokens_details: inputDetails, output_tokens_details: outputDetails } = usage;
   return readUsage({
+    service_tier,
     usage: {
       prompt_tokens: usage.input_tokens,
       completion_tokens: usage.output_tokens,

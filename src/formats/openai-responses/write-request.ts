@@ -2,10 +2,11 @@
 // converted from chat-completions. Nothing is stored there, because the gateway keeps the state of conversations.
 
 import type { HostedModel } from "../../core/model.ts";
+import { type Effort, isEffort } from "../../core/requests/effort.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../convert/conversion.ts";
-import { isEffort, nearestEffort } from "../convert/effort.ts";
+import { nearestEffort } from "../convert/effort.ts";
 import { detailsOf, isSealed } from "../convert/reasoning-details.ts";
-import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
+import type { Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
 import { isObject, type JsonObject, objectsIn } from "../json/fields.ts";
 import { spliceBody, writeJson } from "../json/splice.ts";
 import { CACHE_KEY, cacheKeyFor } from "../provider/cache-key.ts";
@@ -30,6 +31,7 @@ export function passResponsesRequest(outgoing: Outgoing): ProviderRequest {
   const { body, source } = request;
   const conversion = new Conversion();
   const changes: Splices = new Map([["model", JSON.stringify(model.upstream)]]);
+  for (const [name, value] of Object.entries(outgoing.added ?? {})) change(name, value, changes);
   for (const name of Object.keys(body)) if (isControlField(name)) changes.set(name, null);
   for (const name of OWN_FIELDS) if (body[name] !== undefined) changes.set(name, null);
   if (body.store !== false) changes.set("store", "false");
@@ -51,6 +53,10 @@ export function passResponsesRequest(outgoing: Outgoing): ProviderRequest {
 
 function change(name: string, value: unknown, changes: Splices): void {
   if (value !== null) changes.set(name, JSON.stringify(value));
+}
+
+export function effortFields(effort: Effort, { body }: Pick<RequestBody, "body">): JsonObject {
+  return { reasoning: { ...(isObject(body.reasoning) ? body.reasoning : {}), effort } };
 }
 
 /** A request in the internal shape. */

@@ -3,7 +3,7 @@
 
 import type { Usage } from "../../core/chat.ts";
 import { callsOf, firstChoice, splitContent } from "../content.ts";
-import { detailsIn, sealDetail } from "../convert/reasoning-details.ts";
+import { detailsIn, sealDetail, sealText } from "../convert/reasoning-details.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject, type JsonObject, textOrEmpty } from "../json/fields.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
@@ -18,7 +18,7 @@ import {
   summaryPart,
   textPart,
 } from "./item-text.ts";
-import { keepsEncrypted } from "./items.ts";
+import { keepsEncrypted, sealsTexts } from "./items.ts";
 import { incompleteReason, itemNamer, writeResponseBytes } from "./response-object.ts";
 
 /** From a provider of another format. */
@@ -68,7 +68,9 @@ function writeItems(message: JsonObject, { context, logprobs, isCut }: ItemTerms
 function reasoningWriters(message: JsonObject, context: ResponseContext): readonly WriteItem[] {
   const details = keepsEncrypted(context) ? detailsIn(message) : [];
   const { reasoning } = splitContent(message);
-  if (details.length === 0) return reasoning === "" ? [] : [reasoningWriter(reasoning, null)];
+  if (details.length === 0) {
+    return reasoning === "" ? [] : [reasoningWriter(reasoning, sealsTexts(context) ? sealText(reasoning) : null)];
+  }
   const texts = details.map(({ text, summary }) => text ?? summary ?? "");
   const isSaidByDetails = reasoning === "" || texts.some((text) => text !== "");
   const unsigned = isSaidByDetails ? [] : [reasoningWriter(reasoning, null)];

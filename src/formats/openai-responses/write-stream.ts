@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../json/fields.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { errorText, streamErrorCode } from "./errors.ts";
 import { callNaming } from "./item-text.ts";
-import { keepsEncrypted } from "./items.ts";
+import { keepsEncrypted, sealsTexts } from "./items.ts";
 import { incompleteReason, itemNamer, responseWriter } from "./response-object.ts";
 import { EventWriter, ItemQueue } from "./stream-items.ts";
 import { logprobsOf } from "./write-response.ts";
@@ -16,10 +16,14 @@ import { logprobsOf } from "./write-response.ts";
 /** Clients skip comments. */
 const PING = ": keep-alive\n\n";
 
+function itemTerms(context: ResponseContext) {
+  return { nameItem: itemNamer(context), naming: callNaming(context), sealsTexts: sealsTexts(context) };
+}
+
 /** Items are opened and closed in order, whatever order the deltas have. */
 export function createResponsesStreamWriter(context: ResponseContext, { service }: StreamOptions): StreamWriter {
   const events = new EventWriter();
-  const items = new ItemQueue(events, { nameItem: itemNamer(context), naming: callNaming(context) });
+  const items = new ItemQueue(events, itemTerms(context));
   const writeResponse = responseWriter(context);
   const keepsDetails = keepsEncrypted(context);
   let hasStarted = false;

@@ -12,6 +12,18 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set(REQUEST_CONTROLS.map(({ field 
 const PLAIN_NAME = /^\w{1,40}$/;
 const UNKNOWN_MAX = 5;
 
+/** Asks for the router, in the menu of a client that shows no names without its vendor's own. */
+export const AUTO_ALIAS = "claude-auto";
+
+export function isAutoAlias(model: string): boolean {
+  return model === AUTO_ALIAS;
+}
+
+function readModel(body: JsonObject): string | null {
+  const model = readString(body, "model");
+  return model === AUTO_ALIAS ? "auto" : model;
+}
+
 /** Such fields are for the gateway and never leave it. */
 export function isControlField(name: string): boolean {
   return name.startsWith(CONTROL_PREFIX);
@@ -27,14 +39,14 @@ export function readControls(body: JsonObject): Controls {
     hasUnknown ||= !KNOWN_FIELDS.has(name);
   }
   // Most requests set no control.
-  if (!isAsking) return { ...NO_CONTROLS, model: readString(body, "model") };
+  if (!isAsking) return { ...NO_CONTROLS, model: readModel(body) };
   const controls = readAsked(body);
   return hasUnknown ? { ...controls, unknown: unknownIn(body) } : controls;
 }
 
 function readAsked(body: JsonObject): Controls {
   const profile = readChoice(body, "service_profile", ROUTING_PROFILES) ?? NO_CONTROLS.profile;
-  const model = readString(body, "model");
+  const model = readModel(body);
   if (profile === "direct" && (model === null || model === "" || model === "auto")) {
     throw invalid("model", "The profile 'direct' needs a model id in 'model'; GET /v1/models lists them.");
   }

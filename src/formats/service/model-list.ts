@@ -4,6 +4,7 @@
 import { type Catalog, isUsable } from "../../catalog/catalog.ts";
 import type { Capability, HostedModel, Model } from "../../core/model.ts";
 import { cacheWritePrice } from "../../core/money.ts";
+import { type BandedRates, periodPlace, type Rates } from "../../core/price.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { JsonObject } from "../json/fields.ts";
 
@@ -56,12 +57,41 @@ function writeHost(host: HostedModel, catalog: Catalog): JsonObject {
   };
 }
 
-export function writePricing({ price }: HostedModel, catalog: Catalog): JsonObject {
+/** The price of this moment, with what it depends on, and the price that follows. */
+export function writePricing({ price, schedule = [] }: HostedModel, catalog: Catalog): JsonObject {
+  const usual = writeBanded(price, catalog);
+  if (price === null) return usual;
+  const place = periodPlace(schedule, price);
+  const { untilMs = null } = schedule[place] ?? {};
+  const next = place < 0 ? undefined : schedule[place + 1];
+  const tiers = Object.entries(price.tiers ?? {}).map(([name, tier]) => [name, writeBanded(tier, catalog)]);
   return {
-    prompt: perToken(price?.input, catalog),
-    completion: perToken(price?.output, catalog),
-    input_cache_read: perToken(price && (price.cacheRead ?? price.input), catalog),
-    input_cache_write: perToken(price && cacheWritePrice(price), catalog),
+    ...usual,
+    ...(tiers.length === 0 ? {} : { tiers: Object.fromEntries(tiers) }),
+    ...(untilMs === null ? {} : { valid_until: isoTime(untilMs) }),
+    ...(next?.fromMs == null ? {} : { next: { from: isoTime(next.fromMs), ...writeBanded(next.card, catalog) } }),
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function writeBanded(price: BandedRates | null, catalog: Catalog): JsonObject {
+  const { bands = [] } = price ?? {};
+  if (bands.length === 0) return writeRates(price, catalog);
+  return {
+    ...writeRates(price, catalog),
+    bands: bands.map((band) => ({ above_prompt_tokens: band.above, ...writeRates(band, catalog) })),
+  };
+}
+
+function writeRates(rates: Rates | null, catalog: Catalog): JsonObject {
+  return {
+    prompt: perToken(rates?.input, catalog),
+    completion: perToken(rates?.output, catalog),
+    input_cache_read: perToken(rates && (rates.cacheRead ?? rates.input), catalog),
+    input_cache_write: perToken(rates && cacheWritePrice(rates), catalog),
   };
 }
 

@@ -1,7 +1,7 @@
 // Reads a provider's own list of models. Vendors agree on `id` and on little else, so one reader serves all.
 
-import type { ListedModel, ListedPrice } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
+import type { ListedModel, ListedPrice } from "../listing.ts";
 
 /** Reads a list of models; null when the bytes are none. Some providers answer with the bare array. */
 export function readListedModels(bytes: Buffer): readonly ListedModel[] | null {

@@ -1,6 +1,6 @@
 // The `service` object and the `X-Service-*` headers: the routing decision as a client sees it. Behaviour 6.1, 6.3.
 
-import type { Decision } from "../../core/decision.ts";
+import { type Decision, effortOf } from "../../core/decision.ts";
 import { formatUsd, type NanoUsd } from "../../core/money.ts";
 import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
 import type { ServiceObject } from "../format.ts";
@@ -33,6 +33,8 @@ export function writeService(
     method: decision.method,
     fallback: outcome.isFallback,
   };
+  const effort = effortOf(decision, decision.model);
+  if (effort !== null) service.effort = effort;
   if (decision.session !== undefined) service.session = decision.session.state;
   if (outcome.host) service.host = outcome.host;
   if (outcome.charge !== undefined) service.costUsd = formatUsd(outcome.charge);

@@ -23,7 +23,7 @@ const MADE_UP_ID = /^(call_\d+)?$/;
 
 /** An id every format takes. One created for a host that sent none must not come back in a later turn for another call. */
 export function clientToolId(id: string, index: number, { requestId }: { readonly requestId: string }): string {
-  return toolIdFor(MADE_UP_ID.test(id) ? `toolu_${requestId}_${index}` : id, "safe-40");
+  return toolIdFor(MADE_UP_ID.test(id) ? `call_${requestId}_${index}` : id, "safe-40");
 }
 
 /** For clients of chat-completions, which take any other id. */

@@ -87,6 +87,8 @@ interface ChainWalk {
   readonly failures: Failure[];
   readonly paused: PausedModel[];
   readonly skipped: Way[];
+  /** Models that would refuse the same request again. */
+  readonly refusing: Set<HostedModel>;
   /** Only models with a larger window than this may be tried; none, when it is infinite. */
   windowAbove: number;
 }
@@ -113,6 +115,7 @@ function startWalk(call: Call, reservation: Reservation, { now, routing }: Servi
     failures: [],
     paused: [],
     skipped: [],
+    refusing: new Set(),
     windowAbove: 0,
   };
 }
@@ -159,14 +162,11 @@ async function trySkipped(walk: ChainWalk, services: Services): Promise<Answered
   return null;
 }
 
-function allFailed(walk: ChainWalk, { health, now, registry }: Services): Unanswered {
-  const dueAtMs = walk.skipped
-    .filter(({ model }) => fits(model, walk))
-    .map(({ model }) => health.stateOf(model.hostKey).nextTryAtMs ?? Number.POSITIVE_INFINITY);
-  const soonestMs = Math.min(...dueAtMs);
-  const { attempts, failures } = walk;
+function allFailed(walk: ChainWalk, { health, registry }: Services): Unanswered {
+  const { attempts, failures, models, refusing } = walk;
+  const hopeful = models.filter((model) => fits(model, walk) && !refusing.has(model));
+  const waitMs = Math.min(...hopeful.map(({ hostKey }) => health.waitMs(hostKey)));
   const { tier, chain, isNamed, profile } = walk.reservation.decision;
-  const waitMs = Number.isFinite(soonestMs) ? Math.max(0, soonestMs - now()) : null;
   const last = walk.tried.at(-1);
   const isKeyless = last !== undefined && !hasKey(registry.connection(last.provider).provider);
   const isFixed = isNamed || profile === "direct";
@@ -212,6 +212,8 @@ async function takeTurn(walk: ChainWalk, turn: ModelTurn, services: Services): P
   const interrupted = interruption(walk, acceptedOf(model, tried.failure), services);
   if (interrupted !== null) return interrupted;
   walk.failures.push(tried.failure);
+  if (verdict.blame === "provider") walk.refusing.delete(model);
+  else walk.refusing.add(model);
   if (verdict.again === "later" && turn.mayRetry) {
     walk.paused.push({ model, keyId, dueAtMs: services.now() + (tried.failure.retryAfterMs ?? 0) });
   }
@@ -224,8 +226,13 @@ const NONE_REFUSED: readonly string[] = [];
 
 function sendingOf({ call, reservation, beginsByMs }: ChainWalk, { model, keyId }: Way, services: Services): Sending {
   const outputCap = reservation.outputCaps.get(model.hostKey) ?? null;
-  const cacheHelp = cacheHelpFor(call, reservation.decision, model, services);
-  return { call, model, keyId, outputCap, refusedFields: NONE_REFUSED, cacheHelp, beginsByMs };
+  const { decision } = reservation;
+  const cacheHelp = cacheHelpFor(call, decision, model, services);
+  const effort = decision.efforts?.[model.id] ?? null;
+  const before = decision.session?.before;
+  const isMoved = before !== undefined && (before.hostKey !== model.hostKey || before.keyId !== (keyId ?? null));
+  const dropsThinking = isMoved && model.dialect.bindsThinking === true;
+  return { call, model, keyId, outputCap, refusedFields: NONE_REFUSED, cacheHelp, effort, dropsThinking, beginsByMs };
 }
 
 interface FailedTurn {

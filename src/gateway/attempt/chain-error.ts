@@ -7,7 +7,8 @@ import * as TEXT from "../text.ts";
 import { type Failure, isUnpaid, judge } from "./verdict.ts";
 
 const RETRY_SECONDS_MIN = 1;
-const RETRY_SECONDS_MAX = 60;
+/** Models that are cooling down are tried when nothing else is left, so a retry may help before their breaker closes. */
+const RETRY_SECONDS_MAX = 10;
 
 /** The chain as it was walked, for the message. */
 export interface WalkedChain {
@@ -18,21 +19,26 @@ export interface WalkedChain {
   readonly failures: readonly Failure[];
   /** True when the last provider was called without a key. */
   readonly isKeyless: boolean;
-  /** Until a model that was not even tried may be called again. */
-  readonly waitMs: number | null;
+  /** Until the first model of the chain may be called again. */
+  readonly waitMs: number;
 }
 
 /** A provider's word on the client's own request is passed on; everything else is a 503 without inner details. */
 export function chainError(walked: WalkedChain): GatewayError {
-  const { failures, waitMs } = walked;
+  const { failures } = walked;
   const clientFault = failures.findLast((failure) => judge(failure).blame === "client");
   const areAllClientFaults = failures.every((failure) => judge(failure).blame === "client");
   const isFinal = clientFault !== undefined && judge(clientFault).next === "none";
   if (clientFault !== undefined && (areAllClientFaults || isFinal)) return asClientError(clientFault);
-  return new GatewayError("providersFailed", `${whatFailed(walked)} ${lastError(walked)}`, {
+  const isFutile = isForOperator(walked);
+  const retryAfterSeconds = retrySeconds(walked);
+  const advice = isFutile ? TEXT.operatorMustAct : TEXT.retryIn(retryAfterSeconds);
+  const operator = lastError(walked);
+  return new GatewayError("providersFailed", `${whatFailed(walked)} ${lastWords(walked)} ${advice}`, {
     code: "all_providers_failed",
-    retryAfterSeconds: retryAfterSeconds(failures, waitMs),
-    ...(isForOperator(walked) ? { headers: { "x-should-retry": "false" } } : {}),
+    retryAfterSeconds,
+    ...(operator === null ? {} : { operator }),
+    ...(isFutile ? { headers: { "x-should-retry": "false" } } : {}),
     cause: failures.map((failure) => failure.message).join("; "),
   });
 }
@@ -54,17 +60,24 @@ function whatFailed(walked: WalkedChain): string {
   return tried < chain.length ? TEXT.someFailed(tried, chain.length, tier) : TEXT.allFailed(tried, tier);
 }
 
-/** Names the provider and the status. Nothing of its own words, which may quote a prompt or a key. */
-function lastError({ attempts, failures, isKeyless }: WalkedChain): string {
+/** Says how the last one failed, without its name. */
+function lastWords({ failures }: WalkedChain): string {
+  const failure = failures.at(-1);
+  return failure === undefined ? TEXT.noneCalled : TEXT.theLast(verbOf(failure));
+}
+
+/** For the operator: the provider and its status. Nothing of its own words, which may quote a prompt or a key. */
+function lastError({ attempts, failures, isKeyless }: WalkedChain): string | null {
   const provider = attempts.at(-1)?.provider;
   const failure = failures.at(-1);
-  if (provider === undefined || failure === undefined) return TEXT.noneCalled;
+  if (provider === undefined || failure === undefined) return null;
   const refusal = refusalOf(failure, isKeyless);
   if (refusal !== undefined) return TEXT.lastRefusal(provider, failure.status, refusal);
-  return TEXT.lastError(
-    provider,
-    failure.kind === "status" ? TEXT.returned(failure.status) : TEXT.failures[failure.kind],
-  );
+  return TEXT.lastError(provider, verbOf(failure));
+}
+
+function verbOf({ kind, status }: Failure): string {
+  return kind === "status" ? TEXT.returned(status) : TEXT.failures[kind];
 }
 
 function refusalOf(failure: Failure, isKeyless: boolean): string | undefined {
@@ -84,8 +97,6 @@ function asClientError(failure: Failure): GatewayError {
   });
 }
 
-function retryAfterSeconds(failures: readonly Failure[], waitMs: number | null): number {
-  const waits = [...failures.map((failure) => failure.retryAfterMs), waitMs].filter((ms) => ms !== null);
-  const seconds = waits.length === 0 ? RETRY_SECONDS_MIN : Math.ceil(Math.min(...waits) / 1000);
-  return Math.max(RETRY_SECONDS_MIN, Math.min(RETRY_SECONDS_MAX, seconds));
+function retrySeconds({ waitMs }: WalkedChain): number {
+  return Math.max(RETRY_SECONDS_MIN, Math.min(RETRY_SECONDS_MAX, Math.ceil(waitMs / 1000)));
 }

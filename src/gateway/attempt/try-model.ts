@@ -4,7 +4,9 @@
 
 import type { AttemptReport } from "../../core/call-report.ts";
 import { GatewayError } from "../../core/errors.ts";
-import { type HostedModel, hasKey } from "../../core/model.ts";
+import { type HostedModel, hasKey, type Provider } from "../../core/model.ts";
+import type { Effort } from "../../core/requests/effort.ts";
+import { gatewaysIn, LOOP_HEADER } from "../../core/requests/loops.ts";
 import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
 import { readProviderResponse, writeProviderRequest } from "../../formats/bridge.ts";
 import type {
@@ -145,7 +147,7 @@ export type TriedModel = ReplyResult & {
 
 /** The terms of sending one attempt, for a live call and for an operator's probe alike. */
 export interface Sending {
-  readonly call: Pick<Call, "format" | "request" | "signal"> & Partial<Pick<Call, "traceContext">>;
+  readonly call: Pick<Call, "format" | "request" | "signal"> & Partial<Pick<Call, "traceContext" | "headers">>;
   readonly model: HostedModel;
   /** The id of the provider's key; absent where there are not several. */
   readonly keyId?: string | undefined;
@@ -153,6 +155,10 @@ export interface Sending {
   readonly outputCap: number | null;
   readonly refusedFields: readonly string[];
   readonly cacheHelp?: CacheHelp | null;
+  /** The effort that the chain asks for; null or absent for none. */
+  readonly effort?: Effort | null;
+  /** Set where the reasoning of earlier turns is bound to another model or account. */
+  readonly dropsThinking?: boolean;
   /** The time by which a response must have begun, over all attempts. */
   readonly beginsByMs: number;
   /** The span of this attempt; null or absent where there are no traces. */
@@ -168,7 +174,7 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const { path, body, headers } = written;
   const isStream = call.request.chat.isStream;
   const beginsWithinMs = attempted.beginsByMs - services.now();
-  const placed = provider.takesTraceparent === true ? { ...headers, ...placeOf(attempted) } : headers;
+  const placed = placedHeaders(headers, attempted, provider);
   const sent = { path, model: model.upstream, body, headers: placed, isStream, beginsWithinMs, signal: call.signal };
   const reply = await transport.send(attempted.keyId === undefined ? sent : { ...sent, keyId: attempted.keyId });
   const headAt = performance.now();
@@ -186,6 +192,18 @@ function tried(
   return result.ok
     ? { ok: true, answer: result.answer, droppedFields, conversions }
     : { ok: false, failure: withoutSecrets(result.failure, redact), droppedFields, conversions };
+}
+
+/** With the caller's trace, and the gateways that the request came through. Most requests have neither. */
+function placedHeaders(
+  headers: ProviderRequest["headers"],
+  attempted: Sending,
+  { takesTraceparent, allowsPrivate }: Provider,
+): ProviderRequest["headers"] {
+  const traced = takesTraceparent === true ? { ...headers, ...placeOf(attempted) } : headers;
+  const gateways = gatewaysIn(attempted.call.headers?.[LOOP_HEADER]);
+  if (gateways.length === 0 || allowsPrivate === false) return traced;
+  return { ...traced, [LOOP_HEADER]: gateways.join(", ") };
 }
 
 /** Names our own span as the parent, never what the client sent. */
@@ -206,11 +224,11 @@ function cleaned(fault: ProviderFault, redact: Redact): ProviderFault {
 }
 
 function writeRequest(
-  { call, model, outputCap, refusedFields, cacheHelp = null }: Sending,
+  { call, model, outputCap, refusedFields, cacheHelp = null, effort = null, dropsThinking = false }: Sending,
   format: ProviderFormat,
 ): ProviderRequest | GatewayError {
   try {
-    return writeProviderRequest(call, format, { model, outputCap, refusedFields, cacheHelp });
+    return writeProviderRequest(call, format, { model, outputCap, refusedFields, cacheHelp, effort, dropsThinking });
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;

@@ -2,7 +2,7 @@
 // the key and agrees with our clock.
 
 import type { Provider } from "../../core/model.ts";
-import type { ListedModel } from "../../formats/format.ts";
+import type { ListedModel } from "../../formats/listing.ts";
 import type { Registry } from "../../providers/registry.ts";
 import type { Reply, ReplyHeaders } from "../../providers/transport.ts";
 import { readAll } from "../attempt/try-model.ts";

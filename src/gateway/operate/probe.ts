@@ -1,10 +1,11 @@
 // Tests a provider with one tiny real request, through the same code as any other and with a short timeout. Nothing is
-// charged or recorded, and health does not change. The provider's key is removed from everything that the provider
+// charged or recorded. The provider's key is removed from everything that the provider
 // says.
 
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import type { HostedModel, Provider } from "../../core/model.ts";
 import { costNano, formatUsd } from "../../core/money.ts";
+import { priceOf } from "../../core/price.ts";
 import { parseBody } from "../../formats/json/parse.ts";
 import { USUAL } from "../../formats/registry.ts";
 import type { FoundModel } from "../../providers/local/servers.ts";
@@ -21,6 +22,8 @@ export interface Probed {
   readonly ok: boolean;
   /** The model that was asked; null when the provider has none that could be. */
   readonly model: string | null;
+  /** Key of the host that was asked, for health; null like the model. */
+  readonly hostKey: string | null;
   /** The provider's own status, when it answered at all and not with a success. */
   readonly status: number | null;
   readonly durationMs: number;
@@ -62,7 +65,7 @@ export async function probe(wanted: Probe, services: ProbeServices): Promise<Pro
   const { catalog } = services;
   if (catalog === null) return listed(await listModels(provider, { ...services, patienceMs }));
   const model = wanted.model ?? cheapestOf(catalog, provider);
-  if (model === null) return { ...NOTHING, model: null, ...withoutModel(provider) };
+  if (model === null) return { ...NOTHING, ...withoutModel(provider) };
   const timeout = AbortSignal.timeout(patienceMs);
   const signal = wanted.signal === undefined ? timeout : AbortSignal.any([timeout, wanted.signal]);
   const startedAtMs = services.now();
@@ -74,27 +77,39 @@ export async function probe(wanted: Probe, services: ProbeServices): Promise<Pro
       ...NOTHING,
       ok: true,
       model: model.id,
+      hostKey: model.hostKey,
       durationMs,
       costUsd: isBilled ? costOf(tried.answer, model) : null,
     };
   const failure = timeout.aborted ? outOfPatience(tried.failure, patienceMs) : tried.failure;
   const advice = adviseOn(failure, { provider, model });
-  return { ...NOTHING, model: model.id, status: failure.status, durationMs, ...advice };
+  return { ...NOTHING, model: model.id, hostKey: model.hostKey, status: failure.status, durationMs, ...advice };
 }
 
 /** The catalogue to test a draft with: none where it has no model that could be asked, so that its list is asked for. */
-export function draftCatalog({ id, transport }: Provider, catalog: Catalog | null): Catalog | null {
-  if (catalog === null || transport === "sandbox") return catalog;
+export function draftCatalog({ id, baseUrl }: Provider, catalog: Catalog | null): Catalog | null {
+  // The sandbox under its own name has no address to ask.
+  if (catalog === null || baseUrl === "") return catalog;
   const hosts = [...catalog.models.values()].flatMap((model) => model.hosts);
   return hosts.some((host) => host.provider === id && isRoutable(catalog, host)) ? catalog : null;
 }
 
-const NOTHING = { ok: false, status: null, durationMs: 0, costUsd: null, problem: null, fix: null, models: null };
+const NOTHING = {
+  model: null,
+  hostKey: null,
+  ok: false,
+  status: null,
+  durationMs: 0,
+  costUsd: null,
+  problem: null,
+  fix: null,
+  models: null,
+};
 
 /** Without a markup: it is the operator's own bill. */
 function costOf({ whole }: Reached, { price }: HostedModel): string | null {
   const usage = whole?.usage ?? null;
-  return usage === null || price === null ? null : formatUsd(costNano(usage.buckets, price, 0));
+  return usage === null || price === null ? null : formatUsd(costNano(usage.buckets, priceOf(price, usage), 0));
 }
 
 /** Picks the cheapest model that can be routed to, which the operator has therefore priced. */
@@ -115,7 +130,7 @@ async function listed(listing: Listing): Promise<Probed> {
   const models = problem === null ? await describeListed(listing) : null;
   const isLost = problem === null && models === null && provider.hasDeployments !== true;
   const advice = isLost ? withoutList(provider) : { problem, fix };
-  return { ...NOTHING, ok: advice.problem === null, model: null, durationMs, ...advice, models };
+  return { ...NOTHING, ok: advice.problem === null, durationMs, ...advice, models };
 }
 
 /** Most servers have a list, so the address is likely wrong. */

@@ -7,7 +7,8 @@ import type { CancelSignal } from "../../core/cancellation.ts";
 import type { Usage } from "../../core/chat.ts";
 import { type Constraints, type Decision, NO_CONTROLS } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
-import { costNano, type NanoUsd, type Price } from "../../core/money.ts";
+import { costNano, type NanoUsd } from "../../core/money.ts";
+import { priceOf, type RateCard } from "../../core/price.ts";
 import type { AnswerFigures } from "../../core/requests/outcomes.ts";
 import type { CallFormat, ClientRequest, StreamWriter } from "../../formats/format.ts";
 import { outputTokensOf } from "../../formats/provider/output-meter.ts";
@@ -17,7 +18,7 @@ import type { OpenStream, Reached } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";
 import { createCapture } from "../capture.ts";
 import type { Services } from "../services.ts";
-import { meter, priceFor } from "../settle.ts";
+import { meter } from "../settle.ts";
 
 /** The client's request as it was read, to be asked again. */
 export interface AskedAgain {
@@ -117,8 +118,7 @@ export async function askAgain(
   if (heard === null) return { state: "broken" };
   const { usage, outputTokens, said } = heard;
   const { buckets } = meter({ usage, estimate: { inputTokens: decision.estimatedTokens.input, outputTokens } });
-  const listed = host.price as Price;
-  const cost = costNano(buckets, usage === null ? listed : priceFor(usage, listed), 0);
+  const cost = costNano(buckets, priceOf(host.price as RateCard, { ...usage, buckets }), 0);
   const latencyMs = now() - startedAtMs;
   return { state: "answered", figures: { model: host.id, outputTokens: buckets.output, latencyMs, cost }, said };
 }

@@ -58,7 +58,8 @@ export function createStateUpkeep(options: StateUpkeepOptions): StateUpkeep {
 
   return {
     async start() {
-      await failAbandoned();
+      // The gateway serves without stored contents, too.
+      await failAbandoned().catch(warn);
       const jobs = [every(CANCEL_MS, stopCancelled, warn), every(ABANDONED_MS, failAbandoned, warn)];
       timers.push(...jobs, every(SIZE_MS, trimAll, warn));
     },

@@ -5,11 +5,17 @@ import { type Static, Type } from "typebox";
 import { keyStatus } from "../../accounts/keys.ts";
 import type { Spent } from "../../accounts/spending.ts";
 import { GatewayError } from "../../core/errors.ts";
-import { KEY_SORTS, KEY_STATUSES, type KeyChange, type KeyRecord, type KeySearch } from "../../core/keys.ts";
+import {
+  KEY_SORTS,
+  KEY_STATUSES,
+  type KeyChange,
+  type KeyRecord,
+  type KeySearch,
+  SPEND_RESETS,
+} from "../../core/keys.ts";
 import { decimalText, formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
 import { shownName } from "../../core/names.ts";
 import type { KeyDay } from "../../core/requests/log.ts";
-import { SPEND_RESETS } from "../../core/spend-reset.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import type { OperatorContext } from "../context.ts";
 import { actorOf } from "../exchange/identity.ts";

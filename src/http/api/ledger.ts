@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { type LedgerLine, type LedgerMonth, TRANSACTION_KINDS, type TransactionKind } from "../../core/ledger.ts";
+import { type LedgerLine, type LedgerPeriod, TRANSACTION_KINDS, type TransactionKind } from "../../core/ledger.ts";
 import { formatUsd } from "../../core/money.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import { ownAccountOf } from "../exchange/identity.ts";
@@ -24,9 +24,8 @@ export const LedgerLineSchema = named("LedgerLine", {
   createdAt: Time,
 });
 
-/** A month in UTC. Opening plus the four signed sums is closing. */
-export const LedgerMonthSchema = named("LedgerMonth", {
-  month: Type.String({ pattern: "^\\d{4}-\\d{2}$" }),
+/** Opening plus the four signed sums is closing. */
+const sumFields = {
   entries: Integer,
   openingUsd: AnyText,
   topUpsUsd: AnyText,
@@ -35,6 +34,16 @@ export const LedgerMonthSchema = named("LedgerMonth", {
   // Zero unless the account was metered: then a grant covers each charge.
   grantsUsd: AnyText,
   closingUsd: AnyText,
+};
+/** A month in UTC. */
+export const LedgerMonthSchema = named("LedgerMonth", {
+  month: Type.String({ pattern: "^\\d{4}-\\d{2}$" }),
+  ...sumFields,
+});
+/** A day in UTC. */
+export const LedgerDaySchema = named("LedgerDay", {
+  day: Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" }),
+  ...sumFields,
 });
 
 /** The result of recomputing every balance from the first entry on. */
@@ -101,6 +110,16 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
       return listPage(wanted, (each) => edge.credits.months(accountId, each), writeMonth);
     },
   }),
+  get("listLedgerDays", "/api/ledger/days", {
+    summary: "Daily summary, newest first; days without entries included",
+    parameters: [limit],
+    response: page(LedgerDaySchema),
+    async handle({ request }, edge) {
+      const accountId = await accountOf(request, edge);
+      const days = await edge.credits.days(accountId, pageOf(request).limit);
+      return { data: days.map((day) => ({ day: day.id, ...writeSums(day) })), next: null };
+    },
+  }),
   // Reads the whole ledger of all accounts, so it is for operators.
   get("verifyLedger", "/api/ledger/verify", {
     summary: "Recompute every wallet and charge and list inconsistencies",
@@ -136,10 +155,12 @@ export function writeLine({ transaction, createdAtMs, requestId, model }: Ledger
   return { ...writeTransaction(transaction), entries, requestId, model, createdAt: isoTime(createdAtMs) };
 }
 
-function writeMonth(given: LedgerMonth): Shape<typeof LedgerMonthSchema> {
-  const { id, entries, opening, topUps, charges, adjustments, grants, closing } = given;
+function writeMonth(month: LedgerPeriod): Shape<typeof LedgerMonthSchema> {
+  return { month: month.id, ...writeSums(month) };
+}
+
+function writeSums({ entries, opening, topUps, charges, adjustments, grants, closing }: LedgerPeriod) {
   return {
-    month: id,
     entries,
     openingUsd: formatUsd(opening),
     topUpsUsd: formatUsd(topUps),

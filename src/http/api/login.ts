@@ -44,7 +44,10 @@ export const SessionSchema = named("Session", {
   user: nullable(SelfSchema),
   // True until the first operator exists.
   setupNeeded: Flag,
+  // True until a real provider is connected. A demo is never asked to connect one.
   sandbox: Flag,
+  // True where everybody is signed in to generated data.
+  demo: Flag,
   // True where the dashboard can only look.
   readOnly: Flag,
   version: AnyText,
@@ -99,7 +102,8 @@ export const LOGIN_ROUTES: readonly ApiRoute[] = [
       return {
         user: user === null ? null : writeSelf(user),
         setupNeeded: !(await edge.users.hasOperator()),
-        sandbox: isSimulated(edge.services().catalog),
+        sandbox: edge.visitor === null && isSimulated(edge.services().catalog),
+        demo: edge.visitor !== null,
         readOnly: edge.settings.server.isReadOnly,
         version: edge.version,
         commandPrefix: commandPrefix(),

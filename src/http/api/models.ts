@@ -1,7 +1,7 @@
 // /api/models: the whole catalogue with health, and what the account saw of each model's tool calls.
 
 import { Type } from "typebox";
-import { chainPlaces, isUsable } from "../../catalog/catalog.ts";
+import { chainPlaces, effortsTaken, isUsable } from "../../catalog/catalog.ts";
 import { TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
 import {
   CAPABILITIES,
@@ -11,6 +11,7 @@ import {
   TOOL_SCENARIOS,
   type ToolScenario,
 } from "../../core/model.ts";
+import { EFFORTS } from "../../core/requests/effort.ts";
 import type { ToolCallTally } from "../../core/requests/records.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { writeModel, writePricing } from "../../formats/service/model-list.ts";
@@ -31,6 +32,7 @@ const Chains = Type.Array(
     tier: listed(TIERS),
     place: Type.Integer({ minimum: 1 }),
     of: Type.Integer({ minimum: 1, description: "How many models the chain has." }),
+    effort: nullable(Type.Enum([...EFFORTS], { description: "The effort that the chain asks for." })),
   }),
   { description: "The position of the model in each fallback chain, as configured: 1 is tried first." },
 );
@@ -84,6 +86,9 @@ export const CatalogModelSchema = named("CatalogModel", {
   // The tier it counts as when it is asked for by name; null for a model that is never routed to.
   tier: nullable(listed(TIERS)),
   chains: Chains,
+  efforts: Type.Array(Type.Enum([...EFFORTS]), {
+    description: "The efforts that it takes; none where it does not reason.",
+  }),
   capabilities: Type.Array(Type.Enum([...CAPABILITIES, ...ENDPOINTS])),
   priceSource: AnyText,
   // False without a price, or when its provider is not configured.
@@ -135,6 +140,7 @@ function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof 
     upstream: model.upstream,
     tier: model.endpoint === null ? model.tier : null,
     chains: chainPlaces(services.catalog, model),
+    efforts: [...effortsTaken(model)],
     capabilities: model.endpoint === null ? [...model.capabilities] : [model.endpoint],
     priceSource: model.priceSource,
     isRoutable: isUsable(services.catalog, model),

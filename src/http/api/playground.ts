@@ -39,7 +39,7 @@ import { answerRequest } from "../v1/completion.ts";
 import { CHAT_STREAM, ChatCompletionSchema, RoutingDecisionSchema } from "../v1/contract.ts";
 import { RequestRecording } from "../v1/record.ts";
 import { ASKS_SOMETHING, questionFields } from "../v1/request-schemas.ts";
-import { readDebugChat, readDebugRequest, writeDecision } from "../v1/routing-debug.ts";
+import { NO_PROMPT, readDebugChat, readDebugRequest, writeDecision } from "../v1/routing-debug.ts";
 import { accountOf, missing } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
 import { type ApiCall, type ApiRoute, post, sentAs, valueReader } from "./route.ts";
@@ -226,7 +226,7 @@ function toChatBody(body: JsonObject): JsonObject {
 
 /** With messages no prompt is needed: what is run is the messages. */
 function promptOf({ messages }: JsonObject): string | null {
-  return Array.isArray(messages) && messages.length > 0 ? "messages" : null;
+  return Array.isArray(messages) && messages.length > 0 ? NO_PROMPT : null;
 }
 
 async function run(

@@ -154,11 +154,17 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
       const disconnect = new AbortController();
       reply.raw.once("close", () => disconnect.abort());
       const { signal } = disconnect;
-      const registry = draft === undefined ? edge.services().registry : createRegistry(new Map([[id, provider]]));
-      const outcome = await probe({ provider, model: wanted, signal }, { catalog, registry, now }).finally(() =>
-        draft === undefined ? undefined : registry.close(),
-      );
+      const registry =
+        draft === undefined
+          ? edge.services().registry
+          : createRegistry(new Map([[id, provider]]), { loopName: edge.loopName });
+      const { hostKey, ...outcome } = await probe(
+        { provider, model: wanted, signal },
+        { catalog, registry, now },
+      ).finally(() => (draft === undefined ? undefined : registry.close()));
       const { ok, status } = outcome;
+      // A draft says nothing about the provider in use. A failed test takes nobody out: the next request will tell.
+      if (ok && draft === undefined && hostKey !== null) edge.services().health.passed(hostKey);
       log.info({ event: "provider.tested", provider: id, model: outcome.model, ok, status }, "provider tested");
       return { provider: id, ...outcome, models: outcome.models?.map(writeListed) ?? null };
     },

@@ -2,10 +2,13 @@
 // nobody has published yet. No provider is called and nothing is changed.
 
 import { type Static, Type } from "typebox";
-import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
+import { type Catalog, effortsTaken, isRoutable } from "../../catalog/catalog.ts";
+import { effortRefused } from "../../catalog/chains.ts";
+import { catalogAt } from "../../catalog/moment.ts";
 import { CATEGORIES, type Constraints, NO_CONSTRAINTS } from "../../core/decision.ts";
 import type { Model } from "../../core/model.ts";
 import { formatUsd } from "../../core/money.ts";
+import { type ChainEntry, readEntry } from "../../core/requests/effort.ts";
 import type { PastRequest } from "../../core/requests/log.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { invalid } from "../../formats/json/fields.ts";
@@ -67,7 +70,7 @@ const PolicyBody = Type.Object(
         Object.fromEntries(TIERS.map((tier) => [tier, Type.Optional(Type.Array(AnyText, { minItems: 1 }))])),
         {
           ...closed,
-          description: "Other chains for some tiers: ids of models, in the order they are tried.",
+          description: "Other chains for some tiers: models in the order they are tried, each as `id` or `id@effort`.",
         },
       ),
     ),
@@ -143,11 +146,12 @@ export const REPLAY_ROUTES: readonly ApiRoute[] = [
     body: DraftQuestionSchema,
     example: { draft: { tiers: { SIMPLE: ["gpt-4o-mini"] } }, limit: 500 },
     response: ReplaySchema,
-    async handle({ request, body }, { records, services: current, accounts, profiles, versions }) {
+    async handle({ request, body }, { records, services: current, accounts, profiles, versions, now }) {
       const { draft, limit = LIMIT_DEFAULT } = body();
       const change = documentOf(draft);
       const accountId = await accountOf(request, { accounts });
-      const { catalog } = await versions.draft((document) => drafted(document, change), authorOf(request));
+      const checked = await versions.draft((document) => drafted(document, change), authorOf(request));
+      const { catalog } = catalogAt(checked.catalog, now());
       await caughtUp(records);
       const past = await records.decisions.recent(accountId, limit);
       const { catalog: inUse, toolCallsSeen } = current();
@@ -206,23 +210,39 @@ function readPolicy(body: Static<typeof PolicyBody>, catalog: Catalog): Omit<Pol
   if (bounds?.some((bound, at) => at > 0 && bound < (bounds[at - 1] ?? 0))) {
     throw invalid("policy.bounds", TEXT.boundsMustRise);
   }
-  const written = Object.entries(body.chains ?? {}).map(([tier, ids]) => [
-    tier,
-    (ids ?? []).map((id) => routable(id, tier, catalog)),
-  ]);
   return {
-    catalog: { ...catalog, unsureTier, chains: { ...catalog.chains, ...Object.fromEntries(written) } },
+    catalog: { ...catalog, unsureTier, ...withChains(body.chains ?? {}, catalog) },
     ...(bounds === undefined ? {} : { bounds }),
     ...(sureFrom === undefined ? {} : { sureFrom }),
     ...(categoryFloors === undefined ? {} : { categoryFloors }),
   };
 }
 
+type Chains = Pick<Catalog, "chains" | "efforts" | "withTools">;
+
+/** A chain that is written counts with tools and without. */
+function withChains(written: Readonly<Record<string, readonly string[] | undefined>>, catalog: Catalog): Chains {
+  const chains = { ...catalog.chains };
+  const efforts = { ...catalog.efforts };
+  const withTools = { ...catalog.withTools };
+  for (const tier of TIERS) {
+    const entries = written[tier];
+    if (entries === undefined) continue;
+    const read = entries.map((entry) => readEntry(entry, (id) => catalog.models.has(id)));
+    chains[tier] = read.map((entry) => routable(entry, tier, catalog));
+    efforts[tier] = Object.fromEntries(read.flatMap(({ id, effort }) => (effort === null ? [] : [[id, effort]])));
+    delete withTools[tier];
+  }
+  return { chains, efforts, withTools };
+}
+
 /** A chain of models without a price could not be compared. */
-function routable(id: string, tier: string, catalog: Catalog): Model {
+function routable({ id, effort }: ChainEntry, tier: Tier, catalog: Catalog): Model {
+  const at = `policy.chains.${tier}`;
   const model = catalog.models.get(id);
-  if (model !== undefined && isRoutable(catalog, model)) return model;
-  throw invalid(`policy.chains.${tier}`, TEXT.noUsableModel(id));
+  if (model === undefined || !isRoutable(catalog, model)) throw invalid(at, TEXT.noUsableModel(id));
+  if (effort !== null && !effortsTaken(model).includes(effort)) throw invalid(at, `${effortRefused(model, effort)}.`);
+  return model;
 }
 
 function writeReplay(pairs: readonly Replayed[]): Shape<typeof ReplaySchema> {

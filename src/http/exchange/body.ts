@@ -8,6 +8,7 @@ import { freeMemory } from "../../core/requests/body-memory.ts";
 import { UnderWay, type UnderWayPlace } from "../../core/requests/under-way.ts";
 import type { CallFormat } from "../../formats/format.ts";
 import { decodeBody, type ParsedBody, parseFields, parseText, scanBody } from "../../formats/json/parse.ts";
+import { refuseRepeats } from "../../formats/json/repeats.ts";
 import type { JsonSource, ScannedObject } from "../../formats/scan/scan.ts";
 import type { Caller } from "../../gateway/call.ts";
 import * as TEXT from "../text.ts";
@@ -75,7 +76,9 @@ export async function parsedBodyOf(
   request.bodyCharge?.add(0, source.values);
   if (bytes.length > LONG_BYTES) return parseInTurns(scanned, part);
   const byFields = part === undefined ? null : parseFields(scanned, part);
-  return { source, body: byFields ?? parseText(decodeBody(scanned)) };
+  const body = byFields ?? parseText(decodeBody(scanned));
+  refuseRepeats(source, body);
+  return { source, body };
 }
 
 async function parseInTurns(scanned: ScannedObject, part: CallFormat["unread"]): Promise<ParsedBody> {
@@ -84,12 +87,14 @@ async function parseInTurns(scanned: ScannedObject, part: CallFormat["unread"]):
   const byFields = part === undefined ? null : parseFields(scanned, part);
   if (byFields !== null) {
     await nextTurn();
+    refuseRepeats(source, byFields);
     return { source, body: byFields };
   }
   const text = decodeBody(scanned);
   await nextTurn();
   const body = parseText(text);
   await nextTurn();
+  refuseRepeats(source, body);
   return { source, body };
 }
 

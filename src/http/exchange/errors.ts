@@ -33,7 +33,7 @@ export function toGatewayError(error: unknown): GatewayError {
 }
 
 /** The same request would get the same error. Official clients read the header; some would otherwise retry for minutes. */
-const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 404, 405, 413, 415, 422]);
+const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 404, 405, 413, 415, 422, 508]);
 
 export function sendError(error: GatewayError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds, headers } = error.details;
@@ -47,20 +47,11 @@ export function sendError(error: GatewayError, request: FastifyRequest, reply: F
   return reply.type("application/json; charset=utf-8").send(JSON.stringify(format.writeError(error, request.id)));
 }
 
-interface MalformedHttp {
-  readonly status: number;
-  readonly message: string;
-  readonly code?: string;
-}
-
-const OVERDUE: MalformedHttp = { status: 408, message: TEXT.requestTooSlow };
-const NOT_HTTP: MalformedHttp = { status: 400, message: TEXT.notHttp };
-
-function malformedBy(code: string | undefined, headersMaxBytes: number): MalformedHttp {
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return OVERDUE;
-  if (code !== "HPE_HEADER_OVERFLOW") return NOT_HTTP;
+function malformedBy(code: string | undefined, headersMaxBytes: number): GatewayError {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new GatewayError("tooSlow", TEXT.requestTooSlow);
+  if (code !== "HPE_HEADER_OVERFLOW") return new GatewayError("badRequest", TEXT.notHttp);
   const message = TEXT.headersTooLong(headersMaxBytes / 1024);
-  return { status: 431, message, code: "headers_too_large" };
+  return new GatewayError("headersTooLarge", message, { code: "headers_too_large" });
 }
 
 /** Responds to bytes that are not HTTP. They never reach a route, and still get a request id and our error shape. */
@@ -73,9 +64,9 @@ export function respondToMalformedHttp(
     socket.destroy(error);
     return;
   }
-  const { status, message, code } = malformedBy(error.code, headersMaxBytes);
+  const known = malformedBy(error.code, headersMaxBytes);
+  const { status } = known;
   const requestId = newRequestId();
-  const known = new GatewayError("badRequest", message, code === undefined ? {} : { code });
   const body = JSON.stringify(USUAL.writeError(known, requestId));
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\ncontent-type: application/json\r\n` +

@@ -23,6 +23,8 @@ const OTHER_SERVICES: readonly NotServed[] = [
 
 /** Anything longer is no misspelt route of ours, and comparing takes time. */
 const COMPARED_MAX = 64;
+/** A path that differs by more is an endpoint that another service has. */
+const EDITS_MAX = 2;
 
 /** A sentence for the person who configured the client. */
 export function pathHint(unknown: UnknownPath): string {
@@ -32,7 +34,7 @@ export function pathHint(unknown: UnknownPath): string {
   const notServed = [...unknown.routes.flatMap(({ format }) => format.paths.notServed ?? []), ...OTHER_SERVICES];
   const other = notServed.find(([pattern]) => pattern.test(path));
   if (other !== undefined) return other[1];
-  const meant = path.length > COMPARED_MAX ? null : nearest(path, unknown.meant);
+  const meant = path.length > COMPARED_MAX ? null : nearest(path, unknown.meant, EDITS_MAX);
   return meant === null ? "GET /openapi.json lists the paths." : `Did you mean ${meant}?`;
 }
 

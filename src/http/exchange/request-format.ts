@@ -96,15 +96,18 @@ export function createRequestFormats(formats: Formats = createFormats()): Reques
 }
 
 function clientsOf(formats: readonly CallFormat[]): readonly Clients[] {
-  const firsts = new Map(formats.toReversed().map((format) => [format.paths.clients, format]));
-  return [...firsts].toReversed().map(([name, { paths, habits }]) => {
+  const namesOf = formats.map(({ paths }) => paths.clients);
+  const firsts = formats.filter(({ paths }, place) => namesOf.indexOf(paths.clients) === place);
+  return firsts.map(({ paths, habits }) => {
+    const name = paths.clients;
     const own = formats.filter((format) => format.paths.clients === name);
     return { ...paths, name, routes: own.flatMap((format) => format.paths.routes), keyHeader: habits.keyHeader };
   });
 }
 
-/** Slashes may be doubled, as the router takes them. */
+/** Slashes may be doubled, as the router takes them. A model's name may have one. */
 function beginsWith(path: string): RegExp {
   const parts = path.split("/").filter((part) => part !== "");
-  return new RegExp(`^${parts.map((part) => `/+${part.replace(/[^\w]/g, "\\$&")}`).join("")}(?:[/?]|$)`);
+  const written = parts.map((part) => `/+${part.replace(/[^\w]/g, "\\$&").replace("\\{model\\}", "[^?]+")}`);
+  return new RegExp(`^${written.join("")}(?:[/?]|$)`);
 }

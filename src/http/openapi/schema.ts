@@ -137,3 +137,13 @@ export const HostChoiceSchema = Type.Unsafe<HostChoice>({
   additionalProperties: { type: "array", items: { type: "string" } },
   description: "The hosts that are tried of each model that has several, in order.",
 });
+
+/** The price of the baseline, as it is shown beside savings. */
+export const BaselinePriceSchema = nullable(
+  Type.Object(
+    { input: Type.Number(), output: Type.Number(), asOf: AnyText },
+    {
+      description: "USD per million tokens, without promotions, and the day of the price. Null where it is not shown.",
+    },
+  ),
+);

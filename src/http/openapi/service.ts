@@ -19,8 +19,9 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     errors: [401],
   }),
   openOperation("getContract", "/openapi.json", "This document"),
-  openOperation("readDocs", "/docs", "The documentation, with this contract as a page", {
-    response: textContent("text/html"),
+  openOperation("readDocs", "/docs", "The documentation, with this contract as a page; it is below /docs/", {
+    status: 308,
+    response: null,
     errors: [421],
     hasPlainErrors: true,
   }),

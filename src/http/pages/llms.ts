@@ -3,13 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isSimulated } from "../../catalog/catalog.ts";
-import {
-  describeValues,
-  plainHelp,
-  REQUEST_CONTROLS,
-  type RequestControl,
-  takesInProfile,
-} from "../../core/requests/controls.ts";
+import { describeValues, plainHelp, REQUEST_CONTROLS, type RequestControl } from "../../core/requests/controls.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { CallContext } from "../context.ts";
 import type { Clients } from "../exchange/request-format.ts";
@@ -66,7 +60,7 @@ interface Guide {
 }
 
 function fieldLine(control: RequestControl): string {
-  return `- ${control.field} (${describeValues(takesInProfile(control)).replaceAll("`", "")}): ${plainHelp(control)}`;
+  return `- ${control.field} (${describeValues(control.takes).replaceAll("`", "")}): ${plainHelp(control)}`;
 }
 
 /** The text itself. */

@@ -45,6 +45,7 @@ const ERROR_STATUSES: Readonly<Record<number, string>> = {
   429: "A limit is reached; see Retry-After.",
   500: "Internal error.",
   503: "Every provider of the chain failed, or the server is overloaded or not ready.",
+  508: "The request came through this gateway before.",
 };
 
 const SECURITY: Readonly<Record<NonNullable<Operation["security"]> | "none", readonly object[]>> = {

@@ -4,7 +4,9 @@
 import { type TSchema, Type } from "typebox";
 import { CATEGORIES, REQUEST_PARTS } from "../../core/decision.ts";
 import { TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
+import { SERVICE_TIERS } from "../../core/money.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
+import { EFFORTS } from "../../core/requests/effort.ts";
 import { SESSION_STATES } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { JsonObject } from "../../formats/json/fields.ts";
@@ -37,11 +39,32 @@ import { FeedbackRequestSchema, RoutingDebugRequestSchema } from "./request-sche
 const profile = listed(ROUTING_PROFILES);
 
 /** USD per token, with the markup. */
-const Pricing = Type.Object({
+const rates = {
   prompt: nullable(AnyText),
   completion: nullable(AnyText),
   input_cache_read: nullable(AnyText),
   input_cache_write: nullable(AnyText),
+};
+const bandedRates = {
+  ...rates,
+  bands: Type.Optional(
+    Type.Array(Type.Object({ above_prompt_tokens: Integer, ...rates }), {
+      description: "Rates of the whole request, for prompts with more tokens than that.",
+    }),
+  ),
+};
+const Banded = Type.Object(bandedRates);
+const Pricing = Type.Object({
+  ...bandedRates,
+  tiers: Type.Optional(
+    Type.Object(Object.fromEntries(SERVICE_TIERS.map((name) => [name, Type.Optional(Banded)])), {
+      description: "Rates of the service tiers that the provider may answer with.",
+    }),
+  ),
+  valid_until: Type.Optional(Type.String({ description: "The time at which the vendor ends this price." })),
+  next: Type.Optional(
+    Type.Object({ from: AnyText, ...bandedRates }, { description: "The price that follows, and its first moment." }),
+  ),
 });
 
 /** A host of a model, at its own price. */
@@ -83,6 +106,11 @@ export const ServiceSchema = named("Service", {
   savingsPct: Type.Number({ minimum: 0, maximum: 100 }),
   method: AnyText,
   fallback: Flag,
+  effort: Type.Optional(
+    Type.Enum([...EFFORTS], {
+      description: "The effort that the selected model is asked for. Absent where it decides.",
+    }),
+  ),
   host: Type.Optional(Type.String({ description: "The host that answered, where there was a choice." })),
   parts: Type.Optional(
     Type.Array(
@@ -197,6 +225,14 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   baselineCost: Type.Number(),
   savings: Fraction,
   filteredChain: Type.Array(AnyText, { minItems: 1 }),
+  effort: Type.Optional(
+    Type.Enum([...EFFORTS], { description: "The effort that the model would be asked for. Absent where it decides." }),
+  ),
+  efforts: Type.Optional(
+    byName<string>(AnyText, {
+      description: "The efforts that the chain asks of its models. Absent where the request has its own.",
+    }),
+  ),
   host: Type.Optional(Type.String({ description: "The host that would be tried first, where the model has several." })),
   hosts: Type.Optional(HostChoiceSchema),
   hostPolicies: Type.Optional(
@@ -281,7 +317,7 @@ export function v1(id: string, method: Method, path: string, details: Details): 
     parameters,
     body,
     status: 200,
-    errors: statuses(errors, ANY_ERRORS, [401, 429], body === null ? [] : BODY_ERRORS),
+    errors: statuses(errors, ANY_ERRORS, [401, 429, 508], body === null ? [] : BODY_ERRORS),
     errorSchema,
     ...rest,
   };

@@ -135,6 +135,30 @@ const example = { contents: [{ role: "user", parts: [{ text: "What is the capita
 const errorSchema = ErrorSchema;
 const Piece = Type.Union([ChunkSchema, ErrorSchema]);
 
+const EmbedFields = {
+  content: Type.Object({ parts: listOf(Type.Object({ text: AnyText }), 1) }),
+  outputDimensionality: optional(Type.Integer({ minimum: 1 })),
+  taskType: optional(AnyText),
+  title: optional(AnyText),
+  model: optional(AnyText),
+};
+const EmbedRequestSchema = named("EmbedContentRequest", EmbedFields, open);
+const EmbeddingSchema = Type.Object({ values: Type.Array(Type.Number()) });
+const embedUsage = { usageMetadata: Type.Optional(Type.Object({ promptTokenCount: Integer })) };
+const content = { parts: [{ text: "The capital of France" }] };
+const embed: CallDetail = {
+  request: EmbedRequestSchema,
+  example: { content },
+  response: json(named("EmbedContentResponse", { embedding: EmbeddingSchema, ...embedUsage })),
+  errorSchema,
+};
+const batchEmbed: CallDetail = {
+  request: named("BatchEmbedContentsRequest", { requests: Type.Array(EmbedRequestSchema, { minItems: 1 }) }, open),
+  example: { requests: [{ content }] },
+  response: json(named("BatchEmbedContentsResponse", { embeddings: Type.Array(EmbeddingSchema), ...embedUsage })),
+  errorSchema,
+};
+
 export const GEMINI_DETAILS: Readonly<Record<string, CallDetail>> = {
   generateContent: { request: GenerateContentRequestSchema, example, response: json(ResponseSchema), errorSchema },
   streamGenerateContent: {
@@ -144,6 +168,10 @@ export const GEMINI_DETAILS: Readonly<Record<string, CallDetail>> = {
     parameters: [query("alt", AnyText)],
     errorSchema,
   },
+  embedContent: embed,
+  embedContentInV1: embed,
+  batchEmbedContents: batchEmbed,
+  batchEmbedContentsInV1: batchEmbed,
   countTokens: {
     request: CountTokensRequestSchema,
     example,

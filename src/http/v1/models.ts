@@ -2,11 +2,14 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
+import { findModel } from "../../catalog/model-names.ts";
 import { NO_CONSTRAINTS } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
+import type { ModelListWriter } from "../../formats/format.ts";
+import { isAutoAlias } from "../../formats/service/controls.ts";
 import type { Caller } from "../../gateway/call.ts";
-import { offeredModels } from "../../routing/direct.ts";
+import { AUTO, offeredModels } from "../../routing/direct.ts";
 import { namedModels } from "../../routing/named.ts";
 import type { CallContext } from "../context.ts";
 import { isCustomMethod } from "../exchange/methods.ts";
@@ -20,17 +23,21 @@ export function registerModels(
   const list = async (request: FastifyRequest): Promise<object> => {
     const { catalog } = services();
     const query = request.query as Record<string, string>;
-    const reachable = reachableBy(callerOf(request), catalog).filter(outputFilter(query.output_modalities));
-    return formats.of(request).models.list(reachable, catalog, query);
+    const { models } = formats.of(request);
+    const caller = callerOf(request);
+    const listed = reachableBy(caller, catalog).filter(outputFilter(query.output_modalities));
+    const reachable = listed.flatMap((model) => (model.id === AUTO ? autoModels(model, models, caller) : model));
+    return models.list(reachable, catalog, query);
   };
   const one = (id: string, request: FastifyRequest): object => {
     const { catalog } = services();
-    const model = reachableBy(callerOf(request), catalog).find((each) => each.id === id);
+    const wanted = isAutoAlias(id) ? AUTO : (findModel(catalog.models, id)?.id ?? id);
+    const model = reachableBy(callerOf(request), catalog).find((each) => each.id === wanted);
     if (model === undefined) {
       const message = TEXT.modelNotAvailable(id);
       throw new GatewayError("notFound", message, { code: "model_not_found", param: "id" });
     }
-    return formats.of(request).models.one(model, catalog);
+    return formats.of(request).models.one(isAutoAlias(id) ? { ...model, id } : model, catalog);
   };
   for (const path of formats.modelLists.keys()) {
     server.get(path, list);
@@ -45,6 +52,15 @@ export function registerModels(
       return one(`${id}/${name}`, request);
     });
   }
+}
+
+/**
+ * The router, for keys whose named models are used. Others need not choose it. Menus that leave its name out show it
+ * under a second one.
+ */
+function autoModels(auto: Model, { autoAlias }: ModelListWriter, { profile }: Caller): readonly Model[] {
+  const named = profile?.constraints.honoursModel === true ? [auto] : [];
+  return autoAlias === undefined ? named : [...named, { ...auto, id: autoAlias }];
 }
 
 /** Chat models unless others are asked for: menus of chat programs are made from this list. */

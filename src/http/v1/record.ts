@@ -82,6 +82,7 @@ export class RequestRecording implements CallObserver {
   #errorCode: string | null = null;
   #errorMessage: string | null = null;
   #ownWords: string | null = null;
+  #operatorMessage: string | undefined;
   #report: CallReport = NO_REPORT;
   #isCallOpen = false;
   #mayFreeBody = false;
@@ -143,6 +144,7 @@ export class RequestRecording implements CallObserver {
     this.#errorCode = details.code ?? type;
     this.#errorMessage = message;
     this.#ownWords = ownWordsOf(details);
+    this.#operatorMessage = details.operator;
   }
 
   routing(): void {
@@ -199,6 +201,7 @@ export class RequestRecording implements CallObserver {
       errorCode: this.#errorCode,
       errorMessage: this.#errorMessage,
       ownWords: this.#ownWords,
+      operatorMessage: this.#operatorMessage,
       keepsContent: this.captures.text,
       startedAtMs: this.#startedAtMs,
       firstContentMs: this.#firstContentMs(),
@@ -267,6 +270,8 @@ export class RequestRecording implements CallObserver {
       usage: call === null ? undefined : tokensOf(call),
       chargedUsd: call === null ? undefined : chargedUsd(call),
       ending: call?.ending,
+      errorCode: this.#errorCode ?? undefined,
+      operatorMessage: this.#operatorMessage,
       attempts: call?.attempts.map((attempt) => loggedAttempt(attempt, this.captures.text)),
     };
   }

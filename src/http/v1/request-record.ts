@@ -37,6 +37,8 @@ export interface FinishedRequest {
   readonly report: CallReport;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+  /** Advice that only the operator can act on; undefined for none. */
+  readonly operatorMessage: string | undefined;
   /** The error without the words of client and provider; null where there is no such text. */
   readonly ownWords: string | null;
   readonly keepsContent: boolean;
@@ -55,6 +57,7 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
   const { key, profile } = caller;
   const chat = clientRequest?.chat ?? null;
   const labels = labelsOf(finished.headers, clientRequest?.body ?? {});
+  const { operatorMessage } = finished;
   return {
     id: finished.newId(),
     requestId: finished.requestId,
@@ -66,6 +69,7 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     status: finished.status,
     errorCode: finished.errorCode,
     errorMessage: keptMessage(finished),
+    ...(operatorMessage === undefined ? {} : { operatorMessage }),
     isStream: chat?.isStream ?? false,
     decision: report.decision,
     attempts: report.attempts.map((attempt) => toAttempt(attempt, startedAtMs, keepsContent)),

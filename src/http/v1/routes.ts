@@ -1,9 +1,12 @@
 // The /v1 endpoints: every request is recorded and admitted by its key before its body is read.
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { GatewayError } from "../../core/errors.ts";
+import { gatewaysIn, LOOP_HEADER } from "../../core/requests/loops.ts";
 import type { PublicContext } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import type { RequestQueue } from "../overload/queue.ts";
+import * as TEXT from "../text.ts";
 import { registerCompletions } from "./completions.ts";
 import { registerFeedback } from "./feedback.ts";
 import { createCreditCheck, createKeyAdmission } from "./key-admission.ts";
@@ -21,6 +24,7 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     v1.addHook("onRequest", async (request, reply) => {
       request.recording = new RequestRecording(request, reply, edge);
       await admit(request, reply);
+      refuseLoop(request, edge);
     });
     v1.addHook("onRequest", createCreditCheck(edge));
     // The body is here only now, so a slow upload holds up nobody else.
@@ -37,4 +41,10 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     registerStoredResponses(v1, edge);
     registerConversations(v1, edge);
   });
+}
+
+/** One request would become as many as the limits let through, until the first of them times out. */
+function refuseLoop({ headers }: FastifyRequest, { loopName }: PublicContext): void {
+  if (!gatewaysIn(headers[LOOP_HEADER]).includes(loopName)) return;
+  throw new GatewayError("loop", TEXT.loopDetected, { code: "loop_detected", operator: TEXT.removeLoop });
 }

@@ -4,7 +4,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, isUnread, OUTPUT_TOKENS_MAX, withUnread } from "../../core/chat.ts";
-import type { Controls, Decision } from "../../core/decision.ts";
+import { type Controls, type Decision, effortOf } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import type { FormattedRequest } from "../../formats/bridge.ts";
@@ -19,6 +19,7 @@ import { route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import { expand } from "../../gateway/state/expand.ts";
 import { readState } from "../../gateway/state/read-state.ts";
+import { askBefore, readableText } from "../../routing/ask.ts";
 import { hostedModelsOf } from "../../routing/hosts.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
@@ -52,9 +53,9 @@ function readUnread(format: ClientFormat, { source, body: sent }: ParsedBody): r
   if (part === undefined || part.allowsSource?.(source) === false) return null;
   const scanned = scanBody(source.bytes);
   const body = parseFields(scanned, part) ?? sent;
-  const { messages } = readDebug(format, { source, body }, {}).request.chat;
-  // Beside messages the prompt is not read.
-  const names = [part.list, "system_prompt", ...((sent.messages ?? sent.input ?? null) === null ? ["prompt"] : [])];
+  const { request, isPromptAdded } = readDebug(format, { source, body }, {});
+  const { messages } = request.chat;
+  const names = [part.list, "system_prompt", ...(isPromptAdded ? ["prompt"] : [])];
   const asked = scanned.source.fields.filter(({ name }) => names.includes(name) && isMessages(name, format, body));
   const historyBytes = asked.reduce((sum, { valueStart, end }) => sum + end - valueStart, 0);
   if (historyBytes < UNREAD_HISTORY_BYTES) return messages;
@@ -72,7 +73,7 @@ function isMessages(name: string, format: ClientFormat, body: JsonObject): boole
   const { unread, withPrompt } = format;
   const list = unread?.list;
   if (withPrompt === undefined || name === list) return list !== undefined;
-  return name === "prompt" && list !== undefined && Array.isArray(asFormat(format, body)[list]);
+  return name === "prompt" && list !== undefined && Array.isArray(asFormat(format, body, body.prompt)[list]);
 }
 
 /** A long text of the question is left where it stands, as that of a message would be. */
@@ -85,44 +86,70 @@ function asLive(request: ClientRequest, messages: readonly ChatMessage[] | null)
   return messages === null ? request : { ...request, chat: { ...request.chat, messages } };
 }
 
-function readDebug(format: ClientFormat, parsed: ParsedBody, headers: ClientHeaders): FormattedRequest {
+interface DebugRequest extends FormattedRequest {
+  /** False where the conversation already ends with the prompt. */
+  readonly isPromptAdded: boolean;
+}
+
+function readDebug(format: ClientFormat, parsed: ParsedBody, headers: ClientHeaders): DebugRequest {
   if (format.withPrompt === undefined) return readDebugChat(parsed);
   const { prompt, profile } = parsed.body;
   const { controls } = readDebugRequest({ prompt, profile, ...controlsOf(parsed.body) });
-  const request: ClientRequest = format.readRequest(parsed.source, asFormat(format, parsed.body), { headers });
-  return { format, request: { ...request, controls, body: withoutDebugFields(request.body) } };
+  const read = (added: unknown) => format.readRequest(parsed.source, asFormat(format, parsed.body, added), { headers });
+  const given = HISTORIES.some((name) => (parsed.body[name] ?? null) !== null) ? read(null) : null;
+  const isPromptAdded = given === null || !isAskedIn(given.chat.messages, prompt as string);
+  const request = isPromptAdded ? read(prompt) : given;
+  return { format, request: { ...request, controls, body: withoutDebugFields(request.body) }, isPromptAdded };
 }
 
-/** The question as a request of its format. */
-function asFormat({ withPrompt }: ClientFormat, body: JsonObject): JsonObject {
-  const { prompt, system_prompt: systemPrompt, max_output_tokens: outputCap } = body;
-  return withPrompt === undefined ? body : withPrompt(withoutDebugFields(body), { prompt, systemPrompt, outputCap });
+/** Fields in which the formats have the conversation. */
+const HISTORIES = ["messages", "input", "contents"];
+
+/** The question as a request of its format. `added`: the prompt, where the conversation does not end with it. */
+function asFormat({ withPrompt }: ClientFormat, body: JsonObject, added: unknown): JsonObject {
+  const { system_prompt: systemPrompt, max_output_tokens: outputCap } = body;
+  if (withPrompt === undefined) return body;
+  return withPrompt(withoutDebugFields(body), { prompt: added, systemPrompt, outputCap });
 }
 
 /** The question as a chat-completions request, for a preview of what would be sent. */
-export function readDebugChat({ source, body }: ParsedBody): FormattedRequest {
-  const question = readDebugRequest(body);
+export function readDebugChat({ source, body }: ParsedBody): DebugRequest {
+  const { isPromptAdded, ...question } = readDebugRequest(body);
   return {
     format: USUAL,
     request: { format: USUAL.name, source, body: withoutDebugFields(body), ...question },
+    isPromptAdded,
   };
 }
 
-export function readDebugRequest(body: JsonObject): { chat: ChatRequest; controls: Controls } {
+/** `prompt` is the message to classify, and `messages` is the conversation before it, which may include it. */
+export function readDebugRequest(body: JsonObject): { chat: ChatRequest; controls: Controls; isPromptAdded: boolean } {
   const prompt = readString(body, "prompt");
   if (prompt === null || prompt === "") throw invalid("prompt", TEXT.promptRequired);
+  const asked = { role: "user", content: prompt } as const;
   const given = body.messages ?? null;
-  const messages = given === null ? [{ role: "user", content: prompt }] : given;
-  const chat = readChatRequest({ ...body, messages });
+  const chat = readChatRequest({ ...body, messages: given ?? [asked] });
+  const isPromptAdded = given === null || !isAskedIn(chat.messages, prompt);
+  const messages = given === null || !isPromptAdded ? chat.messages : [...chat.messages, asked];
   const profile = readChoice(body, "profile", ROUTING_PROFILES);
   return {
     chat: {
       ...chat,
-      messages: withSystemPrompt(chat.messages, body),
+      messages: withSystemPrompt(messages, body),
       ...readCap(body, chat),
     },
     controls: readControls({ ...body, service_profile: body.service_profile ?? profile }),
+    isPromptAdded,
   };
+}
+
+/** Stands for the prompt of those who have only a conversation. */
+export const NO_PROMPT = " ";
+
+/** Tells whether the conversation's newest question is the prompt. A prompt without words asks nothing new. */
+function isAskedIn(messages: readonly ChatMessage[], prompt: string): boolean {
+  const text = readableText({ role: "user", content: prompt });
+  return text === "" || askBefore(messages, messages.length)?.text === text;
 }
 
 /** Returns the fields that a live request would have. */
@@ -163,11 +190,19 @@ export function writeDecision(decision: Decision): JsonObject {
     toolScenario: decision.toolScenario,
     bfclScore: decision.toolScore,
     ...(decision.weakModelFails === undefined ? {} : { weakModelFails: decision.weakModelFails }),
+    ...writeEfforts(decision),
     ...(decision.parts === undefined ? {} : { parts: decision.parts }),
     ...(decision.session === undefined ? {} : { session: decision.session.state }),
     ...writeHosts(decision),
     ...writeResting(decision),
   };
+}
+
+/** The effort of the model that is tried first, and those of the whole chain. */
+function writeEfforts(decision: Decision): JsonObject {
+  const effort = effortOf(decision, decision.model);
+  const { efforts } = decision;
+  return { ...(effort === null ? {} : { effort }), ...(efforts === undefined ? {} : { efforts }) };
 }
 
 /** Lists the hosts to try, for models that have a choice of hosts; absent when no model has. */

@@ -2,7 +2,7 @@
 // answer leaves. `gateway/sessions` remembers turns. Behaviour 5.20, 5.21.
 
 import { type ChatMessage, type ChatRequest, promptTokens, toolCallIds, type Usage } from "../../core/chat.ts";
-import type { Decision } from "../../core/decision.ts";
+import { type Decision, effortOf } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { type CachedPrefix, type SeenPrefix, type SessionTurn, UNNAMED } from "../../core/session.ts";
 import { askBefore, isAsk } from "../ask.ts";
@@ -153,6 +153,8 @@ export function turnOf(answered: AnsweredTurn, hashText: TextHash): SessionTurn 
     calls,
     response,
   };
+  const effort = effortOf(decision, model.id);
+  if (effort !== null) turn.effort = effort;
   if (thread !== undefined) turn.thread = thread;
   if (escalation > 0 && !id.startsWith(NAMED)) turn.end = hashEnd(chat.messages, hashText);
   return turn;

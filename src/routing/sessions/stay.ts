@@ -4,10 +4,11 @@
 // goes first. Candidates are the model that is first without a session, and models that have something cached.
 // Behaviour 5.21.
 
-import type { Catalog } from "../../catalog/catalog.ts";
+import { type Catalog, chainOf } from "../../catalog/catalog.ts";
 import type { RoutingQuestion } from "../../core/decision.ts";
 import type { HostedModel, Model, PromptCache, ProviderKey } from "../../core/model.ts";
-import { type Price, roughUsd } from "../../core/money.ts";
+import { roughUsd } from "../../core/money.ts";
+import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
 import type { CachedPrefix, SessionState, SessionTurn, SessionView } from "../../core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../cost.ts";
@@ -108,7 +109,7 @@ function isConversation({ chat: { tools, messages } }: RoutingQuestion): boolean
 
 /** The cost of this turn and those that are expected, all with a prompt of this length. */
 function costAhead({ price, cache, maxOutput }: HostedModel, input: KeepInput): number {
-  const { input: full, output, cacheRead, cacheWrite } = price as Price;
+  const { input: full, output, cacheRead, cacheWrite } = ratesAt(price, input.inputTokens);
   const isCached = cache !== undefined && input.inputTokens >= cache.tokensMin && cacheRead !== null;
   const first = isCached ? Math.max(full, cacheWrite ?? 0) : full;
   const next = isCached ? cacheRead : full;
@@ -136,7 +137,8 @@ function aboveTier({ last }: SessionView, input: KeepInput): StayCandidate | nul
   const model = last === null ? undefined : catalog.models.get(last.model);
   if (model === undefined || models.includes(model) || question.controls.profile !== "auto") return null;
   const allowed = TIERS.slice(tierRank(tier) + 1, ceiling === null ? undefined : tierRank(ceiling) + 1);
-  const isAbove = allowed.some((higher) => catalog.chains[higher].includes(model));
+  const hasTools = question.chat.tools.length > 0;
+  const isAbove = allowed.some((higher) => chainOf(catalog, higher, hasTools).includes(model));
   return isAbove && hostsOf(model).length > 0 ? candidateOf(model, input) : null;
 }
 
@@ -233,12 +235,17 @@ function offerOf(model: Model, host: HostedModel, input: StayInput): Offer {
   const keyId = input.keyOf(host);
   const cachedTokens = host.cache === undefined ? 0 : cachedAt(host, host.cache, keyId, input);
   const { promptTokens, outputTokens } = input;
-  const price = host.price as Price;
+  const price = ratesAt(host.price, promptTokens);
   const fresh = promptTokens - cachedTokens;
   const output = Math.min(outputTokens, host.maxOutput);
   const freshPrice = isCached(promptTokens, host.cache) ? Math.max(price.input, price.cacheWrite ?? 0) : price.input;
   const cost = fresh * freshPrice + cachedTokens * (price.cacheRead ?? price.input) + output * price.output;
   return { model, host, cachedTokens, keyId, cost };
+}
+
+/** Hosts of a chain have a price. */
+function ratesAt(price: RateCard | null, promptTokens: number): Rates {
+  return ratesFor(price as RateCard, promptTokens);
 }
 
 function isCached(tokens: number, cache: PromptCache | undefined): boolean {

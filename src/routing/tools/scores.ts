@@ -31,6 +31,23 @@ export interface Ranked {
   readonly notes: readonly string[];
 }
 
+/** Score points that a model may lose by its calls before it goes behind the rest of a chain that is in order. By hand. */
+const POINTS_LOST_MAX = 5;
+
+/** For a chain that is in order of score and price: only models whose calls often fail move, to its end. */
+export function demoteFailing(models: readonly Model[], scenario: ToolScenario, seen: ToolCallsSeen): Ranked {
+  const lostBy = (model: Model) => (toolScoreOf(model, scenario) ?? -1) - scoreNow(model, scenario, seen);
+  const failing = models.filter((model) => lostBy(model) > POINTS_LOST_MAX);
+  const others = models.filter((model) => !failing.includes(model));
+  const moved = failing.filter((model) => isBeforeAny(model, others, models));
+  if (moved.length === 0) return { models, notes: [] };
+  return { models: [...others, ...failing], notes: moved.map((model) => describe(model, scenario, seen)) };
+}
+
+function isBeforeAny(model: Model, others: readonly Model[], models: readonly Model[]): boolean {
+  return others.some((other) => models.indexOf(other) > models.indexOf(model));
+}
+
 /** Best first; models of the same score, and those without one, stay as they were. */
 export function rankByToolScore(models: readonly Model[], scenario: ToolScenario, seen: ToolCallsSeen): Ranked {
   const staticOf = (model: Model) => toolScoreOf(model, scenario) ?? -1;

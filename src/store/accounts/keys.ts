@@ -2,7 +2,7 @@
 
 import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
 import type { KeyRecord, KeyStore } from "../../core/keys.ts";
-import { SPEND_RESETS } from "../../core/spend-reset.ts";
+import { SPEND_RESETS } from "../../core/keys.ts";
 import { inListSql, listValue } from "../dialect.ts";
 import { countSql, pageSql } from "./key-search.ts";
 import { BUMP_REVISION, readRevision } from "./revision.ts";

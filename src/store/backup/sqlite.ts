@@ -1,12 +1,13 @@
-// Backup and restore of a SQLite database as one file with the request log in it. The copy has one consistent state of
-// the ledger, also if a gateway is writing.
+// Backup and restore of a SQLite database as one file with the request log and stored contents in it. The copy has one
+// consistent state of the ledger, also if a gateway is writing.
 
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Db, sqlitePathOf } from "../../core/db.ts";
 import { StoreDamaged } from "../../core/store-errors.ts";
 import { openDb } from "../db.ts";
-import { copyLogInto, logPathOf, movesOf } from "../sqlite/log-file.ts";
+import { copyPartInto, filesOf, movesOf, PART_NAMES, partPathOf } from "../sqlite/part-files.ts";
+import { type DbPart, PARTS } from "../sqlite/part-tables.ts";
 import { lockSqlite } from "../sqlite/sqlite.ts";
 import { moveAside, writeWhole } from "./files.ts";
 
@@ -21,22 +22,26 @@ export async function backupSqlite(database: string, target: string, check: Chec
   const source = sqlitePathOf(database) as string;
   if (!existsSync(source)) throw new Error(`There is no database at ${source}.`);
   // Renaming the copy over the database would leave a gateway writing to the old file.
-  const log = logPathOf(realpathSync(source));
-  if (existsSync(target) && [realpathSync(source), log].includes(realpathSync(target)))
+  const path = realpathSync(source);
+  if (existsSync(target) && filesOf(path).includes(realpathSync(target)))
     throw new Error("The backup and the database are the same file.");
+  const parts = PARTS.map((part) => ({ part, path: partPathOf(path, part) }));
   return writeWhole(target, async (copy) => {
-    const moves = await movesOf(log).catch(blaming(log));
+    const before = new Map<DbPart, number>();
+    for (const each of parts) before.set(each.part, await movesOf(each.path).catch(blaming(each)));
     await copyInto(copy, await openDb(database));
-    await copyLogInto(copy, { log, moves }).catch(blaming(log));
+    // After the ledger, so that a charge in the copy has its kept answer.
+    for (const each of parts)
+      await copyPartInto(copy, { ...each, moves: before.get(each.part) ?? 0 }).catch(blaming(each));
     return examineSqlite(copy, check);
   });
 }
 
-/** Names the damaged log in the error: the ledger can be backed up without the log. */
-function blaming(log: string): (error: Error) => never {
+/** Names the damaged file in the error: the ledger can be backed up without its parts. */
+function blaming({ part, path }: { readonly part: DbPart; readonly path: string }): (error: Error) => never {
   return (error) => {
     if (!(error instanceof StoreDamaged)) throw error;
-    throw new Error(`The request log ${log} is damaged. Move it away to back up the database without it.`);
+    throw new Error(`The ${PART_NAMES[part]} ${path} is damaged. Move it away to back up the database without it.`);
   };
 }
 
@@ -96,7 +101,7 @@ export async function restoreSqlite({ database, backup, stamp, finish }: SqliteR
     await writeWhole(target, async (copy) => {
       await copyInto(copy, await openDb(`sqlite:${backup}`, { isReadOnly: true }));
       // Moves each -wal before its file, so that it never belongs to the restored file.
-      for (const file of [target, logPathOf(target)]) {
+      for (const file of filesOf(target)) {
         moveAside(["-wal", "-shm", ""].map((end) => [`${file}${end}`, `${file}.replaced-${stamp}${end}`]));
       }
     });

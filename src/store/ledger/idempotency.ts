@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { Db } from "../../core/db.ts";
 import type { Begun, IdempotencyStore } from "../../core/requests/idempotency.ts";
 import { clockSql } from "../dialect.ts";
-import type { KeptAnswers } from "./kept-answers.ts";
+import { ANSWER, type KeptAnswers } from "./kept-answers.ts";
 
 /** Token of a finished request, which needs none to know its row. */
 const ANY_TOKEN = "";
@@ -30,20 +30,20 @@ export function createIdempotencyStore(db: Db, answers: KeptAnswers, owner: stri
         throw error;
       });
     if (made.length > 0) return { state: "new" };
-    const sql = "SELECT body_hash, content_type, answer_text FROM idempotent_requests WHERE id = $1";
+    const sql = `SELECT body_hash, content_type, ${ANSWER} AS answer FROM idempotent_requests WHERE id = $1`;
     const [row] = await db.query(sql, [id]);
     // The row was deleted in between, because its request failed just now.
     if (row === undefined) return begin(id, bodyHash);
     if (row.body_hash !== bodyHash) return { state: "other-body" };
-    if (row.answer_text === null) return { state: "in-flight" };
-    const text = await answers.open(id, String(row.answer_text));
+    if (row.answer === null) return { state: "in-flight" };
+    const text = await answers.open(id, String(row.answer));
     return text === null ? { state: "lost" } : { state: "answered", contentType: String(row.content_type), text };
   }
 
   async function removeLeftOver(id: string): Promise<void> {
     const token = leftOver.get(id);
     if (token === undefined) return;
-    const sql = "DELETE FROM idempotent_requests WHERE id = $1 AND owner = $2 AND answer_text IS NULL";
+    const sql = `DELETE FROM idempotent_requests WHERE id = $1 AND owner = $2 AND ${ANSWER} IS NULL`;
     if (token === ANY_TOKEN) await db.query(sql, [id, owner]);
     else await db.query(`${sql} AND token = $3`, [id, owner, token]);
     leftOver.delete(id);
@@ -61,12 +61,11 @@ export function createIdempotencyStore(db: Db, answers: KeptAnswers, owner: stri
       for (const id of [...leftOver.keys()]) await removeLeftOver(id);
       await db.query(`DELETE FROM idempotent_requests WHERE created_at <= ${clock} - $1`, [olderThanMs]);
       await db.query(
-        `DELETE FROM idempotent_requests WHERE answer_text IS NULL AND owner <> $1 AND owner NOT IN
+        `DELETE FROM idempotent_requests WHERE ${ANSWER} IS NULL AND owner <> $1 AND owner NOT IN
            (SELECT id FROM processes WHERE $2 > 0 AND seen_at > ${clock} - $2)`,
         [owner, silentMs],
       );
-      await answers.sweep(olderThanMs);
-      await answers.settle();
     },
+    sweepAnswers: (olderThanMs) => answers.sweep(olderThanMs).then(answers.settle),
   };
 }

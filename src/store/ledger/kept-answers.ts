@@ -17,6 +17,9 @@ export interface KeptAnswers {
   sweep(olderThanMs: number): Promise<void>;
 }
 
+/** SQL of what a request notes. Version 0.1.0 noted the answer itself, in the other column. */
+export const ANSWER = "COALESCE(kept, answer_text)";
+
 const NAME = "kept:";
 /** Answers read at once. */
 const PART_ROWS = 100;
@@ -43,13 +46,13 @@ export function createKeptAnswers(db: Db, contents: Db, sealer: Sealer): KeptAns
 
   async function settlePart(): Promise<number> {
     const rows = await db.query(
-      `SELECT id, answer_text FROM idempotent_requests
-       WHERE answer_text IS NOT NULL AND answer_text NOT LIKE '${NAME}%' LIMIT ${PART_ROWS}`,
+      `SELECT id, ${ANSWER} AS answer FROM idempotent_requests
+       WHERE ${ANSWER} IS NOT NULL AND ${ANSWER} NOT LIKE '${NAME}%' LIMIT ${PART_ROWS}`,
     );
     for (const row of rows) {
-      const [id, text] = [String(row.id), String(row.answer_text)];
+      const [id, text] = [String(row.id), String(row.answer)];
       const name = await insert(isSealed(text) ? text : await sealer.seal(text, about(id)));
-      await db.query("UPDATE idempotent_requests SET answer_text = $2 WHERE id = $1 AND answer_text = $3", [
+      await db.query(`UPDATE idempotent_requests SET kept = $2, answer_text = NULL WHERE id = $1 AND ${ANSWER} = $3`, [
         id,
         name,
         text,

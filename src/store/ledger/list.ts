@@ -1,7 +1,7 @@
-// Reads the ledger of an account: its transactions, newest first, and its months.
+// Reads the ledger of an account: its transactions, newest first, and its months and days.
 
 import type { Db, SqlRow } from "../../core/db.ts";
-import type { LedgerLine, LedgerList, LedgerMonth } from "../../core/ledger.ts";
+import type { LedgerLine, LedgerList, LedgerPeriod } from "../../core/ledger.ts";
 import { indexedBySql, inListSql, listValue } from "../dialect.ts";
 import { toTransaction } from "./ledger.ts";
 
@@ -25,7 +25,8 @@ export function createLedgerList(db: Db): LedgerList {
       const entries = await entriesOf(db, accountId, rows);
       return rows.map((row) => toLine(row, entries.get(Number(row.sequence)) ?? []));
     },
-    months: (accountId, page) => listMonths(db, accountId, page),
+    months: (accountId, page) => listPeriods(db, accountId, MONTHS, page),
+    days: (accountId, limit) => listPeriods(db, accountId, DAYS, { limit, after: null }),
   };
 }
 
@@ -68,16 +69,50 @@ interface SequenceRange {
   readonly to: number;
 }
 
+/** A calendar in UTC: its periods have numbers, so that the previous one is one less. */
+interface Calendar {
+  numberOf(timeMs: number): number;
+  /** First moment of a period. */
+  startMs(number: number): number;
+  /** Numbers a text such as `2026-11`. */
+  parse(text: string): number;
+  write(number: number): string;
+}
+
+/** Months are numbered from year 0. */
+const MONTHS: Calendar = {
+  numberOf(timeMs) {
+    const date = new Date(timeMs);
+    return date.getUTCFullYear() * 12 + date.getUTCMonth();
+  },
+  startMs: (number) => Date.UTC(Math.floor(number / 12), number % 12, 1),
+  parse(text) {
+    const [year = 0, ofYear = 1] = text.split("-").map(Number);
+    return year * 12 + ofYear - 1;
+  },
+  write: (number) =>
+    `${String(Math.floor(number / 12)).padStart(4, "0")}-${String((number % 12) + 1).padStart(2, "0")}`,
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DAYS: Calendar = {
+  numberOf: (timeMs) => Math.floor(timeMs / DAY_MS),
+  startMs: (number) => number * DAY_MS,
+  parse: (text) => Date.parse(text) / DAY_MS,
+  write: (number) => new Date(number * DAY_MS).toISOString().slice(0, 10),
+};
+
 /**
- * Lists all months (UTC) between the first and the last transaction, newest first. Transactions are numbered without gaps
- * and never change. So a month is a range of numbers, found by halving, and its charges follow from the balances at both
+ * Lists all periods between the first and the last transaction, newest first. Transactions are numbered without gaps
+ * and never change. So a period is a range of numbers, found by halving, and its charges follow from the balances at both
  * ends. A million charges cost no more than none.
  */
-async function listMonths(
+async function listPeriods(
   db: Db,
   accountId: string,
+  { numberOf, startMs, parse, write }: Calendar,
   { limit, after }: { readonly limit: number; readonly after: string | null },
-): Promise<readonly LedgerMonth[]> {
+): Promise<readonly LedgerPeriod[]> {
   const last = await lastOf(db, accountId);
   if (last === 0) return [];
   const times = await timesOf(db, accountId, [1, last]);
@@ -87,7 +122,7 @@ async function listMonths(
   const starts = [newest + 1, ...numbers].map(startMs);
   const ends = await countsBefore(db, accountId, { last, timesMs: starts });
   const balances = await balancesOf(db, accountId, ends);
-  const months: LedgerMonth[] = [];
+  const periods: LedgerPeriod[] = [];
   for (const [index, number] of numbers.entries()) {
     const range = { from: ends[index + 1] ?? 0, to: ends[index] ?? 0 };
     const [opening, closing] = [balances.get(range.from) ?? 0n, balances.get(range.to) ?? 0n];
@@ -95,15 +130,16 @@ async function listMonths(
     const grants = await grantsIn(db, accountId, range);
     const charges = closing - opening - topUps - adjustments - grants;
     const entries = range.to - range.from;
-    months.push({ id: write(number), entries, opening, topUps, charges, adjustments, grants, closing });
+    periods.push({ id: write(number), entries, opening, topUps, charges, adjustments, grants, closing });
   }
-  return months;
+  return periods;
 }
 
 /** The transactions of one month. */
 async function rangeOf(db: Db, accountId: string, month: string): Promise<SequenceRange> {
   const last = await lastOf(db, accountId);
-  const timesMs = [startMs(parse(month)), startMs(parse(month) + 1)];
+  const number = MONTHS.parse(month);
+  const timesMs = [number, number + 1].map(MONTHS.startMs);
   const [from = 0, to = 0] = await countsBefore(db, accountId, { last, timesMs });
   return { from, to };
 }
@@ -180,25 +216,4 @@ async function grantsIn(db: Db, accountId: string, { from, to }: SequenceRange):
     [accountId, from, to],
   );
   return BigInt((row?.amount as number) ?? 0);
-}
-
-/** Numbers months from year 0, so that the previous month is one less. */
-function numberOf(timeMs: number): number {
-  const date = new Date(timeMs);
-  return date.getUTCFullYear() * 12 + date.getUTCMonth();
-}
-
-/** Parses a month such as `2026-11` into its number. */
-function parse(month: string): number {
-  const [year = 0, ofYear = 1] = month.split("-").map(Number);
-  return year * 12 + ofYear - 1;
-}
-
-function write(number: number): string {
-  return `${String(Math.floor(number / 12)).padStart(4, "0")}-${String((number % 12) + 1).padStart(2, "0")}`;
-}
-
-/** Returns the first moment of a month, in UTC. */
-function startMs(number: number): number {
-  return Date.UTC(Math.floor(number / 12), number % 12, 1);
 }

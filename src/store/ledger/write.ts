@@ -243,8 +243,8 @@ const CHARGES: InsertShape<Charge> = {
  */
 function answerStatements({ answers }: LedgerChanges): readonly Statement[] {
   return answers.map(({ holdId, owner, idempotencyId, contentType, text }) => ({
-    sql: `UPDATE idempotent_requests SET content_type = $2, answer_text = $3
-          WHERE id = $1 AND answer_text IS NULL AND owner = COALESCE(CAST($5 AS TEXT), (SELECT owner FROM holds WHERE id = $4))`,
+    sql: `UPDATE idempotent_requests SET content_type = $2, kept = $3
+          WHERE id = $1 AND kept IS NULL AND answer_text IS NULL AND owner = COALESCE(CAST($5 AS TEXT), (SELECT owner FROM holds WHERE id = $4))`,
     params: [idempotencyId, contentType, text.replaceAll("\0", ""), holdId, owner],
   }));
 }

@@ -5,6 +5,7 @@ import type { SqlRow, SqlValue } from "../../core/db.ts";
 import type { Candidate, Controls, Decision, HostChoice } from "../../core/decision.ts";
 import type { TokenBuckets } from "../../core/money.ts";
 import { REQUEST_CONTROLS, unsetValues } from "../../core/requests/controls.ts";
+import type { Efforts } from "../../core/requests/effort.ts";
 import { FIELDS, type FieldKind, type FieldValue, type RequestSummary } from "../../core/requests/fields.ts";
 import type { RequestDetail } from "../../core/requests/log.ts";
 import {
@@ -112,7 +113,7 @@ export function textOrNull(stored: SqlValue | undefined): string | null {
 
 /** Makes the stored detail. Names fields one by one, because a spread would cost more than writing the JSON. */
 export function toDetail(record: RequestRecord): StoredDetail {
-  const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = record;
+  const { decision, attempts, hold, cost, features, toolCalls, errorMessage, operatorMessage } = record;
   const detail: StoredDetail = {
     decision: decision === null ? null : toDecision(decision),
     attempts,
@@ -121,12 +122,18 @@ export function toDetail(record: RequestRecord): StoredDetail {
     features: features === null ? null : withoutZeros(features),
     toolCalls,
   };
-  return errorMessage === null ? detail : { ...detail, errorMessage };
+  if (errorMessage === null && operatorMessage === undefined) return detail;
+  return {
+    ...detail,
+    ...(errorMessage === null ? {} : { errorMessage }),
+    ...(operatorMessage === undefined ? {} : { operatorMessage }),
+  };
 }
 
 /** Reads the JSON together with the row of the log, whose values it does not repeat. */
 export function readDetail(text: string, summary: RequestSummary): RequestDetail {
-  const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = JSON.parse(text) as StoredDetail;
+  const stored = JSON.parse(text) as StoredDetail;
+  const { decision, attempts, hold, cost, features, toolCalls, errorMessage, operatorMessage } = stored;
   return {
     decision: decision === null ? null : readDecision(decision, summary),
     attempts,
@@ -135,6 +142,7 @@ export function readDetail(text: string, summary: RequestSummary): RequestDetail
     features: features === null ? null : flatten(features),
     toolCalls,
     errorMessage: errorMessage ?? null,
+    operatorMessage: operatorMessage ?? null,
   };
 }
 
@@ -148,6 +156,7 @@ interface StoredDetail {
   readonly toolCalls: ToolCallCheck | null;
   /** Absent for a response. */
   readonly errorMessage?: string;
+  readonly operatorMessage?: string;
 }
 
 /** Stored decision: without values of the log row, and only with candidates outside the chain. */
@@ -161,6 +170,8 @@ interface StoredDecision {
   readonly savings: number;
   readonly chain: readonly string[];
   readonly hosts?: HostChoice;
+  /** Efforts that the chain asked of its models; absent where it asked none. */
+  readonly efforts?: Efforts;
   readonly historyFloor: Decision["historyFloor"];
   readonly toolScore: number | null;
   readonly removed: readonly (readonly [string, string | null])[];
@@ -200,6 +211,7 @@ function toDecision(decision: Decision): StoredDecision {
     controls: controlsOf(decision),
   };
   if (decision.hosts !== undefined) stored.hosts = decision.hosts;
+  if (decision.efforts !== undefined) stored.efforts = decision.efforts;
   const session = decision.session === undefined ? null : toSession(decision.session);
   if (session !== null) stored.session = session;
   for (const { model, restingBecause } of decision.candidates) {

@@ -17,7 +17,12 @@ const TOTALS = `
     UNION ALL SELECT account_id, SUM(bytes) AS bytes FROM conversations GROUP BY account_id
   ) AS parts GROUP BY account_id`;
 
-export function createResponseUpkeepStore(db: Db, owner: string): ResponseUpkeepStore {
+/** `owner` names this process. The database with the processes may be another file than that of the responses. */
+export function createResponseUpkeepStore(
+  db: Db,
+  owner: string,
+  { processes = db }: { readonly processes?: Db } = {},
+): ResponseUpkeepStore {
   return {
     async stopped(names) {
       const rows = await db.query(
@@ -28,14 +33,7 @@ export function createResponseUpkeepStore(db: Db, owner: string): ResponseUpkeep
       const running = new Set(rows.map(({ account_id, id }) => `${account_id} ${id}`));
       return names.filter(({ accountId, id }: OwnedId) => !running.has(`${accountId} ${id}`));
     },
-    async failAbandoned() {
-      const rows = await db.query(
-        `UPDATE responses SET status = 'failed', owner = NULL WHERE status = 'in_progress' AND owner <> $1
-           AND owner NOT IN (SELECT id FROM processes) RETURNING id`,
-        [owner],
-      );
-      return rows.length;
-    },
+    failAbandoned: () => failAbandoned(db, owner, processes),
     async deleteBefore(cutoffMs, limit) {
       const rows = await db.query(`SELECT kind, account_id, id FROM (${OLDEST}) AS kept WHERE at < $1 LIMIT $2`, [
         cutoffMs,
@@ -68,6 +66,21 @@ export function createResponseUpkeepStore(db: Db, owner: string): ResponseUpkeep
       return rows.map(({ account_id }) => String(account_id));
     },
   };
+}
+
+async function failAbandoned(db: Db, owner: string, processes: Db): Promise<number> {
+  const running = "SELECT DISTINCT owner FROM responses WHERE status = 'in_progress' AND owner <> $1";
+  const found = await db.query(running, [owner]);
+  if (found.length === 0) return 0;
+  // Read after their responses: a process is known before it makes one, so one that is missing here is dead.
+  const alive = new Set((await processes.query("SELECT id FROM processes")).map(({ id }) => id));
+  const dead = found.map((row) => String(row.owner)).filter((id) => !alive.has(id));
+  const rows = await db.query(
+    `UPDATE responses SET status = 'failed', owner = NULL
+     WHERE status = 'in_progress' AND ${inListSql(db.kind, "owner", "$1")} RETURNING id`,
+    [listValue(db.kind, dead)],
+  );
+  return rows.length;
 }
 
 async function deleteRows(db: Db, rows: readonly SqlRow[]): Promise<void> {

@@ -36,16 +36,17 @@ export function takeLock(DatabaseSync, file) {
 
 export function prepareFile(db, holds) {
   // Page size of new files. A lone charge changes seven pages of the ledger, so small pages write half as much. The log
-  // changes many pages at once, which cost less if they are larger.
-  db.exec(`PRAGMA page_size = ${holds === "log" ? 8192 : 4096}`);
+  // changes many pages at once, and contents have long rows, which cost less if pages are larger.
+  db.exec(`PRAGMA page_size = ${holds === "log" || holds === "contents" ? 8192 : 4096}`);
   db.exec("PRAGMA journal_mode = WAL");
   // A commit does not wait for the disk: worker.mjs syncs SQLite's log before it answers.
   db.exec("PRAGMA synchronous = NORMAL");
   // Rare checkpoints write a changed page once instead of often. The -wal stays below 40 MB, that of the request log
   // below 80 MB.
   db.exec(`PRAGMA wal_autocheckpoint = ${holds === "log" ? 8000 : 4000}`);
-  // 64 MiB. With SQLite's default of 2 MB, a busy file reads most pages again before it changes them.
-  db.exec("PRAGMA cache_size = -65536");
+  // 64 MiB. With SQLite's default of 2 MB, a busy file reads most pages again before it changes them. Contents are mostly
+  // read once.
+  db.exec(`PRAGMA cache_size = ${holds === "contents" ? -8192 : -65536}`);
   db.exec("PRAGMA foreign_keys = ON");
 }
 
@@ -58,8 +59,9 @@ export function attach(db, path) {
 const CORRUPT = 11;
 /** SQLite's messages about damage. The package reports them without a code. */
 const DAMAGE = /disk image is malformed|file is not a database/;
-/** Tables of the request log: most of the file, without money or access. */
-const LOG = /^(requests?_|requests$|tool_call_tallies$)/;
+/** Tables of parts that have files of their own: without money or access. */
+const PARTS =
+  /^(requests?_|requests$|tool_call_tallies$|responses?(_items)?$|conversation(s|_items)$|idempotent_answers$)/;
 
 export function isDamage(error) {
   return DAMAGE.test(error.message);
@@ -68,7 +70,7 @@ export function isDamage(error) {
 /** Reads every page of tables with money and access, before the first write. */
 export function checkTables(db) {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all();
-  for (const { name } of tables.filter((table) => !LOG.test(table.name))) {
+  for (const { name } of tables.filter((table) => !PARTS.test(table.name))) {
     const [found] = Object.values(db.prepare(`PRAGMA quick_check('${name}')`).get() ?? {});
     if (found !== "ok")
       throw Object.assign(new Error(`table ${name}: ${found}`), { errcode: CORRUPT, isDamaged: true });

@@ -85,8 +85,11 @@ interface ThreadWaiter {
   readonly reject: (error: Error) => void;
 }
 
-/** The ledger with all other tables; the request log, whose commits do not wait for the disk; or an unfinished copy. */
-export type FileContent = "ledger" | "log" | "copy";
+/**
+ * The ledger with all other tables; the request log, whose commits do not wait for the disk; stored contents; or an
+ * unfinished copy.
+ */
+export type FileContent = "ledger" | "log" | "contents" | "copy";
 
 interface ThreadData {
   readonly path: string;

@@ -6,6 +6,7 @@
 // SQLite's log, and are answered after the sync. If one write fails, the others are committed without it.
 
 import { closeSync, fdatasyncSync, openSync } from "node:fs";
+import { basename } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { createFileIdentity } from "./file-identity.mjs";
@@ -19,8 +20,11 @@ const IO_ERROR = 10;
 
 const { path, lockPath, busyTimeoutMs, acceptsLoss = false, isReadOnly = false } = workerData;
 const { holds = "ledger", attached = null } = workerData;
-/** True if money depends on commits, so that they are counted and synced. */
-const isLedger = path !== ":memory:" && !isReadOnly && holds === "ledger";
+const isWritten = path !== ":memory:" && !isReadOnly;
+/** True if money depends on commits, so that they are counted. */
+const isLedger = isWritten && holds === "ledger";
+/** True if a commit is answered when it is on disk. */
+const isSynced = isLedger || (isWritten && holds === "contents");
 const collector = holds === "log" ? createCollector(work) : null;
 let queue = [];
 let answers = [];
@@ -41,6 +45,8 @@ let bounds;
 let lock;
 
 const witness = isLedger ? createWitness(`${path}.witness`) : null;
+/** Names a damaged part. A damaged ledger is met at the start already. */
+let damage = null;
 /** The head of the ledger. */
 let head;
 /** The identity of every file that stays open. */
@@ -62,7 +68,7 @@ try {
   runBatch = createStatements(db);
   bounds = { begin: db.prepare("BEGIN IMMEDIATE"), commit: db.prepare("COMMIT") };
   const adopted = isLedger ? watch(witnessed) : 0;
-  if (isLedger || holds === "log") identity = identifyFiles();
+  if (isLedger || holds === "log" || holds === "contents") identity = identifyFiles();
   parentPort.on("message", receive);
   parentPort.postMessage([loss === null && adopted === 0 ? { id: 0 } : { id: 0, rows: [[{ ...loss, adopted }]] }]);
 } catch (error) {
@@ -139,7 +145,7 @@ function sync() {
   const synced = committed;
   committed = [];
   try {
-    if (isLedger) syncLog();
+    if (isSynced) syncLog();
   } catch (error) {
     logFault = error;
     const failure = describe(Object.assign(error, { errcode: IO_ERROR }));
@@ -222,7 +228,7 @@ function runAlone(message) {
 function findProblems() {
   db.prepare("SELECT 1").get();
   witness?.refresh();
-  return identity?.check() ?? [];
+  return [...(identity?.check() ?? []), ...(damage === null ? [] : [damage])];
 }
 
 function begin() {
@@ -348,8 +354,13 @@ function abandon() {
   }
 }
 
+function openedNames() {
+  return [path, attached].flatMap((file) => (file === null ? [] : [basename(file)])).join(" or ");
+}
+
 function describe(error) {
   const { message, errcode = null, statementIndex = 0, rejection = null, isInUse = false, isMisplaced = false } = error;
   const { loss = null, isDamaged = isDamage(error) } = error;
+  if (isDamaged && !isLedger) damage = `${openedNames()} is damaged (${message})`;
   return { message, errcode, statementIndex, rejection, isInUse, isMisplaced, isDamaged, loss };
 }

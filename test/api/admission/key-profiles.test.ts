@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
+import { readEntry } from "../../../src/core/requests/effort.ts";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 
@@ -81,7 +82,7 @@ describe("a profile's", () => {
 
   it("allowed models are the only ones", async () => {
     const { SIMPLE, COMPLEX } = readBuiltin().tiers.chains;
-    const allowedModels = [SIMPLE[0] as string, COMPLEX[0] as string];
+    const allowedModels = [SIMPLE, COMPLEX].map(([entry]) => readEntry(entry as string, () => false).id);
     const { headers } = await keyOf({ allowedModels });
     for (const prompt of ["Hi!", HARD]) {
       expect(allowedModels).toEqual(expect.arrayContaining([...(await decide(headers, { prompt })).filteredChain]));

@@ -159,10 +159,23 @@ describe("the models list", () => {
     expect(await one.json()).toMatchObject({ type: "model", id: "auto", display_name: "Auto" });
   });
 
-  it("has no `auto` for any other key", async () => {
+  it("has no `auto` for any other key, which need not choose it", async () => {
     const list = (await (await gateway.get("/v1/models", plain)).json()) as { data: { id: string }[] };
-    expect(list.data.map(({ id }) => id)).not.toContain("auto");
-    await expectError(await gateway.get("/v1/models/auto", plain), { status: 404 });
+    expect(list.data.filter(({ id }) => id.includes("auto"))).toEqual([]);
+    expect((await gateway.get("/v1/models/auto", plain)).status).toBe(200);
+  });
+
+  it("has a name for Claude Code's menu, which shows no other ids, and it is routed in every format", async () => {
+    const headers = { ...plain, ...VERSION };
+    const list = (await (await gateway.get("/v1/models?limit=1000", headers)).json()) as { data: { id: string }[] };
+    const [alias] = list.data;
+    expect(alias).toMatchObject({ id: "claude-auto", display_name: "Auto" });
+    const one = await gateway.get("/v1/models/claude-auto", headers);
+    expect(await one.json()).toEqual(alias);
+    for (const path of ["/v1/messages", "/v1/chat/completions"]) {
+      const body = { messages, max_tokens: 50, model: "claude-auto" };
+      for (const key of [plain, honouring]) expect((await ask(path, body, key)).service.profile).toBe("auto");
+    }
   });
 
   it("offers with `auto` what its models can do", async () => {

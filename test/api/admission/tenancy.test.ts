@@ -67,6 +67,7 @@ describe("an owner", () => {
     "/api/ledger",
     "/api/ledger/export",
     "/api/ledger/months",
+    "/api/ledger/days",
     "/api/requests",
     "/api/requests/export?format=csv",
     "/api/usage",

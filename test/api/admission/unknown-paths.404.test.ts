@@ -60,6 +60,10 @@ describe("a path", () => {
     ["/v1/response", "Did you mean /v1/responses?"],
     ["/api/chat", "use POST /v1/chat/completions"],
     ["/v1/images/generations", "Images and audio are not served here."],
+    ["/v1/videos", "Videos are not served here."],
+    ["/v1/interactions", "Of the Gemini API, these are served"],
+    ["/v1/sessions", "GET /openapi.json lists the paths."],
+    ["/v1/vector_stores", "GET /openapi.json lists the paths."],
     ["/nowhere", "GET /openapi.json lists the paths."],
     [`/v1/${"x".repeat(3000)}`.slice(0, 150), "GET /openapi.json lists the paths."],
   ])("%s names what to use", async (path, hint) => {

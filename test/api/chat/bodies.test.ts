@@ -75,6 +75,17 @@ describe.each(PATHS)("400 at %s", (path) => {
     await expectError(answer, { status: 400, code: "too_deep" });
   });
 
+  it.each([
+    ["/v1/chat/completions", '{"messages":[{"role":"user","content":"a","content":"b"}]}'],
+    ["/v1/messages", '{"max_tokens":9,"messages":[{"role":"user","content":"a","content":"b"}]}'],
+    ["/v1/responses", '{"input":[{"role":"user","content":"a","content":"b"}]}'],
+    ["/v1beta/models/auto:generateContent", '{"contents":[{"role":"user","parts":[{"text":"a","text":"b"}]}]}'],
+  ])("of %s with a repeated name is refused, because its two readers could read two values", async (to, body) => {
+    const answer = await gateway.post(to, body);
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("is repeated in an object")]);
+    expect(provider.requests).toEqual([]);
+  });
+
   it("brackets inside strings are no levels", async () => {
     const text = '[{"'.repeat(1000);
     const body = { prompt: text, messages: [{ role: "wizard", content: text }] };

@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { EXPECTED_OUTPUT_TOKENS } from "../../../src/routing/cost.ts";
 import { expectError } from "../../support/errors.ts";
 import { HELLO } from "../../support/gateway/gateway.ts";
 import { openWaitingRoom } from "../../support/gateway/waiting-room.ts";
@@ -160,7 +161,7 @@ describe("a balance that covers part of the chain", () => {
 
 describe("no cap and a small balance", () => {
   test("buys the answer it can: the cap is sent, a finish of length stays one, and the balance holds", async () => {
-    const amount = holdFor("beta", {}, 40);
+    const amount = holdFor("beta", {}, 100);
     await bank.topUp(usd(amount));
     bank.provider.on("beta", (exchange) => {
       const cap = Number(exchange.request.body.max_tokens ?? exchange.request.body.max_completion_tokens);
@@ -171,21 +172,33 @@ describe("no cap and a small balance", () => {
     });
     const answer = await bank.ask();
     expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ model: "beta", choices: [{ finish_reason: "length" }] });
+    const notes = expect.arrayContaining([expect.objectContaining({ code: "output_capped_by_balance" })]);
+    const cut = { model: "beta", choices: [{ finish_reason: "length" }], service: { notes } };
+    expect(await answer.json()).toMatchObject(cut);
     expect(bank.provider.requests).toHaveLength(1);
-    expect(bank.provider.requests[0]?.body).toMatchObject({ max_tokens: 40 });
+    expect(bank.provider.requests[0]?.body).toMatchObject({ max_tokens: 100 });
     await bank.atRest();
-    expect((await bank.balance()).posted).toBe(amount - owed({ input: 12, output: 40 }, PRICES.beta));
+    expect((await bank.balance()).posted).toBe(amount - owed({ input: 12, output: 100 }, PRICES.beta));
   });
 
-  test("too small for any answer is refused", async () => {
-    const needed = holdFor("beta", {}, 16);
+  test("too small for half of a usual answer is refused", async () => {
+    const needed = holdFor("beta", {}, EXPECTED_OUTPUT_TOKENS.SIMPLE / 2);
     await bank.topUp(usd(needed - 1n));
     const message = await expectRefusal(await bank.ask(), "insufficient_credits");
     expect(amountsIn(message)).toEqual([needed, needed - 1n]);
     await bank.topUp("0.000000001");
     expect((await bank.ask()).status).toBe(200);
-    expect(bank.provider.requests[0]?.body).toMatchObject({ max_tokens: 16 });
+    expect(bank.provider.requests[0]?.body).toMatchObject({ max_tokens: EXPECTED_OUTPUT_TOKENS.SIMPLE / 2 });
+  });
+
+  test("covers less of a long answer than of a short one, so the tier decides", async () => {
+    const complex = { service_profile: "tier", service_tier: "COMPLEX" };
+    await bank.topUp(usd(holdFor("beta", complex, 262)));
+    const refused = await bank.ask(complex);
+    await expectRefusal(refused, "insufficient_credits");
+    expect(bank.provider.requests).toHaveLength(0);
+    await bank.topUp("1");
+    expect((await bank.ask(complex)).status).toBe(200);
   });
 
   test("a large balance leaves the request as it is", async () => {

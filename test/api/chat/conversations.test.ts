@@ -301,7 +301,7 @@ describe("an open tool loop", () => {
     more: object = {},
   ): Promise<{ model: string; tier: string; reasoning: string }> => {
     const answer = await mixed.gateway.post("/v1/routing/debug", {
-      prompt: "x",
+      prompt: " ",
       max_tokens: 100,
       tools: debugTools,
       messages,

@@ -161,6 +161,8 @@ describe("headers", () => {
       "accept",
       "accept-encoding",
       "authorization",
+      // The gateway's own, for an address that is not a vendor's.
+      "cdn-loop",
       "connection",
       "content-length",
       "content-type",

@@ -20,6 +20,7 @@ import {
 } from "../../support/providers/fake-provider.ts";
 import { idempotencyOf } from "../../support/stores/idempotency.ts";
 import { type Bank, bankOf, bankYaml, owed, PRICES } from "../../support/stores/money.ts";
+import { contentsUrlOf } from "../../support/stores/stores.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "switchyard-idempotency-"));
 const database = `sqlite:${join(folder, "test.db")}`;
@@ -110,9 +111,9 @@ test("the files of the database and its folder do not show the answer", async ()
 
 test("an answer that is lost is 422 and not charged again", async () => {
   await ask("lost");
-  const db = await openDb(database);
-  await db.query("DELETE FROM idempotent_answers");
-  await db.close();
+  const contents = await openDb(contentsUrlOf(database));
+  expect(await contents.query("DELETE FROM idempotent_answers RETURNING id")).not.toEqual([]);
+  await contents.close();
   await expectError(await ask("lost"), { status: 422, code: "idempotency_answer_lost" });
   expect(provider.requests).toHaveLength(1);
 });

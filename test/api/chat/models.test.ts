@@ -78,18 +78,51 @@ describe("one model", () => {
     ["gpt-4o-mini", "gpt-4o-mini"],
     ["org%2Flab%3Av1", "org/lab:v1"],
     ["org/lab:v1", "org/lab:v1"],
+    ["lab/lab-small", "lab-small"],
+    ["sandbox/lab-small", "lab-small"],
+    ["anthropic/claude-opus-4.8", "claude-opus-4-8"],
   ])("%s is the entry of the list", async (path, id) => {
     const answer = await gateway.get(`/v1/models/${path}`);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual((await list()).data.find((model) => model.id === id));
   });
 
-  it.each(["auto", "nothing", "org/nothing", "lab-unpriced", "__proto__", "x".repeat(200), "%00"])(
-    "%s is 404",
-    async (id) => {
-      await expectError(await gateway.get(`/v1/models/${id}`), { status: 404, code: "model_not_found", param: "id" });
-    },
-  );
+  it("auto is the router, whether the list has it or not", async () => {
+    const answer = await gateway.get("/v1/models/auto");
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      expect.objectContaining({ id: "auto", object: "model" }),
+    ]);
+  });
+
+  it.each([
+    "lab/nothing",
+    "openai/lab-small",
+    "nothing",
+    "org/nothing",
+    "lab-unpriced",
+    "__proto__",
+    "x".repeat(200),
+    "%00",
+  ])("%s is 404", async (id) => {
+    await expectError(await gateway.get(`/v1/models/${id}`), { status: 404, code: "model_not_found", param: "id" });
+  });
+});
+
+describe("a name with the vendor or the provider in front", () => {
+  it.each(["lab/lab-small", "sandbox/lab-small"])("%s is that model", async (model) => {
+    const body = { model, service_profile: "direct", messages: [{ role: "user", content: "Hi" }] };
+    const answer = await gateway.post("/v1/chat/completions", body);
+    expect(await answer.json()).toMatchObject({
+      model: "lab-small",
+      service: { model: "lab-small", profile: "direct" },
+    });
+  });
+
+  it("is no other vendor's", async () => {
+    const body = { model: "openai/lab-small", service_profile: "direct", messages: [{ role: "user", content: "Hi" }] };
+    await expectError(await gateway.post("/v1/chat/completions", body), { status: 404, code: "model_not_found" });
+  });
 });
 
 describe("without any provider configured", () => {
@@ -97,8 +130,8 @@ describe("without any provider configured", () => {
     const plain = await startGateway();
     try {
       const { data } = (await (await plain.get("/v1/models")).json()) as List;
-      const body = { model: data[0]?.id, service_profile: "direct", messages: [{ role: "user", content: "Hi" }] };
-      expect(await (await plain.post("/v1/chat/completions", body)).json()).toMatchObject({ model: data[0]?.id });
+      const body = { model: data.at(-1)?.id, service_profile: "direct", messages: [{ role: "user", content: "Hi" }] };
+      expect(await (await plain.post("/v1/chat/completions", body)).json()).toMatchObject({ model: data.at(-1)?.id });
     } finally {
       await plain.stop();
     }
@@ -110,10 +143,10 @@ describe("the catalogue in /api/models", () => {
     const { data } = (await (await gateway.api("GET", "/api/models")).json()) as List;
     const chainsOf = (wanted: string) => data.find(({ id }) => id === wanted)?.chains;
     expect(chainsOf("lab-small")).toEqual([
-      { tier: "NANO", place: 1, of: 2 },
-      { tier: "LIGHT", place: 1, of: 1 },
+      { tier: "NANO", place: 1, of: 2, effort: null },
+      { tier: "LIGHT", place: 1, of: 1, effort: null },
     ]);
-    expect(chainsOf("lab-bare")).toEqual([{ tier: "NANO", place: 2, of: 2 }]);
+    expect(chainsOf("lab-bare")).toEqual([{ tier: "NANO", place: 2, of: 2, effort: null }]);
     expect(chainsOf("lab-unpriced")).toEqual([]);
     const last = Math.max(...data.flatMap(({ chains }) => (chains as { of: number }[]).map(({ of }) => of)));
     expect(last).toBeGreaterThan(2);

@@ -98,13 +98,29 @@ describe("the answer", () => {
     expect(beyond.filteredChain.some((id) => id.endsWith("-0"))).toBe(false);
   });
 
-  it("classifies the messages when there are any, and knows their history", async () => {
+  it("classifies the prompt, with the messages as its history", async () => {
+    const prompt = "Prove that the square root of 2 is irrational, with every step justified.";
+    const past = [
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "hello" },
+    ];
+    const alone = await debug({ prompt });
+    const beside = await debug({ prompt, messages: past });
+    expect(beside).toMatchObject({ tier: alone.tier, category: "math", confidence: alone.confidence });
+    // A full conversation says the same, and a whole message counts once.
+    const full = await debug({ prompt, messages: [...past, { role: "user", content: prompt }] });
+    expect(full).toEqual(beside);
+    const parts = [{ role: "user", content: [{ type: "text", text: prompt }] }];
+    expect((await debug({ prompt, messages: [...past, ...parts] })).tier).toBe(beside.tier);
+  });
+
+  it("knows the history of the messages", async () => {
     const messages = [
       { role: "user", content: "Prove that the square root of 2 is irrational, with every step justified." },
       { role: "assistant", content: "Suppose it were p/q in lowest terms…" },
       { role: "user", content: "go on" },
     ];
-    const decision = await debug({ prompt: "ignored", messages });
+    const decision = await debug({ prompt: "go on", messages });
     expect(decision.historyFloor).not.toBeNull();
   });
 
@@ -202,6 +218,13 @@ const controls = fc.record(
   },
   { requiredKeys: [] },
 );
+/** The newest question, as the debug endpoint asks for it beside the conversation. */
+function asked<Body extends { readonly messages: readonly object[] }>(body: Body): Body & { readonly prompt: string } {
+  const { content: last } = body.messages.at(-1) as { content: string | readonly { text: string }[] };
+  const prompt = typeof last === "string" ? last : (last[0]?.text ?? "");
+  return { prompt: prompt === "" ? " " : prompt, ...body };
+}
+
 const input = fc.tuple(history, content, controls, routing).map(([past, last, options, profile]) => ({
   messages: [...past, { role: "user", content: last }],
   ...options,
@@ -212,7 +235,7 @@ describe("the same input", () => {
   it("gets the same decision here and live", async () => {
     await fc.assert(
       fc.asyncProperty(input, async (request) => {
-        const decision = await debug({ prompt: "x", ...request });
+        const decision = await debug(asked(request));
         const whole = await gateway.post("/v1/chat/completions", request);
         const { service } = (await whole.json()) as { service: object };
         const { tier: placed, model, confidence, method, profile, session } = decision;
@@ -238,9 +261,10 @@ describe("the same input", () => {
     for (const lines of [150, 250, 290, 300, 330, 400]) {
       const content = Array.from({ length: lines }, (_, at) => `line ${at}: "größer"\t{ return cache.get(key${at}); }`);
       const messages = [{ role: "user", content: content.join("\n") }];
-      const { costEstimate } = await debug({ prompt: "x", messages });
-      expect((await debug({ prompt: content.join("\n"), messages })).costEstimate).toBe(costEstimate);
-      expect((await debug({ prompt: "x", messages, user: "u".repeat(200) })).costEstimate).toBe(costEstimate);
+      const { costEstimate } = await debug({ prompt: " ", messages });
+      const body = { prompt: content.join("\n"), messages };
+      expect((await debug(body)).costEstimate).toBe(costEstimate);
+      expect((await debug({ ...body, user: "u".repeat(200) })).costEstimate).toBe(costEstimate);
     }
   });
 
@@ -248,7 +272,7 @@ describe("the same input", () => {
     provider.on("*", fails(501));
     await fc.assert(
       fc.asyncProperty(input, async (request) => {
-        const { filteredChain } = await debug({ prompt: "x", ...request });
+        const { filteredChain } = await debug(asked(request));
         provider.requests.length = 0;
         const answer = await gateway.post("/v1/chat/completions", request);
         expect(answer.status).toBe(503);

@@ -164,7 +164,7 @@ test("a shipped model keeps its place in chains when the row that replaced it go
   const back = data.find(({ id }: { id: string }) => id === "gpt-4o-mini");
   expect(back).toMatchObject({
     provider: "openai",
-    chains: expect.arrayContaining([{ tier: "SIMPLE", place: 1, of: 1 }]),
+    chains: expect.arrayContaining([{ tier: "SIMPLE", place: 1, of: 1, effort: null }]),
   });
 });
 

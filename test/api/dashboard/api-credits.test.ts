@@ -282,6 +282,8 @@ describe("the ledger", () => {
       closingUsd: "999999.750000001",
     };
     expect({ data, next }).toEqual({ data: [{ ...month, ...sums }], next: null });
+    const day = { day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), entries: 3, openingUsd: "0", chargesUsd: "0" };
+    expect(await read("/api/ledger/days?")).toEqual({ data: [{ ...day, ...sums }], next: null });
     const { month: name } = data[0] as { month: string };
     expect((await read(`/api/ledger?month=${name}&`)).data).toHaveLength(3);
     expect((await read(`/api/ledger?month=${name}&kind=topup&`)).data).toHaveLength(2);

@@ -26,6 +26,7 @@ describe("before anybody has signed in", () => {
       user: null,
       setupNeeded: true,
       sandbox: true,
+      demo: false,
       readOnly: false,
       version: expect.any(String),
       commandPrefix: "npm start --",

@@ -17,6 +17,12 @@ const ask = (extra: object = {}, headers: Record<string, string> = {}): Promise<
   lab.gateway.post("/v1/embeddings", { model: "small", input: "a text", ...extra }, headers);
 const sent = (): ReceivedRequest => lab.provider.requests.at(-1) as ReceivedRequest;
 
+it("goes to the model that is named with its provider in front", async () => {
+  const answer = await ask({ model: "lab/small" });
+  expect(await answer.json()).toMatchObject({ model: "small" });
+  expect(sent().body.model).toBe("vendor-small");
+});
+
 describe("an answer", () => {
   it.each<[string, unknown, number]>([
     ["a text", "a text", 1],
@@ -137,7 +143,7 @@ describe("a provider that fails", () => {
   ])("%s is 503", async (_name, behaviour) => {
     lab.provider.on("*", behaviour);
     const error = await expectError(await ask(), { status: 503, code: "all_providers_failed" });
-    expect(error.message).toMatch(/^The requested model failed\. Last error: lab /);
+    expect(error.message).toMatch(/^The requested model failed\. The last one /);
   });
 
   it("by not knowing the model is 503, and the operator has to act", async () => {
@@ -145,7 +151,7 @@ describe("a provider that fails", () => {
     const answer = await ask({ model: "other" });
     expect(answer.headers.get("x-should-retry")).toBe("false");
     const { message } = await expectError(answer, { status: 503 });
-    expect(message).toContain("returned 404 (it does not know the model or the address)");
+    expect(message).toContain("The last one returned 404. A retry won't help");
   });
 
   it("by refusing the input is 400 with its words, and without its key", async () => {

@@ -49,10 +49,12 @@ describe("without a model for it", () => {
   });
   afterAll(() => gateway.stop());
 
-  it("rerank says what to configure", async () => {
+  it("rerank says that there is none, and the log what to configure", async () => {
     const body = { model: "rerank-v3.5", query: "q", documents: ["a"] };
     const { message } = await expectError(await gateway.post("/v1/rerank", body), { status: 404 });
-    expect(message).toMatch(/no model "rerank-v3\.5" for rerank.*'capabilities: \[rerank\]' and a price/);
+    expect(message).toBe('There is no model "rerank-v3.5" for rerank. No model for rerank is connected.');
+    const line = gateway.logged.find(({ fields }) => fields.event === "request.completed" && fields.status === 404);
+    expect(line?.fields.operatorMessage).toMatch(/'capabilities: \[rerank\]' and a price/);
   });
 });
 

@@ -2,6 +2,8 @@
 // told. Behaviour 5.15.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type EveryFormat, startEveryFormat } from "../../support/gateway/every-client.ts";
+import { HELLO } from "../../support/gateway/gateway.ts";
 import { type Mixed, startMixed } from "../../support/providers/mixed.ts";
 
 const ALL = ["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"];
@@ -102,4 +104,70 @@ it("what Anthropic's tools found in an earlier turn reaches other models as text
   const content =
     'I search.\n[Called web_search with {"query":"Rome"}]\n\n[web_search returned: On Rome\nhttps://rome.example]\n';
   expect(both.openai.requests[0]?.body).toMatchObject({ messages: [{}, { role: "assistant", content }, {}] });
+});
+
+describe("what a model did with tools of the Responses API in an earlier turn", () => {
+  let every: EveryFormat;
+  beforeAll(async () => {
+    every = await startEveryFormat();
+  });
+  beforeEach(() => every.reset());
+  afterAll(() => every.close());
+
+  const DID: readonly (readonly [string, readonly object[]])[] = [
+    ["shell_call", [{ type: "shell_call", call_id: "s", action: { commands: ["ls"] } }]],
+    ["shell_call_output", [{ type: "shell_call_output", call_id: "s", output: [{ stdout: "a.txt" }] }]],
+    ["local_shell_call", [{ type: "local_shell_call", call_id: "l", action: { type: "exec", command: ["ls"] } }]],
+    ["apply_patch_call", [{ type: "apply_patch_call", call_id: "p", operation: { type: "delete_file", path: "a" } }]],
+    ["apply_patch_call_output", [{ type: "apply_patch_call_output", call_id: "p", status: "completed" }]],
+    ["computer_call", [{ type: "computer_call", call_id: "c", action: { type: "screenshot" } }]],
+    ["computer_call_output", [{ type: "computer_call_output", call_id: "c", output: { type: "computer_screenshot" } }]],
+  ];
+  const asked = (items: readonly object[]) => ({
+    model: "auto",
+    input: [{ role: "user", content: "Look." }, ...items, { role: "user", content: "What did you see?" }],
+  });
+
+  it.each(DID)("%s goes to a model that can read it", async (_type, items) => {
+    const answer = await every.gateway.post("/v1/responses", asked(items));
+    expect(await answer.json()).toMatchObject({ service: { model: "pro", fallback: false } });
+    expect(every.providers.pro.requests[0]?.body).toMatchObject({ input: asked(items).input });
+  });
+
+  it.each(DID)("%s is 400 with the reason where no model can", async (type, items) => {
+    const answer = await both.gateway.post("/v1/responses", asked(items));
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect([answer.status, error.code]).toEqual([400, "no_capable_model"]);
+    expect(error.message).toContain(`'${type}' of an earlier turn can be read only by providers of the Responses API`);
+    expect([...both.openai.requests, ...both.anthropic.requests]).toEqual([]);
+  });
+
+  it("that left nothing to read is no obstacle, and it is said", async () => {
+    const body = { ...asked([{ type: "web_search_call", id: "ws_1", status: "completed" }]), model: "alpha" };
+    const answer = await every.gateway.post("/v1/responses", { ...body, service_profile: "direct" });
+    expect(await answer.json()).toMatchObject({ service: { notes: [{ code: "content_converted" }] } });
+  });
+});
+
+describe("an option that only some have", () => {
+  it("citations: the model that cites is preferred, and elsewhere their loss is said", async () => {
+    const source = { type: "text", media_type: "text/plain", data: "Rome is old." };
+    const content = [
+      { type: "document", source, citations: { enabled: true } },
+      { type: "text", text: "How old?" },
+    ];
+    const body = { model: "auto", max_tokens: 50, messages: [{ role: "user", content }] };
+    const answer = await alphaFirst.gateway.post("/v1/messages", body);
+    expect(await answer.json()).toMatchObject({ model: "claude", service: { fallback: false } });
+    const direct = { ...body, model: "alpha", service_profile: "direct" };
+    const notes = [{ code: "option_dropped", message: expect.stringContaining("citations") }];
+    expect(await (await alphaFirst.gateway.post("/v1/messages", direct)).json()).toMatchObject({ service: { notes } });
+  });
+
+  it("web_search_options: their loss is said", async () => {
+    const body = { ...HELLO, model: "claude", service_profile: "direct", web_search_options: {} };
+    const notes = [{ code: "option_dropped", message: expect.stringContaining("web_search_options") }];
+    const answer = await both.gateway.post("/v1/chat/completions", body);
+    expect(await answer.json()).toMatchObject({ service: { notes } });
+  });
 });

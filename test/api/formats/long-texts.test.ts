@@ -102,7 +102,7 @@ describe.each(Object.entries(CLIENTS))("in a request of %s", (_name, [path, body
   ])("are decided live as the debug endpoint says, written %s", async (_written, write) => {
     const debugged = await gateway.post(
       "/v1/routing/debug",
-      write(JSON.stringify({ prompt: "x", ...body })),
+      write(JSON.stringify({ prompt: " ", ...body })),
       headersOf(path),
     );
     const predicted = ((await debugged.json()) as { decision: Record<string, unknown> }).decision;
@@ -130,7 +130,7 @@ it("is decided live as it is when given as a prompt", async () => {
   const headers = headersOf("/v1/messages");
   const debugged = await gateway.post("/v1/routing/debug", { prompt: file(500), max_tokens: 400 }, headers);
   const { decision } = (await debugged.json()) as { decision: { costEstimate: number } };
-  const given = await gateway.post("/v1/routing/debug", { prompt: "x", messages, max_tokens: 400 }, headers);
+  const given = await gateway.post("/v1/routing/debug", { prompt: " ", messages, max_tokens: 400 }, headers);
   expect(((await given.json()) as { decision: object }).decision).toMatchObject({
     costEstimate: decision.costEstimate,
   });

@@ -178,8 +178,9 @@ describe("/v1/models", () => {
 
   it("has Anthropic's shape for its clients, and the usual one for others", async () => {
     const { data, ...page } = await list();
-    expect(page).toEqual({ has_more: false, first_id: "alpha", last_id: "claude" });
-    expect(data[1]).toMatchObject({
+    expect(page).toEqual({ has_more: false, first_id: "claude-auto", last_id: "claude" });
+    expect(data.map(({ id }) => id)).toEqual(["claude-auto", "alpha", "claude"]);
+    expect(data[2]).toMatchObject({
       type: "model",
       id: "claude",
       display_name: expect.any(String),
@@ -187,19 +188,19 @@ describe("/v1/models", () => {
       max_input_tokens: 200_000,
       max_tokens: 64_000,
     });
-    expect(await (await mixed.gateway.get("/v1/models/claude", VERSION)).json()).toEqual(data[1]);
+    expect(await (await mixed.gateway.get("/v1/models/claude", VERSION)).json()).toEqual(data[2]);
     expect(await (await mixed.gateway.get("/v1/models")).json()).toMatchObject({ object: "list" });
   });
 
   it("is given page by page", async () => {
-    const first = await list("?limit=1");
-    expect(first).toMatchObject({ has_more: true, last_id: "alpha", data: [{ id: "alpha" }] });
+    const first = await list("?limit=2");
+    expect(first).toMatchObject({ has_more: true, last_id: "alpha", data: [{}, { id: "alpha" }] });
     expect(await list(`?limit=1&after_id=${first.last_id}`)).toMatchObject({
       has_more: false,
       data: [{ id: "claude" }],
     });
-    expect(await list("?limit=1&before_id=claude")).toMatchObject({ has_more: false, data: [{ id: "alpha" }] });
-    expect((await list("?limit=1000")).data).toHaveLength(2);
+    expect(await list("?limit=1&before_id=claude")).toMatchObject({ has_more: true, data: [{ id: "alpha" }] });
+    expect((await list("?limit=1000")).data).toHaveLength(3);
     expect(await list("?after_id=claude")).toEqual({ data: [], has_more: false, first_id: null, last_id: null });
   });
 

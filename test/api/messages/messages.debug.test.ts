@@ -22,7 +22,7 @@ interface Decision {
 }
 
 async function debug(body: object, headers: Record<string, string> = VERSION): Promise<Decision> {
-  const answer = await mixed.gateway.post("/v1/routing/debug", { prompt: "x", ...body }, headers);
+  const answer = await mixed.gateway.post("/v1/routing/debug", { prompt: " ", ...body }, headers);
   const told = (await answer.json()) as { decision: Decision };
   expect([answer.status, told]).toEqual([200, expect.anything()]);
   return told.decision;

@@ -246,6 +246,6 @@ describe("503", () => {
   it("comes for a stream that breaks before it began, and speaks of no chain where the request names its model", async () => {
     mixed.anthropic.on("*", sends(200, "not events"));
     const answer = await ask({ model: "claude", service_profile: "direct", stream: true });
-    expect((await expectMessagesError(answer, 503)).message).toMatch(/^The requested model failed\. Last error: /);
+    expect((await expectMessagesError(answer, 503)).message).toMatch(/^The requested model failed\. The last one /);
   });
 });

@@ -1,6 +1,7 @@
 // What /v1/messages costs, to the nano-USD: native usage with its cache buckets, converted usage, and who leaves early.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { EXPECTED_OUTPUT_TOKENS } from "../../../src/routing/cost.ts";
 import { eventsOf, failsNatively, saysBlocks, streamsEvents, text } from "../../support/providers/fake-anthropic.ts";
 import { completion, fails, sends } from "../../support/providers/fake-provider.ts";
 import { ASK } from "../../support/providers/messages.ts";
@@ -174,14 +175,14 @@ describe("Idempotency-Key", () => {
 });
 
 it("an output cap that money demands reaches a native provider too", async () => {
-  const poor = await startMixed({ creditsUsd: "0.002" });
+  const poor = await startMixed({ creditsUsd: "0.02" });
   const messages = [{ role: "user", content: "hi" }];
   const body = { ...on("claude"), messages };
   expect((await poor.gateway.post("/v1/chat/completions", body)).status).toBe(200);
   expect((await poor.gateway.post("/v1/messages", body)).status).toBe(200);
   for (const { body: sent } of poor.anthropic.requests) {
-    expect(sent.max_tokens).toBeGreaterThanOrEqual(16);
-    expect(sent.max_tokens).toBeLessThan(200);
+    expect(sent.max_tokens).toBeGreaterThanOrEqual(EXPECTED_OUTPUT_TOKENS.COMPLEX / 2);
+    expect(sent.max_tokens).toBeLessThan(EXPECTED_OUTPUT_TOKENS.COMPLEX);
   }
   await poor.close();
 });

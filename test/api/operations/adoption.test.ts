@@ -33,6 +33,9 @@ function yaml(groq: string, more = ""): string {
 const MODEL = (id: string): string =>
   `  - { id: ${id}, provider: groq, price: { input: 1, output: 3 }, context: 128000, maxOutput: 16384, capabilities: [tools] }`;
 
+/** A price that came from a list. One that an operator writes is never changed by another list. */
+const LISTED_ALPHA = { id: "alpha", provider: "groq", price: { input: 1, output: 3 }, priceSource: "an older list" };
+
 interface Listed {
   readonly id: string;
   readonly provider: string;
@@ -95,7 +98,8 @@ it("a list's prices are shown, and with --apply charged from then on; the file's
   const text = yaml(groq.url, `models:\n${MODEL("beta")}`);
   const gateway = await startGateway({ yaml: text, database: "file" });
   onTestFinished(() => gateway.stop());
-  await gateway.api("POST", "/api/models", { id: "alpha", provider: "groq", price: { input: 1, output: 3 } });
+  await gateway.api("POST", "/api/models", LISTED_ALPHA);
+  await gateway.api("POST", "/api/models", { ...LISTED_ALPHA, id: "mine", priceSource: undefined });
   const run = async (flags: Record<string, string>, list: object): Promise<{ code: number; out: string }> => {
     const terminal = recordTerminal({ env: { DATABASE_URL: gateway.database } });
     writeFileSync(join(terminal.cwd, "switchyard.yaml"), text);
@@ -107,17 +111,22 @@ it("a list's prices are shown, and with --apply charged from then on; the file's
     return { code, out: `${terminal.takeOut()}${terminal.takeSaid()}` };
   };
   const beta = { "groq/beta": { litellm_provider: "groq", input_cost_per_token: 2e-6, output_cost_per_token: 3e-6 } };
-  const shown = await run({}, listOf(1.1e-6, beta));
+  const lists = { ...beta, "groq/mine": beta["groq/beta"] };
+  const shown = await run({}, listOf(1.1e-6, lists));
   expect(shown.code).toBe(0);
   expect(shown.out).toMatch(/alpha +groq +1\/3 +\d{4}-\d\d-\d\d +1\.1\/3 +10%/);
   expect(shown.out).toContain("unpriced and not routable: groq newer");
-  const applied = await run({ apply: "true" }, listOf(1.1e-6, beta));
-  expect(applied.out).toContain("Applied 1 as version 2. Change these in the file: beta.");
+  const applied = await run({ apply: "true" }, listOf(1.1e-6, lists));
+  expect(applied.out).toContain("Applied 1 as version 3. Change these in the file: beta. Your own prices stay: mine.");
   await vi.waitFor(async () => {
     const { data } = (await (await gateway.api("GET", "/api/models")).json()) as { readonly data: readonly Listed[] };
     expect(data.find(({ id }) => id === "alpha")).toMatchObject({
       priceSource: "list.json",
       pricing: { prompt: "0.000001155" },
+    });
+    expect(data.find(({ id }) => id === "mine")).toMatchObject({
+      priceSource: "run-time configuration",
+      pricing: { prompt: "0.00000105" },
     });
   }, WITHIN);
   expect((await run({}, listOf(1.1e-6))).out).toContain("0 prices differ");
@@ -140,7 +149,7 @@ it("the scheduled comparison takes over small changes, and only logs large ones"
     },
   });
   onTestFinished(() => gateway.stop());
-  await gateway.api("POST", "/api/models", { id: "alpha", provider: "groq", price: { input: 1, output: 3 } });
+  await gateway.api("POST", "/api/models", LISTED_ALPHA);
   const priceOf = async (): Promise<string | undefined> => {
     const { data } = (await (await gateway.api("GET", "/api/models")).json()) as { readonly data: readonly Listed[] };
     return data.find(({ id }) => id === "alpha")?.pricing.prompt;

@@ -166,6 +166,7 @@ function textsOf(parameters: readonly Parameter[], place: Parameter["in"]): fc.A
 async function problemWith({ method, written }: Operation, input: Input): Promise<string | null> {
   const abort = new AbortController();
   const response = await fetch(`${gateway.url}${input.path}?${new URLSearchParams(input.query)}`, {
+    redirect: "manual",
     method,
     signal: abort.signal,
     headers: { ...input.headers, ...credentialsFor(written), ...(input.body === undefined ? {} : JSON_TYPE) },

@@ -13,7 +13,7 @@ import { startFakeOllama } from "../../support/providers/local-servers.ts";
 
 const { paths, components } = openapiDocument();
 /** A model of the shipped chains. */
-const [MODEL] = readBuiltin().tiers.chains.STANDARD as unknown as [string];
+const MODEL = String(readBuiltin().tiers.chains.STANDARD[0]).replace(/@.*$/, "");
 /** Text of a length that still means something. Distinct characters, for passwords. */
 const password = (length: number): string => "violet anchor teapot 42 ".repeat(length).slice(0, length);
 const UNPRICED = { provider: "sandbox", upstream: "unheard-of" };
@@ -172,7 +172,17 @@ async function callTheRest(): Promise<void> {
     expect([method, path, response.status]).toEqual([method, path, response.ok ? response.status : "a success"]);
     return (await response.json()) as Record<string, string>;
   };
-  const lists = ["accounts", "keys", "profiles", "credits", "ledger", "ledger/months", "ledger/verify", "models"];
+  const lists = [
+    "accounts",
+    "keys",
+    "profiles",
+    "credits",
+    "ledger",
+    "ledger/months",
+    "ledger/days",
+    "ledger/verify",
+    "models",
+  ];
   const others = [
     "providers",
     "requests",

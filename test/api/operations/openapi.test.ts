@@ -105,6 +105,34 @@ describe("the document", () => {
   });
 });
 
+describe("refusals of requests that keep to their schemas are named", () => {
+  it.each([
+    ["/v1/embeddings", "post", "wrong_endpoint"],
+    ["/v1/rerank", "post", "wrong_endpoint"],
+    ["/v1/responses/{id}/cancel", "post", "not_cancellable"],
+  ])("%s", (path, method, code) => {
+    const operation = document.paths[path]?.[method];
+    expect(operation).toMatchObject({ summary: expect.stringContaining(`400 \`${code}\``) });
+    expect(operation?.responses).toHaveProperty("400");
+  });
+
+  it("a summary needs a model", () => {
+    const media = document.paths["/v1/responses/compact"]?.post?.requestBody?.content["application/json"];
+    expect(problemsOf(media?.schema as object, {})).not.toEqual([]);
+    expect(problemsOf(media?.schema as object, { input: "x" })).not.toEqual([]);
+    expect(problemsOf(media?.schema as object, { model: "auto", input: "x" })).toEqual([]);
+  });
+
+  it("/docs leads to the pages", async () => {
+    const { status } = await fetch(`${gateway.url}/docs`, { redirect: "manual" });
+    expect([status, Object.keys(document.paths["/docs"]?.get?.responses ?? {})]).toEqual([
+      308,
+      expect.arrayContaining(["308"]),
+    ]);
+    expect(document.paths["/docs"]?.get?.responses).not.toHaveProperty("200");
+  });
+});
+
 describe("live responses keep to the document", () => {
   async function check(method: string, path: string, answer: Response): Promise<unknown> {
     const operation = document.paths[path]?.[method.toLowerCase()];

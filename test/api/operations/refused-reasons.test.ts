@@ -16,7 +16,7 @@ test.each([
   ["a number out of range", { service_max_cost: -1 }, 400, /^'service_max_cost' must be a number from 0 to /],
   [
     ...["a model that is not offered", { model: SECRET, service_profile: "direct" }, 404],
-    /^The model that 'model' names isn't available to this key\. See GET \/v1\/models/,
+    /^The model that 'model' names isn't available to this key\. See GET \/v1\/models\. Or leave out "service_profile"/,
   ],
   ["a message without a role", { messages: [{ role: SECRET, content: "Hi" }] }, 422, /^'messages\[0\]' was refused\./],
 ] as const)("%s", async (_what, wrong, status, message) => {

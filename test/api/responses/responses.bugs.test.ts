@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expectError } from "../../support/errors.ts";
 import { saysBlocks, text, thinking, toolUse } from "../../support/providers/fake-anthropic.ts";
-import { answers, chunk, streams } from "../../support/providers/fake-provider.ts";
+import { answers, chunk, completion, sends, streams } from "../../support/providers/fake-provider.ts";
 import { type Mixed, startMixed } from "../../support/providers/mixed.ts";
 import { finalResponse, type ResponseObject, readResponseEvents } from "../../support/providers/responses.ts";
 import type { Json } from "../../support/providers/streams.ts";
@@ -35,6 +35,9 @@ const sentTo = (model: "alpha" | "claude"): Json =>
 const delta = (fields: object, finish: string | null = null): object => chunk("alpha-1", fields, finish);
 const callDelta = (index: number, fields: object, id?: string): object =>
   delta({ tool_calls: [{ index, ...(id === undefined ? {} : { id, type: "function" }), function: fields }] });
+
+const answersWith = (message: object) =>
+  sends(200, { ...completion("", "m"), choices: [{ index: 0, message, finish_reason: "stop" }] });
 
 describe("streams", () => {
   it("no delta comes before its item is open, when text follows a call", async () => {
@@ -111,6 +114,22 @@ describe("history", () => {
     expect((sentTo("alpha").messages as Json[])[1]).toMatchObject({ reasoning_content: "Both." });
     expect((await post({ ...on("alpha"), input, tools: [WEATHER] })).status).toBe(200);
     expect(mixed.openai.requests.at(-1)?.raw).not.toContain("Both.");
+  });
+
+  it("plain reasoning comes back from what is sealed alone, where the client asked for that", async () => {
+    const message = { role: "assistant", content: "Four.", reasoning_content: "2+2" };
+    mixed.openai.on("*", answersWith(message));
+    mixed.openai.on("thinker-1", answersWith(message));
+    const asked = { ...on("thinker"), include: ["reasoning.encrypted_content"], tools: [WEATHER] };
+    const first = (await (await post({ ...asked, input: "2+2?" })).json()) as ResponseObject;
+    const reasoning = first.output[0] as Json;
+    const bare = { ...reasoning, summary: [] };
+    const call = { type: "function_call", call_id: "a", name: "get_weather", arguments: "{}" };
+    const result = { type: "function_call_output", call_id: "a", output: "ok" };
+    expect((await post({ ...asked, input: [user("2+2?"), bare, call, result] })).status).toBe(200);
+    expect((sentTo("alpha").messages as Json[])[1]).toMatchObject({ reasoning_content: "2+2" });
+    const plain = (await (await post({ ...on("thinker"), input: "2+2?" })).json()) as ResponseObject;
+    expect(plain.output[0]).not.toHaveProperty("encrypted_content");
   });
 
   it("signed thinking comes back to the vendor that signed it, and what others encrypted does not", async () => {

@@ -24,6 +24,10 @@ describe("refused", () => {
     ["an item that is not stored", { input: [{ type: "item_reference", id: "msg_1" }] }, 404, "input"],
     ["a response that is not stored", { input: "x", previous_response_id: "resp_1" }, 400, "previous_response_id"],
     ["the profile direct without a model", { input: "x", service_profile: "direct" }, 400, "model"],
+    ["an unknown format", { input: "x", text: { format: { type: "yaml" } } }, 400, "text.format.type"],
+    ["a format without type", { input: "x", text: { format: {} } }, 400, "text.format.type"],
+    ["no schema", { input: "x", text: { format: { type: "json_schema", name: "n" } } }, 400, "text.format.schema"],
+    ["no name", { input: "x", text: { format: { type: "json_schema", schema: {} } } }, 400, "text.format.name"],
     ["a wrong floor", { input: "x", service_tier_floor: "HUGE" }, 400, "service_tier_floor"],
   ])("%s", async (_name, body, status, param) => {
     const answer = await post(body);
@@ -66,14 +70,14 @@ describe("the debug endpoint", () => {
     ["controls", { input: "Hi", service_tier_floor: "COMPLEX" }],
     ["an image", { input: [{ role: "user", content: [{ type: "input_image", image_url: "https://x/y.png" }] }] }],
   ])("decides as live does: %s", async (_name, request) => {
-    const asked = await mixed.gateway.post("/v1/routing/debug", { prompt: "x", ...request });
+    const asked = await mixed.gateway.post("/v1/routing/debug", { prompt: " ", ...request });
     const { decision } = (await asked.json()) as { decision: { model: string; tier: string } };
     const live = (await (await post(request)).json()) as { service: { model: string; tier: string } };
     expect(live.service).toMatchObject({ model: decision.model, tier: decision.tier });
   });
 
   it("tells what conversion would change", async () => {
-    const body = { prompt: "x", input: "Hi", model: "alpha", profile: "direct", tools: [TOOL, { type: "web_search" }] };
+    const body = { prompt: " ", input: "Hi", model: "alpha", profile: "direct", tools: [TOOL, { type: "web_search" }] };
     const { decision } = (await (await mixed.gateway.post("/v1/routing/debug", body)).json()) as {
       decision: { conversions: readonly string[] };
     };

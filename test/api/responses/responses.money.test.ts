@@ -1,6 +1,7 @@
 // What /v1/responses costs, to the nano-USD: as much as the same chat request, and nothing where that costs nothing.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { EXPECTED_OUTPUT_TOKENS } from "../../../src/routing/cost.ts";
 import { expectError } from "../../support/errors.ts";
 import { eventsOf, failsNatively, saysBlocks, streamsEvents, text } from "../../support/providers/fake-anthropic.ts";
 import { answers, chunk, completion, cuts, fails, sends, streams } from "../../support/providers/fake-provider.ts";
@@ -120,17 +121,17 @@ describe("Idempotency-Key", () => {
 
 describe("a lack of credits", () => {
   it("is 402 before anything is sent, and an output cap that money demands reaches the provider", async () => {
-    const poor = await startMixed({ creditsUsd: "0.002" });
+    const poor = await startMixed({ creditsUsd: "0.02" });
     const answer = await poor.gateway.post("/v1/responses", {
       ...on("claude"),
       input: "hi",
       max_output_tokens: 60_000,
     });
-    await expectError(answer, { status: 402, code: "insufficient_credits" });
+    await expectError(answer, { status: 402, code: "insufficient_quota" });
     expect(answer.headers.get("x-should-retry")).toBe("false");
     expect((await poor.gateway.post("/v1/responses", { ...on("claude"), input: "hi" })).status).toBe(200);
     expect(poor.anthropic.requests).toHaveLength(1);
-    expect(poor.anthropic.requests[0]?.body.max_tokens).toBeLessThan(200);
+    expect(poor.anthropic.requests[0]?.body.max_tokens).toBeLessThan(EXPECTED_OUTPUT_TOKENS.COMPLEX);
     await poor.close();
   });
 });

@@ -5,10 +5,12 @@ import { readFileSync } from "node:fs";
 import OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openDb } from "../../../src/store/db.ts";
+import { filesOf } from "../../../src/store/sqlite/part-files.ts";
 import { saysBlocks, text, thinking, toolUse } from "../../support/providers/fake-anthropic.ts";
 import { answers, completion, fails, sends } from "../../support/providers/fake-provider.ts";
 import { type Mixed, startMixed } from "../../support/providers/mixed.ts";
 import { finalResponse, type ResponseObject, responseEventsIn } from "../../support/providers/responses.ts";
+import { contentsUrlOf } from "../../support/stores/stores.ts";
 
 let mixed: Mixed;
 let client: OpenAI;
@@ -256,18 +258,28 @@ describe("a stored response", () => {
     expect(await client.responses.retrieve(first.id)).toMatchObject({ id: first.id });
   });
 
-  it("keeps nothing in clear text in the database file", async () => {
+  it("keeps nothing in clear text in the database files, and nothing at all in that of the ledger", async () => {
     const canary = "the canary sings in the mine";
     mixed.openai.on("*", answers(canary));
     await client.responses.create({ ...on("alpha"), input: canary });
-    const path = mixed.gateway.database.slice("sqlite:".length);
-    for (const ending of ["", "-wal"]) expect(readFileSync(`${path}${ending}`).includes(canary)).toBe(false);
+    const { database } = mixed.gateway;
+    for (const path of filesOf(database.slice("sqlite:".length))) {
+      for (const ending of ["", "-wal"]) expect(readFileSync(`${path}${ending}`).includes(canary)).toBe(false);
+    }
+    const countIn = async (url: string): Promise<number> => {
+      const db = await openDb(url);
+      const [row] = await db.query("SELECT COUNT(*) AS rows FROM responses");
+      await db.close();
+      return Number(row?.rows);
+    };
+    expect(await countIn(database)).toBe(0);
+    expect(await countIn(contentsUrlOf(database))).toBeGreaterThan(0);
   });
 
   it("goes out with store: false when it cannot be stored, and the log says so", async () => {
     mixed.openai.on("*", answers("Still here."));
     const seen = mixed.gateway.logged.length;
-    const db = await openDb(mixed.gateway.database);
+    const db = await openDb(contentsUrlOf(mixed.gateway.database));
     await db.query("ALTER TABLE responses RENAME TO responses_away");
     try {
       const answer = await client.responses.create({ ...on("alpha"), input: "Hi" });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDb } from "../../../src/store/db.ts";
 import { expectError } from "../../support/errors.ts";
 import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { contentsUrlOf } from "../../support/stores/stores.ts";
 
 const ITEM_BYTES = 7 * 1024;
 const item = { type: "message", role: "user", content: "z".repeat(ITEM_BYTES) };
@@ -29,7 +30,7 @@ async function newAccount(name: string): Promise<string> {
 }
 
 async function rowsOf(account: string): Promise<number> {
-  const db = await openDb(gateway.database);
+  const db = await openDb(contentsUrlOf(gateway.database));
   try {
     const [row] = await db.query("SELECT COUNT(*) AS count FROM conversations WHERE account_id = $1", [account]);
     return Number(row?.count);
@@ -57,6 +58,7 @@ describe("an account without credits", () => {
     const made = await gateway.post("/v1/conversations", {}, headers);
     const { id } = (await made.json()) as { id: string };
     expect(made.status).toBe(200);
+    expect(await rowsOf(account)).toBe(1);
     const back = { amountUsd: "-1", note: "taken back" };
     expect((await gateway.api("POST", `/api/credits/adjustments?account=${account}`, back)).status).toBe(201);
     expect((await gateway.post("/v1/conversations", {}, headers)).status).toBe(402);

@@ -174,4 +174,14 @@ describe("chains over several providers", () => {
       expect(headers.get("x-service-savings")).toMatch(/^[\d.]+%$/);
     }
   });
+
+  test("with DEBUG_ROUTING=1 the headers come with a 503 too", async () => {
+    for (const model of ["a", "b"]) lab().provider.on(model, fails(500));
+    other.on("c", fails(500));
+    const { status, headers } = await lab().ask(inTier("SIMPLE"));
+    expect(status).toBe(503);
+    expect([headers.get("x-service-model"), headers.get("x-service-tier")]).toEqual(["a", "SIMPLE"]);
+    expect(headers.get("x-service-fallback")).toBe("true");
+    expect(headers.get("retry-after")).toMatch(/^\d+$/);
+  });
 });

@@ -193,13 +193,22 @@ test("the operator hears of a key the provider refuses", async () => {
   });
 });
 
-test("the longest wait a client is sent is a minute, the shortest of the chain counts", async () => {
+test("a client is sent the soonest moment at which a model may be called, ten seconds at most", async () => {
   lab.provider.on("alpha", fails(429, {}, { "retry-after": "250" }));
   lab.provider.on("beta", fails(429, {}, { "retry-after": "7" }));
   expect((await lab.ask()).headers.get("retry-after")).toBe("7");
   await lab.reset();
   lab.provider.on("*", fails(429, {}, { "retry-after": "250" }));
-  expect((await lab.ask()).headers.get("retry-after")).toBe("60");
+  expect((await lab.ask()).headers.get("retry-after")).toBe("10");
+  await lab.reset();
+  // A model that names no time may be called at once, one that refuses the request or its key never.
+  lab.provider.on("alpha", fails(429, {}, { "retry-after": "7" }));
+  lab.provider.on("beta", fails(500));
+  expect((await lab.ask()).headers.get("retry-after")).toBe("1");
+  await lab.reset();
+  lab.provider.on("alpha", fails(429, {}, { "retry-after": "7" }));
+  lab.provider.on("beta", fails(401));
+  expect((await lab.ask()).headers.get("retry-after")).toBe("7");
 });
 
 describe("a refused field", () => {

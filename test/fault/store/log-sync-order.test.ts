@@ -27,10 +27,10 @@ class PacedThread {
   readonly #opened: Promise<Answer>;
   #lastId = 0;
 
-  constructor({ isFailing = false, pausesAtWitness = false } = {}) {
+  constructor({ isFailing = false, pausesAtWitness = false, holds = "ledger" } = {}) {
     const path = join(this.folder, "paced.db");
     const faults = { isFailing, pausesAtWitness };
-    const workerData = { path, lockPath: null, busyTimeoutMs: 1_000, pace: this.#pace, ...faults };
+    const workerData = { path, lockPath: null, busyTimeoutMs: 1_000, pace: this.#pace, holds, ...faults };
     this.#worker = new Worker(new URL("../../support/stores/paced-thread.mjs", import.meta.url), { workerData });
     this.#opened = this.#answerTo(0);
     this.#worker.on("message", (answers: readonly Answer[]) => {
@@ -108,8 +108,11 @@ test("writes that are sent during a sync are committed together after it, and an
   expect((await seen).rows).toEqual([[{ name: "a" }, { name: "b" }]]);
 });
 
-test("a commit whose sync failed is rejected, and later ones count after the log was renewed", async () => {
-  thread = new PacedThread({ isFailing: true });
+test.each([
+  ["the ledger", "ledger"],
+  ["stored contents", "contents"],
+])("a commit of %s whose sync failed is rejected, and later ones count after the log was renewed", async (_, holds) => {
+  thread = new PacedThread({ isFailing: true, holds });
   thread.release(1);
   await thread.start();
   const first = thread.write("INSERT INTO names VALUES ('a')");

@@ -32,7 +32,7 @@ const CLIENTS = {
   "gemini as an array": { path: geminiPath(""), body: GEMINI },
 } as const satisfies Readonly<Record<string, Client>>;
 
-type ClientName = keyof typeof CLIENTS;
+export type ClientName = keyof typeof CLIENTS;
 const CLIENT_NAMES = Object.keys(CLIENTS) as readonly ClientName[];
 /** Each client with whole answers and with streams. */
 export const WAYS = CLIENT_NAMES.flatMap((name) => [false, true].map((isStream) => [name, isStream] as const));
@@ -56,7 +56,7 @@ export function askAs(
 }
 
 /** Every JSON object of an answer in order: the answer itself, or the events of its stream. */
-function objectsOf(text: string): readonly Json[] {
+export function objectsOf(text: string): readonly Json[] {
   if (text.startsWith("{")) return [JSON.parse(text) as Json];
   if (text.startsWith("[")) return JSON.parse(text) as readonly Json[];
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data as string) as Json);

@@ -11,7 +11,7 @@ export interface ResponseEvent extends Json {
   readonly sequence_number: number;
 }
 
-interface ResponseItem extends Json {
+export interface ResponseItem extends Json {
   readonly id: string;
   readonly type: string;
 }

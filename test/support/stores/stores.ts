@@ -4,12 +4,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe } from "vitest";
+import { sqlitePathOf } from "../../../src/core/db.ts";
+import { partPathOf } from "../../../src/store/sqlite/part-files.ts";
 import { createTestDatabase } from "./postgres.ts";
 
 export interface StoreUnderTest {
   readonly url: string;
   /** Whether a second handle opened on the same address sees the same data. */
   readonly isShared: boolean;
+}
+
+/** The file of stored contents beside a SQLite database. */
+export function contentsUrlOf(database: string): string {
+  return `sqlite:${partPathOf(sqlitePathOf(database) as string, "contents")}`;
 }
 
 /** Runs the suite once for each store. Each run has an empty database of its own. */

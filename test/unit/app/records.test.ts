@@ -2,6 +2,7 @@
 
 import { expect, test, vi } from "vitest";
 import { openRecords } from "../../../src/app/records.ts";
+import { inOne } from "../../../src/app/worker.ts";
 import type { Db } from "../../../src/core/db.ts";
 import { openDb } from "../../../src/store/db.ts";
 import { makeRecord } from "../../support/stores/records.ts";
@@ -18,7 +19,7 @@ test("gives SQLite four batches before it commits the first", async () => {
   const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
   const logging = () => ({ logLevel: "silent", logContent: false, retentionDays: 0 }) as const;
   const records = await openRecords(
-    { db, log: slow, reader: db },
+    { ...inOne(db), log: slow },
     { logging, log, metrics, now: Date.now, worker: null },
   );
   for (let count = 0; count < 4 * BATCH; count += 1) records.recorder.add(makeRecord());

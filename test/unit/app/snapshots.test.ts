@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test, vi } from "vitest";
 import { createSnapshots, type Snapshots } from "../../../src/app/snapshots.ts";
+import { priceFromRow } from "../../../src/catalog/prices/rows.ts";
 import { Cancellation } from "../../../src/core/cancellation.ts";
 import { createFormats } from "../../../src/formats/registry.ts";
 import { createOpenCalls } from "../../../src/gateway/open-calls.ts";
@@ -29,17 +30,17 @@ function catalogOf(...providers: readonly { id: string; apiKey?: string }[]) {
   return makeCatalog({ chains: { SIMPLE: models }, providers: providers.map((row) => makeProvider(row)) });
 }
 
-function make() {
+function make(catalog = catalogOf({ id: "one" }, { id: "two" }), now: () => number = Date.now) {
   const openCalls = createOpenCalls();
   const health = { watch: vi.fn() };
   const snapshots = createSnapshots(
-    { catalog: catalogOf({ id: "one" }, { id: "two" }), routing, logging },
+    { catalog, routing, logging },
     {
       formats: createFormats(),
       onStale: () => undefined,
       openHealth: () => health as unknown as Health,
       openCalls,
-      services: {} as Omit<Services, "catalog" | "registry" | "routing" | "logging" | "health">,
+      services: { now } as Omit<Services, "catalog" | "registry" | "routing" | "logging" | "health">,
     },
   );
   opened.push(snapshots);
@@ -74,4 +75,28 @@ test("connections are closed when the last request that may use them has ended, 
   done();
   await vi.waitFor(() => expect(removed).toHaveBeenCalledTimes(1), 120_000);
   expect(kept).not.toHaveBeenCalled();
+});
+
+test("a price changes by itself on its day, and a request that runs keeps the one it began with", () => {
+  const day = Date.UTC(2026, 11, 1);
+  let nowMs = day - 1;
+  const { price, schedule } = priceFromRow({
+    ...{ input: 2, output: 10 },
+    changes: [{ from: "2026-12-01", input: 4, output: 20 }],
+  })!;
+  const model = makeModel({ id: "argon", provider: "one", price, schedule: schedule! });
+  const catalog = makeCatalog({ chains: { SIMPLE: [model] }, providers: [makeProvider({ id: "one" })] });
+  const { snapshots } = make(catalog, () => nowMs);
+  const inputPrices = ({ catalog: { models, chains, baseline } }: Services) =>
+    [models.get("argon"), chains.SIMPLE[0], models.get(baseline.id)].map((each) => each?.price?.input);
+  const before = snapshots.current();
+  expect(inputPrices(before)[0]).toBe(2_000_000);
+  expect(snapshots.current()).toBe(before);
+  nowMs = day;
+  const after = snapshots.current();
+  expect(inputPrices(after).slice(0, 2)).toEqual([4_000_000, 4_000_000]);
+  expect(after.registry).toBe(before.registry);
+  expect(inputPrices(before).slice(0, 2)).toEqual([2_000_000, 2_000_000]);
+  snapshots.publish({ catalog, routing, logging });
+  expect(inputPrices(snapshots.current())[0]).toBe(4_000_000);
 });

@@ -11,7 +11,11 @@ import { createMemoryLedger } from "../../support/stores/ledger.ts";
 function setUp() {
   const store = createMemoryLedger();
   const ledger = createLedger({ store, owner: "me", outbox: NO_OUTBOX, log: SILENT_LOG, ownerSilentMs: 0 });
-  return createCredits(ledger, { list: () => Promise.resolve([]), months: () => Promise.resolve([]) });
+  return createCredits(ledger, {
+    list: () => Promise.resolve([]),
+    months: () => Promise.resolve([]),
+    days: () => Promise.resolve([]),
+  });
 }
 
 const movement = (amountUsd: string, changes: Partial<Movement> = {}): Movement => ({

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { transactionHash } from "../../../src/billing/draft.ts";
 import type { Charge, Transaction } from "../../../src/core/ledger.ts";
+import type { ChargedLine } from "../../../src/core/money.ts";
 import { usageOf } from "../../support/stores/ledger.ts";
 
 const TRANSACTION: Omit<Transaction, "hash"> = {
@@ -43,6 +44,10 @@ test("who did it is not in it, so that the version before finds the chain whole"
   expect(hashOf({ actor: "ada@example.com" })).toBe(hashOf());
 });
 
+test("a charge without lines has the hash that version 0.1.0 gave it", () => {
+  expect(hashOf()).toBe("0aad38985e96d3a35a833ac5b6b1dc7dd94a50065626ecb10988235c21ce5656");
+});
+
 test("every field counts", () => {
   const { usage } = CHARGE;
   const changed = [
@@ -73,6 +78,12 @@ test("every field counts", () => {
       { price: { ...usage.price, input: 1 } },
       { price: { ...usage.price, output: 1 } },
       { price: { ...usage.price, cacheWrite: 1 } },
+      ...[
+        { unit: "search", count: 1, rate: 2 },
+        { unit: "search", count: 2, rate: 2 },
+        { unit: "search", count: 1, rate: 3 },
+        { unit: "request", count: 1, rate: 2 },
+      ].map((line) => ({ price: { ...usage.price, lines: [line as ChargedLine] } })),
       { buckets: { ...usage.buckets, input: 8 } },
       { buckets: { ...usage.buckets, cacheRead: 1 } },
       { buckets: { ...usage.buckets, cacheWrite: 1 } },

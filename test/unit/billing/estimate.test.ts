@@ -11,7 +11,8 @@ import {
 } from "../../../src/billing/estimate.ts";
 import type { ChatRequest, ContentPart } from "../../../src/core/chat.ts";
 import type { Model } from "../../../src/core/model.ts";
-import { costNano } from "../../../src/core/money.ts";
+import { costNano, SERVICE_TIERS } from "../../../src/core/money.ts";
+import { priceOf, type RateCard } from "../../../src/core/price.ts";
 import { fc } from "../../support/property.ts";
 
 function modelOf(changes: Partial<Model>): Model {
@@ -34,12 +35,48 @@ function inputOf(changes: Partial<QuoteInput>): QuoteInput {
   };
 }
 
-const arbitraryPrice = fc.record({
+const rate = fc.integer({ min: 0, max: 150_000_000 });
+const own = fc.record(
+  Object.fromEntries(
+    (
+      [
+        "cacheWriteLong",
+        "audioCacheRead",
+        "imageCacheRead",
+        "audioInput",
+        "imageInput",
+        "videoInput",
+        "audioOutput",
+      ] as const
+    )
+      .concat(["imageOutput", "reasoning", "request"] as never)
+      .map((unit) => [unit, rate]),
+  ),
+  { requiredKeys: [] },
+);
+const plainPrice = fc.record({
   input: fc.integer({ min: 0, max: 75_000_000 }),
   output: fc.integer({ min: 0, max: 200_000_000 }),
   cacheRead: fc.option(fc.integer({ min: 0, max: 75_000_000 })),
   cacheWrite: fc.option(fc.integer({ min: 0, max: 150_000_000 })),
 });
+const rates = fc.tuple(plainPrice, own).map(([plain, units]) => ({ ...plain, own: units }));
+const banded = fc
+  .tuple(
+    rates,
+    fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 180_000 }), rates), {
+      maxLength: 3,
+      selector: ([above]) => above,
+    }),
+  )
+  .map(([usual, bands]) => ({
+    ...usual,
+    bands: bands.map(([above, each]) => ({ ...each, above })).sort((a, b) => a.above - b.above),
+  }));
+const arbitraryPrice: fc.Arbitrary<RateCard> = fc
+  .tuple(banded, fc.record({ batch: banded, flex: banded, priority: banded }, { requiredKeys: [] }))
+  .map(([usual, tiers]) => ({ ...usual, tiers }));
+const image: ContentPart = { type: "image_url", image_url: { url: "https://example.test/a.png" } };
 
 const arbitraryInput = fc
   .record({
@@ -50,29 +87,59 @@ const arbitraryInput = fc
     maxOutput: fc.integer({ min: 1, max: 16_000 }),
     context: fc.integer({ min: 1_000, max: 200_000 }),
     markupPpm: fc.integer({ min: 0, max: 500_000 }),
+    mayCacheLong: fc.boolean(),
+    hasMedia: fc.boolean(),
+    serviceTier: fc.constantFrom(undefined, ...SERVICE_TIERS),
   })
-  .map(({ price, cap, choiceCount, bodyBytes, maxOutput, context, markupPpm }) =>
+  .map(({ price, cap, choiceCount, bodyBytes, maxOutput, context, markupPpm, mayCacheLong, hasMedia, serviceTier }) =>
     inputOf({
       models: [modelOf({ price, maxOutput, context })],
-      chat: chatOf({ maxOutputTokens: cap, choiceCount }),
+      chat: chatOf({
+        maxOutputTokens: cap,
+        choiceCount,
+        ...(hasMedia ? { messages: [{ role: "user", content: [image] }] } : {}),
+      }),
       bodyBytes,
       markupPpm,
+      mayCacheLong,
+      serviceTier,
     }),
   );
 
-test("no answer within the cap costs more than the quote, whichever way its input was cached", () => {
-  const shares = fc.tuple(...[0, 1, 2, 3].map(() => fc.double({ min: 0, max: 1, noNaN: true })));
+test("no answer within the cap costs more than the quote, whichever band, tier and units it is charged at", () => {
+  const share = fc.double({ min: 0, max: 1, noNaN: true });
+  const shares = fc.tuple(...[0, 1, 2, 3].map(() => share));
+  const parts = fc.tuple(...Array.from({ length: 9 }, () => share));
   fc.assert(
-    fc.property(arbitraryInput, shares, (input, [read = 0, write = 0, used = 0, answered = 0]) => {
-      const [quote] = quoteChain(input);
-      const { model, inputTokens, outputTokens, amount } = quote!;
-      const prompt = Math.floor(used * inputTokens);
-      const cacheRead = Math.floor(read * prompt);
-      const cacheWrite = Math.floor(write * (prompt - cacheRead));
-      const output = Math.floor(answered * outputTokens * input.chat.choiceCount);
-      const buckets = { input: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output };
-      expect(costNano(buckets, model.price!, input.markupPpm) <= amount).toBe(true);
-    }),
+    fc.property(
+      arbitraryInput,
+      shares,
+      parts,
+      fc.boolean(),
+      (input, [read = 0, write = 0, used = 0, answered = 0], some, isTiered) => {
+        const [quote] = quoteChain(input);
+        const { model, inputTokens, outputTokens, amount } = quote!;
+        const prompt = Math.floor(used * inputTokens);
+        const cacheRead = Math.floor(read * prompt);
+        const cacheWrite = Math.floor(write * (prompt - cacheRead));
+        const output = Math.floor(answered * outputTokens * input.chat.choiceCount);
+        const buckets = { input: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output };
+        const of = (count: number, place: number) => Math.floor(count * (some[place] ?? 0));
+        const media = input.chat.messages?.length ? 1 : 0;
+        const usage = {
+          buckets,
+          longCacheWrite: input.mayCacheLong ? of(cacheWrite, 0) : 0,
+          reasoning: of(output, 1),
+          parts: {
+            ...{ audioInput: of(media * buckets.input, 2), imageInput: of(media * buckets.input, 3) },
+            ...{ videoInput: of(media * buckets.input, 4), audioCacheRead: of(media * cacheRead, 5) },
+            ...{ imageCacheRead: of(media * cacheRead, 6), audioOutput: of(output, 7), imageOutput: of(output, 8) },
+          },
+          ...(isTiered && input.serviceTier !== undefined ? { serviceTier: input.serviceTier } : {}),
+        };
+        expect(costNano(buckets, priceOf(model.price!, usage), input.markupPpm) <= amount).toBe(true);
+      },
+    ),
   );
 });
 
@@ -89,7 +156,7 @@ test("the affordable output is the longest that the amount covers, and never lon
       const { maxOutput } = quote!.model;
       const isLongest =
         cap === null
-          ? costOf(Math.min(16, maxOutput)) > amount
+          ? costOf(Math.min(Math.max(16, Math.ceil(input.expectedOutputTokens / 2)), maxOutput)) > amount
           : cap <= maxOutput && costOf(cap) <= amount && (cap === maxOutput || costOf(cap + 1) > amount);
       expect(isLongest).toBe(true);
     }),

@@ -1,9 +1,13 @@
 // The catalogue that ships: complete, dated, and sensible as a ladder.
 
 import { describe, expect, it } from "vitest";
+import { buildCatalog } from "../../../src/catalog/build.ts";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
-import { hostRows, type ModelRow, priceFromRow } from "../../../src/catalog/rows.ts";
-import { CAPABILITIES, ENDPOINTS, TOOL_SCENARIOS } from "../../../src/core/model.ts";
+import { type Catalog, effortsTaken } from "../../../src/catalog/catalog.ts";
+import { priceFromRow } from "../../../src/catalog/prices/rows.ts";
+import { hostRows, type ModelRow } from "../../../src/catalog/rows.ts";
+import { CAPABILITIES, ENDPOINTS, type Model, TOOL_SCENARIOS } from "../../../src/core/model.ts";
+import { readEntry } from "../../../src/core/requests/effort.ts";
 import { isTier, TIERS, type Tier, tierRank } from "../../../src/core/tiers.ts";
 
 const builtin = readBuiltin();
@@ -75,38 +79,65 @@ it.each(RESPONSES_ONLY)("$id is asked through Responses at OpenAI and Azure", (r
   for (const { formats } of own) expect(formats).toEqual(["openai-responses"]);
 });
 
-describe("chains that ship", () => {
-  it.each(TIERS)("%s has three to five models of two vendors and hosts, cheapest first", (tier) => {
-    const rows = builtin.tiers.chains[tier].map((id) => models.get(id) as ModelRow);
-    expect(rows.length).toBeGreaterThanOrEqual(3);
-    expect(rows.length).toBeLessThanOrEqual(5);
-    expect(rows).not.toContain(undefined);
-    expect(new Set(rows.map((row) => row.vendor)).size).toBeGreaterThanOrEqual(2);
-    expect(new Set(rows.map((row) => row.provider)).size).toBeGreaterThanOrEqual(2);
-    const prices = rows.map(blended);
-    expect(prices).toEqual([...prices].sort((a, b) => a - b));
-    for (const row of rows) {
-      // A model may serve lower tiers beside its own.
-      expect(tierRank(row.tier as Tier)).toBeGreaterThanOrEqual(tierRank(tier));
-      expect(builtin.tiers.chains[row.tier as Tier]).toContain(row.id);
+const { asOf, chains, chainsWithTools = {} } = builtin.tiers;
+const VENDORS = ["openai", "anthropic", "google"] as const;
+const catalog = buildCatalog({ builtin }).catalog as Catalog;
+const entriesOf = (list: readonly string[]) => list.map((entry) => readEntry(entry, (id) => models.has(id)));
+
+describe.each([
+  ["without tools", chains],
+  ["with tools", chainsWithTools],
+])("chains that ship, %s", (_, lists) => {
+  it.each(TIERS)("%s has a model for a key of each large vendor alone", (tier) => {
+    const rows = entriesOf(lists[tier] ?? []).map(({ id }) => models.get(id) as ModelRow);
+    expect(rows.length).toBeGreaterThanOrEqual(4);
+    expect(new Set(rows).size).toBe(rows.length);
+    expect(rows.map(({ provider }) => provider)).toEqual(expect.arrayContaining([...VENDORS]));
+  });
+
+  it.each(TIERS)("%s asks for efforts that its models take", (tier) => {
+    for (const { id, effort } of entriesOf(lists[tier] ?? [])) {
+      if (effort !== null) expect(effortsTaken(catalog.models.get(id) as Model), id).toContain(effort);
     }
   });
 
-  it.each(TIERS)("%s serves a user with only an OpenAI or only a Gemini key", (tier) => {
-    const providers = builtin.tiers.chains[tier].map((id) => models.get(id)?.provider);
-    expect(providers).toEqual(expect.arrayContaining(["openai", "google"]));
+  it.each(TIERS)("%s names no model that ends within 30 days of the catalogue", (tier) => {
+    const soonest = new Date(Date.parse(asOf) + 30 * 86_400_000).toISOString().slice(0, 10);
+    for (const { id } of entriesOf(lists[tier] ?? [])) {
+      const ends = hostRows(models.get(id) as ModelRow).flatMap(({ retires }) => retires ?? []);
+      for (const day of ends) expect([id, day > soonest]).toEqual([id, true]);
+    }
+  });
+});
+
+describe("chains that ship", () => {
+  it("have each model in its own tier, and in no tier above it", () => {
+    for (const tier of TIERS) {
+      for (const { id } of entriesOf(chains[tier])) {
+        const own = models.get(id)?.tier as Tier;
+        expect(tierRank(own)).toBeGreaterThanOrEqual(tierRank(tier));
+        expect(entriesOf(chains[own]).map((entry) => entry.id)).toContain(id);
+      }
+    }
   });
 
-  it("become dearer from tier to tier", () => {
-    const primaries = TIERS.map((tier) => blended(models.get(builtin.tiers.chains[tier][0] as string) as ModelRow));
-    expect(primaries).toEqual([...primaries].sort((a, b) => a - b));
-    expect(new Set(primaries).size).toBe(TIERS.length);
+  it("become dearer from tier to tier, by more than a fifth where they do", () => {
+    const primaries = TIERS.map((tier) => blended(models.get(entriesOf(chains[tier])[0]?.id ?? "") as ModelRow));
+    for (const [place, price] of primaries.entries())
+      expect(price * 1.2).toBeGreaterThanOrEqual(primaries[place - 1] ?? 0);
+    expect(primaries[0] ?? 0).toBeLessThan(primaries[4] ?? 0);
   });
+});
 
-  it("have a baseline that is priced and of the highest tier", () => {
-    const baseline = models.get(builtin.tiers.baseline);
-    expect(baseline?.tier).toBe("COMPLEX");
-    expect(baseline?.price).toBeDefined();
+describe("dates that ship", () => {
+  const hosts = builtin.models.flatMap((row) => hostRows(row).map((host) => [row.id, host] as const));
+
+  it("are days, and no host has ended on the day of the catalogue", () => {
+    expect(asOf).toMatch(DAY);
+    for (const [id, { retires = "9999-12-31" }] of hosts) {
+      expect(retires).toMatch(DAY);
+      expect([id, retires > asOf]).toEqual([id, true]);
+    }
   });
 });
 

@@ -51,6 +51,15 @@ async function check(
   return { code, out: terminal.takeOut(), said: terminal.takeSaid() };
 }
 
+test("a price is the one of today", async () => {
+  const terminal = recordTerminal();
+  const rows = yamlOf("http://127.0.0.1:1", [{ id: "alpha" }], ["alpha"]);
+  const changes = "changes: [{ from: 2026-01-01, input: 7, output: 8 }]";
+  writeFileSync(join(terminal.cwd, "switchyard.yaml"), rows.replace("output: 3 }", `output: 3, ${changes} }`));
+  expect(await models(readArguments(["models", "list"]), terminal)).toBe(0);
+  expect(terminal.takeOut()).toMatch(/alpha .* 7 +8 /);
+});
+
 test("everything offered is fine, under whatever name vendors list it", async () => {
   const rows = [{ id: "alpha" }, { id: "beta" }, { id: "short", upstream: "claude-short" }, { id: "named" }];
   const listed = lists("alpha", "beta-2026-01-31", "claude-short-20251001", { id: "x", aliases: ["named"] }, "other");

@@ -57,7 +57,7 @@ describe("a vendor with two addresses", () => {
 
   it("has the dialect of the one in use", () => {
     const dialectOf = (yaml: string): unknown =>
-      goodLoad({ yaml, env: { GEMINI_API_KEY: "g" } }).settings.catalog.models.get("gemini-3.6-flash")?.dialect;
+      goodLoad({ yaml, env: { GEMINI_API_KEY: "g" } }).settings.catalog.models.get("gemini-3.1-flash-lite")?.dialect;
     expect(dialectOf("")).toMatchObject({ thinking: "level", needsThoughtSignatures: true, refuses: [] });
     expect(dialectOf("providers:\n  google: { kind: openai }\n")).toMatchObject({
       outputCap: "max_tokens",
@@ -126,6 +126,7 @@ describe("without any configuration", () => {
       },
       tracing: null,
       logging: { logLevel: "info", logContent: false, retentionDays: 30 },
+      errors: { errorDetail: "caller" },
       responses: {
         responsesRetentionDays: 30,
         responsesBytesPerAccount: 1_073_741_824,

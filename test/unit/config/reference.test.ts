@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { baselineOf } from "../../../src/catalog/baseline.ts";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
 import { namedOptions, OPTIONS, optionRows } from "../../../src/config/options/table.ts";
 import { configurationPage, environmentExample } from "../../../src/config/reference.ts";
@@ -46,7 +47,7 @@ describe("the names in the table", () => {
 
 describe("the baseline in the table", () => {
   it("is the one that ships", () => {
-    expect(OPTIONS.catalog.baseline.shownDefault).toBe(builtin.tiers.baseline);
+    expect(OPTIONS.catalog.baseline.shownDefault).toBe(baselineOf(builtin.models)?.id);
   });
 });
 
@@ -56,7 +57,7 @@ describe("the example in the page", () => {
     const yaml = blocks.find((block) => block.includes("tiers:")) as string;
     const { settings, warnings } = goodLoad({ yaml, env: { OPENAI_API_KEY: "k" } });
     expect(warnings).toEqual([]);
-    expect(settings.catalog.chains.NANO.map((model) => model.id)).toEqual(["lab-small", "gpt-5.6-luna"]);
+    expect(settings.catalog.chains.NANO.map((model) => model.id)).toEqual(["lab-small", "gpt-6-luna"]);
   });
 });
 

@@ -1,13 +1,26 @@
 // docs/reference/errors.md says what the table of errors says.
 
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ERROR_KINDS, type ErrorKind, GatewayError } from "../../../src/core/errors.ts";
+import { listFiles } from "../../../scripts/setup/files.mjs";
+import { ERROR_KINDS, type ErrorKind, GatewayError, TOO_LONG, writtenFor } from "../../../src/core/errors.ts";
+import { NOTE_CODES } from "../../../src/core/requests/notes.ts";
 
-const PAGE = new URL("../../../docs/reference/errors.md", import.meta.url);
+const ROOT = join(import.meta.dirname, "../../..");
+const PAGE = readFileSync(join(ROOT, "docs/reference/errors.md"), "utf8");
+
+/** Everything that an error of /v1 can come from. The rest of src/http/exchange serves the dashboard. */
+const SOURCES = ["src/gateway", "src/routing", "src/formats", "src/http/v1", "src/http/overload", "src/core"].flatMap(
+  (folder) => listFiles(ROOT, folder),
+);
+const EXCHANGE = ["body", "errors", "request-head"].map((name) => `src/http/exchange/${name}.ts`);
+const CODE = /new GatewayError\(\s*"(\w+)"(?:(?!GatewayError)[\s\S]){0,400}?code: "(\w+)"/g;
+/** In the object of a stored response, not in an error. */
+const NO_ERRORS: readonly string[] = [...Object.keys(NOTE_CODES), "server_error"];
 
 describe("docs/reference/errors.md", () => {
-  const rows = [...readFileSync(PAGE, "utf8").matchAll(/^\| (\d{3}) \| `(\w+)` \| `(\w+)` \| (.+) \|$/gm)];
+  const rows = [...PAGE.matchAll(/^\| (\d{3}) \| `(\w+)` \| `(\w+)` \| (.+) \|$/gm)];
 
   it("has every kind of error with its status and type, and no other", () => {
     const documented = rows.map(([, status, kind, type]) => [kind, { status: Number(status), type }]);
@@ -20,6 +33,26 @@ describe("docs/reference/errors.md", () => {
     expect(statuses).toEqual([...statuses].sort((a, b) => a - b));
     for (const [, , , , when] of rows) expect(when?.length).toBeGreaterThan(10);
   });
+
+  const sources = [...SOURCES, ...EXCHANGE].filter((path) => path.endsWith(".ts"));
+  const text = sources.map((path) => readFileSync(join(ROOT, path), "utf8")).join("\n");
+  const documented = [...PAGE.matchAll(/^\| `(\w+)` \| (\d{3}) \| .{10,} \|$/gm)].map(
+    ([, code = "", status]) => [code, Number(status)] as const,
+  );
+
+  it("has every code of /v1, in order, and no other", () => {
+    const written = [...text.matchAll(/\bcode: "(\w+)"/g)].map(([, code = ""]) => code);
+    const codes = new Set([...written, TOO_LONG, "no_capable_model", "provider_refused"]);
+    const errors = [...codes].filter((code) => !NO_ERRORS.includes(code)).sort();
+    expect(documented.map(([code]) => code)).toEqual(errors);
+  });
+
+  it("has the status of each code", () => {
+    const pairs = [...text.matchAll(CODE)].map(([, kind, code = ""]) => [code, ERROR_KINDS[kind as ErrorKind].status]);
+    expect(pairs.length).toBeGreaterThan(30);
+    const statuses = new Map(documented);
+    for (const [code, status] of pairs) expect([code, statuses.get(code as string)]).toEqual([code, status]);
+  });
 });
 
 describe("GatewayError", () => {
@@ -29,5 +62,12 @@ describe("GatewayError", () => {
       const error = new GatewayError(kind, "What to do.", { code: "c", cause });
       expect(error).toMatchObject({ ...ERROR_KINDS[kind], message: "What to do.", cause });
     }
+  });
+
+  it("adds the operator's part only for operators", () => {
+    const plain = new GatewayError("internal", "It broke.");
+    const error = new GatewayError("internal", "It broke.", { code: "c", operator: "Fix it." });
+    expect([writtenFor("operator", plain), writtenFor("caller", error)]).toEqual([plain, error]);
+    expect(writtenFor("operator", error)).toMatchObject({ message: "It broke. Fix it.", details: { code: "c" } });
   });
 });

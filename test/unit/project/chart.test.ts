@@ -72,6 +72,13 @@ test("PostgreSQL needs the one secret of all pods", () => {
   expect(deployment).toMatch(/name: SWITCHYARD_SECRET\n +valueFrom: \{ secretKeyRef: .*, key: SWITCHYARD_SECRET \} \}/);
 });
 
+test("a network policy lets connections in at the gateway's port alone", () => {
+  const policy = templates["networkpolicy.yaml"] ?? "";
+  expect(policy).toMatch(/ingress:\n +- ports:\n +- \{ port: http, protocol: TCP \}\n/);
+  expect(policy).toMatch(/if \.Values\.networkPolicy\.egress \}\}\n +- Egress\n/);
+  expect(values.networkPolicy).toEqual({ enabled: true, from: [], egress: [] });
+});
+
 test("its alerts are those of deploy/prometheus", () => {
   const rules = readFileSync(join(ROOT, "deploy/prometheus/switchyard.rules.yaml"), "utf8");
   expect(read("files/switchyard.rules.yaml")).toBe(rules);

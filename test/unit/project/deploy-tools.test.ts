@@ -52,6 +52,7 @@ const EVERYTHING = [
   ...INGRESS,
   ...set("secrets.values.SWITCHYARD_ADMIN_TOKEN=t", "serviceMonitor.enabled=true", "prometheusRule.enabled=true"),
   ...set("autoscaling.enabled=true", "publicUrl=https://llm.example.com", "env[0].name=TZ", "env[0].value=UTC"),
+  ...set("networkPolicy.from[0].namespaceSelector.matchLabels.team=a", "networkPolicy.egress[0].ports[0].port=443"),
   ...set("imagePullSecrets[0].name=registry", "tolerations[0].operator=Exists", "nodeSelector.pool=gateways"),
 ];
 const VARIANTS: readonly (readonly [string, readonly string[]])[] = [

@@ -17,6 +17,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { HTTP_ROOMS, LAYER_FOLDERS } from "../../../scripts/layers.mjs";
+import { parseDockerfile } from "../../support/dockerfile.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const FILES = repositoryFiles();
@@ -120,6 +121,27 @@ describe(".ci/run", () => {
     expect(jobs.test.steps.flatMap((step: { run?: string }) => step.run ?? [])).toEqual([command]);
     const oldest = JSON.parse(read("package.json")).engines.node.replace(">=", "");
     expect(jobs.test.strategy.matrix.node).toContain(oldest);
+  });
+});
+
+describe("what a release is built with", () => {
+  test.each(["ci.yml", "release.yml"])("the actions of %s are pinned by hash", (name) => {
+    const used = [...read(`.github/workflows/${name}`).matchAll(/uses: (.*)/g)].map(([, action]) => action);
+    expect(used.length).toBeGreaterThan(3);
+    expect(used.filter((action) => !/^[\w./-]+@[0-9a-f]{40} # v[\d.]+$/.test(action as string))).toEqual([]);
+  });
+
+  test("so are the stages of the image that come from elsewhere", () => {
+    const stages = parseDockerfile(read("Dockerfile"));
+    const names = stages.map(({ name }) => name);
+    const bases = stages.map(({ base }) => base).filter((base) => !names.includes(base));
+    expect(bases.length).toBeGreaterThan(0);
+    expect(bases.filter((base) => !/^node:\d+\.\d+\.\d+-[\w-]+@sha256:[0-9a-f]{64}$/.test(base))).toEqual([]);
+  });
+
+  test("and both are kept current", () => {
+    const { updates } = parse(read(".github/dependabot.yml")) as { updates: { "package-ecosystem": string }[] };
+    expect(updates.map((each) => each["package-ecosystem"])).toEqual(["github-actions", "docker"]);
   });
 });
 

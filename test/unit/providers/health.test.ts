@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Log } from "../../../src/core/log.ts";
-import { createHealth, type Outcome, type Trouble } from "../../../src/providers/health.ts";
+import { createHealth, type HealthInput, type Outcome, type Trouble } from "../../../src/providers/health.ts";
 
 const RULES = {
   failuresInRow: 5,
@@ -23,7 +23,7 @@ function trouble(kind: Trouble["kind"], waitMs: number | null = null): Trouble {
   return { kind, waitMs, error: `${kind} in words` };
 }
 
-function make() {
+function make(more: Pick<HealthInput, "onPassed"> = {}) {
   const clock = { nowMs: 1_000_000 };
   const warnings: { fields: object; message: string }[] = [];
   const opened: object[] = [];
@@ -40,6 +40,7 @@ function make() {
     random: () => 0.5,
     log,
     onOpened: (each) => opened.push(each),
+    ...more,
   });
   /** Attempts that are made whether or not the model rests. */
   const see = (model: string, outcome: Outcome, times = 1): void => {
@@ -130,6 +131,21 @@ describe("what a failure says", () => {
     see("a3", trouble("unreachable"), 4);
     expect(resting()).toEqual(["a2"]);
   });
+});
+
+test("the wait until a model may be called is that of its own breaker, its provider's or its pause", () => {
+  const { clock, health, see } = make();
+  expect(health.waitMs("a1")).toBe(0);
+  see("a1", trouble("failing"), 5);
+  const openMs = health.waitMs("a1");
+  expect(openMs).toBeGreaterThan(0);
+  expect(health.waitMs("a2")).toBe(0);
+  clock.nowMs += openMs;
+  expect(health.waitMs("a1")).toBe(0);
+  see("a2", trouble("limited", 7_000));
+  expect(health.waitMs("a2")).toBe(7_000);
+  see("a3", trouble("unreachable"), 5);
+  expect([health.waitMs("a1") > 0, health.waitMs("a3") > 0]).toEqual([true, true]);
 });
 
 describe("a pause the provider asked for", () => {
@@ -336,4 +352,30 @@ test("what another process saw fail is tried last here too, for as long and with
   clock.nowMs += 5_001;
   expect(health.resting().has("a1")).toBe(false);
   expect(health.admit("a1")).toBeGreaterThan(0);
+});
+
+describe("an operator's test that was answered", () => {
+  test("closes the breakers of model, provider and key, and is passed on once", () => {
+    const passed: object[] = [];
+    const { health, see, resting } = make({ onPassed: (each) => passed.push(each) });
+    see("a1", trouble("refused-key"), 3);
+    see("a1", trouble("unreachable"), 5);
+    expect(resting()).toEqual(["a1", "a2", "a3"]);
+    health.passed("a1");
+    expect(resting()).toEqual([]);
+    const [{ provider, credential } = {}] = health.overview();
+    expect([provider?.consecutiveFailures, credential?.consecutiveFailures]).toEqual([0, 0]);
+    expect(passed).toEqual([{ passed: "a1" }]);
+  });
+
+  test("in another process closes the same, says nothing further, and may be of a model that is gone", () => {
+    const passed: object[] = [];
+    const { health, see, resting } = make({ onPassed: (each) => passed.push(each) });
+    see("a1", trouble("refused-key"));
+    expect(health.overview()[0]?.credential.consecutiveFailures).toBe(1);
+    health.follow({ passed: "a1" });
+    health.follow({ passed: "gone" });
+    expect(health.overview()[0]?.credential.consecutiveFailures).toBe(0);
+    expect([resting(), passed]).toEqual([[], []]);
+  });
 });

@@ -16,6 +16,9 @@ import { createUpstream } from "../../../src/providers/upstream.ts";
 /** More than the buffers of a connection take. */
 const LONG_BYTES = 16 * 1024 * 1024;
 
+const LOOP_NAME = "switchyard-0123456789abcdef";
+const OTHER_NAME = "switchyard-fedcba9876543210";
+
 let server: Server;
 let transport: Transport;
 
@@ -27,18 +30,42 @@ afterEach(async () => {
 
 const listen = () => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
-function openTransport(onStale: () => void = () => undefined): Transport {
+function openTransport(onStale: () => void = () => undefined, more: Partial<Provider> = {}): Transport {
   const { port } = server.address() as AddressInfo;
   const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 };
-  const row = { id: "p", baseUrl: `http://127.0.0.1:${port}/v1`, timeouts, headers: {} } as unknown as Provider;
+  const row = {
+    id: "p",
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    timeouts,
+    headers: {},
+    ...more,
+  } as unknown as Provider;
   const auth = { form: "fixed" as const, headers: {} };
   return createUpstream(row, {
     auth,
     streamType: "text/event-stream",
+    loopName: LOOP_NAME,
     onStale,
     now: () => performance.now(),
   });
 }
+
+test.each<readonly [string, Partial<Provider>, Record<string, string> | undefined, string | undefined]>([
+  ["an operator's address hears of the gateway", {}, undefined, LOOP_NAME],
+  ["and of those before it", {}, { "cdn-loop": OTHER_NAME }, `${OTHER_NAME}, ${LOOP_NAME}`],
+  ["a vendor's own address does not", { allowsPrivate: false }, undefined, undefined],
+])("loops: %s", async (_what, more, headers, sent) => {
+  let received: string | undefined;
+  server = createServer((request, response) => {
+    received = request.headers["cdn-loop"] as string | undefined;
+    response.end("{}");
+  });
+  await listen();
+  transport = openTransport(undefined, more);
+  const request = { path: "/x", body: Buffer.from("{}"), isStream: false, signal: new Cancellation() };
+  await transport.send(headers === undefined ? request : { ...request, headers });
+  expect(received).toBe(sent);
+});
 
 /** Sends a long body to a provider of that kind, reads the answer and tries to free the body. */
 async function lengthLeft(provider: "reads" | "answers without reading", inPieces: boolean): Promise<number> {

@@ -150,7 +150,7 @@ describe("tier moves", () => {
   it("name all needs when only their combination is missing", () => {
     const chains = { LIGHT: [bare("x", ["tools"]), bare("y", ["vision"])] };
     expect(failure(() => route(chains, { chat: { ...IMAGE, ...TOOLS } })).message).toMatch(
-      /supports vision and supports tools at once/,
+      /^No connected model supports vision and supports tools at once\./,
     );
   });
 });

@@ -82,7 +82,7 @@ describe("tier", () => {
       category: "math",
       historyFloor: null,
     });
-    expect(decision.reasoning).toMatch(/NANO set by the request.*score \d\.\d\d/);
+    expect(decision.reasoning).toMatch(/^tier NANO set by the request; score \d\.\d\d \(\w+\) not used: /);
   });
 
   it("is clamped by the key's profile", () => {

@@ -42,3 +42,15 @@ test.each([
   expect(await migrate(db, [good, repaired])).toEqual(applied);
   await db.close();
 });
+
+test("a build refuses a database with a required migration that it lacks, and serves with other newer ones", async () => {
+  const db = await openDb("sqlite::memory:");
+  await db.migrate();
+  await db.query("INSERT INTO schema_migrations (name, applied_at) VALUES ('9998_newer', 1)");
+  expect(await db.migrate()).toEqual([]);
+  await db.query("INSERT INTO required_migrations (name) VALUES ('0001_accounts'), ('9999_hello')");
+  await expect(db.migrate()).rejects.toMatchObject({
+    advice: expect.stringMatching(/does not know \(9999_hello\).*restore a backup/),
+  });
+  await db.close();
+});

@@ -83,6 +83,17 @@ describe("createLog", () => {
   });
 });
 
+test("a line that is too long keeps its event and the beginning of its fields", async () => {
+  const [cut, whole] = await linesOf((log) => {
+    log.error({ event: "request.failed", id: "a", err: new Error("\u0001".repeat(10_000_000)) }, "failed");
+    log.error({ event: "request.failed", id: "b", text: "x".repeat(60_000) }, "failed");
+  });
+  expect(cut).toMatchObject({ event: "request.failed", level: 50, msg: "failed" });
+  expect(cut?.cut).toContain('"id":"a"');
+  expect(JSON.stringify(cut).length).toBeLessThan(64 * 1024);
+  expect(whole).toMatchObject({ id: "b", text: "x".repeat(60_000) });
+});
+
 /** What `work` logs, read back from the file it goes to. */
 async function linesOf(work: (log: ProcessLog) => void, level = "info"): Promise<readonly Record<string, unknown>[]> {
   const folder = mkdtempSync(join(tmpdir(), "switchyard-log-"));

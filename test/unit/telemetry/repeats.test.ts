@@ -1,7 +1,7 @@
 // Lines of one event beyond 100 in ten seconds are left out and counted; other events are not affected.
 
 import { beforeEach, expect, test, vi } from "vitest";
-import type { LogEvent } from "../../../src/core/events.ts";
+import { LOG_EVENTS, type LogEvent } from "../../../src/core/events.ts";
 import { createRepeats } from "../../../src/telemetry/repeats.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -27,6 +27,13 @@ test("a hundred lines of each event are written, and the number of the others at
     ["request.failed", 4_900],
     ["request.failed", 1],
   ]);
+});
+
+test("every event of a warning or an error is limited", () => {
+  const { written } = counted();
+  const events = (Object.keys(LOG_EVENTS) as LogEvent[]).filter((event) => LOG_EVENTS[event].level !== "info");
+  expect(events.length).toBeGreaterThan(20);
+  expect(events.filter((event) => written(event, 200) !== 100)).toEqual([]);
 });
 
 test("a window that left nothing out is not reported and sets no timer", () => {

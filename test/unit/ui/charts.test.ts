@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { logScale, timeLabel, timesOf, valueScale } from "../../../ui/charts/scale.ts";
+import { isUtc } from "../../../ui/clock.ts";
 import { fc } from "../../support/property.ts";
 
 const HOUR_MS = 3_600_000;
@@ -38,6 +39,7 @@ test("every hour or day of a range is there, whether or not something happened i
 });
 
 test("midnight is named by its day", () => {
+  isUtc.value = true;
   expect(timeLabel(Date.parse("2026-03-01T00:00:00Z"), "hour")).toBe("1 Mar");
   expect(timeLabel(Date.parse("2026-03-01T05:00:00Z"), "hour")).toBe("05:00");
 });

@@ -26,7 +26,8 @@ describe("what was seen of a model's tool calls", () => {
 
 test.each([
   [[], "None (direct calls only)"],
-  [[{ tier: "LIGHT", place: 2, of: 5 }], "#2 of 5 in LIGHT"],
+  [[{ tier: "LIGHT", place: 2, of: 5, effort: null }], "#2 of 5 in LIGHT"],
+  [[{ tier: "LIGHT", place: 2, of: 5, effort: "low" as const }], "#2 of 5 in LIGHT, effort low"],
 ])("the places %j", (chains, text) => expect(standingText(chains)).toBe(text));
 
 test.each([

@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { useLoad, withAccount } from "../../api.ts";
-import { ago, balance, exact, usd, utc } from "../../format.ts";
+import { balance, exact, usd, utc } from "../../format.ts";
 import { useShortcuts } from "../../keyboard.ts";
 import { Button, ButtonLink, Segmented } from "../../kit/button.tsx";
 import { PageHead } from "../../kit/page.tsx";
@@ -13,6 +13,8 @@ import { LOW_DAYS, runwayText } from "../../runway.ts";
 import { isOperator } from "../../session.ts";
 import type { Credits as Balance, LedgerEntry, List } from "../../types.ts";
 import { useRunway } from "../../use-runway.ts";
+import { timeText } from "../requests/time.ts";
+import { Days } from "./days.tsx";
 import { BALANCE_EVERY_MS, MonthChip, Months } from "./months.tsx";
 import * as TEXT from "./text.ts";
 import { TopUp } from "./topup.tsx";
@@ -37,6 +39,7 @@ export function Credits() {
       <Shown load={credits} rows={3}>
         {(data) => (data.billingMode === "metered" ? <Metered credits={data} /> : <Balances credits={data} />)}
       </Shown>
+      <Days />
       <Months chosen={query.get("month")} />
       <Ledger />
       {query.get("new") !== null && isOperator() && (
@@ -235,10 +238,10 @@ function LedgerRow({ entry, isLinked }: { readonly entry: LedgerEntry; readonly 
   return (
     <tr id={`entry-${entry.id}`} class={isLinked ? "chosen" : ""}>
       <td data-cell="time" title={utc(entry.createdAt)}>
-        {ago(entry.createdAt)}
+        {timeText(entry.createdAt)}
       </td>
       <td data-cell="kind">{KIND_NAMES[entry.kind] ?? entry.kind}</td>
-      <td data-cell="about" class="cut">
+      <td data-cell="about" class="cut" title={entry.note ?? undefined}>
         {entry.requestId === null ? (
           <Note entry={entry} />
         ) : (

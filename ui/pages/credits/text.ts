@@ -53,6 +53,11 @@ export const charge = "Charge";
 export const adjustment = "Adjustment";
 export const grant = "Grant";
 
+// days.tsx
+export const dailyBalance = "Balance by day (UTC)";
+export const chargedIn = (amount: string, days: string) => `${amount} charged in ${days}.`;
+export const day = "Day";
+
 // months.tsx
 export const monthlySummary = "Monthly summary";
 export const showAllMonths = "Show all months";

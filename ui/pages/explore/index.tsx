@@ -6,6 +6,7 @@ import { BarChart, RankedBars } from "../../charts/bars.tsx";
 import { Figure, Legend } from "../../charts/figure.tsx";
 import { LineChart } from "../../charts/lines.tsx";
 import { fullTimeLabel, timesOf } from "../../charts/scale.ts";
+import { zoneName } from "../../clock.ts";
 import { categoryName, count, duration, plural, usd, usdColumn } from "../../format.ts";
 import { ButtonLink } from "../../kit/button.tsx";
 import { CopyButton } from "../../kit/copy.tsx";
@@ -64,7 +65,11 @@ export function Explore() {
       <Figure
         title={title}
         load={load}
-        trend={TEXT.trend(range.label, load.data?.source === "requests" ? TEXT.fromRequests : TEXT.fromTotals)}
+        trend={TEXT.trend(
+          range.label,
+          zoneName(range.step),
+          load.data?.source === "requests" ? TEXT.fromRequests : TEXT.fromTotals,
+        )}
         table={shape.table}
         legend={<Legend entries={shape.series} />}
       >
@@ -120,7 +125,7 @@ function shapeOf(data: Explored | null, asked: Asked): Shape {
   const isOverTime = by.includes("time");
   const series = isOverTime ? seriesOf(rows, asked, nameOf) : [];
   const overTime = {
-    head: [TEXT.time, ...series.map(({ name }) => name)],
+    head: [TEXT.timeIn(zoneName(range.step)), ...series.map(({ name }) => name)],
     rows: timesOf(range, range.step).map((time, at) => [
       fullTimeLabel(time, range.step),
       ...series.map(({ values }) => shown(values[at])),

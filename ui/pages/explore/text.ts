@@ -14,9 +14,9 @@ export const none = "(none)";
 export const other = (number: number) => `Other (${number})`;
 export const noData = "No requests in this range";
 export const requests = "Requests";
-export const time = "Time (UTC)";
+export const timeIn = (zone: string) => `Time, ${zone}`;
 export const title = (metric: string, dimensions: string) => `${metric} by ${dimensions.toLowerCase()}`;
-export const trend = (range: string, source: string) => `${range}, UTC. ${source}`;
+export const trend = (range: string, zone: string, source: string) => `${range}, ${zone}. ${source}`;
 export const fromTotals = "From hourly and daily totals.";
 export const fromRequests = "From the request log, as far back as it is kept.";
 export const METRICS: Readonly<Record<string, string>> = {

@@ -9,6 +9,7 @@ import { Button, ButtonLink } from "../../kit/button.tsx";
 import { SearchInput } from "../../kit/field.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { useCellNames } from "../../kit/table.tsx";
 import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import type { Key, KeyPage, List, ListedKey, Profile } from "../../types.ts";
 import { KeyCreation } from "./create.tsx";
@@ -158,6 +159,7 @@ function KeyTable({ keys, chosen, onChoose }: KeyTableProps) {
   const [revoking, setRevoking] = useState<Key | null>(null);
   const active = keys.filter(({ status }) => status === "active");
   const inColumn = usdColumn(keys.map(({ last30Days }) => last30Days.chargeUsd));
+  const table = useCellNames();
   const isChosen = ({ id }: Key): boolean => chosen.some((key) => key.id === id);
   const choose = (changed: readonly Key[], isOn: boolean): void => {
     const rest = chosen.filter(({ id }) => !changed.some((key) => key.id === id));
@@ -165,7 +167,7 @@ function KeyTable({ keys, chosen, onChoose }: KeyTableProps) {
   };
   return (
     <div class="table-box">
-      <table class="rows keys">
+      <table ref={table} class="rows keys">
         <caption class="hidden">{TEXT.keys}</caption>
         <thead>
           <tr>

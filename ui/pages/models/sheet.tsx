@@ -85,13 +85,20 @@ function directBody(model: string): Readonly<Record<string, unknown>> {
   return { model, service_profile: "direct", messages: [{ role: "user", content: TEXT.exampleHello }] };
 }
 
+function pair(rates: { readonly prompt: string | null; readonly completion: string | null }): string {
+  return `${usd(perMillion(rates.prompt))} / ${usd(perMillion(rates.completion))}`;
+}
+
 /** Lists the facts of a model; the price comes with date and source. */
 function ModelFacts({ model }: { readonly model: SeenModel }) {
   const { priceAsOf } = model.service;
+  const { bands = [], next } = model.pricing;
   const facts: readonly (readonly [string, string])[] = [
     [TEXT.health, describeHealth(model.health)],
     [TEXT.input, TEXT.per1mTokens(usd(perMillion(model.pricing.prompt)))],
     [TEXT.output, TEXT.per1mTokens(usd(perMillion(model.pricing.completion)))],
+    ...bands.map((band) => [TEXT.longPrompts(count(band.above_prompt_tokens)), TEXT.per1mTokens(pair(band))] as const),
+    ...(next === undefined ? [] : [[TEXT.priceFrom(next.from.slice(0, 10)), TEXT.per1mTokens(pair(next))] as const]),
     [TEXT.priceAsOf, `${priceAsOf}, ${model.priceSource}`],
     [TEXT.context, TEXT.contextAndOutput(count(model.context_length), count(model.max_output_tokens))],
     [TEXT.capabilities, model.capabilities.join(", ") || TEXT.textOnly],

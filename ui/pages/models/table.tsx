@@ -3,7 +3,7 @@
 import { TIERS } from "../../../src/core/tiers.ts";
 import { count, duration, percent, score, usd } from "../../format.ts";
 import { isChordArmed, useShortcuts } from "../../keyboard.ts";
-import { numberHead, Table } from "../../kit/table.tsx";
+import { columnHead, numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { useRowFocus } from "../../parts/row-keys.ts";
 import { hrefTo, hrefWith, setQuery } from "../../router.ts";
@@ -66,8 +66,8 @@ export function ModelTable({ models, sort, chosen, compared }: ModelTableProps) 
         head(TEXT.tier, "tier"),
         head(TEXT.priceInOut, "price"),
         head("BFCL", "score"),
-        TEXT.capabilities,
-        numberHead(TEXT.context),
+        columnHead(TEXT.capabilities, "can"),
+        columnHead(TEXT.context, "context", "number"),
         TEXT.health,
         numberHead(TEXT.ttftOfDay),
         numberHead(TEXT.errorsOfDay),

@@ -87,6 +87,8 @@ export const validityHint =
 export const noScore = "No BFCL score. Excluded when a minimum is set.";
 export const modelNamed = (id: string) => `Model ${id}`;
 export const exampleHello = "Hello";
+export const longPrompts = (tokens: string) => `Above ${tokens} tokens`;
+export const priceFrom = (day: string) => `From ${day}`;
 export const per1mTokens = (prompt: string) => `${prompt} per 1M tokens`;
 export const contextAndOutput = (context: string, output: string) => `${context} tokens, ${output} out`;
 export const trafficOfDay = "Traffic, 24 h";
@@ -107,7 +109,8 @@ export const directOnly = "None (direct calls only)";
 export const noCalls = "No calls from this account";
 export const noScoreToAdjust = "no score to adjust";
 export const noChangeBelow = (calls: number) => `no change below ${calls} calls`;
-export const placeInTier = (place: number, of: number, tier: string) => `#${place} of ${of} in ${tier}`;
+export const placeInTier = (place: number, of: number, tier: string, effort: string | null) =>
+  `#${place} of ${of} in ${tier}${effort === null ? "" : `, effort ${effort}`}`;
 export const unknownTool = "unknown tool";
 export const validOf = (calls: string, valid: string | number) => `${calls}, ${valid} valid`;
 export const fromSeveralAccounts = ", from several accounts";

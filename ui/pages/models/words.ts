@@ -23,7 +23,7 @@ export function timesText(usage: Timed | null): string {
 
 /** `#2 of 5 in LIGHT, #1 of 4 in STANDARD`. */
 export function standingText(chains: readonly ChainPlace[]): string {
-  const places = chains.map(({ tier, place, of }) => TEXT.placeInTier(place, of, tier));
+  const places = chains.map(({ tier, place, of, effort }) => TEXT.placeInTier(place, of, tier, effort));
   return places.join(", ") || TEXT.directOnly;
 }
 

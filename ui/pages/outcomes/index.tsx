@@ -104,9 +104,14 @@ function Line({ row }: { readonly row: Row }) {
   const cells = [
     count(samples),
     count(judged),
-    agreement === null
-      ? TEXT.none
-      : TEXT.bounds(percent(agreement.rate), percent(agreement.low), percent(agreement.high)),
+    agreement === null ? (
+      TEXT.none
+    ) : (
+      <>
+        {percent(agreement.rate)}{" "}
+        <small class="faint block">{TEXT.bounds(percent(agreement.low), percent(agreement.high))}</small>
+      </>
+    ),
     balance(live.costUsd),
     balance(second.costUsd),
     duration(live.latencyMs),
@@ -114,16 +119,16 @@ function Line({ row }: { readonly row: Row }) {
   ];
   return (
     <tr>
-      <td>{categoryName(category)}</td>
-      <td>
+      <td data-cell="name">{categoryName(category)}</td>
+      <td data-cell="tier">
         <TierBadge tier={tier} />
       </td>
-      {cells.map((text, at) => (
+      {cells.map((cell, at) => (
         <td key={TEXT.COLUMNS[at]} class="number">
-          {text}
+          {cell}
         </td>
       ))}
-      <td>{TEXT.STATES[state]}</td>
+      <td data-cell="verdict">{TEXT.STATES[state]}</td>
     </tr>
   );
 }

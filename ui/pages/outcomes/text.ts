@@ -21,7 +21,7 @@ export const category = "Category";
 export const tier = "Tier";
 export const STATES: Readonly<Record<string, string>> = { holds_up: "Holds up", worse: "Worse", too_few: "Too few" };
 export const verdict = "Verdict";
-export const bounds = (rate: string, low: string, high: string) => `${rate} (${low} to ${high})`;
+export const bounds = (low: string, high: string) => `(${low} to ${high})`;
 export const none = "–";
 export const differing = "Newest that differ";
 export const sampling = (name: string, model: string, share: string, spent: string, budget: string) =>

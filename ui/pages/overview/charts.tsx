@@ -7,6 +7,7 @@ import { BarChart, RankedBars } from "../../charts/bars.tsx";
 import { Figure, Legend } from "../../charts/figure.tsx";
 import { LineChart } from "../../charts/lines.tsx";
 import { fullTimeLabel, timesOf } from "../../charts/scale.ts";
+import { zoneName } from "../../clock.ts";
 import { count, duration, exact, percent, plural, usd, usdColumn } from "../../format.ts";
 import { Segmented } from "../../kit/button.tsx";
 import { Check } from "../../kit/field.tsx";
@@ -43,7 +44,7 @@ export function SpendChart({ range, rows, isWaiting }: Series) {
         usd(Math.abs(saved)),
       )}
       table={{
-        head: [TEXT.timeUtc, TEXT.spent, TEXT.baseline, TEXT.saved],
+        head: [TEXT.timeIn(zoneName(range.step)), TEXT.spent, TEXT.baseline, TEXT.saved],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           inColumn(paid[index] ?? 0),
@@ -135,14 +136,15 @@ export function ModelMix({ rows: models, isWaiting }: Series<Share>) {
 export function TierMix({ range, rows, isWaiting }: Series<Share>) {
   const times = timesOf(range, range.step);
   const groups = byGroup(rows);
-  const total = sum(rows, ({ requests }) => requests);
   const stacks = TIERS.map((tier) => ({
     name: tier,
     mark: `tier-${tier}`,
     values: perStep(range, groups.get(tier) ?? [], ({ requests }) => requests, 0),
   }));
-  // Shares of the whole range, for the trend.
-  const shares = TIERS.map((tier) => sum(groups.get(tier) ?? [], ({ requests }) => requests) / (total || 1));
+  // Shares of the whole range, for the trend. Requests without a tier are in none of the bars, so they count for none.
+  const counts = TIERS.map((tier) => sum(groups.get(tier) ?? [], ({ requests }) => requests));
+  const total = sum(counts, (each) => each);
+  const shares = counts.map((each) => each / (total || 1));
   const most = TIERS[shares.indexOf(Math.max(...shares))];
   return (
     <Figure
@@ -150,7 +152,7 @@ export function TierMix({ range, rows, isWaiting }: Series<Share>) {
       isWaiting={isWaiting}
       trend={total === 0 ? subtitle(range) : TEXT.topTier(subtitle(range), most, percent(Math.max(...shares)))}
       table={{
-        head: [TEXT.timeUtc, ...TIERS],
+        head: [TEXT.timeIn(zoneName(range.step)), ...TIERS],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),
@@ -216,7 +218,7 @@ export function StatusChart({ range, rows: statuses, isWaiting }: Series<Share>)
       isWaiting={isWaiting}
       trend={`${subtitle(range)}. ${total === 0 ? TEXT.noErrors : `${plural(total, "error")}.`}`}
       table={{
-        head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
+        head: [TEXT.timeIn(zoneName(range.step)), ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),
@@ -267,7 +269,7 @@ export function LatencyChart({ range, rows, isWaiting }: Series) {
       isWaiting={isWaiting}
       trend={`${subtitle(range)}. ${what === "overhead" ? ownPart(rows) : slowest}`}
       table={{
-        head: [TEXT.timeUtc, "p50", "p95"],
+        head: [TEXT.timeIn(zoneName(range.step)), "p50", "p95"],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...lines.map(({ values }) => duration(values[index])),

@@ -1,4 +1,4 @@
-// The overview before the first answer: steps that tick themselves.
+// The first steps, which tick themselves: shown in place of the overview until a real provider is connected.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -20,20 +20,30 @@ import * as TEXT from "./text.ts";
 const KEYS_EVERY_MS = 10_000;
 
 /** The latest request, and the way to the overview. */
-interface ChecklistProps {
+interface LatestProps {
   readonly latest: RequestLine | null;
   readonly onDone: () => void;
 }
 
+interface ChecklistProps extends LatestProps {
+  /** Called when the user does not want to see it again. */
+  readonly onDismiss: () => void;
+}
+
 /** A key that is created here is filled into the programs below, since it is shown only once. */
-export function Checklist({ latest, onDone }: ChecklistProps) {
+export function Checklist({ latest, onDone, onDismiss }: ChecklistProps) {
   const keys = useLoad<List<Key>>("/api/keys?limit=50", { everyMs: KEYS_EVERY_MS });
   const [isCreating, setCreating] = useState(false);
   const [keyText, setKeyText] = useState<string | null>(null);
   const usable = (keys.data?.data ?? []).find(({ status }) => status === "active");
   return (
     <section class="card checklist" aria-label={TEXT.getStarted}>
-      <h2>{TEXT.getStarted}</h2>
+      <div class="head-row">
+        <h2>{TEXT.getStarted}</h2>
+        <Button kind="quiet" onClick={onDismiss}>
+          {TEXT.dismiss}
+        </Button>
+      </div>
       <ol>
         <ProviderStep />
         <CreditStep />
@@ -145,7 +155,7 @@ function Step({ title, isDone, children }: StepProps) {
 }
 
 /** Waiting, answered or failed. */
-function LatestRequest({ latest, onDone }: ChecklistProps) {
+function LatestRequest({ latest, onDone }: LatestProps) {
   if (latest === null) {
     return (
       <p class="pulse" role="status">

@@ -1,6 +1,6 @@
 // The way from a number on the overview to the requests behind it: a click opens them, dragging zooms.
 
-import { fullTimeLabel, stepMs, timesOf } from "../../charts/scale.ts";
+import { stepMs, timesOf, zonedTimeLabel } from "../../charts/scale.ts";
 import type { Range } from "../../range.ts";
 import { type Changes, go, hrefTo, place, setQuery } from "../../router.ts";
 import type { Usage } from "../../types.ts";
@@ -35,5 +35,5 @@ export function requestsHref(filter: Changes = {}): string {
 
 /** Range, its true beginning and step, as every chart begins its trend: ranges begin with a whole hour or UTC day. */
 export function subtitle({ label, fromMs, step }: Range): string {
-  return TEXT.rangeByStep(label, fullTimeLabel(fromMs, "hour"), step);
+  return TEXT.rangeByStep(label, zonedTimeLabel(fromMs, step), step);
 }

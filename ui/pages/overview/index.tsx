@@ -6,14 +6,17 @@ import { exact, percent, span, usd, utc } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { keep, kept } from "../../parts/kept.ts";
 import { KeyPicker } from "../../parts/key-picker.tsx";
 import { currentRange, type Range, rangeQuery } from "../../range.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
+import { session } from "../../session.ts";
 import { useSignal } from "../../signal.ts";
 import type { OverviewData } from "../../types.ts";
+import { AttemptChart } from "./attempts.tsx";
 import { LatencyChart, ModelMix, SpendChart, StatusChart, TierMix } from "./charts.tsx";
 import { Checklist } from "./checklist.tsx";
-import { FallbackChart } from "./fallbacks.tsx";
+
 import { LastErrors, TopKeys } from "./lists.tsx";
 import * as TEXT from "./text.ts";
 import { Tiles } from "./tiles.tsx";
@@ -26,10 +29,13 @@ const TICK_MS = 1_000;
 /** Shorter interval for users who have just sent their first request and wait to see it. */
 const FIRST_EVERY_MS = 2_000;
 
-/** Shows the checklist while the gateway has answered nothing, and until the user leaves the checklist. */
+/** Remembers that the checklist was dismissed. */
+const DISMISSED = "switchyard.checklist";
+
+/** Shows the checklist until a real provider has answered, or the user dismisses it. Leaving it lasts as long as the visit. */
 export function Overview() {
-  // The first request must not take the checklist away: the user leaves it.
-  const stage = useSignal<"unknown" | "waiting" | "left">("unknown");
+  // Neither the first request nor the first provider takes the checklist away: the user leaves it.
+  const stage = useSignal<"unknown" | "waiting" | "left">(firstStage());
   const isLive = place.value.query.get("live") !== "off";
   const key = place.value.query.get("key");
   const range = currentRange();
@@ -44,7 +50,14 @@ export function Overview() {
     return (
       <>
         <PageHead title={TEXT.overview} purpose={PURPOSE} />
-        <Checklist latest={load.data?.latest ?? null} onDone={() => (stage.value = "left")} />
+        <Checklist
+          latest={load.data?.latest ?? null}
+          onDone={() => (stage.value = "left")}
+          onDismiss={() => {
+            keep(DISMISSED, "yes");
+            stage.value = "left";
+          }}
+        />
       </>
     );
   }
@@ -68,6 +81,11 @@ export function Overview() {
       </footer>
     </>
   );
+}
+
+function firstStage() {
+  if (kept(DISMISSED) !== null) return "left";
+  return session.value?.sandbox === true ? "waiting" : "unknown";
 }
 
 interface DashboardProps {
@@ -95,7 +113,7 @@ function Dashboard({ data, range, everyMs }: DashboardProps) {
         <ModelMix {...part(data?.models)} />
         <LatencyChart {...part(data?.series)} />
         <StatusChart {...part(data?.statuses)} />
-        <FallbackChart {...part(data?.series)} everyMs={everyMs} />
+        <AttemptChart {...part(data?.series)} everyMs={everyMs} />
         <TopKeys keys={data?.keys} />
         <LastErrors errors={data?.errors} />
       </div>
@@ -123,7 +141,8 @@ function SavingsSentence({ data, range }: { readonly data: OverviewData | null; 
     <span class="proof">
       {TEXT.youSpentIn(range.label)} <b title={exact(total.chargeUsd)}>{usd(total.chargeUsd)}</b> {TEXT.insteadOf}{" "}
       <b title={exact(total.baselineUsd)}>{usd(total.baselineUsd)}</b> {TEXT.on}{" "}
-      {data?.baselineModel ?? TEXT.someBaseline} (
+      {data?.baselineModel ?? TEXT.someBaseline}
+      {data?.baselinePrice ? ` ${TEXT.baselineAt(data.baselinePrice)}` : ""} (
       {saved >= 0 ? TEXT.savedShare(percent(saved)) : TEXT.moreThanBaseline(percent(-saved))}).
     </span>
   );

@@ -12,6 +12,8 @@ export const insteadOf = "instead of";
 export const on = "on";
 export const moreThanBaseline = (percent: string) => `${percent} more than the baseline`;
 export const allKeys = "All keys";
+export const baselineAt = ({ input, output, asOf }: { input: number; output: number; asOf: string }) =>
+  `at $${input} / $${output} per million tokens (${asOf})`;
 export const someBaseline = "the baseline model";
 export const savedShare = (share: string) => `${share} saved`;
 
@@ -19,7 +21,7 @@ export const savedShare = (share: string) => `${share} saved`;
 export const spendVsBaseline = "Spend vs. baseline";
 export const spendSummary = (range: string, spend: string, baseline: string, share: string, saved: string) =>
   `${range}. Spent ${spend}, baseline ${baseline}, ${share} ${saved}.`;
-export const timeUtc = "Time, UTC";
+export const timeIn = (zone: string) => `Time, ${zone}`;
 export const cumulative = "Cumulative";
 export const spendCaption = "Spend vs. baseline over time";
 export const showAll = "Show all";
@@ -60,6 +62,7 @@ export const worst = (step: string, time: string) => `Worst ${step}: p95 ${time}
 
 // checklist.tsx
 export const getStarted = "Get started";
+export const dismiss = "Dismiss";
 export const createAKey = "Create a key";
 export const keysHint = "API keys identify your apps.";
 export const keyReady = (name: string, prefix: string) => `“${name}” (${prefix}…) is ready. Lost it? Create another.`;
@@ -99,10 +102,10 @@ export const statusIs = (status: number) => `status ${status}`;
 export const belowBaseline = (share: string) => `, ${share} below the baseline`;
 export const sending = "Sending…";
 
-// fallback-stacks.ts
+// attempt-stacks.ts
 export const allFailed = "All failed";
 export const noProviderWasCalled = "No provider was called.";
-export const noFallbacks = "No fallbacks.";
+export const allFirst = "All answered on the first attempt.";
 export const answeredFirst = (share: string) => `${share} answered on the first attempt.`;
 export const countsForBoth = "A request that failed at two providers counts for both.";
 export const noProviderFailures = "No provider failures.";
@@ -110,14 +113,14 @@ export const excludesUncounted = (requests: string) => `Excludes ${requests} wit
 export const failedRequest = "failed request";
 export const olderRequest = "older request";
 
-// fallbacks.tsx
+// attempts.tsx
 export const byAttempt = "By attempt";
 export const byProvider = "By provider";
-export const fallbacksBy = "Fallbacks by";
-export const fallbacks = "Fallbacks";
+export const attemptsBy = "Attempts by";
+export const attempts = "Attempts";
 export const includeFirstAttempts = "Include first attempts";
 export const attemptsCaption = "Requests by the attempt that answered, over time";
-export const fallbacksCaption = "Requests that needed a fallback, over time";
+export const laterCaption = "Requests that needed more than one attempt, over time";
 export const providersCaption = "Failed requests by provider, over time";
 
 // lists.tsx
@@ -142,5 +145,5 @@ export const previously = (value: string) => `${value} in the previous period`;
 export const aboutTile = (name: string) => `About ${name}`;
 
 // drill-down.ts
-export const rangeByStep = (range: string, since: string, step: string) => `${range} (since ${since} UTC), by ${step}`;
+export const rangeByStep = (range: string, since: string, step: string) => `${range} (since ${since}), by ${step}`;
 export const slowestOf = (count: number) => `slowest of ${count}`;

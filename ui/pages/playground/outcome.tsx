@@ -45,12 +45,12 @@ function PreviewDetails({ preview }: { readonly preview: DecisionPreview }) {
     <>
       <DecisionPanel
         routedMs={tookMs}
-        saved={estimate.savings}
         decision={{
           ...decision,
           classifiedTier,
           chain: decision.filteredChain,
           candidates,
+          savings: estimate.savings,
           costEstimateUsd: estimate.costUsd,
           baselineCostUsd: estimate.baselineCostUsd,
           estimatedTokens: { input: estimate.inputTokens, output: estimate.outputTokens },

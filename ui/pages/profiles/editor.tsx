@@ -33,12 +33,12 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
   const { problem, run } = useTask();
   const [isDeleting, setDeleting] = useState(false);
   const set = (change: Partial<Content>): void => setContent({ ...content, ...change });
-  const setName = (text: string): void => set({ name: text });
   const changes = differences(start, content);
   const isNew = saved === null;
   useUnsaved(changes.length > 0);
   // The replay takes only the rules: a new name changes no route.
   const { name, description, ...rules } = content;
+  const draft = isNew && !haveRulesChanged(start, content) ? null : { profile: rules };
   const save = (event: Event): void => {
     event.preventDefault();
     const method = isNew ? "POST" : "PUT";
@@ -58,7 +58,13 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
       <form class="editor" onSubmit={save}>
         <div>
           <section class="card">
-            <TextField label={TEXT.name} value={name} onInput={setName} isRequired isFocused={isNew} />
+            <TextField
+              label={TEXT.name}
+              value={name}
+              onInput={(text) => set({ name: text })}
+              isRequired
+              isFocused={isNew}
+            />
             <TextField
               label={TEXT.description}
               value={description ?? ""}
@@ -73,19 +79,28 @@ export function ProfileEditor({ saved, start }: { readonly saved: Profile | null
             <SaveBar isNew={isNew} changes={changes} canSave={name.trim() !== ""} onUndo={() => setContent(start)} />
           )}
         </div>
-        <Replay path="/api/profiles/replay" draft={{ profile: rules }} />
+        <Replay path="/api/profiles/replay" draft={draft} />
       </form>
-      {saved !== null && (
-        <>
-          <ProfileKeys profile={saved} />
-          <Section title={secondAnswers}>
-            <Shadow profile={saved} />
-          </Section>
-        </>
-      )}
+      {saved !== null && <OfSaved profile={saved} />}
       {isDeleting && saved !== null && <ProfileDeletion profile={saved} onClose={() => setDeleting(false)} />}
     </>
   );
+}
+
+/** The parts of a profile that have calls of their own. */
+function OfSaved({ profile }: { readonly profile: Profile }) {
+  return (
+    <>
+      <ProfileKeys profile={profile} />
+      <Section title={secondAnswers}>
+        <Shadow profile={profile} />
+      </Section>
+    </>
+  );
+}
+
+function haveRulesChanged(start: Content, { name: _, description: __, ...rules }: Content): boolean {
+  return differences(start, { ...start, ...rules }).length > 0;
 }
 
 interface SaveBarProps {
@@ -99,7 +114,7 @@ interface SaveBarProps {
 function SaveBar({ isNew, changes, canSave, onUndo }: SaveBarProps) {
   return (
     <div class="save-bar">
-      <span class="grow faint">{isNew ? TEXT.unsavedChanges : changes.join(" · ")}</span>
+      <span class="grow faint">{isNew && changes.length > 0 ? TEXT.unsavedChanges : changes.join(" · ")}</span>
       {!isNew && <Button onClick={onUndo}>{TEXT.undo}</Button>}
       <Button kind="primary" type="submit" isDisabled={!canSave}>
         {TEXT.saveProfile}

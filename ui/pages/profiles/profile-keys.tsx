@@ -86,7 +86,13 @@ function KeyList({ keys, action, onAct, isLinked = false }: KeyListProps) {
       {keys.map((key) => (
         <li key={key.id} class="row">
           <bdi class="grow cut" title={key.name}>
-            {isLinked ? <a href={hrefTo(`/keys/${key.id}`)}>{key.name}</a> : key.name}
+            {isLinked ? (
+              <a class="block cut" href={hrefTo(`/keys/${key.id}`)}>
+                {key.name}
+              </a>
+            ) : (
+              key.name
+            )}
           </bdi>
           <span class="faint" title={utc(key.lastUsedAt)}>
             {TEXT.lastUsed(ago(key.lastUsedAt))}

@@ -1,6 +1,7 @@
 // The chains of models, one for each tier: dragged or moved by buttons, with the replay of past requests beside them.
 
 import { useState } from "preact/hooks";
+import { type Effort, isEffort, readEntry, writeEntry } from "../../../src/core/requests/effort.ts";
 import { TIERS, type Tier } from "../../../src/core/tiers.ts";
 import { call, useLoad } from "../../api.ts";
 import { Button } from "../../kit/button.tsx";
@@ -12,7 +13,7 @@ import { showPublished } from "./published.ts";
 import { type RuleEdits, Rules, rulesOf } from "./rules.tsx";
 import * as TEXT from "./text.ts";
 
-/** Ids of models for each tier, in the order they are tried. */
+/** Entries for each tier in the order they are tried: ids of models, with the effort that a chain asks for. */
 type ChainsByTier = Readonly<Record<Tier, readonly string[]>>;
 
 /** The chains as they are in use, and what may be changed of them. */
@@ -35,12 +36,8 @@ interface EditorProps {
   readonly current: Configuration;
 }
 
-/**
- * Published as one version, refused when somebody else published in between. Where all chains are fixed, as in the demo,
- * there is nothing to change or to preview, and one line says why.
- */
+/** Published as one version, refused when somebody else published in between. */
 function Editor({ models, current }: EditorProps) {
-  const fixedBy = lockOn("tiers", current);
   const saved = chainsOf(models);
   // Only what was edited: the other chains follow what others publish.
   const [edits, setEdits] = useState<Partial<ChainsByTier>>({});
@@ -51,6 +48,7 @@ function Editor({ models, current }: EditorProps) {
   const tiers = Object.fromEntries(changed.map((tier) => [tier, chains[tier]]));
   const routing = rulesOf(ruleEdits);
   const unpublished = [...changed, ...Object.keys(routing)];
+  const draft = unpublished.length === 0 ? null : { draft: { tiers, routing } };
   const undo = (): void => {
     setEdits({});
     setRuleEdits({});
@@ -68,18 +66,18 @@ function Editor({ models, current }: EditorProps) {
   return (
     <div class="editor">
       <div>
-        {fixedBy !== null && <p class="notice">{TEXT.lockedBy(fixedBy)}</p>}
         {TIERS.map((tier) => (
           <Chain
             key={tier}
             tier={tier}
-            ids={chains[tier]}
+            entries={chains[tier]}
             models={models}
-            lock={fixedBy === null ? lockOn(`tiers.${tier}`, current) : ""}
-            onChange={(ids) => setEdits({ ...edits, [tier]: ids })}
+            usedInstead={insteadOf(tier, chains)}
+            lock={lockOn(`tiers.${tier}`, current)}
+            onChange={(entries) => setEdits({ ...edits, [tier]: entries })}
           />
         ))}
-        {fixedBy === null && <Rules edits={ruleEdits} onChange={setRuleEdits} />}
+        <Rules edits={ruleEdits} onChange={setRuleEdits} />
         {problem}
         {unpublished.length > 0 && (
           <div class="save-bar">
@@ -92,9 +90,7 @@ function Editor({ models, current }: EditorProps) {
         )}
       </div>
       <div>
-        {fixedBy === null && (
-          <Replay path="/api/replay" draft={{ draft: unpublished.length === 0 ? {} : { tiers, routing } }} />
-        )}
+        <Replay path="/api/replay" draft={draft} />
       </div>
     </div>
   );
@@ -109,38 +105,52 @@ function lockOn(path: string, { locked }: Configuration): string | null {
 function chainsOf(models: readonly Model[]): ChainsByTier {
   const chain = (tier: Tier): readonly string[] =>
     models
-      .flatMap(({ id, chains }) => chains.filter((place) => place.tier === tier).map(({ place }) => ({ id, place })))
+      .flatMap(({ id, chains }) => chains.filter((place) => place.tier === tier).map((place) => ({ ...place, id })))
       .sort((one, other) => one.place - other.place)
-      .map(({ id }) => id);
+      .map(writeEntry);
   return Object.fromEntries(TIERS.map((tier) => [tier, chain(tier)])) as Record<Tier, readonly string[]>;
+}
+
+/** Returns the tier that routing takes instead: the next one above, else below. A request may have a ceiling. */
+function insteadOf(tier: Tier, chains: ChainsByTier): Tier | null {
+  const rank = TIERS.indexOf(tier);
+  const order = [...TIERS.slice(rank + 1), ...TIERS.slice(0, rank).reverse()];
+  return order.find((other) => chains[other].length > 0) ?? null;
 }
 
 interface ChainProps {
   readonly tier: Tier;
-  readonly ids: readonly string[];
+  readonly entries: readonly string[];
   readonly models: readonly Model[];
-  /** Place that fixes the chain. Null where the chain can be changed here, '' where a line above names one for all. */
+  /** The tier that takes the requests of an empty chain; null where all are empty. */
+  readonly usedInstead: Tier | null;
+  /** Place that fixes the chain. Null where the chain can be changed here. */
   readonly lock: string | null;
-  readonly onChange: (ids: readonly string[]) => void;
+  readonly onChange: (entries: readonly string[]) => void;
 }
 
 /** Dragging moves within one tier. The buttons do the same for keyboards and touch. */
-function Chain({ tier, ids, models, lock, onChange }: ChainProps) {
+function Chain({ tier, entries, models, usedInstead, lock, onChange }: ChainProps) {
   const [dragged, setDragged] = useState<number | null>(null);
+  const read = entries.map((entry) => readEntry(entry, (id) => models.some((model) => model.id === id)));
+  const ids = read.map(({ id }) => id);
   const free = models.filter(({ id, isRoutable }) => isRoutable && !ids.includes(id));
   const dragOver = (index: number) => (event: DragEvent) => {
     if (dragged === null) return;
     event.preventDefault();
     if (dragged === index) return;
-    onChange(moved(ids, dragged, index));
+    onChange(moved(entries, dragged, index));
     setDragged(index);
   };
   return (
     <section class="card" aria-label={TEXT.chainOf(tier)}>
       <h2>{tier}</h2>
-      {lock !== null && lock !== "" && <p class="faint">{TEXT.lockedBy(lock)}</p>}
+      {lock !== null && <p class="faint">{TEXT.lockedBy(lock)}</p>}
+      {ids.length === 0 && (
+        <p class="faint">{usedInstead === null ? TEXT.noneRoutable : TEXT.emptyTier(usedInstead)}</p>
+      )}
       <ol class="plain-list chain-edit">
-        {ids.map((id, index) => (
+        {read.map(({ id, effort }, index) => (
           <li
             key={id}
             class={dragged === index ? "row dragged" : "row"}
@@ -151,25 +161,62 @@ function Chain({ tier, ids, models, lock, onChange }: ChainProps) {
           >
             <span class="grow cut">
               {index + 1}. {id}
+              {lock !== null && effort !== null && <small class="faint"> {TEXT.effort(effort)}</small>}
               {models.find((model) => model.id === id)?.isRoutable === false && (
                 <small class="faint"> {TEXT.notConfigured}</small>
               )}
             </span>
-            {lock === null && <Moves tier={tier} ids={ids} index={index} onChange={onChange} />}
+            {lock === null && (
+              <EffortChoice
+                label={TEXT.effortOf(id, tier)}
+                effort={effort}
+                taken={models.find((model) => model.id === id)?.efforts ?? []}
+                onChange={(chosen) => onChange(entries.with(index, writeEntry({ id, effort: chosen })))}
+              />
+            )}
+            {lock === null && <Moves tier={tier} entries={entries} index={index} onChange={onChange} />}
           </li>
         ))}
       </ol>
-      {lock === null && free.length > 0 && <Addition tier={tier} free={free} onAdd={(id) => onChange([...ids, id])} />}
+      {lock === null && free.length > 0 && (
+        <Addition tier={tier} free={free} onAdd={(id) => onChange([...entries, id])} />
+      )}
     </section>
   );
 }
 
-interface MovesProps extends Pick<ChainProps, "tier" | "ids" | "onChange"> {
+interface EffortChoiceProps {
+  readonly label: string;
+  readonly effort: Effort | null;
+  readonly taken: readonly Effort[];
+  readonly onChange: (effort: Effort | null) => void;
+}
+
+/** Absent for a model that takes none. */
+function EffortChoice({ label, effort, taken, onChange }: EffortChoiceProps) {
+  if (taken.length === 0) return null;
+  return (
+    <select
+      aria-label={label}
+      value={effort ?? ""}
+      onChange={({ currentTarget: { value } }) => onChange(isEffort(value) ? value : null)}
+    >
+      <option value="">{TEXT.effortOfModel}</option>
+      {taken.map((each) => (
+        <option key={each} value={each}>
+          {TEXT.effort(each)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface MovesProps extends Pick<ChainProps, "tier" | "entries" | "onChange"> {
   readonly index: number;
 }
 
 /** The last model of a chain cannot be taken out: a tier without one would serve nothing. */
-function Moves({ tier, ids, index, onChange }: MovesProps) {
+function Moves({ tier, entries: ids, index, onChange }: MovesProps) {
   const id = ids[index] ?? "";
   return (
     <>

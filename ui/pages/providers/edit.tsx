@@ -90,8 +90,8 @@ function EditForm({ provider: { id, baseUrl }, name, onClose, base, document }: 
         />
       ))}
       <Button onClick={() => setModels([...models, newModel(id, models.at(-1))])}>{TEXT.addServed}</Button>
-      {problem}
       <footer>
+        {problem}
         <Button onClick={onClose}>{TEXT.cancel}</Button>
         <Button kind="primary" type="submit" isBusy={isBusy}>
           {TEXT.save}

@@ -9,6 +9,7 @@ import { Section } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { Connect } from "../../parts/connect.tsx";
+import { alarmOf } from "../../parts/provider-state.ts";
 import { useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo } from "../../router.ts";
 import type { Explore, List, Model, Provider, Vendor } from "../../types.ts";
@@ -151,7 +152,7 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
 /** A few words; the rest is the tooltip. */
 function State({ provider }: { readonly provider: Provider }) {
   const { health, credential } = provider;
-  if (isDown(credential)) return <Refusal health={credential} />;
+  if (isDown(credential) && alarmOf(provider)?.isOfKey !== false) return <Refusal health={credential} />;
   if (isDown(health)) {
     return (
       <span class="status bad" title={health?.lastError ?? ""}>

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { call, useLoad } from "../../api.ts";
-import { ago, plural, usd } from "../../format.ts";
+import { ago, count, plural, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { SearchInput } from "../../kit/field.tsx";
 import { Section } from "../../kit/page.tsx";
@@ -54,13 +54,22 @@ export function Prices() {
   );
 }
 
-function pair(price: { readonly input: number; readonly output: number } | null): string {
-  return price === null ? "–" : `${usd(price.input)} / ${usd(price.output)}`;
+interface Pair {
+  readonly input: number;
+  readonly output: number;
+  readonly bands?: readonly { readonly above: number; readonly input: number; readonly output: number }[];
+}
+
+function pair(price: Pair | null): string {
+  if (price === null) return "–";
+  const bands = (price.bands ?? []).map(({ above, ...band }) => TEXT.abovePrompt(count(above), pair(band)));
+  return [`${usd(price.input)} / ${usd(price.output)}`, ...bands].join("; ");
 }
 
 /** Lists prices that differ. A price that the file sets can only be changed in the file. */
 function Changes({ changes, onAdopt }: { readonly changes: readonly Change[]; readonly onAdopt: Adopt }) {
-  const free = changes.filter(({ locked }) => locked === null);
+  // A price that an operator wrote is only adopted by itself.
+  const free = changes.filter(({ locked, isOwn }) => locked === null && !isOwn);
   if (changes.length === 0) return <p class="faint">{TEXT.noneDiffer}</p>;
   return (
     <>
@@ -72,7 +81,8 @@ function Changes({ changes, onAdopt }: { readonly changes: readonly Change[]; re
               {change.model} <small class="faint">{change.provider}</small>
             </th>
             <td title={change.priceSource}>
-              {pair(change.price)} <small class="faint">{change.priceAsOf}</small>
+              {pair(change.price)}{" "}
+              <small class="faint">{change.isOwn ? TEXT.ownPrice(change.priceAsOf) : change.priceAsOf}</small>
             </td>
             <td>{pair(change.listed)}</td>
             <td>{change.percent === null ? TEXT.newPrice : `${change.percent}%`}</td>

@@ -2,7 +2,7 @@
 
 // index.tsx
 export const providers = "Providers";
-export const purpose = "Connect providers and order their models. Changes apply at once.";
+export const purpose = "Connect providers and order their models. Changes apply without a restart.";
 export const chains = "Chains";
 export const history = "History";
 export const adminsOnly = "Only admins can change providers.";
@@ -24,7 +24,7 @@ export const inNoChain = "No request is routed here until you add its models in"
 export const policy = (region: string | null, data: string | null) =>
   region === null && data === null
     ? "Region and data retention unknown"
-    : `Region: ${region ?? "unknown"}. Data: ${data ?? "unknown"}`;
+    : [region === null ? null : `Region: ${region}.`, data === null ? null : `Data: ${data}`].filter(Boolean).join(" ");
 export const notUsedToday = "not used in the last 24 hours";
 export const usedToday = (spent: string, requests: string, median: string) =>
   `${spent} for ${requests} in 24 hours, p50 ${median}`;
@@ -79,6 +79,8 @@ export const serverUsed = (name: string) => `${name} connected.`;
 // prices.tsx
 export const prices = "Prices";
 export const compared = (source: string, when: string) => `Price list ${source}, checked ${when}. USD per 1M tokens.`;
+export const abovePrompt = (tokens: string, price: string) => `above ${tokens} tokens ${price}`;
+export const ownPrice = (day: string) => `your price, ${day}`;
 export const checkNow = "Check now";
 export const differ = "Prices that differ";
 export const notChecked = "Not checked yet.";
@@ -105,10 +107,15 @@ export const ruleOf = (name: string) => name.replace("routing.", "");
 
 // chains.tsx
 export const chainOf = (tier: string) => `Chain of ${tier}`;
+export const effort = (effort: string) => `effort ${effort}`;
+export const effortOf = (id: string, tier: string) => `Effort of ${id} in ${tier}`;
+export const effortOfModel = "effort as usual";
 export const moveUp = (id: string, tier: string) => `Move ${id} up in ${tier}`;
 export const moveDown = (id: string, tier: string) => `Move ${id} down in ${tier}`;
 export const removeFrom = (id: string, tier: string) => `Remove ${id} from ${tier}`;
 export const addTo = (tier: string) => `Add a model to ${tier}`;
+export const emptyTier = (tier: string) => `Empty: ${tier} is used.`;
+export const noneRoutable = "Empty: connect a provider first.";
 export const addModel = "Add a model…";
 export const notConfigured = "no provider";
 export const unpublished = (tiers: string) => `Unpublished changes: ${tiers}`;

@@ -2,16 +2,17 @@
 
 import type { ComponentChildren } from "preact";
 import { FIELDS, LOG_FIELDS } from "../../../src/core/requests/fields.ts";
+import { isUtc, zone } from "../../clock.ts";
 import { balance, count, duration, percent } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { Popover } from "../../kit/popover.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
+import { keep, kept } from "../../parts/kept.ts";
 import { hrefTo } from "../../router.ts";
 import { signal } from "../../signal.ts";
 import type { RequestLine } from "../../types.ts";
 import { Status, savedShare, unroutedEndpoint } from "./facts.tsx";
 import * as TEXT from "./text.ts";
-import { isUtc, keep, kept, zone } from "./time.ts";
 
 /** The time is always shown: it is the link to the request. */
 export interface Column {

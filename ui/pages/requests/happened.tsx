@@ -15,6 +15,7 @@ export function Happened({ detail }: { readonly detail: RequestDetail }) {
     <section class="happened notice bad" aria-labelledby="happened">
       <h3 id="happened">{TEXT.whatHappened}</h3>
       <p class="failure">{detail.errorMessage ?? requestFailure(detail)}</p>
+      {detail.operatorMessage !== null && <p>{detail.operatorMessage}</p>}
       {amounts !== null && (
         <Facts
           facts={[

@@ -4,6 +4,7 @@ import { useLoad } from "../../api.ts";
 import { BarChart } from "../../charts/bars.tsx";
 import { Figure, Legend } from "../../charts/figure.tsx";
 import { fullTimeLabel, stepMs, timesOf } from "../../charts/scale.ts";
+import { zoneName } from "../../clock.ts";
 import { count, plural } from "../../format.ts";
 import { type Range, rangeQuery } from "../../range.ts";
 import { setQuery } from "../../router.ts";
@@ -47,10 +48,11 @@ export function RequestHistogram({ range, filter, isLive }: RequestHistogramProp
       trend={TEXT.histogramHint(
         range.label,
         range.step,
+        zoneName(range.step),
         plural(total, filter === "" ? "request" : TEXT.matchingRequest),
       )}
       table={{
-        head: [TEXT.timeUtc, TEXT.success, TEXT.errors],
+        head: [TEXT.timeIn(zoneName(range.step)), TEXT.success, TEXT.errors],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),

@@ -89,7 +89,11 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
         detail.decision === null ? (
           <Empty title={TEXT.noRoutingDecision}>{whyUndecided(detail)}</Empty>
         ) : (
-          <DecisionPanel decision={detail.decision} answeredBy={detail.model} saved={savedShare(detail)} />
+          <DecisionPanel
+            decision={detail.decision}
+            answeredBy={detail.model}
+            charged={{ ...detail, saved: savedShare(detail) }}
+          />
         ),
     },
     { id: "attempts", label: TEXT.attemptsTab(detail.attemptCount), show: () => <Attempts detail={detail} /> },

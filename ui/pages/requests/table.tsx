@@ -1,12 +1,13 @@
 // The rows of the request log. On a phone each row is a card of two lines.
 
+import { zoneName } from "../../clock.ts";
 import { utc } from "../../format.ts";
 import { Table } from "../../kit/table.tsx";
 import { go, hrefWith, place } from "../../router.ts";
 import type { RequestLine } from "../../types.ts";
 import { type Column, shownColumns } from "./columns.tsx";
 import * as TEXT from "./text.ts";
-import { timeText, zoneName } from "./time.ts";
+import { timeText } from "./time.ts";
 
 /** The open request is in the panel; the chosen one is where the keyboard is. */
 interface RequestTableProps {
@@ -72,7 +73,7 @@ interface RequestRowProps {
   readonly isChosen: boolean;
 }
 
-const CUT: readonly string[] = ["model", "key", "prompt", "user", "tags", "session"];
+const CUT: readonly string[] = ["key", "prompt", "user", "tags", "session"];
 
 /** The whole row opens the request, and the time is a link to it for the keyboard. */
 function RequestRow({ row, columns, isOpen, isChosen }: RequestRowProps) {

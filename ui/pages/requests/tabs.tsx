@@ -78,18 +78,30 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
   }
   // A model without a price of its own for cached tokens charges them as input.
   const priceOf = (name: string): number => money.price?.[name] ?? money.price?.input ?? 0;
-  const provider = BUCKETS.reduce((sum, [bucket, price]) => sum + (tokens[bucket] * priceOf(price)) / 1e6, 0);
+  const rows = BUCKETS.map(([bucket, price, name]) => {
+    const own = money.lines.filter((line) => line.bucket === bucket);
+    const tokensLeft = own.reduce((left, line) => left - line.count, tokens[bucket]);
+    return { bucket, name, price: priceOf(price), count: tokensLeft };
+  });
+  const provider =
+    rows.reduce((sum, row) => sum + (row.count * row.price) / 1e6, 0) +
+    money.lines.reduce((sum, line) => sum + line.usd, 0);
   return (
     <>
       <table class="sum">
         <caption class="hidden">{TEXT.chargeCaption}</caption>
         <tbody>
-          {BUCKETS.filter(([bucket]) => tokens[bucket] > 0).map(([bucket, price, name]) => (
-            <SumRow
-              key={bucket}
-              name={TEXT.bucketPrice(name, count(tokens[bucket]), priceOf(price))}
-              value={usd((tokens[bucket] * priceOf(price)) / 1e6)}
-            />
+          {rows
+            .filter((row) => row.count > 0)
+            .map((row) => (
+              <SumRow
+                key={row.bucket}
+                name={TEXT.bucketPrice(row.name, count(row.count), row.price)}
+                value={usd((row.count * row.price) / 1e6)}
+              />
+            ))}
+          {money.lines.map((line) => (
+            <SumRow key={line.unit} name={TEXT.unitCount(line.unit, count(line.count))} value={usd(line.usd)} />
           ))}
           <SumRow name={TEXT.providerCost} value={usd(provider)} />
           <SumRow name={TEXT.markupOf(percent(money.markup))} value={usd(provider * (money.markup ?? 0))} />

@@ -91,9 +91,8 @@ export const removeFilter = (filter: string) => `Remove filter: ${filter}`;
 
 // histogram.tsx
 export const requestsOverTime = "Requests over time";
-export const histogramHint = (range: string, step: string, requests: string) =>
-  `${range}, by ${step}, UTC. ${requests} · Drag to zoom`;
-export const timeUtc = "Time, UTC";
+export const histogramHint = (range: string, step: string, zone: string, requests: string) =>
+  `${range}, by ${step}, ${zone}. ${requests} · Drag to zoom`;
 export const histogramCaption = "Successful and failed requests over time";
 export const matchingRequest = "matching request";
 
@@ -195,6 +194,23 @@ export const input = "Input";
 export const output = "Output";
 export const bucketPrice = (name: string, count: string, price: number) =>
   `${name}: ${count} tokens × $${price} per million`;
+const UNIT_NAMES: Readonly<Record<string, string>> = {
+  cacheWriteLong: "Tokens written to cache for an hour",
+  audioCacheRead: "Audio tokens read from cache",
+  imageCacheRead: "Image tokens read from cache",
+  audioInput: "Audio tokens of input",
+  imageInput: "Image tokens of input",
+  videoInput: "Video tokens of input",
+  audioOutput: "Audio tokens of output",
+  imageOutput: "Image tokens of output",
+  reasoning: "Reasoning tokens",
+  characters: "Characters",
+  minute: "Milliseconds",
+  request: "Requests",
+  search: "Searches",
+  image: "Images",
+};
+export const unitCount = (unit: string, count: string) => `${UNIT_NAMES[unit] ?? unit}: ${count}`;
 export const markupOf = (share: string) => `Markup ${share}`;
 export const savedShare = (share: string) => `Saved (${share})`;
 export const savedAmount = (amount: string, share: string) => `${amount} saved (${share})`;

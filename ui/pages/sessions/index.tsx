@@ -1,5 +1,6 @@
 // Sessions: conversations as rows, one of them beside the list as a timeline of its turns.
 
+import { UNNAMED } from "../../../src/core/session.ts";
 import { useLoad } from "../../api.ts";
 import { balance, count, duration, exact, percent, plural, usd, utc } from "../../format.ts";
 import { ButtonLink } from "../../kit/button.tsx";
@@ -98,14 +99,12 @@ function SessionRow({ row, isOpen }: { readonly row: RequestSession; readonly is
           {timeText(row.lastAt)}
         </a>
       </td>
-      <td data-cell="model" class="cut" title={row.models.join(", ")}>
-        {row.models.join(" → ")}
-      </td>
-      <td data-cell="host" class="cut">
+      <td data-cell="model">{row.models.join(" → ")}</td>
+      <td data-cell="host" class="cut" title={row.hosts.join(", ")}>
         {row.hosts.join(", ")}
       </td>
-      <td data-cell="user" class="cut">
-        <bdi>{row.users.join(", ")}</bdi>
+      <td data-cell="user" class="cut" title={row.users.join(", ")}>
+        {row.users.length > 0 && <bdi>{row.users.join(", ")}</bdi>}
       </td>
       <td data-cell="turns" class="number">
         {plural(row.turns, "turn")}
@@ -150,6 +149,7 @@ function SessionSheet({ id }: { readonly id: string }) {
       <Shown load={load} rows={8}>
         {({ turnList, turns }) => (
           <>
+            {turns > 1 && id.startsWith(UNNAMED) && <p class="faint">{TEXT.unnamed}</p>}
             {turnList.length < turns && <p class="faint">{TEXT.newestTurns(turnList.length)}</p>}
             <ol class="timeline" aria-label={TEXT.timeline}>
               {turnList.map((turn) => (

@@ -31,6 +31,8 @@ export const FIELDS = { model: "Model", provider: "Host", tier: "Tier" } as cons
 export const changed = (field: string, before: string, after: string) => `${field}: ${before} → ${after}`;
 export const cached = (tokens: string) => `${tokens} cached`;
 export const allRequests = "Requests of this session";
+export const unnamed =
+  "Known by its first messages: requests that begin alike are turns of one session, unless service_session names it.";
 export const newestTurns = (shown: number) => `The newest ${shown} turns are shown.`;
 export const STATE_NAMES: Readonly<Record<string, string>> = {
   started: "Started",

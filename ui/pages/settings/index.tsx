@@ -39,16 +39,18 @@ export function Settings() {
     },
     { id: "gateway", label: TEXT.gateway, show: ofGateway((data) => <RunningGateway running={data} />) },
   ];
+  const shown = isOperator() ? tabs : [own];
+  const chosen = shown.find(({ id }) => id === place.value.query.get("tab")) ?? own;
   return (
     <>
-      <PageHead title={TEXT.settings} purpose={TEXT.purpose}>
+      <PageHead title={TEXT.settings} purpose={TEXT.PURPOSES[chosen.id]}>
         <ButtonLink href="/openapi.json">{TEXT.openAPI}</ButtonLink>
       </PageHead>
       <div class="settings">
         <Tabs
           label={TEXT.settings}
-          tabs={isOperator() ? tabs : [own]}
-          chosen={place.value.query.get("tab") ?? ""}
+          tabs={shown}
+          chosen={chosen.id}
           onChoose={(tab) => setQuery({ tab: tab === own.id ? null : tab, q: null }, { replace: true })}
         />
       </div>
@@ -137,7 +139,7 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
     [TEXT.node, running.node],
     [TEXT.store, running.store],
     [TEXT.started, `${ago(running.startedAt)} (${utc(running.startedAt)})`],
-    [TEXT.baselineModel, running.baselineModel],
+    [TEXT.baselineModel, TEXT.baselineAt(running.baselineModel, running.baselinePrice)],
     [TEXT.markup, percent(running.markup)],
   ];
   return (

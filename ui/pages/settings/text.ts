@@ -2,7 +2,12 @@
 
 // index.tsx
 export const settings = "Settings";
-export const purpose = "Your sign-in, users, and the running configuration.";
+export const PURPOSES: Readonly<Record<string, string>> = {
+  you: "How the dashboard looks, and how you sign in.",
+  users: "Who may sign in, and the accounts they work in.",
+  configuration: "The options that the gateway runs with.",
+  gateway: "Version, store and uptime of this gateway.",
+};
 export const openAPI = "OpenAPI";
 export const appearance = "Appearance";
 export const theme = "Theme";
@@ -18,6 +23,13 @@ export const currentPassword = "Current password";
 export const newPassword = "New password";
 export const passwordHint = "At least 12 characters.";
 export const baselineModel = "Baseline model";
+interface BaselinePrice {
+  readonly input: number;
+  readonly output: number;
+  readonly asOf: string;
+}
+export const baselineAt = (model: string, price: BaselinePrice | null) =>
+  price === null ? model : `${model}, $${price.input} / $${price.output} per million tokens (${price.asOf})`;
 export const aboutThisGateway = "About this gateway";
 export const downloadDiagnostics = "Download diagnostics";
 export const diagnosticsHint = "This page as JSON for bug reports. Contains no secrets.";

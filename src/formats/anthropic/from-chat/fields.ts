@@ -1,16 +1,18 @@
 // The fields of a chat-completions request, apart from its messages, in the Messages format. A field without an
 // equivalent is dropped with a reason. The request is refused where dropping the field would change the response.
 
+import { forcesTool } from "../../../core/chat.ts";
 import type { HostedModel } from "../../../core/model.ts";
-import type { Conversion } from "../../convert/conversion.ts";
-import { isEffort, nearestEffort } from "../../convert/effort.ts";
+import { isEffort } from "../../../core/requests/effort.ts";
+import { type Conversion, TOOL_NOT_FORCED } from "../../convert/conversion.ts";
+import { nearestEffort } from "../../convert/effort.ts";
 import type { Outgoing, RequestBody } from "../../format.ts";
 import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
 import { closedSchema } from "../../json/schema.ts";
 import { isControlField } from "../../service/controls.ts";
 import { hashText } from "../../tools/calls.ts";
 import { type Block, blocksOf, type Turn, textBlock } from "../blocks.ts";
-import { thinkingForEffort } from "./thinking.ts";
+import { thinkingForEffort, thinkingOff } from "./thinking.ts";
 
 /** The format refuses longer ids; a hash still tells users apart. */
 const USER_LENGTH_MAX = 256;
@@ -25,7 +27,7 @@ const CONVERTED: ReadonlySet<string> = new Set([
   ...["parallel_tool_calls", "response_format", "reasoning_effort", "reasoning", "user", "safety_identifier"],
 ]);
 
-interface FieldsInput extends Pick<Outgoing, "request" | "model" | "outputCap"> {
+interface FieldsInput extends Pick<Outgoing, "request" | "model" | "outputCap" | "added"> {
   readonly turns: readonly Turn[];
 }
 
@@ -54,7 +56,7 @@ export function writeFields(input: FieldsInput, conversion: Conversion): Written
       ...tools,
       ...thinking.fields,
       ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
-      ...writeSampling(body, thinking.fields.thinking !== undefined, conversion),
+      ...writeSampling(body, isThinking(thinking.fields), conversion),
       ...writeUser(body),
     },
     instructions: format.instructions,
@@ -85,9 +87,12 @@ function writeThinking(wish: ThinkingWish, conversion: Conversion): { fields: Js
   const { request, model } = wish;
   const { reasoning } = request.body;
   const effort = request.body.reasoning_effort ?? (isObject(reasoning) ? reasoning.effort : null);
-  if (!isEffort(effort) || effort === "none") return { fields: {}, output: {} };
+  if (effort === "none") return { fields: thinkingOff(model), output: {} };
+  if (!isEffort(effort)) return { fields: {}, output: {} };
   const nearest = nearestEffort(effort, model.dialect);
   const output = nearest === null ? {} : { effort: nearest };
+  // Thinking that the client did not ask for must not cost it its sampling fields.
+  if (wish.added?.reasoning_effort !== undefined) return { fields: {}, output };
   const thinking = thinkingForEffort(effort, wish);
   if (thinking === null) {
     conversion.note(
@@ -101,7 +106,11 @@ function writeThinking(wish: ThinkingWish, conversion: Conversion): { fields: Js
   return { fields: {}, output };
 }
 
-function writeSampling(body: JsonObject, isThinking: boolean, conversion: Conversion): JsonObject {
+function isThinking({ thinking }: JsonObject): boolean {
+  return isObject(thinking) && thinking.type !== "disabled";
+}
+
+function writeSampling(body: JsonObject, thinks: boolean, conversion: Conversion): JsonObject {
   const fields: Record<string, unknown> = {};
   const { temperature, top_p: topP, top_k: topK } = body;
   if (typeof temperature === "number") fields.temperature = Math.min(1, temperature);
@@ -111,7 +120,7 @@ function writeSampling(body: JsonObject, isThinking: boolean, conversion: Conver
   if (typeof topP === "number" && fields.top_p === undefined) {
     conversion.note("option_dropped", "dropped 'top_p': Claude takes it only without 'temperature'");
   }
-  if (isThinking && Object.keys(fields).length > 0) {
+  if (thinks && Object.keys(fields).length > 0) {
     conversion.note("option_dropped", "dropped sampling fields: they cannot be had together with thinking");
     return writeStops(body);
   }
@@ -162,12 +171,13 @@ function noteDropped(body: JsonObject, conversion: Conversion): readonly string[
 const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 
 interface ToolsInput {
+  readonly model: HostedModel;
   readonly request: RequestBody;
   readonly turns: readonly Turn[];
 }
 
 /** The fields `tools` and `tool_choice`, as far as they are needed. */
-function writeToolFields({ request, turns }: ToolsInput, conversion: Conversion): JsonObject {
+function writeToolFields({ request, turns, model }: ToolsInput, conversion: Conversion): JsonObject {
   const { body } = request;
   const given = [...objectsIn(body.tools), ...objectsIn(body.functions)];
   const choice = body.tool_choice ?? body.function_call;
@@ -176,8 +186,18 @@ function writeToolFields({ request, turns }: ToolsInput, conversion: Conversion)
     .map((tool) => writeTool(tool, conversion))
     .filter((tool) => tool !== null && (allowed === null || allowed.includes(tool.name)));
   if (tools.length === 0) return toolsOfHistory(turns, conversion);
-  const written = writeChoice(choice, body.parallel_tool_calls === false);
+  // A client of `functions` reads one call.
+  const isOld = objectsIn(body.tools).length === 0;
+  const asked = writeChoice(choice, isOld || body.parallel_tool_calls === false);
+  const isRefused = model.dialect.takesForcedTools === false && forcesTool(asked);
+  const written = isRefused && asked !== null ? unforced(asked, conversion) : asked;
   return { tools, ...(written === null ? {} : { tool_choice: written }) };
+}
+
+/** Leaves the choice to a model that cannot be forced. */
+export function unforced({ name: _, ...choice }: JsonObject, conversion: Conversion): JsonObject {
+  conversion.note("option_changed", TOOL_NOT_FORCED);
+  return { ...choice, type: "auto" };
 }
 
 /** Nested or flat, as both are sent. */

@@ -1,8 +1,9 @@
 // Thinking and effort of a Messages request, in the form that the model accepts.
 
-import type { Effort, HostedModel } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
+import { type Effort, isEffort } from "../../../core/requests/effort.ts";
 import type { Conversion } from "../../convert/conversion.ts";
-import { budgetForEffort, effortForBudget, isEffort, nearestEffort } from "../../convert/effort.ts";
+import { budgetForEffort, effortForBudget, nearestEffort } from "../../convert/effort.ts";
 import { isObject, type JsonObject } from "../../json/fields.ts";
 import { blocksIn, isThinking, type Turn } from "../blocks.ts";
 
@@ -35,6 +36,26 @@ export function thinkingForEffort(
   if (effort === "none" || form === "none" || !model.capabilities.has("reasoning")) return null;
   if (form === "adaptive") return { type: "adaptive" };
   return lacksThinking(turns) ? null : withBudget(budgetForEffort(effort), maxTokens);
+}
+
+/**
+ * Asks for an effort in a client's own request. Models that think adaptively need no more: a field that asks for thinking
+ * would put it before the text of an answer whose client expects none.
+ */
+export function effortFields(
+  effort: Effort,
+  { body, model }: { readonly body: JsonObject; readonly model: HostedModel },
+): JsonObject {
+  if (effort === "none") return thinkingOff(model);
+  return { output_config: { ...(isObject(body.output_config) ? body.output_config : {}), effort } };
+}
+
+/** Keeps a model from thinking, where it would by itself. */
+export function thinkingOff({
+  dialect: { thinking = "adaptive", efforts = [], thinkingOff: type },
+}: HostedModel): JsonObject {
+  if (thinking !== "adaptive" || !efforts.includes("none")) return {};
+  return { thinking: { type: type ?? "disabled" } };
 }
 
 function changedThinking(thinking: JsonObject | null, input: ThinkingInput, conversion: Conversion): JsonObject {

@@ -302,10 +302,13 @@ function convertImage(source: JsonObject, { conversion }: PartOptions): readonly
   return [{ type: "image_url", image_url: { url: "" } }];
 }
 
+/** Documents that are sent elsewhere are read, but not cited. */
+export const CITATIONS_DROPPED = "dropped 'citations' of documents: only Anthropic cites them";
+
 function convertDocument(block: Block, options: PartOptions): readonly ContentPart[] {
   const source = block.source as JsonObject;
   if (isObject(block.citations) && block.citations.enabled === true) {
-    options.conversion.note("option_dropped", "dropped 'citations' of documents: only Anthropic cites them");
+    options.conversion.note("option_dropped", CITATIONS_DROPPED);
   }
   const title = typeof block.title === "string" && block.title !== "" ? block.title : null;
   const context = typeof block.context === "string" && block.context !== "" ? [textPart(block.context)] : [];

@@ -2,9 +2,10 @@
 // dropped with a reason.
 
 import { unreadIn } from "../../../core/chat.ts";
-import type { Effort, HostedModel } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
+import { type Effort, isEffort } from "../../../core/requests/effort.ts";
 import { Conversion, unconvertible } from "../../convert/conversion.ts";
-import { convertEffort, effortForBudget, isEffort } from "../../convert/effort.ts";
+import { convertEffort, effortForBudget } from "../../convert/effort.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
 import { isObject, type JsonObject } from "../../json/fields.ts";
 import { isStrictSchema } from "../../json/schema.ts";
@@ -81,7 +82,7 @@ function effortField(body: JsonObject, model: HostedModel, conversion: Conversio
 }
 
 /** Returns the effort; null when the model is to decide, as with adaptive thinking. */
-function wantedEffort({ thinking, output_config: output }: JsonObject): Effort | null {
+export function wantedEffort({ thinking, output_config: output }: JsonObject): Effort | null {
   if (isObject(thinking) && thinking.type === "disabled") return "none";
   if (isObject(output) && isEffort(output.effort)) return output.effort;
   if (isObject(thinking) && thinking.type === "enabled") return effortForBudget(Number(thinking.budget_tokens ?? 0));

@@ -1,9 +1,10 @@
 // The fields of a chat-completions request, apart from messages and tools, in the Gemini format: `generationConfig` with
 // the form of the answer and thinking. A field without a counterpart is dropped with a reason.
 
-import type { Effort, HostedModel } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
+import { type Effort, isEffort } from "../../../core/requests/effort.ts";
 import type { Conversion } from "../../convert/conversion.ts";
-import { budgetForEffort, isEffort, nearestEffort } from "../../convert/effort.ts";
+import { budgetForEffort, nearestEffort } from "../../convert/effort.ts";
 import type { Outgoing } from "../../format.ts";
 import { isObject, type JsonObject } from "../../json/fields.ts";
 import { isControlField } from "../../service/controls.ts";
@@ -34,7 +35,7 @@ const CONVERTED: ReadonlySet<string> = new Set([
   ...["reasoning_effort", "reasoning"],
 ]);
 
-interface ConfigInput extends Pick<Outgoing, "request" | "model" | "outputCap"> {
+interface ConfigInput extends Pick<Outgoing, "request" | "model" | "outputCap" | "added"> {
   readonly hasTools: boolean;
 }
 
@@ -59,7 +60,7 @@ export function writeConfig(input: ConfigInput, conversion: Conversion): Written
     ...(chat.choiceCount > 1 ? { candidateCount: chat.choiceCount } : {}),
     ...writeSampling(body, conversion),
     ...format.config,
-    ...writeThinking(body, model, cap),
+    ...writeThinking(input, cap),
   };
   return { config, instructions: format.instructions, dropped: noteDropped(body, conversion) };
 }
@@ -104,14 +105,20 @@ function writeFormat(
 }
 
 /** Thoughts are shown to who asks for an effort; without one the model thinks as it likes and keeps them to itself. */
-function writeThinking(body: JsonObject, model: HostedModel, cap: number | null): JsonObject {
+function writeThinking({ request: { body }, model, added }: ConfigInput, cap: number | null): JsonObject {
+  const isOurs = added?.reasoning_effort !== undefined;
   const { dialect } = model;
   const asked = body.reasoning_effort ?? (isObject(body.reasoning) ? body.reasoning.effort : null);
   if (!isEffort(asked) || dialect.thinking === "none" || !model.capabilities.has("reasoning")) return {};
   const effort = nearestEffort(asked, dialect) ?? dialect.efforts?.[0] ?? "low";
-  const includeThoughts = asked !== "none" && effort !== "none";
-  const amount = dialect.thinking === "level" ? { thinkingLevel: levelOf(effort) } : budgetOf(effort, cap);
+  const includeThoughts = !isOurs && asked !== "none" && effort !== "none";
+  const amount = amountOf(effort, model, cap);
   return { thinkingConfig: { ...amount, ...(includeThoughts ? { includeThoughts } : {}) } };
+}
+
+/** An effort in the form that the model takes. */
+export function amountOf(effort: Effort, { dialect }: HostedModel, cap: number | null): JsonObject {
+  return dialect.thinking === "level" ? { thinkingLevel: levelOf(effort) } : budgetOf(effort, cap);
 }
 
 function levelOf(effort: Effort): string {

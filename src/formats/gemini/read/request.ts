@@ -10,7 +10,7 @@ import { readControls } from "../../service/controls.ts";
 import { GEMINI } from "../shape.ts";
 import { convertContents } from "../to-chat/messages.ts";
 import { camelFields, type GeminiRequest, parsePrompt, parseRequest } from "../to-chat/parse.ts";
-import { innerRequest, readNeeds } from "../to-chat/request.ts";
+import { innerRequest, readNeeds, wantedEffort } from "../to-chat/request.ts";
 import { convertChoice, readFunctions, readToolNeeds, readToolWishes } from "../to-chat/tools.ts";
 
 /** Throws what is wrong with the body, by field; Behaviour 4. */
@@ -33,6 +33,7 @@ export function readGeminiRequest(
     wantsUsage: isStream,
     maxOutputTokens: (request.config.maxOutputTokens as number | undefined) ?? null,
     choiceCount: (request.config.candidateCount as number | undefined) ?? 1,
+    ...effortOf(request),
   };
   return {
     format: GEMINI,
@@ -45,6 +46,11 @@ export function readGeminiRequest(
     ...(headers === undefined ? {} : { headers }),
     ...(target === undefined ? {} : { target }),
   };
+}
+
+function effortOf({ thinking }: GeminiRequest): Pick<ChatRequest, "effort"> {
+  const isGiven = thinking.thinkingBudget !== undefined || thinking.thinkingLevel !== undefined;
+  return isGiven ? { effort: wantedEffort(thinking) ?? "own" } : {};
 }
 
 type GeminiPrompt = Pick<GeminiRequest, "contents" | "system" | "tools">;
@@ -82,10 +88,12 @@ export function writeCount(inputTokens: number): JsonObject {
 /** A bare prompt as a request of this format; what the client wrote of contents, instructions and cap stays. */
 export function withPrompt(given: JsonObject, { prompt, systemPrompt, outputCap }: BarePrompt): JsonObject {
   const fields = camelFields(given);
+  const { contents = null } = fields;
+  const asked = prompt === null ? [] : [{ role: "user", parts: [{ text: prompt }] }];
   const config = isObject(fields.generationConfig) ? camelFields(fields.generationConfig) : {};
   return {
     ...fields,
-    contents: fields.contents ?? [{ role: "user", parts: [{ text: prompt }] }],
+    contents: contents === null || Array.isArray(contents) ? [...(contents ?? []), ...asked] : contents,
     systemInstruction: systemPrompt ?? fields.systemInstruction,
     generationConfig: { ...config, maxOutputTokens: outputCap ?? config.maxOutputTokens },
   };

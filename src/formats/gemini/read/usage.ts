@@ -2,7 +2,8 @@
 // built-in tools brought in beside both.
 
 import type { Usage } from "../../../core/chat.ts";
-import { isObject, type JsonObject } from "../../json/fields.ts";
+import { isObject, type JsonObject, objectsIn } from "../../json/fields.ts";
+import { usageParts } from "../../provider/usage-parts.ts";
 
 /** A count above this cannot be true. */
 const TOKENS_MAX = 1e9;
@@ -27,8 +28,35 @@ export function readGeminiUsage(metadata: unknown): Usage | null {
     buckets: { input, cacheRead, cacheWrite: 0, output },
     longCacheWrite: 0,
     reasoning: thoughts,
+    ...partsOf(metadata),
     reported: reportedAs({ prompt: prompt + ofTools, cacheRead, output, thoughts }),
   };
+}
+
+function partsOf(metadata: JsonObject): Pick<Usage, "parts" | "serviceTier"> {
+  const { promptTokensDetails, toolUsePromptTokensDetails, cacheTokensDetails, candidatesTokensDetails } = metadata;
+  const prompt = byModality(promptTokensDetails, toolUsePromptTokensDetails);
+  const cached = byModality(cacheTokensDetails);
+  const output = byModality(candidatesTokensDetails);
+  const parts = {
+    audioInput: prompt("AUDIO") - cached("AUDIO"),
+    imageInput: prompt("IMAGE") - cached("IMAGE"),
+    videoInput: prompt("VIDEO") - cached("VIDEO"),
+    audioCacheRead: cached("AUDIO"),
+    imageCacheRead: cached("IMAGE"),
+    audioOutput: output("AUDIO"),
+    imageOutput: output("IMAGE"),
+  };
+  return usageParts(parts, metadata.serviceTier ?? metadata.trafficType);
+}
+
+function byModality(...lists: readonly unknown[]): (modality: string) => number {
+  const counts = lists.flatMap(objectsIn);
+  return (modality) =>
+    counts.reduce((sum, count) => {
+      const { tokenCount } = count;
+      return count.modality === modality && isCount(tokenCount) ? sum + tokenCount : sum;
+    }, 0);
 }
 
 interface Counts {

@@ -1,9 +1,10 @@
 // A Gemini request as a chat-completions body for one model. What both formats have is converted, and the rest is dropped
 // with a reason.
 
-import type { Effort, HostedModel } from "../../../core/model.ts";
+import type { HostedModel } from "../../../core/model.ts";
+import { type Effort, isEffort } from "../../../core/requests/effort.ts";
 import { Conversion, unconvertible } from "../../convert/conversion.ts";
-import { convertEffort, effortForBudget, isEffort } from "../../convert/effort.ts";
+import { convertEffort, effortForBudget } from "../../convert/effort.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
 import { invalid, isObject, type JsonObject, readObject } from "../../json/fields.ts";
 import { isStrictSchema } from "../../json/schema.ts";
@@ -104,7 +105,7 @@ function effortField({ thinking }: GeminiRequest, model: HostedModel, conversion
 }
 
 /** Returns the effort; null when the model is to decide, as with a budget of -1. */
-function wantedEffort({ thinkingBudget: budget, thinkingLevel: level }: JsonObject): Effort | null {
+export function wantedEffort({ thinkingBudget: budget, thinkingLevel: level }: JsonObject): Effort | null {
   const named = typeof level === "string" ? level.toLowerCase() : null;
   if (isEffort(named)) return named;
   if (typeof budget !== "number" || budget < 0) return null;

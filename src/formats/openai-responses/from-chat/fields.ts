@@ -1,8 +1,9 @@
 // Everything but the messages of a chat-completions request, in the Responses format.
 
 import type { HostedModel } from "../../../core/model.ts";
+import { isEffort } from "../../../core/requests/effort.ts";
 import type { Conversion } from "../../convert/conversion.ts";
-import { isEffort, nearestEffort } from "../../convert/effort.ts";
+import { nearestEffort } from "../../convert/effort.ts";
 import type { Outgoing } from "../../format.ts";
 import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
 import { isControlField } from "../../service/controls.ts";
@@ -43,7 +44,7 @@ export function writeFields(body: JsonObject, outgoing: Outgoing, conversion: Co
       ...writeCap(body.max_completion_tokens ?? body.max_tokens, outgoing, conversion),
       ...writeTools(body, conversion),
       ...writeText(body),
-      ...writeReasoning(body, outgoing.model),
+      ...writeReasoning(body, outgoing),
       ...writeInclude(body, outgoing.model),
       ...(chat.isStream ? { stream: true } : {}),
       // The gateway keeps what is to be kept.
@@ -73,7 +74,9 @@ function writeTools(body: JsonObject, conversion: Conversion): JsonObject {
   const tools = given.map((tool) => writeTool(tool, conversion)).filter((tool) => tool !== null);
   if (tools.length === 0) return {};
   const choice = writeChoice(body.tool_choice ?? body.function_call);
-  return { tools, ...(choice === undefined ? {} : { tool_choice: choice }) };
+  // A client of `functions` reads one call.
+  const single = objectsIn(body.tools).length === 0 ? { parallel_tool_calls: false } : {};
+  return { tools, ...single, ...(choice === undefined ? {} : { tool_choice: choice }) };
 }
 
 /** Nested or flat, as both are sent. */
@@ -130,14 +133,15 @@ function writeFormat({ type, json_schema: wanted }: JsonObject): JsonObject {
 }
 
 /** A client that names an effort wants to see what is thought; the API shows a summary at most. */
-function writeReasoning(body: JsonObject, { dialect }: HostedModel): JsonObject {
+function writeReasoning(body: JsonObject, { model: { dialect }, added }: Outgoing): JsonObject {
   const given = isObject(body.reasoning) ? body.reasoning : {};
   const wanted = body.reasoning_effort ?? given.effort;
   if (typeof wanted !== "string") return {};
   const isMapped = isEffort(wanted) && dialect.efforts !== undefined;
   const effort = isMapped ? nearestEffort(wanted, dialect) : wanted;
   if (effort === null) return {};
-  return { reasoning: effort === "none" ? { effort } : { effort, summary: given.summary ?? "auto" } };
+  const isOurs = added?.reasoning_effort !== undefined;
+  return { reasoning: effort === "none" || isOurs ? { effort } : { effort, summary: given.summary ?? "auto" } };
 }
 
 function writeInclude(body: JsonObject, { capabilities }: HostedModel): JsonObject {

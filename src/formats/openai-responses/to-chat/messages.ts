@@ -10,7 +10,7 @@ import {
   withUnreadContent,
 } from "../../../core/chat.ts";
 import type { Conversion } from "../../convert/conversion.ts";
-import { openDetail, type ReasoningDetail } from "../../convert/reasoning-details.ts";
+import { openDetail, openText, type ReasoningDetail } from "../../convert/reasoning-details.ts";
 import { isObject, type JsonObject, toText } from "../../json/fields.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../tools/results.ts";
 import { writeInput } from "../custom-input.ts";
@@ -36,6 +36,9 @@ const RESULTS: ReadonlySet<string> = new Set(["function_call_output", "custom_to
 /** Items that bring tools, which are read with the tools of the request. */
 const SILENT: ReadonlySet<string> = new Set(["additional_tools", "tool_search_call", "tool_search_output"]);
 
+/** Items that say what a provider did and not what came of it: its answer has that. */
+const NOTHING_SAID: ReadonlySet<string> = new Set(["web_search_call", "file_search_call", "mcp_list_tools"]);
+
 function convertItems(items: readonly JsonObject[], messages: ChatMessage[], conversion: Conversion): void {
   const results = pairResults(items);
   let turn: ModelTurn | null = null;
@@ -60,11 +63,13 @@ function convertItems(items: readonly JsonObject[], messages: ChatMessage[], con
       if (message !== null) messages.push(message);
     } else if (type === "compaction") {
       conversion.refuse("a compaction item can be read only by the provider that made it");
-    } else if (!SILENT.has(type)) {
+    } else if (NOTHING_SAID.has(type)) {
       conversion.note(
         "content_converted",
         `dropped '${type}' from earlier turns: only providers of the Responses API can read it`,
       );
+    } else if (!SILENT.has(type)) {
+      conversion.refuse(`'${type}' of an earlier turn can be read only by providers of the Responses API`);
     }
   }
   close();
@@ -144,7 +149,7 @@ class ModelTurn {
 
   #addReasoning({ content, summary, encrypted_content: encrypted }: JsonObject): void {
     const texts = partTexts(content);
-    const text = (texts.length > 0 ? texts : partTexts(summary)).join("\n\n");
+    const text = (texts.length > 0 ? texts : partTexts(summary)).join("\n\n") || (openText(encrypted) ?? "");
     if (text !== "") this.#thoughts.push(text);
     // Text that another provider encrypted stays in the original request, for providers of the same format.
     const detail = openDetail(encrypted);

@@ -3,8 +3,9 @@
 
 import type { ChatMessage } from "../../../core/chat.ts";
 import type { HostedModel } from "../../../core/model.ts";
+import { isEffort } from "../../../core/requests/effort.ts";
 import { Conversion, unconvertible } from "../../convert/conversion.ts";
-import { convertEffort, isEffort } from "../../convert/effort.ts";
+import { convertEffort } from "../../convert/effort.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
 import { isObject, type JsonObject } from "../../json/fields.ts";
 import { sourceOf } from "../../json/splice.ts";

@@ -236,7 +236,8 @@ const TierChain = Type.Optional(Type.Union([Type.Array(Type.String(), { minItems
 
 const CHAIN_ROUTES: readonly ApiRoute[] = [
   put("setChains", "/api/chains", {
-    summary: "Set fallback chains at run time: ids of models in the order they are tried; null as it ships",
+    summary:
+      "Set fallback chains at run time: models in the order they are tried, as id or id@effort; null as it ships",
     access: "operator",
     parameters: [ifMatch],
     errors,

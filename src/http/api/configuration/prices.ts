@@ -4,17 +4,19 @@ import { Type } from "typebox";
 import type { Catalog } from "../../../catalog/catalog.ts";
 import type { PriceCheck } from "../../../catalog/prices/check.ts";
 import { diffPrices, type PriceChange, type UnpricedModel } from "../../../catalog/prices/diff.ts";
-import { priceFromRow } from "../../../catalog/rows.ts";
+import { priceFromRow } from "../../../catalog/prices/rows.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import { CAPABILITIES, ENDPOINTS } from "../../../core/model.ts";
-import { PRICE_DECIMALS, type Price } from "../../../core/money.ts";
+import { PRICE_DECIMALS } from "../../../core/money.ts";
 import type { Overlay } from "../../../core/overlay.ts";
+import type { Band, RateCard } from "../../../core/price.ts";
 import { invalid } from "../../../formats/json/fields.ts";
 import { checkPrices } from "../../../gateway/operate/check-prices.ts";
 import {
   type DatedChange,
   type DatedPrice,
   dayOf,
+  isOperatorPrice,
   newModelId,
   withModel,
   withPrices,
@@ -42,6 +44,11 @@ const PriceSchema = Type.Object({
   output: Type.Number(),
   cacheRead: nullable(Type.Number()),
   cacheWrite: nullable(Type.Number()),
+  bands: Type.Optional(
+    Type.Array(Type.Object({ above: Integer, input: Type.Number(), output: Type.Number() }), {
+      description: "Prices of the whole request, for prompts with more tokens than that.",
+    }),
+  ),
 });
 
 const hostFields = { provider: AnyText, upstream: AnyText };
@@ -63,6 +70,7 @@ export const PricesSchema = named("Prices", {
       priceSource: AnyText,
       listed: PriceSchema,
       percent: nullable(Type.Number({ description: "The largest change of its figures; null for a new price." })),
+      isOwn: Type.Boolean({ description: "An operator wrote this price. Only an operator changes it." }),
       locked: nullable(LockSchema),
     }),
   ),
@@ -191,13 +199,13 @@ function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adoptin
 const UNKNOWN = { price: null, context: null, maxOutput: null, capabilities: [], isOwnPrice: false };
 
 interface PriceTerms extends Adopting {
-  readonly listed: Price | null;
+  readonly listed: RateCard | null;
   readonly isOwnPrice: boolean;
 }
 
 /** The price that was given, else the one found, with where it comes from. */
 function datedPrice(host: Wanted, index: number, { listed, isOwnPrice, check, nowMs }: PriceTerms): DatedPrice {
-  const price = host.price === undefined ? listed : priceFromRow(host.price);
+  const price = host.price === undefined ? listed : (priceFromRow(host.price)?.price ?? null);
   if (price === null) {
     const what = host.price === undefined ? TEXT.priceUnknown(host.upstream) : TEXT.sendPrice(PRICE_DECIMALS);
     throw new GatewayError("unprocessable", what, { code: "price_needed", param: `hosts[${index}].price` });
@@ -228,6 +236,7 @@ function writeChange(change: PriceChange, versions: Versions): Shape<typeof Pric
   const { model, provider, upstream, from, fromAsOf, fromSource, to, percent } = change;
   return {
     ...{ model, provider, upstream, percent, priceAsOf: fromAsOf, priceSource: fromSource },
+    isOwn: isOperatorPrice(change),
     ...{ price: from === null ? null : usd(from), listed: usd(to), locked: lockOn(versions, `models.${model}`) },
   };
 }
@@ -238,10 +247,15 @@ function writeUnpriced(found: UnpricedModel): Shape<typeof PricesSchema>["unpric
   return { provider, upstream, model, listed, context, capabilities: [...capabilities] };
 }
 
-function usd({ input, output, cacheRead, cacheWrite }: Price): Shape<typeof PriceSchema> {
+function usd({ input, output, cacheRead, cacheWrite, bands }: RateCard): Shape<typeof PriceSchema> {
   const perMillion = (micro: number | null): number | null => (micro === null ? null : micro / 1e6);
   return {
     ...{ input: input / 1e6, output: output / 1e6 },
     ...{ cacheRead: perMillion(cacheRead), cacheWrite: perMillion(cacheWrite) },
+    ...(bands === undefined ? {} : { bands: bands.map(writeBand) }),
   };
+}
+
+function writeBand({ above, input, output }: Band) {
+  return { above, input: input / 1e6, output: output / 1e6 };
 }

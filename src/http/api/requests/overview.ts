@@ -2,12 +2,13 @@
 // range and one moment.
 
 import { Type } from "typebox";
+import { baselinePriceOf } from "../../../catalog/catalog.ts";
 import { formatUsd } from "../../../core/money.ts";
 import type { UsageGroup, UsageQuery, UsageRow, UsageStep } from "../../../core/requests/log.ts";
 import type { OperatorContext } from "../../context.ts";
 import { ownAccountOf } from "../../exchange/identity.ts";
 import { query } from "../../openapi/operation.ts";
-import { AnyText, Flag, listed, named, nullable, type Shape, Time } from "../../openapi/schema.ts";
+import { AnyText, BaselinePriceSchema, Flag, listed, named, nullable, type Shape, Time } from "../../openapi/schema.ts";
 import { caughtUp } from "../../v1/record.ts";
 import { accountOf, isoTime, oneOf, queryOf } from "../exchange.ts";
 import { type ApiRoute, get } from "../route.ts";
@@ -44,6 +45,7 @@ export const OverviewSchema = named("Overview", {
   isStarted: Flag,
   // The model that savings are compared with; null for users who may not see the settings.
   baselineModel: nullable(AnyText),
+  baselinePrice: BaselinePriceSchema,
 });
 
 export const OVERVIEW_ROUTES: readonly ApiRoute[] = [
@@ -65,7 +67,11 @@ export const OVERVIEW_ROUTES: readonly ApiRoute[] = [
         readActivity({ ...narrowed, fromMs: span.fromMs, toMs: span.toMs }, edge),
       ]);
       const isOperator = ownAccountOf(request) === null;
-      return { ...usage, ...activity, baselineModel: isOperator ? edge.services().catalog.baseline.id : null };
+      const { catalog } = edge.services();
+      const baseline = isOperator
+        ? { baselineModel: catalog.baseline.id, baselinePrice: baselinePriceOf(catalog) }
+        : { baselineModel: null, baselinePrice: null };
+      return { ...usage, ...activity, ...baseline };
     },
   }),
 ];

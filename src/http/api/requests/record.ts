@@ -3,7 +3,7 @@
 import { Type } from "typebox";
 import type { Controls, Decision } from "../../../core/decision.ts";
 import { TOOL_SCENARIOS } from "../../../core/model.ts";
-import { formatUsd, type Price } from "../../../core/money.ts";
+import { type ChargedLine, formatUsd, type Price, unitOf } from "../../../core/money.ts";
 import type { AppFeedback, Feedback, StoredRequest } from "../../../core/requests/log.ts";
 import type { StoredSample } from "../../../core/requests/outcomes.ts";
 import { VERDICTS } from "../../../core/requests/outcomes.ts";
@@ -59,6 +59,7 @@ export const RecordedDecisionSchema = Type.Object({
   savings: Type.Number(),
   chain: Texts,
   hosts: Type.Optional(HostChoiceSchema),
+  efforts: Type.Optional(byName<string>(AnyText)),
   profile: AnyText,
   historyFloor: nullable(tier),
   toolScenario: nullable(scenario),
@@ -83,6 +84,17 @@ const MoneySchema = Type.Object({
     type: ["object", "null"],
     description: "USD per million tokens, as pinned for this request.",
   }),
+  lines: Type.Array(
+    Type.Object({
+      unit: AnyText,
+      bucket: nullable(AnyText),
+      count: Integer,
+      usd: Type.Number({ description: "The provider's price for all of them." }),
+    }),
+    {
+      description: "What has a price of its own. Tokens among them are part of a bucket; minutes are in milliseconds.",
+    },
+  ),
   markup: nullable(Type.Number()),
   ledgerId: nullable(AnyText),
 });
@@ -118,6 +130,8 @@ export const RecordedRequestSchema = named("RecordedRequest", {
   decision: nullable(RecordedDecisionSchema),
   // The message to the client; null for a response, and where the message may quote a prompt that is not kept.
   errorMessage: nullable(AnyText),
+  // What only the operator can act on. Null for everybody else.
+  operatorMessage: nullable(AnyText),
   money: MoneySchema,
   // Numbers that the router can learn from; no text.
   features: nullable(byName<number>(Type.Number())),
@@ -138,16 +152,21 @@ export const MarkedRequestSchema = named("MarkedRequest", {
 });
 
 /** The line of the log, and what it does not say. */
-export function writeStored(stored: StoredRequest, names: Names): Shape<typeof RecordedRequestSchema> {
+export function writeStored(
+  stored: StoredRequest,
+  names: Names,
+  isForOperator: boolean,
+): Shape<typeof RecordedRequestSchema> {
   const { summary, detail, content, feedback, appFeedback, sample } = stored;
   const { attempts: attemptCount, ...line } = writeSummary(summary, names);
-  const { decision, attempts, hold, cost, features, toolCalls, errorMessage } = detail;
+  const { decision, attempts, hold, cost, features, toolCalls, errorMessage, operatorMessage } = detail;
   return {
     ...line,
     attemptCount,
     attempts,
     decision: decision === null ? null : writeDecision(decision),
     errorMessage,
+    operatorMessage: isForOperator ? operatorMessage : null,
     money: {
       holdUsd: usd(hold),
       chargeUsd: line.chargeUsd,
@@ -155,6 +174,7 @@ export function writeStored(stored: StoredRequest, names: Names): Shape<typeof R
       savedUsd: line.savedUsd,
       baselineModel: cost?.baselineModel ?? null,
       price: cost === null ? null : writePrice(cost.price),
+      lines: (cost?.price.lines ?? []).map(writeLine),
       markup: cost === null ? null : cost.markupPpm / 1e6,
       ledgerId: cost === null ? null : `charge:${cost.holdId}`,
     },
@@ -191,6 +211,12 @@ function writeDecision(decision: Decision): Shape<typeof RecordedDecisionSchema>
 }
 
 /** USD per million tokens, as people write it. */
-function writePrice(price: Price): Readonly<Record<string, number | null>> {
-  return Object.fromEntries(Object.entries(price).map(([name, micro]) => [name, micro === null ? null : micro / 1e6]));
+function writePrice({ input, output, cacheRead, cacheWrite }: Price): Readonly<Record<string, number | null>> {
+  const usual = Object.entries({ input, output, cacheRead, cacheWrite });
+  return Object.fromEntries(usual.map(([name, micro]) => [name, micro === null ? null : micro / 1e6]));
+}
+
+function writeLine({ unit, count, rate }: ChargedLine) {
+  const { bucket, per } = unitOf(unit);
+  return { unit, bucket, count, usd: (count * rate) / per / 1e12 };
 }

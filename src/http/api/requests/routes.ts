@@ -6,6 +6,7 @@ import type { Page } from "../../../core/accounts.ts";
 import { formatUsd } from "../../../core/money.ts";
 import { type MarkedRequest, REQUEST_SORTS, type StoredRequest } from "../../../core/requests/log.ts";
 import type { OperatorContext } from "../../context.ts";
+import { ownAccountOf } from "../../exchange/identity.ts";
 import { REQUEST_ID } from "../../exchange/request-head.ts";
 import { query, textContent } from "../../openapi/operation.ts";
 import { AnyText, Integer, listed, named, optional, page, strict, TierName, Time } from "../../openapi/schema.ts";
@@ -131,7 +132,8 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
     summary: "One request as a whole, by its own id or its X-Request-Id",
     response: RecordedRequestSchema,
     async handle({ request }, edge) {
-      return writeStored(await storedOf(request, edge), namesOf(edge, await accountOf(request, edge)));
+      const names = namesOf(edge, await accountOf(request, edge));
+      return writeStored(await storedOf(request, edge), names, ownAccountOf(request) === null);
     },
   }),
   // Feedback outlives the request, because the router learns from it later.

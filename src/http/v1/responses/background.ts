@@ -1,6 +1,7 @@
 // A response in the background: answered as soon as its credits are reserved. The call goes on without its client.
 
 import { Cancellation } from "../../../core/cancellation.ts";
+import { GatewayError, writtenFor } from "../../../core/errors.ts";
 import type { CallObserver } from "../../../gateway/call.ts";
 import { type BackgroundRun, drive, EventFeed } from "../../../gateway/state/background.ts";
 import { type BackgroundKeeper, responseIdOf } from "../../../gateway/state/keep.ts";
@@ -34,7 +35,10 @@ export async function answerInBackground(exchange: BackgroundExchange, edge: Cal
   const signal = run.cancellation;
   const answered = complete(exchange, { signal, observer: observing(recording, hold) }, edge);
   const { isCutting } = edge.openCalls;
-  const over = drive(answered, run, { keeper, isCutting }).finally(() => {
+  const { errorDetail } = edge.settings.errors;
+  const fail: BackgroundKeeper["fail"] = (error, isCancelled) =>
+    keeper.fail(error instanceof GatewayError ? writtenFor(errorDetail, error) : error, isCancelled);
+  const over = drive(answered, run, { keeper: { fail }, isCutting }).finally(() => {
     edge.state.runs.end(run);
     recording.callOver();
     done();

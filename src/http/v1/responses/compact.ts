@@ -1,6 +1,7 @@
 // POST /v1/responses/compact: a model summarizes the conversation, and the summary goes to the client as a sealed item.
 // The summary is an ordinary call: routed, reserved and charged as any other.
 
+import { findModel } from "../../../catalog/model-names.ts";
 import { NO_CONSTRAINTS } from "../../../core/decision.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import type { JsonItem } from "../../../core/responses/stored.ts";
@@ -69,8 +70,10 @@ export async function compact(format: CallFormat, { request, reply }: HttpExchan
 function roomFor(body: JsonObject, { profile }: Caller, { services }: Pick<CallContext, "services">): number {
   const constraints = profile?.constraints ?? NO_CONSTRAINTS;
   const controls = controlsUnder(constraints, readControls(body));
-  const models = offeredModels(constraints, services().catalog);
-  const usable = controls.profile === "direct" ? models.filter(({ id }) => id === controls.model) : models;
+  const { catalog } = services();
+  const models = offeredModels(constraints, catalog);
+  const named = controls.profile === "direct" ? findModel(catalog.models, controls.model ?? "") : undefined;
+  const usable = controls.profile === "direct" ? models.filter((model) => model === named) : models;
   return Math.max(0, ...usable.map(({ context }) => context)) * HISTORY_RATIO;
 }
 

@@ -5,7 +5,9 @@ import { describe, expect, it } from "vitest";
 import { readPerToken } from "../../../../src/catalog/prices/decimal.ts";
 import { diffPrices, isWithin } from "../../../../src/catalog/prices/diff.ts";
 import { readPriceList } from "../../../../src/catalog/prices/list.ts";
+import { type PriceRow, priceFromRow } from "../../../../src/catalog/prices/rows.ts";
 import { load } from "../../../../src/config/load.ts";
+import { makeCatalog, makeModel, makeProvider } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
 
 describe("a price per token", () => {
@@ -131,6 +133,31 @@ describe("a list", () => {
     ]);
   });
 
+  it("of LiteLLM with bands, service tiers and units", () => {
+    const row = {
+      ...{ litellm_provider: "openai", input_cost_per_token: 4e-6, output_cost_per_token: 2e-5 },
+      ...{ input_cost_per_token_above_272k_tokens: 8e-6, output_cost_per_token_above_272k_tokens: 3e-5 },
+      ...{ cache_creation_input_token_cost: 5e-6, cache_creation_input_token_cost_above_12hr: 1e-5 },
+      ...{ input_cost_per_token_flex: 2e-6, output_cost_per_token_flex: 1e-5 },
+      ...{ input_cost_per_token_above_272k_tokens_flex: 4e-6, cache_creation_input_token_cost_flex: 2.5e-6 },
+      // The rate of output anyway, which in a tier would be wrong.
+      ...{ output_cost_per_reasoning_token: 2e-5, input_cost_per_audio_token: 3.2e-5 },
+    };
+    const listed = readPriceList(JSON.stringify({ "gpt-x": row }))?.rows[0]?.price;
+    const own = { cacheWriteLong: 10_000_000, audioInput: 32_000_000 };
+    const usual = { input: 4_000_000, output: 20_000_000, cacheRead: null, cacheWrite: 5_000_000, own };
+    const flex = { input: 2_000_000, output: 10_000_000, cacheRead: null, cacheWrite: 2_500_000, own };
+    expect(listed).toEqual({
+      ...usual,
+      bands: [{ ...usual, above: 272_000, input: 8_000_000, output: 30_000_000 }],
+      tiers: { flex: { ...flex, bands: [{ ...flex, above: 272_000, input: 4_000_000 }] } },
+    });
+    const broken = JSON.stringify({ "gpt-x": { ...row, output_cost_per_token_above_272k_tokens: -1 } });
+    expect(readPriceList(broken)?.refused).toEqual([
+      { upstream: "gpt-x", vendor: "openai", reason: "output_cost_per_token_above_272k_tokens is negative" },
+    ]);
+  });
+
   it("of OpenRouter", () => {
     const list = readPriceList(
       JSON.stringify({
@@ -206,6 +233,52 @@ describe("the difference to the catalogue", () => {
   it("says nothing of providers that are not configured", () => {
     const none = diffPrices({ ...catalog, providers: new Map() }, list ?? { rows: [], refused: [] });
     expect(none).toEqual({ changes: [], same: 0, refused: [], unpriced: [] });
+  });
+
+  const pricesOf = (ours: PriceRow, listed: PriceRow, more: { readonly context?: number } = {}) => {
+    const { price, schedule } = priceFromRow(ours)!;
+    const host = makeModel({ id: "m", provider: "lab", price, ...(schedule && { schedule }), ...more });
+    const own = makeCatalog({ chains: { SIMPLE: [host] }, providers: [makeProvider({ id: "lab" })] });
+    const row = { ...{ upstream: host.upstream, vendor: "lab", context: null, maxOutput: null, capabilities: [] } };
+    return diffPrices(own, { rows: [{ ...row, price: priceFromRow(listed)!.price }], refused: [] }).changes;
+  };
+  const plain = { input: 2, output: 10 };
+  const bands = [{ above: 200_000, input: 4, output: 15 }];
+
+  it.each<[string, PriceRow, PriceRow, { readonly context?: number }, number | null | undefined]>([
+    ["a band that we lack", plain, { ...plain, bands }, { context: 500_000 }, 100],
+    ["a band beyond our window", plain, { ...plain, bands }, { context: 200_000 }, undefined],
+    ["another price in a band", { ...plain, bands }, { ...plain, bands: [{ ...bands[0]!, input: 5 }] }, {}, 25],
+    [
+      "an edge that belongs to the band",
+      { ...plain, bands: [{ ...bands[0]!, above: 199_999 }] },
+      { ...plain, bands },
+      {},
+      undefined,
+    ],
+    ["a tier that we lack", plain, { ...plain, factors: { batch: 0.5 } }, {}, undefined],
+    ["another factor", { ...plain, factors: { batch: 0.5 } }, { ...plain, factors: { batch: 0.8 } }, {}, 60],
+    ["a unit at the price of its bucket", plain, { ...plain, imageInput: 2 }, {}, undefined],
+    ["a unit at another price", plain, { ...plain, imageInput: 3 }, {}, 50],
+    [
+      "the price of peak hours",
+      { ...plain, hours: [{ from: "00:00", until: "24:00", factor: 2 }] },
+      { input: 4, output: 20 },
+      {},
+      undefined,
+    ],
+  ])("knows %s", (_name, ours, listed, more, percent) => {
+    expect(pricesOf(ours, listed, { context: 1_000_000, ...more })[0]?.percent).toBe(percent);
+  });
+
+  it("keeps the edge of our band, and what a list has no word for", () => {
+    const ours = { ...plain, bands: [{ ...bands[0]!, above: 199_999 }], factors: { priority: 2 } };
+    const [change] = pricesOf(ours, { input: 3, output: 10, bands }, { context: 1_000_000 });
+    expect(change?.to).toMatchObject({
+      input: 3_000_000,
+      bands: [{ above: 199_999, input: 4_000_000 }],
+      tiers: { priority: { input: 4_000_000 } },
+    });
   });
 
   it("is nothing where the list is right", () => {

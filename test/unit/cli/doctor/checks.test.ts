@@ -1,6 +1,6 @@
 // The doctor's checks that touch the world: each passes once and fails once.
 
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { join } from "node:path";
@@ -99,6 +99,29 @@ describe("the database", () => {
     const file = join(recordTerminal().cwd, "x.db");
     writeFileSync(file, "not a database, but long enough to be taken for one".repeat(20));
     expect(await databaseOf(`sqlite:${file}`)).toMatchObject({ state: "fail", fix: expect.stringContaining(file) });
+  });
+
+  test.each(["log", "contents"])("with a damaged file of the %s, or a folder in its place", async (part) => {
+    const folder = recordTerminal().cwd;
+    const url = `sqlite:${join(folder, "a.db")}`;
+    const db = await openDb(url);
+    await db.migrate();
+    await db.close();
+    expect((await databaseCheck(url)).further).toEqual([]);
+    const path = join(folder, `a-${part}.db`);
+    writeFileSync(path, "not a database, but long enough to be taken for one".repeat(20));
+    expect((await databaseCheck(url)).further).toEqual([
+      {
+        state: "fail",
+        what: expect.stringContaining(`${path} cannot be used: file is not a database`),
+        fix: expect.any(String),
+      },
+    ]);
+    rmSync(path);
+    mkdirSync(path);
+    expect((await databaseCheck(url)).further).toMatchObject([
+      { state: "fail", what: expect.stringContaining("it is not a file") },
+    ]);
   });
 
   test("that nobody serves", async () => {

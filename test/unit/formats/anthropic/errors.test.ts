@@ -17,6 +17,7 @@ const TYPES: Readonly<Record<number, string>> = {
   429: "rate_limit_error",
   500: "api_error",
   503: "overloaded_error",
+  508: "api_error",
 };
 
 describe("an error of ours", () => {

@@ -92,7 +92,7 @@ describe("refused fields", () => {
     ["systemInstruction", {}, false, true],
     ["generationConfig.thinkingConfig", {}, false, true],
     ["generationConfig.thinkingConfig", { generationConfig: { thinkingConfig: {} } }, true, true],
-    ["generationConfig.thinkingConfig", {}, true, false],
+    ["generationConfig.thinkingConfig", {}, true, true],
     ["generationConfig.penalties", { generationConfig: { presencePenalty: 1 } }, true, true],
     ["generationConfig.responseJsonSchema", {}, false, false],
     ["foo", { foo: 1 }, true, true],

@@ -137,8 +137,8 @@ describe("the reader", () => {
       const deltas = events.map((line) => JSON.parse(line.slice(6)).choices[0].delta);
       return deltas.map((delta) => delta.tool_calls[0].id);
     };
-    expect(idsOf("req_1")).toEqual(["toolu_req_1_0", "", "toolu_req_1_1", "own:1", ""]);
-    expect(idsOf("req_2")).toEqual(["toolu_req_2_0", "", "toolu_req_2_1", "own:1", ""]);
+    expect(idsOf("req_1")).toEqual(["call_req_1_0", "", "call_req_1_1", "own:1", ""]);
+    expect(idsOf("req_2")).toEqual(["call_req_2_0", "", "call_req_2_1", "own:1", ""]);
   });
 
   it("makes text of arguments that come as an object", () => {

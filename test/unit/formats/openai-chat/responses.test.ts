@@ -177,10 +177,10 @@ describe("tool calls that lack what clients need", () => {
     if (!reading.ok) throw new Error(reading.fault.message);
     const bytes = passOpenaiResponse(reading.response, context, { service: {}, usage: COUNTED });
     expect(JSON.parse(bytes.toString()).choices[0].message.tool_calls).toEqual([
-      { ...called, id: "toolu_req_1_0", type: "function" },
-      { ...called, id: "toolu_req_1_1", type: "function" },
+      { ...called, id: "call_req_1_0", type: "function" },
+      { ...called, id: "call_req_1_1", type: "function" },
       { ...called, id: "call_a", type: "function" },
-      { ...called, id: "toolu_req_1_3", type: "function" },
+      { ...called, id: "call_req_1_3", type: "function" },
     ]);
   });
 });

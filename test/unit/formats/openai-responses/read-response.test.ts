@@ -206,7 +206,7 @@ describe("usage", () => {
       { buckets: { input: 5, cacheRead: 0, cacheWrite: 0, output: 5 }, reasoning: 3 },
     ],
   ])("%j", (given, expected) => {
-    const usage = readResponsesUsage(given);
+    const usage = readResponsesUsage({ usage: given });
     if (expected === null) expect(usage).toBeNull();
     else expect(usage).toMatchObject(expected);
   });
@@ -219,7 +219,7 @@ describe("usage", () => {
       output_tokens_details: { reasoning_tokens: 8 },
       total_tokens: 120,
     };
-    const usage = readResponsesUsage(given);
+    const usage = readResponsesUsage({ usage: given });
     expect(usage === null ? null : writeResponsesUsage(usage)).toEqual(given);
   });
 });

@@ -90,9 +90,13 @@ describe("readDebugRequest", () => {
     expect(chat.maxOutputTokens).toBe(9);
   });
 
-  it("takes the messages when there are any", () => {
-    const messages = [{ role: "user", content: "Hello" }];
-    expect(readDebugRequest({ prompt: "ignored", messages }).chat.messages).toEqual(messages);
+  it("adds the prompt to the messages, unless it is their newest question", () => {
+    const hello = { role: "user", content: "Hello" };
+    const messages = [hello, { role: "assistant", content: "Hi" }];
+    const readMessages = (prompt: string): unknown => readDebugRequest({ prompt, messages }).chat.messages;
+    expect(readMessages("And?")).toEqual([...messages, { role: "user", content: "And?" }]);
+    expect(readMessages("Hello")).toEqual(messages);
+    expect(readMessages(" ")).toEqual(messages);
   });
 
   it("knows the profile by either name", () => {

@@ -1,6 +1,7 @@
 // The prices of the models list are exact: USD per token with the markup, as decimal text.
 
 import { describe, expect, it } from "vitest";
+import { priceFromRow } from "../../../../src/catalog/prices/rows.ts";
 import { writeModel } from "../../../../src/formats/service/model-list.ts";
 import { makeCatalog, makeModel } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
@@ -47,6 +48,21 @@ describe("writeModel", () => {
   ])("%i micro-USD per million with %i ppm is %s per token", (input, markupPpm, expected) => {
     const price = { input, output: 0, cacheRead: null, cacheWrite: null };
     expect(list({ price }, markupPpm).pricing.prompt).toBe(expected);
+  });
+
+  it("shows bands, service tiers and the price that follows", () => {
+    const bands = [{ above: 272_000, input: 4, output: 15 }];
+    const changes = [{ from: "2026-12-01", input: 3, output: 9 }];
+    const read = priceFromRow({ input: 2, output: 10, bands, factors: { batch: 0.5 }, until: "2026-11-30", changes });
+    const { pricing } = list({ ...read }, 0);
+    const later = { prompt: "0.000004", completion: "0.000015", input_cache_read: "0.000004" };
+    expect(pricing).toMatchObject({
+      prompt: "0.000002",
+      bands: [{ above_prompt_tokens: 272_000, ...later, input_cache_write: "0.000005" }],
+      tiers: { batch: { prompt: "0.000001", bands: [{ prompt: "0.000002" }] } },
+      valid_until: "2026-12-01T00:00:00.000Z",
+      next: { from: "2026-12-01T00:00:00.000Z", prompt: "0.000003", completion: "0.000009" },
+    });
   });
 
   it("has no price where the model has none", () => {

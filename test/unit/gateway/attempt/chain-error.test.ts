@@ -18,7 +18,7 @@ const unreadable: Failure = { ...status(200), kind: "unreadable", message: "inne
 function chainError(failures: readonly Failure[], walked: Partial<WalkedChain> = {}) {
   const attempts = failures.map((_, index) => ({ model: `model-${index}`, provider: `provider-${index}` }));
   const chain = attempts.map(({ model }) => model);
-  return errorOf({ tier: "SIMPLE", chain, attempts, failures, isKeyless: false, waitMs: null, ...walked });
+  return errorOf({ tier: "SIMPLE", chain, attempts, failures, isKeyless: false, waitMs: 0, ...walked });
 }
 
 test.each<readonly [string, readonly Failure[], number, string]>([
@@ -47,14 +47,16 @@ test("a 503 keeps the causes for the log and out of the message", () => {
 });
 
 test.each([
-  [[null, null], 1],
-  [[200], 1],
-  [[4_200, 9_000], 5],
-  [[null, 9_000], 9],
-  [[300_000], 60],
-])("waits of %j ms: Retry-After %i", (waits, seconds) => {
-  const failures = waits.map((retryAfterMs) => status(429, { retryAfterMs }));
-  expect(chainError(failures).details.retryAfterSeconds).toBe(seconds);
+  [0, 1],
+  [200, 1],
+  [4_200, 5],
+  [9_000, 9],
+  [300_000, 10],
+  [Number.POSITIVE_INFINITY, 10],
+])("a model that may be called in %i ms: Retry-After %i, which the message repeats", (waitMs, seconds) => {
+  const { message, details } = chainError([status(429, { retryAfterMs: 60_000 })], { waitMs });
+  expect(details.retryAfterSeconds).toBe(seconds);
+  expect(message).toMatch(new RegExp(` Try again in ${seconds} s\\.$`));
 });
 
 test.each([401, 402, 403, 404])("a chain that failed with %i alone invites no retry", (refusal) => {
@@ -75,30 +77,46 @@ test("a refused key invites a retry where another model may recover", () => {
   expect(untried.details.headers).toBeUndefined();
 });
 
-test.each<readonly [string, readonly Failure[], string]>([
+test.each<readonly [string, readonly Failure[], string, string]>([
   [
     "several models",
     [status(500), status(503)],
-    "All 2 models in the SIMPLE chain failed. Last error: provider-1 returned 503.",
+    "All 2 models in the SIMPLE chain failed. The last one returned 503. Try again in 1 s.",
+    "Last error: provider-1 returned 503.",
   ],
   [
     "a refused key",
     [status(401)],
-    "The only model in the SIMPLE chain failed. Last error: provider-0 returned 401 (it refused the gateway's API key). Check the provider with 'npm start -- doctor'.",
+    "The only model in the SIMPLE chain failed. The last one returned 401. A retry won't help: only the operator of this gateway can fix it.",
+    "Last error: provider-0 returned 401 (it refused the gateway's API key). Check the provider with 'npm start -- doctor'.",
   ],
   [
     "no response",
     [{ ...status(0), kind: "timeout" }],
-    "The only model in the SIMPLE chain failed. Last error: provider-0 did not respond in time.",
+    "The only model in the SIMPLE chain failed. The last one did not respond in time. Try again in 1 s.",
+    "Last error: provider-0 did not respond in time.",
   ],
-])("%s: the message names how many were tried and the last error", (_name, failures, message) => {
-  expect(chainError(failures).message).toBe(message);
+])("%s: the caller reads how many were tried, the operator which provider failed", (_name, failures, message, told) => {
+  const error = chainError(failures);
+  expect([error.message, error.details.operator]).toEqual([message, told]);
+});
+
+test("providers, bills and commands are for the operator alone", () => {
+  for (const fault of [null, unpaid]) {
+    for (const code of [400, 401, 402, 403, 404, 429, 500]) {
+      const failure = status(code, { fault });
+      for (const isKeyless of [false, true]) {
+        const { message } = chainError([failure, status(500), failure], { isKeyless });
+        expect(message).not.toMatch(/provider-|credit|key|npm|doctor|quota/);
+      }
+    }
+  }
 });
 
 test.each([401, 403])("a provider that was called without a key and returned %i asks for one", (code) => {
-  const { message, details } = chainError([status(code)], { isKeyless: true });
-  expect(message).toContain(`provider-0 returned ${code} (it asks for an API key). Check the provider`);
-  expect(details.headers).toEqual({ "x-should-retry": "false" });
+  const { operator, headers } = chainError([status(code)], { isKeyless: true }).details;
+  expect(operator).toContain(`provider-0 returned ${code} (it asks for an API key). Check the provider`);
+  expect(headers).toEqual({ "x-should-retry": "false" });
 });
 
 test.each([
@@ -107,17 +125,17 @@ test.each([
   [400, unpaid],
 ])("a provider that returned %i because it is not paid is out of credit, and a retry is no help", (code, fault) => {
   for (const isKeyless of [false, true]) {
-    const { message, details } = chainError([status(code, { fault })], { isKeyless });
-    expect(message).toContain(`provider-0 returned ${code} (the gateway's account is out of credit). Check`);
-    expect(details.headers).toEqual({ "x-should-retry": "false" });
+    const { operator, headers } = chainError([status(code, { fault })], { isKeyless }).details;
+    expect(operator).toContain(`provider-0 returned ${code} (the gateway's account is out of credit). Check`);
+    expect(headers).toEqual({ "x-should-retry": "false" });
   }
 });
 
 test.each([429, 500])("a %i that may pass invites a retry, whatever its words", (code) => {
   const fault = code === 429 ? null : unpaid;
-  const { message, details } = chainError([status(code, { fault })]);
-  expect(message).toMatch(new RegExp(`provider-0 returned ${code}\\.$`));
-  expect(details.headers).toBeUndefined();
+  const { operator, headers } = chainError([status(code, { fault })]).details;
+  expect(operator).toBe(`Last error: provider-0 returned ${code}.`);
+  expect(headers).toBeUndefined();
 });
 
 test("models that were not tried in time are not counted", () => {
@@ -125,6 +143,6 @@ test("models that were not tried in time are not counted", () => {
   expect(chainError([status(500)], { chain }).message).toMatch(/^1 of the 3 models in the SIMPLE chain were tried/);
   const none = { chain, attempts: [], failures: [] };
   expect(chainError([], none).message).toBe(
-    "0 of the 3 models in the SIMPLE chain were tried and failed. No provider could be called in time.",
+    "0 of the 3 models in the SIMPLE chain were tried and failed. No provider could be called in time. Try again in 1 s.",
   );
 });

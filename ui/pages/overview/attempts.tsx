@@ -1,4 +1,4 @@
-// The fallbacks chart: which attempt answered, or which providers failed.
+// The chart of attempts: which attempt answered, or which providers failed.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -6,18 +6,19 @@ import { useLoad } from "../../api.ts";
 import { BarChart } from "../../charts/bars.tsx";
 import { Figure, Legend } from "../../charts/figure.tsx";
 import { fullTimeLabel, timesOf } from "../../charts/scale.ts";
+import { zoneName } from "../../clock.ts";
 import { count } from "../../format.ts";
 import { Segmented } from "../../kit/button.tsx";
 import { Check } from "../../kit/field.tsx";
 import { rangeQuery } from "../../range.ts";
 import { place } from "../../router.ts";
 import type { Failures, List } from "../../types.ts";
+import { describeFailures, describeTries, failureStacks, tryStacks } from "./attempt-stacks.ts";
 import { opens, requestsHref, type Series, subtitle } from "./drill-down.ts";
-import { describeFailures, describeTries, failureStacks, tryStacks } from "./fallback-stacks.ts";
 import * as TEXT from "./text.ts";
 
 /** The series of the page; the failures per provider are read only while they are shown. */
-interface FallbackChartProps extends Series {
+interface AttemptChartProps extends Series {
   /** Interval at which the failures are read again; 0 is never. */
   readonly everyMs: number;
 }
@@ -29,14 +30,14 @@ const CHOICES = [
 ] as const;
 
 /** Two views of the same question. */
-export function FallbackChart(props: FallbackChartProps) {
+export function AttemptChart(props: AttemptChartProps) {
   const [what, setWhat] = useState<string>("try");
-  const choice = <Segmented label={TEXT.fallbacksBy} choices={CHOICES} value={what} onChange={setWhat} />;
+  const choice = <Segmented label={TEXT.attemptsBy} choices={CHOICES} value={what} onChange={setWhat} />;
   return what === "try" ? <ByTry {...props} choice={choice} /> : <ByProvider {...props} choice={choice} />;
 }
 
 /** A view with the switch to the other one. */
-type ChosenChartProps = FallbackChartProps & { readonly choice: ComponentChildren };
+type ChosenChartProps = AttemptChartProps & { readonly choice: ComponentChildren };
 
 /** Requests that the first attempt answered would dwarf the others, so they are drawn on request only. */
 function ByTry({ range, rows, isWaiting, choice }: ChosenChartProps) {
@@ -47,11 +48,11 @@ function ByTry({ range, rows, isWaiting, choice }: ChosenChartProps) {
   const drawn = stacks.filter(({ at }) => isWhole || at !== "first");
   return (
     <Figure
-      title={TEXT.fallbacks}
+      title={TEXT.attempts}
       isWaiting={isWaiting}
       trend={`${subtitle(range)}. ${describeTries(rows)}`}
       table={{
-        head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
+        head: [TEXT.timeIn(zoneName(range.step)), ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values, isKnown }) => (isKnown[index] ? count(values[index]) : "–")),
@@ -74,7 +75,7 @@ function ByTry({ range, rows, isWaiting, choice }: ChosenChartProps) {
       }
     >
       <BarChart
-        label={isWhole ? TEXT.attemptsCaption : TEXT.fallbacksCaption}
+        label={isWhole ? TEXT.attemptsCaption : TEXT.laterCaption}
         times={times}
         step={range.step}
         format={count}
@@ -96,11 +97,11 @@ function ByProvider({ range, rows, everyMs, choice }: ChosenChartProps) {
   const stacks = failureStacks(range, failures.data?.data ?? []);
   return (
     <Figure
-      title={TEXT.fallbacks}
+      title={TEXT.attempts}
       load={failures}
       trend={`${subtitle(range)}. ${describeFailures(stacks, rows)}`}
       table={{
-        head: [TEXT.timeUtc, ...stacks.map(({ name }) => name)],
+        head: [TEXT.timeIn(zoneName(range.step)), ...stacks.map(({ name }) => name)],
         rows: times.map((time, index) => [
           fullTimeLabel(time, range.step),
           ...stacks.map(({ values }) => count(values[index])),

@@ -1,7 +1,7 @@
 // Periods of a spend limit: each moment lies in one, they follow each other without a gap, and they begin at 00:00 UTC.
 
 import { describe, expect, test } from "vitest";
-import { nextPeriodMs, periodStartMs, SPEND_RESETS } from "../../../src/core/spend-reset.ts";
+import { nextPeriodMs, periodStartMs, SPEND_RESETS } from "../../../src/core/keys.ts";
 import { fc } from "../../support/property.ts";
 
 const at = (text: string): number => Date.parse(text);

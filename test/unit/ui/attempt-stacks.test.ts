@@ -5,7 +5,7 @@ import {
   describeTries,
   failureStacks,
   tryStacks,
-} from "../../../ui/pages/overview/fallback-stacks.ts";
+} from "../../../ui/pages/overview/attempt-stacks.ts";
 import type { Range } from "../../../ui/range.ts";
 import type { Usage } from "../../../ui/types.ts";
 
@@ -36,7 +36,7 @@ describe("requests by the attempt that answered", () => {
 
   test.each([
     [[], "No provider was called."],
-    [[hour(0, 3, { first: 3 })], "No fallbacks."],
+    [[hour(0, 3, { first: 3 })], "All answered on the first attempt."],
     [rows, "60% answered on the first attempt. Excludes 5 older requests without attempt counts."],
     [[hour(0, 4, { unknown: 4 })], "Excludes 4 older requests without attempt counts."],
   ])("%# are described", (given, text) => expect(describeTries(given)).toBe(text));

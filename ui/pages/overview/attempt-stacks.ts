@@ -1,4 +1,4 @@
-// The numbers of the fallbacks chart: requests by the attempt that answered, and by the providers that failed. What was
+// The numbers of the chart of attempts: requests by the attempt that answered, and by the providers that failed. What was
 // not counted is said, and not shown as zero.
 
 import type { AnsweredAt } from "../../../src/core/requests/records.ts";
@@ -45,7 +45,7 @@ export function describeTries(rows: readonly Usage[]): string {
     sum(rows, ({ answered: { first: one, second, later, none } }) => one + second + later + none),
   ];
   if (asked === 0) return leftOut(rows) || TEXT.noProviderWasCalled;
-  const sentence = first === asked ? TEXT.noFallbacks : TEXT.answeredFirst(percent(first / asked));
+  const sentence = first === asked ? TEXT.allFirst : TEXT.answeredFirst(percent(first / asked));
   return `${sentence} ${leftOut(rows)}`.trimEnd();
 }
 

@@ -1,29 +1,30 @@
-// Moves log rows from the database, where an earlier version or a backup left them, into the file of the log. The move
-// may be killed and repeated, and an earlier version may write in between: every row still counts once.
+// Moves rows of a part from the database, where an earlier version or a backup left them, into the file of the part. The
+// move may be killed and repeated, and an earlier version may write in between: every row still counts once.
 
 import type { Db } from "../../core/db.ts";
-import { copyRows, deletionOf, endOfPart, hasRows, isTotals, LOG_TABLES } from "./log-tables.ts";
+import { copyRows, type DbPart, deletionOf, endOfPart, hasRows, isTotals, tablesOf } from "./part-tables.ts";
 
-/** Rows per commit. A killed start repeats at most one commit. */
-const PART_ROWS = 20_000;
+/** Rows per commit. A killed start repeats at most one commit. One stored response may have megabytes. */
+const ROWS_MAX: Readonly<Record<DbPart, number>> = { log: 20_000, contents: 500 };
 
 export interface Movers {
   readonly db: Db;
-  /** The log, whose commits are on disk, with the database attached. */
-  readonly log: Db;
+  readonly part: DbPart;
+  /** The file of the part, whose commits are on disk, with the database attached. */
+  readonly file: Db;
 }
 
 /** Called while rows move. */
 export interface MoveWatcher {
-  onMoving(table: string, rows: number): void;
+  onMoving(part: DbPart, table: string, rows: number): void;
   /** Called when a move failed. The rows stay in the database, and the next start tries again. */
-  onMoveFailed(table: string, error: Error): void;
+  onMoveFailed(part: DbPart, table: string, error: Error): void;
 }
 
 /** Lists tables whose rows must be moved, or that cannot be read. */
-export async function tablesLeft(db: Db): Promise<readonly string[]> {
+export async function tablesLeft(db: Db, part: DbPart): Promise<readonly string[]> {
   const left: string[] = [];
-  for (const table of LOG_TABLES) {
+  for (const table of tablesOf(part)) {
     const isLeft = (await isTaken(db, table)) || (await hasRows(db, "main", table).catch(() => true));
     if (isLeft) left.push(table);
   }
@@ -35,20 +36,20 @@ export async function moveTables(tables: readonly string[], movers: Movers, watc
   for (const table of tables) {
     try {
       const [counted] = await movers.db.query(`SELECT COUNT(*) AS rows FROM ${table}`);
-      watcher.onMoving(table, Number(counted?.rows));
+      watcher.onMoving(movers.part, table, Number(counted?.rows));
       await (isTotals(table) ? moveTotals(table, movers) : moveRows(table, movers));
     } catch (error) {
-      watcher.onMoveFailed(table, error as Error);
+      watcher.onMoveFailed(movers.part, table, error as Error);
     }
   }
 }
 
 /** Copies rows, then deletes them. Copying a row twice changes nothing. */
-async function moveRows(table: string, { db, log }: Movers): Promise<void> {
+async function moveRows(table: string, { db, part, file }: Movers): Promise<void> {
   for (;;) {
-    const upTo = await endOfPart(db, table, PART_ROWS);
+    const upTo = await endOfPart(db, table, ROWS_MAX[part]);
     if (upTo === null) return;
-    await log.transaction((tx) => copyRows(tx, { table, upTo }));
+    await file.transaction((tx) => copyRows(tx, { table, upTo }));
     await db.batch(await deletionOf(db, table, upTo));
   }
 }
@@ -57,27 +58,28 @@ async function moveRows(table: string, { db, log }: Movers): Promise<void> {
  * Moves totals, which are added to those of the log and so must not be copied twice. They first get their own table, where
  * nobody adds to them. Then a note in the log tells that they were copied.
  */
-async function moveTotals(table: string, { db, log }: Movers): Promise<void> {
+async function moveTotals(table: string, movers: Movers): Promise<void> {
+  const { db, file } = movers;
   const taken = takenFrom(table);
-  await endTotals(table, { db, log });
+  await endTotals(table, movers);
   if (!(await isTaken(db, table))) {
     await db.batch([{ sql: `CREATE TABLE ${taken} AS SELECT * FROM ${table}` }, { sql: `DELETE FROM ${table}` }]);
   }
-  await log.transaction(async (tx) => {
+  await file.transaction(async (tx) => {
     await copyRows(tx, { table, from: taken });
     await tx.query("INSERT INTO log_moves (name) VALUES ($1)", [table]);
     await tx.query("UPDATE log_state SET moves = moves + 1");
   });
-  await endTotals(table, { db, log });
+  await endTotals(table, movers);
   // An earlier version may have added rows after an interrupted move.
-  if (await hasRows(db, "main", table)) await moveTotals(table, { db, log });
+  if (await hasRows(db, "main", table)) await moveTotals(table, movers);
 }
 
 /** Ends the move of copied totals. */
-async function endTotals(table: string, { db, log }: Movers): Promise<void> {
-  if ((await log.query("SELECT name FROM log_moves WHERE name = $1", [table])).length === 0) return;
+async function endTotals(table: string, { db, file }: Movers): Promise<void> {
+  if ((await file.query("SELECT name FROM log_moves WHERE name = $1", [table])).length === 0) return;
   await db.query(`DROP TABLE IF EXISTS ${takenFrom(table)}`);
-  await log.query("DELETE FROM log_moves WHERE name = $1", [table]);
+  await file.query("DELETE FROM log_moves WHERE name = $1", [table]);
 }
 
 /** Names the table of totals that are being moved. */

@@ -1,0 +1,208 @@
+// Prices of models: rates by unit, bands by the length of the prompt, cards by service tier, periods by date and hour.
+// Chooses the one price that a request is charged at, and the dearest one that it can reach. Pure.
+
+import { promptTokens, type Usage } from "./chat.ts";
+import {
+  bucketRate,
+  type ChargedLine,
+  cacheWritePrice,
+  longCacheWritePrice,
+  type Price,
+  type ServiceTier,
+  UNITS,
+  type Unit,
+} from "./money.ts";
+
+/** Rates in pico-USD per unit. `null` and left out: as the usual rate of the same bucket. */
+export interface Rates {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number | null;
+  readonly cacheWrite: number | null;
+  readonly own?: Readonly<Partial<Record<Unit, number>>>;
+  /** Rates for each image, by size and quality such as `1024x1024/low`, by one of them, or `any`. */
+  readonly images?: Readonly<Record<string, number>>;
+}
+
+/** Rates for all tokens of a request whose prompt is longer than this. */
+export interface Band extends Rates {
+  readonly above: number;
+}
+
+export interface BandedRates extends Rates {
+  /** In rising order. */
+  readonly bands?: readonly Band[];
+}
+
+/** All rates of a model at one moment. */
+export interface RateCard extends BandedRates {
+  readonly tiers?: Readonly<Partial<Record<ServiceTier, BandedRates>>>;
+}
+
+/** Hours of the week with a card of their own, in UTC. */
+export interface PriceHours {
+  /** Days of the week, 0 for Sunday. */
+  readonly days: readonly number[];
+  readonly fromMinute: number;
+  /** The minute in which the usual card begins again. */
+  readonly untilMinute: number;
+  readonly card: RateCard;
+}
+
+export interface PricePeriod {
+  /** The first moment; null for ever since. */
+  readonly fromMs: number | null;
+  /** The moment after the last one, where the vendor has named it. The period goes on until another one begins. */
+  readonly untilMs: number | null;
+  readonly card: RateCard;
+  readonly hours: readonly PriceHours[];
+}
+
+/** Periods in the order of their dates. Never empty. */
+export type PriceSchedule = readonly PricePeriod[];
+
+/** Usage as far as it has a price. */
+export type PricedUsage = Pick<Usage, "buckets"> & Partial<Usage>;
+
+/** The rate of a unit, or what it costs without one of its own. */
+export function effectiveRate(rates: Rates, unit: Unit): number {
+  const { bucket } = UNITS[unit];
+  return rateOf(rates, unit) ?? (bucket === null ? 0 : bucketRate(rates, bucket));
+}
+
+/** Each configuration makes new cards, so their figures are compared. */
+export function isSamePrice(one: RateCard | null, other: RateCard | null): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** The price of a request that used this. */
+export function priceOf(card: RateCard, usage: PricedUsage): Price {
+  const rates = ratesFor(card, promptTokens(usage.buckets), usage.serviceTier);
+  const { input, output, cacheRead, cacheWrite } = rates;
+  const lines = linesOf(rates, usage);
+  return { input, output, cacheRead, cacheWrite, ...(lines.length === 0 ? {} : { lines }) };
+}
+
+/** The rates for a prompt of this length. Everything in a request is charged at one band. */
+export function ratesFor(card: RateCard, tokens: number, serviceTier?: ServiceTier): Rates {
+  const tiered: BandedRates = (serviceTier && card.tiers?.[serviceTier]) ?? card;
+  return tiered.bands?.findLast(({ above }) => tokens > above) ?? tiered;
+}
+
+/** Tokens of the usage that may have rates of their own. Those of a bucket are taken in this order. */
+function countsOf({ buckets, longCacheWrite = 0, reasoning = 0, parts = {} }: PricedUsage): readonly [Unit, number][] {
+  const left = { ...buckets };
+  const counts: [Unit, number][] = [];
+  const all = { request: 1, ...parts, cacheWriteLong: longCacheWrite, reasoning };
+  for (const [name, { bucket }] of Object.entries(UNITS)) {
+    const unit = name as Unit;
+    const told = all[unit as keyof typeof all] ?? 0;
+    const count = bucket === null ? told : Math.min(told, left[bucket]);
+    if (bucket !== null) left[bucket] -= count;
+    if (count > 0) counts.push([unit, count]);
+  }
+  return counts;
+}
+
+const NO_LINES: readonly ChargedLine[] = [];
+
+function linesOf(rates: Rates, usage: PricedUsage): readonly ChargedLine[] {
+  const isPlain = rates.own === undefined && rates.images === undefined;
+  if (isPlain && (usage.longCacheWrite ?? 0) === 0) return NO_LINES;
+  const lines: ChargedLine[] = [];
+  for (const [unit, count] of countsOf(usage)) {
+    const rate = rateOf(rates, unit);
+    if (rate !== undefined) lines.push({ unit, count, rate });
+  }
+  for (const [kind, count] of Object.entries(usage.images ?? {})) {
+    const rate = imageRate(rates, kind);
+    if (rate !== undefined && count > 0) lines.push({ unit: "image", count, rate });
+  }
+  return lines;
+}
+
+/** Undefined where the unit costs what its bucket costs, or nothing. */
+function rateOf(rates: Rates, unit: Unit): number | undefined {
+  return rates.own?.[unit] ?? (unit === "cacheWriteLong" ? longCacheWritePrice(rates) : undefined);
+}
+
+/** The rate of exactly this kind, else of its size or quality, else of any. An unknown kind costs as much as the dearest. */
+function imageRate({ images = {} }: Rates, kind: string): number | undefined {
+  const named = [kind, ...kind.split("/"), "any"].map((name) => images[name]).find((rate) => rate !== undefined);
+  return named ?? (Object.keys(images).length === 0 ? undefined : Math.max(...Object.values(images)));
+}
+
+/** Bounds of a request: the longest prompt, and whether parts of it may have rates of their own. */
+export interface Reach {
+  readonly promptTokens: number;
+  readonly serviceTier?: ServiceTier | undefined;
+  /** Says that the prompt may be cached for an hour. */
+  readonly mayCacheLong: boolean;
+  /** Says that the prompt has images, sound or files. */
+  readonly hasMedia: boolean;
+  readonly images?: Readonly<Record<string, number>>;
+}
+
+/**
+ * The most that each input and output token may cost, whatever is cached and whichever band and tier is charged. A
+ * provider may answer a request for a tier at its usual one.
+ */
+export function dearestPrice(card: RateCard, reach: Reach): Price {
+  const tiers: readonly BandedRates[] = [card, ...(reach.serviceTier ? [card.tiers?.[reach.serviceTier] ?? card] : [])];
+  const rates = tiers.flatMap((tier) => [
+    tier,
+    ...(tier.bands ?? []).filter(({ above }) => reach.promptTokens > above),
+  ]);
+  const request = Math.max(...rates.map(({ own }) => own?.request ?? 0));
+  return {
+    input: Math.max(...rates.map((each) => dearestInput(each, reach))),
+    output: Math.max(...rates.map(dearestOutput)),
+    cacheRead: null,
+    cacheWrite: null,
+    ...(request === 0 ? {} : { lines: [{ unit: "request", count: 1, rate: request }] }),
+  };
+}
+
+function dearestInput(rates: Rates, { mayCacheLong, hasMedia }: Reach): number {
+  const { input, cacheRead } = rates;
+  const long = rates.own?.cacheWriteLong ?? longCacheWritePrice(rates);
+  const usual = Math.max(input, cacheRead ?? 0, cacheWritePrice(rates), mayCacheLong ? long : 0);
+  return hasMedia ? Math.max(usual, ...ownRates(rates, ["input", "cacheRead"])) : usual;
+}
+
+function dearestOutput(rates: Rates): number {
+  return Math.max(rates.output, ...ownRates(rates, ["output"]));
+}
+
+function ownRates({ own = {} }: Rates, buckets: readonly (string | null)[]): readonly number[] {
+  const units = Object.entries(own) as [Unit, number][];
+  return units.filter(([unit]) => buckets.includes(UNITS[unit].bucket)).map(([, rate]) => rate);
+}
+
+/** The place of the period that a card of the schedule belongs to. */
+export function periodPlace(schedule: PriceSchedule, price: RateCard): number {
+  return schedule.findIndex(({ card, hours }) => card === price || hours.some((each) => each.card === price));
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** The card of a moment, and the moment from which another one may be valid. */
+export function cardAt(schedule: PriceSchedule, atMs: number): { readonly card: RateCard; readonly untilMs: number } {
+  const place = Math.max(
+    0,
+    schedule.findLastIndex(({ fromMs }) => fromMs === null || fromMs <= atMs),
+  );
+  const { card, hours } = schedule[place] as PricePeriod;
+  const nextMs = schedule[place + 1]?.fromMs ?? Number.POSITIVE_INFINITY;
+  if (hours.length === 0) return { card, untilMs: nextMs };
+  const minute = Math.floor((atMs % DAY_MS) / MINUTE_MS);
+  const day = new Date(atMs).getUTCDay();
+  const now = hours.find(
+    ({ days, fromMinute, untilMinute }) => days.includes(day) && minute >= fromMinute && minute < untilMinute,
+  );
+  const edges = hours.flatMap(({ fromMinute, untilMinute }) => [fromMinute, untilMinute]);
+  const edge = Math.min(...edges.filter((each) => each > minute), DAY_MS / MINUTE_MS);
+  const edgeMs = atMs - (atMs % DAY_MS) + edge * MINUTE_MS;
+  return { card: now?.card ?? card, untilMs: Math.min(nextMs, edgeMs) };
+}
