@@ -13,6 +13,8 @@ import {
 type RunErrors = Parameters<MinimalReporter["onTestRunEnd"]>[1];
 
 const LINE_EVERY_MS = 30_000;
+/** Files that run longer are named, so that one that hangs is known while it does. */
+const LONG_MS = 90_000;
 const NAMED_MAX = 40;
 const CLEAR_LINE = "\r\x1b[2K";
 
@@ -23,6 +25,7 @@ export class ProgressReporter extends MinimalReporter {
   #passed = 0;
   #failed = 0;
   readonly #warnings = new Set<string>();
+  readonly #running = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   readonly #isMoving = process.stdout.isTTY === true && process.env.TERM !== "dumb" && !process.env.CI;
 
@@ -53,7 +56,12 @@ export class ProgressReporter extends MinimalReporter {
     this.#warnings.add(log.content);
   }
 
+  onTestModuleStart(module: TestModule): void {
+    this.#running.set(this.relative(module.moduleId), Date.now());
+  }
+
   override onTestModuleEnd(module: TestModule): void {
+    this.#running.delete(this.relative(module.moduleId));
     this.#clear();
     super.onTestModuleEnd(module);
     this.#done += 1;
@@ -72,8 +80,13 @@ export class ProgressReporter extends MinimalReporter {
   #draw(): void {
     const { format } = new Intl.NumberFormat("en-US");
     const minutes = ((Date.now() - this.#startedAtMs) / 60_000).toFixed(1);
-    const text = `${this.#done} of ${this.#files} files, ${format(this.#passed)} passed, ${this.#failed} failed, ${minutes} min`;
+    const text = `${this.#done} of ${this.#files} files, ${format(this.#passed)} passed, ${this.#failed} failed, ${minutes} min${this.#long()}`;
     process.stdout.write(this.#isMoving ? `${CLEAR_LINE}… ${text}` : `… ${text}\n`);
+  }
+
+  #long(): string {
+    const long = [...this.#running].filter(([, startedAtMs]) => Date.now() - startedAtMs >= LONG_MS);
+    return long.length === 0 ? "" : `, still in ${long.map(([file]) => file).join(", ")}`;
   }
 
   #clear(): void {
