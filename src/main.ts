@@ -18,6 +18,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFunction>>> 
   models: async () => (await import("./cli/models.ts")).models,
   route: async () => (await import("./cli/route.ts")).route,
   users: async () => (await import("./cli/users.ts")).users,
+  login: async () => (await import("./cli/login.ts")).login,
   credits: async () => (await import("./cli/credits.ts")).credits,
   ledger: async () => (await import("./cli/ledger.ts")).ledger,
   backup: async () => (await import("./cli/backup.ts")).backup,

@@ -15,6 +15,7 @@ const PATH = "docs/contribute/architecture.md";
  */
 const FOLDERS = {
   "src/accounts": "Accounts, keys, profiles, users and logins.",
+  "src/accounts/identity": "Identity providers: sign-in of people, tokens of programs.",
   "src/accounts/limits": "Requests per minute, failed sign-ins and wrong keys, in one process or shared.",
   "src/app": "Wiring: settings to store to services to server. `start()` and `stop()` live here.",
   "src/billing": "Holds, charges and top-ups as a double-entry ledger. The posting rules are pure.",

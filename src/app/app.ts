@@ -339,6 +339,8 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     users: people.users,
     visitor,
     logins: people.logins,
+    signIns: people.signIns,
+    tokens: people.tokens,
     invitations: people.invitations,
     resets: people.resets,
     wrongKeys: people.wrongKeys,

@@ -1,6 +1,7 @@
 // The settings a process runs with: the outcome of loading, complete and checked. Behaviour 1 says which source wins.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import type { IdentityProvider } from "../core/identity.ts";
 import type { Provider } from "../core/model.ts";
 import type { Overlay } from "../core/overlay.ts";
 import type { OptionValues } from "./options/table.ts";
@@ -30,6 +31,8 @@ export interface Settings
   readonly secret: string | null;
   /** Settings of the export; null when no traces are exported. */
   readonly tracing: Tracing | null;
+  /** Identity providers of people and programs; none where everybody has a password or an API key. */
+  readonly identityProviders: readonly IdentityProvider[];
   readonly catalog: Catalog;
   /** The checks for run-time changes. */
   readonly configuration: Configuration;

@@ -151,6 +151,18 @@ export const LOG_EVENTS = {
   "rate_limits.sharing_recovered": { level: "info", meaning: "Rate limits are shared between processes again." },
   "redis.unused": { level: "warn", meaning: "Redis is configured, but a SQLite file serves only one process." },
   "redis.error": { level: "debug", meaning: "The Redis connection reported an error." },
+  "identity.sign_in_failed": {
+    level: "warn",
+    meaning: "Somebody came back from an identity provider and could not sign in. `code` says why.",
+  },
+  "identity.groups_overage": {
+    level: "warn",
+    meaning: "The identity provider left groups out because there are too many. Roles stay as they are. Use app roles.",
+  },
+  "identity.last_operator_kept": {
+    level: "warn",
+    meaning: "The identity provider would demote the last operator with a password. The role stays.",
+  },
   "proxy.untrusted": {
     level: "warn",
     meaning:

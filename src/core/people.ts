@@ -18,6 +18,13 @@ export interface User {
   readonly lastSignInAtMs: number | null;
 }
 
+/** Begins what is stored for a user without a password, who signs in with an identity provider. */
+export const NO_PASSWORD = "none$";
+
+export function hasPassword(passwordHash: string): boolean {
+  return !passwordHash.startsWith(NO_PASSWORD);
+}
+
 export interface UserStore {
   hasOperator(): Promise<boolean>;
   byEmail(email: string): Promise<User | null>;
@@ -25,7 +32,7 @@ export interface UserStore {
   list(page: Page): Promise<readonly User[]>;
   /** Ends all logins of the user but the one kept, and an open link for a new password, in the same transaction. */
   setPassword(id: string, passwordHash: string, keptLogin: string): Promise<void>;
-  /** With the logins. Never deletes the last operator, even if two try at the same moment. */
+  /** With logins and identities. Never deletes the last operator with a password, even if two try at the same moment. */
   delete(id: string): Promise<"deleted" | "missing" | "last-operator">;
 }
 

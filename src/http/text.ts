@@ -19,6 +19,9 @@ export const notOneOf = (name: string, words: string) => `'${name}' must be one 
 // api/session.ts
 export const tokenHasNoPassword = "The admin token has no password. Sign in.";
 
+// api/sign-in.ts
+export const ownIdentitiesOnly = "Only a user who signed in has identities. Sign in.";
+
 // api/configuration/entries.ts
 export const modelExists = (id: string) => `Model '${id}' already exists. Use another id.`;
 export const entryExists = (noun: string, id: string) => `There is already a ${noun} '${id}'. Change it with PATCH.`;

@@ -14,6 +14,7 @@ import * as TEXT from "../command/text.ts";
 import { explainFailure, FAILED, UsageError } from "../command/usage.ts";
 import { clockChecks, providerClocks } from "./clock.ts";
 import { databaseCheck, dataCheck } from "./database.ts";
+import { identityChecks } from "./identity.ts";
 import { diskCheck, isServing, portCheck, redisCheck, uiCheck } from "./machine.ts";
 import { askProviders, listingCheck, listProviders, localChecks } from "./providers.ts";
 import { secretChecks } from "./secret.ts";
@@ -63,7 +64,7 @@ interface LiveOptions {
 /** Checks that touch the world. They leave nothing behind, and cost nothing unless providers are asked for an answer. */
 async function liveChecks(settings: Settings, options: LiveOptions): Promise<readonly Check[]> {
   const { catalog, dataDir, server } = settings;
-  const [database, redis, port, listings, answers, local] = await Promise.all([
+  const [database, redis, port, listings, answers, local, identity] = await Promise.all([
     databaseCheck(settings.database, async (db) => [
       ...(await secretChecks(db, settings)),
       ...(await versionChecks(db, settings)),
@@ -73,6 +74,7 @@ async function liveChecks(settings: Settings, options: LiveOptions): Promise<rea
     listProviders(catalog),
     options.asksProviders ? askProviders(catalog) : null,
     server.isLocalDiscovered ? localChecks(catalog, { ownPort: server.port }) : [],
+    identityChecks(settings),
   ]);
   return [
     dataCheck(dataDir),
@@ -84,6 +86,7 @@ async function liveChecks(settings: Settings, options: LiveOptions): Promise<rea
     port,
     ...(answers ?? listings.map(listingCheck)),
     ...local,
+    ...identity,
     ...clockChecks({ providers: providerClocks(listings), database: database.clock }, options.nowMs),
   ];
 }

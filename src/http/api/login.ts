@@ -223,7 +223,7 @@ async function welcome(user: User, call: Exchange, edge: OperatorContext): Promi
 type Exchange = Pick<ApiCall, "request" | "reply">;
 
 /** From now on the browser is a known device of the user, also after the login. */
-async function openLogin(user: User, { request, reply }: Exchange, { logins, now }: OperatorContext) {
+export async function openLogin(user: User, { request, reply }: Exchange, { logins, now }: OperatorContext) {
   setLoginCookie(request, reply, await logins.open(user));
   setDeviceCookie(request, reply, makeDeviceToken(user, now()));
 }

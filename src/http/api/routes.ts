@@ -28,6 +28,7 @@ import { REQUEST_ROUTES } from "./requests/routes.ts";
 import { CONVERSATION_ROUTES } from "./requests/sessions.ts";
 import { type ApiRoute, registerRoute, toOperation } from "./route.ts";
 import { SETTINGS_ROUTES } from "./settings.ts";
+import { SIGN_IN_ROUTES } from "./sign-in.ts";
 import { USAGE_ROUTES } from "./usage.ts";
 import { USER_ROUTES } from "./users.ts";
 
@@ -55,6 +56,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...EXPLORE_ROUTES,
   ...OVERVIEW_ROUTES,
   ...LOGIN_ROUTES,
+  ...SIGN_IN_ROUTES,
   ...USER_ROUTES,
   ...SETTINGS_ROUTES,
 ];
