@@ -49,7 +49,7 @@ export interface NewKey {
 
 /** A key that stands for the holder of an identity provider's tokens. Nobody knows a text with its hash. */
 export interface DerivedKey extends Pick<KeyRecord, "id" | "accountId" | "name" | "hash" | "prefix"> {
-  /** What claims decide; everything else can be changed like that of other keys. */
+  /** Fields that claims decide. Everything else can be changed like that of other keys. */
   readonly settings: Partial<Pick<KeyRecord, "profileId" | "requestsPerMinute">>;
 }
 

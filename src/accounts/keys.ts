@@ -93,6 +93,8 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
     return UNKNOWN;
   };
 
+  const withLastUse = (key: KeyRecord | null) => (key === null ? null : lastUsed.overlay(key));
+
   return {
     create: async (wanted) => {
       ensureLimited(wanted, wanted.spendLimitNano ?? null);
@@ -117,22 +119,16 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
     list: async (accountId, page, search) => (await store.list(accountId, page, now(), search)).map(lastUsed.overlay),
     count: (accountId, search) => store.count(accountId, now(), search),
     countByProfile: (accountId) => store.countByProfile(accountId, now()),
-    get: async (accountId, id) => {
-      const key = await store.get(accountId, id);
-      return key === null ? null : lastUsed.overlay(key);
-    },
+    get: async (accountId, id) => withLastUse(await store.get(accountId, id)),
     nameOf: (accountId, id) => {
       const key = directory.keyById(id);
       return key?.accountId === accountId ? shownName(key.name) : null;
     },
-    active: async (accountId, id) => {
-      const key = await activeKey({ directory, atMs: now() }, { accountId, id });
-      return key === null ? null : lastUsed.overlay(key);
-    },
+    active: async (accountId, id) => withLastUse(await activeKey({ directory, atMs: now() }, { accountId, id })),
     change: async (accountId, id, change) => {
       const key = await changeKey({ store, directory, atMs: now() }, { accountId, id, change });
       if (key !== null) directory.putKey(key);
-      return key === null ? null : lastUsed.overlay(key);
+      return withLastUse(key);
     },
     revoke: (accountId, ids) => revokeKeys({ store, directory, atMs: now() }, accountId, ids),
     rotate: (accountId, id, graceMs) => rotateKey({ store, directory, atMs: now() }, { accountId, id, graceMs }),

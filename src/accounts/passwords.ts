@@ -45,7 +45,7 @@ export function createPasswords(cost: PasswordCost = COST): Passwords {
   };
 }
 
-/** What is stored for a user without one. Random, because tokens of known devices are signed with it. */
+/** Text that is stored for a user without one. Random, because tokens of known devices are signed with it. */
 export function noPassword(): string {
   return `${NO_PASSWORD}${randomBytes(HASH_BYTES).toString("base64url")}`;
 }

@@ -4,7 +4,7 @@ import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createIssuer } from "../accounts/identity/issuer.ts";
 import { createSignIns, type SignIns } from "../accounts/identity/sign-ins.ts";
-import { createTokens, type Tokens } from "../accounts/identity/tokens.ts";
+import { createTokens, type IdentityTokens } from "../accounts/identity/tokens.ts";
 import { createInvitations, type Invitations } from "../accounts/invitations.ts";
 import { createKeys, type Keys } from "../accounts/keys.ts";
 import type { SignInLimiter } from "../accounts/limits/sign-ins.ts";
@@ -41,7 +41,7 @@ export interface People {
   readonly users: Users;
   readonly logins: Logins;
   readonly signIns: SignIns;
-  readonly tokens: Tokens;
+  readonly tokens: IdentityTokens;
   readonly invitations: Invitations;
   readonly resets: Resets;
   readonly wrongKeys: WrongKeys;

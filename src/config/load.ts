@@ -11,9 +11,9 @@ import type { ProviderKind } from "../core/model.ts";
 import { parseLocated } from "./document.ts";
 import { type Base, createConfiguration, settle } from "./effective.ts";
 import { type Environment, openEnvironment, type Variables } from "./environment.ts";
-import { readIdentityProviders } from "./identity-providers.ts";
 import { type ConfigFlags, checkFlags, checkVariables, settleOption, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
+import { readIdentityProviders } from "./options/identity-providers.ts";
 import { LAME_DUCK_SECONDS } from "./options/server.ts";
 import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
 import { forgiveUnused, tracingOf } from "./options/traces.ts";
@@ -138,10 +138,10 @@ function checkSections(file: Located | null, report: Report): void {
 }
 
 /** Parts of the settings that are not made of options. */
-type Found = "options" | "configuration" | "identityProviders";
+type SettledApart = "options" | "configuration" | "identityProviders";
 
 /** Whole sections go over as they are; only what depends on something else is worked out here. */
-function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, Found> {
+function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, SettledApart> {
   const { server, store, routing, billing, limits, health, logging, errors, responses, prices, tracing } = values;
   const dataDir = resolve(cwd, store.data);
   const database =

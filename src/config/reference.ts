@@ -12,7 +12,7 @@ import { optionRows } from "./options/table.ts";
 /** The text of docs/reference/configuration.md. */
 export function configurationPage(builtin: Builtin): string {
   const providers = [SECRETS, providerTable(builtin), entriesText(), ...uncallableText()];
-  const sections = [INTRODUCTION, optionTable(), ...providers, MODELS, FILE_EXAMPLE, RUN_TIME];
+  const sections = [INTRODUCTION, optionTable(), ...providers, MODELS, IDENTITY, FILE_EXAMPLE, RUN_TIME];
   return `${sections.join("\n\n")}\n`;
 }
 
@@ -90,6 +90,10 @@ models:
 \`tiers\` sets the chain of a tier, first choice first. A tier that is not in the file keeps its built-in chain. If none of a chain's models has a configured provider, the priced models of that tier take their place, cheapest first.
 
 A model may have an effort behind an \`@\`: \`gpt-6-luna@low\`, or \`@off\` to keep it from thinking. Requests that name an effort themselves keep theirs. Built-in chains have other models for requests with tools, until the tier is written here.`;
+
+const IDENTITY = `## Identity providers
+
+\`identityProviders\` has OpenID Connect issuers by id: people sign in with them, and programs bring their tokens. [Single sign-on](../operate/single-sign-on.md) has all keys. The variables that begin with \`SWITCHYARD_OIDC_\` make the entry \`oidc\`, or outweigh its keys.`;
 
 const FILE_EXAMPLE = `## A file with everything
 

@@ -1,9 +1,9 @@
 // The settings a process runs with: the outcome of loading, complete and checked. Behaviour 1 says which source wins.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import type { IdentityProvider } from "../core/identity.ts";
 import type { Provider } from "../core/model.ts";
 import type { Overlay } from "../core/overlay.ts";
+import type { IdentityProvider } from "../core/people.ts";
 import type { OptionValues } from "./options/table.ts";
 import type { Tracing } from "./options/traces.ts";
 import type { Problem } from "./report.ts";

@@ -1,6 +1,6 @@
 // Admission: verifies the API key and counts the call against its rate limit. Runs before the body is read. Behaviour 3.
 
-import type { Tokens } from "../accounts/identity/tokens.ts";
+import type { IdentityTokens } from "../accounts/identity/tokens.ts";
 import type { Keys, Verification } from "../accounts/keys.ts";
 import type { Admission, CallLimits } from "../accounts/limits/per-minute.ts";
 import type { WrongKeys } from "../accounts/limits/wrong-keys.ts";
@@ -11,7 +11,7 @@ import * as TEXT from "./text.ts";
 /** Services that admission asks: the keys, the tokens of identity providers, the per-minute limits, and the wrong keys that an address has sent. */
 export interface AdmissionServices {
   readonly keys: Keys;
-  readonly tokens: Tokens;
+  readonly tokens: IdentityTokens;
   readonly limiter: CallLimits;
   readonly wrongKeys: WrongKeys;
   readonly requestsPerMinute: number;

@@ -2,7 +2,7 @@
 
 import type { Accounts } from "../accounts/accounts.ts";
 import type { SignIns } from "../accounts/identity/sign-ins.ts";
-import type { Tokens } from "../accounts/identity/tokens.ts";
+import type { IdentityTokens } from "../accounts/identity/tokens.ts";
 import type { Invitations } from "../accounts/invitations.ts";
 import type { Keys } from "../accounts/keys.ts";
 import type { CallLimits } from "../accounts/limits/per-minute.ts";
@@ -64,8 +64,8 @@ export interface CallContext {
 /** For /v1: calls made with an API key. */
 export interface PublicContext extends CallContext {
   readonly keys: Keys;
-  /** Tokens of identity providers, which programs may bring instead of a key. */
-  readonly tokens: Tokens;
+  /** IdentityTokens of identity providers, which programs may bring instead of a key. */
+  readonly tokens: IdentityTokens;
   /** Wrong API keys by the address they come from. */
   readonly wrongKeys: WrongKeys;
   readonly semaphores: ClientSemaphores;
@@ -83,7 +83,7 @@ export interface OperatorContext extends CallContext {
   readonly logins: Logins;
   /** Sign-in with identity providers. */
   readonly signIns: SignIns;
-  readonly tokens: Tokens;
+  readonly tokens: IdentityTokens;
   readonly invitations: Invitations;
   readonly resets: Resets;
   /** Wrong admin tokens by the address they come from. */

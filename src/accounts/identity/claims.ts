@@ -1,7 +1,7 @@
 // From the claims of an identity provider to what their holder gets: role, account and settings of a key. Pure. A field
 // for teams would be one more field of a rule.
 
-import type { ClaimRule, IdentityProvider } from "../../core/identity.ts";
+import type { ClaimRule, IdentityProvider } from "../../core/people.ts";
 
 /** Claims of an ID token, of a token for programs, or of the userinfo endpoint. */
 export type Claims = Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 type Field = Exclude<keyof ClaimRule, "claim" | "value">;
 
 /** A rule decided a field (`given`), claims were there and none matched (`none`), or claims are missing (`unknown`). */
-export type Outcome<Value> =
+export type ClaimOutcome<Value> =
   | { readonly state: "given"; readonly value: Value }
   | { readonly state: "none" }
   | { readonly state: "unknown" };
@@ -19,7 +19,7 @@ export function outcomeOf<Name extends Field>(
   { rules }: Pick<IdentityProvider, "rules">,
   field: Name,
   claims: Claims,
-): Outcome<NonNullable<ClaimRule[Name]>> {
+): ClaimOutcome<NonNullable<ClaimRule[Name]>> {
   const deciding = rules.filter((rule) => rule[field] !== undefined);
   const matching = deciding.find((rule) => valuesOf(claims, rule.claim)?.some((value) => matches(rule.value, value)));
   if (matching !== undefined) return { state: "given", value: matching[field] as NonNullable<ClaimRule[Name]> };

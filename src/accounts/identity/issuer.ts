@@ -4,7 +4,7 @@
 import type { JWTPayload, RemoteJWKSet } from "jose";
 import type { ClientAuth, Configuration, CustomFetch } from "openid-client";
 import { GatewayError } from "../../core/errors.ts";
-import type { IdentityProvider } from "../../core/identity.ts";
+import type { IdentityProvider } from "../../core/people.ts";
 
 export interface Issuer {
   /** Throws a GatewayError of kind `unavailable` while the issuer was never reached. */

@@ -3,16 +3,23 @@
 
 import { randomBytes } from "node:crypto";
 import { GatewayError } from "../../core/errors.ts";
-import type { Identity, IdentityProvider, IdentityStore, UserGrant } from "../../core/identity.ts";
 import type { Log } from "../../core/log.ts";
-import { hasPassword, type User, type UserStore } from "../../core/people.ts";
+import {
+  hasPassword,
+  type Identity,
+  type IdentityProvider,
+  type IdentityStore,
+  type User,
+  type UserGrant,
+  type UserStore,
+} from "../../core/people.ts";
 import { UniqueViolation } from "../../core/store-errors.ts";
 import { DEFAULT_ACCOUNT } from "../accounts.ts";
 import { noPassword } from "../passwords.ts";
 import { normalisedEmail } from "../users.ts";
 import { type Claims, hasOverage, missingClaims, outcomeOf } from "./claims.ts";
 
-export interface PeopleContext {
+export interface ArrivalContext {
   readonly store: IdentityStore;
   readonly users: Pick<UserStore, "byEmail" | "byId" | "hasOperator">;
   readonly accounts: { get(id: string): Promise<unknown> };
@@ -28,7 +35,7 @@ export interface Arrival {
 }
 
 /** The user of somebody who signs in. Of two first sign-ins at once, the second finds what the first has made. */
-export async function userOf(arrival: Arrival, context: PeopleContext): Promise<User> {
+export async function userOf(arrival: Arrival, context: ArrivalContext): Promise<User> {
   const { provider, claims } = arrival;
   if (!(await context.users.hasOperator())) throw refused("setup_needed", "Set up the first admin before.");
   requireDomain(arrival);
@@ -50,7 +57,7 @@ export async function userOf(arrival: Arrival, context: PeopleContext): Promise<
 }
 
 /** Links the identity to a user who is signed in. Somebody else's identity stays where it is. */
-export async function linkTo(userId: string, arrival: Arrival, context: PeopleContext): Promise<User> {
+export async function linkTo(userId: string, arrival: Arrival, context: ArrivalContext): Promise<User> {
   const user = await context.users.byId(userId);
   if (user === null) throw refused("no_access", "The user who began to link no longer exists.");
   const found = await context.store.find(arrival.provider.issuer, arrival.subject);
@@ -65,7 +72,7 @@ export async function linkTo(userId: string, arrival: Arrival, context: PeopleCo
 }
 
 /** Matched by issuer and subject, so a changed address finds the same user. */
-async function known(arrival: Arrival, { store, now }: PeopleContext): Promise<User | null> {
+async function known(arrival: Arrival, { store, now }: ArrivalContext): Promise<User | null> {
   const found = await store.find(arrival.provider.issuer, arrival.subject);
   if (found === null) return null;
   const { identity, user } = found;
@@ -79,7 +86,7 @@ async function known(arrival: Arrival, { store, now }: PeopleContext): Promise<U
 }
 
 /** An address that is not verified neither finds a user nor makes one: it may belong to somebody else. */
-async function firstSignIn(arrival: Arrival, context: PeopleContext): Promise<User> {
+async function firstSignIn(arrival: Arrival, context: ArrivalContext): Promise<User> {
   const { provider, claims } = arrival;
   const { store, users, now } = context;
   const email = emailOf(arrival);
@@ -115,7 +122,7 @@ async function firstSignIn(arrival: Arrival, context: PeopleContext): Promise<Us
 }
 
 /** A missing claim changes nothing; one that is there and matches no rule makes an owner of an operator. */
-async function granted(user: User, arrival: Arrival, context: PeopleContext): Promise<User> {
+async function granted(user: User, arrival: Arrival, context: ArrivalContext): Promise<User> {
   const role = outcomeOf(arrival.provider, "role", arrival.claims);
   const accountId = outcomeOf(arrival.provider, "account", arrival.claims);
   const grant: UserGrant = {
@@ -137,7 +144,7 @@ async function granted(user: User, arrival: Arrival, context: PeopleContext): Pr
 }
 
 /** The account that claims or configuration name. Null where neither does. */
-async function accountOf({ provider, claims }: Arrival, { accounts }: PeopleContext): Promise<string | null> {
+async function accountOf({ provider, claims }: Arrival, { accounts }: ArrivalContext): Promise<string | null> {
   const outcome = outcomeOf(provider, "account", claims);
   const id = outcome.state === "given" ? outcome.value : provider.account;
   if (id !== null && (await accounts.get(id)) === null) {
@@ -171,7 +178,7 @@ function newIdentity(
   { provider, subject }: Arrival,
   userId: string,
   email: string,
-  { now }: Pick<PeopleContext, "now">,
+  { now }: Pick<ArrivalContext, "now">,
 ): Identity {
   const id = `identity_${randomBytes(12).toString("hex")}`;
   const atMs = now();

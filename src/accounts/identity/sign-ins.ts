@@ -4,19 +4,22 @@
 import { hash } from "node:crypto";
 import type { TokenEndpointResponse, TokenEndpointResponseHelpers } from "openid-client";
 import { GatewayError } from "../../core/errors.ts";
-import type { Identity, IdentityProvider, PendingSignInStore } from "../../core/identity.ts";
-import { hasPassword, type User } from "../../core/people.ts";
+import {
+  hasPassword,
+  type Identity,
+  type IdentityProvider,
+  type PendingSignInStore,
+  type User,
+} from "../../core/people.ts";
 import type { SignInLimiter } from "../limits/sign-ins.ts";
 import { networkOf } from "../limits/wrong-keys.ts";
 import { hashToken, makeToken } from "../token.ts";
 import { tooManyAttempts } from "../users.ts";
 import { type Claims, missingClaims } from "./claims.ts";
 import type { Issuer } from "./issuer.ts";
-import { linkTo, type PeopleContext, refused, userOf } from "./people.ts";
+import { type ArrivalContext, linkTo, refused, userOf } from "./people.ts";
 
 export interface SignIns {
-  /** Identity providers that people can sign in with. */
-  readonly providers: readonly Pick<IdentityProvider, "id" | "name">[];
   /** The address to open, and the secret for the browser's cookie. */
   begin(wanted: SignInWish): Promise<{ readonly url: string; readonly secret: string }>;
   finish(callback: SignInCallback): Promise<FinishedSignIn>;
@@ -53,7 +56,7 @@ interface FinishedSignIn {
   readonly isLinked: boolean;
 }
 
-export interface SignInsContext extends PeopleContext {
+export interface SignInsContext extends ArrivalContext {
   readonly issuers: readonly { readonly provider: IdentityProvider; readonly issuer: Issuer }[];
   readonly pending: PendingSignInStore;
   readonly limiter: SignInLimiter;
@@ -72,7 +75,6 @@ export function createSignIns(context: SignInsContext): SignIns {
     return found;
   };
   return {
-    providers: forPeople.map(({ provider: { id, name } }) => ({ id, name })),
     begin: async ({ providerId, redirectUri, returnTo, linkTo, address }) => {
       const { provider, issuer } = find(providerId);
       const attempt = await limiter.begin([{ name: `identity ${networkOf(address)}`, most: BEGUN_MAX }]);
@@ -119,13 +121,15 @@ export function createSignIns(context: SignInsContext): SignIns {
     identitiesOf: ({ id }) => store.ofUser(id),
     unlink: async (user, identityId) => {
       const linked = await store.ofUser(user.id);
-      if (!hasPassword(user.passwordHash) && linked.length <= 1) {
-        const message = "This is your only way to sign in. Ask your admin for a reset link to set a password first.";
-        throw new GatewayError("conflict", message, { code: "last_sign_in" });
-      }
+      if (!hasPassword(user.passwordHash) && linked.length <= 1) throw onlyWayIn();
       return store.delete(user.id, identityId);
     },
   };
+}
+
+function onlyWayIn(): GatewayError {
+  const message = "This is your only way to sign in. Ask your admin for a reset link to set a password first.";
+  return new GatewayError("conflict", message, { code: "last_sign_in" });
 }
 
 /** Three values that tell nothing of each other. */

@@ -1,17 +1,16 @@
-// Tokens of identity providers that programs bring instead of an API key. A token is checked once and then known by its
+// IdentityTokens of identity providers that programs bring instead of an API key. A token is checked once and then known by its
 // hash until it ends. Its holder gets a key of their own at first sight, so limits, ledger and request log name them.
 
 import { hash } from "node:crypto";
 import type { AccountStore } from "../../core/accounts.ts";
 import type { GatewayError } from "../../core/errors.ts";
-import type { IdentityProvider } from "../../core/identity.ts";
-import type { UserRole } from "../../core/people.ts";
+import type { IdentityProvider, UserRole } from "../../core/people.ts";
 import type { Keys, Verification } from "../keys.ts";
 import { type Claims, outcomeOf } from "./claims.ts";
 import { CLOCK_TOLERANCE_SECONDS, type Issuer, tokenRefused } from "./issuer.ts";
 
 /** Somebody whose token was checked. */
-export interface TokenHolder {
+interface TokenHolder {
   readonly provider: IdentityProvider;
   readonly subject: string;
   /** E-mail address or subject, for people. */
@@ -28,7 +27,7 @@ export interface TokenCaller {
   readonly accountId: string;
 }
 
-export interface Tokens {
+export interface IdentityTokens {
   /** Cheaply tells whether a text may be a token of a configured issuer. */
   isTokenShaped(text: string): boolean;
   /** The key of the token's holder. Where `mayAsk` says no, a token that was not checked before is unknown. */
@@ -56,7 +55,7 @@ interface KnownToken {
   untilMs: number;
 }
 
-export function createTokens({ issuers, keys, accounts, now = () => Date.now() }: TokensContext): Tokens {
+export function createTokens({ issuers, keys, accounts, now = () => Date.now() }: TokensContext): IdentityTokens {
   const taking = issuers.filter(({ provider }) => provider.audiences.length > 0);
   /** In the order of insertion. */
   const known = new Map<string, KnownToken>();
@@ -159,7 +158,7 @@ function nameOf({ email, preferred_username: user, sub }: Claims): string {
   return String(name).replace(UNSEEN, "\ufffd").trim().slice(0, NAME_MAX);
 }
 
-/** What a token says before anything proves it. */
+/** Claims of a token before anything proves them. */
 function payloadOf(text: string): Claims {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text.split(".")[1] ?? "", "base64url").toString("utf8"));

@@ -3,7 +3,7 @@
 import { createIssuer } from "../../accounts/identity/issuer.ts";
 import type { Check } from "../../config/doctor.ts";
 import type { Settings } from "../../config/settings.ts";
-import type { IdentityProvider } from "../../core/identity.ts";
+import type { IdentityProvider } from "../../core/people.ts";
 import * as TEXT from "../command/text.ts";
 import { reasonOf } from "../command/usage.ts";
 

@@ -7,7 +7,7 @@ import type {} from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { DEVICE_MAX_MS } from "../../accounts/devices.ts";
 import { SIGN_IN_MS } from "../../accounts/identity/sign-ins.ts";
-import type { TokenCaller, Tokens } from "../../accounts/identity/tokens.ts";
+import type { IdentityTokens, TokenCaller } from "../../accounts/identity/tokens.ts";
 import type { WrongKeys } from "../../accounts/limits/wrong-keys.ts";
 import { LOGIN_MAX_MS, type Logins, type SignedIn } from "../../accounts/logins.ts";
 import type { Settings } from "../../config/settings.ts";
@@ -18,7 +18,7 @@ import * as TEXT from "../text.ts";
 /** The settings and stores that tell who is asking. */
 export interface IdentityContext extends AdminTokenContext {
   readonly logins: Pick<Logins, "find">;
-  readonly tokens: Pick<Tokens, "caller" | "isTokenShaped">;
+  readonly tokens: Pick<IdentityTokens, "caller" | "isTokenShaped">;
 }
 
 export interface AdminTokenContext {
@@ -27,14 +27,14 @@ export interface AdminTokenContext {
   readonly wrongTokens: WrongKeys;
 }
 
-type Identity =
+type RequestIdentity =
   | { readonly kind: "admin" }
   | ({ readonly kind: "user" } & SignedIn)
   | ({ readonly kind: "token" } & TokenCaller);
 
 declare module "fastify" {
   interface FastifyRequest {
-    identity: Identity | null;
+    identity: RequestIdentity | null;
   }
 }
 
@@ -174,8 +174,8 @@ export function ownAccountOf({ identity }: FastifyRequest): string | null {
   return person?.role === "owner" ? person.accountId : null;
 }
 
-/** Who is asking, by cookie or by token; null for the admin token, which is nobody. */
-export function personOf(identity: Identity | null): TokenCaller | null {
+/** Returns the caller by cookie or by token; null for the admin token, which is nobody. */
+export function personOf(identity: RequestIdentity | null): TokenCaller | null {
   if (identity === null || identity.kind === "admin") return null;
   if (identity.kind === "token") return identity;
   const { email, role, accountId } = identity.user;

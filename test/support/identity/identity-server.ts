@@ -140,7 +140,8 @@ function listenerOf({ issuer, keys, opened, extra, self }: Opening): RequestList
   const callback = provider.callback();
   return (request, response) => {
     if (!request.url?.startsWith("/interaction/")) return callback(request, response);
-    const result = { login: { accountId: self.person.subject, remember: false } };
+    // Native clients ask for consent each time.
+    const result = { login: { accountId: self.person.subject, remember: false }, consent: {} };
     provider.interactionFinished(request, response, result).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
     });

@@ -47,7 +47,7 @@ const CONNECTING = {
   "cli/doctor/machine.ts": "PostgreSQL and Redis",
   "accounts/identity/issuer.ts": "identity providers",
   // `switchyard login` asks the gateway first, on the machine of its user.
-  "cli/login.ts": "identity providers",
+  "cli/access/login.ts": "identity providers",
   "telemetry/otlp.ts": "an OpenTelemetry collector",
 };
 

@@ -4,14 +4,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Configuration, TokenEndpointResponse } from "openid-client";
-import { openableUrl } from "../config/network.ts";
-import { command } from "../config/package.ts";
-import type { Arguments } from "./command/arguments.ts";
-import { type Parsed, runCommand } from "./command/command.ts";
-import { splitFlags, textOf } from "./command/flags.ts";
-import { type Terminal, thisTerminal } from "./command/terminal.ts";
-import * as TEXT from "./command/text.ts";
-import { FAILED, reasonOf, UsageError } from "./command/usage.ts";
+import { openableUrl } from "../../config/network.ts";
+import { command } from "../../config/package.ts";
+import type { Arguments } from "../command/arguments.ts";
+import { type Parsed, runCommand } from "../command/command.ts";
+import { splitFlags, textOf } from "../command/flags.ts";
+import { type Terminal, thisTerminal } from "../command/terminal.ts";
+import * as TEXT from "../command/text.ts";
+import { FAILED, reasonOf, UsageError } from "../command/usage.ts";
 
 interface LoginOptions {
   /** Address of the gateway; null for the one of the configuration. */
@@ -60,13 +60,13 @@ function parseLogin({ words, flags }: Arguments): Parsed<LoginOptions> {
   return { options: { url, provider: textOf(own, "provider") }, config };
 }
 
-interface Wanted {
+interface WantedToken {
   readonly gateway: string;
   readonly provider: string | null;
   readonly terminal: Terminal;
 }
 
-async function printToken({ gateway, provider, terminal }: Wanted): Promise<number> {
+async function printToken({ gateway, provider, terminal }: WantedToken): Promise<number> {
   const store = openTokens(terminal, `${gateway} ${provider ?? ""}`);
   const kept = store.read();
   if (kept !== null && kept.expiresAtMs - LASTS_MS > terminal.now()) {
@@ -121,7 +121,7 @@ async function discover({ issuer, deviceClientId }: Described): Promise<Configur
   });
 }
 
-/** Null where there is no refresh token, or it has ended. */
+/** Returns null where there is no refresh token, or it has ended. */
 async function renewed(configuration: Configuration, kept: KeptToken | null): Promise<TokenEndpointResponse | null> {
   if (kept?.refreshToken == null) return null;
   const { refreshTokenGrant } = await import("openid-client");

@@ -3,10 +3,10 @@
 
 import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
-import { GatewayError } from "../../core/errors.ts";
-import type { User } from "../../core/people.ts";
-import type { OperatorContext } from "../context.ts";
-import { publicOrigin } from "../exchange/hosts.ts";
+import { GatewayError } from "../../../core/errors.ts";
+import type { User } from "../../../core/people.ts";
+import type { OperatorContext } from "../../context.ts";
+import { publicOrigin } from "../../exchange/hosts.ts";
 import {
   clearLoginCookie,
   clearSignInCookie,
@@ -16,13 +16,13 @@ import {
   setSignInCookie,
   signedInOf,
   signInSecretOf,
-} from "../exchange/identity.ts";
-import { query } from "../openapi/operation.ts";
-import { AnyText, listed, named, nullable, Time } from "../openapi/schema.ts";
-import * as TEXT from "../text.ts";
-import { idOf, isoTime, missing, queryOf } from "./exchange.ts";
+} from "../../exchange/identity.ts";
+import { query } from "../../openapi/operation.ts";
+import { AnyText, listed, named, nullable, Time } from "../../openapi/schema.ts";
+import * as TEXT from "../../text.ts";
+import { idOf, isoTime, missing, queryOf } from "../exchange.ts";
+import { type ApiCall, type ApiRoute, del, get, post, sentAs } from "../route.ts";
 import { openLogin } from "./login.ts";
-import { type ApiCall, type ApiRoute, del, get, post, sentAs } from "./route.ts";
 
 /** Identity providers with what a program needs to get a token of them; none of it is a secret. */
 export const IdentityProvidersSchema = named("IdentityProviders", {

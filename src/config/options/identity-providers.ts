@@ -1,16 +1,15 @@
 // The section `identityProviders`: one entry for each issuer. Environment variables make or outweigh the entry `oidc`.
 
-import type { ClaimRule, IdentityProvider } from "../core/identity.ts";
-import { USER_ROLES } from "../core/people.ts";
-import { type Located, nodeAt } from "./located.ts";
-import type { OptionValues } from "./options/table.ts";
-import { domainName, hidden, issuerUrl, listOf, number, oneOf, reject, shape, text, truth } from "./readers.ts";
-import type { Report } from "./report.ts";
+import { type ClaimRule, type IdentityProvider, USER_ROLES } from "../../core/people.ts";
+import { type Located, nodeAt } from "../located.ts";
+import { domainName, hidden, issuerUrl, listOf, number, oneOf, reject, shape, text, truth } from "../readers.ts";
+import type { Report } from "../report.ts";
+import type { OptionValues } from "./table.ts";
 
 /** The entry that environment variables describe. */
 const FROM_VARIABLES = "oidc";
 
-/** Asymmetric ones alone: with a symmetric one, whoever reads the client's secret can sign a token. */
+/** Asymmetric ones alone: with a symmetric one, anyone who reads the client's secret can sign a token. */
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ] as const;
@@ -96,7 +95,7 @@ function fromVariables(values: OptionValues["identity"]): Entry {
   };
 }
 
-interface Place {
+interface EntryPlace {
   readonly place: string;
   readonly report: Report;
 }
@@ -104,7 +103,7 @@ interface Place {
 /** Issuers with which everybody in the world can get an account, and so a token. */
 const PUBLIC_ISSUERS = /^https:\/\/(accounts\.google\.com|token\.actions\.githubusercontent\.com|gitlab\.com)(\/|$)/;
 
-function settled(id: string, entry: Entry, { place, report }: Place): IdentityProvider | null {
+function settled(id: string, entry: Entry, { place, report }: EntryPlace): IdentityProvider | null {
   const complain = (message: string) => report.problems.push({ place, message, suggestion: null });
   const { issuer, clientId = null, audiences = [], domains = [], rules = [], defaultRole = null } = entry;
   if (issuer === undefined) {
