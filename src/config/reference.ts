@@ -93,7 +93,7 @@ A model may have an effort behind an \`@\`: \`gpt-6-luna@low\`, or \`@off\` to k
 
 const IDENTITY = `## Identity providers
 
-\`identityProviders\` has OpenID Connect issuers by id: people sign in with them, and programs bring their tokens. [Single sign-on](../operate/single-sign-on.md) has all keys. The variables that begin with \`SWITCHYARD_OIDC_\` make the entry \`oidc\`, or outweigh its keys.`;
+\`identityProviders\` is for [single sign-on](../operate/single-sign-on.md). The variables \`SWITCHYARD_OIDC_*\` make the entry \`oidc\`, or outweigh its keys.`;
 
 const FILE_EXAMPLE = `## A file with everything
 

@@ -30,7 +30,7 @@ describe.skipIf(idp === null)("single sign-on", () => {
     server().person = { subject: "ada", claims: { email: "ada@example.com", email_verified: true } };
     const { page } = await visit("/keys", { isSignedIn: false });
     await page.getByRole("link", { name: "Continue with Acme SSO" }).click();
-    await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
     await page.goto(`${gateway().url}/settings`);
     await page.getByText("ada@example.com (ada), last used").waitFor();
     await page.getByRole("button", { name: "Remove" }).click();
