@@ -248,7 +248,10 @@ function proposedBy(proposal: Proposal | undefined, wanted: FeedId | undefined):
 }
 
 /** The price of a model that the catalogue lacks. */
-function foundBy({ provider, upstream, price, isOwnPrice }: Omit<UnpricedModel, "model">, { feeds }: PriceCheck): Offered | null {
+function foundBy(
+  { provider, upstream, price, isOwnPrice }: Omit<UnpricedModel, "model">,
+  { feeds }: PriceCheck,
+): Offered | null {
   if (price === null) return null;
   if (isOwnPrice) return { price, source: `${MODEL_LIST}${provider}` };
   const has = ({ rows }: FeedState): boolean => rows.some((row) => row.upstream === upstream && row.price === price);
