@@ -32,7 +32,7 @@ export interface VersionMarks {
 
 export interface FetchTerms extends ReadTerms {
   readonly cwd: string;
-  /** Of the version that is known. Null reads the list whatever it is. */
+  /** Marks of the version that is known. Null reads the list in any case. */
   readonly known: VersionMarks | null;
   readonly withinMs?: number;
 }
