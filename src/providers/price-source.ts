@@ -25,7 +25,7 @@ export interface SourcedList extends PriceList {
 }
 
 /** Marks by which a server knows the version that was read last. */
-export interface VersionMarks {
+interface VersionMarks {
   readonly etag: string | null;
   readonly modified: string | null;
 }

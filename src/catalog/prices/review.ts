@@ -22,7 +22,7 @@ import type { ListedRow, RefusedRow } from "./listed.ts";
 
 /** Reasons for which a price waits, or `agreed` where it does not. */
 export const STANDINGS = ["agreed", "single", "disputed", "implausible", "large", "timed", "undone"] as const;
-export type Standing = (typeof STANDINGS)[number];
+type Standing = (typeof STANDINGS)[number];
 
 /** Another price of a host, and what each feed says. */
 export interface Proposal extends PriceChange {
@@ -32,7 +32,7 @@ export interface Proposal extends PriceChange {
   readonly listed: readonly FeedPrice[];
 }
 
-export interface FeedPrice {
+interface FeedPrice {
   readonly feed: FeedId;
   readonly price: RateCard;
   /** Says that the price is the one in use. */
