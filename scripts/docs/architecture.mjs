@@ -20,7 +20,7 @@ const FOLDERS = {
   "src/app": "Wiring: settings to store to services to server. `start()` and `stop()` live here.",
   "src/billing": "Holds, charges and top-ups as a double-entry ledger. The posting rules are pure.",
   "src/catalog": "Models, prices, tiers and providers that ship, as data with its checks.",
-  "src/catalog/prices": "Reads price lists exactly.",
+  "src/catalog/prices": "Reads price feeds exactly, and judges what they say.",
   "src/cli": "The commands of `switchyard`, one file each.",
   "src/cli/access": "Users and login.",
   "src/cli/command": "Arguments, terminal, tables and usage errors: what all commands share.",

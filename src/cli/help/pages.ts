@@ -206,7 +206,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
           ["  --tier TIER", "The chain of one tier, in the order its models are tried"],
           ["check", "Compare with each provider's own list, which costs nothing"],
           ["update", "Compare prices with a price list, and show what changed"],
-          ["  --from URL|FILE", "A list in the form of LiteLLM or of OpenRouter's models endpoint; else prices.url"],
+          ["  --from URL|FILE", "A list in the form of LiteLLM, OpenRouter or genai-prices; else prices.url"],
           ["  --apply", "Take over the prices that changed, as a new version of the configuration"],
         ],
       ],
