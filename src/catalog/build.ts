@@ -258,11 +258,15 @@ function indexModels({ input, builtin, rows, providers, policies }: ModelsInput)
   const dialects = new Map<string, DialectChanges | undefined>(builtin.providers.map((row) => [row.id, row.dialect]));
   for (const setup of setups) dialects.set(setup.provider.id, setup.dialect);
   const caches = cachesOf(builtin, providers);
+  const searchFees = searchFeesOf(builtin, providers);
   const lists = { ...shippedChains(input, builtin), ...input.tiers };
   const models = new Map<string, Model>();
   for (const row of rows.values()) {
     const tier: Tier = row.tier ?? lowestListing(lists, row.id, (id) => rows.has(id)) ?? "STANDARD";
-    const hosts = modelsFromRow(row, { tier, dialects, caches, policies, namedDialects: builtin.dialects });
+    const hosts = modelsFromRow(row, {
+      ...{ tier, dialects, caches, policies, searchFees },
+      namedDialects: builtin.dialects,
+    });
     models.set(row.id, modelOf(isSimulated ? hosts.slice(0, 1).map(simulated) : callableFirst(hosts, providers)));
   }
   return models;
@@ -280,6 +284,16 @@ function cachesOf(
     if (!isVendor) caches.set(id, cache);
   }
   return caches;
+}
+
+/** The fee of each provider that runs searches: its vendor's, and Azure's for resources under names of their own. */
+function searchFeesOf(builtin: Builtin, providers: ReadonlyMap<string, Provider>): ReadonlyMap<string, number> {
+  const fees = new Map(Object.entries(builtin.searchFees).map(([id, { usd }]) => [id, usd]));
+  for (const { id, addressing } of providers.values()) {
+    const fee = addressing === "azure" ? fees.get(AZURE) : undefined;
+    if (fee !== undefined) fees.set(id, fee);
+  }
+  return fees;
 }
 
 /** A vendor's policy holds at its own addresses. Another one under its name may be a proxy. */

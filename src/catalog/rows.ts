@@ -93,6 +93,13 @@ export interface PolicyRow {
   readonly source: string;
 }
 
+/** USD for each web search that a provider runs, for prices that name none, with the day and the page of the fee. */
+export interface SearchRow {
+  readonly usd: number;
+  readonly asOf: string;
+  readonly source: string;
+}
+
 /** A vendor's prompt cache, with the day and the page of the description. */
 interface CacheRow extends PromptCache {
   readonly asOf: string;
@@ -118,6 +125,8 @@ export interface ModelContext {
   readonly dialects: ReadonlyMap<string, DialectChanges | undefined>;
   readonly caches: ReadonlyMap<string, PromptCache | undefined>;
   readonly policies: ReadonlyMap<string, PolicyRow>;
+  /** USD for each search that a provider runs, by provider. */
+  readonly searchFees: ReadonlyMap<string, number>;
   readonly namedDialects: Readonly<Record<string, DialectChanges>>;
 }
 
@@ -154,7 +163,8 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
   const { dialect, formats } = row.provider === undefined ? { ...row, ...host } : host;
   const own = typeof dialect === "string" ? context.namedDialects[dialect] : dialect;
   const { price: written = row.price, capabilities = row.capabilities } = host;
-  const { price, schedule } = (written && priceFromRow(written)) ?? { price: null };
+  const fee = endpointOf(row) === null ? context.searchFees.get(host.provider) : undefined;
+  const { price, schedule } = (written && priceFromRow(withSearchFee(written, fee))) ?? { price: null };
   const cache = cacheOf(price, host.cacheTokensMin ?? row.cacheTokensMin, context.caches.get(host.provider));
   return {
     provider: host.provider,
@@ -171,6 +181,14 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
     ...(formats === undefined ? {} : { formats }),
     ...policyOf(host, context.policies.get(host.provider)),
   };
+}
+
+/** A price that says nothing of searches has its vendor's fee for them. */
+function withSearchFee(price: PriceRow, search: number | undefined): PriceRow {
+  if (search === undefined) return price;
+  const { changes } = price;
+  const later = changes === undefined ? {} : { changes: changes.map((change) => ({ search, ...change })) };
+  return { search, ...price, ...later };
 }
 
 /** The policy in the host's row, else the known one of its provider. */

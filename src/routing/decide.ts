@@ -73,6 +73,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const { sessionView = null } = question;
   if (classification.weakModelFails !== undefined) decision.weakModelFails = classification.weakModelFails;
   if (parts.length > 0) decision.parts = parts;
+  if (estimate.serviceTier !== undefined) decision.serviceTier = estimate.serviceTier;
   if (chain.hosts !== undefined) decision.hosts = chain.hosts;
   if (effort.efforts !== undefined) decision.efforts = effort.efforts;
   if (effort.askedEffort !== undefined) decision.askedEffort = effort.askedEffort;
