@@ -50,6 +50,8 @@ export interface CatalogInput {
   readonly models?: readonly ModelRow[];
   /** Chains as written; a tier that is not written keeps the chain that ships. */
   readonly tiers?: ChainLists;
+  /** Chains as written for requests with tools. */
+  readonly tiersWithTools?: ChainLists;
   readonly providers?: readonly ProviderSetup[];
   readonly baseline?: string | null;
   readonly markupPpm?: number;
@@ -88,6 +90,7 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   reportUnreachable(models, providers, findings);
   const chains = buildChains({
     written: input.tiers ?? {},
+    writtenWithTools: input.tiersWithTools ?? {},
     shipped: shippedChains(input, builtin),
     shippedWithTools: input.isBuiltinUsed === false ? {} : (builtin.tiers.chainsWithTools ?? {}),
     shippedIds: new Set(input.isBuiltinUsed === false ? [] : builtin.models.map(({ id }) => id)),

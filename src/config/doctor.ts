@@ -2,7 +2,7 @@
 
 import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
-import { type Catalog, unreachableBecause } from "../catalog/catalog.ts";
+import { type Catalog, type TierChain, unreachableBecause } from "../catalog/catalog.ts";
 import type { ProviderRow } from "../catalog/rows.ts";
 import { sqlitePathOf } from "../core/db.ts";
 import { writeEntry } from "../core/requests/effort.ts";
@@ -92,11 +92,17 @@ function modelCount(catalog: Catalog, provider: string): string {
 /** A tier without models is legal: its requests go to the next tier. */
 function tierChecks(catalog: Catalog): readonly Check[] {
   return TIERS.map((tier): Check => {
-    const entries = catalog.chains[tier].map(({ id }) => writeEntry({ id, effort: catalog.efforts[tier][id] ?? null }));
-    if (entries.length > 0) return { state: "ok", what: `${tier}: ${entries.join(", ")}`, fix: null };
+    const entries = entriesOf({ models: catalog.chains[tier], efforts: catalog.efforts[tier] });
+    const tools = catalog.withTools[tier];
+    const withTools = tools === undefined ? "" : `; with tools ${entriesOf(tools)}`;
+    if (entries !== "") return { state: "ok", what: `${tier}: ${entries}${withTools}`, fix: null };
     const what = `${tier}: no model; its requests go to the next tier that has one`;
     return { state: "warn", what, fix: `List models under tiers.${tier}, or configure another provider` };
   });
+}
+
+function entriesOf({ models, efforts }: TierChain): string {
+  return models.map(({ id }) => writeEntry({ id, effort: efforts[id] ?? null })).join(", ");
 }
 
 /** Only prices that requests are routed by count. */

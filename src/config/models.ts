@@ -1,4 +1,4 @@
-// The sections `models:` and `tiers:` of a configuration, read into rows of the catalogue.
+// The sections `models:`, `tiers:` and `tiersWithTools:` of a configuration, read into rows of the catalogue.
 
 import type { ChainLists } from "../catalog/chains.ts";
 import type { HostRow, ModelRow } from "../catalog/rows.ts";
@@ -88,8 +88,8 @@ export function readModels({ file, source, report }: ModelsSection): readonly Mo
 }
 
 /** Only the tiers that are written; their model ids are checked when the catalogue is built. */
-export function readTiers(file: Located | null, report: Report): ChainLists {
-  const section = nodeAt(file, "tiers");
+export function readTiers(file: Located | null, report: Report, name = "tiers"): ChainLists {
+  const section = nodeAt(file, name);
   if (section === null) return {};
   const chain = listOf(text());
   const readers = { NANO: chain, SIMPLE: chain, LIGHT: chain, STANDARD: chain, COMPLEX: chain };

@@ -86,6 +86,8 @@ export const CatalogModelSchema = named("CatalogModel", {
   // The tier it counts as when it is asked for by name; null for a model that is never routed to.
   tier: nullable(listed(TIERS)),
   chains: Chains,
+  // For requests with tools, in tiers that have a chain of their own for them.
+  chainsWithTools: Chains,
   efforts: Type.Array(Type.Enum([...EFFORTS]), {
     description: "The efforts that it takes; none where it does not reason.",
   }),
@@ -140,6 +142,7 @@ function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof 
     upstream: model.upstream,
     tier: model.endpoint === null ? model.tier : null,
     chains: chainPlaces(services.catalog, model),
+    chainsWithTools: chainPlaces(services.catalog, model, true),
     efforts: [...effortsTaken(model)],
     capabilities: model.endpoint === null ? [...model.capabilities] : [model.endpoint],
     priceSource: model.priceSource,

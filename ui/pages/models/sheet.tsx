@@ -17,7 +17,7 @@ import { isOperator } from "../../session.ts";
 import type { Model, SeenToolCalls } from "../../types.ts";
 import { describeHealth, errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import * as TEXT from "./text.ts";
-import { seenText, timesText } from "./words.ts";
+import { seenText, standingText, timesText } from "./words.ts";
 
 /** The model, and all others for the chains that it is part of. */
 interface ModelSheetProps {
@@ -136,11 +136,12 @@ function Hosts({ model: { hosts } }: { readonly model: Model }) {
 
 /** The chain of each tier, with those that are asked before and after it. */
 function Standing({ model, all }: { readonly model: Model; readonly all: readonly Model[] }) {
-  if (model.chains.length === 0) return <p class="faint">{TEXT.inNoChain}</p>;
+  const { chains, chainsWithTools } = model;
+  if (chains.length === 0 && chainsWithTools.length === 0) return <p class="faint">{TEXT.inNoChain}</p>;
   return (
     <>
       <ul class="standing">
-        {model.chains.map(({ tier, place, of }) => (
+        {chains.map(({ tier, place, of }) => (
           <li key={tier}>
             <TierBadge tier={tier} /> <b>{TEXT.placeOf(place, of)}</b>
             <ol aria-label={TEXT.chainOf(tier)}>
@@ -153,6 +154,7 @@ function Standing({ model, all }: { readonly model: Model; readonly all: readonl
           </li>
         ))}
       </ul>
+      {chainsWithTools.length > 0 && <p class="small">{TEXT.withTools(standingText(chainsWithTools))}</p>}
       <p class="small faint">{TEXT.chainHint}</p>
     </>
   );
