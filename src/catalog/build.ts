@@ -326,8 +326,8 @@ function callableFirst(
   return [...hosts.filter(isCallable), ...hosts.filter((host) => !isCallable(host))];
 }
 
-/** The sandbox has every model in its own format, and caches nothing. */
-function simulated({ formats: _, cache: __, ...model }: HostedModel): HostedModel {
+/** The sandbox has every model in its own format and for ever, and caches nothing. */
+function simulated({ formats: _, cache: __, retires: ___, ...model }: HostedModel): HostedModel {
   return { ...model, provider: SANDBOX_ID, host: SANDBOX_ID };
 }
 

@@ -179,6 +179,7 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
     dialect: mergeDialects(context.dialects.get(host.provider), own),
     ...(cache === null ? {} : { cache }),
     ...(formats === undefined ? {} : { formats }),
+    ...(host.retires === undefined ? {} : { retires: host.retires }),
     ...policyOf(host, context.policies.get(host.provider)),
   };
 }

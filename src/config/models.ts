@@ -38,6 +38,7 @@ const hostReaders = {
   maxOutput: tokenCount,
   dialect: dialectChanges,
   formats: listOf(text()),
+  retires: day,
   region: text(),
   dataPolicy: text(),
 };

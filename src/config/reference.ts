@@ -69,6 +69,7 @@ const MODELS = `## Models and tiers
 | \`hosts\` | none | further hosts: each has \`provider\`, and \`upstream\`, \`price\`, \`context\`, \`maxOutput\`, \`capabilities\`, \`region\` and \`dataPolicy\` where they differ. \`dialect\` and \`formats\` belong to one host alone. Without \`provider\`, all hosts are here |
 | \`upstream\` | the id | its name at the provider |
 | \`price\` | none | USD per million tokens: \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`, and what [Prices](prices.md) lists. A model without a price is never routed to, so a free one needs zeros |
+| \`retires\` | none | the first day on which the provider has it no more, see [Retirement](models.md#retirement); hosts may have their own |
 | \`priceAsOf\`, \`priceSource\` | the day the file was changed | where the price comes from |
 | \`context\`, \`maxOutput\` | ${MODEL_DEFAULTS.context}, ${MODEL_DEFAULTS.maxOutput} | limits in tokens |
 | \`capabilities\` | none | any of ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")}; or one of ${ENDPOINTS.map((name) => `\`${name}\``).join(", ")} for a model of that endpoint, which is never routed to |
@@ -91,14 +92,7 @@ models:
 
 A model may have an effort behind an \`@\`: \`gpt-6-luna@low\`, or \`@off\` to keep it from thinking. Requests that name an effort themselves keep theirs. 
 
-\`tiersWithTools\` has the same form, for requests with tools. Its order holds, but for models whose calls were observed to fail. A tier that is written in \`tiers\` alone has one chain for all requests. A tier in neither keeps both built-in chains.
-
-\`\`\`yaml
-tiers:
-  LIGHT: [lab-small, gpt-6-luna@low]
-tiersWithTools:
-  LIGHT: [gpt-6-luna@medium]
-\`\`\``;
+\`tiersWithTools\` has the same form, for requests with tools. Its order holds, but for models whose calls were observed to fail. A tier that is written in \`tiers\` alone has one chain for all requests. A tier in neither keeps both built-in chains.`;
 
 const FILE_EXAMPLE = `## A file with everything
 
@@ -127,6 +121,8 @@ models:
     bfcl: { overall: 61.2, single: 70.1 }
 tiers:
   NANO: [lab-small, gpt-6-luna@none]
+tiersWithTools:
+  NANO: [gpt-6-luna@none, lab-small]
 \`\`\``;
 
 const RUN_TIME = `## Changes at run time

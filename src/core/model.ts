@@ -100,6 +100,10 @@ export interface ModelHost {
   readonly cache?: PromptCache;
   /** The formats in which its provider has it, the usual one first; absent where that is all that the provider speaks. */
   readonly formats?: readonly FormatName[];
+  /** The first day on which the host does not have the model any more, in UTC; absent where none is known. */
+  readonly retires?: string;
+  /** Set from that day on. Such a host is tried only where the model has no other. */
+  readonly isRetired?: true;
   /** Place where requests are answered, and the treatment of their content. Only shown; absent where unknown. */
   readonly region?: string;
   readonly dataPolicy?: string;

@@ -100,6 +100,7 @@ function ModelFacts({ model }: { readonly model: SeenModel }) {
     ...bands.map((band) => [TEXT.longPrompts(count(band.above_prompt_tokens)), TEXT.per1mTokens(pair(band))] as const),
     ...(next === undefined ? [] : [[TEXT.priceFrom(next.from.slice(0, 10)), TEXT.per1mTokens(pair(next))] as const]),
     [TEXT.priceAsOf, `${priceAsOf}, ${model.priceSource}`],
+    ...(model.retires === null ? [] : [[TEXT.retirement, TEXT.retiresOn(model.retires, model.retirement)] as const]),
     [TEXT.context, TEXT.contextAndOutput(count(model.context_length), count(model.max_output_tokens))],
     [TEXT.capabilities, model.capabilities.join(", ") || TEXT.textOnly],
     [TEXT.trafficOfDay, `${percent(model.share)}, ${plural(model.usage?.requests ?? 0, "request")}`],

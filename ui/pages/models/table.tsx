@@ -111,6 +111,7 @@ function ModelRow({ model, isOpen, compared }: ModelRowProps) {
           <div>
             <a href={hrefWith({ model: model.id })}>{model.id}</a>
             <small class="faint block">{model.provider}</small>
+            {retirementTag(model)}
           </div>
         </div>
       </th>
@@ -153,4 +154,10 @@ function ModelRow({ model, isOpen, compared }: ModelRowProps) {
       </td>
     </tr>
   );
+}
+
+/** Only of models that are about to end, or have ended. */
+function retirementTag({ retires, retirement }: SeenModel) {
+  if (retires === null || retirement === "later") return null;
+  return <small class="block">{retirement === "retired" ? TEXT.retiredTag : TEXT.retiresTag(retires)}</small>;
 }
