@@ -38,7 +38,7 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
   /** Registries whose last requests are still running. */
   const retiring = new Set<Registry>();
   let snapshot = snapshotOf(first);
-  const told = new Set<string>();
+  const watched = retirementWatch(context.onRetirement);
   let catalogAtTime = watched(first.catalog);
   const health = context.openHealth(() => snapshot);
   let services: Services = { ...context.services, ...snapshot, health };
@@ -56,18 +56,6 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
       return old?.provider === next?.provider && old?.upstream === next?.upstream && !changed.has(next?.provider ?? "");
     };
     return { catalog, routing, logging, registry, speeds: previous.speeds.keeping(isSame) };
-  }
-
-  function watched(catalog: Catalog): (atMs: number) => Catalog {
-    return pricedByClock(catalog, (atMs) => {
-      for (const retirement of chainRetirements(catalog, atMs)) {
-        const { model, day, state } = retirement;
-        const name = `${model} ${day} ${state}`;
-        if (told.has(name)) continue;
-        told.add(name);
-        context.onRetirement?.(retirement);
-      }
-    });
   }
 
   async function retire(old: Registry, next: Registry): Promise<void> {
@@ -99,6 +87,21 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
       await Promise.all([snapshot.registry, ...retiring].map((registry) => registry.close()));
     },
   };
+}
+
+/** Tells of each model of a chain once before its end and once after, whatever is published in between. */
+function retirementWatch(onRetirement: SnapshotsContext["onRetirement"]) {
+  const told = new Set<string>();
+  return (catalog: Catalog) =>
+    pricedByClock(catalog, (atMs) => {
+      for (const retirement of chainRetirements(catalog, atMs)) {
+        const { model, day, state } = retirement;
+        const name = `${model} ${day} ${state}`;
+        if (told.has(name)) continue;
+        told.add(name);
+        onRetirement?.(retirement);
+      }
+    });
 }
 
 export function hostsByKey({ models }: Catalog): ReadonlyMap<string, HostedModel> {

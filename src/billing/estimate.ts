@@ -52,7 +52,8 @@ export interface QuoteInput {
 export function quoteChain(input: QuoteInput): readonly Quote[] {
   const inputTokensAnywhere = inputTokensMax(input.chat, input.bodyBytes);
   return input.models.map((model) => {
-    const needed = inputTokensAnywhere + searchesAt(model, input.chat) * SEARCH_TOKENS;
+    const bare = inputTokensAnywhere + searchesAt(model, input.chat) * SEARCH_TOKENS;
+    const needed = Math.ceil(bare * (model.tokenFactor ?? 1));
     const inputTokens = input.isBatch === true ? needed : Math.min(needed, model.context);
     const usual = input.expectedOutputTokens + (input.effortTokens?.(model) ?? 0);
     const expected = input.chat.maxOutputTokens ?? usual;

@@ -160,9 +160,10 @@ function mergeRows({ input, builtin, providers, findings }: RowsInput): Readonly
     const earlier = seen.get(row.id);
     if (earlier === undefined) {
       seen.set(row.id, index);
-      const { cacheTokensMin } = merged.get(row.id) ?? {};
-      // A row of the configuration cannot say this, and a price that is adopted does not change it.
-      merged.set(row.id, cacheTokensMin === undefined ? row : { cacheTokensMin, ...row });
+      const { cacheTokensMin, tokenizer } = merged.get(row.id) ?? {};
+      // A row of the configuration need not say this, and a price that is adopted does not change it.
+      const known = { ...(cacheTokensMin && { cacheTokensMin }), ...(tokenizer && { tokenizer }) };
+      merged.set(row.id, { ...known, ...row });
     } else {
       const message = `the model id "${row.id}" is already used by models[${earlier}]`;
       findings.problems.push({ at: `${at}.id`, message, suggestion: null });

@@ -72,7 +72,7 @@ function retiredLast(hosts: readonly HostedModel[], catalog: Catalog): readonly 
   return hosts.toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
-/** Where every tier would be empty, retired models are still worth a try. */
+/** Keeps retired models where every tier would be empty without them: they are still worth a try. */
 function withoutRetired({ chains }: Catalog, of: (model: Model) => Model): Catalog["chains"] {
   const now = TIERS.map((tier) => [tier, chains[tier].map(of)] as const);
   const serving = now.map(([tier, models]) => [tier, models.filter(isServing)] as const);

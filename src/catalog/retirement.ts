@@ -15,7 +15,7 @@ export interface Retirement {
   readonly state: "later" | "soon" | "retired";
 }
 
-/** Null where no end is known. A host without an end keeps its model. */
+/** Returns null where no end is known. A host without an end keeps its model. */
 export function retirementOf(catalog: Catalog, model: Model, atMs: number): Retirement | null {
   const usable = model.hosts.filter((host) => isUsable(catalog, host));
   const days = usable.map(({ retires }) => retires);

@@ -66,6 +66,8 @@ export interface ModelRow extends Omit<HostRow, "provider" | "capabilities"> {
   /** Says that its vendor recommends it for the hardest work. */
   readonly isFlagship?: boolean;
   readonly note?: string;
+  /** Tokens that its tokenizer counts for each one of the usual estimate, with day and source. */
+  readonly tokenizer?: { readonly factor: number; readonly asOf?: string; readonly source?: string };
 }
 
 export interface ProviderRow {
@@ -141,7 +143,7 @@ export function modelsFromRow(row: ModelRow, context: ModelContext): readonly Ho
   });
 }
 
-type ModelFields = Pick<HostedModel, "id" | "name" | "vendor" | "endpoint" | "scores" | "tier">;
+type ModelFields = Pick<HostedModel, "id" | "name" | "vendor" | "endpoint" | "scores" | "tier" | "tokenFactor">;
 
 function modelFields(row: ModelRow, [first]: readonly HostRow[], { tier }: ModelContext): ModelFields {
   return {
@@ -151,6 +153,7 @@ function modelFields(row: ModelRow, [first]: readonly HostRow[], { tier }: Model
     endpoint: endpointOf(row),
     scores: row.bfcl ?? null,
     tier,
+    ...(row.tokenizer === undefined ? {} : { tokenFactor: row.tokenizer.factor }),
   };
 }
 

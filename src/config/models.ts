@@ -53,6 +53,9 @@ const readRow = shape(
     name: text(),
     vendor: text(),
     tier: oneOf(TIERS),
+    tokenizer: shape({ factor: number({ min: 0.1, max: 10 }), asOf: day, source: text() }, ["factor"]) as Reader<
+      ModelRow["tokenizer"] & object
+    >,
     capabilities: listOf(oneOf([...CAPABILITIES, ...ENDPOINTS])),
     bfcl: shape(
       {

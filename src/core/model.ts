@@ -123,6 +123,8 @@ export interface HostedModel extends ModelHost {
   readonly scores: ToolScores | null;
   /** The tier it belongs to when it is asked for directly. */
   readonly tier: Tier;
+  /** Tokens of its tokenizer for each one of the estimate, which is made for OpenAI's; absent for as many. */
+  readonly tokenFactor?: number;
   /** The host's name among those of the model: its provider, with the upstream name where that serves it twice. */
   readonly host: string;
   /** Names the model at this host, uniquely in the catalogue: the model's id for the first host, else id and host. */

@@ -57,11 +57,16 @@ export function estimateCost({ chat, inputTokens, tier, model, effort = null, ca
   const thinking = thinkingTokens(model, effort);
   const asked = chat.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS[tier] + thinking;
   const output = Math.ceil(Math.max(0, Math.min(asked, model.maxOutput))) * Math.max(1, chat.choiceCount);
-  const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output };
+  const buckets = { input: tokensAt(model, inputTokens), cacheRead: 0, cacheWrite: 0, output };
   const serviceTier = pricedTier(model.price, chat.serviceTier);
   const cost = costAt(model, buckets, catalog.markupPpm, serviceTier);
   const ofBaseline = baselineCost(buckets, catalog.baseline);
   return { cost, baselineCost: ofBaseline, savings: savedShare(cost, ofBaseline), output, serviceTier };
+}
+
+/** Estimated tokens as the model's own tokenizer counts them. */
+export function tokensAt({ tokenFactor = 1 }: Pick<HostedModel, "tokenFactor">, tokens: number): number {
+  return Math.ceil(tokens * tokenFactor);
 }
 
 /** The cost of these tokens. A model without a price costs nothing, since no request reaches one. */
