@@ -1,6 +1,7 @@
 // Wiring of the run-time configuration: its versions, and the snapshots that requests are served with.
 
 import type { PriceCheckStore } from "../catalog/prices/check.ts";
+import type { Retirement } from "../catalog/retirement.ts";
 import type { Settings, ShownOption } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
@@ -35,10 +36,18 @@ export interface OpenedConfiguration {
   close(): Promise<void>;
 }
 
+function retirementLogger(log: Log): (retirement: Retirement) => void {
+  return ({ model, day, state }) => {
+    if (state === "retired") log.warn({ event: "model.retired", model, day }, "model retired and left its chains");
+    else log.warn({ event: "model.retires_soon", model, day }, "model retires soon");
+  };
+}
+
 /** Opens the configuration with its newest usable version. */
 export async function openConfiguration(db: Db, context: ConfigurationContext): Promise<OpenedConfiguration> {
   const { settings, secret, log, now } = context;
-  const snapshots = createSnapshots(settings, context.snapshots);
+  const onRetirement = hasDuties(context.worker) ? retirementLogger(log) : undefined;
+  const snapshots = createSnapshots(settings, { ...context.snapshots, onRetirement });
   let { options } = settings;
   const versions = createVersions({
     store: createVersionStore(db),
@@ -53,6 +62,8 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
     now,
   });
   await versions.start();
+  // Warnings about models do not wait for the first request.
+  snapshots.current();
   const priceChecks = createPriceCheckStore(db);
   const watched = { settings, versions, checks: priceChecks, current: snapshots.current, log, now };
   const priceCheck = hasDuties(context.worker) ? startPriceCheck(watched) : null;

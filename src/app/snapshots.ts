@@ -3,6 +3,7 @@
 
 import type { Catalog } from "../catalog/catalog.ts";
 import { pricedByClock } from "../catalog/moment.ts";
+import { chainRetirements, type Retirement } from "../catalog/retirement.ts";
 import type { LiveSettings } from "../config/settings.ts";
 import type { HostedModel } from "../core/model.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
@@ -26,6 +27,8 @@ export interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
   readonly openCalls: Pick<OpenCalls, "openNowOver">;
   /** Receives the speed of every answer. */
   readonly onSpeed?: ((sample: SpeedSample) => void) | undefined;
+  /** Receives each model of a chain once when it is about to retire, and once when it has retired. */
+  readonly onRetirement?: ((retirement: Retirement) => void) | undefined;
   /** Services that do not change with the configuration. */
   readonly services: Omit<Services, keyof Snapshot | "health">;
 }
@@ -35,7 +38,8 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
   /** Registries whose last requests are still running. */
   const retiring = new Set<Registry>();
   let snapshot = snapshotOf(first);
-  let catalogAtTime = pricedByClock(first.catalog);
+  const watched = retirementWatch(context.onRetirement);
+  let catalogAtTime = watched(first.catalog);
   const health = context.openHealth(() => snapshot);
   let services: Services = { ...context.services, ...snapshot, health };
 
@@ -73,7 +77,7 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
     publish(settings) {
       const old = snapshot.registry;
       snapshot = snapshotOf(settings, snapshot);
-      catalogAtTime = pricedByClock(settings.catalog);
+      catalogAtTime = watched(settings.catalog);
       const { catalog, registry } = snapshot;
       health.watch(watchedRows(catalog), registry.changedFrom(old));
       services = { ...context.services, ...snapshot, health };
@@ -83,6 +87,21 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
       await Promise.all([snapshot.registry, ...retiring].map((registry) => registry.close()));
     },
   };
+}
+
+/** Tells of each model of a chain once before its end and once after, whatever is published in between. */
+function retirementWatch(onRetirement: SnapshotsContext["onRetirement"]) {
+  const told = new Set<string>();
+  return (catalog: Catalog) =>
+    pricedByClock(catalog, (atMs) => {
+      for (const retirement of chainRetirements(catalog, atMs)) {
+        const { model, day, state } = retirement;
+        const name = `${model} ${day} ${state}`;
+        if (told.has(name)) continue;
+        told.add(name);
+        onRetirement?.(retirement);
+      }
+    });
 }
 
 export function hostsByKey({ models }: Catalog): ReadonlyMap<string, HostedModel> {

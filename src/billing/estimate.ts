@@ -3,8 +3,8 @@
 
 import { type ChatRequest, type ContentPart, partsOf } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
-import { costNano, type NanoUsd, type ServiceTier } from "../core/money.ts";
-import { dearestPrice, type RateCard } from "../core/price.ts";
+import { costNano, type NanoUsd } from "../core/money.ts";
+import { dearestPrice, pricedTier, type RateCard } from "../core/price.ts";
 
 const BYTES_PER_TOKEN = 2;
 /** A large picture at full detail. */
@@ -17,6 +17,8 @@ const OVERHEAD_TOKENS = 32;
 const ATTACHMENT_TOKENS_POSSIBLE = 500_000;
 /** Tokens that hosts may put before a prompt, above all when it offers tools. */
 const PREAMBLE_TOKENS_POSSIBLE = 4_000;
+/** Text of the pages that a search brings in. */
+const SEARCH_TOKENS = 8_000;
 /** A response shorter than this share of the usual length is cut off before it is of use. */
 const USEFUL_SHARE = 0.5;
 /** Some models take no lower output cap. */
@@ -39,8 +41,6 @@ export interface QuoteInput {
   readonly isBatch?: boolean;
   /** True if the prompt may be cached for an hour, which costs more than a usual cache write. */
   readonly mayCacheLong?: boolean;
-  /** The service tier that the request asks its provider for, if any. */
-  readonly serviceTier?: ServiceTier | undefined;
   /** Output tokens to assume if the client gave no cap. */
   readonly expectedOutputTokens: number;
   /** Output tokens to assume beside these for each model, because of its effort. */
@@ -52,7 +52,9 @@ export interface QuoteInput {
 export function quoteChain(input: QuoteInput): readonly Quote[] {
   const inputTokensAnywhere = inputTokensMax(input.chat, input.bodyBytes);
   return input.models.map((model) => {
-    const inputTokens = input.isBatch === true ? inputTokensAnywhere : Math.min(inputTokensAnywhere, model.context);
+    const bare = inputTokensAnywhere + searchesAt(model, input.chat) * SEARCH_TOKENS;
+    const needed = Math.ceil(bare * (model.tokenFactor ?? 1));
+    const inputTokens = input.isBatch === true ? needed : Math.min(needed, model.context);
     const usual = input.expectedOutputTokens + (input.effortTokens?.(model) ?? 0);
     const expected = input.chat.maxOutputTokens ?? usual;
     const outputTokens = Math.min(expected, model.maxOutput);
@@ -101,7 +103,8 @@ function usefulOutput({ maxOutput }: HostedModel, { expectedOutputTokens }: Quot
 
 /** Bounds the prompt tokens that a provider can report truthfully: one per byte, and a long document per attachment. */
 export function inputTokensPossible(chat: ChatRequest, bodyBytes: number): number {
-  return bodyBytes + attachmentsIn(chat).length * ATTACHMENT_TOKENS_POSSIBLE + PREAMBLE_TOKENS_POSSIBLE;
+  const large = attachmentsIn(chat).length + (chat.searches ?? 0);
+  return bodyBytes + large * ATTACHMENT_TOKENS_POSSIBLE + PREAMBLE_TOKENS_POSSIBLE;
 }
 
 function inputTokensMax(chat: ChatRequest, bodyBytes: number): number {
@@ -125,13 +128,21 @@ interface Sizes {
 function quote(
   model: HostedModel,
   { inputTokens, outputTokens }: Sizes,
-  { chat, markupPpm, mayCacheLong = false, serviceTier }: QuoteInput,
+  { chat, markupPpm, mayCacheLong = false }: QuoteInput,
 ): NanoUsd {
   const hasMedia = attachmentsIn(chat).length > 0;
-  const reach = { promptTokens: inputTokens, serviceTier, mayCacheLong, hasMedia };
-  const price = dearestPrice(model.price as RateCard, reach);
+  const card = model.price as RateCard;
+  const serviceTier = pricedTier(card, chat.serviceTier);
+  const searches = searchesAt(model, chat);
+  const price = dearestPrice(card, { promptTokens: inputTokens, serviceTier, mayCacheLong, hasMedia, searches });
   const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output: outputTokens * chat.choiceCount };
   return costNano(buckets, price, markupPpm);
+}
+
+/** Only hosts that charge for searches run them. */
+function searchesAt({ price }: HostedModel, { searches = 0 }: ChatRequest): number {
+  const { search = 0, searchedPrompt = 0 } = price?.own ?? {};
+  return search + searchedPrompt === 0 ? 0 : searches;
 }
 
 function attachmentsIn({ messages }: ChatRequest): readonly ContentPart[] {

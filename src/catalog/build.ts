@@ -50,6 +50,8 @@ export interface CatalogInput {
   readonly models?: readonly ModelRow[];
   /** Chains as written; a tier that is not written keeps the chain that ships. */
   readonly tiers?: ChainLists;
+  /** Chains as written for requests with tools. */
+  readonly tiersWithTools?: ChainLists;
   readonly providers?: readonly ProviderSetup[];
   readonly baseline?: string | null;
   readonly markupPpm?: number;
@@ -88,6 +90,7 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   reportUnreachable(models, providers, findings);
   const chains = buildChains({
     written: input.tiers ?? {},
+    writtenWithTools: input.tiersWithTools ?? {},
     shipped: shippedChains(input, builtin),
     shippedWithTools: input.isBuiltinUsed === false ? {} : (builtin.tiers.chainsWithTools ?? {}),
     shippedIds: new Set(input.isBuiltinUsed === false ? [] : builtin.models.map(({ id }) => id)),
@@ -183,7 +186,7 @@ function mergeRows({ input, builtin, providers, findings }: RowsInput): Readonly
 /** Keeps what a row of the configuration cannot say as it ships: a price that is adopted does not change it. */
 function withShipped(row: ModelRow, shipped: ModelRow | undefined): ModelRow {
   if (shipped === undefined) return row;
-  const { cacheTokensMin, retires } = shipped;
+  const { cacheTokensMin, tokenizer, retires } = shipped;
   const known = hostRows(shipped);
   const hosts = row.hosts?.map((host): HostRow => {
     const same = known.find(
@@ -193,6 +196,7 @@ function withShipped(row: ModelRow, shipped: ModelRow | undefined): ModelRow {
   });
   return {
     ...(cacheTokensMin === undefined ? {} : { cacheTokensMin }),
+    ...(tokenizer === undefined ? {} : { tokenizer }),
     ...(retires === undefined || row.provider === undefined ? {} : { retires }),
     ...row,
     ...(hosts === undefined ? {} : { hosts }),
@@ -278,11 +282,15 @@ function indexModels({ input, builtin, rows, providers, policies }: ModelsInput)
   const dialects = new Map<string, DialectChanges | undefined>(builtin.providers.map((row) => [row.id, row.dialect]));
   for (const setup of setups) dialects.set(setup.provider.id, setup.dialect);
   const caches = cachesOf(builtin, providers);
+  const searchFees = searchFeesOf(builtin, providers);
   const lists = { ...shippedChains(input, builtin), ...input.tiers };
   const models = new Map<string, Model>();
   for (const row of rows.values()) {
     const tier: Tier = row.tier ?? lowestListing(lists, row.id, (id) => rows.has(id)) ?? "STANDARD";
-    const hosts = modelsFromRow(row, { tier, dialects, caches, policies, namedDialects: builtin.dialects });
+    const hosts = modelsFromRow(row, {
+      ...{ tier, dialects, caches, policies, searchFees },
+      namedDialects: builtin.dialects,
+    });
     models.set(row.id, modelOf(isSimulated ? hosts.slice(0, 1).map(simulated) : callableFirst(hosts, providers)));
   }
   return models;
@@ -300,6 +308,16 @@ function cachesOf(
     if (!isVendor) caches.set(id, cache);
   }
   return caches;
+}
+
+/** The fee of each provider that runs searches: its vendor's, and Azure's for resources under names of their own. */
+function searchFeesOf(builtin: Builtin, providers: ReadonlyMap<string, Provider>): ReadonlyMap<string, number> {
+  const fees = new Map(Object.entries(builtin.searchFees).map(([id, { usd }]) => [id, usd]));
+  for (const { id, addressing } of providers.values()) {
+    const fee = addressing === "azure" ? fees.get(AZURE) : undefined;
+    if (fee !== undefined) fees.set(id, fee);
+  }
+  return fees;
 }
 
 /** A vendor's policy holds at its own addresses. Another one under its name may be a proxy. */
@@ -329,8 +347,8 @@ function callableFirst(
   return [...hosts.filter(isCallable), ...hosts.filter((host) => !isCallable(host))];
 }
 
-/** The sandbox has every model in its own format, and caches nothing. */
-function simulated({ formats: _, cache: __, ...model }: HostedModel): HostedModel {
+/** The sandbox has every model in its own format and for ever, and caches nothing. */
+function simulated({ formats: _, cache: __, retires: ___, ...model }: HostedModel): HostedModel {
   return { ...model, provider: SANDBOX_ID, host: SANDBOX_ID };
 }
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import type { DialectChanges } from "./dialect.ts";
-import type { ModelRow, PolicyRow, ProviderRow, TierRows } from "./rows.ts";
+import type { ModelRow, PolicyRow, ProviderRow, SearchRow, TierRows } from "./rows.ts";
 
 export interface Builtin {
   readonly models: readonly ModelRow[];
@@ -10,6 +10,8 @@ export interface Builtin {
   readonly dialects: Readonly<Record<string, DialectChanges>>;
   /** By provider. */
   readonly policies: Readonly<Record<string, PolicyRow>>;
+  /** By provider. */
+  readonly searchFees: Readonly<Record<string, SearchRow>>;
   readonly tiers: TierRows;
 }
 
@@ -23,13 +25,14 @@ export function readBuiltin(): Builtin {
 
 /** Files rather than JSON imports, because Node 20 prints a warning for each of those. */
 function readFiles(): Builtin {
-  type Providers = Pick<Builtin, "providers" | "dialects" | "policies">;
-  const { providers, dialects, policies } = readJson("providers.json") as Providers;
+  type Providers = Pick<Builtin, "providers" | "dialects" | "policies" | "searchFees">;
+  const { providers, dialects, policies, searchFees } = readJson("providers.json") as Providers;
   return {
     models: readJson("models.json") as Builtin["models"],
     providers,
     dialects,
     policies,
+    searchFees,
     tiers: readJson("tiers.json") as TierRows,
   };
 }

@@ -111,11 +111,14 @@ export interface ChainPlace {
   readonly effort: Effort | null;
 }
 
-export function chainPlaces({ chains, efforts }: Catalog, { id }: Model): readonly ChainPlace[] {
-  return TIERS.map((tier) => ({
-    tier,
-    place: chains[tier].findIndex((model) => model.id === id) + 1,
-    of: chains[tier].length,
-    effort: efforts[tier][id] ?? null,
-  })).filter(({ place }) => place > 0);
+/** Chains for requests with tools are named only where a tier has one of its own. */
+export function chainPlaces(catalog: Catalog, { id }: Model, hasTools = false): readonly ChainPlace[] {
+  const chains = TIERS.map((tier): [Tier, TierChain | undefined] => {
+    const usual = { models: catalog.chains[tier], efforts: catalog.efforts[tier] };
+    return [tier, hasTools ? catalog.withTools[tier] : usual];
+  });
+  return chains.flatMap(([tier, { models, efforts } = { models: [], efforts: {} }]) => {
+    const place = models.findIndex((model) => model.id === id) + 1;
+    return place === 0 ? [] : [{ tier, place, of: models.length, effort: efforts[id] ?? null }];
+  });
 }

@@ -19,6 +19,8 @@ interface ChainProblem {
 interface ChainsInput {
   /** The configuration's chains, checked word by word. */
   readonly written: ChainLists;
+  /** The configuration's chains for requests with tools. */
+  readonly writtenWithTools: ChainLists;
   /** The built-in chains; models that are missing from the catalogue are skipped. */
   readonly shipped: ChainLists;
   /** The built-in chains for requests with tools, for tiers whose chain is not written. */
@@ -41,10 +43,10 @@ export function buildChains(input: ChainsInput): Pick<Catalog, "chains" | "effor
   const withTools: Partial<Record<Tier, TierChain>> = {};
   for (const tier of TIERS) {
     const written = input.written[tier];
-    const chain = written === undefined ? shippedChain(tier, input) : writtenChain(tier, written, input);
+    const chain = written === undefined ? shippedChain(tier, input) : writtenChain("tiers", tier, written, input);
     chains[tier] = [...chain.models, ...joiningModels(tier, chain.models, input)];
     efforts[tier] = chain.efforts;
-    const tools = written === undefined ? served(input.shippedWithTools[tier], input) : NO_CHAIN;
+    const tools = toolChain(tier, input);
     if (tools.models.length > 0) withTools[tier] = tools;
   }
   const isEmpty = TIERS.every((tier) => chains[tier]?.length === 0);
@@ -62,6 +64,16 @@ function joiningModels(tier: Tier, chain: readonly Model[], input: ChainsInput):
   const own = models.filter((model) => model.tier === tier && isServed(model, input) && !chain.includes(model));
   return own.toSorted((a, b) => blendedPrice(a) - blendedPrice(b));
 }
+
+/** A tier that is written without a chain for tools has one chain. Empty for none. */
+function toolChain(tier: Tier, input: ChainsInput): TierChain {
+  const written = input.writtenWithTools[tier];
+  if (written !== undefined) return writtenChain(TIERS_WITH_TOOLS, tier, written, input);
+  return input.written[tier] === undefined ? served(input.shippedWithTools[tier], input) : NO_CHAIN;
+}
+
+/** The section of a configuration with these chains. */
+export const TIERS_WITH_TOOLS = "tiersWithTools";
 
 /** The lowest tier whose chain names this model. */
 export function lowestListing(lists: ChainLists, id: string, isModel: (id: string) => boolean): Tier | null {
@@ -113,11 +125,11 @@ function cheapest(models: readonly Model[]): readonly Model[] {
   return models.toSorted((a, b) => blendedPrice(a) - blendedPrice(b)).slice(0, FILLED_LENGTH);
 }
 
-function writtenChain(tier: Tier, entries: readonly string[], input: ChainsInput): TierChain {
+function writtenChain(section: string, tier: Tier, entries: readonly string[], input: ChainsInput): TierChain {
   const chain: Model[] = [];
   const efforts: Record<string, Effort> = {};
   for (const [index, entry] of entries.entries()) {
-    const at = `tiers.${tier}[${index}]`;
+    const at = `${section}.${tier}[${index}]`;
     const { id, effort } = entryOf(entry, input);
     const model = input.models.get(id);
     if (model === undefined) {
@@ -127,11 +139,12 @@ function writtenChain(tier: Tier, entries: readonly string[], input: ChainsInput
       input.findings.problems.push({ at, message: `"${id}" is listed twice in ${tier}`, suggestion: null });
     } else if (effort !== null && !effortsTaken(model).includes(effort)) {
       input.findings.problems.push({ at, message: effortRefused(model, effort), suggestion: null });
-    } else if (isServed(model, input)) {
+    } else if (isServed(model, input) && (section !== TIERS_WITH_TOOLS || takesTools(model))) {
       chain.push(model);
       if (effort !== null) efforts[id] = effort;
     } else {
-      const message = `${id} is left out of ${tier}: ${whyNotServed(model)}`;
+      const because = isServed(model, input) ? "it has no tools" : whyNotServed(model);
+      const message = `${id} is left out of ${tier}: ${because}`;
       input.findings.warnings.push({ at, message, suggestion: null });
     }
   }
@@ -147,6 +160,10 @@ export function effortRefused(model: Model, effort: Effort): string {
 
 function isServed(model: Model, input: ChainsInput): boolean {
   return model.endpoint === null && model.price !== null && input.providers.has(model.provider);
+}
+
+function takesTools({ hosts }: Model): boolean {
+  return hosts.some(({ capabilities }) => capabilities.has("tools"));
 }
 
 function whyNotServed({ endpoint, price, provider }: Model): string {

@@ -68,6 +68,8 @@ export interface ModelRow extends Omit<HostRow, "provider" | "capabilities"> {
   readonly note?: string;
   /** Marks a model that a price check found: asked for by name alone, or last in the chain of its tier as well. */
   readonly provisional?: ProvisionalUse;
+  /** Tokens that its tokenizer counts for each one of the usual estimate, with day and source. */
+  readonly tokenizer?: { readonly factor: number; readonly asOf?: string; readonly source?: string };
 }
 
 export const PROVISIONAL_USES = ["named", "chain"] as const;
@@ -98,6 +100,13 @@ export interface PolicyRow {
   readonly source: string;
 }
 
+/** USD for each web search that a provider runs, for prices that name none, with the day and the page of the fee. */
+export interface SearchRow {
+  readonly usd: number;
+  readonly asOf: string;
+  readonly source: string;
+}
+
 /** A vendor's prompt cache, with the day and the page of the description. */
 interface CacheRow extends PromptCache {
   readonly asOf: string;
@@ -123,6 +132,8 @@ export interface ModelContext {
   readonly dialects: ReadonlyMap<string, DialectChanges | undefined>;
   readonly caches: ReadonlyMap<string, PromptCache | undefined>;
   readonly policies: ReadonlyMap<string, PolicyRow>;
+  /** USD for each search that a provider runs, by provider. */
+  readonly searchFees: ReadonlyMap<string, number>;
   readonly namedDialects: Readonly<Record<string, DialectChanges>>;
 }
 
@@ -137,7 +148,10 @@ export function modelsFromRow(row: ModelRow, context: ModelContext): readonly Ho
   });
 }
 
-type ModelFields = Pick<HostedModel, "id" | "name" | "vendor" | "endpoint" | "scores" | "tier" | "isProvisional">;
+type ModelFields = Pick<
+  HostedModel,
+  "id" | "name" | "vendor" | "endpoint" | "scores" | "tier" | "isProvisional" | "tokenFactor"
+>;
 
 function modelFields(row: ModelRow, [first]: readonly HostRow[], { tier }: ModelContext): ModelFields {
   return {
@@ -148,6 +162,7 @@ function modelFields(row: ModelRow, [first]: readonly HostRow[], { tier }: Model
     scores: row.bfcl ?? null,
     tier,
     ...(row.provisional === undefined ? {} : { isProvisional: true }),
+    ...(row.tokenizer === undefined ? {} : { tokenFactor: row.tokenizer.factor }),
   };
 }
 
@@ -160,7 +175,8 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
   const { dialect, formats } = row.provider === undefined ? { ...row, ...host } : host;
   const own = typeof dialect === "string" ? context.namedDialects[dialect] : dialect;
   const { price: written = row.price, capabilities = row.capabilities } = host;
-  const { price, schedule } = (written && priceFromRow(written)) ?? { price: null };
+  const fee = endpointOf(row) === null ? context.searchFees.get(host.provider) : undefined;
+  const { price, schedule } = (written && priceFromRow(withSearchFee(written, fee))) ?? { price: null };
   const cache = cacheOf(price, host.cacheTokensMin ?? row.cacheTokensMin, context.caches.get(host.provider));
   return {
     provider: host.provider,
@@ -175,8 +191,17 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
     dialect: mergeDialects(context.dialects.get(host.provider), own),
     ...(cache === null ? {} : { cache }),
     ...(formats === undefined ? {} : { formats }),
+    ...(host.retires === undefined ? {} : { retires: host.retires }),
     ...policyOf(host, context.policies.get(host.provider)),
   };
+}
+
+/** A price that says nothing of searches has its vendor's fee for them. */
+function withSearchFee(price: PriceRow, search: number | undefined): PriceRow {
+  if (search === undefined) return price;
+  const { changes } = price;
+  const later = changes === undefined ? {} : { changes: changes.map((change) => ({ search, ...change })) };
+  return { search, ...price, ...later };
 }
 
 /** The policy in the host's row, else the known one of its provider. */

@@ -68,7 +68,9 @@ function list({ tier, isJson }: ModelOptions, settings: Settings, terminal: Term
   if (isJson) {
     const data = shown.map((model) => ({
       ...writeModel(model, catalog),
-      ...{ provider: model.provider, tier: model.tier, chains: chainPlaces(catalog, model) },
+      ...{ provider: model.provider, tier: model.tier },
+      chains: chainPlaces(catalog, model),
+      chainsWithTools: chainPlaces(catalog, model, true),
     }));
     printJson({ data }, terminal);
   } else {

@@ -2,7 +2,8 @@
 
 import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
-import { type Catalog, unreachableBecause } from "../catalog/catalog.ts";
+import { baselinePriceOf, type Catalog, type TierChain, unreachableBecause } from "../catalog/catalog.ts";
+import { chainRetirements, type Retirement } from "../catalog/retirement.ts";
 import type { ProviderRow } from "../catalog/rows.ts";
 import { sqlitePathOf } from "../core/db.ts";
 import { writeEntry } from "../core/requests/effort.ts";
@@ -32,11 +33,18 @@ export function diagnose(loaded: Loaded, env: Variables, nowMs: number): readonl
     ...warnings.map((warning) => checkOf("warn", warning)),
     ...providerChecks(settings.catalog, env),
     ...tierChecks(settings.catalog),
-    { state: "ok", what: `Savings are counted against ${settings.catalog.baseline.id}`, fix: null },
+    { state: "ok", what: `Savings are counted against ${baselineText(settings.catalog)}`, fix: null },
     ...priceChecks(settings.catalog, nowMs),
+    ...chainRetirements(settings.catalog, nowMs).map(retirementCheck),
     ...addressChecks(settings.server),
     databaseCheck(settings),
   ];
+}
+
+function baselineText(catalog: Catalog): string {
+  const price = baselinePriceOf(catalog);
+  if (price === null) return catalog.baseline.id;
+  return `${catalog.baseline.id} ($${price.input} in, $${price.output} out per million tokens, price of ${price.asOf})`;
 }
 
 function checkOf(state: "warn" | "fail", problem: Problem): Check {
@@ -92,11 +100,17 @@ function modelCount(catalog: Catalog, provider: string): string {
 /** A tier without models is legal: its requests go to the next tier. */
 function tierChecks(catalog: Catalog): readonly Check[] {
   return TIERS.map((tier): Check => {
-    const entries = catalog.chains[tier].map(({ id }) => writeEntry({ id, effort: catalog.efforts[tier][id] ?? null }));
-    if (entries.length > 0) return { state: "ok", what: `${tier}: ${entries.join(", ")}`, fix: null };
+    const entries = entriesOf({ models: catalog.chains[tier], efforts: catalog.efforts[tier] });
+    const tools = catalog.withTools[tier];
+    const withTools = tools === undefined ? "" : `; with tools ${entriesOf(tools)}`;
+    if (entries !== "") return { state: "ok", what: `${tier}: ${entries}${withTools}`, fix: null };
     const what = `${tier}: no model; its requests go to the next tier that has one`;
     return { state: "warn", what, fix: `List models under tiers.${tier}, or configure another provider` };
   });
+}
+
+function entriesOf({ models, efforts }: TierChain): string {
+  return models.map(({ id }) => writeEntry({ id, effort: efforts[id] ?? null })).join(", ");
 }
 
 /** Only prices that requests are routed by count. */
@@ -109,6 +123,12 @@ function priceChecks(catalog: Catalog, nowMs: number): readonly Check[] {
   if (ageDays <= PRICES_OLD_DAYS) return [{ state: "ok", what, fix: null }];
   const fix = "Compare them with the vendors' pages and correct them under models";
   return [{ state: "warn", what: `${what}: the oldest are ${ageDays} days old`, fix }];
+}
+
+function retirementCheck({ model, day, state }: Retirement): Check {
+  const what =
+    state === "retired" ? `${model} retired on ${day} and has left its chains` : `${model} retires on ${day}`;
+  return { state: "warn", what, fix: `Replace ${model} in tiers, or configure another provider that has it` };
 }
 
 /** Whole days since a date such as 2026-08-08. */

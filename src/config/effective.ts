@@ -4,6 +4,7 @@
 import { type BuiltCatalog, buildCatalog, type CatalogProblem } from "../catalog/build.ts";
 import type { Builtin } from "../catalog/builtin.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { TIERS_WITH_TOOLS } from "../catalog/chains.ts";
 import type { Weights } from "../catalog/weights.ts";
 import type { ProviderKind } from "../core/model.ts";
 import type { Environment } from "./environment.ts";
@@ -49,6 +50,7 @@ export function settle(base: Base, document: Located | null, report: Report, wei
     builtin,
     isBuiltinUsed: rows === "builtin",
     tiers: readTiers(document, report),
+    tiersWithTools: readTiers(document, report, TIERS_WITH_TOOLS),
     models: readModels({ file: document, source, report }),
     providers,
     baseline,
@@ -110,7 +112,7 @@ function locksOf(base: Base): readonly Lock[] {
     const node = nodeAt(file, section);
     return node?.kind === "mapping" ? [...node.entries] : [];
   };
-  const inFile = ["providers", "tiers"].flatMap((section) =>
+  const inFile = ["providers", "tiers", TIERS_WITH_TOOLS].flatMap((section) =>
     entriesOf(section).map(([key, { keyPlace }]) => ({
       path: `${section}.${key}`,
       origin: "file" as const,

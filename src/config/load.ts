@@ -5,6 +5,7 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Builtin, readBuiltin } from "../catalog/builtin.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { TIERS_WITH_TOOLS } from "../catalog/chains.ts";
 import { PROVIDER_KINDS } from "../catalog/provider-kinds.ts";
 import { sqlitePathOf } from "../core/db.ts";
 import type { ProviderKind } from "../core/model.ts";
@@ -122,11 +123,8 @@ function readText(path: string): FileText {
 function checkSections(file: Located | null, report: Report): void {
   if (file === null) return;
   const paths = optionRows().flatMap((row) => (row.path === null ? [] : [row.path.split(".")]));
-  checkKeys(
-    file,
-    [...new Set([...paths.map(([head]) => head as string), "providers", "models", "tiers", "identityProviders"])],
-    report,
-  );
+  const entries = ["providers", "models", "tiers", TIERS_WITH_TOOLS, "identityProviders"];
+  checkKeys(file, [...new Set([...paths.map(([head]) => head as string), ...entries])], report);
   const sections = new Set(paths.filter((steps) => steps.length > 1).map(([head]) => head as string));
   for (const section of sections) {
     const node = nodeAt(file, section);

@@ -1,4 +1,4 @@
-// The sections `models:` and `tiers:` of a configuration, read into rows of the catalogue.
+// The sections `models:`, `tiers:` and `tiersWithTools:` of a configuration, read into rows of the catalogue.
 
 import type { ChainLists } from "../catalog/chains.ts";
 import { type HostRow, type ModelRow, PROVISIONAL_USES } from "../catalog/rows.ts";
@@ -38,6 +38,7 @@ const hostReaders = {
   maxOutput: tokenCount,
   dialect: dialectChanges,
   formats: listOf(text()),
+  retires: day,
   region: text(),
   dataPolicy: text(),
 };
@@ -53,6 +54,9 @@ const readRow = shape(
     vendor: text(),
     tier: oneOf(TIERS),
     provisional: oneOf(PROVISIONAL_USES),
+    tokenizer: shape({ factor: number({ min: 0.1, max: 10 }), asOf: day, source: text() }, ["factor"]) as Reader<
+      ModelRow["tokenizer"] & object
+    >,
     capabilities: listOf(oneOf([...CAPABILITIES, ...ENDPOINTS])),
     bfcl: shape(
       {
@@ -89,8 +93,8 @@ export function readModels({ file, source, report }: ModelsSection): readonly Mo
 }
 
 /** Only the tiers that are written; their model ids are checked when the catalogue is built. */
-export function readTiers(file: Located | null, report: Report): ChainLists {
-  const section = nodeAt(file, "tiers");
+export function readTiers(file: Located | null, report: Report, name = "tiers"): ChainLists {
+  const section = nodeAt(file, name);
   if (section === null) return {};
   const chain = listOf(text());
   const readers = { NANO: chain, SIMPLE: chain, LIGHT: chain, STANDARD: chain, COMPLEX: chain };

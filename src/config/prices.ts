@@ -69,6 +69,7 @@ const rates = {
   minute: each,
   request: each,
   search: each,
+  searchedPrompt: each,
   image,
 };
 

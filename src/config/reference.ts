@@ -69,6 +69,8 @@ const MODELS = `## Models and tiers
 | \`hosts\` | none | further hosts: each has \`provider\`, and \`upstream\`, \`price\`, \`context\`, \`maxOutput\`, \`capabilities\`, \`region\` and \`dataPolicy\` where they differ. \`dialect\` and \`formats\` belong to one host alone. Without \`provider\`, all hosts are here |
 | \`upstream\` | the id | its name at the provider |
 | \`price\` | none | USD per million tokens: \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`, and what [Prices](prices.md) lists. A model without a price is never routed to, so a free one needs zeros |
+| \`tokenizer\` | \`{ factor: 1 }\` | how many tokens it counts for each one that OpenAI's tokenizer counts; estimate, hold and the check of the window use it. \`asOf\` and \`source\` say where that comes from |
+| \`retires\` | none | the first day on which the provider has it no more, see [Retirement](models.md#retirement); hosts may have their own |
 | \`priceAsOf\`, \`priceSource\` | the day the file was changed | where the price comes from |
 | \`context\`, \`maxOutput\` | ${MODEL_DEFAULTS.context}, ${MODEL_DEFAULTS.maxOutput} | limits in tokens |
 | \`capabilities\` | none | any of ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")}; or one of ${ENDPOINTS.map((name) => `\`${name}\``).join(", ")} for a model of that endpoint, which is never routed to |
@@ -90,7 +92,9 @@ models:
 
 \`tiers\` sets the chain of a tier, first choice first. A tier that is not in the file keeps its built-in chain. If none of a chain's models has a configured provider, the priced models of that tier take their place, cheapest first.
 
-A model may have an effort behind an \`@\`: \`gpt-6-luna@low\`, or \`@off\` to keep it from thinking. Requests that name an effort themselves keep theirs. Built-in chains have other models for requests with tools, until the tier is written here.`;
+A model may have an effort behind an \`@\`: \`gpt-6-luna@low\`, or \`@off\` to keep it from thinking. Requests that name an effort themselves keep theirs. 
+
+\`tiersWithTools\` has the same form, for requests with tools. Its order holds, but for models whose calls were observed to fail. A tier that is written in \`tiers\` alone has one chain for all requests. A tier in neither keeps both built-in chains.`;
 
 const IDENTITY = `## Identity providers
 
@@ -123,6 +127,8 @@ models:
     bfcl: { overall: 61.2, single: 70.1 }
 tiers:
   NANO: [lab-small, gpt-6-luna@none]
+tiersWithTools:
+  NANO: [gpt-6-luna@none, lab-small]
 \`\`\``;
 
 const RUN_TIME = `## Changes at run time

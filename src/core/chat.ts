@@ -2,7 +2,7 @@
 // Everything else a client sent stays in the original bytes and travels untouched.
 
 import { isAscii, isUtf8, transcode } from "node:buffer";
-import type { ServiceTier, TokenBuckets, Unit } from "./money.ts";
+import type { AskedServiceTier, ServiceTier, TokenBuckets, Unit } from "./money.ts";
 import type { Effort } from "./requests/effort.ts";
 
 export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
@@ -71,6 +71,10 @@ export interface ChatRequest {
   readonly choiceCount: number;
   /** The thinking that the client asks for: an effort, or `own` for another wish. Absent where it leaves it to us. */
   readonly effort?: Effort | "own";
+  /** The service tier that the client asks its provider for. Absent where it leaves that to the provider. */
+  readonly serviceTier?: AskedServiceTier;
+  /** The most searches that the hold covers, where the provider may search by itself; absent for none. */
+  readonly searches?: number;
 }
 
 /** Tells whether the model must call a tool, one of several or a certain one, as clients of any format say it. */
@@ -81,6 +85,17 @@ export function forcesTool(toolChoice: unknown): boolean {
   if (type === "auto" || type === "none") return false;
   if (type !== "allowed_tools") return true;
   return ((allowed as { readonly mode?: unknown } | undefined)?.mode ?? mode) === "required";
+}
+
+/** Searches that a hold covers for a request that sets no limit of its own. Models rarely run more for one answer. */
+const SEARCHES_HELD = 8;
+/** A limit above this asks for more than any answer takes. */
+const SEARCHES_HELD_MAX = 100;
+
+/** The searches that a hold covers, by the limit that the request sets for them. */
+export function searchesHeld(limit: unknown): number {
+  const isLimit = typeof limit === "number" && Number.isInteger(limit) && limit > 0;
+  return isLimit ? Math.min(limit, SEARCHES_HELD_MAX) : SEARCHES_HELD;
 }
 
 /** The tokens an answer used, as its provider counted them. Every format's counts are read into this shape. */

@@ -2,7 +2,7 @@
 
 import type { ChatRequest } from "./chat.ts";
 import type { FormatName, HostedModel, ToolScenario } from "./model.ts";
-import type { NanoUsd } from "./money.ts";
+import type { NanoUsd, ServiceTier } from "./money.ts";
 import {
   type AskedValues,
   PROFILE_CONTROLS,
@@ -138,6 +138,8 @@ export interface Decision {
   readonly efforts?: Efforts;
   /** The effort that the request itself asks for. */
   readonly askedEffort?: Effort;
+  /** The service tier that the first host is asked for and the estimate counts; absent for the usual one. */
+  readonly serviceTier?: ServiceTier;
   /** Absent where sessions play no part. */
   readonly session?: DecidedSession;
   readonly profile: (typeof ROUTING_PROFILES)[number];

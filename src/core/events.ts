@@ -41,6 +41,15 @@ export const LOG_EVENTS = {
   },
   "provider.tested": { level: "info", meaning: "Somebody tested a provider from the dashboard or the API." },
   "provider.discovered": { level: "info", meaning: "Somebody looked for model servers from the dashboard or the API." },
+  "model.retires_soon": {
+    level: "warn",
+    meaning:
+      "A model of a chain retires within 30 days. From its last day on, the chains go on without it. Logged once.",
+  },
+  "model.retired": {
+    level: "warn",
+    meaning: "A model has retired and left its chains. Logged once.",
+  },
   "prices.differ": {
     level: "warn",
     meaning: "Prices of the catalogue differ from what the feeds say, and wait for an operator.",

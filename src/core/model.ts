@@ -100,6 +100,10 @@ export interface ModelHost {
   readonly cache?: PromptCache;
   /** The formats in which its provider has it, the usual one first; absent where that is all that the provider speaks. */
   readonly formats?: readonly FormatName[];
+  /** The first day on which the host does not have the model any more, in UTC; absent where none is known. */
+  readonly retires?: string;
+  /** Set from that day on. Such a host is tried only where the model has no other. */
+  readonly isRetired?: true;
   /** Place where requests are answered, and the treatment of their content. Only shown; absent where unknown. */
   readonly region?: string;
   readonly dataPolicy?: string;
@@ -121,6 +125,8 @@ export interface HostedModel extends ModelHost {
   readonly tier: Tier;
   /** Says that nobody has proven the model yet: its provider lists it and a feed prices it. */
   readonly isProvisional?: boolean;
+  /** Tokens of its tokenizer for each one of the estimate, which is made for OpenAI's; absent for as many. */
+  readonly tokenFactor?: number;
   /** The host's name among those of the model: its provider, with the upstream name where that serves it twice. */
   readonly host: string;
   /** Names the model at this host, uniquely in the catalogue: the model's id for the first host, else id and host. */

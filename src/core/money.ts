@@ -40,12 +40,17 @@ export const UNITS = {
   minute: { bucket: null, per: 60_000 },
   request: { bucket: null, per: 1 },
   search: { bucket: null, per: 1 },
+  /** A prompt for which the provider searched, however often. */
+  searchedPrompt: { bucket: null, per: 1 },
 } as const satisfies Record<string, { readonly bucket: keyof TokenBuckets | null; readonly per: number }>;
 export type Unit = keyof typeof UNITS;
 
 /** Service tiers of providers that have prices of their own. */
 export const SERVICE_TIERS = ["batch", "flex", "priority"] as const;
 export type ServiceTier = (typeof SERVICE_TIERS)[number];
+
+/** A service tier that a request can ask its provider for; `default` is the usual one. */
+export type AskedServiceTier = Exclude<ServiceTier, "batch"> | "default";
 
 /** Disjoint buckets: cached tokens are not part of `input`; reasoning is part of `output`. */
 export interface TokenBuckets {

@@ -3,6 +3,7 @@
 
 import { promptTokens, type Usage } from "./chat.ts";
 import {
+  type AskedServiceTier,
   bucketRate,
   type ChargedLine,
   cacheWritePrice,
@@ -89,6 +90,18 @@ export function ratesFor(card: RateCard, tokens: number, serviceTier?: ServiceTi
   return tiered.bands?.findLast(({ above }) => tokens > above) ?? tiered;
 }
 
+/** The tier to ask a host for; null where it has none at a known price, so that nothing is asked. */
+export function tierServed(card: RateCard | null, asked: AskedServiceTier | undefined): AskedServiceTier | null {
+  if (asked === undefined || card?.tiers === undefined) return null;
+  return asked === "default" || card.tiers[asked] !== undefined ? asked : null;
+}
+
+/** The tier with a price of its own that a host is asked for. */
+export function pricedTier(card: RateCard | null, asked: AskedServiceTier | undefined): ServiceTier | undefined {
+  const tier = tierServed(card, asked);
+  return tier === null || tier === "default" ? undefined : tier;
+}
+
 /** Tokens of the usage that may have rates of their own. Those of a bucket are taken in this order. */
 function countsOf({ buckets, longCacheWrite = 0, reasoning = 0, parts = {} }: PricedUsage): readonly [Unit, number][] {
   const left = { ...buckets };
@@ -141,6 +154,8 @@ export interface Reach {
   /** Says that the prompt has images, sound or files. */
   readonly hasMedia: boolean;
   readonly images?: Readonly<Record<string, number>>;
+  /** The most searches that the provider may charge. */
+  readonly searches?: number;
 }
 
 /**
@@ -153,15 +168,26 @@ export function dearestPrice(card: RateCard, reach: Reach): Price {
     tier,
     ...(tier.bands ?? []).filter(({ above }) => reach.promptTokens > above),
   ]);
-  const request = Math.max(...rates.map(({ own }) => own?.request ?? 0));
+  const lines = LINES.flatMap(([unit, countOf]): readonly ChargedLine[] => {
+    const rate = Math.max(...rates.map(({ own }) => own?.[unit] ?? 0));
+    const count = countOf(reach);
+    return rate === 0 || count === 0 ? [] : [{ unit, count, rate }];
+  });
   return {
     input: Math.max(...rates.map((each) => dearestInput(each, reach))),
     output: Math.max(...rates.map(dearestOutput)),
     cacheRead: null,
     cacheWrite: null,
-    ...(request === 0 ? {} : { lines: [{ unit: "request", count: 1, rate: request }] }),
+    ...(lines.length === 0 ? {} : { lines }),
   };
 }
+
+/** Units other than tokens that a request can reach, with how many of them. */
+const LINES: readonly (readonly [Unit, (reach: Reach) => number])[] = [
+  ["request", () => 1],
+  ["search", ({ searches = 0 }) => searches],
+  ["searchedPrompt", ({ searches = 0 }) => Math.min(1, searches)],
+];
 
 function dearestInput(rates: Rates, { mayCacheLong, hasMedia }: Reach): number {
   const { input, cacheRead } = rates;

@@ -7,6 +7,7 @@ import { nearestEffort } from "./convert/effort.ts";
 import { writeEndpointRequest } from "./endpoints/write-request.ts";
 import type {
   CallFormat,
+  ClientFormat,
   ClientRequest,
   Outgoing,
   ProviderFormat,
@@ -20,6 +21,7 @@ import type {
   WholeResponse,
 } from "./format.ts";
 import type { JsonObject } from "./json/fields.ts";
+import { SERVICE_TIER, writeServiceTier } from "./provider/service-tier.ts";
 
 /** A request with the format it came in. */
 export interface FormattedRequest {
@@ -32,7 +34,7 @@ function isSame(client: CallFormat, provider: FormatName | undefined): boolean {
   return client.name === provider;
 }
 
-interface Terms extends Omit<Outgoing, "request" | "added"> {
+interface Terms extends Omit<Outgoing, "request" | "added" | "tierFields"> {
   /** The effort to ask for although the client asked for none; null or absent for none. */
   readonly effort?: Effort | null;
 }
@@ -43,12 +45,26 @@ export function writeProviderRequest(
   provider: ProviderFormat,
   terms: Terms,
 ): ProviderRequest {
-  const { model, outputCap = null, refusedFields, cacheHelp = null, dropsThinking = false } = terms;
+  const { model, refusedFields } = terms;
   if (format.endpoint !== undefined) {
     return writeEndpointRequest({ request, model, refusedFields }, format.endpoint, provider);
   }
+  const tier = writeServiceTier({ asked: request.chat.serviceTier, model, refusedFields }, provider);
+  const written = writeChatRequest({ format, request }, provider, { ...terms, tierFields: tier.fields });
+  return tier.notes.length === 0
+    ? written
+    : { ...written, conversions: [...(written.conversions ?? []), ...tier.notes] };
+}
+
+function writeChatRequest(
+  { format, request }: { readonly format: ClientFormat; readonly request: ClientRequest },
+  provider: ProviderFormat,
+  terms: Terms & Pick<Outgoing, "tierFields">,
+): ProviderRequest {
+  const { model, outputCap = null, cacheHelp = null, dropsThinking = false, tierFields = null } = terms;
   const effort = effortAt(model, terms.effort ?? null);
-  const sent = { model, outputCap, refusedFields, cacheHelp, dropsThinking };
+  const refusedFields = terms.refusedFields.filter((name) => name !== SERVICE_TIER);
+  const sent = { model, outputCap, refusedFields, cacheHelp, dropsThinking, tierFields };
   if (isSame(format, provider.name)) {
     const added = effort === null ? undefined : provider.effortFields?.(effort, { body: request.body, model });
     return provider.passRequest({ ...withFields(request, added), ...sent });
@@ -77,6 +93,7 @@ export function mayLeaveOut(
   { format, request }: FormattedRequest,
   { provider, model }: { readonly provider: ProviderFormat; readonly model: HostedModel },
 ): boolean {
+  if (field === SERVICE_TIER) return request.chat.serviceTier !== undefined;
   // Anything else changes what is asked for.
   if (format.endpoint !== undefined) return field === "user" && request.body.user !== undefined;
   const isNative = isSame(format, provider.name);

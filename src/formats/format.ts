@@ -6,6 +6,7 @@ import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
+import type { AskedServiceTier } from "../core/money.ts";
 import type { Effort } from "../core/requests/effort.ts";
 import type { Note } from "../core/requests/notes.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
@@ -218,6 +219,8 @@ export interface Outgoing {
   readonly dropsThinking?: boolean;
   /** Top-level fields of `request.body` that the client did not send, and its bytes do not have. */
   readonly added?: JsonObject;
+  /** Fields that ask the provider for a service tier; null or absent for none. */
+  readonly tierFields?: JsonObject | null;
 }
 
 /** Changes what a prompt costs, never what the model sees. */
@@ -253,6 +256,8 @@ export interface ProviderFormat {
   passRequest(outgoing: Outgoing): ProviderRequest;
   /** Fields that ask for an effort, for a request of the format itself. Absent where the format has no such thing. */
   effortFields?(effort: Effort, given: Pick<RequestBody, "body"> & { readonly model: HostedModel }): JsonObject;
+  /** Fields that ask for a service tier; null where the format cannot. Absent where it has no tiers. */
+  tierFields?(tier: AskedServiceTier): JsonObject | null;
   /** A request in the internal shape. Throws `unconvertible` when this format has no way to say it; another may have. */
   writeRequest(outgoing: Outgoing): ProviderRequest;
   /** Tells whether a request still asks for the same without a field that the provider has refused by name. */

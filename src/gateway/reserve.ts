@@ -9,6 +9,7 @@ import {
   type QuoteInput,
   quoteChain,
 } from "../billing/estimate.ts";
+import { retirementOf } from "../catalog/retirement.ts";
 import { type Decision, effortOf } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
@@ -95,7 +96,8 @@ function reservationOf(outcome: HoldOutcome, asked: AskedHold, services: Service
   }
   const models = fitted.decision === decision ? input.models : hostedModelsOf(fitted.decision, services.catalog);
   const isOtherModel = fitted.decision.model !== decision.model;
-  const notes = isOtherModel ? [cheaperNote(decision)] : NO_NOTES;
+  const retiring = retirementNotes(fitted.decision, services);
+  const notes = isOtherModel ? [cheaperNote(decision), ...retiring] : retiring;
   return { holdId, accountId, amount, decision: fitted.decision, models, outputCaps: fitted.outputCaps, notes };
 }
 
@@ -122,6 +124,14 @@ export function spendPeriodStartMs({ spendLimitNano, spendReset }: KeyRecord, no
 
 function cheaperNote({ model }: Decision): Note {
   return { code: "chain_shortened_by_balance", message: TEXT.chainShortened(model) };
+}
+
+/** Routed requests go on without the model, so only those that name it are told. */
+function retirementNotes({ profile, model: id }: Decision, { catalog, now }: Services): readonly Note[] {
+  const model = profile === "direct" ? catalog.models.get(id) : undefined;
+  const retirement = model === undefined ? null : retirementOf(catalog, model, now());
+  if (retirement === null || retirement.state === "later") return NO_NOTES;
+  return [{ code: "model_retires", message: TEXT.modelRetires(retirement) }];
 }
 
 interface Fitting {

@@ -6,8 +6,8 @@ import { promptTokens, type Usage, type UsageProblemReason } from "../core/chat.
 import type { Decision } from "../core/decision.ts";
 import type { ChargedUsage, StoredAnswer } from "../core/ledger.ts";
 import type { HostedModel } from "../core/model.ts";
-import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
-import { priceOf, type RateCard } from "../core/price.ts";
+import { costNano, type NanoUsd, type ServiceTier, type TokenBuckets } from "../core/money.ts";
+import { pricedTier, priceOf, type RateCard } from "../core/price.ts";
 import type { CostRecord } from "../core/requests/records.ts";
 import type { ServiceOutcome } from "../formats/service/service-object.ts";
 import { baselineCost, savedShare } from "../routing/cost.ts";
@@ -47,7 +47,8 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
     const { requestId } = call;
     usageProblem({ requestId, provider: model.provider, model: model.id, reason, counted: countedBy(usage), bounds });
   }
-  const price = priceOf(model.price as RateCard, { ...usage, buckets });
+  const serviceTier = tierOf(delivered);
+  const price = priceOf(model.price as RateCard, { ...usage, buckets, ...(serviceTier && { serviceTier }) });
   const { baseline, markupPpm } = catalog;
   const charge = costNano(buckets, price, markupPpm);
   return {
@@ -56,6 +57,7 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
     isFallback: isFallback(model.id, reservation.decision),
     host: hostShown(model, reservation),
     savings: savedShare(charge, baselineCost(buckets, baseline)),
+    ...(serviceTier && { serviceTier }),
     charge,
     record: {
       requestId: call.requestId,
@@ -68,6 +70,11 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
       outcome,
     },
   };
+}
+
+/** The tier that the provider reports. An answer without counts is charged at the one that was asked for. */
+function tierOf({ call, model, usage }: Delivered): ServiceTier | undefined {
+  return usage === null ? pricedTier(model.price, call.request.chat.serviceTier) : usage.serviceTier;
 }
 
 /** Tells whether another model answered than the one selected. */
@@ -138,7 +145,7 @@ export function chargeDisconnected(received: Omit<Delivered, "outcome">, service
 /** Books the charge before the end of the response is sent. A store that is away only delays it. */
 export async function book(
   { call, reservation }: Delivered,
-  { charge, record, usage }: Assessment,
+  { charge, record, usage, serviceTier }: Assessment,
   answer: StoredAnswer | null,
   { ledger, log, catalog, now }: Services,
 ): Promise<Settlement> {
@@ -161,7 +168,8 @@ export async function book(
   const { isNamed } = reservation.decision;
   const baseline = isNamed ? charge : baselineCost(buckets, catalog.baseline);
   const baselineModel = isNamed ? record.model : catalog.baseline.id;
-  return { usage, cost: { buckets, isEstimated, price, markupPpm, charge, baseline, baselineModel, holdId } };
+  const cost = { buckets, isEstimated, price, markupPpm, charge, baseline, baselineModel, holdId };
+  return { usage, cost: serviceTier === undefined ? cost : { ...cost, serviceTier } };
 }
 
 // Usage as providers report it, put into disjoint token buckets. What is missing is estimated from what was delivered, within

@@ -234,3 +234,16 @@ export const internal = "Internal error.";
 export const backgroundNeedsStore = "'background' needs 'store': a response that is not stored cannot be read later.";
 export const notBoth = "Send 'previous_response_id' or 'conversation', not both.";
 export const invalidConversation = "'conversation' must be an id, or an object with one.";
+
+export const modelRetires = ({
+  model,
+  day,
+  state,
+}: {
+  readonly model: string;
+  readonly day: string;
+  readonly state: string;
+}) =>
+  state === "retired"
+    ? `${model} retired on ${day}, so its provider may stop answering at any time. Ask for another model.`
+    : `${model} retires on ${day}. Ask for another model before then.`;

@@ -4,8 +4,8 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, partsOf, type Tool, UNREAD, type UnreadText } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
-import { costNano, type NanoUsd, type TokenBuckets } from "../core/money.ts";
-import { priceOf } from "../core/price.ts";
+import { costNano, type NanoUsd, type ServiceTier, type TokenBuckets } from "../core/money.ts";
+import { pricedTier, priceOf } from "../core/price.ts";
 import type { Effort } from "../core/requests/effort.ts";
 import type { Tier } from "../core/tiers.ts";
 
@@ -23,6 +23,8 @@ export interface Estimate {
   readonly baselineCost: NanoUsd;
   readonly savings: number;
   readonly output: number;
+  /** The service tier that counts, where it is not the usual one. */
+  readonly serviceTier: ServiceTier | undefined;
 }
 
 export interface EstimateInput {
@@ -55,15 +57,27 @@ export function estimateCost({ chat, inputTokens, tier, model, effort = null, ca
   const thinking = thinkingTokens(model, effort);
   const asked = chat.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS[tier] + thinking;
   const output = Math.ceil(Math.max(0, Math.min(asked, model.maxOutput))) * Math.max(1, chat.choiceCount);
-  const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output };
-  const cost = costAt(model, buckets, catalog.markupPpm);
+  const buckets = { input: tokensAt(model, inputTokens), cacheRead: 0, cacheWrite: 0, output };
+  const serviceTier = pricedTier(model.price, chat.serviceTier);
+  const cost = costAt(model, buckets, catalog.markupPpm, serviceTier);
   const ofBaseline = baselineCost(buckets, catalog.baseline);
-  return { cost, baselineCost: ofBaseline, savings: savedShare(cost, ofBaseline), output };
+  return { cost, baselineCost: ofBaseline, savings: savedShare(cost, ofBaseline), output, serviceTier };
+}
+
+/** Estimated tokens as the model's own tokenizer counts them. */
+export function tokensAt({ tokenFactor = 1 }: Pick<HostedModel, "tokenFactor">, tokens: number): number {
+  return Math.ceil(tokens * tokenFactor);
 }
 
 /** The cost of these tokens. A model without a price costs nothing, since no request reaches one. */
-export function costAt({ price }: Pick<HostedModel, "price">, buckets: TokenBuckets, markupPpm: number): NanoUsd {
-  return price === null ? 0n : costNano(buckets, priceOf(price, { buckets }), markupPpm);
+export function costAt(
+  { price }: Pick<HostedModel, "price">,
+  buckets: TokenBuckets,
+  markupPpm: number,
+  serviceTier?: ServiceTier,
+): NanoUsd {
+  const usage = { buckets, ...(serviceTier && { serviceTier }) };
+  return price === null ? 0n : costNano(buckets, priceOf(price, usage), markupPpm);
 }
 
 /** The same tokens at the baseline model, without markup. */

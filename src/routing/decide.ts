@@ -43,8 +43,8 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const model = chain.models[0] as Model;
   const moves = placement?.notes ?? [];
   const effort = chooseEfforts(chain, { question, catalog });
-  const asked = { tier: chain.tier, model: chain.first, effort: effort.first };
-  const estimate = estimateCost({ chat, inputTokens, ...asked, catalog });
+  const first = { tier: chain.tier, model: chain.first, effort: effort.first };
+  const estimate = estimateCost({ chat, inputTokens, ...first, catalog });
   const notes = [...moves, ...chain.notes, ...(effort.note === null ? [] : [effort.note]), ...unknownNotes(controls)];
   const decision: { -readonly [Name in keyof Decision]: Decision[Name] } = {
     tier: chain.tier,
@@ -70,15 +70,15 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     controls: question.controls,
     measures: prompt.signals,
   };
-  const { sessionView = null } = question;
   if (classification.weakModelFails !== undefined) decision.weakModelFails = classification.weakModelFails;
   if (parts.length > 0) decision.parts = parts;
+  if (estimate.serviceTier !== undefined) decision.serviceTier = estimate.serviceTier;
   if (chain.hosts !== undefined) decision.hosts = chain.hosts;
   if (effort.efforts !== undefined) decision.efforts = effort.efforts;
   if (effort.askedEffort !== undefined) decision.askedEffort = effort.askedEffort;
-  if (sessionView !== null) {
+  if (question.sessionView) {
     const raised = { escalation: placement?.escalated ?? 0, task: escalation.task };
-    decision.session = decidedSession(sessionView, chain, raised);
+    decision.session = decidedSession(question.sessionView, chain, raised);
   }
   return decision;
 }

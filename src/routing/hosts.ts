@@ -52,8 +52,10 @@ export function usableHosts(model: Model, catalog: Catalog): readonly HostedMode
   return usable;
 }
 
+/** Hosts that have retired are tried only where there is no other. */
 function findUsable(model: Model, catalog: Catalog): readonly HostedModel[] {
-  const { hosts } = model;
+  const isLeft = model.hosts.some((host) => host.isRetired === true) && model.isRetired !== true;
+  const hosts = isLeft ? model.hosts.filter((host) => host.isRetired !== true) : model.hosts;
   // Hosts that can be called come first.
   const second = hosts[1];
   if (second === undefined || !isUsable(catalog, second)) return isUsable(catalog, model) ? [hosts[0] ?? model] : [];

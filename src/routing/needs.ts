@@ -5,6 +5,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { type ChatRequest, partsOf } from "../core/chat.ts";
 import type { Constraints, RoutingQuestion } from "../core/decision.ts";
 import type { Capability, HostedModel, Model } from "../core/model.ts";
+import { tokensAt } from "./cost.ts";
 import { speaksFormat } from "./preference.ts";
 import * as TEXT from "./text.ts";
 
@@ -81,12 +82,12 @@ class ContextNeed implements Need {
     return TEXT.hasContext(this.#inputTokens);
   }
 
-  isMetBy({ context }: HostedModel): boolean {
-    return this.#inputTokens <= context;
+  isMetBy(model: HostedModel): boolean {
+    return tokensAt(model, this.#inputTokens) <= model.context;
   }
 
-  unmet({ context }: HostedModel): string {
-    return TEXT.contextTooSmall(context, this.#inputTokens);
+  unmet(model: HostedModel): string {
+    return TEXT.contextTooSmall(model.context, tokensAt(model, this.#inputTokens));
   }
 }
 

@@ -194,9 +194,14 @@ function scaledRates({ input, output, cacheRead, cacheWrite, own, images }: Rate
     output: times(output),
     cacheRead: cacheRead === null ? null : times(cacheRead),
     cacheWrite: cacheWrite === null ? null : times(cacheWrite),
-    ...(own === undefined ? {} : { own: mapped(own, times) }),
+    ...(own === undefined ? {} : { own: { ...mapped(own, times), ...searchFees(own) } }),
     ...(images === undefined ? {} : { images: mapped(images, times) }),
   };
+}
+
+/** Fees for searches are the same in every tier and at every hour. */
+function searchFees({ search, searchedPrompt }: NonNullable<Rates["own"]>): NonNullable<Rates["own"]> {
+  return { ...(search === undefined ? {} : { search }), ...(searchedPrompt === undefined ? {} : { searchedPrompt }) };
 }
 
 /** Returns null where the product is no whole number. */

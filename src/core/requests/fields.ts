@@ -3,7 +3,7 @@
 
 import { CATEGORIES, effortOf } from "../decision.ts";
 import { TOOL_SCENARIOS } from "../model.ts";
-import type { NanoUsd, TokenBuckets } from "../money.ts";
+import { type NanoUsd, SERVICE_TIERS, type TokenBuckets } from "../money.ts";
 import { SESSION_STATES } from "../session.ts";
 import { TIERS } from "../tiers.ts";
 import { ROUTING_PROFILES } from "./controls.ts";
@@ -209,6 +209,13 @@ export const LOG_FIELDS = {
       decision === null ? null : effortOf(decision, answeredBy?.model ?? decision.model),
     title: "Effort",
     about: "The effort that the model was asked for, by the request or by its chain.",
+  },
+  serviceTier: {
+    kind: "optionalText",
+    values: SERVICE_TIERS,
+    of: ({ cost }) => cost?.serviceTier ?? null,
+    title: "Service tier",
+    about: "The provider's service tier that was charged. None for the usual one.",
   },
 } as const satisfies Readonly<Record<string, LogField>>;
 

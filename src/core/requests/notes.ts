@@ -11,6 +11,7 @@ export const NOTE_CODES = {
   content_converted: "Messages, tools or their names were rewritten in the form that the provider takes.",
   reasoning_dropped: "Reasoning of earlier turns was left out, because only the model that wrote it can read it.",
   usage_estimated: "The provider counted no tokens that can be true. The charge is an estimate of what was delivered.",
+  model_retires: "The model that was asked for by name retires soon or has retired.",
   price_provisional: "The price of the model that answered is provisional and may still change.",
   model_provisional:
     "The model that answered is provisional: its provider lists it and a price list prices it, but nobody has proven it yet.",

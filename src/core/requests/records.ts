@@ -4,7 +4,7 @@
 import { promptTokens } from "../chat.ts";
 import type { Decision } from "../decision.ts";
 import type { ToolScenario } from "../model.ts";
-import type { NanoUsd, Price, TokenBuckets } from "../money.ts";
+import type { NanoUsd, Price, ServiceTier, TokenBuckets } from "../money.ts";
 import type { SessionState } from "../session.ts";
 import { timeInBase36 } from "./time-text.ts";
 
@@ -38,6 +38,8 @@ export interface CostRecord {
   readonly baseline: NanoUsd;
   readonly baselineModel: string;
   readonly holdId: string;
+  /** The provider's service tier that was charged; absent for the usual one. */
+  readonly serviceTier?: ServiceTier;
 }
 
 /** Tool calls of an answer, and how many of them could be used. */

@@ -14,7 +14,7 @@ import { readAnthropicRequest, readCountRequest, withPrompt, writeCount } from "
 import { readAnthropicResponse } from "./read-response.ts";
 import { createAnthropicStreamReader } from "./read-stream.ts";
 import { writeChatBody } from "./to-chat/request.ts";
-import { listRequest, mayLeaveOut, passAnthropicRequest, writeAnthropicRequest } from "./write-request.ts";
+import { listRequest, mayLeaveOut, passAnthropicRequest, tierFields, writeAnthropicRequest } from "./write-request.ts";
 import { passAnthropicResponse, writeAnthropicResponse } from "./write-response.ts";
 import { createAnthropicStreamWriter, passAnthropicStream } from "./write-stream.ts";
 
@@ -42,6 +42,7 @@ export const anthropicMessages: Format = {
   withPrompt,
   takesPart,
   effortFields,
+  tierFields,
   passRequest: passAnthropicRequest,
   writeRequest: writeAnthropicRequest,
   mayLeaveOut,

@@ -19,12 +19,13 @@ import {
   toText,
 } from "../json/fields.ts";
 import { onceForKnown } from "../json/known-lists.ts";
+import { askedServiceTier } from "../provider/service-tier.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
 import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
 import { CITATIONS_DROPPED, convertTurns } from "./to-chat/messages.ts";
 import { wantedEffort } from "./to-chat/request.ts";
-import { readServerNeeds, readServerWishes } from "./to-chat/tools.ts";
+import { readServerNeeds, readServerWishes, searchesIn } from "./to-chat/tools.ts";
 
 export const MESSAGE_ROLES = ["user", "assistant", "system"] as const;
 const ROLES: ReadonlySet<unknown> = new Set(MESSAGE_ROLES);
@@ -48,6 +49,8 @@ export function readAnthropicRequest(
     maxOutputTokens: readInteger(body, "max_tokens", { min: 0, max: OUTPUT_TOKENS_MAX }),
     choiceCount: 1,
     ...effortOf(body),
+    ...askedServiceTier(body),
+    ...searchesIn(body),
   };
   return {
     format: ANTHROPIC,

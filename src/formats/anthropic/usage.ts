@@ -56,13 +56,14 @@ export function mergeAnthropicUsage(earlier: JsonObject, later: unknown): JsonOb
 }
 
 /** From whichever provider the counts came. */
-export function writeAnthropicUsage({ buckets, reasoning }: Usage): JsonObject {
+export function writeAnthropicUsage({ buckets, reasoning, serviceTier }: Usage): JsonObject {
   return {
     input_tokens: buckets.input,
     cache_creation_input_tokens: buckets.cacheWrite,
     cache_read_input_tokens: buckets.cacheRead,
     output_tokens: buckets.output,
     ...(reasoning > 0 ? { output_tokens_details: { thinking_tokens: reasoning } } : {}),
+    ...(serviceTier === undefined ? {} : { service_tier: serviceTier }),
   };
 }
 

@@ -2,11 +2,13 @@
 // or one converted from chat-completions.
 
 import { forcesTool } from "../../core/chat.ts";
+import type { AskedServiceTier } from "../../core/money.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../convert/conversion.ts";
 import type { Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 import { spliceBody, writeJson } from "../json/splice.ts";
 import type { ListRequest } from "../listing.ts";
+import { SERVICE_TIER } from "../provider/service-tier.ts";
 import { isControlField } from "../service/controls.ts";
 import type { Turn } from "./blocks.ts";
 import { CACHE_CONTROL, spliceCacheMarks, withCacheMarks } from "./cache-marks.ts";
@@ -57,6 +59,7 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   const refused = [...model.dialect.refuses, ...outgoing.refusedFields].filter((name) => body[name] !== undefined);
   for (const [name, value] of Object.entries(outgoing.added ?? {})) changes.set(name, JSON.stringify(value));
   for (const name of Object.keys(body)) if (isControlField(name) || name === "betas") changes.set(name, null);
+  for (const [name, value] of Object.entries(outgoing.tierFields ?? {})) changes.set(name, JSON.stringify(value));
   for (const name of refused) changes.set(name, null);
   conversion.leaveOut(refused);
   const maxTokens = outputCap(body.max_tokens, outgoing);
@@ -85,6 +88,7 @@ function writeConverted(outgoing: Outgoing, conversion: Conversion): Written {
     model: model.upstream,
     ...(blocks.length === 0 ? {} : { system: blocks }),
     ...fields,
+    ...outgoing.tierFields,
     messages: adaptTurns(turns, { ...outgoing, request: { ...request, body: fields }, isNative: false }, conversion),
   };
   const names = [...model.dialect.refuses, ...refusedFields].filter((name) => body[name] !== undefined);
@@ -122,6 +126,11 @@ function readBetas({ headers, body }: RequestBody): readonly string[] {
   const listed: readonly unknown[] = Array.isArray(body.betas) ? body.betas : [];
   const betas = [...named, ...listed.filter((beta) => typeof beta === "string")];
   return [...new Set(betas)].filter((beta) => BETA.test(beta) && !SIGN_IN_BETA.test(beta));
+}
+
+/** The format knows no tier but the usual one; others come with a contract. */
+export function tierFields(tier: AskedServiceTier): JsonObject | null {
+  return tier === "default" ? { [SERVICE_TIER]: "standard_only" } : null;
 }
 
 /** Parts of a request that no top-level field names but that a provider may refuse by themselves. */

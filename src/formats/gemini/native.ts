@@ -1,12 +1,14 @@
 // A Gemini client's own fields, adapted to one Gemini model: the output cap, the form of thinking, and the signatures
 // that it asks for or would refuse. What can go as it is stays as it is.
 
+import type { AskedServiceTier } from "../../core/money.ts";
 import { type Effort, isEffort } from "../../core/requests/effort.ts";
 import type { Conversion } from "../convert/conversion.ts";
 import { budgetForEffort, nearestEffort } from "../convert/effort.ts";
 import { isSealed } from "../convert/reasoning-details.ts";
 import type { Outgoing } from "../format.ts";
 import { isObject, type JsonObject, toText } from "../json/fields.ts";
+import { SERVICE_TIER } from "../provider/service-tier.ts";
 import { amountOf, outputCap, SAME_FIELDS } from "./from-chat/config.ts";
 import { CONFIG, PENALTIES, SIGNATURES } from "./read/error.ts";
 import { FOREIGN_SIGNATURE, type Part, partsOf } from "./shape.ts";
@@ -52,6 +54,11 @@ export function effortFields(effort: Effort, { body, model }: Pick<Outgoing, "mo
   const given = isObject(config.thinkingConfig) ? camelFields(config.thinkingConfig) : {};
   const amount = amountOf(effort, model, (config.maxOutputTokens as number | undefined) ?? null);
   return { generationConfig: { ...config, thinkingConfig: { ...given, ...amount } } };
+}
+
+/** Gemini has another name for the usual tier. */
+export function tierFields(tier: AskedServiceTier): JsonObject {
+  return { [SERVICE_TIER]: tier === "default" ? "standard" : tier };
 }
 
 /** Models with budgets know no levels; those with levels still take a budget. */

@@ -4,7 +4,7 @@ import type { ProviderFormat } from "../format.ts";
 import { parseObject } from "../json/parse.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { takesPart } from "./from-chat/parts.ts";
-import { effortFields } from "./native.ts";
+import { effortFields, tierFields } from "./native.ts";
 import { readGeminiError } from "./read/error.ts";
 import { readGeminiResponse } from "./read/response.ts";
 import { createGeminiStreamReader } from "./read/stream.ts";
@@ -18,6 +18,7 @@ export const geminiProvider: ProviderFormat = {
   name: GEMINI,
   takesPart,
   effortFields,
+  tierFields,
   passRequest: passGeminiRequest,
   writeRequest: writeGeminiRequest,
   mayLeaveOut,

@@ -29,8 +29,10 @@ export function passGeminiRequest(outgoing: Outgoing): ProviderRequest {
   const refused = names.filter((name) => refusedSet.has(camelName(name)));
   for (const name of names) {
     const isTwin = camelName(name) !== name && body[camelName(name)] !== undefined;
-    if (isControlField(name) || name === "model" || isTwin) changes.set(name, null);
+    const isOurs = isControlField(name) || camelName(name) === "serviceTier";
+    if (isOurs || name === "model" || isTwin) changes.set(name, null);
   }
+  for (const [name, value] of Object.entries(outgoing.tierFields ?? {})) changes.set(name, JSON.stringify(value));
   for (const name of refused) changes.set(name, null);
   conversion.leaveOut(refused);
   const config = adaptConfig(body, outgoing, conversion);
@@ -64,6 +66,7 @@ export function writeGeminiRequest(outgoing: Outgoing): ProviderRequest {
     ...placed(instructions, contents, refusedFields.includes(INSTRUCTION)),
     ...tools,
     ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
+    ...outgoing.tierFields,
   };
   return {
     path: pathOf(model, request.chat),

@@ -2,6 +2,7 @@
 
 import type { Format } from "../format.ts";
 import { mentionsHourCache } from "../json/fields.ts";
+import { tierFields } from "../provider/service-tier.ts";
 import { readControls } from "../service/controls.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { readListedModels } from "../service/provider-models.ts";
@@ -40,6 +41,7 @@ export const openaiChat: Format = {
   effortFields,
   passRequest: writeOpenaiRequest,
   writeRequest: writeOpenaiRequest,
+  tierFields,
   mayLeaveOut,
   readResponse: readOpenaiResponse,
   streamReader: createOpenaiStreamReader,

@@ -25,6 +25,7 @@ import {
   textOrEmpty,
 } from "../json/fields.ts";
 import { onceForKnown } from "../json/known-lists.ts";
+import { askedServiceTier } from "../provider/service-tier.ts";
 
 /** The vendor's documented limit; more would multiply the hold. */
 export const CHOICES_MAX = 128;
@@ -45,6 +46,7 @@ export function readChatRequest(body: JsonObject): ChatRequest {
     maxOutputTokens: readOutputCap(body),
     choiceCount: readInteger(body, "n", { min: 1, max: CHOICES_MAX }) ?? 1,
     ...effortOf(body),
+    ...askedServiceTier(body),
   };
 }
 

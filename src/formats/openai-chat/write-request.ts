@@ -30,6 +30,7 @@ export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   changes.set("model", JSON.stringify(model.upstream));
   for (const [name, value] of Object.entries(given.added ?? {})) changes.set(name, JSON.stringify(value));
   dropControls(request.body, changes);
+  for (const [name, value] of Object.entries(outgoing.tierFields ?? {})) changes.set(name, JSON.stringify(value));
   const droppedFields = dropRefused(outgoing, changes);
   renameFields(outgoing, changes);
   writeOutputCap(outgoing, changes);

@@ -4,6 +4,7 @@
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject, objectsIn } from "../json/fields.ts";
 import { sourceOf, spliceFields } from "../json/splice.ts";
+import { SERVICE_TIER } from "../provider/service-tier.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { uniqueToolId, withTextArguments, withWholeArguments } from "../tools/calls.ts";
 import { readsFunctionCalls, withFunctionCall } from "./old-functions.ts";
@@ -50,6 +51,10 @@ function complete(source: JsonSource, { response, context, additions }: Completi
   if (choices !== null) changes.set("choices", JSON.stringify(choices));
   const usage = additions.usage === null ? correctedUsage(response) : writeUsage(additions.usage);
   if (usage !== null) changes.set("usage", JSON.stringify(usage));
+  const serviceTier = response.usage?.serviceTier;
+  if (serviceTier !== undefined && completion[SERVICE_TIER] === undefined) {
+    changes.set(SERVICE_TIER, JSON.stringify(serviceTier));
+  }
   changes.set("service", JSON.stringify(additions.service));
   return spliceFields(source, changes);
 }

@@ -1,6 +1,7 @@
 // The Responses format at the provider's end.
 
 import type { ProviderFormat } from "../format.ts";
+import { tierFields } from "../provider/service-tier.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { readResponsesError } from "./faults.ts";
 import { takesPart } from "./from-chat/input.ts";
@@ -13,6 +14,7 @@ export const responsesProvider: ProviderFormat = {
   name: RESPONSES,
   takesPart,
   effortFields,
+  tierFields,
   passRequest: passResponsesRequest,
   writeRequest: writeResponsesRequest,
   mayLeaveOut,

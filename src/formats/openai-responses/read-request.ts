@@ -19,11 +19,12 @@ import {
   readObject,
   readString,
 } from "../json/fields.ts";
+import { askedServiceTier } from "../provider/service-tier.ts";
 import { type JsonSource, rawValue } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
 import { itemType, RESPONSES } from "./items.ts";
 import { convertInput, type Prompt } from "./to-chat/messages.ts";
-import { readBuiltInNeeds, readBuiltInWishes, readGivenTools, routedTools } from "./to-chat/tools.ts";
+import { readBuiltInNeeds, readBuiltInWishes, readGivenTools, routedTools, searchesIn } from "./to-chat/tools.ts";
 
 export const INPUT_ROLES = ["user", "assistant", "system", "developer"] as const;
 const ROLES: ReadonlySet<unknown> = new Set(INPUT_ROLES);
@@ -51,6 +52,8 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
     maxOutputTokens: readInteger(body, "max_output_tokens", { min: 1, max: OUTPUT_TOKENS_MAX }),
     choiceCount: 1,
     ...effortOf(body),
+    ...askedServiceTier(body),
+    ...searchesIn(tools, body),
   };
   const controls = readControls(body);
   const nativeWishes = readBuiltInWishes(tools, body.tool_choice);

@@ -10,7 +10,7 @@ import { failureOf, readResponsesFault } from "./faults.ts";
 import { RESPONSES } from "./items.ts";
 import { callId, callText, detailOf, type Item, isCall, PARAGRAPH, partText, reasoningText } from "./output-items.ts";
 import { finishReasonFor } from "./read-response.ts";
-import { readResponsesUsage } from "./usage.ts";
+import { isSearch, readResponsesUsage } from "./usage.ts";
 
 export function createResponsesStreamReader(events: SseReader): StreamReader {
   return new ResponsesStreamReader(events);
@@ -64,7 +64,7 @@ class ResponsesStreamReader extends StreamState {
     const delta = this.#items.readRest(response.output);
     this.isFinished = true;
     this.isDone = true;
-    this.usage = readResponsesUsage(response);
+    this.usage = readResponsesUsage(response, this.#items.searches);
     this.isCounted = this.usage !== null;
     const status = type === "response.incomplete" ? "incomplete" : response.status;
     // An answer that the output cap or a filter ended is one, also when it has no words.
@@ -92,6 +92,8 @@ interface ItemState {
 
 class ItemReader {
   readonly callIds: string[] = [];
+  /** Searches that the provider ran. Hosts may leave the output out of the last event. */
+  searches = 0;
   readonly #output: OutputMeter;
   readonly #states = new Map<unknown, ItemState>();
   readonly #open = new Set<ItemState>();
@@ -169,6 +171,7 @@ class ItemReader {
     state.isDone = true;
     this.#open.delete(state);
     this.isBetweenItems = this.#open.size === 0 && item.type !== "reasoning";
+    if (isSearch(item)) this.searches += 1;
     if (item.type === "message") return this.#finishMessage(item, state);
     if (item.type === "reasoning") return this.#finishReasoning(item, state);
     return isCall(item) ? this.#finishCall(item, state) : null;

@@ -65,7 +65,7 @@ function partsOf(context: ResponseContext) {
         incompleteBecause === undefined ? "null" : `{"reason":"${incompleteBecause}"}`
       },"output":[${items.join(",")}],"usage":${
         usage === undefined ? "null" : JSON.stringify(writeResponsesUsage(usage))
-      },${echo}`,
+      },"service_tier":"${usage?.serviceTier ?? "default"}",${echo}`,
     after: ({ service }: ResponseState): string => `,"service":${JSON.stringify(service)}}`,
   };
 }
@@ -116,8 +116,6 @@ function echoOf(
     prompt_cache_key: body.prompt_cache_key ?? null,
     reasoning: { ...reasoning, effort: reasoning.effort ?? null, summary: reasoning.summary ?? null },
     safety_identifier: body.safety_identifier ?? null,
-    // The tiers of a vendor are its own, and what a client asks for under this name is a tier of ours.
-    service_tier: "default",
     temperature: body.temperature ?? 1,
     text: { ...text, format: text.format ?? { type: "text" } },
     tool_choice: body.tool_choice ?? "auto",

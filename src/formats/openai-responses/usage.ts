@@ -2,11 +2,12 @@
 // is counted inside.
 
 import { promptTokens, type Usage } from "../../core/chat.ts";
-import { isObject, type JsonObject } from "../json/fields.ts";
+import { isObject, type JsonObject, objectsIn } from "../json/fields.ts";
 import { readUsage } from "../openai-chat/usage.ts";
 
 /** Reads the counts of a response; null when there are none, or such that cannot be true. */
-export function readResponsesUsage({ usage, service_tier }: JsonObject): Usage | null {
+export function readResponsesUsage(response: JsonObject, searches = searchesIn(response)): Usage | null {
+  const { usage, service_tier } = response;
   if (!isObject(usage)) return null;
   const { input_tokens_details: inputDetails, output_tokens_details: outputDetails } = usage;
   return readUsage({
@@ -15,10 +16,22 @@ export function readResponsesUsage({ usage, service_tier }: JsonObject): Usage |
       prompt_tokens: usage.input_tokens,
       completion_tokens: usage.output_tokens,
       total_tokens: usage.total_tokens,
+      ...(searches === 0 ? {} : { server_tool_use: { web_search_requests: searches } }),
       ...(isObject(inputDetails) ? { prompt_tokens_details: inputDetails } : {}),
       ...(isObject(outputDetails) ? { completion_tokens_details: outputDetails } : {}),
     },
   });
+}
+
+/** No count names them, so the items of the output are counted. */
+function searchesIn({ output }: JsonObject): number {
+  return objectsIn(output).filter(isSearch).length;
+}
+
+/** A search that the provider ran and charges. Opening a page or looking into one costs nothing. */
+export function isSearch({ type, action, status }: JsonObject): boolean {
+  if (type !== "web_search_call" || status === "failed") return false;
+  return !isObject(action) || action.type === undefined || action.type === "search";
 }
 
 /** From whichever provider the counts came. */

@@ -33,6 +33,7 @@ export function passResponsesRequest(outgoing: Outgoing): ProviderRequest {
   const changes: Splices = new Map([["model", JSON.stringify(model.upstream)]]);
   for (const [name, value] of Object.entries(outgoing.added ?? {})) change(name, value, changes);
   for (const name of Object.keys(body)) if (isControlField(name)) changes.set(name, null);
+  for (const [name, value] of Object.entries(outgoing.tierFields ?? {})) changes.set(name, JSON.stringify(value));
   for (const name of OWN_FIELDS) if (body[name] !== undefined) changes.set(name, null);
   if (body.store !== false) changes.set("store", "false");
   const cap = outputCap(body.max_output_tokens, outgoing);
@@ -72,7 +73,7 @@ export function writeResponsesRequest(outgoing: Outgoing): ProviderRequest {
   const input = writeInput(request.chat.messages, { dialect: model.dialect, stripsReasoning, conversion });
   const cacheKey = cacheKeyFor(outgoing);
   const added = cacheKey === null ? {} : { [CACHE_KEY]: cacheKey };
-  const whole: JsonObject = { model: model.upstream, input, ...fields, ...added };
+  const whole: JsonObject = { model: model.upstream, input, ...fields, ...added, ...outgoing.tierFields };
   const late = [...model.dialect.refuses, ...refusedFields].filter((name) => isGiven(name, whole));
   const body = renamed(late.reduce<JsonObject>(withoutField, whole), model);
   return written({ body: Buffer.from(JSON.stringify(body)), dropped, refused: [...refused, ...late] }, conversion);

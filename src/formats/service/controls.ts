@@ -5,6 +5,7 @@ import { type Controls, NO_CONTROLS } from "../../core/decision.ts";
 import { REQUEST_CONTROLS, type RequestControl, ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import type { Note } from "../../core/requests/notes.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../json/fields.ts";
+import { isVendorTier } from "../provider/service-tier.ts";
 
 const CONTROL_PREFIX = "service_";
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(REQUEST_CONTROLS.map(({ field }) => field));
@@ -90,7 +91,7 @@ function readText(body: JsonObject, field: string, charsMax: number): string | n
 export function controlNotes({ body, controls: { profile, unknown } }: RequestControls): readonly Note[] {
   const notes: Note[] = [];
   for (const { field, onlyWith } of CONDITIONAL) {
-    if (onlyWith === profile || USUAL_VALUES.has(body[field])) continue;
+    if (onlyWith === profile || isVendorTier(body[field])) continue;
     const message = `Dropped '${field}': it counts only with 'service_profile' set to '${onlyWith}'.`;
     notes.push({ code: "option_dropped", message });
   }
@@ -108,8 +109,6 @@ interface RequestControls {
 }
 
 const CONDITIONAL = REQUEST_CONTROLS.filter(({ onlyWith }) => onlyWith !== undefined);
-/** Vendors have a field `service_tier` of their own. These values of it ask for nothing. */
-const USUAL_VALUES: ReadonlySet<unknown> = new Set([undefined, null, "auto", "default", "standard_only"]);
 
 const UNNAMED: Note = {
   code: "unknown_control",

@@ -1,7 +1,7 @@
 // The `service` object and the `X-Service-*` headers: the routing decision as a client sees it. Behaviour 6.1, 6.3.
 
 import { type Decision, effortOf } from "../../core/decision.ts";
-import { formatUsd, type NanoUsd } from "../../core/money.ts";
+import { formatUsd, type NanoUsd, type ServiceTier } from "../../core/money.ts";
 import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
 import type { ServiceObject } from "../format.ts";
 
@@ -14,6 +14,8 @@ export interface ServiceOutcome {
   readonly isUsageEstimated: boolean;
   /** The host that answered, where the decision had a choice. */
   readonly host?: string | null;
+  /** The provider's service tier that is charged; absent for the usual one, and before it is known. */
+  readonly serviceTier?: ServiceTier;
   /** The cost of the answer for its caller; absent before it is known. */
   readonly charge?: NanoUsd;
 }
@@ -35,6 +37,7 @@ export function writeService(
   };
   const effort = effortOf(decision, decision.model);
   if (effort !== null) service.effort = effort;
+  if (outcome.serviceTier !== undefined) service.serviceTier = outcome.serviceTier;
   if (decision.session !== undefined) service.session = decision.session.state;
   if (outcome.host) service.host = outcome.host;
   if (outcome.charge !== undefined) service.costUsd = formatUsd(outcome.charge);

@@ -2,6 +2,7 @@
 
 import { Type } from "typebox";
 import { chainPlaces, effortsTaken, isUsable } from "../../catalog/catalog.ts";
+import { retirementOf } from "../../catalog/retirement.ts";
 import { TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
 import {
   CAPABILITIES,
@@ -66,6 +67,7 @@ const CatalogHost = Type.Object({
   pricing: modelFields.pricing,
   priceAsOf: AnyText,
   priceSource: AnyText,
+  retires: nullable(AnyText),
   region: nullable(AnyText),
   dataPolicy: nullable(AnyText),
   // Date and source of region and data policy; null where the operator wrote them or nothing is known.
@@ -86,11 +88,16 @@ export const CatalogModelSchema = named("CatalogModel", {
   // The tier it counts as when it is asked for by name; null for a model that is never routed to.
   tier: nullable(listed(TIERS)),
   chains: Chains,
+  // For requests with tools, in tiers that have a chain of their own for them.
+  chainsWithTools: Chains,
   efforts: Type.Array(Type.Enum([...EFFORTS]), {
     description: "The efforts that it takes; none where it does not reason.",
   }),
   capabilities: Type.Array(Type.Enum([...CAPABILITIES, ...ENDPOINTS])),
   priceSource: AnyText,
+  // The first day on which no configured host has the model; null where none is known.
+  retires: nullable(AnyText),
+  retirement: nullable(Type.Enum(["later", "soon", "retired"])),
   // False without a price, or when its provider is not configured.
   isRoutable: Flag,
   // At the host that is best off.
@@ -140,13 +147,20 @@ function writeCatalogModel(model: Model, services: Services): Omit<Shape<typeof 
     upstream: model.upstream,
     tier: model.endpoint === null ? model.tier : null,
     chains: chainPlaces(services.catalog, model),
+    chainsWithTools: chainPlaces(services.catalog, model, true),
     efforts: [...effortsTaken(model)],
     capabilities: model.endpoint === null ? [...model.capabilities] : [model.endpoint],
     priceSource: model.priceSource,
+    ...retirementFields(model, services),
     isRoutable: isUsable(services.catalog, model),
     health: writeModelHealth(best ?? services.health.stateOf(model.hostKey)),
     hosts: model.hosts.map((host) => writeHost(host, services)),
   };
+}
+
+function retirementFields(model: Model, { catalog, now }: Services) {
+  const retirement = retirementOf(catalog, model, now());
+  return { retires: retirement?.day ?? null, retirement: retirement?.state ?? null };
 }
 
 function writeHost(host: HostedModel, { catalog, health, speeds }: Services): Shape<typeof CatalogHost> {
@@ -162,6 +176,7 @@ function writeHost(host: HostedModel, { catalog, health, speeds }: Services): Sh
     pricing: writePricing(host, catalog) as Shape<typeof modelFields.pricing>,
     priceAsOf: host.priceAsOf,
     priceSource: host.priceSource,
+    retires: host.retires ?? null,
     region: host.region ?? null,
     dataPolicy: host.dataPolicy ?? null,
     policyAsOf: host.policyAsOf ?? null,

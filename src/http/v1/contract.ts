@@ -114,6 +114,11 @@ export const ServiceSchema = named("Service", {
       description: "The effort that the selected model is asked for. Absent where it decides.",
     }),
   ),
+  serviceTier: Type.Optional(
+    Type.Enum([...SERVICE_TIERS], {
+      description: "The provider's service tier that was charged. Absent for the usual one.",
+    }),
+  ),
   host: Type.Optional(Type.String({ description: "The host that answered, where there was a choice." })),
   parts: Type.Optional(
     Type.Array(
@@ -230,6 +235,11 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   filteredChain: Type.Array(AnyText, { minItems: 1 }),
   effort: Type.Optional(
     Type.Enum([...EFFORTS], { description: "The effort that the model would be asked for. Absent where it decides." }),
+  ),
+  serviceTier: Type.Optional(
+    Type.Enum([...SERVICE_TIERS], {
+      description: "The provider's service tier that would be asked for. Absent for the usual one.",
+    }),
   ),
   efforts: Type.Optional(
     byName<string>(AnyText, {

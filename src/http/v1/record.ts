@@ -269,6 +269,7 @@ export class RequestRecording implements CallObserver {
       isFallback: call?.isFallback,
       usage: call === null ? undefined : tokensOf(call),
       chargedUsd: call === null ? undefined : chargedUsd(call),
+      serviceTier: call?.cost?.serviceTier,
       ending: call?.ending,
       errorCode: this.#errorCode ?? undefined,
       operatorMessage: this.#operatorMessage,

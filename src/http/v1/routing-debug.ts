@@ -191,6 +191,7 @@ export function writeDecision(decision: Decision): JsonObject {
     bfclScore: decision.toolScore,
     ...(decision.weakModelFails === undefined ? {} : { weakModelFails: decision.weakModelFails }),
     ...writeEfforts(decision),
+    ...(decision.serviceTier === undefined ? {} : { serviceTier: decision.serviceTier }),
     ...(decision.parts === undefined ? {} : { parts: decision.parts }),
     ...(decision.session === undefined ? {} : { session: decision.session.state }),
     ...writeHosts(decision),

@@ -126,13 +126,12 @@ describe("a conversion", () => {
 
   test("a vendor's own service_tier is told, and its usual values are not", async () => {
     const asked = { client: "chat", isStream: false } as const;
-    const flex = lastService(await (await askAs(every.gateway, asked, { service_tier: "flex" })).text());
-    expect(flex?.notes).toEqual([
-      {
-        code: "option_dropped",
-        message: "Dropped 'service_tier': it counts only with 'service_profile' set to 'tier'.",
-      },
-    ]);
+    const noteOn = async (tier: string) =>
+      lastService(await (await askAs(every.gateway, asked, { service_tier: tier })).text())?.notes;
+    const unpriced = "Served at the usual service tier instead of 'flex': its price is not known.";
+    expect(await noteOn("flex")).toEqual([{ code: "option_dropped", message: unpriced }]);
+    const unknown = "Dropped 'service_tier': it counts only with 'service_profile' set to 'tier'.";
+    expect(await noteOn("scale")).toEqual([{ code: "option_dropped", message: unknown }]);
     for (const usual of ["auto", "default", null]) {
       const service = lastService(await (await askAs(every.gateway, asked, { service_tier: usual })).text());
       expect(service).not.toHaveProperty("notes");

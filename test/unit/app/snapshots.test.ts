@@ -1,7 +1,7 @@
 // Snapshots: what a new one takes over from the one before, and when connections that it does not use are closed.
 
 import { afterEach, expect, test, vi } from "vitest";
-import { createSnapshots, type Snapshots } from "../../../src/app/snapshots.ts";
+import { createSnapshots, type Snapshots, type SnapshotsContext } from "../../../src/app/snapshots.ts";
 import { priceFromRow } from "../../../src/catalog/prices/rows.ts";
 import { Cancellation } from "../../../src/core/cancellation.ts";
 import { createFormats } from "../../../src/formats/registry.ts";
@@ -30,7 +30,11 @@ function catalogOf(...providers: readonly { id: string; apiKey?: string }[]) {
   return makeCatalog({ chains: { SIMPLE: models }, providers: providers.map((row) => makeProvider(row)) });
 }
 
-function make(catalog = catalogOf({ id: "one" }, { id: "two" }), now: () => number = Date.now) {
+function make(
+  catalog = catalogOf({ id: "one" }, { id: "two" }),
+  now: () => number = Date.now,
+  onRetirement?: SnapshotsContext["onRetirement"],
+) {
   const openCalls = createOpenCalls();
   const health = { watch: vi.fn() };
   const snapshots = createSnapshots(
@@ -38,6 +42,7 @@ function make(catalog = catalogOf({ id: "one" }, { id: "two" }), now: () => numb
     {
       formats: createFormats(),
       onStale: () => undefined,
+      onRetirement,
       openHealth: () => health as unknown as Health,
       openCalls,
       services: { now } as Omit<Services, "catalog" | "registry" | "routing" | "logging" | "health">,
@@ -99,4 +104,27 @@ test("a price changes by itself on its day, and a request that runs keeps the on
   expect(inputPrices(before).slice(0, 2)).toEqual([2_000_000, 2_000_000]);
   snapshots.publish({ catalog, routing, logging });
   expect(inputPrices(snapshots.current())[0]).toBe(4_000_000);
+});
+
+test("a model of a chain is announced once before its last day and once after, also over a new version", () => {
+  let nowMs = Date.parse("2030-01-01T00:00:00Z");
+  const old = makeModel({ id: "old", provider: "one", retires: "2030-06-15" });
+  const catalog = makeCatalog({ chains: { SIMPLE: [old] }, providers: [makeProvider({ id: "one" })] });
+  const told: string[] = [];
+  const { snapshots } = make(
+    catalog,
+    () => nowMs,
+    ({ model, day, state }) => told.push(`${model} ${day} ${state}`),
+  );
+  const lookAt = (time: string): readonly string[] => {
+    nowMs = Date.parse(time);
+    snapshots.current();
+    snapshots.publish({ catalog, routing, logging });
+    snapshots.current();
+    return told.splice(0);
+  };
+  expect(lookAt("2030-05-15T23:59:59Z")).toEqual([]);
+  expect(lookAt("2030-05-16T00:00:00Z")).toEqual(["old 2030-06-15 soon"]);
+  expect(lookAt("2030-06-14T23:59:59Z")).toEqual([]);
+  expect(lookAt("2030-06-15T00:00:00Z")).toEqual(["old 2030-06-15 retired"]);
 });

@@ -7,7 +7,7 @@ import type { Usage } from "../../../src/core/chat.ts";
 import { costNano } from "../../../src/core/money.ts";
 import { cardAt, dearestPrice, type PricedUsage, priceOf } from "../../../src/core/price.ts";
 import { readAnthropicUsage } from "../../../src/formats/anthropic/usage.ts";
-import { readGeminiUsage } from "../../../src/formats/gemini/read/usage.ts";
+import { readResponseUsage } from "../../../src/formats/gemini/read/usage.ts";
 import { readUsage } from "../../../src/formats/openai-chat/usage.ts";
 import { readResponsesUsage } from "../../../src/formats/openai-responses/usage.ts";
 
@@ -24,9 +24,9 @@ interface Case {
 
 const READERS = {
   "openai-chat": readUsage,
-  "openai-responses": readResponsesUsage,
+  "openai-responses": (response) => readResponsesUsage(response),
   anthropic: ({ usage }) => readAnthropicUsage(usage),
-  gemini: ({ usageMetadata }) => readGeminiUsage(usageMetadata),
+  gemini: readResponseUsage,
   counted: (usage) => usage as unknown as Usage,
 } satisfies Record<string, (response: Readonly<Record<string, unknown>>) => Usage | null>;
 
@@ -57,8 +57,9 @@ test.each(cases)("$provider: $name", (row) => {
   const { input, cacheRead, cacheWrite, output } = usage.buckets;
   const promptTokens = input + cacheRead + cacheWrite;
   const { serviceTier } = usage;
-  const dearest = dearestPrice(card, { promptTokens, serviceTier, mayCacheLong: true, hasMedia: true });
-  const ofTokens = { ...usage, parts: { ...usage.parts, search: 0, minute: 0, characters: 0, request: 1 }, images: {} };
+  const { search: searches = 0 } = usage.parts ?? {};
+  const dearest = dearestPrice(card, { promptTokens, serviceTier, mayCacheLong: true, hasMedia: true, searches });
+  const ofTokens = { ...usage, parts: { ...usage.parts, minute: 0, characters: 0, request: 1 }, images: {} };
   const reserved = costNano({ input: promptTokens, cacheRead: 0, cacheWrite: 0, output }, dearest, 0);
   expect(costNano(usage.buckets, priceOf(card, ofTokens), 0) <= reserved).toBe(true);
 });

@@ -11,7 +11,7 @@ import {
 } from "../../../src/billing/estimate.ts";
 import type { ChatRequest, ContentPart } from "../../../src/core/chat.ts";
 import type { Model } from "../../../src/core/model.ts";
-import { costNano, SERVICE_TIERS } from "../../../src/core/money.ts";
+import { costNano } from "../../../src/core/money.ts";
 import { priceOf, type RateCard } from "../../../src/core/price.ts";
 import { fc } from "../../support/property.ts";
 
@@ -49,7 +49,7 @@ const own = fc.record(
         "audioOutput",
       ] as const
     )
-      .concat(["imageOutput", "reasoning", "request"] as never)
+      .concat(["imageOutput", "reasoning", "request", "search", "searchedPrompt"] as never)
       .map((unit) => [unit, rate]),
   ),
   { requiredKeys: [] },
@@ -89,27 +89,29 @@ const arbitraryInput = fc
     markupPpm: fc.integer({ min: 0, max: 500_000 }),
     mayCacheLong: fc.boolean(),
     hasMedia: fc.boolean(),
-    serviceTier: fc.constantFrom(undefined, ...SERVICE_TIERS),
+    serviceTier: fc.constantFrom(undefined, "default" as const, "flex" as const, "priority" as const),
+    searches: fc.integer({ min: 0, max: 100 }),
   })
-  .map(({ price, cap, choiceCount, bodyBytes, maxOutput, context, markupPpm, mayCacheLong, hasMedia, serviceTier }) =>
+  .map(({ price, cap, choiceCount, bodyBytes, maxOutput, context, markupPpm, mayCacheLong, hasMedia, ...asked }) =>
     inputOf({
       models: [modelOf({ price, maxOutput, context })],
       chat: chatOf({
         maxOutputTokens: cap,
         choiceCount,
+        ...(asked.serviceTier && { serviceTier: asked.serviceTier }),
+        searches: asked.searches,
         ...(hasMedia ? { messages: [{ role: "user", content: [image] }] } : {}),
       }),
       bodyBytes,
       markupPpm,
       mayCacheLong,
-      serviceTier,
     }),
   );
 
 test("no answer within the cap costs more than the quote, whichever band, tier and units it is charged at", () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   const shares = fc.tuple(...[0, 1, 2, 3].map(() => share));
-  const parts = fc.tuple(...Array.from({ length: 9 }, () => share));
+  const parts = fc.tuple(...Array.from({ length: 10 }, () => share));
   fc.assert(
     fc.property(
       arbitraryInput,
@@ -125,6 +127,8 @@ test("no answer within the cap costs more than the quote, whichever band, tier a
         const output = Math.floor(answered * outputTokens * input.chat.choiceCount);
         const buckets = { input: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output };
         const of = (count: number, place: number) => Math.floor(count * (some[place] ?? 0));
+        const search = of(input.chat.searches ?? 0, 9);
+        const asked = input.chat.serviceTier;
         const media = input.chat.messages?.length ? 1 : 0;
         const usage = {
           buckets,
@@ -134,8 +138,9 @@ test("no answer within the cap costs more than the quote, whichever band, tier a
             ...{ audioInput: of(media * buckets.input, 2), imageInput: of(media * buckets.input, 3) },
             ...{ videoInput: of(media * buckets.input, 4), audioCacheRead: of(media * cacheRead, 5) },
             ...{ imageCacheRead: of(media * cacheRead, 6), audioOutput: of(output, 7), imageOutput: of(output, 8) },
+            ...{ search, searchedPrompt: Math.min(1, search) },
           },
-          ...(isTiered && input.serviceTier !== undefined ? { serviceTier: input.serviceTier } : {}),
+          ...(isTiered && asked !== undefined && asked !== "default" ? { serviceTier: asked } : {}),
         };
         expect(costNano(buckets, priceOf(model.price!, usage), input.markupPpm) <= amount).toBe(true);
       },

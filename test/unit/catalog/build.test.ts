@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { buildCatalog, type CatalogInput, DEFAULT_TIMEOUTS, type ProviderSetup } from "../../../src/catalog/build.ts";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
-import { blendedPrice, isRoutable, isUsable } from "../../../src/catalog/catalog.ts";
+import { blendedPrice, chainOf, isRoutable, isUsable } from "../../../src/catalog/catalog.ts";
 import { providerKind } from "../../../src/catalog/provider-kinds.ts";
 import type { ModelRow } from "../../../src/catalog/rows.ts";
 import { TIERS, tierRank } from "../../../src/core/tiers.ts";
@@ -210,5 +210,45 @@ describe("problems", () => {
     const { price: _, ...unpriced } = row("a", { provider: "openai" });
     const { problems } = buildCatalog({ models: [unpriced], baseline: "a" });
     expect(problems.map((problem) => problem.at)).toEqual(["routing.baseline"]);
+  });
+});
+
+describe("chains for requests with tools", () => {
+  const models = [row("one"), row("two", { capabilities: ["tools", "reasoning"] }), row("three", { capabilities: [] })];
+  const lab = { isBuiltinUsed: false, providers: [setup("lab")], models };
+  const idsOf = ({ catalog }: ReturnType<typeof built>, tier: "LIGHT" | "STANDARD") =>
+    chainOf(catalog, tier, true).map(({ id }) => id);
+
+  it("are those that the configuration writes, in its order and with its efforts", () => {
+    const made = built({ ...lab, tiers: { LIGHT: ["one", "two"] }, tiersWithTools: { LIGHT: ["two@high", "one"] } });
+    expect(idsOf(made, "LIGHT")).toEqual(["two", "one"]);
+    expect(made.catalog.withTools.LIGHT?.efforts).toEqual({ two: "high" });
+    expect(made.catalog.chains.LIGHT.map(({ id }) => id)).toEqual(["one", "two"]);
+    expect(made.catalog.efforts.LIGHT).toEqual({});
+  });
+
+  it("are the chains of all requests for tiers that are written without", () => {
+    expect(idsOf(built({ ...lab, tiers: { LIGHT: ["one", "two"] } }), "LIGHT")).toEqual(["one", "two"]);
+  });
+
+  it("stay as they ship for tiers that nobody writes", () => {
+    const input = { providers: [setup("openai")], tiersWithTools: { LIGHT: ["gpt-6.1-sol@low"] } };
+    const made = built(input);
+    expect(idsOf(made, "LIGHT")).toEqual(["gpt-6.1-sol"]);
+    expect(idsOf(made, "STANDARD")).toEqual(idsOf(built({ providers: [setup("openai")] }), "STANDARD"));
+    expect(made.catalog.chains).toEqual(built({ providers: [setup("openai")] }).catalog.chains);
+  });
+
+  it("leave out a model without tools, and refuse one that does not exist", () => {
+    const tiers = { LIGHT: ["one"] };
+    const made = built({ ...lab, tiers, tiersWithTools: { LIGHT: ["three", "two"] } });
+    expect(idsOf(made, "LIGHT")).toEqual(["two"]);
+    expect(made.warnings).toContainEqual({
+      at: "tiersWithTools.LIGHT[0]",
+      message: "three is left out of LIGHT: it has no tools",
+      suggestion: null,
+    });
+    const { problems } = buildCatalog({ ...lab, tiers, tiersWithTools: { LIGHT: ["four"] } });
+    expect(problems.map(({ at }) => at)).toEqual(["tiersWithTools.LIGHT[0]"]);
   });
 });

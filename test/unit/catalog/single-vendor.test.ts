@@ -3,7 +3,14 @@
 import { describe, expect, it } from "vitest";
 import { buildCatalog, DEFAULT_TIMEOUTS } from "../../../src/catalog/build.ts";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
-import { blendedPrice, type Catalog, isRoutable } from "../../../src/catalog/catalog.ts";
+import {
+  blendedPrice,
+  type Catalog,
+  chainOf,
+  effortIn,
+  effortsTaken,
+  isRoutable,
+} from "../../../src/catalog/catalog.ts";
 import { providerKind } from "../../../src/catalog/provider-kinds.ts";
 import type { Capability, Model } from "../../../src/core/model.ts";
 import { TIERS } from "../../../src/core/tiers.ts";
@@ -38,6 +45,22 @@ describe.each(providers)("with a key of $id alone", (row) => {
         expect(model.provider).toBe(row.id);
         expect(model.price).not.toBeNull();
         expect(model.priceSource).not.toBe("");
+      }
+    }
+  });
+
+  it("every tier has models with tools for requests with tools, and efforts that they take", () => {
+    if (!served.some(({ capabilities }) => capabilities.has("tools"))) return;
+    for (const tier of TIERS) {
+      const chain = chainOf(catalog, tier, true).filter(({ capabilities }) => capabilities.has("tools"));
+      const asked = makeQuestion({ chat: { tools: [makeTool()] }, controls: { profile: "tier", forcedTier: tier } });
+      const decision = decide(asked, catalog);
+      expect(chain.length).toBeGreaterThan(0);
+      expect(decision.tier).toBe(tier);
+      expect(chain.map(({ id }) => id)).toContain(decision.model);
+      for (const model of chain) {
+        const effort = effortIn(catalog, model, tier, true);
+        if (effort !== null) expect(effortsTaken(model)).toContain(effort);
       }
     }
   });

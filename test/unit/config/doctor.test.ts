@@ -29,7 +29,9 @@ describe("diagnose", () => {
     expect(warnings).toEqual([{ state: "warn", what: expect.stringContaining("simulated"), fix: expect.any(String) }]);
     expect(find(list, "Configuration from defaults")).toBeDefined();
     expect(find(list, `COMPLEX: ${readBuiltin().tiers.chains.COMPLEX.join(", ")}`)?.state).toBe("ok");
-    expect(find(list, "Savings are counted against gpt-6.1-sol")).toBeDefined();
+    const { asOf } = readBuiltin().tiers;
+    const baseline = `gpt-6.1-sol ($2 in, $10 out per million tokens, price of ${asOf})`;
+    expect(find(list, `Savings are counted against ${baseline}`)).toBeDefined();
     expect(find(list, "Database: SQLite")).toBeDefined();
   });
 
@@ -74,6 +76,20 @@ describe("diagnose", () => {
     expect(find(checks({}), "Prices in use")?.state).toBe("ok");
     const later = find(checks({}, Date.parse("2027-06-11")), "Prices in use");
     expect(later).toMatchObject({ state: "warn", what: expect.stringContaining("205 days old") });
+  });
+
+  it("warns of models in chains that retire soon or have retired", () => {
+    const fields = "provider: openai, price: { input: 1, output: 2 }, retires: 2030-06-15";
+    const workspace = {
+      env: { OPENAI_API_KEY: "sk-secret" },
+      yaml: `models: [{ id: old, ${fields} }]\ntiers: { LIGHT: [old, gpt-6-luna] }\n`,
+    };
+    const at = (day: string) => find(checks(workspace, Date.parse(day)), "old ")?.what;
+    expect([at("2030-05-15"), at("2030-05-16"), at("2030-06-15")]).toEqual([
+      undefined,
+      "old retires on 2030-06-15",
+      "old retired on 2030-06-15 and has left its chains",
+    ]);
   });
 
   it("names the kind of a database without its password", () => {

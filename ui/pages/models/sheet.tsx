@@ -17,7 +17,7 @@ import { isOperator } from "../../session.ts";
 import type { Model, SeenToolCalls } from "../../types.ts";
 import { describeHealth, errorRate, Health, perMillion, type SeenModel } from "./facts.tsx";
 import * as TEXT from "./text.ts";
-import { seenText, timesText } from "./words.ts";
+import { seenText, standingText, timesText } from "./words.ts";
 
 /** The model, and all others for the chains that it is part of. */
 interface ModelSheetProps {
@@ -101,6 +101,7 @@ function ModelFacts({ model }: { readonly model: SeenModel }) {
     ...bands.map((band) => [TEXT.longPrompts(count(band.above_prompt_tokens)), TEXT.per1mTokens(pair(band))] as const),
     ...(next === undefined ? [] : [[TEXT.priceFrom(next.from.slice(0, 10)), TEXT.per1mTokens(pair(next))] as const]),
     [TEXT.priceAsOf, `${priceAsOf}, ${model.priceSource}`],
+    ...(model.retires === null ? [] : [[TEXT.retirement, TEXT.retiresOn(model.retires, model.retirement)] as const]),
     [TEXT.context, TEXT.contextAndOutput(count(model.context_length), count(model.max_output_tokens))],
     [TEXT.capabilities, model.capabilities.join(", ") || TEXT.textOnly],
     [TEXT.trafficOfDay, `${percent(model.share)}, ${plural(model.usage?.requests ?? 0, "request")}`],
@@ -137,11 +138,12 @@ function Hosts({ model: { hosts } }: { readonly model: Model }) {
 
 /** The chain of each tier, with those that are asked before and after it. */
 function Standing({ model, all }: { readonly model: Model; readonly all: readonly Model[] }) {
-  if (model.chains.length === 0) return <p class="faint">{TEXT.inNoChain}</p>;
+  const { chains, chainsWithTools } = model;
+  if (chains.length === 0 && chainsWithTools.length === 0) return <p class="faint">{TEXT.inNoChain}</p>;
   return (
     <>
       <ul class="standing">
-        {model.chains.map(({ tier, place, of }) => (
+        {chains.map(({ tier, place, of }) => (
           <li key={tier}>
             <TierBadge tier={tier} /> <b>{TEXT.placeOf(place, of)}</b>
             <ol aria-label={TEXT.chainOf(tier)}>
@@ -154,6 +156,7 @@ function Standing({ model, all }: { readonly model: Model; readonly all: readonl
           </li>
         ))}
       </ul>
+      {chainsWithTools.length > 0 && <p class="small">{TEXT.withTools(standingText(chainsWithTools))}</p>}
       <p class="small faint">{TEXT.chainHint}</p>
     </>
   );

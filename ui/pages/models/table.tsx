@@ -114,6 +114,7 @@ function ModelRow({ model, isOpen, compared }: ModelRowProps) {
               {model.provider}
               {model.service.provisional && ` · ${TEXT.provisional}`}
             </small>
+            {retirementTag(model)}
           </div>
         </div>
       </th>
@@ -156,4 +157,10 @@ function ModelRow({ model, isOpen, compared }: ModelRowProps) {
       </td>
     </tr>
   );
+}
+
+/** Only of models that are about to end, or have ended. */
+function retirementTag({ retires, retirement }: SeenModel) {
+  if (retires === null || retirement === "later") return null;
+  return <small class="block">{retirement === "retired" ? TEXT.retiredTag : TEXT.retiresTag(retires)}</small>;
 }

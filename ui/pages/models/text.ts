@@ -109,6 +109,12 @@ export const directOnly = "None (direct calls only)";
 export const noCalls = "No calls from this account";
 export const noScoreToAdjust = "no score to adjust";
 export const noChangeBelow = (calls: number) => `no change below ${calls} calls`;
+export const withTools = (places: string) => `With tools: ${places}`;
+export const retirement = "Retirement";
+export const retiresOn = (day: string, state: string | null) =>
+  state === "retired" ? `Retired on ${day}; called only by name` : `${day}${state === "soon" ? ", soon" : ""}`;
+export const retiredTag = "retired";
+export const retiresTag = (day: string) => `retires ${day}`;
 export const placeInTier = (place: number, of: number, tier: string, effort: string | null) =>
   `#${place} of ${of} in ${tier}${effort === null ? "" : `, effort ${effort}`}`;
 export const unknownTool = "unknown tool";

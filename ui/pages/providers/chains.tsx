@@ -38,7 +38,8 @@ interface EditorProps {
 
 /** Published as one version, refused when somebody else published in between. */
 function Editor({ models, current }: EditorProps) {
-  const saved = chainsOf(models);
+  const saved = chainsOf(models, ({ chains }) => chains);
+  const withTools = chainsOf(models, ({ chainsWithTools }) => chainsWithTools);
   // Only what was edited: the other chains follow what others publish.
   const [edits, setEdits] = useState<Partial<ChainsByTier>>({});
   const [ruleEdits, setRuleEdits] = useState<RuleEdits>({});
@@ -71,6 +72,7 @@ function Editor({ models, current }: EditorProps) {
             key={tier}
             tier={tier}
             entries={chains[tier]}
+            withTools={tier in edits ? [] : withTools[tier]}
             models={models}
             usedInstead={insteadOf(tier, chains)}
             lock={lockOn(`tiers.${tier}`, current)}
@@ -102,10 +104,11 @@ function lockOn(path: string, { locked }: Configuration): string | null {
 }
 
 /** Turns the places of each model into the order of each chain. */
-function chainsOf(models: readonly Model[]): ChainsByTier {
+function chainsOf(models: readonly Model[], placesOf: (model: Model) => Model["chains"]): ChainsByTier {
   const chain = (tier: Tier): readonly string[] =>
     models
-      .flatMap(({ id, chains }) => chains.filter((place) => place.tier === tier).map((place) => ({ ...place, id })))
+      .flatMap((model) => placesOf(model).map((place) => ({ ...place, id: model.id })))
+      .filter((place) => place.tier === tier)
       .sort((one, other) => one.place - other.place)
       .map(writeEntry);
   return Object.fromEntries(TIERS.map((tier) => [tier, chain(tier)])) as Record<Tier, readonly string[]>;
@@ -121,6 +124,8 @@ function insteadOf(tier: Tier, chains: ChainsByTier): Tier | null {
 interface ChainProps {
   readonly tier: Tier;
   readonly entries: readonly string[];
+  /** The chain for requests with tools; empty where the tier has none of its own. */
+  readonly withTools: readonly string[];
   readonly models: readonly Model[];
   /** The tier that takes the requests of an empty chain; null where all are empty. */
   readonly usedInstead: Tier | null;
@@ -130,7 +135,7 @@ interface ChainProps {
 }
 
 /** Dragging moves within one tier. The buttons do the same for keyboards and touch. */
-function Chain({ tier, entries, models, usedInstead, lock, onChange }: ChainProps) {
+function Chain({ tier, entries, withTools, models, usedInstead, lock, onChange }: ChainProps) {
   const [dragged, setDragged] = useState<number | null>(null);
   const read = entries.map((entry) => readEntry(entry, (id) => models.some((model) => model.id === id)));
   const ids = read.map(({ id }) => id);
@@ -178,6 +183,7 @@ function Chain({ tier, entries, models, usedInstead, lock, onChange }: ChainProp
           </li>
         ))}
       </ol>
+      {withTools.length > 0 && <p class="small faint">{TEXT.withTools(withTools.join(", "))}</p>}
       {lock === null && free.length > 0 && (
         <Addition tier={tier} free={free} onAdd={(id) => onChange([...entries, id])} />
       )}

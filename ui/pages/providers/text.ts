@@ -134,6 +134,7 @@ export const moveUp = (id: string, tier: string) => `Move ${id} up in ${tier}`;
 export const moveDown = (id: string, tier: string) => `Move ${id} down in ${tier}`;
 export const removeFrom = (id: string, tier: string) => `Remove ${id} from ${tier}`;
 export const addTo = (tier: string) => `Add a model to ${tier}`;
+export const withTools = (entries: string) => `With tools: ${entries}`;
 export const emptyTier = (tier: string) => `Empty: ${tier} is used.`;
 export const noneRoutable = "Empty: connect a provider first.";
 export const addModel = "Add a model…";

@@ -1,5 +1,6 @@
 // Tools and tool choice of a Messages request in chat-completions.
 
+import { type ChatRequest, searchesHeld } from "../../../core/chat.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
 import { shortToolName } from "../../tools/calls.ts";
@@ -27,6 +28,14 @@ export function readServerNeeds(body: JsonObject): readonly string[] {
 export function readServerWishes(body: JsonObject): readonly string[] {
   const isBarred = isObject(body.tool_choice) && body.tool_choice.type === "none";
   return isBarred || readServerNeeds(body).length > 0 ? [] : serverReasons(body);
+}
+
+/** The searches that the hold covers, where Anthropic may search by itself. */
+export function searchesIn(body: JsonObject): Pick<ChatRequest, "searches"> {
+  const isBarred = isObject(body.tool_choice) && body.tool_choice.type === "none";
+  const tools = isBarred ? [] : toolsOf(body).filter(({ type }) => toText(type).startsWith("web_search_"));
+  const searches = tools.reduce((sum, { max_uses: limit }) => sum + searchesHeld(limit), 0);
+  return searches === 0 ? {} : { searches };
 }
 
 function serverReasons(body: JsonObject): readonly string[] {

@@ -5,13 +5,14 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import { Conversion } from "../../convert/conversion.ts";
 import type { BarePrompt, ClientRequest, RequestHead } from "../../format.ts";
 import { invalid, isObject, type JsonObject } from "../../json/fields.ts";
+import { askedServiceTier } from "../../provider/service-tier.ts";
 import type { JsonSource } from "../../scan/scan.ts";
 import { readControls } from "../../service/controls.ts";
 import { GEMINI } from "../shape.ts";
 import { convertContents } from "../to-chat/messages.ts";
 import { camelFields, type GeminiRequest, parsePrompt, parseRequest } from "../to-chat/parse.ts";
 import { innerRequest, readNeeds, wantedEffort } from "../to-chat/request.ts";
-import { convertChoice, readFunctions, readToolNeeds, readToolWishes } from "../to-chat/tools.ts";
+import { convertChoice, readFunctions, readToolNeeds, readToolWishes, searchesIn } from "../to-chat/tools.ts";
 
 /** Throws what is wrong with the body, by field; Behaviour 4. */
 export function readGeminiRequest(
@@ -34,6 +35,8 @@ export function readGeminiRequest(
     maxOutputTokens: (request.config.maxOutputTokens as number | undefined) ?? null,
     choiceCount: (request.config.candidateCount as number | undefined) ?? 1,
     ...effortOf(request),
+    ...askedServiceTier(body, body.service_tier ?? body.serviceTier),
+    ...searchesIn(request),
   };
   return {
     format: GEMINI,

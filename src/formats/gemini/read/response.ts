@@ -9,7 +9,7 @@ import type { JsonSource } from "../../scan/scan.ts";
 import { GEMINI } from "../shape.ts";
 import { blockedPrompt, type CandidateEnd, CandidateReader, isBroken } from "./candidates.ts";
 import { readGeminiFault } from "./error.ts";
-import { readGeminiUsage } from "./usage.ts";
+import { readResponseUsage } from "./usage.ts";
 
 /** A success without an answer in it counts as a failed attempt. A blocked prompt is an answer: a refusal. */
 export function readGeminiResponse(bytes: Buffer): ResponseReading {
@@ -48,7 +48,7 @@ class GeminiResponse implements WholeResponse {
   constructor(body: JsonObject, source: JsonSource, candidates: readonly JsonObject[]) {
     this.#body = body;
     this.native = { format: GEMINI, source };
-    this.usage = readGeminiUsage(body.usageMetadata);
+    this.usage = readResponseUsage(body);
     let output = "";
     const choices = candidates.map((candidate, position) => {
       const reader = new CandidateReader();

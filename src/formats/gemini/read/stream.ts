@@ -10,7 +10,7 @@ import { GEMINI } from "../shape.ts";
 import { blockedPrompt, type CandidateEnd, CandidateReader, isBroken } from "./candidates.ts";
 import { readGeminiFault } from "./error.ts";
 import { candidatesOf, indexOf } from "./response.ts";
-import { readGeminiUsage } from "./usage.ts";
+import { readGeminiUsage, searchesIn } from "./usage.ts";
 
 export function createGeminiStreamReader(events: SseReader): StreamReader {
   return new GeminiStreamReader(events);
@@ -18,6 +18,7 @@ export function createGeminiStreamReader(events: SseReader): StreamReader {
 
 class GeminiStreamReader extends StreamState {
   readonly #candidates = new Map<number, CandidateReader>();
+  readonly #searches = new Set<string>();
   #isBlocked = false;
 
   toolCallIds(): readonly string[] {
@@ -41,6 +42,7 @@ class GeminiStreamReader extends StreamState {
     const choices = candidates.map((candidate, position) => this.#readCandidate(candidate, position, json.responseId));
     if (candidates.length === 0) choices.push(...this.#readBlock(json));
     this.isFinished = this.#isAnswerFinished();
+    for (const query of candidates.flatMap(searchesIn)) this.#searches.add(query);
     this.#count(json);
     if (this.head.object === undefined)
       this.head = { id: json.responseId, object: "chat.completion.chunk", model: json.modelVersion };
@@ -55,7 +57,7 @@ class GeminiStreamReader extends StreamState {
 
   /** Each event may count again; what the last one says holds. */
   #count({ usageMetadata: metadata }: JsonObject): void {
-    const usage = readGeminiUsage(metadata);
+    const usage = readGeminiUsage(metadata, this.#searches.size);
     if (usage === null) return;
     this.usage = usage;
     this.isCounted = this.isFinished;

@@ -15,8 +15,13 @@ const COUNTERS = [
   "thoughtsTokenCount",
 ] as const;
 
+/** Reads the counts of a whole response. Searches stand with its candidates. */
+export function readResponseUsage({ usageMetadata, candidates }: JsonObject): Usage | null {
+  return readGeminiUsage(usageMetadata, new Set(objectsIn(candidates).flatMap(searchesIn)).size);
+}
+
 /** Reads the counts; null when there are none, or such that cannot be true. */
-export function readGeminiUsage(metadata: unknown): Usage | null {
+export function readGeminiUsage(metadata: unknown, searches = 0): Usage | null {
   if (!isObject(metadata) || !isCount(metadata.promptTokenCount)) return null;
   const counts = COUNTERS.map((name) => metadata[name] ?? 0);
   if (!counts.every(isCount)) return null;
@@ -28,12 +33,18 @@ export function readGeminiUsage(metadata: unknown): Usage | null {
     buckets: { input, cacheRead, cacheWrite: 0, output },
     longCacheWrite: 0,
     reasoning: thoughts,
-    ...partsOf(metadata),
+    ...partsOf(metadata, searches),
     reported: reportedAs({ prompt: prompt + ofTools, cacheRead, output, thoughts }),
   };
 }
 
-function partsOf(metadata: JsonObject): Pick<Usage, "parts" | "serviceTier"> {
+/** Searches by Google of which a candidate tells. One that is named twice or without words costs nothing more. */
+export function searchesIn({ groundingMetadata }: JsonObject): readonly string[] {
+  const { webSearchQueries: queries } = isObject(groundingMetadata) ? groundingMetadata : {};
+  return Array.isArray(queries) ? queries.filter((query) => typeof query === "string" && query.trim() !== "") : [];
+}
+
+function partsOf(metadata: JsonObject, searches: number): Pick<Usage, "parts" | "serviceTier"> {
   const { promptTokensDetails, toolUsePromptTokensDetails, cacheTokensDetails, candidatesTokensDetails } = metadata;
   const prompt = byModality(promptTokensDetails, toolUsePromptTokensDetails);
   const cached = byModality(cacheTokensDetails);
@@ -46,6 +57,8 @@ function partsOf(metadata: JsonObject): Pick<Usage, "parts" | "serviceTier"> {
     imageCacheRead: cached("IMAGE"),
     audioOutput: output("AUDIO"),
     imageOutput: output("IMAGE"),
+    search: searches,
+    searchedPrompt: Math.min(1, searches),
   };
   return usageParts(parts, metadata.serviceTier ?? metadata.trafficType);
 }

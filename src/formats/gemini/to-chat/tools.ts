@@ -1,6 +1,6 @@
 // Tools and the choice among them, from Gemini's format to chat-completions.
 
-import type { Tool } from "../../../core/chat.ts";
+import { type ChatRequest, searchesHeld, type Tool } from "../../../core/chat.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { isObject, type JsonObject, objectsIn, textOrEmpty, toText } from "../../json/fields.ts";
 import { shortToolName } from "../../tools/calls.ts";
@@ -32,6 +32,17 @@ export function readToolNeeds({ tools }: Pick<GeminiRequest, "tools">): readonly
 export function readToolWishes({ tools, calling }: Pick<GeminiRequest, "tools" | "calling">): readonly string[] {
   return calling.mode === "NONE" || declarationsIn(tools).length === 0 ? [] : builtInNames(tools).map(reasonOf);
 }
+
+/** The searches that the hold covers, where Google may search by itself. */
+export function searchesIn({
+  tools,
+  calling,
+}: Pick<GeminiRequest, "tools" | "calling">): Pick<ChatRequest, "searches"> {
+  const isOffered = calling.mode !== "NONE" && builtInNames(tools).some((name) => SEARCH_TOOLS.has(name));
+  return isOffered ? { searches: searchesHeld(null) } : {};
+}
+
+const SEARCH_TOOLS: ReadonlySet<string> = new Set(["googleSearch", "googleSearchRetrieval"]);
 
 function reasonOf(name: string): string {
   return `the tool '${name}' runs at Google only`;

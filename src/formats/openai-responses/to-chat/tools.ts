@@ -1,7 +1,7 @@
 // Tools and tool choice of a Responses request in chat-completions. Functions and custom tools become functions; tools
 // that a provider runs itself have no counterpart there.
 
-import type { Tool } from "../../../core/chat.ts";
+import { type ChatRequest, searchesHeld, type Tool } from "../../../core/chat.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { invalid, isObject, type JsonObject, objectsIn, readArray, textOrEmpty, toText } from "../../json/fields.ts";
 import { INPUT_SCHEMA } from "../custom-input.ts";
@@ -119,6 +119,12 @@ export function readBuiltInWishes(given: GivenTools, choice: unknown): readonly 
   const allowed = allowedTools(choice);
   const run = given.builtIn.filter(({ type }) => !HELPERS.has(type));
   return run.filter(({ type }) => allowed === null || allowed.some((tool) => tool.type === type)).map(needOf);
+}
+
+/** The searches that the hold covers, where the provider may search by itself. */
+export function searchesIn({ builtIn }: GivenTools, body: JsonObject): Pick<ChatRequest, "searches"> {
+  const isOffered = body.tool_choice !== "none" && builtIn.some(({ type }) => toText(type).startsWith("web_search"));
+  return isOffered ? { searches: searchesHeld(body.max_tool_calls) } : {};
 }
 
 function needOf({ type }: JsonObject): string {

@@ -72,6 +72,7 @@ it("reaches a chat-completions model with nothing that it could not read", () =>
     "dropped the tool 'web_search': only providers of the Responses API run it",
     "turned custom tools into functions with one text argument",
     "dropped 'client_metadata': only providers of the Responses API have it",
+    "served at the usual service tier instead of 'priority': its price is not known",
   ]);
 });
 

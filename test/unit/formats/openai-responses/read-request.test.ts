@@ -373,7 +373,7 @@ describe("fields", () => {
     });
     const unsent = ["metadata", "store", "include", "truncation", "service_tier", "input", "text", "reasoning"];
     expect(unsent.filter((name) => name in json)).toEqual([]);
-    expect(conversions).toEqual([]);
+    expect(conversions).toEqual(["served at the usual service tier instead of 'flex': its price is not known"]);
   });
 
   it("that it does not have are dropped with a note", () => {
