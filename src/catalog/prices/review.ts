@@ -215,13 +215,14 @@ function usualRates({ input, output, cacheRead, cacheWrite }: Rates): Rates {
 function withKnownDetails(row: ListedRow, ours: RateCard | null): ListedRow {
   if (ours === null)
     return { ...row, price: { ...usualRates(row.price), ...(row.price.bands && { bands: row.price.bands }) } };
-  const { own, tiers, ...price } = row.price;
+  const { own, tiers, bands, ...price } = row.price;
   const kept = <Value>(values: Readonly<Record<string, Value>> = {}, known: object = {}) =>
     Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(known, name)));
   return {
     ...row,
     price: {
       ...price,
+      ...(bands && { bands: bands.map(({ own: _, ...band }) => band) }),
       ...(ours.own && own ? { own: kept(own, ours.own) } : {}),
       ...(ours.tiers && tiers ? { tiers: kept(tiers, ours.tiers) } : {}),
     },
@@ -241,6 +242,7 @@ function hasSameDetails(ours: RateCard, to: RateCard): boolean {
       ]),
     ),
   });
+  if (ours.bands?.some(({ own }) => own !== undefined)) return false;
   const [before, after] = [shares(ours), shares(to)];
   return Object.entries(before).every(([name, share]) => Math.abs((after[name] ?? 0) - share) <= TOLERANCE * share);
 }
