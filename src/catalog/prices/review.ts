@@ -21,7 +21,16 @@ import type { FeedId } from "./feeds.ts";
 import type { ListedRow, RefusedRow } from "./listed.ts";
 
 /** Reasons for which a price waits, or `agreed` where it does not. */
-export const STANDINGS = ["agreed", "single", "disputed", "implausible", "large", "timed", "undone"] as const;
+export const STANDINGS = [
+  "agreed",
+  "single",
+  "disputed",
+  "implausible",
+  "large",
+  "timed",
+  "undone",
+  "details",
+] as const;
 type Standing = (typeof STANDINGS)[number];
 
 /** Another price of a host, and what each feed says. */
@@ -59,9 +68,9 @@ export function reviewPrices(catalog: PricedCatalog, check: PriceCheck, maxPerce
   const confirmed = new Map<string, number>();
   const proposals = ours.flatMap((host) => {
     const rows = index.rowsOf(host);
-    const same = rows.filter(({ row }) => isListed(host, row.price));
+    const same = rows.filter((each) => isSame(host, each));
     if (same.length > 0) confirmed.set(hostName(host), Math.max(...same.map(({ state }) => state.readAtMs)));
-    if (same.length === rows.length) return [];
+    if (rows.every(({ row }) => isListed(host, row.price))) return [];
     return [proposalFor({ host, rows, hint: index.hintFor(host), adopted: check.adopted, maxPercent })];
   });
   return {
@@ -152,16 +161,17 @@ interface HostRows {
 
 function proposalFor(judged: HostRows): Proposal {
   const { host, rows } = judged;
-  const differing = rows.filter(({ row }) => !isListed(host, row.price));
+  const usual = rows.filter((each) => !isSame(host, each));
+  const differing = usual.length > 0 ? usual : rows.filter(({ row }) => !isListed(host, row.price));
   const [first] = (differing.some(isFresh) ? differing.filter(isFresh) : differing) as [FeedRow, ...FeedRow[]];
-  const change = changeOf(host, first.row);
+  const change = changeOf(host, usual.length > 0 ? withKnownDetails(first.row, host.price) : first.row);
   const agreeing = rows.filter((each) => isFresh(each) && agree(each.row.price, first.row.price));
   return {
     ...change,
-    standing: standingOf(judged, change, { first, agreeing }),
+    standing: usual.length === 0 ? "details" : standingOf(judged, change, { first, agreeing }),
     feeds: agreeing.length === 0 ? [first.state.feed] : agreeing.map(({ state }) => state.feed),
     listed: rows.map(({ state, row }) => ({
-      ...{ feed: state.feed, price: row.price, isSame: isListed(host, row.price) },
+      ...{ feed: state.feed, price: row.price, isSame: isSame(host, { row }) },
     })),
   };
 }
@@ -183,7 +193,63 @@ function standingOf(
   if (!isPlausible(first.row.price, host.price)) return "implausible";
   const hinted = agreeing.length === 1 && hint !== null && agree(hint.price, first.row.price) ? 1 : 0;
   if (agreeing.length + hinted < 2) return "single";
-  return isWithin(host, change.to, maxPercent) ? "agreed" : "large";
+  if (!isWithin(host, change.to, maxPercent)) return "large";
+  return host.price === null || hasSameDetails(host.price, change.to) ? "agreed" : "details";
+}
+
+/** Tells whether the usual rates of a feed are those in use. Only LiteLLM has those of service tiers and further units. */
+function isSame(host: PricedHost, { row }: Pick<FeedRow, "row">): boolean {
+  const { bands, ...price } = row.price;
+  const usual = {
+    ...usualRates(price),
+    ...(bands && { bands: bands.map((band) => ({ ...band, ...usualRates(band) })) }),
+  };
+  return isListed(host, usual);
+}
+
+function usualRates({ input, output, cacheRead, cacheWrite }: Rates): Rates {
+  return { input, output, cacheRead, cacheWrite };
+}
+
+/** A feed's row without service tiers and units that the price in use lacks: one feed alone has them. */
+function withKnownDetails(row: ListedRow, ours: RateCard | null): ListedRow {
+  if (ours === null)
+    return { ...row, price: { ...usualRates(row.price), ...(row.price.bands && { bands: row.price.bands }) } };
+  const { own, tiers, bands, ...price } = row.price;
+  const kept = <Value>(values: Readonly<Record<string, Value>> = {}, known: object = {}) =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(known, name)));
+  return {
+    ...row,
+    price: {
+      ...price,
+      ...(bands && { bands: bands.map(({ own: _, ...band }) => band) }),
+      ...(ours.own && own ? { own: kept(own, ours.own) } : {}),
+      ...(ours.tiers && tiers ? { tiers: kept(tiers, ours.tiers) } : {}),
+    },
+  };
+}
+
+/** Tells whether service tiers and units cost as much of the usual rates as before. Then no feed is taken at its word alone. */
+function hasSameDetails(ours: RateCard, to: RateCard): boolean {
+  const shares = ({ own = {}, tiers = {}, input, output }: RateCard): Readonly<Record<string, number>> => ({
+    ...Object.fromEntries(
+      Object.entries(own).map(([unit, rate]) => [unit, rate / effectiveBase(unit, { input, output })]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(tiers).flatMap(([name, tier]) => [
+        [`${name} input`, tier.input / input],
+        [`${name} output`, tier.output / output],
+      ]),
+    ),
+  });
+  if (ours.bands?.some(({ own }) => own !== undefined)) return false;
+  const [before, after] = [shares(ours), shares(to)];
+  return Object.entries(before).every(([name, share]) => Math.abs((after[name] ?? 0) - share) <= TOLERANCE * share);
+}
+
+/** The usual rate beside which a unit is priced. */
+function effectiveBase(unit: string, { input, output }: Pick<Rates, "input" | "output">): number {
+  return unit === "reasoning" || unit.endsWith("Output") ? output : input;
 }
 
 /** Names a price among those that were adopted. */

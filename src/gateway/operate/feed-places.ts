@@ -19,11 +19,12 @@ export function feedAddresses(prices: Settings["prices"]): readonly string[] {
   return Object.values(feedPlaces(prices));
 }
 
-/** Proposals that an operator can decide on: those of the file, and prices of their own, are settled. */
+/** Proposals that an operator should decide on. Those of the file, and prices of their own, are settled. */
 export function waitingIn(
   proposals: readonly Proposal[],
   { locks }: Pick<Versions, "locks">,
   prices: Settings["prices"],
 ): readonly Proposal[] {
-  return sortChanges(proposals, locks, feedAddresses(prices)).free;
+  const waiting = proposals.filter(({ standing }) => standing !== "details");
+  return sortChanges(waiting, locks, feedAddresses(prices)).free;
 }

@@ -93,6 +93,7 @@ export const standings = {
   large: "a large change",
   timed: "depends on the hour",
   undone: "you undid it",
+  details: "service tiers or units of one feed",
 } as const;
 export const feedSays = (feed: string, price: string) => `${feed} ${price}`;
 export const adoptFrom = (model: string, feed: string) => `Adopt ${model} from ${feed}`;

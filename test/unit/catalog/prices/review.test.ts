@@ -199,6 +199,24 @@ describe("a price", () => {
     expect(proposals.map((each) => each.standing)).toEqual(standing === null ? [] : [standing]);
   });
 
+  it("that differs in service tiers and units alone is one feed's word", () => {
+    const [ours, flex] = [card([2, 8, 0.5]), card([1, 4, 0.25])];
+    const tiered = (price: RateCard, tier: RateCard): RateCard => ({ ...price, tiers: { flex: tier } });
+    const standings = (said: readonly [RateCard, RateCard], price: RateCard) =>
+      judged(said, price).proposals.map(({ standing }) => standing);
+    // A tier that costs something else, or that we do not know, waits by itself, and the usual rates are confirmed.
+    expect(standings([tiered(ours, card([9, 40])), ours], tiered(ours, flex))).toEqual(["details"]);
+    expect(judged([tiered(ours, card([9, 40])), ours], tiered(ours, flex)).confirmed.size).toBe(1);
+    const [fallen, fallenFlex] = [card([1, 4, 0.25]), card([0.5, 2])];
+    expect(standings([tiered(fallen, fallenFlex), fallen], tiered(ours, flex))).toEqual(["agreed"]);
+    expect(standings([tiered(fallen, card([1.2, 4])), fallen], tiered(ours, flex))).toEqual(["details"]);
+    expect(standings([fallen, fallen], tiered(ours, flex))).toEqual(["details"]);
+    // A tier of one feed alone is not taken over with the rest.
+    const [proposal] = judged([tiered(fallen, card([90, 400])), fallen], ours).proposals;
+    expect(proposal?.standing).toBe("agreed");
+    expect(proposal?.to.tiers).toBeUndefined();
+  });
+
   it("that feeds have is confirmed by the time they were read", () => {
     expect([
       ...judged([

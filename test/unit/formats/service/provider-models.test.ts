@@ -1,6 +1,6 @@
 // Lists of models as vendors write them.
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { createFormats } from "../../../../src/formats/registry.ts";
 import { readListedModels } from "../../../../src/formats/service/provider-models.ts";
 
@@ -69,4 +69,15 @@ describe("the request for it", () => {
     });
     expect(listRequest("anthropic", { hasQuery: true }).path).toBe("/v1/models");
   });
+});
+
+test.each([
+  [{ created: 1_763_510_400 }, "2025-11-19"],
+  [{ created_at: "2026-11-19T08:00:00Z" }, "2026-11-19"],
+  [{ created: 0 }, undefined],
+  [{ created: "soon" }, undefined],
+  [{}, undefined],
+])("a row with %j came out on %s", (row, day) => {
+  const [model] = readListedModels(Buffer.from(JSON.stringify({ data: [{ id: "m", ...row }] }))) ?? [];
+  expect(model?.created).toBe(day);
 });
