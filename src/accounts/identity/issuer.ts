@@ -124,7 +124,10 @@ function failingFast(now: () => number): CustomFetch {
   return async (url, options) => {
     if (failed !== null && now() - failed.atMs < FAILED_MS) throw failed.error;
     try {
-      const response = await fetch(url, options as RequestInit);
+      const isRead = options.method === "GET";
+      const again = (error: unknown) => (isRead ? fetch(url, options as RequestInit) : Promise.reject(error));
+      // The issuer may have closed the connection that was kept, so a read is tried on a new one.
+      const response = await fetch(url, options as RequestInit).catch(again);
       failed = null;
       return response;
     } catch (error) {

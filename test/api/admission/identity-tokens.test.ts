@@ -102,7 +102,8 @@ describe("a valid token", () => {
     const rules = `      - { claim: team, value: research, account: ${id} }\n`;
     const after = await startGateway({ yaml: yaml(rules).replace("77", "33"), database });
     try {
-      expect((await ask(await idp.token(), after)).headers.get("x-ratelimit-limit-requests")).toBe("33");
+      const changed = await ask(await idp.token(), after);
+      expect([changed.status, changed.headers.get("x-ratelimit-limit-requests")]).toEqual([200, "33"]);
       await after.api("POST", `/api/credits/topups?account=${id}`, { amountUsd: "5" });
       expect((await ask(await idp.token({ groups: [], team: "research" }), after)).status).toBe(200);
       const keys = await after.api("GET", `/api/keys?account=${id}`);
@@ -215,6 +216,16 @@ it("a token ends when it says so, also when it is known already", async () => {
     await expectError(await ask(token), { status: 401, code: "token_expired" });
   } finally {
     vi.useRealTimers();
+  }
+});
+
+it("a read of the identity provider whose connection breaks is tried again", async () => {
+  const fresh = await startGateway({ yaml: yaml() });
+  try {
+    idp.breaks = 1;
+    expect((await ask(await idp.token(), fresh)).status).toBe(200);
+  } finally {
+    await fresh.stop();
   }
 });
 

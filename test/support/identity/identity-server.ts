@@ -18,6 +18,8 @@ export interface IdentityServer {
   rotate(): Promise<void>;
   /** While true, every connection breaks. */
   isDown: boolean;
+  /** How many of the next connections break. */
+  breaks: number;
   /** Paths that were asked for. */
   readonly asked: string[];
   /** A token of this issuer; `header` and `claims` outweigh what is usual. */
@@ -30,8 +32,10 @@ export interface IdentityServer {
 export async function startIdentityServer(extra: object = {}): Promise<IdentityServer> {
   let listener: RequestListener = (_request, response) => response.writeHead(503).end();
   const server = createServer((request, response) => {
-    if (self.isDown) request.socket.destroy();
-    else {
+    if (self.isDown || self.breaks > 0) {
+      self.breaks -= 1;
+      request.socket.destroy();
+    } else {
       self.asked.push(String(request.url).split("?")[0] as string);
       listener(request, response);
     }
@@ -47,6 +51,7 @@ export async function startIdentityServer(extra: object = {}): Promise<IdentityS
     issuer,
     person: { subject: "ada", claims: { email: "ada@example.com", email_verified: true } },
     isDown: false,
+    breaks: 0,
     asked: [],
     async open(gatewayUrl, providerId = "idp") {
       opened = [gatewayUrl, providerId];

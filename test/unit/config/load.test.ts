@@ -133,6 +133,7 @@ describe("without any configuration", () => {
         conversationBytes: 16_777_216,
       },
       secret: null,
+      identityProviders: [],
       prices: {
         priceCheck: "daily",
         priceCheckHours: 24,
