@@ -112,11 +112,25 @@ const CHECKS: readonly CheckPatterns[] = [
     fails: /^ERROR: (?:Could not|No matching|Cannot install|Failed)|^error: subprocess-exited-with-error/gm,
     passes: /^(?:Successfully installed|Requirement already satisfied)/m,
   },
+  { name: "pylint", fails: /^\S+\.py:\d+:\d+: [EF]\d{4}: /gm, passes: /^Your code has been rated at 10/m },
+  { name: "golangci-lint", fails: /^([1-9]\d*) issues:$/gm, passes: /^0 issues\.$/m },
+  { name: "mix", fails: /^== Compilation error in file |^\*\* \((?:CompileError|SyntaxError|TokenMissingError)\)/gm },
+  {
+    name: "build",
+    fails: /^.{0,3}Build failed(?: in \d|$)|compiled with ([1-9]\d*) errors?\b/gim,
+    passes: /compiled successfully in \d/,
+  },
+  {
+    name: "the tests",
+    fails:
+      /^\s*([1-9]\d*) (?:unit )?(?:tests?|specs?|scenarios?|suites?) failed\b|\b([1-9]\d*) FAILED\b|\bFailed ([1-9]\d*), Errors|[: ]([1-9]\d*) fails? (?:locally|remotely)|^\s*Failed: ([1-9]\d*)$/gm,
+    passes: /^\s*(?:\d+|[Aa]ll) (?:\d+ )?(?:unit )?(?:tests?|specs?|scenarios?|suites?) passed\b/m,
+  },
   { name: "Python", fails: /^Traceback \(most recent call last\):/gm },
 ];
 
 /** One quick look first: most output says none of this. */
-const SAYS_SOMETHING = /fail|err(?:or|!|_)|pass|\bok\b|success|✖|traceback|undefined ref|\*\*\*|packages? /i;
+const SAYS_SOMETHING = /fail|err(?:or|!|_)|pass|\bok\b|success|✖|traceback|undefined ref|\*\*\*|packages? |rated at/i;
 
 /** Reads a verdict; null where no program that is known speaks. `output`: the ends of a tool's result. */
 export function readCheck(output: string): CheckResult | null {

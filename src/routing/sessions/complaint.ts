@@ -71,13 +71,13 @@ const PATTERNS: readonly RegExp[] = [
   spoken(
     "no|ma|purtroppo|mi dispiace|e|perché",
     "questo|quello|il codice|il test|i test|la tua \\p{L}+|il tuo \\p{L}+|ancora|sempre",
-    "(?:ancora )?non (?:funziona|va|compila|va bene|è corretto|è giusto|è quello che)(?: ancora| comunque)?|(?:ancora|sempre) (?:rott[oa]|sbagliat[oa]|lo stesso errore|errore)|è (?:ancora )?(?:sbagliat[oa]|rott[oa])|(?:lo )?stesso (?:errore|problema)|hai (?:dimenticato|sbagliato)",
+    "(?:ancora )?non (?:funziona|va(?! \\p{L}+t[oaie](?= ))|compila|va bene|è corretto|è giusto|è quello che)(?: ancora| comunque)?|(?:ancora|sempre) (?:rott[oa]|sbagliat[oa]|lo stesso errore|errore)|è (?:ancora )?(?:sbagliat[oa]|rott[oa])|(?:lo )?stesso (?:errore|problema)|hai (?:dimenticato|sbagliato)",
   ),
   // Russian
   spoken(
     "нет|но|к сожалению|извини|и|почему",
     "это|оно|он|код|тест|тесты|твой \\p{L}+|твоё \\p{L}+|ваш \\p{L}+|ты|вы",
-    "(?:(?:всё|все) (?:ещё|еще|равно)|по-прежнему|опять|снова) (?:не \\p{L}+|сломан[оаы]?|ошибка|та же|выдаёт|выдает|неправильно|падает)|не (?:работает|работают|помогло|компилируется|запускается|то)(?: опять| снова)?|(?:неправильно|неверно|ошибаешься|ошибся)|та же (?:самая )?(?:ошибка|проблема)|(?:забыл|забыла|забыли)",
+    "(?:(?:всё|все) (?:ещё|еще|равно)|по-прежнему|опять|снова) (?:не \\p{L}+|сломан[оаы]?|ошибка|та же|выдаёт|выдает|неправильно|падает)|не (?:работает(?! (?:эта|этот|мой|моя) )|работают|помогло|компилируется|запускается|то)(?: опять| снова)?|(?:неправильно|неверно|ошибаешься|ошибся)|та же (?:самая )?(?:ошибка|проблема)|(?:забыл|забыла|забыли)",
   ),
   // Dutch
   spoken(
@@ -148,6 +148,11 @@ const FAULTS: readonly RegExp[] = [
     `${OPENS}(?:(?:the|this|that) (?:same )?(?:bug|error|issue|problem|warning|exception)(?:'s| is| has)? (?:back|still there|not gone|come back|unchanged)|(?:the|your) [\\w-]+ (?:is|are|looks) (?:still )?(?:off|blank|empty|missing|gone|garbled|nonsense)(?=[.!,]|\\s*$)|(?:it|this|that)(?:'s| is) (?:even )?(?:slower|worse) than|(?:it |this |that )?(?:doesn't|does not|didn't) do anything|(?:it|you) (?:deleted|overwrote|wiped|removed) (?:my|the wrong|everything)|i said (?:no|not|without|only) )`,
     "u",
   ),
+  // The same error, or another one now
+  /(?:^|[.!?\n]\s*)(?:(?:no|nope|but|and|now|hm+)[, ]+)*(?:i|we)(?:'m| am|'re| are)? (?:now |just |again )?(?:get|getting|see|seeing|have|having|hit) (?:a different|a new|another|the same|the exact same) (?:error|exception|problem|issue|bug|failure|warning)/u,
+  /(?:^|[.!?\n]\s*)(?:(?:nein|aber|und|hm+)[, ]+)*(?:(?:jetzt|nun|da) )?(?:ich )?(?:kommt|gibt es|bekomme|kriege|erhalte|sehe|habe)(?: ich)? (?:jetzt |nun |wieder |immer noch )?(?:ein(?:en)? (?:andere|neue)[rn]|(?:wieder )?de[rn] (?:gleich|selb)en?|de[rn]selben?) fehler/u,
+  /(?:^|[.!?\n]\s*)(?:(?:non|no|mais|pero|mas|ma|não|e|et|y|maintenant|ahora|agora|ora)[, ]+)*(?:j'ai (?:toujours |encore )?(?:la même|une autre|une nouvelle) erreur|(?:me |mi )?(?:sigue dando |continua dando |continua a dare )?(?:da|dà|dá|dando|sale|aparece|tengo|tenho|ottengo|esce|ho)? ?(?:otra vez |ancora |de novo )?(?:el mismo|otro|o mesmo|outro|lo stesso|un altro) (?:error|erro|errore)(?=[ .!,]|$))/u,
+  /(?:^|[.!?\n]\s*)(?:ik (?:krijg|zie|heb) (?:nu |weer |nog steeds )?(?:dezelfde|een andere|een nieuwe) fout|(?:теперь |опять |снова )?(?:другая|новая|та же) ошибка|(?:teraz )?(?:mam |dostaję )?(?:inny|nowy|ten sam) błąd|(?:şimdi )?(?:aynı|başka bir|yeni bir) hata(?:yı|sı)? (?:alıyorum|veriyor|var)|(?:sekarang )?(?:muncul )?(?:error|masalah) (?:lain|baru|yang sama)|(?:bây giờ )?(?:lại )?(?:bị )?lỗi (?:khác|tương tự))(?=[ .!,]|$)/u,
   // German
   /(?:^|[.!?\n]\s*)(?:der|die|das) (?:gleiche |selbe )?(?:fehler|bug|problem|warnung|absturz) (?:ist|tritt|kommt) (?:leider )?(?:immer noch|noch immer|wieder|weiterhin|noch)|(?:^|[.!?\n]\s*)(?:l'erreur|le bug|le problème) (?:est toujours|est encore|persiste|reste|est de nouveau)|(?:^|[.!?\n]\s*)(?:el error|el problema|el fallo|o erro|o problema|l'errore|il problema|il bug|il test) (?:sigue|continúa|persiste|continua|ainda|rimane|resta|è ancora|è sempre|fallisce ancora)|(?:^|[.!?\n]\s*)(?:ошибка|проблема) (?:осталась|всё ещё|все еще|та же|не исчезла|никуда)|(?:^|[.!?\n]\s*)(?:de (?:fout|bug)|het probleem) is (?:er )?nog|(?:^|[.!?\n]\s*)(?:błąd|problem) (?:nadal|wciąż|dalej) |(?:^|[.!?\n]\s*)(?:hata|sorun) (?:devam ediyor|hâlâ|hala|sürüyor)|(?:error|bug|masalah)(?:nya)? masih |vẫn còn (?:lỗi|sai)|(?:ما زال|لا يزال) (?:الخطأ|الخلل)|(?:त्रुटि|एरर|समस्या) (?:अभी भी|अब भी|वैसी ही) |(?:错误|问题|bug)(?:还在|依旧|还是存在|依然存在|仍然存在|没消失)|(?:测试|编译|构建)(?:还是|仍然|依然|又)(?:失败|报错|不过|通不过)|直って(?:い)?(?:ません|ない)|(?:오류|에러|문제|버그)(?:가|는)?\s?(?:그대로|여전|아직)/u,
   /(?:^|[.!?\n]\s*)(?:(?:nein|hm+|aber|leider|jetzt|das ist falsch)[,.! ]+)*(?:(?:es|das|die \p{L}+|der \p{L}+|deine? \p{L}+)(?: jetzt| nur| immer)* (?:gibt|liefert|zeigt|wirft)(?: mir| jetzt| nur| immer)* (?:nan|null|nichts|undefined|(?:ein|den|einen|eine) (?:falsche\p{L}*|fehler|leere\p{L}*|exception))|du hast (?!nichts|niemanden|mir|mich)[^.!?\n]{1,60}(?:vergessen|übersehen|ignoriert|erfunden|kaputt ?gemacht|missverstanden)|(?:es|das programm|die app|der server|das skript) (?:stürzt ab|hängt|friert ein)|(?:diese|die) (?:api|funktion|methode|option|bibliothek) (?:gibt es (?:gar )?nicht|existiert nicht)|die tests (?:sind rot|schlagen (?:jetzt )?fehl))/u,

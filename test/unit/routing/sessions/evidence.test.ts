@@ -263,6 +263,16 @@ describe("a human says that it is wrong", () => {
     "你忘了导入",
     "テストが落ちます",
     "테스트가 실패해요",
+    "Now I get a different error: KeyError 'id'.",
+    "Jetzt kommt ein anderer Fehler.",
+    "J'ai encore la même erreur.",
+    "Me da el mismo error otra vez.",
+    "Continua dando o mesmo erro.",
+    "Mi dà lo stesso errore.",
+    "Ik krijg weer dezelfde fout.",
+    "Aynı hatayı alıyorum.",
+    "Теперь другая ошибка.",
+    "Teraz mam inny błąd.",
   ])("%s", (text) => {
     expect(isComplaint(text)).toBe(true);
     expect(evidence([ask, answers("Done."), says(text)]).tiers).toBe(1);
@@ -352,6 +362,10 @@ describe("a human says that it is wrong", () => {
     "나쁘지 않네요, 계속",
     "Het werkt niet slecht",
     "ليس خطأ، شكرا",
+    "Non va cambiato nulla, spiegami solo perché.",
+    "Почему не работает эта формула в Excel 2010? Объясни в общем.",
+    "What does 'the same error' mean here?",
+    "Que signifie cette erreur ?",
   ])("is not said by: %s", (text) => {
     expect(isComplaint(text)).toBe(false);
     expect(evidence([ask, answers("Done."), says(text)]).tiers).toBe(0);

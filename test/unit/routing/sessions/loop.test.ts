@@ -6,7 +6,7 @@ import type { EscalationPolicy, SessionTurn } from "../../../../src/core/session
 import { newestAsk } from "../../../../src/routing/ask.ts";
 import { readCheck } from "../../../../src/routing/sessions/checks.ts";
 import { findEscalation } from "../../../../src/routing/sessions/evidence.ts";
-import { OUTPUTS, UNSEEN_OUTPUTS } from "./outputs.ts";
+import { MORE_OUTPUTS, OUTPUTS, UNSEEN_OUTPUTS } from "./outputs.ts";
 
 const ask: ChatMessage = { role: "user", content: "Make the tests pass" };
 let made = 0;
@@ -28,7 +28,7 @@ function runs(command: string, failing: readonly number[], output = ALL[command]
   return failing.flatMap((count, run) => [...edit(run), ...bash(command, output?.(count, run) ?? "")]);
 }
 
-const ALL = { ...OUTPUTS, ...UNSEEN_OUTPUTS };
+const ALL = { ...OUTPUTS, ...MORE_OUTPUTS, ...UNSEEN_OUTPUTS };
 
 function escalation(
   steps: readonly ChatMessage[],

@@ -97,6 +97,40 @@ export const OUTPUTS: Readonly<Record<string, Output>> = {
       : `Collecting flask==3.9.${run}\nERROR: Could not find a version that satisfies the requirement flask==3.9.${run} (from versions: 3.0.0, 3.0.1)\nERROR: No matching distribution found for flask==3.9.${run}\n`,
 };
 
+/** Further programs, and words that most runners use. */
+export const MORE_OUTPUTS: Readonly<Record<string, Output>> = {
+  "npx ava": (n, run) =>
+    n === 0
+      ? `  ✔ adds (${run}ms)\n  ─\n\n  3 tests passed\n`
+      : `  ✘ [fail]: adds\n  ─\n\n  test.js:${run}\n\n  ${n} tests failed\n`,
+  "karma start --single-run": (n, run) =>
+    n === 0 ? `TOTAL: 12 SUCCESS\n` : `Chrome Headless 120.0: Executed 12 of 12 (${n} FAILED) (0.${run}1 secs)\n`,
+  "sbt test": (n, run) =>
+    n === 0
+      ? `[info] All tests passed.\n[success] Total time: ${run} s`
+      : `[info] - adds *** FAILED ***\n[info]   CartSpec.scala:1${run}\n[error] Failed: Total 8, Failed ${n}, Errors 0, Passed 6\n`,
+  "vite build": (n, run) =>
+    n === 0
+      ? `✓ built in 1.0${run}s`
+      : `✗ Build failed in 1.0${run}s\nerror during build:\nsrc/a.ts (1${run}:2): "x" is not exported\n`,
+  "pylint app": (n, run) =>
+    n === 0
+      ? `Your code has been rated at 10.00/10`
+      : `${times(n, (at) => `app.py:1${run}:${at}: E1101: Module 'os' has no 'foo' member (no-member)`)}\n\nYour code has been rated at 5.0${run}/10\n`,
+  "golangci-lint run": (n, run) =>
+    n === 0
+      ? `0 issues.`
+      : `main.go:1${run}:2: Error return value is not checked (errcheck)\n${n} issues:\n* errcheck: ${n}\n`,
+  "bazel test //...": (n, run) =>
+    n === 0
+      ? `Executed 1 out of 1 test: 1 test passes.`
+      : `//app:a_test   FAILED in 0.${run}s\nExecuted 3 out of 3 tests: 1 test passes and ${n} fail locally.\n`,
+  "mix compile": (n, run) =>
+    n === 0
+      ? `Compiled lib/a.ex`
+      : `== Compilation error in file lib/a.ex ==\n** (CompileError) lib/a.ex:${run}: undefined function foo/0\n`,
+};
+
 /** Outputs on which no pattern was tuned. */
 export const UNSEEN_OUTPUTS: Readonly<Record<string, Output>> = {
   "pytest tests/ -x --tb=line": (n, run) =>
