@@ -1,41 +1,140 @@
-// npm run eval:sessions: what conversations cost under four ways to route them. --file FILE replays an operator's own log.
+// npm run eval:sessions: what conversations cost with sessions, request by request, with each fixed model of their tier, and
+// with the cheapest fixed model for each tier that is decided. --file FILE replays an operator's own log.
 
 import { readFileSync } from "node:fs";
-import { formatUsd } from "../src/core/money.ts";
+import { type Catalog, chainOf } from "../src/catalog/catalog.ts";
+import { TIERS, type Tier, tierRank } from "../src/core/tiers.ts";
+import { usableHosts } from "../src/routing/hosts.ts";
 import { readOption } from "./command.ts";
 import { generateCorpus } from "./corpus/generate.ts";
 import { makeRandom } from "./random.ts";
-import { type Conversation, MIXES, type Mix, makeConversations } from "./sessions/conversations.ts";
+import { type Conversation, type Mix, makeConversations } from "./sessions/conversations.ts";
 import { readConversations } from "./sessions/log.ts";
-import { type Outcome, simulate, WAYS, wholeCatalog } from "./sessions/simulate.ts";
+import { type ByTier, type Outcome, simulate, type Way, type WorldKind, wholeCatalog } from "./sessions/simulate.ts";
 
-const SEED = 17;
-const seed = Number(readOption("seed") ?? SEED);
-const catalog = wholeCatalog();
+const SEEDS = (readOption("seeds") ?? "17,18,19").split(",").map(Number);
+const COUNT = Number(readOption("conversations") ?? 8);
+
+/** By name; null for all. */
+const VENDORS: Readonly<Record<string, readonly string[] | null>> = {
+  "all vendors": null,
+  "OpenAI, Anthropic, Google": ["openai", "anthropic", "google"],
+  Anthropic: ["anthropic"],
+};
+
+/** Rows of the table: a mix of conversations, and how hosts and clients behave. */
+const ROWS: readonly (readonly [string, Mix, WorldKind])[] = [
+  ["coding", "coding agents", "usual"],
+  ["chat", "chats", "usual"],
+  ["retrieval", "one long system prompt", "usual"],
+  ["sub-agents", "sub-agents", "usual"],
+  ["coding, no host ever hits", "coding agents", "never hits"],
+  ["coding, clock in the prompt", "coding agents", "clock"],
+  ["pauses above five minutes", "long pauses", "usual"],
+  ["one call with a long text", "one call", "usual"],
+];
+
+console.log(
+  "| conversations | vendors | turns | sessions | per request | fixed models of the usual tier (turns below their tier) | cheapest for each tier | on / off | on / cheapest fixed | on / cheapest for each tier | below tier |",
+);
+console.log("|---|---|---|---|---|---|---|---|---|---|---|");
 const file = readOption("file");
-const count = Number(readOption("conversations") ?? 24);
-
-if (file !== null) show(file, readConversations(readFileSync(file, "utf8")));
-else {
+if (file !== null) {
+  const conversations = readConversations(readFileSync(file, "utf8"));
+  show(file, "all vendors", [conversations], { catalog: wholeCatalog(), kind: "usual" });
+} else {
   const rows = generateCorpus(process.cwd());
-  for (const mix of Object.keys(MIXES) as Mix[]) {
-    show(mix, makeConversations(mix, count, rows, makeRandom(seed)));
+  for (const [vendors, connected] of Object.entries(VENDORS)) {
+    const catalog = wholeCatalog(connected);
+    for (const [name, mix, kind] of ROWS) {
+      const sets = SEEDS.map((seed) => makeConversations(mix, COUNT, rows, makeRandom(seed)));
+      show(name, vendors, sets, { catalog, kind });
+    }
   }
 }
 
-function show(name: string, conversations: readonly Conversation[]): void {
-  const outcomes = WAYS.map((way) => [way, simulate(conversations, way, catalog)] as const);
-  const today = outcomes[0]?.[1].costNano ?? 0n;
-  console.log(`\n${name}: ${conversations.length} conversations, ${outcomes[0]?.[1].turns} turns\n`);
-  console.log(
-    "| way | cost (USD) | against per request | switches | cached | below its tier |\n|---|---|---|---|---|---|",
-  );
-  for (const [way, outcome] of outcomes) console.log(rowOf(way, outcome, today));
+interface Setting {
+  readonly catalog: Catalog;
+  readonly kind: WorldKind;
 }
 
-function rowOf(way: string, outcome: Outcome, today: bigint): string {
-  const { costNano, switches, promptTokens, cachedTokens, belowTier } = outcome;
-  const change = Math.round((Number(costNano) / Number(today) - 1) * 100);
-  const cached = Math.round((cachedTokens / promptTokens) * 100);
-  return `| ${way} | ${Number(formatUsd(costNano)).toFixed(4)} | ${change > 0 ? "+" : ""}${change}% | ${switches} | ${cached}% | ${belowTier} |`;
+function show(name: string, vendors: string, sets: readonly (readonly Conversation[])[], setting: Setting): void {
+  const of = (way: Way): Total => total(sets.map((set) => simulate(set, way, setting.catalog, setting.kind)));
+  const [on, off] = [of("ours"), of("per request")];
+  const hasTools = sets.some((set) => set.some(({ tools }) => tools.length > 0));
+  const fixed = fixedModels(tierOf(off), hasTools, setting.catalog).map((id) => [id, of(`fixed ${id}`)] as const);
+  const least = Math.min(...fixed.map(([, { usd }]) => usd));
+  const listed = fixed
+    .map(([id, { usd, turns, belowTier }]) => `${id} ${usd.toFixed(3)} (${Math.round((100 * belowTier) / turns)}%)`)
+    .join(", ");
+  const each = of(cheapestByTier(off.tiers, of, { hasTools, catalog: setting.catalog }));
+  const ratio = (usd: number): string => (on.usd / usd).toFixed(2);
+  const cells = [
+    name,
+    vendors,
+    on.turns,
+    on.usd.toFixed(3),
+    off.usd.toFixed(3),
+    `${tierOf(off)}: ${listed}`,
+    each.usd.toFixed(3),
+    ratio(off.usd),
+    ratio(least),
+    ratio(each.usd),
+    on.belowTier,
+  ];
+  console.log(`| ${cells.join(" | ")} |`);
+}
+
+interface Total {
+  readonly usd: number;
+  readonly turns: number;
+  readonly belowTier: number;
+  readonly tiers: ReadonlyMap<Tier, number>;
+}
+
+function total(outcomes: readonly Outcome[]): Total {
+  const tiers = new Map<Tier, number>();
+  for (const outcome of outcomes) {
+    for (const [tier, count] of outcome.tiers) tiers.set(tier, (tiers.get(tier) ?? 0) + count);
+  }
+  const sum = (of: (outcome: Outcome) => number): number => outcomes.reduce((all, outcome) => all + of(outcome), 0);
+  const usd = sum(({ costNano }) => Number(costNano)) / 1e9;
+  return { usd, turns: sum(({ turns }) => turns), belowTier: sum(({ belowTier }) => belowTier), tiers };
+}
+
+/** The tier of most turns. */
+function tierOf({ tiers }: Total): Tier {
+  return TIERS.reduce((most, tier) => ((tiers.get(tier) ?? 0) > (tiers.get(most) ?? 0) ? tier : most));
+}
+
+/**
+ * What a client could do at best that names a model for each tier: no turn is below its tier. One tier after the other is
+ * chosen, that of most turns first, until nothing changes.
+ */
+function cheapestByTier(
+  tiers: Total["tiers"],
+  of: (way: Way) => Total,
+  { hasTools, catalog }: { readonly hasTools: boolean; readonly catalog: Catalog },
+): ByTier {
+  const used = TIERS.filter((tier) => tiers.has(tier)).sort((a, b) => (tiers.get(b) ?? 0) - (tiers.get(a) ?? 0));
+  let best = new Map(used.map((tier) => [tier, fixedModels(tier, hasTools, catalog)[0] as string]));
+  for (let before = Number.POSITIVE_INFINITY; ; ) {
+    let usd = of(best).usd;
+    if (usd >= before) return best;
+    before = usd;
+    for (const tier of used) {
+      const atLeast = TIERS.slice(tierRank(tier)).flatMap((each) => fixedModels(each, hasTools, catalog));
+      for (const id of new Set(atLeast)) {
+        const tried = new Map(best).set(tier, id);
+        const cost = of(tried).usd;
+        if (cost < usd) [best, usd] = [tried, cost];
+      }
+    }
+  }
+}
+
+function fixedModels(tier: Tier, hasTools: boolean, catalog: Catalog): readonly string[] {
+  return chainOf(catalog, tier, hasTools)
+    .filter((model) => usableHosts(model, catalog).length > 0)
+    .map(({ id }) => id);
 }

@@ -80,8 +80,26 @@ const APPLICATION: Kind = {
   perApplication: 20,
 };
 
-export const MIXES = {
+/** Agents that are given a part of a task: short, and with the same brief. */
+const SUB_AGENT: Kind = { ...CODING_AGENT, turns: [3, 12], loop: [2, 8], small: 0, perApplication: 12 };
+
+/** A person who comes back after each answer when every cache is cold. */
+const SLOW: Kind = { ...APPLICATION, turns: [6, 12], loop: [0, 0], pauseSeconds: [400, 1_800], perApplication: 1 };
+
+/** One call of a tool with a long text, and its answer. */
+const ONE_SHOT: Kind = {
+  ...APPLICATION,
+  turns: [2, 2],
+  systemChars: [600, 1_200],
+  loop: [1, 1],
+  resultChars: [20_000, 60_000],
+};
+
+const MIXES = {
   "coding agents": [CODING_AGENT],
+  "sub-agents": [SUB_AGENT],
+  "long pauses": [SLOW],
+  "one call": [ONE_SHOT],
   chats: [CHAT],
   "one long system prompt": [APPLICATION],
   mixed: [CODING_AGENT, CODING_AGENT, CHAT, APPLICATION],

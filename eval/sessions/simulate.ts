@@ -2,29 +2,42 @@
 // last use, a least length, prices for reading and writing. The decisions are the router's own.
 
 import { readBuiltin } from "../../src/catalog/builtin.ts";
-import type { Catalog } from "../../src/catalog/catalog.ts";
+import { type Catalog, chainOf } from "../../src/catalog/catalog.ts";
+import { catalogAt } from "../../src/catalog/moment.ts";
 import { load } from "../../src/config/load.ts";
 import type { ChatMessage, ChatRequest } from "../../src/core/chat.ts";
 import { type Decision, NO_CONSTRAINTS, NO_CONTROLS, type RoutingQuestion } from "../../src/core/decision.ts";
-import type { HostedModel } from "../../src/core/model.ts";
-import { costNano, type Price, type TokenBuckets } from "../../src/core/money.ts";
-import type { CachedPrefix, SessionTurn } from "../../src/core/session.ts";
+import type { HostedModel, Model } from "../../src/core/model.ts";
+import type { TokenBuckets } from "../../src/core/money.ts";
+import type { CachedPrefix, Habit, SessionTurn } from "../../src/core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../src/core/tiers.ts";
-import { estimateInputTokens } from "../../src/routing/cost.ts";
+import { createHabits, type Habits } from "../../src/gateway/sessions/habits.ts";
+import { costAt, estimateInputTokens } from "../../src/routing/cost.ts";
 import { decide } from "../../src/routing/decide.ts";
-import { hostedModelsOf } from "../../src/routing/hosts.ts";
+import { hostedModelsOf, usableHosts } from "../../src/routing/hosts.ts";
+import { isMarkWorthwhile } from "../../src/routing/sessions/outlook.ts";
 import type { Conversation, Turn } from "./conversations.ts";
 
-/** The catalogue that ships, with every vendor switched on. No provider is ever called. */
-export function wholeCatalog(): Catalog {
-  const env = Object.fromEntries(readBuiltin().providers.map(({ keyVariable }) => [keyVariable, "unused"]));
+/** Outside hours with other prices. */
+const PRICED_AT_MS = Date.UTC(2026, 10, 19, 12);
+
+/** The catalogue that ships, with every vendor switched on, or with these. No provider is ever called. */
+export function wholeCatalog(vendors: readonly string[] | null = null): Catalog {
+  const connected = readBuiltin().providers.filter(({ id }) => vendors === null || vendors.includes(id));
+  const env = Object.fromEntries(connected.map(({ keyVariable }) => [keyVariable, "unused"]));
   const loaded = load({ flags: {}, env, cwd: "." });
   if (!loaded.ok) throw new Error("the catalogue that ships is broken");
-  return loaded.settings.catalog;
+  return catalogAt(loaded.settings.catalog, PRICED_AT_MS).catalog;
 }
 
 export const WAYS = ["per request", "sticky", "ours", "always large"] as const;
-export type Way = (typeof WAYS)[number];
+/** One model for each tier that is decided. */
+export type ByTier = ReadonlyMap<Tier, string>;
+/** A way by name, one model for everything, or one for each tier. */
+export type Way = (typeof WAYS)[number] | `fixed ${string}` | ByTier;
+
+/** Behaviour of the hosts and clients: as the catalogue says, no host ever reads from its cache, or the prompt begins in another way each time. */
+export type WorldKind = "usual" | "never hits" | "clock";
 
 export interface Outcome {
   readonly turns: number;
@@ -35,10 +48,18 @@ export interface Outcome {
   readonly cachedTokens: number;
   /** Turns whose model belongs to no chain of the decided tier or above. Must be 0. */
   readonly belowTier: number;
+  /** Turns by the tier that was decided. */
+  readonly tiers: ReadonlyMap<Tier, number>;
 }
 
-export function simulate(conversations: readonly Conversation[], way: Way, catalog: Catalog): Outcome {
-  const world: World = { catalog, way, caches: new Map() };
+export function simulate(
+  conversations: readonly Conversation[],
+  way: Way,
+  catalog: Catalog,
+  kind: WorldKind = "usual",
+): Outcome {
+  const world: World = { catalog, way, kind, caches: new Map(), habits: createHabits() };
+  const tiers = new Map<Tier, number>();
   const requests = conversations.flatMap((conversation) => conversation.turns.map((turn) => ({ conversation, turn })));
   requests.sort((a, b) => a.turn.atMs - b.turn.atMs);
   const lasts = new Map<string, SessionTurn>();
@@ -53,13 +74,18 @@ export function simulate(conversations: readonly Conversation[], way: Way, catal
     sum.promptTokens += served.turn.promptTokens;
     sum.cachedTokens += served.turn.cachedTokens;
     sum.belowTier += isBelow(served.turn, catalog) ? 1 : 0;
+    tiers.set(served.turn.tier, (tiers.get(served.turn.tier) ?? 0) + 1);
+    world.habits.note(served.turn, last ?? undefined);
   }
-  return sum;
+  return { ...sum, tiers };
 }
 
 interface World {
   readonly catalog: Catalog;
   readonly way: Way;
+  readonly kind: WorldKind;
+  /** Learned from the turns so far, as a gateway does. */
+  readonly habits: Habits;
   /** Prompts that hosts have cached: by host key, and by conversation or application. */
   readonly caches: Map<string, { tokens: number; atMs: number }>;
 }
@@ -74,31 +100,92 @@ function serve(world: World, asked: Asked): { readonly turn: SessionTurn; readon
   const { catalog, way } = world;
   const { conversation, turn, last } = asked;
   const chat = chatOf(conversation, turn);
-  const decision = decide(questionOf(world, asked, chat), catalog);
-  const host = hostOf(decision, way, { last, catalog, promptTokens: decision.estimatedTokens.input });
-  const promptTokens = decision.estimatedTokens.input;
+  const isFixed = typeof way !== "string" || way.startsWith("fixed");
+  const decided = isFixed ? decidedAlone(world, asked, chat) : decide(questionOf(world, asked, chat), catalog);
+  const promptTokens = decided.estimatedTokens.input;
+  const host = isFixed
+    ? fixedHost(fixedModel(way, decided.tier), catalog)
+    : hostOf(decided as Decision, way, { last, catalog, promptTokens });
   const cachedTokens = cachedAt(world, host, asked, promptTokens);
-  const buckets = bucketsOf(host, { promptTokens, cachedTokens, outputTokens: turn.outputTokens });
-  keep(world, host, asked, promptTokens);
+  const habit = habitOf(world, asked);
+  const isMarked = isFixed || isMarkWorthwhile(host, promptTokens, habit);
+  const sizes = { promptTokens, cachedTokens, outputTokens: turn.outputTokens };
+  const buckets = bucketsOf(host, sizes, isMarked);
+  if (host.cache?.isExplicit !== true || isMarked) keep(world, host, asked, promptTokens);
   return {
-    costNano: costNano(buckets, host.price as Price, 0),
+    costNano: costAt(host, buckets, 0),
     turn: {
       session: conversation.id,
       model: host.id,
       hostKey: host.hostKey,
       keyId: null,
-      tier: decision.tier,
+      tier: decided.tier,
       promptTokens,
       cachedTokens,
       atMs: turn.atMs,
-      escalation: decision.session?.escalation ?? 0,
-      task: decision.session?.task ?? 0,
+      escalation: decided.session?.escalation ?? 0,
+      task: decided.session?.task ?? 0,
       prefixes: [],
       trust: 1,
       calls: [],
       response: null,
+      ...observed(world, asked, host, cachedTokens, promptTokens),
     },
   };
+}
+
+type DecidedAlone = Pick<Decision, "tier" | "estimatedTokens" | "session">;
+
+/** Tiers and lengths do not depend on who served the turns before, so each is decided once. */
+const DECIDED = new WeakMap<Catalog, WeakMap<Turn, DecidedAlone>>();
+
+function decidedAlone(world: World, asked: Asked, chat: ChatRequest): DecidedAlone {
+  const { catalog } = world;
+  const known = DECIDED.get(catalog) ?? new WeakMap<Turn, DecidedAlone>();
+  DECIDED.set(catalog, known);
+  const decided = known.get(asked.turn) ?? decide(questionOf(world, { ...asked, last: null }, chat), catalog);
+  known.set(asked.turn, decided);
+  return decided;
+}
+
+function fixedModel(way: Way, tier: Tier): string {
+  return typeof way === "string" ? way.slice("fixed ".length) : (way.get(tier) ?? "");
+}
+
+function appOf({ application }: Conversation): number {
+  let hash = 0;
+  for (const character of application) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
+  return hash;
+}
+
+function habitOf({ habits, kind }: World, { conversation, turn, last }: Asked): Habit {
+  const isContinued = turn.messages > 2;
+  const hasTools = conversation.tools.length > 0;
+  const known = kind === "clock" ? null : last;
+  return habits.of({ app: appOf(conversation), hasTools, isContinued, last: known, nowMs: turn.atMs });
+}
+
+/** The facts that the gateway remembers of a turn. */
+function observed(
+  { kind }: World,
+  { conversation, turn, last }: Asked,
+  host: HostedModel,
+  cachedTokens: number,
+  promptTokens: number,
+): Partial<SessionTurn> {
+  const app = appOf(conversation);
+  const { outputTokens: output } = turn;
+  const isContinued = turn.messages > 2;
+  if (kind === "clock") return { app, number: 1, gaps: [], output, ...(isContinued ? { isSteady: false } : {}) };
+  const number = (last?.number ?? 0) + 1;
+  if (last === null) return { app, number, gaps: [], output };
+  const gap = Math.round((turn.atMs - last.atMs) / 1000);
+  const gaps = [...(last.gaps ?? []), gap].slice(-4);
+  const { cache } = host;
+  const isExpected = cache !== undefined && last.hostKey === host.hostKey && gap < cache.seconds;
+  const isProven = isExpected && last.promptTokens >= cache.tokensMin;
+  const share = isProven ? { share: Math.min(1, cachedTokens / Math.min(promptTokens, last.promptTokens)) } : {};
+  return { app, number, gaps, output, ...share, ...(isContinued ? { isSteady: true } : {}) };
 }
 
 function chatOf({ messages, tools }: Conversation, turn: Turn): ChatRequest {
@@ -126,22 +213,29 @@ function questionOf(world: World, { conversation, turn, last }: Asked, chat: Cha
     loopModel: isLoop && last !== null ? last.model : null,
   };
   if (world.way !== "ours") return question;
-  const cached = prefixesOf(world, conversation);
-  const view = { id: conversation.id, last, loop: isLoop ? last : null, cached, nowMs: turn.atMs };
+  const cached = world.kind === "clock" ? [] : prefixesOf(world, conversation, last);
+  const habit = habitOf(world, { conversation, turn, last });
+  const known = world.kind === "clock" && !isLoop ? null : last;
+  const view = { id: conversation.id, last: known, loop: isLoop ? last : null, cached, habit, nowMs: turn.atMs };
   return { ...question, sessionView: view };
 }
 
-function prefixesOf({ caches }: World, conversation: Conversation): readonly CachedPrefix[] {
+function prefixesOf({ caches }: World, conversation: Conversation, last: SessionTurn | null): readonly CachedPrefix[] {
   const found: CachedPrefix[] = [];
   for (const [name, { tokens, atMs }] of caches) {
     const [hostKey = "", owner] = name.split("\n");
     if (owner !== conversation.id && owner !== conversation.application) continue;
     const other = found.findIndex((prefix) => prefix.hostKey === hostKey);
-    const prefix = { session: conversation.id, hostKey, keyId: null, tokens, trust: 1, atMs };
+    const prefix = { session: conversation.id, hostKey, keyId: null, tokens, trust: trustOf(hostKey, last), atMs };
     if (other < 0) found.push(prefix);
     else if ((found[other]?.tokens ?? 0) < tokens) found[other] = prefix;
   }
   return found;
+}
+
+/** Trust of a session in a host, as its last turn showed it. */
+function trustOf(hostKey: string, last: SessionTurn | null): number {
+  return last?.hostKey === hostKey ? (last.share ?? 1) : 1;
 }
 
 interface Choice {
@@ -158,9 +252,19 @@ function hostOf(decision: Decision, way: Way, { last, catalog, promptTokens }: C
   return sticky ?? (first as HostedModel);
 }
 
-function cachedAt({ caches }: World, host: HostedModel, { conversation, turn }: Asked, promptTokens: number): number {
+/** A client with one model takes it from the vendor, or the first that serves it. */
+function fixedHost(id: string, catalog: Catalog): HostedModel {
+  return usableHosts(catalog.models.get(id) as Model, catalog)[0] as HostedModel;
+}
+
+function cachedAt(
+  { caches, kind }: World,
+  host: HostedModel,
+  { conversation, turn }: Asked,
+  promptTokens: number,
+): number {
   const { cache } = host;
-  if (cache === undefined) return 0;
+  if (cache === undefined || kind !== "usual") return 0;
   const found = [conversation.id, conversation.application].map((owner) => caches.get(`${host.hostKey}\n${owner}`));
   const alive = found.filter((entry) => entry !== undefined && turn.atMs - entry.atMs < cache.seconds * 1000);
   const longest = Math.min(promptTokens, Math.max(0, ...alive.map((entry) => entry?.tokens ?? 0)));
@@ -170,13 +274,15 @@ function cachedAt({ caches }: World, host: HostedModel, { conversation, turn }: 
 function bucketsOf(
   { price, cache }: HostedModel,
   sizes: { readonly promptTokens: number; readonly cachedTokens: number; readonly outputTokens: number },
+  isMarked: boolean,
 ): TokenBuckets {
   const fresh = sizes.promptTokens - sizes.cachedTokens;
-  const isWritten = cache !== undefined && sizes.promptTokens >= cache.tokensMin && price?.cacheWrite != null;
+  const isKept = cache !== undefined && (cache.isExplicit !== true || isMarked);
+  const isWritten = isKept && sizes.promptTokens >= cache.tokensMin && price?.cacheWrite != null;
   return {
-    input: isWritten ? 0 : fresh,
+    input: isWritten && (price?.cacheWrite ?? 0) > 0 ? 0 : fresh,
     cacheRead: sizes.cachedTokens,
-    cacheWrite: isWritten ? fresh : 0,
+    cacheWrite: isWritten && (price?.cacheWrite ?? 0) > 0 ? fresh : 0,
     output: sizes.outputTokens,
   };
 }
@@ -202,6 +308,8 @@ function instructionTokens(conversation: Conversation): number {
 
 function isBelow({ model, tier }: SessionTurn, catalog: Catalog): boolean {
   const atLeast: readonly Tier[] = TIERS.slice(tierRank(tier));
-  const isInChain = atLeast.some((each) => catalog.chains[each].some(({ id }) => id === model));
+  const isInChain = atLeast.some((each) =>
+    [true, false].some((hasTools) => chainOf(catalog, each, hasTools).some(({ id }) => id === model)),
+  );
   return !isInChain && tierRank(catalog.models.get(model)?.tier ?? "NANO") < tierRank(tier);
 }

@@ -12,8 +12,8 @@ const WRITERS = ["ui/format.ts", "ui/charts/scale.ts", "ui/pages/requests/curl.t
 
 /** Folders whose texts stand in a `text.ts`. */
 const ROOMS = /^(ui|src\/routing|src\/gateway)\/.*\.tsx?$/;
-/** Files of routing that hold words to look for in prompts. */
-const WORD_LISTS = /^src\/routing\/(classifier\/|tools\/|history|warm|sessions\/(complaint|failure))/;
+/** Files of routing that hold words to look for in prompts, calls and results. */
+const WORD_LISTS = /^src\/routing\/(classifier\/|tools\/|history|warm|sessions\/(checks|complaint|failure|reading))/;
 
 /** Attributes whose values are for machines, though they may have several words. */
 const MACHINE_ATTRIBUTES = new Set(["class", "d", "viewBox", "href", "key"]);

@@ -26,6 +26,8 @@ export interface Catalog {
   readonly efforts: Readonly<Record<Tier, Efforts>>;
   /** Chains for requests with tools, already in order of score and price, where a tier has one of its own. */
   readonly withTools: Readonly<Partial<Record<Tier, TierChain>>>;
+  /** Tiers whose chain the operator has written, the primary first. */
+  readonly ownChains: ReadonlySet<Tier>;
   /** The model that savings are counted against. */
   readonly baseline: Model;
   /** Parts per million on top of provider cost. */

@@ -37,7 +37,7 @@ interface ChainsInput {
 /** A tier that was not written and has none of its shipped models gets at most this many others. */
 const FILLED_LENGTH = 4;
 
-export function buildChains(input: ChainsInput): Pick<Catalog, "chains" | "efforts" | "withTools"> {
+export function buildChains(input: ChainsInput): Pick<Catalog, "chains" | "efforts" | "withTools" | "ownChains"> {
   const chains: Partial<Record<Tier, readonly Model[]>> = {};
   const efforts: Partial<Record<Tier, Efforts>> = {};
   const withTools: Partial<Record<Tier, TierChain>> = {};
@@ -55,7 +55,8 @@ export function buildChains(input: ChainsInput): Pick<Catalog, "chains" | "effor
     const message = `no tier has a model that requests can be routed to (configured: ${names}); list priced models of these providers under models and tiers`;
     input.findings.problems.push({ at: "tiers", message, suggestion: null });
   }
-  return { chains, efforts, withTools } as Pick<Catalog, "chains" | "efforts" | "withTools">;
+  const ownChains = new Set(TIERS.filter((tier) => input.written[tier] !== undefined));
+  return { chains, efforts, withTools, ownChains } as ReturnType<typeof buildChains>;
 }
 
 /** Cheapest first. */

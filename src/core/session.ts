@@ -46,6 +46,38 @@ export interface SessionTurn {
   readonly calls: readonly number[];
   /** The name of its response, where that can be continued by its id; null otherwise. */
   readonly response: string | null;
+  /** A hash that tells applications apart: account, tools, and about how long the instructions are. Absent in turns of before. */
+  readonly app?: number;
+  /** Place in the session, from 1 on. */
+  readonly number?: number;
+  /** The last pauses of the session in seconds, the newest last. */
+  readonly gaps?: readonly number[];
+  /** Tokens of the answer. */
+  readonly output?: number;
+  /** Part of what was cached that the host read from there, 0 to 1; absent where nothing was to be expected. */
+  readonly share?: number;
+  /** Tells whether a conversation was sent again with the same beginning; absent where it just begins. */
+  readonly isSteady?: boolean;
+}
+
+/** Behaviour of a host's cache, as its own counts show it. */
+export interface CacheHabit {
+  /** Part of what should be cached that is read from there, 0 to 1. */
+  readonly hit: number;
+}
+
+/** Expectations of a conversation, learned from others of its kind. */
+export interface Habit {
+  /** The chance that another turn follows, and the number of turns that are expected to. */
+  readonly next: number;
+  readonly ahead: number;
+  /** Length of a usual answer; null where too few were seen. */
+  readonly outputTokens: number | null;
+  /** The chance that the next prompt begins as this one does: clocks and random ids change it. */
+  readonly steady: number;
+  /** The chance that the next pause is shorter than this. */
+  alive(seconds: number): number;
+  cacheOf(hostKey: string): CacheHabit;
 }
 
 /** Prefix of the ids of sessions that no client has named. */
@@ -93,6 +125,8 @@ export interface SessionView {
   readonly loop: SessionTurn | null;
   /** The longest for each host and provider key. */
   readonly cached: readonly CachedPrefix[];
+  /** Absent in a replay. */
+  readonly habit?: Habit;
   readonly nowMs: number;
 }
 

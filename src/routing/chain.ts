@@ -16,9 +16,10 @@ import { describeHosts, hostRules, orderHosts, usableHosts } from "./hosts.ts";
 import { latencyLimit, leftOutNotes } from "./latency.ts";
 import { ableHosts, areAble, describeNeeds, isOnlyTooLong, listNeeds, type Need, reasonAgainst } from "./needs.ts";
 import { preferenceOf, preferredFirst } from "./preference.ts";
-import { keepSession, type Offer } from "./sessions/stay.ts";
+import type { Offer } from "./sessions/offers.ts";
+import { keepSession } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
-import { demoteFailing, rankByToolScore, toolScoreOf } from "./tools/scores.ts";
+import { demoteFailing, equallyGood, equalNote, rankByToolScore, toolScoreOf } from "./tools/scores.ts";
 
 export interface Chain {
   readonly tier: Tier;
@@ -112,17 +113,23 @@ interface StayInChain {
 
 /** Reorders the chain where that saves money because the session has a prompt cached. */
 function stay(ordered: Ordered, { input, tier, filtered, isLoop }: StayInChain): Ordered & Pick<Chain, "offer"> {
-  const { question, catalog, inputTokens, placement } = input;
+  const { question, catalog, inputTokens, placement, scenario } = input;
+  if ((question.sessionView ?? null) === null) return ordered;
   const { hostsOf } = filtered;
   const { ceiling } = placement;
-  const kept = keepSession({ question, catalog, tier, ceiling, inputTokens, models: ordered.models, isLoop, hostsOf });
-  const { models, first, note } = kept;
+  const { models: all } = ordered;
+  const { toolCallsSeen = NOTHING_SEEN } = question;
+  const isOwnOrder = catalog.ownChains.has(tier);
+  const isEqual = equallyGood(all, { scenario, seen: toolCallsSeen, isOwnOrder });
+  const kept = keepSession({ question, catalog, tier, ceiling, inputTokens, models: all, isLoop, hostsOf, isEqual });
+  const { models, first, note, orderNote } = kept;
   if (first === null) return ordered;
   const notes = note === null ? [] : [note];
+  const aside = orderNote === undefined ? equalNote(models, all, { scenario, isEqual }) : [orderNote];
   return {
     models,
     offer: first,
-    notes: [...ordered.notes, ...notes],
+    notes: [...ordered.notes, ...notes, ...aside],
     adjustments: [...ordered.adjustments, ...notes],
   };
 }

@@ -1,20 +1,22 @@
 // Routing in one screen: the order of the steps and how a decision explains itself. Pure: the same question and
 // catalogue give the same decision.
 
-import type { Catalog } from "../catalog/catalog.ts";
+import { type Catalog, chainOf } from "../catalog/catalog.ts";
 import type { Controls, Decision, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { Model } from "../core/model.ts";
+import type { HostedModel, Model } from "../core/model.ts";
+import { roughUsd, usdNumber } from "../core/money.ts";
 import type { DecidedSession, SessionView } from "../core/session.ts";
-import type { Tier } from "../core/tiers.ts";
+import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { type Ask, newestAsk } from "./ask.ts";
-import { buildChain, type Chain } from "./chain.ts";
+import { buildChain, type Chain, type ChainInput } from "./chain.ts";
 import type { Classification } from "./classifier/rules.ts";
-import { estimateCost, estimateInputTokens } from "./cost.ts";
+import { type Estimate, estimateCost, estimateInputTokens } from "./cost.ts";
 import { controlsUnder, directChain } from "./direct.ts";
-import { chooseEfforts } from "./effort.ts";
+import { chooseEfforts, expectedEffort } from "./effort.ts";
 import { findHistoryFloor } from "./history.ts";
+import { usableHosts } from "./hosts.ts";
 import { judge } from "./judge.ts";
 import { type Escalation, findEscalation } from "./sessions/evidence.ts";
 import { sessionState } from "./sessions/stay.ts";
@@ -41,10 +43,10 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
       ? directChain({ question, catalog, inputTokens })
       : buildChain({ question, catalog, placement, scenario, inputTokens });
   const model = chain.models[0] as Model;
-  const moves = placement?.notes ?? [];
   const effort = chooseEfforts(chain, { question, catalog });
-  const first = { tier: chain.tier, model: chain.first, effort: effort.first };
-  const estimate = estimateCost({ chat, inputTokens, ...first, catalog });
+  const asked = { tier: chain.tier, model: chain.first, effort: effort.first };
+  const estimate = estimateCost({ chat, inputTokens, ...asked, catalog });
+  const moves = [...(placement?.notes ?? []), ...priceOfRise(placement, estimate, { question, inputTokens, catalog })];
   const notes = [...moves, ...chain.notes, ...(effort.note === null ? [] : [effort.note]), ...unknownNotes(controls)];
   const decision: { -readonly [Name in keyof Decision]: Decision[Name] } = {
     tier: chain.tier,
@@ -115,6 +117,23 @@ function escalate({ question, profile, ask, historyFloor }: EscalateInput): Esca
   const policy = profile === "auto" ? (controls.escalate ?? constraints.escalate ?? "normal") : "off";
   const last = sessionView?.last ?? null;
   return findEscalation({ messages: chat.messages, ask, policy, isFollowUp: historyFloor !== null, last });
+}
+
+/** The difference to the first model of the tier below the rise, so that a session's timeline shows it. */
+function priceOfRise(
+  placement: Placement | null,
+  { cost }: Estimate,
+  { question, inputTokens, catalog }: Pick<ChainInput, "question" | "inputTokens" | "catalog">,
+): readonly string[] {
+  if (placement === null || placement.escalated === 0) return [];
+  const { chat } = question;
+  const tier = TIERS[tierRank(placement.tier) - placement.escalated] as Tier;
+  const below = chainOf(catalog, tier, chat.tools.length > 0).find((each) => usableHosts(each, catalog).length > 0);
+  if (below === undefined) return [];
+  const [model] = usableHosts(below, catalog) as readonly [HostedModel];
+  const effort = expectedEffort(model, { question, catalog, tier });
+  const more = cost - estimateCost({ chat, inputTokens, tier, model, effort, catalog }).cost;
+  return more > 0n ? [TEXT.escalationPrice(roughUsd(usdNumber(more)))] : [];
 }
 
 function decidedSession(

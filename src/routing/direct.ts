@@ -49,6 +49,7 @@ export function directChain(input: NeedsInput): Chain {
   const kept = keepSession({
     ...{ question: asDirect(question), catalog, tier, ceiling: null, inputTokens: input.inputTokens, models, hostsOf },
     isLoop: question.loopModel === model.id,
+    isEqual: null,
   });
   const { first, hosts, note } = chooseHosts(models, hostsOf, { question, catalog, firstHost: kept.first?.host });
   const notes = kept.note === null ? slow : [...slow, kept.note];

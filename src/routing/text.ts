@@ -25,12 +25,16 @@ export const lowered = (because: string, from: Tier, to: Tier) => `${because} lo
 export const escalated = (evidence: readonly string[], from: Tier, to: Tier) =>
   `raised from ${from} to ${to}: ${evidence.join(" and ")}`;
 
+export const escalationPrice = (usd: string) => `which costs about ${usd} more for this request`;
+
 // sessions/evidence.ts
 export const userComplained = "the user said the answer was wrong";
 export const earlierEvidence = "earlier failures in this task";
 export const callRepeated = "the same tool call was repeated";
 export const callsFailed = (count: number) => `${count} tool calls failed in a row`;
 export const editFailedAgain = "the same edit failed again";
+export const checkStillFails = (name: string, failing: number) =>
+  `${name} still fails after a change (${failing === 1 ? "1 failure" : `${failing} failures`})`;
 export const answerEmpty = "the previous answer was empty";
 export const answerCutOff = "the previous answer was cut off";
 
@@ -158,8 +162,20 @@ export interface Saving {
 export const staysOn = ({ to, from, saved, cachedTokens }: Saving, isStay: boolean) =>
   `${isStay ? "stays on" : "uses"} ${to}: ${cachedTokens} cached tokens make it ${saved} cheaper than ${from}`;
 export const atHost = (model: string, host: string) => `${model} at ${host}`;
-export const beginsAt = (there: string, otherHost: string | undefined) =>
-  `uses ${there}: with its prompt cache, a conversation costs less than at ${otherHost}`;
+interface WholeCost {
+  readonly to: string;
+  readonly cost: string;
+  readonly turns: number;
+  readonly readPct: number;
+  readonly other: string;
+  readonly otherCost: string;
+}
+export const wholeCost = ({ to, cost, turns, readPct, other, otherCost }: WholeCost) =>
+  `uses ${to}: this turn and about ${turns} more cost ${cost} there (${readPct}% of the prompt expected from the cache), ${otherCost} with ${other}`;
+export const keepsOrder = ({ to, cost, other, otherCost }: Pick<WholeCost, "to" | "cost" | "other" | "otherCost">) =>
+  `keeps ${to} first, as the chain is configured (${cost} for this turn and those expected, ${otherCost} with ${other})`;
+export const countsAsEqual = (model: string, other: string) =>
+  `${model} counts as equal to ${other} at calling tools: their scores differ less than they may be wrong`;
 export const switches = ({ to, from, saved, cachedTokens }: Saving) =>
   `switches from ${from} to ${to}: ${saved} cheaper, even counting the ${cachedTokens} tokens cached for ${from}`;
 

@@ -84,6 +84,8 @@ export interface CatalogOverrides {
   readonly weights?: Weights | null;
   readonly efforts?: Catalog["efforts"];
   readonly withTools?: Catalog["withTools"];
+  /** Tiers whose chain counts as written by an operator; all, when left out. */
+  readonly ownChains?: readonly Tier[];
 }
 
 export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
@@ -98,6 +100,7 @@ export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
     chains,
     efforts: overrides.efforts ?? NO_EFFORTS,
     withTools: overrides.withTools ?? {},
+    ownChains: new Set(overrides.ownChains ?? TIERS),
     baseline,
     markupPpm: overrides.markupPpm ?? 50_000,
     weights: overrides.weights ?? null,

@@ -80,7 +80,7 @@ export const ROUTING_OPTIONS = {
     env: "SWITCHYARD_SESSION_MINUTES",
     default: 240,
     read: number({ min: 0, max: 10_080, isWhole: true }),
-    help: "A session that was silent for so long is over. 0 switches sessions off: each request is decided for itself.",
+    help: "A session that was silent for so long is over. 0 switches sessions off: each request is decided for itself. Help for caches stays on.",
   }),
   marksCaches: option<boolean>({
     path: "routing.cacheBreakpoints",

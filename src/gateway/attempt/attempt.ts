@@ -11,7 +11,7 @@ import type { Call, LastEvent } from "../call.ts";
 import { shuttingDown } from "../open-calls.ts";
 import type { Reservation } from "../reserve.ts";
 import type { Services } from "../services.ts";
-import { cacheHelpFor, conversationOf } from "../sessions/sessions.ts";
+import { conversationOf } from "../sessions/sessions.ts";
 import * as TEXT from "../text.ts";
 import { chainError } from "./chain-error.ts";
 import { isOfKey } from "./health-outcome.ts";
@@ -227,7 +227,7 @@ const NONE_REFUSED: readonly string[] = [];
 function sendingOf({ call, reservation, beginsByMs }: ChainWalk, { model, keyId }: Way, services: Services): Sending {
   const outputCap = reservation.outputCaps.get(model.hostKey) ?? null;
   const { decision } = reservation;
-  const cacheHelp = cacheHelpFor(call, decision, model, services);
+  const cacheHelp = services.sessions.cacheHelp(call, decision, model, services.routing);
   const effort = decision.efforts?.[model.id] ?? null;
   const before = decision.session?.before;
   const isMoved = before !== undefined && (before.hostKey !== model.hostKey || before.keyId !== (keyId ?? null));

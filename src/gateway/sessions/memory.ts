@@ -6,6 +6,8 @@ import { type CachedPrefix, type SessionTurn, turnKey } from "../../core/session
 import { clientToolId, toolIdFor } from "../../formats/tools/calls.ts";
 import { type Prefixes, placeOf } from "../../routing/sessions/prefix.ts";
 import { openCallIds } from "../../routing/sessions/session.ts";
+import { Generations } from "./generations.ts";
+import { createHabits, type Habits } from "./habits.ts";
 
 export interface SessionMemory {
   /** The last turn at each host and key of a session that is not over, in this thread, the newest first. */
@@ -16,6 +18,8 @@ export interface SessionMemory {
   sessionOfResponse(responseId: string): string | null;
   /** Prefixes of a prompt that hosts have seen: the longest for each host and provider key. `turns` came before the prompt. */
   cached(prompt: Prefixes, turns: readonly SessionTurn[]): readonly CachedPrefix[];
+  /** Expectations of a conversation. */
+  readonly habitOf: Habits["of"];
   /** An older turn than the one that is known changes nothing. */
   learn(turn: SessionTurn): void;
 }
@@ -29,6 +33,7 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
   const calls = new Generations<number, SessionTurn>(SESSIONS_MAX);
   const responses = new Generations<string, string>(SESSIONS_MAX);
   const prefixes = new Generations<number, readonly CachedPrefix[]>(2 * SESSIONS_MAX);
+  const habits = createHabits();
   /** Finds the prefixes known of a turn that the prompt continues. */
   const longestSeen = (turn: SessionTurn, { first, length, hashAt }: Prefixes): readonly CachedPrefix[] | undefined => {
     for (const { hash } of turn.prefixes) {
@@ -66,21 +71,28 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
       add(seen);
       return found;
     },
+    habitOf: habits.of,
     learn(turn) {
       for (const name of turn.calls) calls.set(name, turn);
       if (turn.response !== null) responses.set(turn.response, turn.session);
       for (const { hash, tokens } of turn.prefixes) {
         const { session, hostKey, keyId, trust, atMs } = turn;
-        const prefix = { session, hostKey, keyId, tokens, trust, atMs };
-        prefixes.set(hash, withNewest(prefixes.get(hash) ?? NONE, prefix));
+        prefixes.set(hash, withNewest(prefixes.get(hash) ?? NONE, { session, hostKey, keyId, tokens, trust, atMs }));
       }
       const key = turnKey(turn);
       const own = sessions.get(key);
       // The first turn has no thread yet. It may also be that of another conversation, so it never stands before this one.
       const known = own ?? sessions.get(turn.session)?.filter((other) => !isSamePlace(other, turn)) ?? NONE;
+      noteHabit(habits, turn, own?.[0] ?? known[0]);
       if (own?.[0] === undefined || own[0].atMs <= turn.atMs) sessions.set(key, withNewest(known, turn));
     },
   };
+}
+
+/** Other processes tell a turn more than once. */
+function noteHabit(habits: Habits, turn: SessionTurn, newest: SessionTurn | undefined): void {
+  const before = turn.number === 1 && newest?.thread === undefined ? undefined : newest;
+  if (newest === undefined || newest.atMs < turn.atMs) habits.note(turn, before);
 }
 
 /** More messages than these hardly come between two requests of a conversation. */
@@ -101,28 +113,6 @@ function withNewest<T extends HostAndKey>(known: readonly T[], item: T): readonl
   const same = known.find((other) => isSamePlace(other, item));
   if (same !== undefined && same.atMs > item.atMs) return known;
   return [item, ...known.filter((other) => other !== same)].slice(0, PLACES_MAX);
-}
-
-/** A map that lets go of what was not set for long: the older generation goes when the newer is full. */
-export class Generations<Key, Value> {
-  readonly #max: number;
-  #recent = new Map<Key, Value>();
-  #older = new Map<Key, Value>();
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  get(key: Key): Value | undefined {
-    return this.#recent.get(key) ?? this.#older.get(key);
-  }
-
-  set(key: Key, value: Value): void {
-    this.#recent.set(key, value);
-    if (this.#recent.size < this.#max) return;
-    this.#older = this.#recent;
-    this.#recent = new Map();
-  }
 }
 
 /** The calls of a response, as its client will send them back. */

@@ -7,9 +7,11 @@ import type { Settings } from "../../config/settings.ts";
 import { UNREAD, type UnreadMessage, type UnreadText, type Usage } from "../../core/chat.ts";
 import type { Decision } from "../../core/decision.ts";
 import type { HostedModel } from "../../core/model.ts";
-import { type CachedPrefix, type SessionTurn, type SessionView, UNNAMED } from "../../core/session.ts";
+import { type CachedPrefix, type Habit, type SessionTurn, type SessionView, UNNAMED } from "../../core/session.ts";
 import type { CacheHelp } from "../../formats/format.ts";
+import { isMarkWorthwhile } from "../../routing/sessions/outlook.ts";
 import {
+  appOf,
   mixEnds,
   type Opening,
   type Prefixes,
@@ -30,7 +32,8 @@ import {
   withOwnEvidence,
 } from "../../routing/sessions/session.ts";
 import type { Call } from "../call.ts";
-import { callNames, Generations, openCallNames, type SessionMemory } from "./memory.ts";
+import { Generations } from "./generations.ts";
+import { callNames, openCallNames, type SessionMemory } from "./memory.ts";
 
 type AskingCall = Pick<Call, "request" | "caller" | "headers" | "prompt">;
 
@@ -49,8 +52,12 @@ export interface RoutingSessions {
   view(call: AskingCall): SessionView | null;
   /** The model that made the calls whose results a request brings; null where none is known. */
   loopModel(call: AskingCall): string | null;
+  /** Help to ask the host for, so that it caches the prompt; null for none. */
+  cacheHelp(call: AskingCall, decision: Decision, model: HostedModel, settings: CacheSettings): CacheHelp | null;
   note(answered: NotedAnswer): void;
 }
+
+type CacheSettings = Pick<Settings["routing"], "marksCaches" | "sendsCacheKeys">;
 
 export interface SessionsOptions {
   readonly memory: SessionMemory;
@@ -71,6 +78,7 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
     if (names.length === 0) return null;
     return own?.calls.some((call) => names.includes(call)) === true ? own : memory.turnOfCalls(names);
   };
+  const { habitOf, marksOf } = createCacheAdvice({ memory, prompts, now });
   return {
     view(call) {
       if (!isOn) return null;
@@ -82,9 +90,17 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
       const cached = isCacheable(call) ? memory.cached(prompts.prefixes(call), turns) : NONE;
       const newest = loop?.session === id ? loop : (own ?? loop);
       const last = newest === null ? null : withOwnEvidence(newest, call.request.chat.messages, hashText);
-      return thread === undefined
-        ? { id, last, loop, cached, nowMs: now() }
-        : { id, thread, last, loop, cached, nowMs: now() };
+      const view = { id, last, loop, cached, habit: habitOf(call, own), nowMs: now() };
+      return thread === undefined ? view : { ...view, thread };
+    },
+    cacheHelp(call, { session, estimatedTokens }, model, { marksCaches, sendsCacheKeys }) {
+      const { cache } = model;
+      const { input: promptTokens } = estimatedTokens;
+      if (cache === undefined || promptTokens < cache.tokensMin) return null;
+      const id = session?.id ?? idOf(call);
+      const key = cache.takesKey === true && sendsCacheKeys ? id : null;
+      const marks = cache.isExplicit === true && marksCaches ? marksOf(call, id, { model, promptTokens }) : null;
+      return key === null && marks === null ? null : { key, marks, tokensMin: cache.tokensMin };
     },
     loopModel: (call) => loopOf(call, null)?.model ?? null,
     note({ call, toolCallIds, ...answered }) {
@@ -94,12 +110,51 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
       const thread = threadIn(id, chat.messages, hashText);
       const turns = turnsOf(id, thread, memory);
       const prefixes = () => prompts.prefixes(call);
-      const prompt = isOn ? { prefixes, cached: () => memory.cached(prefixes(), turns) } : null;
+      const prompt = { prefixes, cached: () => memory.cached(prefixes(), turns) };
+      const app = appOf(chat, accountId, prompts.opening(call));
       const calls = callNames(accountId, call.requestId, toolCallIds);
       const response = call.state === null ? null : responseName(accountId, call.state.answerId);
-      const turn = turnOf({ ...answered, id, thread, turns, chat, calls, response, prompt, nowMs: now() }, hashText);
+      const turn = turnOf(
+        { ...answered, id, thread, turns, chat, calls, response, prompt, app, nowMs: now() },
+        hashText,
+      );
       memory.learn(turn);
       if (isWorthSharing(turn, turns.length > 0, chat.messages)) share(turn);
+    },
+  };
+}
+
+interface CacheAdvice {
+  habitOf(call: AskingCall, last: SessionTurn | null): Habit;
+  /** The part of a prompt to mark for a host that caches only what is marked, where that pays. Behaviour 5.24. */
+  marksOf(call: AskingCall, id: string, sent: { model: HostedModel; promptTokens: number }): CacheHelp["marks"];
+}
+
+function createCacheAdvice({
+  memory,
+  prompts,
+  now,
+}: Pick<SessionsOptions, "memory" | "now"> & { readonly prompts: Prompts }): CacheAdvice {
+  const habitOf: CacheAdvice["habitOf"] = (call, last) => {
+    const { chat } = call.request;
+    const app = appOf(chat, call.caller.key.accountId, prompts.opening(call));
+    const isLater = isContinued(chat.messages);
+    return memory.habitOf({ app, hasTools: chat.tools.length > 0, isContinued: isLater, last, nowMs: now() });
+  };
+  return {
+    habitOf,
+    marksOf(call, id, { model, promptTokens }) {
+      const { messages, tools } = call.request.chat;
+      const turns = turnsOf(id, threadIn(id, messages, hashText), memory);
+      const aliveMs = (model.cache?.seconds ?? 0) * 1000;
+      const isPrefixSeen = memory.cached(prompts.prefixes(call), turns).some(({ atMs }) => now() - atMs < aliveMs);
+      const wanted = marksFor({ hasTools: tools.length > 0, isContinued: isContinued(messages), isPrefixSeen });
+      if (wanted === null) return null;
+      const habit = habitOf(call, turns[0] ?? null);
+      if (wanted === "conversation" && isMarkWorthwhile(model, promptTokens, habit)) return wanted;
+      // Instructions that came a moment ago will come again.
+      const comesAgain = { ...habit, next: 1, steady: 1, alive: () => 1 };
+      return isPrefixSeen && isMarkWorthwhile(model, promptTokens, comesAgain) ? "instructions" : null;
     },
   };
 }
@@ -196,25 +251,15 @@ function responseName(accountId: string, id: string): string {
   return `${accountId}\n${id.replace(/^resp_/, "").replaceAll("-", "")}`;
 }
 
-/**
- * Asks a host to cache a prompt where that pays: a cache write costs more than reading the prompt once. Behaviour 5.24.
- */
-export function cacheHelpFor(
-  call: Pick<Call, "request">,
-  { session, estimatedTokens }: Decision,
-  model: HostedModel,
-  { routing }: Pick<Settings, "routing">,
-): CacheHelp | null {
-  const { cache } = model;
-  if (cache === undefined || session === undefined || estimatedTokens.input < cache.tokensMin) return null;
-  const key = cache.takesKey === true && routing.sendsCacheKeys ? session.id : null;
-  const marks = cache.isExplicit === true && routing.marksCaches ? marksFor(call, session.isPrefixSeen) : null;
-  return key === null && marks === null ? null : { key, marks, tokensMin: cache.tokensMin };
+interface MarkQuestion {
+  readonly hasTools: boolean;
+  readonly isContinued: boolean;
+  readonly isPrefixSeen: boolean;
 }
 
 /** Conversations and agents go on; instructions that were seen of late come again. */
-function marksFor({ request: { chat } }: Pick<Call, "request">, isPrefixSeen: boolean): CacheHelp["marks"] {
-  if (chat.tools.length > 0 || isContinued(chat.messages)) return "conversation";
+function marksFor({ hasTools, isContinued: isLater, isPrefixSeen }: MarkQuestion): CacheHelp["marks"] {
+  if (hasTools || isLater) return "conversation";
   return isPrefixSeen ? "instructions" : null;
 }
 

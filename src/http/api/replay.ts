@@ -218,13 +218,14 @@ function readPolicy(body: Static<typeof PolicyBody>, catalog: Catalog): Omit<Pol
   };
 }
 
-type Chains = Pick<Catalog, "chains" | "efforts" | "withTools">;
+type Chains = Pick<Catalog, "chains" | "efforts" | "withTools" | "ownChains">;
 
 /** A chain that is written counts with tools and without. */
 function withChains(written: Readonly<Record<string, readonly string[] | undefined>>, catalog: Catalog): Chains {
   const chains = { ...catalog.chains };
   const efforts = { ...catalog.efforts };
   const withTools = { ...catalog.withTools };
+  const ownChains = new Set(catalog.ownChains);
   for (const tier of TIERS) {
     const entries = written[tier];
     if (entries === undefined) continue;
@@ -232,8 +233,9 @@ function withChains(written: Readonly<Record<string, readonly string[] | undefin
     chains[tier] = read.map((entry) => routable(entry, tier, catalog));
     efforts[tier] = Object.fromEntries(read.flatMap(({ id, effort }) => (effort === null ? [] : [[id, effort]])));
     delete withTools[tier];
+    ownChains.add(tier);
   }
-  return { chains, efforts, withTools };
+  return { chains, efforts, withTools, ownChains };
 }
 
 /** A chain of models without a price could not be compared. */

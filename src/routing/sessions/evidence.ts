@@ -1,13 +1,12 @@
-// Evidence that a conversation is going wrong, found in its messages alone: calls that are made again, results that fail,
-// a human who says so, an answer that is empty or cut off. Each piece raises the tier by one. Behaviour 5.22.
+// Evidence that a conversation is going wrong, found in its messages alone: signs in its calls, a human who says so, an
+// answer that is empty or cut off. The tier goes down again when the task works. Behaviour 5.22.
 
-import { type ChatMessage, contentText, isUnread, messageText, type ToolCall, UNREAD } from "../../core/chat.ts";
+import { type ChatMessage, messageText } from "../../core/chat.ts";
 import type { EscalationPolicy, SessionTurn } from "../../core/session.ts";
 import { type Ask, askBefore } from "../ask.ts";
 import * as TEXT from "../text.ts";
-import { isComplaint } from "./complaint.ts";
-import { FAILURE_CHARS, isFailure } from "./failure.ts";
-import { unreadEnds } from "./prefix.ts";
+import { isComplaint, isRelief } from "./complaint.ts";
+import { findSigns, type LoopSigns } from "./loop.ts";
 
 /** By how many tiers a request is raised, why, and for which task. */
 export interface Escalation {
@@ -30,11 +29,10 @@ export interface EvidenceInput {
 /** However much speaks for it. */
 const TIERS_MAX = 2;
 
-/** Thresholds of evidence, set by hand. */
+/** Thresholds of evidence, set by hand. A move inside a tool loop costs a cold cache, a move between two turns less. */
 const THRESHOLDS = {
-  /** The number of calls that may stand between two equal ones, and of results that must fail in a row. */
-  normal: { repeatWithin: 3, failures: 3 },
-  eager: { repeatWithin: 12, failures: 2 },
+  normal: { repeatWithin: 3, inLoop: 2, beforeTurn: 1 },
+  eager: { repeatWithin: 12, inLoop: 1, beforeTurn: 1 },
 } as const;
 
 const NOTHING: readonly string[] = [];
@@ -49,15 +47,29 @@ export function findEscalation({ messages, ask, policy, isFollowUp, last }: Evid
   const isSameTask = last !== null && (continues || last.task === own);
   const task = isSameTask ? last.task : own;
   if (policy === "off") return { tiers: 0, because: NOTHING, task };
-  const because = [
-    ...findInCalls(recentCalls(messages, opening.index), THRESHOLDS[policy]),
-    ...complaints.map(() => TEXT.userComplained),
-    ...findInAnswer(messages, ask.index),
-  ];
-  const found = Math.min(TIERS_MAX, because.length);
-  const kept = isSameTask ? Math.min(TIERS_MAX, last.escalation) : 0;
+  const loop = findInLoop({ messages, ask, opening, policy, isFollowUp });
+  const spoken = [...complaints.map(() => TEXT.userComplained), ...findInAnswer(messages, ask.index)];
+  const because = [...spoken, ...(loop.tiers > 0 ? loop.because : NOTHING)];
+  const found = Math.min(TIERS_MAX, spoken.length + loop.tiers);
+  const isOver = loop.isWorking || (complaints.length === 0 && isRelief(ask.text));
+  const kept = isSameTask && !isOver ? Math.min(TIERS_MAX, last.escalation) : 0;
   if (found >= kept) return { tiers: found, because: because.slice(0, TIERS_MAX), task };
   return { tiers: kept, because: [...because, TEXT.earlierEvidence], task };
+}
+
+interface LoopInput extends Pick<EvidenceInput, "messages" | "ask" | "isFollowUp"> {
+  readonly opening: Ask;
+  readonly policy: keyof typeof THRESHOLDS;
+}
+
+/** Signs of the task's calls. One is enough where the human goes on, and no loop has to be moved. */
+function findInLoop({ messages, ask, opening, policy, isFollowUp }: LoopInput): LoopSigns & { readonly tiers: number } {
+  const isNewTurn = ask.index === messages.length - 1;
+  const before = isNewTurn && isFollowUp && opening === ask ? askBefore(messages, ask.index) : null;
+  const { repeatWithin, inLoop, beforeTurn } = THRESHOLDS[policy];
+  const signs = findSigns(messages, (before ?? opening).index, { repeatWithin });
+  const isEnough = isNewTurn && opening === ask && signs.count >= beforeTurn;
+  return { ...signs, tiers: Math.max(isEnough ? 1 : 0, Math.floor(signs.count / inLoop)) };
 }
 
 interface Complaint {
@@ -81,96 +93,6 @@ function complaintsUpTo(messages: readonly ChatMessage[], ask: Ask): readonly Co
 
 function hasAnswer(messages: readonly ChatMessage[], from: number, to: number): boolean {
   for (let index = to - 1; index > from; index--) if (messages[index]?.role === "assistant") return true;
-  return false;
-}
-
-/** A call with its result. Texts are as they came: they are compared, and searched for plain words. */
-interface CallWithResult {
-  readonly name: string;
-  readonly args: string;
-  readonly result: ChatMessage;
-  readonly isFailed: boolean;
-}
-
-/** The calls read at the end of a long loop: the session remembers what was found before. */
-const CALLS_READ = 12;
-
-/** The newest first. Calls without a result yet are none. */
-function recentCalls(messages: readonly ChatMessage[], after: number): readonly CallWithResult[] {
-  const calls: CallWithResult[] = [];
-  const results = new Map<string, ChatMessage>();
-  for (let index = messages.length - 1; index > after && calls.length < CALLS_READ; index--) {
-    const message = messages[index] as ChatMessage;
-    if (message.role === "tool" && typeof message.tool_call_id === "string") {
-      results.set(message.tool_call_id, message);
-    } else if (message.role === "assistant") {
-      // Some clients send null.
-      for (const call of message.tool_calls ?? []) {
-        const made = madeCall(call, results);
-        if (made !== null) calls.push(made);
-      }
-    }
-  }
-  return calls;
-}
-
-function madeCall({ id, function: made }: ToolCall, results: ReadonlyMap<string, ChatMessage>): CallWithResult | null {
-  const result = id === undefined ? undefined : results.get(id);
-  if (result === undefined) return null;
-  return { name: made?.name ?? "", args: made?.arguments ?? "", result, isFailed: isFailure(endsOf(result)) };
-}
-
-/** Reads as much of a result as tells whether it failed. */
-function endsOf(message: ChatMessage): string {
-  const ends = isUnread(message) ? unreadEnds(message[UNREAD], FAILURE_CHARS) : null;
-  return ends ?? contentText(message.content);
-}
-
-interface Thresholds {
-  readonly repeatWithin: number;
-  readonly failures: number;
-}
-
-function findInCalls(calls: readonly CallWithResult[], { repeatWithin, failures }: Thresholds): readonly string[] {
-  if (calls.length < 2) return [];
-  const found: string[] = [];
-  if (hasRepeat(calls, repeatWithin)) found.push(TEXT.callRepeated);
-  if (longestFailure(calls) >= failures) found.push(TEXT.callsFailed(longestFailure(calls)));
-  else if (hasFailingEdit(calls)) found.push(TEXT.editFailedAgain);
-  return found;
-}
-
-/** The same name and arguments, and nothing gained: polls and tests that are run again bring other results. */
-function hasRepeat(calls: readonly CallWithResult[], within: number): boolean {
-  return calls.some((call, place) =>
-    calls.slice(place + 1, place + 1 + within).some((earlier) => {
-      const isSame = call.name === earlier.name && call.args === earlier.args;
-      return isSame && (call.isFailed || contentText(call.result.content) === contentText(earlier.result.content));
-    }),
-  );
-}
-
-function longestFailure(calls: readonly CallWithResult[]): number {
-  let longest = 0;
-  let run = 0;
-  for (const { isFailed } of calls) {
-    run = isFailed ? run + 1 : 0;
-    longest = Math.max(longest, run);
-  }
-  return longest;
-}
-
-const EDITS = /edit|replace|patch|write|insert|update/i;
-const TARGET = /"(?:file_?path|path|file|filename|target_file|notebook_path|uri)"\s*:\s*"([^"]{1,300})"/i;
-
-/** Edits of one file that failed, with whatever arguments. */
-function hasFailingEdit(calls: readonly CallWithResult[]): boolean {
-  const targets = new Set<string>();
-  for (const { name, args, isFailed } of calls) {
-    const target = isFailed && EDITS.test(name) ? TARGET.exec(args)?.[1] : undefined;
-    if (target !== undefined && targets.has(target)) return true;
-    if (target !== undefined) targets.add(target);
-  }
   return false;
 }
 

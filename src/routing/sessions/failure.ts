@@ -3,8 +3,6 @@
 
 const HEAD_CHARS = 200;
 const TAIL_CHARS = 120;
-/** No more is read of either end. */
-export const FAILURE_CHARS = HEAD_CHARS;
 
 export function isFailure(result: string): boolean {
   const head = result.length > HEAD_CHARS ? result.slice(0, HEAD_CHARS) : result;

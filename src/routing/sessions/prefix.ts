@@ -127,6 +127,17 @@ export function prefixesOf(
   };
 }
 
+/** Lengths of instructions that differ by less than this factor are of one application: a clock in them may grow. */
+const LENGTHS_ALIKE = 1.25;
+
+/** Tells applications apart without the words of their instructions, which may have a clock or a random id in them. */
+export function appOf(chat: Pick<ChatRequest, "messages" | "tools">, account: string, { count }: Opening): number {
+  let chars = 1;
+  for (let at = 0; at < count; at++) chars += charsOf(chat.messages[at] as ChatMessage);
+  const length = Math.round(Math.log(chars) / Math.log(LENGTHS_ALIKE));
+  return mix(mix(mixText(OFFSET, account), hashTools(chat.tools)), length) >>> 0;
+}
+
 /** Ever fewer of the earlier messages, odd and even ones, by the ends of their texts: clients clear many old results at once. */
 function mixSample(
   seed: number,
@@ -153,17 +164,21 @@ function endsOf(message: ChatMessage): string {
 }
 
 /** A text with at least so many bytes of both ends, one character for each. Null where escapes stand too close to each other. */
-export function unreadEnds({ bytes, start, end }: UnreadText, count: number): string | null {
-  // Long enough whatever escapes are in them.
-  const length = 2 * count + 40;
-  const head = bytes.toString("latin1", start + 1, start + 1 + length);
-  const tail = bytes.toString("latin1", end - 1 - length, end - 1);
+export function unreadEnds(text: UnreadText, count: number): string | null {
+  const [head, tail] = rawEnds(text, count);
   if (!head.includes("\\") && !tail.includes("\\")) return head + tail;
   // No escape is cut after two bytes that are not of one.
   const cut = /^.*[^\\]{2}/s.exec(head)?.[0] ?? "";
   const rest = tail.replace(/^.*?[^\\]{2}/s, "");
   const isEnough = cut.length > 2 * count && rest.length > 2 * count;
   return isEnough ? parseLiteral(`"${cut}${rest}"`) : null;
+}
+
+/** The ends as they stand in the body, long enough whatever escapes are in them. */
+export function rawEnds({ bytes, start, end }: UnreadText, count: number): readonly [string, string] {
+  const length = 2 * count + 40;
+  const head = bytes.toString("latin1", start + 1, start + 1 + length);
+  return [head, bytes.toString("latin1", end - 1 - length, end - 1)];
 }
 
 /** The place makes equal hashes of unlike prompts rarer still. */

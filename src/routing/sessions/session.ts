@@ -104,7 +104,9 @@ export function threadIn(id: string, messages: readonly ChatMessage[], hashText:
 export function withOwnEvidence(turn: SessionTurn, messages: readonly ChatMessage[], hashText: TextHash): SessionTurn {
   const { end, escalation } = turn;
   if (end === undefined || escalation === 0) return turn;
-  return messages.some((message) => hashLasting(message, hashText) === end) ? turn : { ...turn, escalation: 0 };
+  // It stands near the end.
+  const isOwn = messages.findLastIndex((message) => hashLasting(message, hashText) === end) >= 0;
+  return isOwn ? turn : { ...turn, escalation: 0 };
 }
 
 /** An answered request, and the session it belongs to. */
@@ -121,8 +123,9 @@ export interface AnsweredTurn {
   /** The names of its tool calls, and of its response where that can be continued. */
   readonly calls: readonly number[];
   readonly response: string | null;
-  /** The prompt that was cached; null where sessions are off. */
-  readonly prompt: CachedPrompt | null;
+  /** The prompt that was cached. */
+  readonly prompt: CachedPrompt;
+  readonly app: number;
   readonly nowMs: number;
 }
 
@@ -136,7 +139,7 @@ export function turnOf(answered: AnsweredTurn, hashText: TextHash): SessionTurn 
   const { id, thread, turns, chat, decision, model, keyId, usage, calls, response, nowMs } = answered;
   const tokens = usage === null ? decision.estimatedTokens.input : promptTokens(usage.buckets);
   const escalation = decision.session?.escalation ?? 0;
-  const { prefixes, trust } = cacheOf(answered, tokens);
+  const { prefixes, trust, ...observed } = cacheOf(answered, tokens);
   const turn: { -readonly [Name in keyof SessionTurn]: SessionTurn[Name] } = {
     session: id,
     model: model.id,
@@ -152,6 +155,11 @@ export function turnOf(answered: AnsweredTurn, hashText: TextHash): SessionTurn 
     trust,
     calls,
     response,
+    app: answered.app,
+    number: (turns[0]?.number ?? 0) + 1,
+    gaps: gapsOf(turns[0], nowMs),
+    output: usage?.buckets.output ?? 0,
+    ...observed,
   };
   const effort = effortOf(decision, model.id);
   if (effort !== null) turn.effort = effort;
@@ -160,26 +168,34 @@ export function turnOf(answered: AnsweredTurn, hashText: TextHash): SessionTurn 
   return turn;
 }
 
+const GAPS_MAX = 4;
+
+function gapsOf(last: SessionTurn | undefined, nowMs: number): readonly number[] {
+  return last === undefined ? [] : [...(last.gaps ?? []), Math.round((nowMs - last.atMs) / 1000)].slice(-GAPS_MAX);
+}
+
 const NO_PREFIXES: readonly SeenPrefix[] = [];
 
 /** The prefixes that the host has now seen, and how far its counts bore out what was expected of its cache. */
 function cacheOf(
   { chat, model, keyId, usage, turns, prompt, nowMs }: AnsweredTurn,
   tokens: number,
-): Pick<SessionTurn, "prefixes" | "trust"> {
+): Pick<SessionTurn, "prefixes" | "trust" | "share" | "isSteady"> {
   const { cache } = model;
   const trusted = turns[0]?.hostKey === model.hostKey ? turns[0].trust : 1;
-  if (prompt === null || cache === undefined || tokens < cache.tokensMin)
-    return { prefixes: NO_PREFIXES, trust: trusted };
-  const expected = prompt
-    .cached()
-    .find(({ hostKey, keyId: key }) => hostKey === model.hostKey && key === (keyId ?? null));
+  if (cache === undefined || tokens < cache.tokensMin) return { prefixes: NO_PREFIXES, trust: trusted };
+  const cached = prompt.cached();
+  const expected = cached.find(({ hostKey, keyId: key }) => hostKey === model.hostKey && key === (keyId ?? null));
   const isAlive = expected !== undefined && nowMs - expected.atMs < cache.seconds * 1000;
   const isProven = isAlive && usage !== null && expected.tokens >= cache.tokensMin;
   const share = isProven ? Math.min(1, usage.buckets.cacheRead / Math.min(expected.tokens, tokens)) : 0;
   const trust = isProven ? (expected.trust + share) / 2 : (expected?.trust ?? trusted);
+  // Some host has seen the conversation before, unless its beginning changes.
+  const isTelling = isContinued(chat.messages) && (turns[0] === undefined || turns[0].prefixes.length > 0);
+  const isSteady = isTelling ? { isSteady: cached.length > 0 } : {};
   const kept = cache.isExplicit === true ? (usage?.buckets.cacheRead ?? 0) + (usage?.buckets.cacheWrite ?? 0) : tokens;
-  return { prefixes: seenPrefixes(chat, prompt.prefixes(), { tokens, kept }), trust };
+  const seen = seenPrefixes(chat, prompt.prefixes(), { tokens, kept });
+  return { prefixes: seen, trust, ...(isProven ? { share } : {}), ...isSteady };
 }
 
 /** The whole prompt, the prompt without its last message, which clients may rewrite, and the instructions. */

@@ -1,20 +1,18 @@
 // Stay or switch: which model and host of those that may take the request are tried first because of what came before. An
-// open tool loop goes on where it is. Otherwise arithmetic decides: each candidate is priced with the part of its prompt
-// that is still cached there at the price of a cache read and the rest at full price, cache writes included. The cheapest
-// goes first. Candidates are the model that is first without a session, and models that have something cached.
-// Behaviour 5.21.
+// open tool loop goes on where it is. Otherwise the cost decides. In a conversation, all models and hosts of the tier that
+// count as equally good are compared. For a request that stands alone, and in a chain whose order the operator has decided,
+// candidates are the first model and those that have something cached. Behaviour 5.21.
 
 import { type Catalog, chainOf } from "../../catalog/catalog.ts";
 import type { RoutingQuestion } from "../../core/decision.ts";
-import type { HostedModel, Model, PromptCache, ProviderKey } from "../../core/model.ts";
-import { roughUsd } from "../../core/money.ts";
-import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
-import type { CachedPrefix, SessionState, SessionTurn, SessionView } from "../../core/session.ts";
+import type { HostedModel, Model, ProviderKey } from "../../core/model.ts";
+import type { SessionState, SessionTurn, SessionView } from "../../core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { EXPECTED_OUTPUT_TOKENS } from "../cost.ts";
-import { hostRules, orderHosts, rankBySession } from "../hosts.ts";
+import { type HostRules, hostRules, orderHosts, rankBySession } from "../hosts.ts";
 import { onlyPreferred, preferenceOf } from "../preference.ts";
-import * as TEXT from "../text.ts";
+import { type Offer, type StayCandidate, stayOrSwitch } from "./offers.ts";
+import { type Outlook, outlookOf } from "./outlook.ts";
 
 export interface KeepInput {
   readonly question: RoutingQuestion;
@@ -29,6 +27,8 @@ export interface KeepInput {
   readonly isLoop: boolean;
   /** The hosts of a model that pass every filter. */
   readonly hostsOf: (model: Model) => readonly HostedModel[];
+  /** Tells which models count as equally good as the first; null where the order of the chain is the operator's own. */
+  readonly isEqual: ((model: Model) => boolean) | null;
 }
 
 export interface Kept {
@@ -36,6 +36,8 @@ export interface Kept {
   /** The model and host that are tried first; null where the session changes nothing. */
   readonly first: Offer | null;
   readonly note: string | null;
+  /** Says what the operator's order costs; absent where it costs little more. */
+  readonly orderNote?: string;
 }
 
 export function keepSession(given: KeepInput): Kept {
@@ -46,14 +48,19 @@ export function keepSession(given: KeepInput): Kept {
   const { models } = input;
   const loop = isLoop ? view.loop : null;
   const held = loop === null ? null : heldHost(loop, input);
-  const ahead = held ?? (isLoop ? null : hostAhead(input));
-  if (view.cached.length === 0 && ahead === null) return { models: all, first: null, note: null };
+  const outlook = isConversation(question) ? outlookIn(view, input) : null;
+  if (view.cached.length === 0 && held === null && outlook === null) return { models: all, first: null, note: null };
   const only = held === null ? null : [{ model: models[0] as Model, hosts: [held] }];
-  const chain = only ?? candidates(isLoop ? models.slice(0, 1) : models, view, input);
-  const { best, note } = stayOrSwitch({
+  const tried = isLoop ? models.slice(0, 1) : models;
+  const chain = only ?? candidatesOf(tried, { view, outlook, input });
+  const isOrdered = outlook !== null && !isLoop && input.isEqual === null;
+  const { best, note, orderNote } = stayOrSwitch({
     chain,
-    ahead,
-    above: isLoop ? null : aboveTier(view, input),
+    passedOver: isOrdered ? othersOf(tried, chain, input) : [],
+    isHeld: held !== null,
+    above: isLoop ? [] : aboveTier(view, outlook, input),
+    ableHosts: (model) => candidateOf(model, input, hostRules(question, input.catalog)).hosts,
+    outlook,
     view,
     promptTokens: input.inputTokens,
     outputTokens: outputTokens(input),
@@ -61,45 +68,28 @@ export function keepSession(given: KeepInput): Kept {
     resting: question.restingModels,
     keyOf: (host) => keyOf(host, loop ?? view.last, input),
   });
-  if (best.model === models[0]) return { models: all, first: best, note };
-  return { models: [best.model, ...all.filter((model) => model !== best.model)], first: best, note };
+  const said = orderNote === undefined ? { first: best, note } : { first: best, note, orderNote };
+  if (best.model === models[0]) return { models: all, ...said };
+  return { models: [best.model, ...all.filter((model) => model !== best.model)], ...said };
 }
+
+/** A host that reads less of what it should have cached counts as one without a cache. */
+const HIT_MIN = 0.3;
 
 /** A tool loop goes on at the host and with the key that opened it, while these are well. Null where there is no choice. */
 function heldHost({ hostKey, keyId }: SessionTurn, { models, question, hostsOf }: KeepInput): HostedModel | null {
   const first = models[0] as Model;
   const hasChoice = first.hosts.length > 1 || keyId !== null;
   if (!hasChoice || question.restingModels.has(hostKey)) return null;
-  return hostsOf(first).find((host) => host.hostKey === hostKey) ?? null;
+  const host = hostsOf(first).find((each) => each.hostKey === hostKey) ?? null;
+  // Where nothing is ever read from the cache, there is nothing to stay for.
+  const hit = question.sessionView?.habit?.cacheOf(hostKey).hit ?? 1;
+  return keyId === null && host?.cache !== undefined && hit < HIT_MIN ? null : host;
 }
 
-/** Turns that are expected to follow in a conversation. Agents have many more. */
-const NEXT_TURNS = 3;
-/** The share of the cost over these turns that a cache may leave at most. */
-const WORTHWHILE = 0.8;
-
-/**
- * The host of the first model to begin at, where that is not the usual one: in a conversation, the prompt comes again with
- * every turn, so a host that caches it may cost less than one with a lower price. Null where the usual one is as good.
- */
-function hostAhead(input: KeepInput): HostedModel | null {
-  const { question, catalog, models, hostsOf } = input;
-  const first = models[0] as Model;
-  if (first.hosts.length < 2 || !isConversation(question)) return null;
-  const able = hostsOf(first);
-  const rules = hostRules(question, catalog);
-  if (able.length < 2 || rules.order === "fastest") return null;
-  const [usual, ...others] = orderHosts(able, rules) as readonly [HostedModel, ...HostedModel[]];
-  const isWell = ({ hostKey }: HostedModel): boolean => !question.restingModels.has(hostKey);
-  let best: HostedModel | null = null;
-  let least = costAhead(usual, input) * WORTHWHILE;
-  for (const host of others) {
-    const cost = costAhead(host, input);
-    if (cost >= least || !isWell(host)) continue;
-    best = host;
-    least = cost;
-  }
-  return best;
+function outlookIn(view: SessionView, input: KeepInput): Outlook {
+  const { question, inputTokens: promptTokens } = input;
+  return outlookOf({ view, promptTokens, outputTokens: outputTokens(input), hasTools: question.chat.tools.length > 0 });
 }
 
 /** Tells whether a request has tools, or an answer to go on from. */
@@ -107,43 +97,66 @@ function isConversation({ chat: { tools, messages } }: RoutingQuestion): boolean
   return tools.length > 0 || messages.some(({ role }) => role === "assistant");
 }
 
-/** The cost of this turn and those that are expected, all with a prompt of this length. */
-function costAhead({ price, cache, maxOutput }: HostedModel, input: KeepInput): number {
-  const { input: full, output, cacheRead, cacheWrite } = ratesAt(price, input.inputTokens);
-  const isCached = cache !== undefined && input.inputTokens >= cache.tokensMin && cacheRead !== null;
-  const first = isCached ? Math.max(full, cacheWrite ?? 0) : full;
-  const next = isCached ? cacheRead : full;
-  const answers = Math.min(outputTokens(input), maxOutput) * output * (1 + NEXT_TURNS);
-  return input.inputTokens * (first + NEXT_TURNS * next) + answers;
+interface WarmInput {
+  readonly view: SessionView;
+  readonly outlook: Outlook | null;
+  readonly input: KeepInput;
 }
 
-/** The first model, and those that may have something cached. */
-function candidates(models: readonly Model[], view: SessionView, input: KeepInput): readonly StayCandidate[] {
-  const isWarm = ({ hosts }: Model): boolean =>
-    hosts.some(({ hostKey }) => view.cached.some((prefix) => prefix.hostKey === hostKey));
-  return models.filter((model, place) => place === 0 || isWarm(model)).map((model) => candidateOf(model, input));
+/** The first model, those that may have something cached, and in a conversation those that are equally good. */
+function candidatesOf(models: readonly Model[], { view, outlook, input }: WarmInput): readonly StayCandidate[] {
+  const isEqual = outlook === null ? null : input.isEqual;
+  const rules = hostRules(input.question, input.catalog);
+  const candidates: StayCandidate[] = [];
+  for (const model of models) {
+    const isWanted = candidates.length === 0 || isEqual?.(model) === true || isWarm(model, view);
+    if (isWanted) candidates.push(candidateOf(model, input, rules));
+  }
+  return candidates;
+}
+
+function isWarm({ hosts }: Model, { cached }: SessionView): boolean {
+  return cached.length > 0 && hosts.some(({ hostKey }) => cached.some((prefix) => prefix.hostKey === hostKey));
+}
+
+function othersOf(
+  models: readonly Model[],
+  chain: readonly StayCandidate[],
+  input: KeepInput,
+): readonly StayCandidate[] {
+  const rules = hostRules(input.question, input.catalog);
+  const others = models.filter((model) => !chain.some((each) => each.model === model));
+  return others.map((model) => candidateOf(model, input, rules));
 }
 
 /** Takes only the first host where hosts are chosen by speed: then caches choose among models only. */
-function candidateOf(model: Model, { question, catalog, hostsOf }: KeepInput): StayCandidate {
-  const rules = hostRules(question, catalog);
+function candidateOf(model: Model, { hostsOf }: KeepInput, rules: HostRules): StayCandidate {
   const hosts = orderHosts(hostsOf(model), rules);
   return { model, hosts: rules.order === "fastest" ? hosts.slice(0, 1) : hosts };
 }
 
-/** Never a model below the tier, and above it only where the request leaves the tier to the router. */
-function aboveTier({ last }: SessionView, input: KeepInput): StayCandidate | null {
-  const { question, catalog, models, tier, ceiling, hostsOf } = input;
-  const model = last === null ? undefined : catalog.models.get(last.model);
-  if (model === undefined || models.includes(model) || question.controls.profile !== "auto") return null;
+/**
+ * Never a model below the tier, and above it only where the request leaves the tier to the router: the session's model, and
+ * in a conversation those of the next tier, which may cost less than the ones below. An operator's own order holds there too.
+ * Their hosts are looked at only where one of them may cost less.
+ */
+function aboveTier({ last }: SessionView, outlook: Outlook | null, input: KeepInput): readonly Model[] {
+  const { question, catalog, models, tier, ceiling, isEqual } = input;
+  if (question.controls.profile !== "auto") return [];
   const allowed = TIERS.slice(tierRank(tier) + 1, ceiling === null ? undefined : tierRank(ceiling) + 1);
-  const hasTools = question.chat.tools.length > 0;
-  const isAbove = allowed.some((higher) => chainOf(catalog, higher, hasTools).includes(model));
-  return isAbove && hostsOf(model).length > 0 ? candidateOf(model, input) : null;
+  const [next] = allowed;
+  const above = (higher: Tier): readonly Model[] => chainOf(catalog, higher, question.chat.tools.length > 0);
+  const isFree = outlook !== null && isEqual !== null && next !== undefined && !catalog.ownChains.has(next);
+  const found = isFree ? above(next).filter((model) => !models.includes(model) && isEqual(model)) : [];
+  const model = last === null ? undefined : catalog.models.get(last.model);
+  if (model === undefined || models.includes(model) || found.includes(model)) return found;
+  return allowed.some((higher) => above(higher).includes(model)) ? [...found, model] : found;
 }
 
+/** Agents often send a large cap, and answers are much shorter. */
 function outputTokens({ question: { chat }, tier }: KeepInput): number {
-  return (chat.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS[tier]) * Math.max(1, chat.choiceCount);
+  const { maxOutputTokens, choiceCount } = chat;
+  return Math.min(maxOutputTokens ?? Number.POSITIVE_INFINITY, EXPECTED_OUTPUT_TOKENS[tier]) * Math.max(1, choiceCount);
 }
 
 /** The key of the turn before; where another host is considered, the one that the session's name leads to. */
@@ -166,145 +179,6 @@ function noName(): string {
 
 function identify(key: ProviderKey): ProviderKey {
   return key;
-}
-
-/** A model that may take the request, with its hosts that can, in the order of trying. There is at least one. */
-interface StayCandidate {
-  readonly model: Model;
-  readonly hosts: readonly HostedModel[];
-}
-
-interface StayInput {
-  /** Models of the decided tier that pass every filter, in the order without a session. Never empty. */
-  readonly chain: readonly StayCandidate[];
-  /** The session's model where that is above the tier, within the ceiling, and passes every filter; null otherwise. */
-  readonly above: StayCandidate | null;
-  /** The host to begin at instead of the usual one; null for that. */
-  readonly ahead: HostedModel | null;
-  readonly view: SessionView;
-  readonly promptTokens: number;
-  readonly outputTokens: number;
-  readonly markupPpm: number;
-  /** Routes that are cooling down. */
-  readonly resting: ReadonlyMap<string, string>;
-  /** The key that the session would use at a host; null where there are not several. */
-  readonly keyOf: (host: HostedModel) => string | null;
-}
-
-/** A model at a host, and what the request costs there. */
-export interface Offer {
-  readonly model: Model;
-  readonly host: HostedModel;
-  readonly cachedTokens: number;
-  readonly keyId: string | null;
-  /** In 10⁻¹² USD without markup: an estimate, to compare and to show. */
-  readonly cost: number;
-}
-
-interface Stay {
-  /** The offer that is tried first. */
-  readonly best: Offer;
-  /** Explains why the best offer is not the first one without a session; null where it is. */
-  readonly note: string | null;
-}
-
-function stayOrSwitch(input: StayInput): Stay {
-  const { chain, above, ahead, view } = input;
-  const primary = chain[0] as StayCandidate;
-  const usual = offerOf(primary.model, ahead ?? (primary.hosts[0] as HostedModel), input);
-  if (view.cached.length === 0) return { best: usual, note: noteOfBeginning(usual, input) };
-  const offers = chain.flatMap((candidate) => warmOffers(candidate, input));
-  if (above !== null) offers.push(...warmOffers(above, input));
-  let best = usual;
-  for (const offer of offers) if (offer.cost < best.cost) best = offer;
-  if (best !== usual) return { best, note: noteOfStay(best, usual, input) };
-  return { best, note: noteOfSwitch(usual, offers, input) ?? noteOfBeginning(usual, input) };
-}
-
-function warmOffers({ model, hosts }: StayCandidate, input: StayInput): readonly Offer[] {
-  const offers: Offer[] = [];
-  for (const host of hosts) {
-    if (input.resting.has(host.hostKey) || !input.view.cached.some(({ hostKey }) => hostKey === host.hostKey)) continue;
-    const offer = offerOf(model, host, input);
-    if (offer.cachedTokens > 0) offers.push(offer);
-  }
-  return offers;
-}
-
-function offerOf(model: Model, host: HostedModel, input: StayInput): Offer {
-  const keyId = input.keyOf(host);
-  const cachedTokens = host.cache === undefined ? 0 : cachedAt(host, host.cache, keyId, input);
-  const { promptTokens, outputTokens } = input;
-  const price = ratesAt(host.price, promptTokens);
-  const fresh = promptTokens - cachedTokens;
-  const output = Math.min(outputTokens, host.maxOutput);
-  const freshPrice = isCached(promptTokens, host.cache) ? Math.max(price.input, price.cacheWrite ?? 0) : price.input;
-  const cost = fresh * freshPrice + cachedTokens * (price.cacheRead ?? price.input) + output * price.output;
-  return { model, host, cachedTokens, keyId, cost };
-}
-
-/** Hosts of a chain have a price. */
-function ratesAt(price: RateCard | null, promptTokens: number): Rates {
-  return ratesFor(price as RateCard, promptTokens);
-}
-
-function isCached(tokens: number, cache: PromptCache | undefined): boolean {
-  return cache !== undefined && tokens >= cache.tokensMin;
-}
-
-/** Counts as many cached tokens as the host's own counts have confirmed. */
-function cachedAt(
-  host: HostedModel,
-  cache: PromptCache,
-  keyId: string | null,
-  { view, promptTokens }: StayInput,
-): number {
-  let most = 0;
-  for (const prefix of view.cached) {
-    if (prefix.hostKey !== host.hostKey || (keyId !== null && prefix.keyId !== keyId)) continue;
-    const isThere = isCached(prefix.tokens, cache) && isAlive(prefix, cache, view.nowMs);
-    if (isThere) most = Math.max(most, Math.floor(Math.min(prefix.tokens, promptTokens) * prefix.trust));
-  }
-  return most;
-}
-
-function isAlive({ atMs }: CachedPrefix, { seconds }: PromptCache, nowMs: number): boolean {
-  return nowMs - atMs < seconds * 1000;
-}
-
-function noteOfStay(best: Offer, usual: Offer, { view, markupPpm }: StayInput): string {
-  const isSameModel = best.model === usual.model;
-  const to = isSameModel ? TEXT.atHost(best.model.id, best.host.host) : best.model.id;
-  const from = isSameModel ? usual.host.host : usual.model.id;
-  const saved = usd(usual.cost - best.cost, markupPpm);
-  const cachedTokens = tokens(best.cachedTokens);
-  return TEXT.staysOn({ to, from, saved, cachedTokens }, view.last?.model === best.model.id);
-}
-
-/** A conversation begins where its next turns will be cheap, or a tool loop goes on where it is. */
-function noteOfBeginning({ model, host, cachedTokens }: Offer, { ahead, view, chain }: StayInput): string | null {
-  if (ahead === null || cachedTokens > 0 || view.last?.hostKey === host.hostKey) return null;
-  return TEXT.beginsAt(TEXT.atHost(model.id, host.host), chain[0]?.hosts[0]?.host);
-}
-
-/** The session's model still has something cached, and yet another one costs less. */
-function noteOfSwitch(usual: Offer, offers: readonly Offer[], { view, markupPpm }: StayInput): string | null {
-  const left = offers.find(({ model }) => model.id === view.last?.model);
-  if (left === undefined || left.model === usual.model) return null;
-  const saved = usd(left.cost - usual.cost, markupPpm);
-  const cachedTokens = tokens(left.cachedTokens);
-  return TEXT.switches({ to: usual.model.id, from: left.model.id, saved, cachedTokens });
-}
-
-const PICO_PER_USD = 1e12;
-const PPM = 1e6;
-
-function usd(pico: number, markupPpm: number): string {
-  return roughUsd((pico / PICO_PER_USD) * (1 + markupPpm / PPM));
-}
-
-function tokens(count: number): string {
-  return count < 1000 ? String(count) : `${Math.round(count / 1000)}k`;
 }
 
 interface SettledTurn {

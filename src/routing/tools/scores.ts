@@ -31,13 +31,74 @@ export interface Ranked {
   readonly notes: readonly string[];
 }
 
+/**
+ * Points by which a score may be wrong. Measured in the scenario: by hand. Overall: the most by which the two tables of the
+ * built-in catalogue differ for one model (40 models, November 2026). Unknown: twice the spread within a built-in chain.
+ */
+const UNCERTAINTY = { measured: 2, overall: 6, unknown: 9 } as const;
+
+/** The score to rank a model by that was never measured: the middle of its chain. 0 where none was. */
+function middleScore(models: readonly Model[], scenario: ToolScenario): number {
+  const known = models.map((model) => toolScoreOf(model, scenario)).filter((score) => score !== null);
+  return known.length === 0 ? 0 : known.reduce((sum, score) => sum + score, 0) / known.length;
+}
+
 /** Score points that a model may lose by its calls before it goes behind the rest of a chain that is in order. By hand. */
 const POINTS_LOST_MAX = 5;
 
+function isFailing(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): boolean {
+  return (toolScoreOf(model, scenario) ?? 0) - (scoreNow(model, scenario, seen) ?? 0) > POINTS_LOST_MAX;
+}
+
+interface Equals {
+  /** The detected one; null without tools. */
+  readonly scenario: ToolScenario | null;
+  readonly seen: ToolCallsSeen;
+  /** True where the operator has written the chain. */
+  readonly isOwnOrder: boolean;
+}
+
+/**
+ * Tells which models of a chain count as equally good, so that the cost of a conversation may choose among them. With tools,
+ * these are the models that no other one surpasses beyond the uncertainty of both scores, without those whose calls often
+ * fail. Returns null where only the operator's order is left to decide: no scores, or no tools. Behaviour 5.5.
+ */
+export function equallyGood(models: readonly Model[], given: Equals): ((model: Model) => boolean) | null {
+  const { scenario, seen, isOwnOrder } = given;
+  return (scenario === null ? null : notSurpassed(models, scenario, seen)) ?? (isOwnOrder ? null : anyModel);
+}
+
+function anyModel(): boolean {
+  return true;
+}
+
+/** Returns null where no score is known. */
+function notSurpassed(
+  models: readonly Model[],
+  scenario: ToolScenario,
+  seen: ToolCallsSeen,
+): ((model: Model) => boolean) | null {
+  let best = Number.NEGATIVE_INFINITY;
+  for (const model of models) {
+    const score = scoreNow(model, scenario, seen);
+    if (score !== null) best = Math.max(best, score - uncertaintyOf(model, scenario));
+  }
+  if (best === Number.NEGATIVE_INFINITY) return null;
+  const middle = middleScore(models, scenario);
+  return (model) => {
+    const score = toolScoreOf(model, scenario) ?? middle;
+    return score + uncertaintyOf(model, scenario) >= best && !isFailing(model, scenario, seen);
+  };
+}
+
+function uncertaintyOf({ scores }: Model, scenario: ToolScenario): number {
+  if (scores === null) return UNCERTAINTY.unknown;
+  return scores[scenario] === undefined ? UNCERTAINTY.overall : UNCERTAINTY.measured;
+}
+
 /** For a chain that is in order of score and price: only models whose calls often fail move, to its end. */
 export function demoteFailing(models: readonly Model[], scenario: ToolScenario, seen: ToolCallsSeen): Ranked {
-  const lostBy = (model: Model) => (toolScoreOf(model, scenario) ?? -1) - scoreNow(model, scenario, seen);
-  const failing = models.filter((model) => lostBy(model) > POINTS_LOST_MAX);
+  const failing = models.filter((model) => isFailing(model, scenario, seen));
   const others = models.filter((model) => !failing.includes(model));
   const moved = failing.filter((model) => isBeforeAny(model, others, models));
   if (moved.length === 0) return { models, notes: [] };
@@ -48,28 +109,41 @@ function isBeforeAny(model: Model, others: readonly Model[], models: readonly Mo
   return others.some((other) => models.indexOf(other) > models.indexOf(model));
 }
 
-/** Best first; models of the same score, and those without one, stay as they were. */
+/** Best first; models of the same score stay as they were. */
 export function rankByToolScore(models: readonly Model[], scenario: ToolScenario, seen: ToolCallsSeen): Ranked {
-  const staticOf = (model: Model) => toolScoreOf(model, scenario) ?? -1;
+  const assumed = middleScore(models, scenario);
+  const staticOf = (model: Model) => toolScoreOf(model, scenario) ?? assumed;
+  const nowOf = (model: Model) => scoreNow(model, scenario, seen) ?? assumed;
   const byStatic = models.toSorted((a, b) => staticOf(b) - staticOf(a));
   const notes = isSame(byStatic, models) ? [] : [TEXT.orderedByScore(scenario)];
-  const lowered = models.filter((model) => scoreNow(model, scenario, seen) < staticOf(model));
+  const lowered = models.filter((model) => nowOf(model) < staticOf(model));
   if (lowered.length === 0) return { models: byStatic, notes };
-  const ranked = models.toSorted((a, b) => scoreNow(b, scenario, seen) - scoreNow(a, scenario, seen));
+  const ranked = models.toSorted((a, b) => nowOf(b) - nowOf(a));
   const moved = lowered.filter((model) => ranked.indexOf(model) > byStatic.indexOf(model));
   return { models: ranked, notes: [...notes, ...moved.map((model) => describe(model, scenario, seen))] };
 }
 
-function scoreNow(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): number {
+/** With tools, the order of scores is expected, so a model that passes one with another score has a reason. */
+export function equalNote(
+  [first]: readonly Model[],
+  [usual]: readonly Model[],
+  { scenario, isEqual }: Pick<Equals, "scenario"> & { readonly isEqual: ReturnType<typeof equallyGood> },
+): readonly string[] {
+  if (scenario === null || first === undefined || usual === undefined || first === usual) return [];
+  const isScored = toolScoreOf(first, scenario) !== toolScoreOf(usual, scenario);
+  return isScored && isEqual?.(first) === true ? [TEXT.countsAsEqual(first.id, usual.id)] : [];
+}
+
+function scoreNow(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): number | null {
   const score = toolScoreOf(model, scenario);
   const calls = seen.get(model.id)?.[scenario];
-  if (score === null) return -1;
+  if (score === null) return null;
   return calls === undefined ? score : blendScore(score, calls);
 }
 
 function describe(model: Model, scenario: ToolScenario, seen: ToolCallsSeen): string {
   const { calls = 0, valid = 0 } = seen.get(model.id)?.[scenario] ?? {};
-  const scores = { now: scoreNow(model, scenario, seen), before: toolScoreOf(model, scenario) };
+  const scores = { now: scoreNow(model, scenario, seen) ?? 0, before: toolScoreOf(model, scenario) };
   return TEXT.scoreLowered(model.id, scores, TEXT.unusableCalls(calls - valid, calls));
 }
 

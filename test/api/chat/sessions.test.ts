@@ -38,8 +38,8 @@ const counting = (prompt: number, cached: number) =>
   });
 
 function yaml(more: readonly string[] = []): string {
-  const row = (id: string, tier: string, usd: number): string =>
-    `  - { id: ${id}, provider: lab, tier: ${tier}, price: { input: ${usd}, output: ${usd * 3}, cacheRead: ${usd / 10} }, context: 200000, capabilities: [tools] }`;
+  const row = (id: string, tier: string, usd: number, output = usd * 3, cacheRead = usd / 10): string =>
+    `  - { id: ${id}, provider: lab, tier: ${tier}, price: { input: ${usd}, output: ${output}, cacheRead: ${cacheRead} }, context: 200000, capabilities: [tools] }`;
   return [
     "catalog: none",
     "limits: { requestsPerMinute: 100000 }",
@@ -48,7 +48,8 @@ function yaml(more: readonly string[] = []): string {
     row("tiny", "NANO", 0.2),
     row("small", "LIGHT", 1),
     row("other", "LIGHT", 1.5),
-    row("large", "COMPLEX", 3),
+    // Cached, it costs less than a smaller one that is not, over the whole conversation.
+    row("large", "COMPLEX", 2, 3, 0.02),
     "tiers: { NANO: [tiny], SIMPLE: [small, other], LIGHT: [small, other], STANDARD: [small, other], COMPLEX: [large] }",
     ...(more.length === 0 ? ["routing: { baseline: large, markup: 0 }"] : more),
   ].join("\n");
@@ -363,16 +364,21 @@ describe("a tool loop", () => {
   const result = (id: string, content: string) => ({ role: "tool", tool_call_id: id, content });
   const task = { role: "user", content: "Write an email to my boss with the list of files" };
 
-  it("goes up by evidence of failure, one tier for each piece, unless that is off", async () => {
+  it("goes up by evidence of failure, one tier for two signs, unless that is off", async () => {
     const failing = [
-      ...[called("call_a", "ls"), result("call_a", "Error: no such folder")],
-      ...[called("call_b", "ls"), result("call_b", "Error: no such folder")],
+      ...[called("call_a", "./deploy"), result("call_a", "Error: no such folder")],
+      ...[called("call_b", "./deploy a"), result("call_b", "Error: no such folder")],
+      ...[called("call_c", "./deploy b"), result("call_c", "Error: no such folder")],
     ];
     expect((await debug([task], { tools })).tier).toBe("LIGHT");
     const raised = await debug([task, ...failing], { tools });
     expect(raised).toMatchObject({ tier: "STANDARD", session: "escalated" });
-    expect(raised.reasoning).toContain("raised from LIGHT to STANDARD: the same tool call was repeated");
-    const third = [called("call_c", "dir"), result("call_c", "Error: no such command")];
+    expect(raised.reasoning).toContain("raised from LIGHT to STANDARD: 3 tool calls failed in a row");
+    expect(raised.reasoning).toMatch(/which costs about \$0\.\d+ more for this request/);
+    const third = [
+      ...[called("call_d", "./deploy c"), result("call_d", "Error: no such command")],
+      ...[called("call_e", "./deploy d"), result("call_e", "Error: no such command")],
+    ];
     expect((await debug([task, ...failing, ...third], { tools })).tier).toBe("COMPLEX");
     expect((await debug([task, ...failing, ...third], { tools, service_tier_ceiling: "STANDARD" })).tier).toBe(
       "STANDARD",
@@ -394,12 +400,13 @@ describe("a tool loop", () => {
 
   it("says escalated once, then stays, and goes down with a new task", async () => {
     const failing = [
-      ...[called("call_a", "ls"), result("call_a", "Error: no such folder")],
-      ...[called("call_b", "ls"), result("call_b", "Error: no such folder")],
-      ...[called("call_c", "dir"), result("call_c", "Error: no such command")],
+      ...["a", "b", "c", "d", "e"].flatMap((name) => [
+        called(`call_${name}`, `./deploy ${name}`),
+        result(`call_${name}`, "Error: no such host"),
+      ]),
     ];
     expect((await ask([task, ...failing], { tools })).service).toMatchObject({ session: "escalated", tier: "COMPLEX" });
-    const on = [...failing, called("call_d", "pwd"), result("call_d", "/home")];
+    const on = [...failing, called("call_f", "pwd"), result("call_f", "/home")];
     expect((await ask([task, ...on], { tools })).service).toMatchObject({ session: "stayed", tier: "COMPLEX" });
     const done = [...on, { role: "assistant", content: "Done." }, NEXT[1] as object];
     expect((await ask([task, ...done], { tools })).service).toMatchObject({ session: "switched", tier: "LIGHT" });

@@ -98,6 +98,34 @@ describe("breakpoints", () => {
     expect(listed.data[0]?.chargeUsd).toBe("0.02008125");
   });
 
+  it("are set with sessions switched off as well, and left out once a few were never read", async () => {
+    const anthropic = await startFakeAnthropic();
+    const yaml = ["providers:", `  anthropic: { kind: anthropic, baseUrl: "${anthropic.url}", apiKey: native-secret }`];
+    const usage = { input_tokens: 100, cache_creation_input_tokens: 5_000, output_tokens: 5 };
+    for (const routing of ["routing: { sessionMinutes: 0 }", "routing: { markup: 0 }"]) {
+      const gateway = await startGateway({ yaml: [...yaml, routing].join("\n") });
+      anthropic.on("*", says("ok", { usage: { ...usage, cache_read_input_tokens: 0 } }));
+      const messages: object[] = [ASK];
+      const marked: boolean[] = [];
+      for (let turn = 0; turn < 8; turn++) {
+        const asked = {
+          model: "claude-sonnet-5",
+          service_profile: "direct",
+          max_tokens: 50,
+          system: RULES,
+          tools: [TOOL],
+        };
+        expect((await gateway.post("/v1/messages", { ...asked, messages })).status).toBe(200);
+        marked.push(anthropic.requests.at(-1)?.body.cache_control !== undefined);
+        messages.push({ role: "assistant", content: "ok" }, { role: "user", content: `And number ${turn}?` });
+      }
+      expect(marked.slice(0, 2)).toEqual([true, true]);
+      expect(marked.slice(-2)).toEqual([false, false]);
+      await gateway.stop();
+    }
+    await anthropic.close();
+  });
+
   it("are left out when the provider refuses the field", async () => {
     mixed.anthropic.once("claude-real-1", ({ response }) => {
       response.writeHead(400, { "content-type": "application/json" });

@@ -61,7 +61,7 @@ function begin(send: () => Promise<Reply>) {
     health: { admit: () => 1, report: vi.fn(), resting: () => new Map(), mayRetry: () => false },
     usageProblem: vi.fn(),
     speeds: { current: () => new Map(), note: vi.fn() },
-    sessions: { view: () => null, loopModel: () => null, note: vi.fn() },
+    sessions: { view: () => null, loopModel: () => null, note: vi.fn(), cacheHelp: () => null },
     toolCallsSeen: () => new Map(),
     log: { info: vi.fn(), warn: vi.fn(), error: vi.fn() },
     routing: { answerWithinMs: 10_000, isRoutingDebugged: false },

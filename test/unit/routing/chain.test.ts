@@ -156,13 +156,13 @@ describe("tier moves", () => {
 });
 
 describe("soft filters", () => {
-  const chains = { LIGHT: [dear, middle, cheap, unscored] };
+  const chains = { LIGHT: [dear, middle, unscored, cheap] };
   const asked = (controls: QuestionOverrides["controls"], more: QuestionOverrides = {}) =>
     route(chains, { ...ASK_WEATHER, ...more, controls: { tierFloor: "LIGHT", ...controls } });
 
   it("remove what costs more than the maximum, the lower of request and profile", () => {
-    expect(asked({ maxCostUsd: 0.003 }).chain).toEqual(["middle", "cheap", "unscored"]);
-    expect(asked({ maxCostUsd: 1 }, { constraints: { maxCostUsd: 0.0015 } }).chain).toEqual(["cheap", "unscored"]);
+    expect(asked({ maxCostUsd: 0.003 }).chain).toEqual(["middle", "unscored", "cheap"]);
+    expect(asked({ maxCostUsd: 1 }, { constraints: { maxCostUsd: 0.0015 } }).chain).toEqual(["unscored", "cheap"]);
   });
 
   it("remove what scores below the minimum, the higher of request and profile, or has no score", () => {
@@ -171,7 +171,7 @@ describe("soft filters", () => {
   });
 
   it("count the minimum score only with tools", () => {
-    expect(asked({ toolScoreMin: 99 }).chain).toEqual(["dear", "middle", "cheap", "unscored"]);
+    expect(asked({ toolScoreMin: 99 }).chain).toEqual(["dear", "middle", "unscored", "cheap"]);
     expect(asked({ toolScoreMin: 99 }).reasoning).not.toContain("ignored: no model qualifies");
   });
 
@@ -182,7 +182,7 @@ describe("soft filters", () => {
     ["max cost 0.0015 USD and minimum function-calling score 70 ignored", { toolScoreMin: 70, maxCostUsd: 0.0015 }],
   ])("%s: the full chain", (note, controls) => {
     const decision = asked(controls, { chat: TOOLS });
-    expect(decision.chain).toEqual(["dear", "middle", "cheap", "unscored"]);
+    expect(decision.chain).toEqual(["dear", "middle", "unscored", "cheap"]);
     expect(decision.reasoning).toContain(note);
     expect(decision.candidates.every((candidate) => candidate.removedBecause === null)).toBe(true);
   });
@@ -209,10 +209,10 @@ describe("soft filters", () => {
 });
 
 describe("the order of trying", () => {
-  it("is the scenario's score with tools, unscored models last, and as configured without", () => {
+  it("is the scenario's score with tools, unscored models in the middle, and as configured without", () => {
     const chains = { LIGHT: [unscored, cheap, middle, dear] };
     const decision = route(chains, { ...ASK_WEATHER, chat: TOOLS });
-    expect(decision.chain).toEqual(["dear", "middle", "cheap", "unscored"]);
+    expect(decision.chain).toEqual(["dear", "unscored", "middle", "cheap"]);
     expect(decision).toMatchObject({ toolScenario: "single", toolScore: 75, model: "dear" });
     expect(decision.reasoning).toContain("ordered by function-calling score for single");
     // That order is to be expected, so it is not among what was adjusted.

@@ -164,7 +164,7 @@ describe("a body whose long texts are not parsed", () => {
       for (const provider of [anthropicMessages, openaiChat])
         sentTo(provider, request, { model: makeModel(), refusedFields: [] });
       expect(view.filter(isUnread)).toHaveLength(6);
-      expect(parse.mock.calls.filter(([source]) => source.length > 1_500)).toEqual([]);
+      expect(parse.mock.calls.filter(([source]) => source.length > 3_000)).toEqual([]);
     } finally {
       parse.mockRestore();
     }

@@ -148,7 +148,7 @@ describe("a body whose long texts are not parsed", () => {
       sentTo(openaiResponses, request, { model: makeModel(), refusedFields: [] });
       sentTo(openaiChat, request, { model: makeModel(), refusedFields: [] });
       expect(messages.filter(isUnread)).toHaveLength(4);
-      expect(parse.mock.calls.filter(([source]) => source.length > 1_500)).toEqual([]);
+      expect(parse.mock.calls.filter(([source]) => source.length > 3_000)).toEqual([]);
     } finally {
       parse.mockRestore();
     }

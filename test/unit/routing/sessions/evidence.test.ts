@@ -35,10 +35,7 @@ function evidence(
   return findEscalation({ messages, ask: newestAsk(messages), policy, isFollowUp, last });
 }
 
-const repeated = [
-  ...step("run", { command: "npm test" }, "1 failed"),
-  ...step("run", { command: "npm test" }, "1 failed"),
-];
+const repeated = ["once", "twice", "again"].flatMap(() => step("run", { command: "./deploy" }, "1 host left"));
 const failing = ["a", "b", "c"].flatMap((path) =>
   step("read", { path }, `Error: ENOENT: no such file, open '${path}'`),
 );
@@ -46,6 +43,7 @@ const editing = [
   ...step("edit_file", { path: "a.ts", old: "x", new: "y" }, "Error: old_string not found"),
   ...step("read_file", { path: "a.ts" }, "const z = 1"),
   ...step("edit_file", { path: "a.ts", old: "xx", new: "y" }, "Error: old_string not found"),
+  ...step("edit_file", { path: "a.ts", old: "xxx", new: "y" }, "Error: old_string not found"),
 ];
 
 describe("in the calls", () => {
@@ -67,16 +65,14 @@ describe("in the calls", () => {
     const because = (endings: readonly string[], begin = "") =>
       evidence([
         ask,
-        ...endings.flatMap((ending) => step("run", { command: "npm test" }, begin + lines + ending)).map(left),
+        ...endings.flatMap((ending) => step("run", { command: "./deploy" }, begin + lines + ending)).map(left),
       ]).because;
     expect(because(["1", "2", "3"])).toEqual([]);
-    expect(because(["1", "1", "3"])).toEqual(["the same tool call was repeated"]);
-    expect(because(["exit code: 1", "exit code: 2", "3"])).toEqual(["the same tool call was repeated"]);
+    expect(because(["1", "1", "1"])).toEqual(["the same tool call was repeated"]);
+    expect(because(["1", "1", "3"])).toEqual([]);
+    expect(because(["exit code: 1", "exit code: 2", "exit code: 1"])).toEqual(["3 tool calls failed in a row"]);
     expect(because(["1", "2", "3"], '\n\n"\nError: ')).toEqual([]);
-    expect(because(["1", "2", "3"], "\n\n\nError: ")).toEqual([
-      "the same tool call was repeated",
-      "3 tool calls failed in a row",
-    ]);
+    expect(because(["1", "2", "3"], "\n\n\nError: ")).toEqual(["3 tool calls failed in a row"]);
     expect(because(["\n".repeat(900)], "\n".repeat(900))).toEqual([]);
   });
 
@@ -98,6 +94,7 @@ describe("in the calls", () => {
       [...editing.slice(0, 2), ...step("edit_file", { path: "b.ts" }, "Error: no")],
     ],
     ["one call", repeated.slice(0, 2)],
+    ["one repeat", repeated.slice(0, 4)],
     ["calls without results", repeated.filter(({ role }) => role !== "tool")],
   ])("%s is none", (_name, steps) => {
     expect(evidence([ask, ...steps]).tiers).toBe(0);
@@ -237,6 +234,45 @@ describe("a human says that it is wrong", () => {
     "うまくいきません",
     "틀렸어요",
     "여전히 작동하지 않아요",
+    "the tests are failing again",
+    "It returns NaN",
+    "You hallucinated that API",
+    "它不工作",
+    "I ran it. It prints undefined.",
+    "I'm still getting a 500",
+    "That function doesn't exist",
+    "you forgot the import",
+    "The build is red again",
+    "Now the tests fail",
+    "I specifically asked for JSON",
+    "Du hast den Randfall vergessen",
+    "Es liefert NaN",
+    "Tu as oublié la virgule",
+    "Las pruebas fallan",
+    "Você esqueceu o import",
+    "Hai dimenticato l'import",
+    "Ты забыл импорт",
+    "Тесты падают",
+    "Je hebt de import vergeten",
+    "Testy nie przechodzą",
+    "NaN döndürüyor",
+    "Kamu lupa importnya",
+    "Nó trả về NaN",
+    "الاختبارات تفشل",
+    "टेस्ट फेल हो रहे हैं",
+    "你忘了导入",
+    "テストが落ちます",
+    "테스트가 실패해요",
+    "Now I get a different error: KeyError 'id'.",
+    "Jetzt kommt ein anderer Fehler.",
+    "J'ai encore la même erreur.",
+    "Me da el mismo error otra vez.",
+    "Continua dando o mesmo erro.",
+    "Mi dà lo stesso errore.",
+    "Ik krijg weer dezelfde fout.",
+    "Aynı hatayı alıyorum.",
+    "Теперь другая ошибка.",
+    "Teraz mam inny błąd.",
   ])("%s", (text) => {
     expect(isComplaint(text)).toBe(true);
     expect(evidence([ask, answers("Done."), says(text)]).tiers).toBe(1);
@@ -304,9 +340,44 @@ describe("a human says that it is wrong", () => {
     "プリンターが動きません。どうすればいいですか",
     "프린터가 안 돼요. 어떻게 하죠?",
     "문법 오류가 뭐예요?",
+    "You missed nothing, great. Next: months.",
+    "Don't fix it yet, explain first.",
+    "Don't run it, just show me the code",
+    "Not right now, explain first.",
+    "Nothing is wrong, just curious.",
+    "Add a check: it returns null when the list is empty",
+    "You broke the record, thanks!",
+    "you forgot nothing, haha",
+    "Make sure that the tests fail before the fix",
+    "Das funktioniert nicht schlecht, danke!",
+    "Du hast nichts vergessen, super",
+    "Ça marche pas mal !",
+    "No está mal, gracias",
+    "Não está errado, obrigado",
+    "Nie jest źle, dzięki",
+    "Tidak salah, terima kasih",
+    "你没忘什么，谢谢",
+    "不错，继续",
+    "悪くないですね、次へ",
+    "나쁘지 않네요, 계속",
+    "Het werkt niet slecht",
+    "ليس خطأ، شكرا",
+    "Non va cambiato nulla, spiegami solo perché.",
+    "Почему не работает эта формула в Excel 2010? Объясни в общем.",
+    "What does 'the same error' mean here?",
+    "Que signifie cette erreur ?",
   ])("is not said by: %s", (text) => {
     expect(isComplaint(text)).toBe(false);
     expect(evidence([ask, answers("Done."), says(text)]).tiers).toBe(0);
+  });
+
+  it("is over when the human says that it works", () => {
+    const messages = [ask, answers("Done."), says("still broken"), answers("Now?")];
+    const { task } = evidence(messages.slice(0, 3));
+    const last = { escalation: 1, task } as SessionTurn;
+    const after = (text: string) => evidence([...messages, says(text)], { isFollowUp: true, last }).tiers;
+    expect(["go on", "Thanks, it works now!", "Danke, läuft.", "谢谢，可以了"].map(after)).toEqual([1, 0, 0, 0]);
+    expect(after("Thanks, but it still fails")).toBe(2);
   });
 
   it("is said of an answer, never in a first message", () => {

@@ -11,6 +11,7 @@ import {
   makeModel,
   makeProvider,
   makeQuestion,
+  makeTool,
   type QuestionOverrides,
 } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
@@ -211,7 +212,9 @@ describe("a conversation at a model with several hosts", () => {
   it("begins at the host that caches its prompt, although another one has the lower price", () => {
     expect(hostsOf(view(null, []))).toEqual(["caching", "plain"]);
     const { reasoning } = decideIn(catalog, view(null, []), { chat: answered as typeof longChat });
-    expect(reasoning).toContain("uses m at caching: with its prompt cache, a conversation costs less than at plain");
+    expect(reasoning).toMatch(
+      /uses m at caching: this turn and about 4 more cost \$0\.\d+ there \(90% of the prompt expected from the cache\), \$0\.\d+ with m at plain/,
+    );
   });
 
   it("takes the lower price for a single question, a short prompt, or where speed is wanted", () => {
@@ -280,6 +283,73 @@ describe("a conversation at a model with several hosts", () => {
     expect(slow.hosts?.m).toEqual(["caching", "plain"]);
     const resting = { ...question, restingModels: new Map([["m via caching", "down"]]), sessionView: view(null, []) };
     expect(decide(resting, makeCatalog(catalog)).hosts?.m).toEqual(["plain", "caching"]);
+  });
+});
+
+describe("a conversation at a chain of several models", () => {
+  const scored = (id: string, usd: number, single: number | null, overrides: ModelOverrides = {}) =>
+    priced(id, usd, { scores: single === null ? null : { overall: single, single }, ...overrides });
+  const tools = [makeTool({ name: "get_weather", description: "The weather in a city" })];
+  const asked = { messages: [longChat.messages[0], { role: "user", content: "What is the weather in Rome?" }] };
+  const withTools = { ...asked, tools } as unknown as typeof longChat;
+  const answered = {
+    messages: [...longChat.messages, { role: "assistant", content: "Dear boss" } as const, longChat.messages[1]],
+  } as unknown as typeof longChat;
+  const forced = { controls: { profile: "tier", forcedTier: "LIGHT" } } as const;
+  const NEW = view(null, []);
+
+  it("with tools begins at the cheapest of those that count as equally good, under a forced tier too, and says so", () => {
+    const LIGHT = [scored("best", 4, 75), scored("near", 2, 72), scored("cheap", 1, 60)];
+    for (const more of [{ controls: { tierFloor: "LIGHT" } }, forced] as const) {
+      const decision = decideIn({ chains: { LIGHT } }, NEW, { chat: withTools, ...more });
+      expect(decision.chain).toEqual(["near", "best", "cheap"]);
+      expect(decision.reasoning).toMatch(/uses near: this turn and about 4 more cost \$0\.\d+ there .* with best/);
+      expect(decision.reasoning).toContain("near counts as equal to best at calling tools");
+    }
+  });
+
+  it("keeps the order of scores that are far apart, and an operator's order where no score is known", () => {
+    const far = { LIGHT: [scored("cheap", 1, 60), scored("best", 4, 75)] };
+    expect(decideIn({ chains: far }, NEW, { chat: withTools, ...forced }).chain).toEqual(["best", "cheap"]);
+    const plain = { LIGHT: [scored("dear", 4, null), scored("cheap", 1, null)] };
+    const decision = decideIn({ chains: plain }, NEW, { chat: withTools, ...forced });
+    expect(decision.chain).toEqual(["dear", "cheap"]);
+    expect(decision.reasoning).toMatch(
+      /keeps dear first, as the chain is configured \(\$0\.\d+ for this turn and those expected, \$0\.\d+ with cheap\)/,
+    );
+    expect(decision.adjustments).not.toContainEqual(expect.stringContaining("keeps dear first"));
+    const open = { chains: plain, ownChains: [] };
+    expect(decideIn(open, NEW, { chat: withTools, ...forced }).chain).toEqual(["cheap", "dear"]);
+  });
+
+  it("without tools begins at the cheapest of a built-in chain, and at the first of an operator's", () => {
+    const light = { LIGHT: [dear, cheap] };
+    const asLight = { chat: answered, controls: { tierFloor: "LIGHT" } } as const;
+    expect(decideIn({ chains: light, ownChains: [] }, NEW, asLight).chain).toEqual(["cheap", "dear"]);
+    expect(decideIn({ chains: light }, NEW, asLight).chain).toEqual(["dear", "cheap"]);
+    // Only what is cached there passes the first one, where the sum is lower.
+    const warm = view(turn("cheap"), [cached("cheap", 10_000)]);
+    expect(decideIn({ chains: light }, warm, asLight).chain).toEqual(["cheap", "dear"]);
+  });
+
+  it("takes a model of the next tier that costs less, but none past an operator's order or a ceiling", () => {
+    const both = { LIGHT: [dear], STANDARD: [priced("above", 1, { tier: "STANDARD" })] };
+    const asLight = { chat: answered, controls: { tierFloor: "LIGHT" } } as const;
+    expect(decideIn({ chains: both, ownChains: [] }, NEW, asLight).model).toBe("above");
+    for (const tier of ["LIGHT", "STANDARD"] as const)
+      expect(decideIn({ chains: both, ownChains: [tier] }, NEW, asLight).model).toBe("dear");
+    const below = { ...asLight, controls: { tierFloor: "LIGHT", tierCeiling: "LIGHT" } } as const;
+    expect(decideIn({ chains: both, ownChains: [] }, NEW, below).model).toBe("dear");
+  });
+
+  it("does not take a large cap for the length of its answers", () => {
+    // The first costs less for long answers, the second for long prompts.
+    const price = (input: number, output: number) => ({ input, output, cacheRead: input / 10, cacheWrite: null });
+    const talks = makeModel({ id: "talks", price: price(2e6, 2e6), cache: CACHE });
+    const reads = makeModel({ id: "reads", price: price(1e6, 5e6), cache: CACHE });
+    const chat = { ...answered, maxOutputTokens: 16_000 } as typeof longChat;
+    const controls = { tierFloor: "LIGHT" } as const;
+    expect(decideIn({ chains: { LIGHT: [talks, reads] }, ownChains: [] }, NEW, { chat, controls }).model).toBe("reads");
   });
 });
 

@@ -2,9 +2,10 @@
 
 import { describe, expect, it } from "vitest";
 import { NO_CONSTRAINTS, NO_CONTROLS, type ToolCallsSeen } from "../../../../src/core/decision.ts";
+import type { Model } from "../../../../src/core/model.ts";
 import { TIERS } from "../../../../src/core/tiers.ts";
 import { decide } from "../../../../src/routing/decide.ts";
-import { blendScore, rankByToolScore } from "../../../../src/routing/tools/scores.ts";
+import { blendScore, equallyGood, rankByToolScore } from "../../../../src/routing/tools/scores.ts";
 import { makeCatalog, makeChat, makeModel } from "../../../support/catalog.ts";
 import { fc } from "../../../support/property.ts";
 
@@ -43,7 +44,7 @@ const idsOf = (found: ToolCallsSeen) => rankByToolScore(MODELS, "single", found)
 
 describe("the order of a chain", () => {
   it("is that of the static scores while too little was seen, and where calls could be used", () => {
-    const byStatic = ["first", "second", "plain"];
+    const byStatic = ["first", "plain", "second"];
     expect(idsOf(new Map())).toEqual(byStatic);
     expect(idsOf(seen("first", 29, 0))).toEqual(byStatic);
     expect(idsOf(seen("second", 5_000, 5_000))).toEqual(byStatic);
@@ -51,7 +52,7 @@ describe("the order of a chain", () => {
 
   it("puts a model lower whose calls could not be used, and says so", () => {
     const { models, notes } = rankByToolScore(MODELS, "single", seen("first", 100, 60));
-    expect(models.map(({ id }) => id)).toEqual(["second", "first", "plain"]);
+    expect(models.map(({ id }) => id)).toEqual(["plain", "second", "first"]);
     expect(notes).toEqual([
       "ordered by function-calling score for single",
       "ranked first with score 56.25 instead of 75: 40 of its 100 observed tool calls were unusable",
@@ -59,7 +60,41 @@ describe("the order of a chain", () => {
   });
 
   it("heeds only what was seen in the same scenario", () => {
-    expect(idsOf(new Map([["first", { parallel: { calls: 100, valid: 0 } }]]))).toEqual(["first", "second", "plain"]);
+    expect(idsOf(new Map([["first", { parallel: { calls: 100, valid: 0 } }]]))).toEqual(["first", "plain", "second"]);
+  });
+});
+
+describe("models that count as equally good", () => {
+  const measured = (id: string, single: number) => makeModel({ id, scores: scores(single) });
+  const overall = (id: string, score: number) => makeModel({ id, scores: { overall: score } });
+  const unknown = makeModel({ id: "unknown" });
+  const equalsOf = (models: readonly Model[], found: ToolCallsSeen = new Map(), isOwnOrder = true) => {
+    const isEqual = equallyGood(models, { scenario: "single", seen: found, isOwnOrder });
+    return isEqual === null ? null : models.filter(isEqual).map(({ id }) => id);
+  };
+
+  it.each([
+    ["measured in the scenario", [measured("best", 75), measured("near", 71), measured("far", 70.9)], ["best", "near"]],
+    ["known overall", [overall("best", 74), overall("near", 62), overall("far", 61.9)], ["best", "near"]],
+    ["one of each", [measured("best", 75), overall("near", 67), overall("far", 66.9)], ["best", "near"]],
+    // The middle is 70 in the first, and 60 in the second.
+    ["unknown, near the best", [measured("best", 75), measured("low", 65), unknown], ["best", "unknown"]],
+    ["unknown, far from the best", [measured("best", 75), measured("low", 45), unknown], ["best"]],
+  ])("are those whose scores differ less than they may be wrong: %s", (_name, models, expected) => {
+    expect(equalsOf(models)).toEqual(expected);
+    expect(equalsOf(models, new Map(), false)).toEqual(expected);
+  });
+
+  it("are not those whose calls often fail, and the best is then another one", () => {
+    const models = [measured("best", 75), measured("near", 60), unknown];
+    expect(equalsOf(models, seen("best", 100, 60))).toEqual(["near", "unknown"]);
+  });
+
+  it("are all of a built-in chain without scores, while an operator's order stands", () => {
+    expect(equalsOf([unknown, makeModel({ id: "other" })], new Map(), false)).toEqual(["unknown", "other"]);
+    expect(equalsOf([unknown, makeModel({ id: "other" })])).toBeNull();
+    expect(equallyGood(MODELS, { scenario: null, seen: new Map(), isOwnOrder: true })).toBeNull();
+    expect(equallyGood(MODELS, { scenario: null, seen: new Map(), isOwnOrder: false })).not.toBeNull();
   });
 });
 
@@ -74,7 +109,7 @@ describe("a decision", () => {
 
   it("names the static score and explains the order", () => {
     const decision = ask(seen("first", 100, 0));
-    expect(decision).toMatchObject({ model: "second", toolScore: 70, chain: ["second", "first", "plain"] });
+    expect(decision).toMatchObject({ model: "plain", toolScore: null, chain: ["plain", "second", "first"] });
     expect(decision.reasoning).toContain("ranked first with score 56.25 instead of 75: 100 of its 100 observed");
   });
 

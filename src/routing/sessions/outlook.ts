@@ -1,0 +1,79 @@
+// The outlook of a conversation: what its next turns are expected to cost with a model at a host. Each sends the prompt
+// again, longer each time, and reads as much of it from the cache as the host has shown to, if the pause was short enough.
+
+import type { HostedModel } from "../../core/model.ts";
+import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
+import type { Habit, SessionView } from "../../core/session.ts";
+
+/** Expectations for one conversation, the same for all models. */
+export interface Outlook {
+  /** Further turns; 0 for a request that stands alone. */
+  readonly turns: number;
+  readonly promptTokens: number;
+  /** Tokens that each turn adds to the prompt. */
+  readonly growth: number;
+  readonly outputTokens: number;
+  readonly habit: Habit;
+}
+
+/** Priors, set by hand: agents add results of tools, people add short messages. */
+const GROWTH = { tools: 900, plain: 400 } as const;
+
+/** In use where nothing was learned, as in a replay. */
+const USUAL: Habit = {
+  next: 0.9,
+  ahead: 4,
+  outputTokens: null,
+  steady: 1,
+  alive: () => 0.9,
+  cacheOf: () => ({ hit: 1 }),
+};
+
+interface OutlookInput {
+  readonly view: SessionView;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  readonly hasTools: boolean;
+}
+
+export function outlookOf({ view, promptTokens, outputTokens, hasTools }: OutlookInput): Outlook {
+  const habit = view.habit ?? USUAL;
+  const prior = hasTools ? GROWTH.tools : GROWTH.plain;
+  const grown = view.last === null ? prior : Math.max(0, promptTokens - view.last.promptTokens);
+  const growth = (prior + grown) / 2;
+  return { turns: habit.ahead, promptTokens, growth, outputTokens: habit.outputTokens ?? outputTokens, habit };
+}
+
+/** Reading chance of what was cached at a host: the pause is short, the beginning stays, the host hits. */
+export function readChance({ hostKey, cache }: HostedModel, { alive, steady, cacheOf }: Habit): number {
+  return cache === undefined ? 0 : alive(cache.seconds) * steady * cacheOf(hostKey).hit;
+}
+
+/** In 10⁻¹² USD without markup. */
+export function costAhead(host: HostedModel, { turns, promptTokens, growth, outputTokens, habit }: Outlook): number {
+  // One band for all turns: that of the middle one.
+  const { input, output, cacheRead, cacheWrite } = ratesAt(host.price, promptTokens + (growth * (turns + 1)) / 2);
+  const prompts = turns * promptTokens + (growth * turns * (turns + 1)) / 2;
+  const answers = turns * Math.min(outputTokens, host.maxOutput) * output;
+  const uncached = prompts * input;
+  const isCached = host.cache !== undefined && promptTokens + growth >= host.cache.tokensMin && cacheRead !== null;
+  if (!isCached) return uncached + answers;
+  const chance = readChance(host, habit);
+  const fresh = Math.max(input, cacheWrite ?? 0);
+  const read = Math.max(0, prompts - turns * growth);
+  const cached = chance * (read * cacheRead + turns * growth * fresh) + (1 - chance) * prompts * fresh;
+  const isWritten = host.cache?.isExplicit !== true || isMarkWorthwhile(host, promptTokens, habit);
+  return (isWritten ? cached : uncached) + answers;
+}
+
+/** Marking costs a cache write. It pays if the next turn is likely enough to come, and to read. */
+export function isMarkWorthwhile(host: HostedModel, promptTokens: number, habit: Habit): boolean {
+  const { input, cacheRead, cacheWrite } = ratesAt(host.price, promptTokens);
+  if (cacheRead === null || cacheWrite === null) return true;
+  return habit.next * readChance(host, habit) * (input - cacheRead) > cacheWrite - input;
+}
+
+/** Hosts of a chain have a price. */
+export function ratesAt(price: RateCard | null, promptTokens: number): Rates {
+  return ratesFor(price as RateCard, promptTokens);
+}
