@@ -70,15 +70,15 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
     controls: question.controls,
     measures: prompt.signals,
   };
-  const { sessionView = null } = question;
   if (classification.weakModelFails !== undefined) decision.weakModelFails = classification.weakModelFails;
   if (parts.length > 0) decision.parts = parts;
+  if (placement !== null && placement.floor !== null) decision.lowestTier = placement.floor;
   if (chain.hosts !== undefined) decision.hosts = chain.hosts;
   if (effort.efforts !== undefined) decision.efforts = effort.efforts;
   if (effort.askedEffort !== undefined) decision.askedEffort = effort.askedEffort;
-  if (sessionView !== null) {
+  if (question.sessionView) {
     const raised = { escalation: placement?.escalated ?? 0, task: escalation.task };
-    decision.session = decidedSession(sessionView, chain, raised);
+    decision.session = decidedSession(question.sessionView, chain, raised);
   }
   return decision;
 }
@@ -92,11 +92,11 @@ interface PlaceInput {
 }
 
 function place({ question, classification, historyFloor, escalation, catalog }: PlaceInput): Placement {
-  const { controls, constraints } = question;
+  const { controls, constraints, cascade } = question;
   const { tier, isCoding, isSure } = classification;
   const unsureFloor = isSure ? null : catalog.unsureTier;
   if (controls.profile === "auto") {
-    return placeAuto({ tier, isCoding, unsureFloor, historyFloor, escalation, controls, constraints });
+    return placeAuto({ tier, isCoding, unsureFloor, historyFloor, escalation, controls, constraints, cascade });
   }
   if (controls.forcedTier !== null) return placeForced(controls.forcedTier, constraints);
   throw new GatewayError("badRequest", TEXT.tierRequired, { code: "tier_required" });

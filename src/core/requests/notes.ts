@@ -12,6 +12,9 @@ export const NOTE_CODES = {
   reasoning_dropped: "Reasoning of earlier turns was left out, because only the model that wrote it can read it.",
   usage_estimated: "The provider counted no tokens that can be true. The charge is an estimate of what was delivered.",
   price_provisional: "The price of the model that answered is provisional and may still change.",
+  cascade_used: "A cheaper answer failed its check, so the next tier answered. Both answers are charged.",
+  cascade_unused: "The request asks for a cascade, but was answered without one. The message says why.",
+  cascade_unmet: "The answer does not pass the checks of its cascade, and no further tier was asked.",
 } as const;
 
 export type NoteCode = keyof typeof NOTE_CODES;
