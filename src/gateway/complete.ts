@@ -19,7 +19,7 @@ import { type Attempted, attempt, clientDisconnected } from "./attempt/attempt.t
 import type { Call } from "./call.ts";
 import { bookBoth, bookEarlier, stepsOf } from "./cascade/charge.ts";
 import { type PlannedCascade, planCascade, unusedNote } from "./cascade/plan.ts";
-import { type CascadeCourse, type CascadeRun, type HeldCascade, reserveCascade, runCascade } from "./cascade/run.ts";
+import { type CascadeCourse, type HeldCascade, reserveCascade, runCascade } from "./cascade/run.ts";
 import { type CallEnd, type CallFacts, NO_FACTS, reportOf } from "./report.ts";
 import { type Reservation, reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
@@ -42,7 +42,10 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
       planned === null ? await reserve(call, decision, services) : await holdFor(call, { decision, planned }, services);
     observer.reserved();
     facts = { ...facts, reservation: "plan" in held ? held.second : held };
-    const { reservation, attempted, course } = await attemptHeld(call, held, services);
+    const { reservation, attempted, course } =
+      "plan" in held
+        ? await runCascade(call, held, services)
+        : { reservation: held, attempted: await attempt(call, held, services), course: null };
     facts = { decision, reservation, attempted, course };
     if (!attempted.result.ok) throw withRouting(attempted.result.error, { decision, attempted }, services);
     observer.answered();
@@ -66,23 +69,6 @@ async function holdFor(
   const reservation = await reserve(call, decision, services);
   const because = planned.state === "unused" ? planned.because : TEXT.cascadeNotCovered;
   return { ...reservation, notes: [...reservation.notes, unusedNote(because)] };
-}
-
-async function attemptHeld(
-  call: Call,
-  held: Reservation | HeldCascade,
-  services: Services,
-): Promise<Omit<CascadeRun, "course"> & Pick<CallFacts, "course">> {
-  if ("plan" in held) {
-    try {
-      return await runCascade(call, held, services);
-    } catch (error) {
-      // A fault of ours: the caller releases the second hold.
-      await services.ledger.release(held.first);
-      throw error;
-    }
-  }
-  return { reservation: held, attempted: await attempt(call, held, services), course: null };
 }
 
 /** Under load a request may be read long after its client disconnected: no money is moved for it. */

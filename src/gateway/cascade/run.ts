@@ -77,8 +77,17 @@ async function reserveWhole(call: Call, decision: Decision, services: Services):
   }
 }
 
-/** Releases every hold but the ones of the run that it returns. */
+/** Releases every hold but the ones of the run that it returns. After a fault of ours, the second hold is left. */
 export async function runCascade(call: Call, held: HeldCascade, services: Services): Promise<CascadeRun> {
+  try {
+    return await runFirst(call, held, services);
+  } catch (error) {
+    await services.ledger.release(held.first);
+    throw error;
+  }
+}
+
+async function runFirst(call: Call, held: HeldCascade, services: Services): Promise<CascadeRun> {
   const { first, second, plan } = held;
   const attempted = await attempt(call, first, services);
   const { result, attempts } = attempted;
