@@ -13,6 +13,7 @@ import { type AnswerChecks, namesOf, readChecks } from "../../formats/checks/ans
 import type { JsonObject } from "../../formats/json/fields.ts";
 import { costAt } from "../../routing/cost.ts";
 import { hostedModelsOf } from "../../routing/hosts.ts";
+import { openCallIds } from "../../routing/sessions/session.ts";
 import type { Call } from "../call.ts";
 import type { Services } from "../services.ts";
 import * as TEXT from "../text.ts";
@@ -58,7 +59,9 @@ export function planCascade(
   );
   const names = namesOf(checks);
   if (names.length === 0) return unused(TEXT.cascadeUnchecked);
-  const decisions = below(decision, catalog, routeWithin) ?? above(decision, routeWithin);
+  // An open tool loop stays with its model, so no tier below begins.
+  const lower = openCallIds(chat.messages).length === 0 ? below(decision, catalog, routeWithin) : null;
+  const decisions = lower ?? above(decision, routeWithin);
   if (decisions === null) return unused(TEXT.cascadeWithoutTier);
   const maxCostUsd = leastOf(controls.maxCostUsd, constraints?.maxCostUsd ?? null);
   if (exceeds(decisions[0].costEstimate + decisions[1].costEstimate, maxCostUsd)) {
@@ -96,15 +99,15 @@ function chatBodyOf({ format, request }: PlannedCall, decision: Decision, catalo
   }
 }
 
-/** The tier below, and then the decided one. A tool loop stays with its model, so it does not begin lower. */
+/** The tier below, and then the decided one. */
 function below(
   decision: Decision,
   catalog: Services["catalog"],
   routeWithin: RouteWithin,
 ): CascadePlan["decisions"] | null {
   const lower = TIERS[tierRank(decision.tier) - 1];
-  const { lowestTier, session } = decision;
-  if (lower === undefined || session?.isLoop === true || isBelow(lower, lowestTier)) return null;
+  const { lowestTier } = decision;
+  if (lower === undefined || isBelow(lower, lowestTier)) return null;
   const first = routeWithin({ floor: null, ceiling: lower });
   if (!isBelow(first.tier, decision.tier) || isBelow(first.tier, lowestTier)) return null;
   const { output } = decision.estimatedTokens;
