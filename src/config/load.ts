@@ -13,6 +13,7 @@ import { type Base, createConfiguration, settle } from "./effective.ts";
 import { type Environment, openEnvironment, type Variables } from "./environment.ts";
 import { type ConfigFlags, checkFlags, checkVariables, settleOption, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
+import { checkWebhooks } from "./options/cascade.ts";
 import { LAME_DUCK_SECONDS } from "./options/server.ts";
 import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
 import { forgiveUnused, tracingOf } from "./options/traces.ts";
@@ -53,6 +54,7 @@ export function load(input: ConfigInput): Loaded {
   const base: Base = { flags, environment, file, source, builtin, kinds, supportedKinds };
   const { values, catalog } = settle(base, file, report);
   forgiveUnused(values.tracing, report);
+  checkWebhooks(values.cascade, report);
   if (report.problems.length > 0 || catalog === null) return { ok: false, problems: report.problems };
   const options = showOptions({ flags, environment, file });
   const configuration = createConfiguration(base, catalog, report.warnings);
@@ -133,7 +135,8 @@ function checkSections(file: Located | null, report: Report): void {
 
 /** Whole sections go over as they are; only what depends on something else is worked out here. */
 function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options" | "configuration"> {
-  const { server, store, routing, billing, limits, health, logging, errors, responses, prices, tracing } = values;
+  const { server, store, routing, billing, limits, health, logging, errors, responses, prices, cascade, tracing } =
+    values;
   const dataDir = resolve(cwd, store.data);
   const database =
     store.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(store.database, cwd);
@@ -143,7 +146,7 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
   return {
     server: { ...server, lameDuckSeconds, workers },
     ...{ database, dataDir, redis: store.redis, secret: store.secret },
-    ...{ routing, billing, limits, health, logging, errors, responses, prices },
+    ...{ routing, billing, limits, health, logging, errors, responses, prices, cascade },
     tracing: tracingOf(tracing),
     catalog,
   };

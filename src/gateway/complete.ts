@@ -138,7 +138,7 @@ export function planCascadeOf(
   services: Services,
 ): PlannedCascade | null {
   const routeWithin = (bounds: CascadeBounds): Decision => route(call, services, bounds);
-  return planCascade(call, decision, { catalog: services.catalog, routeWithin });
+  return planCascade(call, decision, { ...services, routeWithin });
 }
 
 /** The decision a request gets, live and in the debug endpoint alike. `cascade` bounds one attempt of a cascade. */

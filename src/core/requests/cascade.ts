@@ -1,5 +1,6 @@
 // Cascades: a cheaper model answers first, the answer is checked, and only one that fails goes to the next tier.
 
+import type { CancelSignal } from "../cancellation.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
 import type { Tier } from "../tiers.ts";
 
@@ -33,4 +34,31 @@ export interface CascadeStep {
   readonly charge: NanoUsd;
   readonly buckets: TokenBuckets;
   readonly holdId: string;
+}
+
+/** Webhooks of the operator that check answers, by profile. */
+export interface CascadeWebhooks {
+  has(profileId: string | null): boolean;
+  /** Never rejects: a webhook that cannot be asked does not let the answer pass. */
+  ask(profileId: string, question: WebhookQuestion, signal: CancelSignal): Promise<WebhookVerdict>;
+}
+
+/** The body that a webhook gets. */
+export interface WebhookQuestion {
+  readonly requestId: string;
+  readonly profile: string;
+  readonly tier: Tier;
+  readonly model: string;
+  /** One for each choice of the answer. */
+  readonly answers: readonly WebhookAnswer[];
+}
+
+export interface WebhookAnswer {
+  readonly text: string;
+  readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];
+}
+
+export interface WebhookVerdict {
+  readonly isPassed: boolean;
+  readonly reason: string;
 }

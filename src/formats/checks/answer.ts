@@ -1,7 +1,7 @@
 // Checks a whole answer in the internal shape: its text against a JSON Schema or an expression, and its tool calls against the
 // tools that were offered. The client's format brings schema and tools into that shape.
 
-import type { CascadeCheck, CascadeChecks } from "../../core/requests/cascade.ts";
+import type { CascadeCheck, CascadeChecks, WebhookAnswer } from "../../core/requests/cascade.ts";
 import { splitContent } from "../content.ts";
 import { isObject, type JsonObject, objectsIn, textOrEmpty } from "../json/fields.ts";
 import { shortToolName } from "../tools/calls.ts";
@@ -73,6 +73,18 @@ export function checkAnswer(completion: JsonObject, checks: AnswerChecks): Check
     return isCut ? { ...failure, reason: `${failure.reason}; the answer was cut off at its output cap` } : failure;
   }
   return null;
+}
+
+/** The answer as a webhook gets it. */
+export function answersIn(completion: JsonObject): readonly WebhookAnswer[] {
+  return objectsIn(completion.choices).map(({ message }) => {
+    const said = isObject(message) ? message : {};
+    const toolCalls = callsIn(said).map((call) => ({
+      name: textOrEmpty(call.name),
+      arguments: textOrEmpty(call.arguments),
+    }));
+    return { text: splitContent(said).text, toolCalls };
+  });
 }
 
 /** Functions that were called; tools of other kinds have no schema. */

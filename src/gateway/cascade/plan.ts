@@ -24,6 +24,8 @@ export interface CascadePlan {
   readonly checks: AnswerChecks;
   /** The names of the checks, in the order in which they run. */
   readonly names: readonly CascadeCheck[];
+  /** The profile whose webhook is asked once the other checks have passed; null for none. */
+  readonly webhookProfile: string | null;
   /** USD that both answers may cost together; null where nothing limits it. */
   readonly maxCostUsd: number | null;
 }
@@ -37,6 +39,10 @@ type PlannedCall = Pick<Call, "format" | "request" | "caller">;
 /** Decides the same request within other bounds. */
 type RouteWithin = (bounds: CascadeBounds) => Decision;
 
+interface Planning extends Pick<Services, "catalog" | "cascadeWebhooks"> {
+  readonly routeWithin: RouteWithin;
+}
+
 /** A first answer at half the price pays even where every other one fails. By hand, no experiment recorded. */
 const CHEAP_SHARE = 2n;
 
@@ -44,7 +50,7 @@ const CHEAP_SHARE = 2n;
 export function planCascade(
   call: PlannedCall,
   decision: Decision,
-  { catalog, routeWithin }: { readonly catalog: Services["catalog"]; readonly routeWithin: RouteWithin },
+  { catalog, cascadeWebhooks, routeWithin }: Planning,
 ): PlannedCascade | null {
   const { controls, chat } = call.request;
   const constraints = call.caller.profile?.constraints;
@@ -57,7 +63,9 @@ export function planCascade(
     asked === true ? {} : asked,
     forcesTool(chat.toolChoice),
   );
-  const names = namesOf(checks);
+  const { id: profileId = null } = call.caller.profile ?? {};
+  const webhookProfile = cascadeWebhooks.has(profileId) ? profileId : null;
+  const names = webhookProfile === null ? namesOf(checks) : [...namesOf(checks), "webhook" as const];
   if (names.length === 0) return unused(TEXT.cascadeUnchecked);
   // An open tool loop stays with its model, so no tier below begins.
   const lower = openCallIds(chat.messages).length === 0 ? below(decision, catalog, routeWithin) : null;
@@ -67,7 +75,7 @@ export function planCascade(
   if (exceeds(decisions[0].costEstimate + decisions[1].costEstimate, maxCostUsd)) {
     return unused(TEXT.cascadeTooDear(maxCostUsd as number));
   }
-  return { state: "planned", plan: { decisions, checks, names, maxCostUsd } };
+  return { state: "planned", plan: { decisions, checks, names, webhookProfile, maxCostUsd } };
 }
 
 function unused(because: string): PlannedCascade {

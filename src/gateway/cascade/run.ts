@@ -7,7 +7,7 @@ import type { Decision } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { NanoUsd } from "../../core/money.ts";
 import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
-import { type CheckFailure, checkAnswer } from "../../formats/checks/answer.ts";
+import { answersIn, type CheckFailure, checkAnswer } from "../../formats/checks/answer.ts";
 import type { WholeResponse } from "../../formats/format.ts";
 import { type Answered, type Attempted, attempt, interruption } from "../attempt/attempt.ts";
 import type { Call } from "../call.ts";
@@ -99,7 +99,7 @@ async function runFirst(call: Call, held: HeldCascade, services: Services): Prom
   const run: CascadeRun = { reservation: first, attempted, course };
   const { ledger } = services;
   if (!result.ok) return ledger.release(second).then(() => run);
-  const failure = check(result, plan);
+  const failure = await check(call, { plan, reservation: first, answered: result }, services);
   const delivered = deliveredBy(call, first, result);
   if (failure === null || delivered === null) return ledger.release(second).then(() => run);
   const stopped = interruption({ call }, { ...delivered }, services);
@@ -113,9 +113,31 @@ async function runFirst(call: Call, held: HeldCascade, services: Services): Prom
 
 const NOTHING_FAILED = { earlier: null, failure: null, notes: NO_NOTES } as const;
 
-/** Returns null where the answer passes. */
-function check({ response }: Answered, { checks }: CascadePlan): CheckFailure | null {
-  return response.whole === null ? null : checkAnswer(response.whole.completion, checks);
+interface ToCheck {
+  readonly plan: CascadePlan;
+  readonly reservation: Reservation;
+  readonly answered: Answered;
+}
+
+/** Returns null where the answer passes. The webhook is asked last, because it takes longest. */
+async function check(
+  call: Call,
+  { plan, reservation, answered }: ToCheck,
+  { cascadeWebhooks }: Services,
+): Promise<CheckFailure | null> {
+  const { response, model } = answered;
+  if (response.whole === null) return null;
+  const { completion } = response.whole;
+  const failure = checkAnswer(completion, plan.checks);
+  const { webhookProfile: profile } = plan;
+  if (failure !== null || profile === null) return failure;
+  const question = { requestId: call.requestId, profile, tier: reservation.decision.tier, model: model.id };
+  const { isPassed, reason } = await cascadeWebhooks.ask(
+    profile,
+    { ...question, answers: answersIn(completion) },
+    call.signal,
+  );
+  return isPassed ? null : { check: "webhook", reason };
 }
 
 function deliveredBy(call: Call, reservation: Reservation, { model, response }: Answered): Delivered | null {
@@ -174,7 +196,7 @@ async function runSecond(call: Call, { held, before, earlier }: Second, services
       notes: earlier === null ? NO_NOTES : [usedNote(earlier, first.decision, second.decision)],
     },
   };
-  const failure = result.ok ? check(result, plan) : null;
+  const failure = result.ok ? await check(call, { plan, reservation: second, answered: result }, services) : null;
   return failure === null ? run : unmet(run, failure, TEXT.cascadeAtEnd);
 }
 

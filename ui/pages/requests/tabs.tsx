@@ -107,9 +107,7 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
           ))}
           <SumRow name={TEXT.providerCost} value={usd(provider)} />
           <SumRow name={TEXT.markupOf(percent(money.markup))} value={usd(provider * (money.markup ?? 0))} />
-          {earlierAnswers(detail).map(({ model, chargeUsd, ledgerId }) => (
-            <SumRow key={ledgerId} name={TEXT.earlierAnswer(model)} value={usd(chargeUsd)} title={exact(chargeUsd)} />
-          ))}
+          <EarlierAnswers detail={detail} />
           <SumRow name={TEXT.chargedTotal} value={usd(money.chargeUsd)} title={exact(money.chargeUsd)} isTotal />
           <SumRow name={TEXT.baselineOn(money.baselineModel)} value={usd(money.baselineUsd)} />
           {money.savedUsd !== null && (
@@ -132,8 +130,15 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
 }
 
 /** Answers of a cascade that failed their check, and are charged beside the one that the tokens above are of. */
-function earlierAnswers({ cascade, money }: RequestDetail): NonNullable<RequestDetail["cascade"]> {
-  return (cascade ?? []).filter(({ ledgerId }) => ledgerId !== money.ledgerId);
+function EarlierAnswers({ detail: { cascade, money } }: { readonly detail: RequestDetail }) {
+  const earlier = (cascade ?? []).filter(({ ledgerId }) => ledgerId !== money.ledgerId);
+  return (
+    <>
+      {earlier.map(({ model, chargeUsd, ledgerId }) => (
+        <SumRow key={ledgerId} name={TEXT.earlierAnswer(model)} value={usd(chargeUsd)} title={exact(chargeUsd)} />
+      ))}
+    </>
+  );
 }
 
 /** One line of the calculation. */
