@@ -138,7 +138,10 @@ export function planCascadeOf(
   services: Services,
 ): PlannedCascade | null {
   const routeWithin = (bounds: CascadeBounds): Decision => route(call, services, bounds);
-  return planCascade(call, decision, { ...services, routeWithin });
+  const { format, request, caller } = call;
+  const { id: profile = null, constraints = NO_CONSTRAINTS } = caller.profile ?? {};
+  const { catalog, cascadeWebhooks } = services;
+  return planCascade({ format, request, profile, constraints }, decision, { catalog, cascadeWebhooks, routeWithin });
 }
 
 /** The decision a request gets, live and in the debug endpoint alike. `cascade` bounds one attempt of a cascade. */

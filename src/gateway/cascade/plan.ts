@@ -2,11 +2,11 @@
 // if that is much cheaper; otherwise the decided one begins, and the tier above it is asked after a failure.
 
 import { forcesTool } from "../../core/chat.ts";
-import type { CascadeBounds, Decision } from "../../core/decision.ts";
+import { type CascadeBounds, type Constraints, type Decision, effortOf } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { type NanoUsd, usdNumber } from "../../core/money.ts";
-import type { CascadeCheck } from "../../core/requests/cascade.ts";
+import type { CascadeCheck, CascadeWebhooks } from "../../core/requests/cascade.ts";
 import type { Note } from "../../core/requests/notes.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { type AnswerChecks, namesOf, readChecks } from "../../formats/checks/answer.ts";
@@ -35,11 +35,16 @@ export type PlannedCascade =
   | { readonly state: "planned"; readonly plan: CascadePlan }
   | { readonly state: "unused"; readonly because: string };
 
-type PlannedCall = Pick<Call, "format" | "request" | "caller">;
+interface PlannedCall extends Pick<Call, "format" | "request"> {
+  /** The id of the key's profile; null without one. */
+  readonly profile: string | null;
+  readonly constraints: Constraints;
+}
 /** Decides the same request within other bounds. */
 type RouteWithin = (bounds: CascadeBounds) => Decision;
 
-interface Planning extends Pick<Services, "catalog" | "cascadeWebhooks"> {
+interface Planning extends Pick<Services, "catalog"> {
+  readonly cascadeWebhooks: Pick<CascadeWebhooks, "has">;
   readonly routeWithin: RouteWithin;
 }
 
@@ -53,8 +58,8 @@ export function planCascade(
   { catalog, cascadeWebhooks, routeWithin }: Planning,
 ): PlannedCascade | null {
   const { controls, chat } = call.request;
-  const constraints = call.caller.profile?.constraints;
-  const asked = controls.cascade ?? constraints?.cascade ?? null;
+  const { profile, constraints } = call;
+  const asked = controls.cascade ?? constraints.cascade;
   if (asked === null || asked === false) return null;
   if (chat.isStream) return unused(TEXT.cascadeOfStream);
   if (decision.profile !== "auto") return unused(TEXT.cascadeOfFixed(decision.profile));
@@ -63,15 +68,14 @@ export function planCascade(
     asked === true ? {} : asked,
     forcesTool(chat.toolChoice),
   );
-  const { id: profileId = null } = call.caller.profile ?? {};
-  const webhookProfile = cascadeWebhooks.has(profileId) ? profileId : null;
+  const webhookProfile = cascadeWebhooks.has(profile) ? profile : null;
   const names = webhookProfile === null ? namesOf(checks) : [...namesOf(checks), "webhook" as const];
   if (names.length === 0) return unused(TEXT.cascadeUnchecked);
   // An open tool loop stays with its model, so no tier below begins.
   const lower = openCallIds(chat.messages).length === 0 ? below(decision, catalog, routeWithin) : null;
   const decisions = lower ?? above(decision, routeWithin);
   if (decisions === null) return unused(TEXT.cascadeWithoutTier);
-  const maxCostUsd = leastOf(controls.maxCostUsd, constraints?.maxCostUsd ?? null);
+  const maxCostUsd = leastOf(controls.maxCostUsd, constraints.maxCostUsd);
   if (exceeds(decisions[0].costEstimate + decisions[1].costEstimate, maxCostUsd)) {
     return unused(TEXT.cascadeTooDear(maxCostUsd as number));
   }
@@ -127,7 +131,11 @@ function above(decision: Decision, routeWithin: RouteWithin): CascadePlan["decis
   const higher = TIERS[tierRank(decision.tier) + 1];
   if (higher === undefined) return null;
   const second = routeWithin({ floor: higher, ceiling: null });
-  return isBelow(decision.tier, second.tier) && second.model !== decision.model ? [decision, second] : null;
+  // The same model may stand in both tiers with another effort.
+  const isOther =
+    [second.model, effortOf(second, second.model)].join() !==
+    [decision.model, effortOf(decision, decision.model)].join();
+  return isBelow(decision.tier, second.tier) && isOther ? [decision, second] : null;
 }
 
 function isBelow(tier: Tier, other: Tier | undefined): boolean {
