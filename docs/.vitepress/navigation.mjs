@@ -38,6 +38,7 @@ export const SECTIONS = [
       { text: "When providers fail", link: "/concepts/reliability" },
       { text: "Outcomes", link: "/concepts/outcomes" },
       { text: "Sessions", link: "/concepts/sessions" },
+      { text: "Cascades", link: "/concepts/cascades" },
       { text: "Stored conversations", link: "/concepts/conversations" },
       { text: "Glossary", link: "/concepts/glossary" },
     ],

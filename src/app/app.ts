@@ -9,6 +9,7 @@ import { giveStarterCredit } from "../billing/credits.ts";
 import type { Ledger } from "../billing/ledger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { openableUrl } from "../config/network.ts";
+import { webhookTerms } from "../config/options/cascade.ts";
 import { readPackage } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { BillingMode } from "../core/accounts.ts";
@@ -24,6 +25,7 @@ import { createRequestFormats } from "../http/exchange/request-format.ts";
 import { createPressure } from "../http/overload/pressure.ts";
 import { createServer } from "../http/server.ts";
 import type { AuthRows } from "../providers/auth/schemes.ts";
+import { createCascadeWebhooks } from "../providers/cascade-webhook.ts";
 import type { FramingRows } from "../providers/framing.ts";
 import { warmRouter } from "../routing/warm.ts";
 import { fileOf, openDb } from "../store/db.ts";
@@ -259,17 +261,18 @@ type SteadyParts = Pick<
   AppParts,
   "now" | "log" | "metrics" | "people" | "money" | "records" | "sessions" | "openCalls"
 > &
-  Pick<PartsContext, "ledger">;
+  Pick<PartsContext, "ledger" | "settings">;
 
 /** Services that do not change with the configuration. */
 function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
-  const { ledger, now, log, metrics, people, money, records, sessions, openCalls } = parts;
+  const { settings, ledger, now, log, metrics, people, money, records, sessions, openCalls } = parts;
   return {
     ledger: ledger ?? money.ledger,
     billingModeOf: people.billingModeOf,
     idempotency: money.idempotency,
     usageProblem: createUsageWatch({ metrics, log, now }),
     sessions,
+    cascadeWebhooks: createCascadeWebhooks({ ...webhookTerms(settings.cascade), log, now }),
     toolCallsSeen: records.toolCallsSeen.current,
     log,
     now,

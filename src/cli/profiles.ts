@@ -180,11 +180,17 @@ function rulesOf({ constraints }: Profile): string {
   );
 }
 
+const ON_OFF = ["off", "on"];
+
 /** The rules that are set, under the names of their flags. */
 function describe(constraints: Constraints): readonly [string, string][] {
   return PROFILE_CONTROLS.flatMap(({ name, rule, flag = rule, takes }): [string, string][] => {
     const value = constraints[name];
-    const text = Array.isArray(value) ? value.join(" ") : value === true ? "on" : String(value);
+    const text = Array.isArray(value)
+      ? value.join(" ")
+      : typeof value === "boolean"
+        ? (ON_OFF[Number(value)] ?? "")
+        : String(value);
     return value === takes.unset || text === "" ? [] : [[flag, text]];
   });
 }

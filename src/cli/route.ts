@@ -6,11 +6,14 @@ import { resolve } from "node:path";
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
-import { type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decision.ts";
+import { type CascadeBounds, type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import { roughUsd, usdNumber } from "../core/money.ts";
+import type { CascadeWebhooks } from "../core/requests/cascade.ts";
 import { REQUEST_CONTROLS } from "../core/requests/controls.ts";
-import { NO_PROMPT, readDebugRequest, writeDecision } from "../http/v1/routing-debug.ts";
+import { parseBody } from "../formats/json/parse.ts";
+import { type PlannedCascade, planCascade } from "../gateway/cascade/plan.ts";
+import { NO_PROMPT, readDebugChat, writeCascade, writeDecision } from "../http/v1/routing-debug.ts";
 import { decide } from "../routing/decide.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { printJson, runCommand } from "./command/command.ts";
@@ -47,16 +50,25 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
     async parse() {
       const { own, config } = splitFlags(flags, OWN_FLAGS);
       const question = readQuestion(await readBody(words, own, terminal));
-      return { options: { own, question, isJson: isOn(own, "json") }, config };
+      return { options: { own, ...question, isJson: isOn(own, "json") }, config };
     },
-    async run({ own, question, isJson }, settings) {
+    async run({ own, format, request, isJson }, settings) {
       const constraints = await constraintsOf(own, settings);
-      const decision = decide({ ...question, constraints, restingModels: new Map() }, settings.catalog);
+      const { chat, controls } = request;
+      const routeWithin = (cascade?: CascadeBounds): Decision =>
+        decide(
+          { chat, controls, constraints, restingModels: new Map(), ...(cascade && { cascade }) },
+          settings.catalog,
+        );
+      const decision = routeWithin();
+      const planning = { catalog: settings.catalog, cascadeWebhooks: NO_WEBHOOKS, routeWithin };
+      const cascade = planCascade({ format, request, profile: null, constraints }, decision, planning);
       if (isJson) {
         const { candidates, classifiedTier = null, score = null } = decision;
-        printJson({ decision: writeDecision(decision), classifiedTier, score, candidates }, terminal);
+        const written = { ...writeDecision(decision), ...writeCascade(cascade) };
+        printJson({ decision: written, classifiedTier, score, candidates }, terminal);
       } else {
-        terminal.out(card(decision, settings.catalog.baseline.id));
+        terminal.out(card(decision, settings.catalog.baseline.id, cascade));
         terminal.say(TEXT.notCalled(command("help profiles"), command("serve")));
       }
       return 0;
@@ -91,9 +103,9 @@ function withTurns(prompt: string, turns: readonly unknown[]): object {
 }
 
 /** Read as the endpoint reads it; what it rejects is wrong usage here. */
-function readQuestion(body: Record<string, unknown>): ReturnType<typeof readDebugRequest> {
+function readQuestion(body: Record<string, unknown>): ReturnType<typeof readDebugChat> {
   try {
-    return readDebugRequest(body);
+    return readDebugChat(parseBody(Buffer.from(JSON.stringify(body))));
   } catch (error) {
     throw error instanceof GatewayError ? new UsageError(error.message) : error;
   }
@@ -110,7 +122,7 @@ async function constraintsOf(flags: Flags, { database }: Settings): Promise<Cons
 }
 
 /** The decision as a table of two columns. */
-function card(decision: Decision, baselineModel: string): string {
+function card(decision: Decision, baselineModel: string, cascade: PlannedCascade | null): string {
   const { tier, classifiedTier = tier, chain, candidates, toolScenario, toolScore, historyFloor } = decision;
   const moved = classifiedTier === tier ? tier : `${tier}  (classified ${classifiedTier})`;
   const saved = `${Math.floor(decision.savings * 1000) / 10}% below ${baselineModel} at ${roughUsd(usdNumber(decision.baselineCost))}`;
@@ -126,9 +138,18 @@ function card(decision: Decision, baselineModel: string): string {
   ];
   if (toolScenario !== null) rows.push(["Tools", `${toolScenario}, BFCL score ${toolScore ?? "unknown"}`]);
   if (historyFloor !== null) rows.push(["History", `${historyFloor} or higher`]);
+  if (cascade !== null) rows.push(["Cascade", cascadeText(cascade)]);
   const removed = candidates.filter(({ removedBecause }) => removedBecause !== null);
   for (const { model, removedBecause } of removed) rows.push(["Excluded", `${model}: ${removedBecause}`]);
   return formatTable(rows.map((row) => [`  ${row[0]}`, row[1] ?? ""]));
+}
+
+/** A webhook belongs to the keys of a profile, and the command has no key. */
+const NO_WEBHOOKS: Pick<CascadeWebhooks, "has"> = { has: () => false };
+
+function cascadeText(planned: PlannedCascade): string {
+  if (planned.state === "unused") return `none: ${planned.because}`;
+  return planned.plan.decisions.map(({ tier, model }) => `${tier} (${model})`).join(", then ");
 }
 
 const STANDARD_INPUT = "-";

@@ -14,6 +14,7 @@ import { type Base, createConfiguration, settle } from "./effective.ts";
 import { type Environment, openEnvironment, type Variables } from "./environment.ts";
 import { type ConfigFlags, checkFlags, checkVariables, settleOption, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
+import { checkWebhooks } from "./options/cascade.ts";
 import { readIdentityProviders } from "./options/identity-providers.ts";
 import { LAME_DUCK_SECONDS } from "./options/server.ts";
 import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
@@ -56,6 +57,7 @@ export function load(input: ConfigInput): Loaded {
   const { values, catalog } = settle(base, file, report);
   forgiveUnused(values.tracing, report);
   const identityProviders = readIdentityProviders(file, values, report);
+  checkWebhooks(values.cascade, report);
   if (report.problems.length > 0 || catalog === null) return { ok: false, problems: report.problems };
   const options = showOptions({ flags, environment, file });
   const configuration = createConfiguration(base, catalog, report.warnings);
@@ -144,7 +146,8 @@ type SettledApart = "options" | "configuration" | "identityProviders";
 
 /** Whole sections go over as they are; only what depends on something else is worked out here. */
 function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, SettledApart> {
-  const { server, store, routing, billing, limits, health, logging, errors, responses, prices, tracing } = values;
+  const { server, store, routing, billing, limits, health, logging, errors, responses, prices, cascade, tracing } =
+    values;
   const dataDir = resolve(cwd, store.data);
   const database =
     store.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(store.database, cwd);
@@ -154,7 +157,7 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
   return {
     server: { ...server, lameDuckSeconds, workers },
     ...{ database, dataDir, redis: store.redis, secret: store.secret },
-    ...{ routing, billing, limits, health, logging, errors, responses, prices },
+    ...{ routing, billing, limits, health, logging, errors, responses, prices, cascade },
     tracing: tracingOf(tracing),
     catalog,
   };

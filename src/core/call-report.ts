@@ -4,6 +4,7 @@
 import type { Usage } from "./chat.ts";
 import type { Decision } from "./decision.ts";
 import type { NanoUsd } from "./money.ts";
+import type { CascadeStep } from "./requests/cascade.ts";
 import type { Note } from "./requests/notes.ts";
 import type { CostRecord } from "./requests/records.ts";
 
@@ -30,6 +31,8 @@ export interface CallReport {
   readonly capture: CapturedResponse | null;
   /** Metadata that the provider sent with its response; null where no span wants it. */
   readonly metadata: ResponseMetadata | null;
+  /** The answers of a cascade that were charged, in order. Absent without one. */
+  readonly cascade?: readonly CascadeStep[];
 }
 
 /**

@@ -58,6 +58,8 @@ export interface RoutingQuestion {
   readonly sessionView?: SessionView | null;
   /** Observed tool calls of the models. Without observations, the scores of the catalogue count as they are. */
   readonly toolCallsSeen?: ToolCallsSeen;
+  /** The tier of one attempt of a cascade, as a bound from above or below. Absent for the tier of the request itself. */
+  readonly cascade?: CascadeBounds;
   /** The model that made the tool call whose result this is; it goes on where that is possible. */
   readonly loopModel?: string | null;
   /** Set when only a provider of this wire format can serve the request, with what makes it so. */
@@ -66,6 +68,12 @@ export interface RoutingQuestion {
   readonly takesPart?: (model: HostedModel, type: string) => boolean;
   /** Set when a provider of this wire format does more of what is asked than any other; it is tried first. */
   readonly preferredFormat?: AskedFormat | null;
+}
+
+/** At most one of both is a tier. */
+export interface CascadeBounds {
+  readonly floor: Tier | null;
+  readonly ceiling: Tier | null;
 }
 
 export interface AskedFormat {
@@ -136,6 +144,8 @@ export interface Decision {
   readonly hosts?: HostChoice;
   /** The effort that the chain asks of each model, by id. Absent where it asks none, and where the request has its own. */
   readonly efforts?: Efforts;
+  /** The lowest tier that request, profile or evidence of failure ask for. Absent where nothing asks for one. */
+  readonly lowestTier?: Tier;
   /** The effort that the request itself asks for. */
   readonly askedEffort?: Effort;
   /** The service tier that the first host is asked for and the estimate counts; absent for the usual one. */

@@ -24,6 +24,10 @@ export const LOG_EVENTS = {
     meaning: "A shadow sample could not be made or stored. The client had its answer before, and nothing was charged.",
   },
   "attempt.failed": { level: "warn", meaning: "A model failed. The next one of the chain is tried." },
+  "cascade.webhook_failed": {
+    level: "warn",
+    meaning: "A webhook could not be asked about an answer of a cascade. The answer counts as failed.",
+  },
   "reservation.chain_shortened": {
     level: "info",
     meaning: "The balance covers only part of the chain, so cheaper models are used.",

@@ -6,13 +6,14 @@ import type { Decision } from "../core/decision.ts";
 import type { StoredAnswer } from "../core/ledger.ts";
 import type { Note } from "../core/requests/notes.ts";
 import { createClientStream, writeClientResponse } from "../formats/bridge.ts";
-import { outputTokensOf } from "../formats/provider/output-meter.ts";
 import { type ServiceOutcome, serviceHeaders, writeService } from "../formats/service/service-object.ts";
 import type { Answered, Attempted } from "./attempt/attempt.ts";
 import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
 import type { OpenStream, Reached } from "./attempt/try-model.ts";
 import type { Call, LastEvent } from "./call.ts";
 import { createCapture, type ResponseCapture } from "./capture.ts";
+import { assessedTogether, bookBoth } from "./cascade/charge.ts";
+import type { CascadeCourse } from "./cascade/run.ts";
 import { notesOf, USAGE_ESTIMATED } from "./notes.ts";
 import { type RelayTask, relay, type TextSink } from "./relay.ts";
 import { type CallEnd, reportOf } from "./report.ts";
@@ -24,6 +25,7 @@ import {
   book,
   chargeDisconnected,
   type Delivered,
+  deliveredWhole,
   hostShown,
   isFallback,
   type Settlement,
@@ -55,6 +57,8 @@ export interface Ready {
   readonly reservation: Reservation;
   readonly attempted: Attempted;
   readonly answered: Answered;
+  /** The course of a cascade; null without one, as for every stream. */
+  readonly course: CascadeCourse | null;
 }
 
 export async function answer(ready: Ready, services: Services): Promise<Answer> {
@@ -69,18 +73,9 @@ async function wholeAnswer(
   { whole, headAt }: Extract<Reached, { stream: null }>,
   services: Services,
 ): Promise<Answer> {
-  const { call, reservation, answered } = ready;
+  const { call, reservation, answered, course } = ready;
   const { usage } = whole;
-  const isOutputCounted = usage !== null && usage.buckets.output > 0;
-  const delivered: Delivered = {
-    call,
-    reservation,
-    model: answered.model,
-    usage,
-    outputTokens: isOutputCounted ? 0 : outputTokensOf(whole.outputText),
-    isCounted: true,
-    outcome: "complete",
-  };
+  const delivered = deliveredWhole({ call, reservation, model: answered.model, whole });
   const capture = captureFor(call);
   capture.response(whole);
   const assessment = assess(delivered, services);
@@ -88,19 +83,22 @@ async function wholeAnswer(
   const outputTokens = assessment.usage.buckets.output;
   const observed = { firstMs: null, headMs: headAt - beganAt, outputTokens, outputMs: endedAt - beganAt };
   services.speeds.note(answered.model.hostKey, observed);
+  const outcome = course === null ? assessment : assessedTogether(assessment, { course, delivered }, services);
   const additions = {
-    service: writeService(reservation.decision, assessment, allNotes(notesOf(ready), assessment)),
+    service: writeService(reservation.decision, outcome, allNotes(notesOf(ready), assessment)),
     usage: assessment.isUsageEstimated ? assessment.usage : null,
   };
   const written = writeClientResponse(call.format, whole, { context: responseContext(ready, services), additions });
   const kept = call.state === null ? null : awaitedLater(call.state.keepWhole(written));
   const bytesNow = async () => ((await kept) ?? written).toString("utf8");
   const stored = await keepAnswer(call, JSON_TYPE, bytesNow, services);
-  const settlement = await book(delivered, assessment, stored, services);
+  const settling = book(delivered, assessment, stored, services);
+  const settlement = await bookBoth(settling, course?.earlier ?? null, services);
   noteTurn(ready, usage, whole.toolCallIds(), services);
   const bytes = (await kept) ?? written;
-  reporter(ready, capture)({ event: "finished", isCutting: false, settlement });
-  const headers = routingHeaders(reservation.decision, assessment, services);
+  const { cascade } = outcome;
+  reporter(ready, capture)({ event: "finished", isCutting: false, settlement, ...(cascade && { cascade }) });
+  const headers = routingHeaders(reservation.decision, outcome, services);
   return { kind: "whole", headers, contentType: JSON_TYPE, bytes };
 }
 
@@ -176,14 +174,15 @@ function captureFor({ request, captures: { text, metadata }, isCompared = false 
 }
 
 /** `isCutting` is what the settlement was decided by, not what holds once it is booked. */
-type EndCall = (end: Pick<CallEnd, "event" | "isCutting"> & { readonly settlement: Settlement | null }) => void;
+type EndCall = (
+  end: Pick<CallEnd, "event" | "isCutting" | "cascade"> & { readonly settlement: Settlement | null },
+) => void;
 
 /** Made when the response, or the beginning of a stream, is ready. Hands the finished report to the edge. */
-function reporter({ call, reservation, attempted }: Ready, { content, metadata }: ResponseCapture): EndCall {
-  const facts = { decision: reservation.decision, reservation, attempted };
+function reporter({ call, reservation, attempted, course }: Ready, { content, metadata }: ResponseCapture): EndCall {
+  const facts = { decision: reservation.decision, reservation, attempted, course };
   const work = { receivedAt: call.receivedAt, readyAt: performance.now() };
-  return ({ event, isCutting, settlement }) =>
-    call.observer.ended(reportOf(facts, { event, isCutting, work, settlement, capture: content, metadata }));
+  return (end) => call.observer.ended(reportOf(facts, { ...end, work, capture: content, metadata }));
 }
 
 /**

@@ -1,6 +1,12 @@
 // One request from decision to response, on one screen. `admit` has verified the key before the body was read.
 
-import { type AskedFormat, type Decision, NO_CONSTRAINTS, type RoutingQuestion } from "../core/decision.ts";
+import {
+  type AskedFormat,
+  type CascadeBounds,
+  type Decision,
+  NO_CONSTRAINTS,
+  type RoutingQuestion,
+} from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel } from "../core/model.ts";
 import type { ClientRequest } from "../formats/format.ts";
@@ -11,11 +17,15 @@ import { openingOf } from "../routing/sessions/session.ts";
 import { type Answer, answer, routingHeaders } from "./answer.ts";
 import { type Attempted, attempt, clientDisconnected } from "./attempt/attempt.ts";
 import type { Call } from "./call.ts";
+import { bookBoth, bookEarlier, stepsOf } from "./cascade/charge.ts";
+import { type PlannedCascade, planCascade, unusedNote } from "./cascade/plan.ts";
+import { type CascadeCourse, type HeldCascade, reserveCascade, runCascade } from "./cascade/run.ts";
 import { type CallEnd, type CallFacts, NO_FACTS, reportOf } from "./report.ts";
-import { reserve } from "./reserve.ts";
+import { type Reservation, reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
 import { conversationOf } from "./sessions/sessions.ts";
 import { chargeDisconnected } from "./settle.ts";
+import * as TEXT from "./text.ts";
 
 export async function complete(call: Call, services: Services): Promise<Answer> {
   const { observer } = call;
@@ -25,22 +35,40 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     observer.routing();
     const isRouted = call.format.endpoint === undefined;
     const decision = isRouted ? route(call, services) : nameModel(call, services);
+    const planned = isRouted ? planCascadeOf(call, decision, services) : null;
     observer.routed();
-    facts = { decision, reservation: null, attempted: null };
-    const reservation = await reserve(call, decision, services);
+    facts = { ...NO_FACTS, decision };
+    const held =
+      planned === null ? await reserve(call, decision, services) : await holdFor(call, { decision, planned }, services);
     observer.reserved();
-    facts = { decision, reservation, attempted: null };
-    const attempted = await attempt(call, reservation, services);
-    facts = { decision, reservation, attempted };
+    facts = { ...facts, reservation: "plan" in held ? held.second : held };
+    const { reservation, attempted, course } =
+      "plan" in held
+        ? await runCascade(call, held, services)
+        : { reservation: held, attempted: await attempt(call, held, services), course: null };
+    facts = { decision, reservation, attempted, course };
     if (!attempted.result.ok) throw withRouting(attempted.result.error, { decision, attempted }, services);
     observer.answered();
-    const response = await answer({ call, reservation, attempted, answered: attempted.result }, services);
+    const response = await answer({ call, reservation, attempted, answered: attempted.result, course }, services);
     observer.ready();
     return response;
   } catch (error) {
     observer.ended(reportOf(facts, await settleFailed(call, facts, services)));
     throw error;
   }
+}
+
+/** Credits for both answers of a cascade, where the balance covers them; otherwise for one, with a note. */
+async function holdFor(
+  call: Call,
+  { decision, planned }: { readonly decision: Decision; readonly planned: PlannedCascade },
+  services: Services,
+): Promise<Reservation | HeldCascade> {
+  const held = planned.state === "planned" ? await reserveCascade(call, planned.plan, services) : null;
+  if (held !== null) return held;
+  const reservation = await reserve(call, decision, services);
+  const because = planned.state === "unused" ? planned.because : TEXT.cascadeNotCovered;
+  return { ...reservation, notes: [...reservation.notes, unusedNote(because)] };
 }
 
 /** Under load a request may be read long after its client disconnected: no money is moved for it. */
@@ -54,17 +82,29 @@ function abandon({ observer }: Call): GatewayError {
 }
 
 /** Releases the hold of a call without a response, or charges it for what a provider sent before the client left. */
-async function settleFailed(call: Call, { reservation, attempted }: CallFacts, services: Services): Promise<CallEnd> {
+async function settleFailed(call: Call, facts: CallFacts, services: Services): Promise<CallEnd> {
+  const { reservation, attempted, course } = facts;
   const isCutting = services.isCutting();
   const unanswered = attempted === null || attempted.result.ok ? null : attempted.result;
   const event = unanswered?.event ?? "error";
   if (reservation === null) return { event, isCutting };
   const accepted = unanswered?.accepted ?? null;
+  const earlier = course?.earlier ?? null;
+  const isOwed = event === "disconnected" && !isCutting;
   if (accepted !== null && !isCutting) {
-    return { event, isCutting, settlement: await chargeDisconnected({ call, reservation, ...accepted }, services) };
+    const settling = chargeDisconnected({ call, reservation, ...accepted }, services);
+    return { event, isCutting, settlement: await bookBoth(settling, earlier, services), ...leftSteps(course) };
   }
   await services.ledger.release(reservation);
+  if (earlier === null) return { event, isCutting };
+  if (isOwed) return { event, isCutting, settlement: await bookEarlier(earlier, services), ...leftSteps(course) };
+  await services.ledger.release(earlier.delivered.reservation);
   return { event, isCutting };
+}
+
+/** The answers of a cascade that were complete when the client left. */
+function leftSteps(course: CascadeCourse | null): Pick<CallEnd, "cascade"> {
+  return course === null || course.earlier === null ? {} : { cascade: stepsOf(course, null) };
 }
 
 /** The decision is worth most to a client where its models failed. */
@@ -91,8 +131,21 @@ function nameModel({ format, request, caller }: Call, { catalog, health }: Servi
   return decideNamed({ ...named, chat, tokenIds: batch?.tokenIds ?? 0, constraints }, catalog);
 }
 
-/** The decision a request gets, live and in the debug endpoint alike. */
-export function route(call: RoutableCall, services: Services): Decision {
+/** The plan of the cascade that a request asks for, live and in the debug endpoint alike. Null where it asks for none. */
+export function planCascadeOf(
+  call: RoutableCall & Pick<Call, "format">,
+  decision: Decision,
+  services: Services,
+): PlannedCascade | null {
+  const routeWithin = (bounds: CascadeBounds): Decision => route(call, services, bounds);
+  const { format, request, caller } = call;
+  const { id: profile = null, constraints = NO_CONSTRAINTS } = caller.profile ?? {};
+  const { catalog, cascadeWebhooks } = services;
+  return planCascade({ format, request, profile, constraints }, decision, { catalog, cascadeWebhooks, routeWithin });
+}
+
+/** The decision a request gets, live and in the debug endpoint alike. `cascade` bounds one attempt of a cascade. */
+export function route(call: RoutableCall, services: Services, cascade?: CascadeBounds): Decision {
   const { catalog, health, sessions } = services;
   const { request, caller } = call;
   const { chat, controls, nativeNeeds, nativeWishes } = request;
@@ -110,6 +163,7 @@ export function route(call: RoutableCall, services: Services): Decision {
     nativeFormat: ownFormat(request, nativeNeeds),
     preferredFormat: ownFormat(request, nativeWishes),
     loopModel: view === null ? sessions.loopModel(call) : (view.loop?.model ?? null),
+    ...(cascade === undefined ? {} : { cascade }),
   };
   const loopModel = question.loopModel ?? decideOpening(question, catalog);
   return decide(loopModel === question.loopModel ? question : { ...question, loopModel }, catalog);

@@ -5,6 +5,7 @@ import type { Note } from "../core/requests/notes.ts";
 import { controlNotes } from "../formats/service/controls.ts";
 import type { Answered } from "./attempt/attempt.ts";
 import type { Call } from "./call.ts";
+import type { CascadeCourse } from "./cascade/run.ts";
 import type { Reservation } from "./reserve.ts";
 import * as TEXT from "./text.ts";
 
@@ -13,10 +14,11 @@ interface NotedCall {
   readonly reservation: Reservation;
   readonly attempted: { readonly attempts: readonly AttemptReport[] };
   readonly answered: Answered;
+  readonly course: CascadeCourse | null;
 }
 
 /** Attempts that failed say nothing about the answer, so only the last one counts. */
-export function notesOf({ call, reservation, attempted, answered }: NotedCall): readonly Note[] {
+export function notesOf({ call, reservation, attempted, answered, course }: NotedCall): readonly Note[] {
   const { conversions = [] } = attempted.attempts.at(-1) ?? {};
   const cap = reservation.outputCaps.get(answered.model.hostKey);
   const notes = [...controlNotes(call.request), ...reservation.notes];
@@ -26,6 +28,7 @@ export function notesOf({ call, reservation, attempted, answered }: NotedCall): 
   for (const { code, message } of conversions.slice(0, CONVERSIONS_MAX)) {
     notes.push({ code, message: TEXT.sentence(message) });
   }
+  if (course !== null) notes.push(...course.notes);
   return notes;
 }
 

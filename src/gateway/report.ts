@@ -2,8 +2,10 @@
 
 import type { AttemptReport, CallEnding, CallReport, CapturedResponse, ResponseMetadata } from "../core/call-report.ts";
 import type { Decision } from "../core/decision.ts";
+import type { CascadeStep } from "../core/requests/cascade.ts";
 import type { Attempted } from "./attempt/attempt.ts";
 import type { LastEvent } from "./call.ts";
+import type { CascadeCourse } from "./cascade/run.ts";
 import type { Reservation } from "./reserve.ts";
 import { isFallback, type Settlement } from "./settle.ts";
 
@@ -12,9 +14,11 @@ export interface CallFacts {
   readonly decision: Decision | null;
   readonly reservation: Reservation | null;
   readonly attempted: Attempted | null;
+  /** The course of a cascade; null without one. */
+  readonly course: CascadeCourse | null;
 }
 
-export const NO_FACTS: CallFacts = { decision: null, reservation: null, attempted: null };
+export const NO_FACTS: CallFacts = { decision: null, reservation: null, attempted: null, course: null };
 
 export interface CallEnd {
   readonly event: LastEvent;
@@ -25,6 +29,8 @@ export interface CallEnd {
   readonly settlement?: Settlement | null;
   readonly capture?: CapturedResponse | null;
   readonly metadata?: ResponseMetadata | null;
+  /** The answers of a cascade; absent without one. */
+  readonly cascade?: readonly CascadeStep[];
 }
 
 /** From the whole request to a response that is ready to be sent, on the monotonic clock. */
@@ -33,14 +39,14 @@ interface GatewayWork {
   readonly readyAt: number;
 }
 
-export function reportOf({ decision, reservation, attempted }: CallFacts, end: CallEnd): CallReport {
+export function reportOf({ decision, reservation, attempted, course }: CallFacts, end: CallEnd): CallReport {
   const { settlement = null, capture = null, metadata = null } = end;
   const followed = reservation?.decision ?? decision;
-  const attempts = attempted?.attempts ?? [];
+  const attempts = course?.attempts ?? attempted?.attempts ?? [];
   const answeredBy = attempted?.result.ok === true ? attempted.result.model.id : null;
   return {
     decision: followed?.isNamed ? null : followed,
-    hold: reservation?.amount ?? null,
+    hold: course?.hold ?? reservation?.amount ?? null,
     attempts,
     answeredBy,
     isFallback: answeredBy !== null && followed !== null && isFallback(answeredBy, followed),
@@ -50,6 +56,7 @@ export function reportOf({ decision, reservation, attempted }: CallFacts, end: C
     ending: endingOf(end),
     capture,
     metadata,
+    ...(end.cascade === undefined ? {} : { cascade: end.cascade }),
   };
 }
 

@@ -8,6 +8,7 @@ import type { BillingMode } from "../core/accounts.ts";
 import type { UsageProblem } from "../core/chat.ts";
 import type { ToolCallsSeen } from "../core/decision.ts";
 import type { Log } from "../core/log.ts";
+import type { CascadeWebhooks } from "../core/requests/cascade.ts";
 import type { IdempotencyStore } from "../core/requests/idempotency.ts";
 import type { Health } from "../providers/health.ts";
 import type { Registry } from "../providers/registry.ts";
@@ -34,6 +35,7 @@ export interface Services extends Snapshot {
   readonly billingModeOf: (accountId: string) => BillingMode;
   readonly idempotency: IdempotencyStore;
   readonly sessions: RoutingSessions;
+  readonly cascadeWebhooks: CascadeWebhooks;
   /** Shares of valid tool calls by model, as observed up to a minute ago; one account's calls may count more. */
   readonly toolCallsSeen: (accountId: string) => ToolCallsSeen;
   /** Told of token counts that a provider left out or that cannot be right. */

@@ -9,6 +9,8 @@ import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type ServiceTier, type TokenBuckets } from "../core/money.ts";
 import { pricedTier, priceOf, type RateCard } from "../core/price.ts";
 import type { CostRecord } from "../core/requests/records.ts";
+import type { WholeResponse } from "../formats/format.ts";
+import { outputTokensOf } from "../formats/provider/output-meter.ts";
 import type { ServiceOutcome } from "../formats/service/service-object.ts";
 import { baselineCost, savedShare } from "../routing/cost.ts";
 import type { Call } from "./call.ts";
@@ -36,6 +38,18 @@ export interface Assessment extends ServiceOutcome {
   readonly usage: Usage;
   readonly charge: NanoUsd;
   readonly record: ChargedUsage;
+}
+
+interface WholeDelivery extends Pick<Delivered, "call" | "reservation" | "model"> {
+  readonly whole: WholeResponse;
+}
+
+/** A whole answer that the client gets, or has to pay for. */
+export function deliveredWhole({ whole, ...of }: WholeDelivery): Delivered {
+  const { usage } = whole;
+  const isOutputCounted = usage !== null && usage.buckets.output > 0;
+  const outputTokens = isOutputCounted ? 0 : outputTokensOf(whole.outputText);
+  return { ...of, usage, outputTokens, isCounted: true, outcome: "complete" };
 }
 
 export function assess(delivered: Delivered, { catalog, usageProblem }: Services): Assessment {

@@ -2,6 +2,8 @@
 // are written, beside their event. A sentence for clients names no provider and no command: those are the operator's.
 
 import { command } from "../config/package.ts";
+import type { CascadeCheck } from "../core/requests/cascade.ts";
+import type { Tier } from "../core/tiers.ts";
 
 // admit.ts
 export const profileDeleted = "The routing profile of this key was deleted. Use another key.";
@@ -60,6 +62,22 @@ export const provisional = (model: string) =>
   `${model} is provisional: its provider lists it and a price list prices it, but nobody has proven it yet.`;
 export const usageEstimated = "The provider sent no usable token counts, so the charge is an estimate.";
 export const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+
+// cascade/
+export const cascadeUnused = (because: string) => `Answered without a cascade: ${because}.`;
+export const cascadeOfStream = "a stream is sent before it can be checked";
+export const cascadeOfFixed = (profile: string) => `'service_profile' is '${profile}', which leaves no other tier`;
+export const cascadeUnchecked = "nothing can be checked, since the request has no JSON schema, no tools and no pattern";
+export const cascadeWithoutTier = "no other tier is cheap enough to begin with, or left to go on with";
+export const cascadeTooDear = (usd: number) => `both answers together may cost more than ${usd} USD`;
+export const cascadeNotCovered = "the balance does not cover two answers";
+export const cascadeUsed = (first: Tier, check: CascadeCheck, reason: string, next: Tier) =>
+  `The answer of the ${first} tier failed the check ${check} (${reason}), so the ${next} tier answered. Both are charged.`;
+export const cascadeUnmet = (check: CascadeCheck, reason: string, because: string) =>
+  `The answer fails the check ${check} (${reason}), and no further tier was asked: ${because}.`;
+export const cascadeAtEnd = "a cascade has two answers";
+export const cascadeCapReached = (usd: number) => `a second answer may cost more than is left of ${usd} USD`;
+export const cascadeNextFailed = "every model of the next tier failed";
 
 // relay.ts
 export const streamClosed = "the provider closed the stream";

@@ -1,7 +1,7 @@
 // Adjustments of a tier by rules that are not about the prompt's words: history floor, floors, sliders, ceilings.
 // A ceiling beats a floor. Behaviour 5.1, 5.2.
 
-import type { Constraints, Controls } from "../core/decision.ts";
+import type { CascadeBounds, Constraints, Controls } from "../core/decision.ts";
 import type { Quality } from "../core/requests/controls.ts";
 import { higherTier, lowerTier, TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { Escalation } from "./sessions/evidence.ts";
@@ -29,6 +29,7 @@ export interface AutoPlacementInput {
   readonly escalation?: Pick<Escalation, "tiers" | "because">;
   readonly controls: Controls;
   readonly constraints: Constraints;
+  readonly cascade?: CascadeBounds | undefined;
 }
 
 /** A tier and the name of what asks for it. */
@@ -44,16 +45,18 @@ function bound(tier: Tier | null, name: string): Bound {
 
 /** The steps in their order: unsure, history floor, highest floor, evidence of failure, lowest ceiling. */
 export function placeAuto(input: AutoPlacementInput): Placement {
-  const { controls, constraints, isCoding, historyFloor } = input;
+  const { controls, constraints, isCoding, historyFloor, cascade } = input;
   const floors: readonly Bound[] = [
     bound(controls.tierFloor, BOUNDS.requestedFloor),
     bound(sliderFloor(controls, isCoding), isCoding ? BOUNDS.codeQuality : BOUNDS.chatQuality),
     bound(constraints.tierFloor, BOUNDS.profileFloor),
     bound(sliderFloor(constraints, isCoding), isCoding ? BOUNDS.profileCodeQuality : BOUNDS.profileChatQuality),
+    bound(cascade?.floor ?? null, BOUNDS.cascade),
   ];
   const ceilings: readonly Bound[] = [
     bound(controls.tierCeiling, BOUNDS.requestedCeiling),
     bound(constraints.tierCeiling, BOUNDS.profileCeiling),
+    bound(cascade?.ceiling ?? null, BOUNDS.cascade),
   ];
   const steps: readonly Bound[] = [
     bound(input.unsureFloor, BOUNDS.unsure),

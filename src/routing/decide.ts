@@ -75,6 +75,7 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   if (classification.weakModelFails !== undefined) decision.weakModelFails = classification.weakModelFails;
   if (parts.length > 0) decision.parts = parts;
   if (estimate.serviceTier !== undefined) decision.serviceTier = estimate.serviceTier;
+  if (placement !== null && placement.floor !== null) decision.lowestTier = placement.floor;
   if (chain.hosts !== undefined) decision.hosts = chain.hosts;
   if (effort.efforts !== undefined) decision.efforts = effort.efforts;
   if (effort.askedEffort !== undefined) decision.askedEffort = effort.askedEffort;
@@ -94,11 +95,11 @@ interface PlaceInput {
 }
 
 function place({ question, classification, historyFloor, escalation, catalog }: PlaceInput): Placement {
-  const { controls, constraints } = question;
+  const { controls, constraints, cascade } = question;
   const { tier, isCoding, isSure } = classification;
   const unsureFloor = isSure ? null : catalog.unsureTier;
   if (controls.profile === "auto") {
-    return placeAuto({ tier, isCoding, unsureFloor, historyFloor, escalation, controls, constraints });
+    return placeAuto({ tier, isCoding, unsureFloor, historyFloor, escalation, controls, constraints, cascade });
   }
   if (controls.forcedTier !== null) return placeForced(controls.forcedTier, constraints);
   throw new GatewayError("badRequest", TEXT.tierRequired, { code: "tier_required" });

@@ -19,6 +19,7 @@ export const bounds = {
   profileCeiling: "profile ceiling",
   unsure: "low confidence",
   historyFloor: "history floor",
+  cascade: "cascade",
 } as const;
 export const raised = (because: string, from: Tier, to: Tier) => `${because} raised ${from} to ${to}`;
 export const lowered = (because: string, from: Tier, to: Tier) => `${because} lowered ${from} to ${to}`;

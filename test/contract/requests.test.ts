@@ -62,6 +62,7 @@ await describeStores("request records", ({ url }) => {
       const { measures: _measures, adjustments: _adjustments, ...decision } = record.decision as Decision;
       expect(stored?.detail).toEqual({
         decision,
+        cascade: null,
         attempts: record.attempts,
         hold: 5_000n,
         cost: { price: record.cost?.price, baselineModel: "beta", markupPpm: 50_000, holdId: "hold" },

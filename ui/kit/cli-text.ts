@@ -35,9 +35,14 @@ export function writeCli(body: ChatBody, { command, profile, account }: Origin):
   const given = flags.filter(([, value]) => value !== null && value !== undefined);
   return [
     command,
-    ...given.map(([flag, value]) => writeFlag(flag, typeof value === "object" ? JSON.stringify(value) : String(value))),
+    ...given.map(([flag, value]) => writeFlag(flag, worded(value))),
     ...(prompt === null ? [] : [writePrompt(prompt)]),
   ].join(" \\\n  ");
+}
+
+function worded(value: unknown): string {
+  if (typeof value === "boolean") return value ? "on" : "off";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 /** The prompt is the newest message, unless the command would read it as "from standard input" or as nothing. */

@@ -53,7 +53,7 @@ export function ControlFields({ texts, onChange, children }: ControlFieldsProps)
           label={control.label ?? control.name}
           hint={plainHelp(control)}
           value={texts[control.name] ?? ""}
-          options={["", ...choicesOf(control)].map((value) => ({ value, label: value || TEXT.asConfigured }))}
+          options={choicesOf(control)}
           onChange={(text) => set(control.name, text)}
         />
       ))}
@@ -63,8 +63,16 @@ export function ControlFields({ texts, onChange, children }: ControlFieldsProps)
 
 const QUALITIES = FORM_CONTROLS.filter(({ takes }) => takes.kind === "quality");
 const NUMBERS = FORM_CONTROLS.filter(({ takes }) => takes.kind === "amount" || takes.kind === "number");
-const CHOICES = FORM_CONTROLS.filter(({ takes }) => takes.kind === "choice" && takes.words !== TIERS);
+const CHOICES = FORM_CONTROLS.filter(
+  ({ takes }) => takes.kind === "cascade" || (takes.kind === "choice" && takes.words !== TIERS),
+);
 
-function choicesOf({ takes }: RequestControl): readonly string[] {
-  return takes.kind === "choice" ? takes.words : [];
+function choicesOf({ takes }: RequestControl): readonly { readonly value: string; readonly label: string }[] {
+  const words = takes.kind === "choice" ? takes.words.map((word) => ({ value: word, label: word })) : ON_OFF;
+  return [{ value: "", label: TEXT.asConfigured }, ...words];
 }
+
+const ON_OFF = [
+  { value: "true", label: TEXT.on },
+  { value: "false", label: TEXT.off },
+];

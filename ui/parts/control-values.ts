@@ -9,13 +9,16 @@ export type ControlTexts = Readonly<Record<string, string>>;
 export const FORM_CONTROLS: readonly RequestControl[] = REQUEST_CONTROLS.filter(({ label }) => label !== undefined);
 
 function textOf(value: unknown): string {
-  return value === null || value === undefined ? "" : String(value);
+  if (value === null || value === undefined) return "";
+  // Checks of a cascade are nothing to type: the request asked for one.
+  return typeof value === "object" ? "true" : String(value);
 }
 
 /** The value as a request has it; undefined where nothing is asked for, or no number is typed yet. */
 function fieldValue({ kind }: Takes, text: string): unknown {
   if (text.trim() === "") return undefined;
   if (kind === "choice" || kind === "text") return text;
+  if (kind === "cascade") return text === "true";
   return Number.isNaN(Number(text)) ? undefined : Number(text);
 }
 
@@ -23,6 +26,7 @@ function fieldValue({ kind }: Takes, text: string): unknown {
 export function ruleValue({ kind, unset }: Takes, text: string): unknown {
   if (text.trim() === "") return unset;
   if (kind === "amount") return text.trim();
+  if (kind === "cascade") return text === "true";
   return kind === "choice" ? text : Number(text);
 }
 

@@ -29,6 +29,8 @@ function chipsOfRule({ takes, rule, label = rule, chip = `${label}: {}` }: Profi
       return [written(usd(String(value)))];
     case "quality":
       return [written(QUALITIES[value as number])];
+    case "cascade":
+      return [written(value ? TEXT.on : TEXT.off)];
     default:
       return [written(value)];
   }

@@ -62,6 +62,7 @@ export const asConfigured = "As configured";
 
 // options.tsx
 export const on = "On";
+export const off = "Off";
 export const save = "Save";
 export const optionSaved = (path: string) => `${path} changed. All processes follow within five seconds.`;
 export const contentIsOn = "Prompts and answers of new requests are stored.";

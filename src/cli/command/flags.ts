@@ -78,6 +78,7 @@ export function parseControl(text: string, control: NamedControl): unknown {
     case "text":
       return text;
     case "switch":
+    case "cascade":
       return parseWord(text, ["on", "off"], flag) === "on";
     case "list":
       return text.split(",").map((word) => parseListed(word.trim(), takes.words, flag));

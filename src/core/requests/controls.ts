@@ -4,6 +4,7 @@
 import { CAPABILITIES, type Capability } from "../model.ts";
 import { ESCALATIONS } from "../session.ts";
 import { TIERS } from "../tiers.ts";
+import type { CascadeControl } from "./cascade.ts";
 
 export const ROUTING_PROFILES = ["auto", "tier", "direct"] as const;
 
@@ -41,7 +42,7 @@ interface ControlRow {
 
 /** Values that a control takes. `unset` is the value of a control that nobody set. */
 export type Takes = AskedTakes | SwitchTaken | ListTaken<unknown>;
-type AskedTakes = ChoiceTaken<unknown> | QualityTaken | AmountTaken | NumberTaken | TextTaken;
+type AskedTakes = ChoiceTaken<unknown> | QualityTaken | AmountTaken | NumberTaken | TextTaken | CascadeTaken;
 
 interface ChoiceTaken<Value> {
   readonly kind: "choice";
@@ -79,7 +80,13 @@ interface TextTaken {
 
 interface SwitchTaken {
   readonly kind: "switch";
-  readonly unset: boolean;
+  readonly unset: boolean | null;
+}
+
+/** On, off, or in a request an object of checks. */
+interface CascadeTaken {
+  readonly kind: "cascade";
+  readonly unset: CascadeControl | null;
 }
 
 /** Takes some of `words`, or ids of models where that is null. */
@@ -107,7 +114,8 @@ const quality: QualityTaken = { kind: "quality", unset: null };
 const amount: AmountTaken = { kind: "amount", max: 1e9, unset: null };
 /** A name of a session is short; a prompt is not one. */
 const sessionName: TextTaken = { kind: "text", charsMax: 256, unset: null };
-const off: SwitchTaken = { kind: "switch", unset: false };
+const off: SwitchTaken & { readonly unset: boolean } = { kind: "switch", unset: false };
+const cascade: CascadeTaken = { kind: "cascade", unset: null };
 
 const capabilities: ListTaken<readonly Capability[]> = { kind: "list", words: CAPABILITIES, unset: [] };
 const anyModels: ListTaken<readonly string[] | null> = { kind: "list", words: null, unset: null };
@@ -248,6 +256,15 @@ const CONTROLS = {
     default: "the profile's, else `normal`",
     help: "How much evidence of failure in the messages it takes to raise the tier.",
   },
+  cascade: {
+    field: "service_cascade",
+    rule: "cascade",
+    flag: "cascade",
+    takes: cascade,
+    label: "Cascade",
+    default: "the profile's, else off",
+    help: "A cheaper model answers first, and its answer is checked. One that fails goes to the next tier.",
+  },
 } as const satisfies Readonly<Record<string, Control>>;
 
 type ControlTable = typeof CONTROLS;
@@ -295,6 +312,7 @@ export const PROFILE_CONTROLS = ALL.filter((row): row is ProfileControl => row.r
 
 /** Returns the values that a profile and the command line take, with bounds that may be narrower than a request's. */
 export function takesInProfile({ takes }: Pick<NamedControl, "takes">): Takes {
+  if (takes.kind === "cascade") return { kind: "switch", unset: null };
   return takes.kind === "number" ? { ...takes, max: takes.profileMax ?? takes.max } : takes;
 }
 
@@ -313,6 +331,8 @@ export function describeValues(takes: Takes): string {
       return `text of at most ${takes.charsMax} characters`;
     case "switch":
       return "true or false";
+    case "cascade":
+      return "true, false or an object of checks";
     case "list":
       return takes.words === null ? "ids of models" : `list of ${inWords(takes.words)}`;
   }
@@ -335,7 +355,15 @@ export function valueWord({ takes }: Pick<NamedControl, "takes">): string {
   return VALUE_WORDS[takes.kind];
 }
 
-const VALUE_WORDS = { quality: "0|1|2", amount: "USD", number: "NUMBER", text: "TEXT", switch: "on|off", list: "LIST" };
+const VALUE_WORDS = {
+  quality: "0|1|2",
+  amount: "USD",
+  number: "NUMBER",
+  text: "TEXT",
+  switch: "on|off",
+  cascade: "on|off",
+  list: "LIST",
+};
 
 /** Returns the help of a control without Markdown. */
 export function plainHelp({ help }: Pick<NamedControl, "help">): string {

@@ -5,6 +5,7 @@ import type { Decision } from "../decision.ts";
 import type { NanoUsd, TokenBuckets } from "../money.ts";
 import type { Tier } from "../tiers.ts";
 import type { CostRange } from "./buckets.ts";
+import type { CascadeStep } from "./cascade.ts";
 import type { FieldFilter, RequestSummary } from "./fields.ts";
 import type { StoredSample } from "./outcomes.ts";
 import type {
@@ -92,6 +93,8 @@ export interface RequestDetail {
   readonly attempts: readonly AttemptRecord[];
   readonly hold: NanoUsd | null;
   readonly cost: Pick<CostRecord, "price" | "markupPpm" | "baselineModel" | "holdId"> | null;
+  /** The answers of a cascade, in order; null without one. */
+  readonly cascade: readonly CascadeStep[] | null;
   readonly features: Features | null;
   readonly toolCalls: ToolCallCheck | null;
   readonly errorMessage: string | null;

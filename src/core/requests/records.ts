@@ -6,6 +6,7 @@ import type { Decision } from "../decision.ts";
 import type { ToolScenario } from "../model.ts";
 import type { NanoUsd, Price, ServiceTier, TokenBuckets } from "../money.ts";
 import type { SessionState } from "../session.ts";
+import type { CascadeStep } from "./cascade.ts";
 import { timeInBase36 } from "./time-text.ts";
 
 export interface AttemptRecord {
@@ -108,6 +109,8 @@ export interface RequestRecord extends RequestLabels {
   readonly overheadMs: number | null;
   readonly hold: NanoUsd | null;
   readonly cost: CostRecord | null;
+  /** The answers of a cascade, whose charges make up the charge of the request. Absent without one. */
+  readonly cascade?: readonly CascadeStep[];
   readonly latencyMs: number;
   readonly firstContentMs: number | null;
   readonly ending: string | null;

@@ -6,6 +6,7 @@ import { REQUEST_CONTROLS, type RequestControl, ROUTING_PROFILES } from "../../c
 import type { Note } from "../../core/requests/notes.ts";
 import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../json/fields.ts";
 import { isVendorTier } from "../provider/service-tier.ts";
+import { readCascade } from "./cascade.ts";
 
 const CONTROL_PREFIX = "service_";
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(REQUEST_CONTROLS.map(({ field }) => field));
@@ -76,6 +77,8 @@ function readValue(body: JsonObject, { field, takes }: RequestControl): unknown 
       return takes.isWhole ? readInteger(body, field, takes) : readNumber(body, field, takes);
     case "text":
       return readText(body, field, takes.charsMax);
+    case "cascade":
+      return readCascade(body, field);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { type Decision, effortOf } from "../../core/decision.ts";
 import { formatUsd, type NanoUsd, type ServiceTier } from "../../core/money.ts";
+import type { CascadeStep } from "../../core/requests/cascade.ts";
 import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
 import type { ServiceObject } from "../format.ts";
 
@@ -18,6 +19,8 @@ export interface ServiceOutcome {
   readonly serviceTier?: ServiceTier;
   /** The cost of the answer for its caller; absent before it is known. */
   readonly charge?: NanoUsd;
+  /** The answers of a cascade, in order. Absent without one. */
+  readonly cascade?: readonly CascadeStep[];
 }
 
 /** In every response, as `service`. */
@@ -42,8 +45,14 @@ export function writeService(
   if (outcome.host) service.host = outcome.host;
   if (outcome.charge !== undefined) service.costUsd = formatUsd(outcome.charge);
   if (outcome.isUsageEstimated) service.usageEstimated = true;
+  if (outcome.cascade !== undefined) service.cascade = outcome.cascade.map(writeStep);
   if (notes.length > 0) service.notes = notes;
   return service;
+}
+
+function writeStep({ tier, model, charge, isPassed, failedCheck, reason }: CascadeStep): ServiceObject {
+  const step = { tier, model, costUsd: formatUsd(charge), passed: isPassed };
+  return isPassed ? step : { ...step, failedCheck, reason };
 }
 
 /** The same for clients that read no unknown fields. */

@@ -269,7 +269,11 @@ async function retry(walk: ChainWalk, first: FailedTry, sending: Sending, servic
 }
 
 /** Ends the walk when the client disconnected or the process is stopping; null otherwise. */
-function interruption({ call }: ChainWalk, accepted: Accepted | null, { isCutting }: Services): Unanswered | null {
+export function interruption(
+  { call }: { readonly call: Pick<Call, "signal"> },
+  accepted: Accepted | null,
+  { isCutting }: Pick<Services, "isCutting">,
+): Unanswered | null {
   if (isCutting()) return { ok: false, error: shuttingDown(), event: "our-fault", accepted: null };
   return call.signal.aborted ? { ok: false, error: clientDisconnected(), event: "disconnected", accepted } : null;
 }

@@ -14,7 +14,7 @@ import { parseBody } from "../../formats/json/parse.ts";
 import { USUAL } from "../../formats/registry.ts";
 import { tooManyRequests } from "../../gateway/admit.ts";
 import type { Caller } from "../../gateway/call.ts";
-import { route } from "../../gateway/complete.ts";
+import { planCascadeOf, route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import type { Services } from "../../gateway/services.ts";
 import { type Estimate, estimateCost } from "../../routing/cost.ts";
@@ -39,7 +39,7 @@ import { answerRequest } from "../v1/completion.ts";
 import { CHAT_STREAM, ChatCompletionSchema, RoutingDecisionSchema } from "../v1/contract.ts";
 import { RequestRecording } from "../v1/record.ts";
 import { ASKS_SOMETHING, questionFields } from "../v1/request-schemas.ts";
-import { NO_PROMPT, readDebugChat, readDebugRequest, writeDecision } from "../v1/routing-debug.ts";
+import { NO_PROMPT, readDebugChat, readDebugRequest, writeCascade, writeDecision } from "../v1/routing-debug.ts";
 import { accountOf, missing } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
 import { type ApiCall, type ApiRoute, post, sentAs, valueReader } from "./route.ts";
@@ -167,9 +167,13 @@ function decideOnly(body: JsonObject, caller: Caller, services: Services): Playg
   const { source } = parseBody(Buffer.from(JSON.stringify(question)));
   const asked = readDebugChat({ source, body: question });
   const startedAtMs = performance.now();
-  const decision = route({ request: asked.request, caller }, services);
+  const call = { format: asked.format, request: asked.request, caller };
+  const decision = route(call, services);
   const tookMs = Math.round((performance.now() - startedAtMs) * 1000) / 1000;
-  const changes = previewChanges(asked, decision, services);
+  const changes = {
+    ...writeCascade(planCascadeOf(call, decision, services)),
+    ...previewChanges(asked, decision, services),
+  };
   const { catalog } = services;
   const { input: inputTokens } = decision.estimatedTokens;
   const { hosts = {} } = decision;

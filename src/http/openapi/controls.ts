@@ -9,7 +9,23 @@ import {
   type Takes,
   takesInProfile,
 } from "../../core/requests/controls.ts";
+import { PATTERN_CHARS_MAX } from "../../formats/checks/pattern.ts";
 import { AnyText, nullable, optional, Quality } from "./schema.ts";
+
+const CHECKS = {
+  json_schema: "JSON Schema that the text of the answer must fit, in place of the request's own.",
+  pattern: "Regular expression that the text of the answer must match. It may not look ahead, behind or back.",
+  tool_calls: "False leaves tool calls unchecked. Otherwise they must name an offered tool and fit its schema.",
+};
+
+const CascadeChecksSchema = Type.Object(
+  {
+    json_schema: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: CHECKS.json_schema })),
+    pattern: Type.Optional(Type.String({ maxLength: PATTERN_CHARS_MAX, description: CHECKS.pattern })),
+    tool_calls: Type.Optional(Type.Boolean({ description: CHECKS.tool_calls })),
+  },
+  { additionalProperties: false },
+);
 
 /** Several times as many as the catalogue has. */
 const MODEL_IDS_MAX = 500;
@@ -57,6 +73,8 @@ function schemaOf(takes: Takes, about: TSchemaOptions): TSchema {
       return Type.String({ minLength: 1, maxLength: takes.charsMax, ...about });
     case "switch":
       return Type.Boolean(about);
+    case "cascade":
+      return Type.Union([Type.Boolean(), CascadeChecksSchema], about);
     case "list":
       return takes.words === null
         ? Type.Array(AnyText, { maxItems: MODEL_IDS_MAX, ...about })

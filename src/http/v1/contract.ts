@@ -5,6 +5,7 @@ import { type TSchema, Type } from "typebox";
 import { CATEGORIES, REQUEST_PARTS } from "../../core/decision.ts";
 import { TOOL_SCENARIOS, type ToolScores } from "../../core/model.ts";
 import { SERVICE_TIERS } from "../../core/money.ts";
+import { CASCADE_CHECKS } from "../../core/requests/cascade.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import { EFFORTS } from "../../core/requests/effort.ts";
 import { SESSION_STATES } from "../../core/session.ts";
@@ -101,6 +102,16 @@ export const modelFields = {
   }),
 };
 
+/** An answer of a cascade. `costUsd` of the service object is the sum. */
+const CascadeAnswer = Type.Object({
+  tier: listed(TIERS),
+  model: AnyText,
+  costUsd: AnyText,
+  passed: Flag,
+  failedCheck: Type.Optional(listed(CASCADE_CHECKS)),
+  reason: Type.Optional(AnyText),
+});
+
 export const ServiceSchema = named("Service", {
   model: AnyText,
   tier: listed(TIERS),
@@ -134,6 +145,9 @@ export const ServiceSchema = named("Service", {
     ),
   ),
   session: Type.Optional(Type.Enum([...SESSION_STATES], { description: "What the request did to its session." })),
+  cascade: Type.Optional(
+    Type.Array(CascadeAnswer, { description: "The answers of a cascade, in order. Absent without one." }),
+  ),
 });
 
 const ChatUsage = Type.Object({ prompt_tokens: Integer, completion_tokens: Integer, total_tokens: Integer });
@@ -265,6 +279,18 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
     }),
   ),
   session: Type.Optional(Type.Enum([...SESSION_STATES], { description: "What the request would do to its session." })),
+  cascade: Type.Optional(
+    Type.Object(
+      {
+        checks: Type.Optional(Type.Array(listed(CASCADE_CHECKS))),
+        attempts: Type.Optional(
+          Type.Array(Type.Object({ tier: listed(TIERS), model: AnyText, costEstimate: Type.Number() })),
+        ),
+        unusedBecause: Type.Optional(AnyText),
+      },
+      { description: "The answers that a cascade may ask for, or why there is none. Absent where none is asked for." },
+    ),
+  ),
   resting: Type.Optional(byName<string>(AnyText)),
   droppedFields: Texts,
   conversions: Type.Array(AnyText, { description: "What would be changed for the provider, in words." }),

@@ -3,6 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import type { AttemptReport, CallReport, CapturedResponse } from "../../core/call-report.ts";
 import { type GatewayError, TOO_LONG } from "../../core/errors.ts";
+import type { CascadeStep } from "../../core/requests/cascade.ts";
 import {
   type AttemptRecord,
   type NewContent,
@@ -78,6 +79,7 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     overheadMs: report.overheadMs === null ? null : Math.round(report.overheadMs),
     hold: report.hold,
     cost: report.cost,
+    ...(report.cascade === undefined ? {} : { cascade: report.cascade.map((step) => keptStep(step, keepsContent)) }),
     latencyMs: finished.durationMs,
     firstContentMs: finished.firstContentMs,
     ending: report.ending,
@@ -137,7 +139,14 @@ export function ownWordsOf({ logged, param = "" }: GatewayError["details"]): str
 
 function answererOf({ answeredBy, attempts }: CallReport): RequestRecord["answeredBy"] {
   if (answeredBy === null) return null;
-  return { model: answeredBy, provider: attempts.at(-1)?.provider ?? "" };
+  // In a cascade, attempts that failed may follow the answer.
+  const answered = attempts.findLast(({ model, outcome }) => model === answeredBy && outcome === "answered");
+  return { model: answeredBy, provider: (answered ?? attempts.at(-1))?.provider ?? "" };
+}
+
+/** The reason names fields of the client's schema, and of the answer. */
+function keptStep(step: CascadeStep, keepsWords: boolean): CascadeStep {
+  return keepsWords ? step : { ...step, reason: null };
 }
 
 /** A call that broke in the middle says nothing about the model's skill with tools. */

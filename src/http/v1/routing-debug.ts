@@ -15,7 +15,8 @@ import { readChatRequest } from "../../formats/openai-chat/read-request.ts";
 import { USUAL } from "../../formats/registry.ts";
 import type { JsonField, ScannedObject } from "../../formats/scan/scan.ts";
 import { isControlField, readControls } from "../../formats/service/controls.ts";
-import { route } from "../../gateway/complete.ts";
+import type { PlannedCascade } from "../../gateway/cascade/plan.ts";
+import { planCascadeOf, route } from "../../gateway/complete.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import { expand } from "../../gateway/state/expand.ts";
 import { readState } from "../../gateway/state/read-state.ts";
@@ -41,9 +42,12 @@ export function registerDebug(
       format.stored !== undefined ? await expand(sent, { accountId, fields: readState(sent.body) }, state) : sent;
     const asked = readDebug(format, parsed, headers);
     const services = current();
-    const decision = route({ request: asLive(asked.request, readUnread(format, sent)), caller, headers }, services);
+    const call = { format, request: asLive(asked.request, readUnread(format, sent)), caller, headers };
+    const decision = route(call, services);
+    const cascade = writeCascade(planCascadeOf(call, decision, services));
     const changes = previewChanges(asked, decision, services);
-    return { decision: { ...writeDecision(decision), ...writePolicies(decision, services.catalog), ...changes } };
+    const policies = writePolicies(decision, services.catalog);
+    return { decision: { ...writeDecision(decision), ...cascade, ...policies, ...changes } };
   });
 }
 
@@ -197,6 +201,18 @@ export function writeDecision(decision: Decision): JsonObject {
     ...writeHosts(decision),
     ...writeResting(decision),
   };
+}
+
+/** Lists the answers that a cascade may ask for, or says why there would be none; absent where none is asked for. */
+export function writeCascade(planned: PlannedCascade | null): JsonObject {
+  if (planned === null) return {};
+  if (planned.state === "unused") return { cascade: { unusedBecause: planned.because } };
+  const { decisions, names } = planned.plan;
+  const attempts = decisions.map(({ tier, model, costEstimate }) => ({
+    ...{ tier, model },
+    costEstimate: usdNumber(costEstimate),
+  }));
+  return { cascade: { checks: names, attempts } };
 }
 
 /** The effort of the model that is tried first, and those of the whole chain. */

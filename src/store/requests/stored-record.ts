@@ -4,6 +4,7 @@
 import type { SqlRow, SqlValue } from "../../core/db.ts";
 import type { Candidate, Controls, Decision, HostChoice } from "../../core/decision.ts";
 import type { TokenBuckets } from "../../core/money.ts";
+import type { CascadeStep } from "../../core/requests/cascade.ts";
 import { REQUEST_CONTROLS, unsetValues } from "../../core/requests/controls.ts";
 import type { Efforts } from "../../core/requests/effort.ts";
 import { FIELDS, type FieldKind, type FieldValue, type RequestSummary } from "../../core/requests/fields.ts";
@@ -113,8 +114,8 @@ export function textOrNull(stored: SqlValue | undefined): string | null {
 
 /** Makes the stored detail. Names fields one by one, because a spread would cost more than writing the JSON. */
 export function toDetail(record: RequestRecord): StoredDetail {
-  const { decision, attempts, hold, cost, features, toolCalls, errorMessage, operatorMessage } = record;
-  const detail: StoredDetail = {
+  const { decision, attempts, hold, cost, cascade, features, toolCalls, errorMessage, operatorMessage } = record;
+  const detail: { -readonly [Name in keyof StoredDetail]: StoredDetail[Name] } = {
     decision: decision === null ? null : toDecision(decision),
     attempts,
     hold: hold === null ? null : hold.toString(),
@@ -122,6 +123,7 @@ export function toDetail(record: RequestRecord): StoredDetail {
     features: features === null ? null : withoutZeros(features),
     toolCalls,
   };
+  if (cascade !== undefined) detail.cascade = cascade.map((step) => ({ ...step, charge: step.charge.toString() }));
   if (errorMessage === null && operatorMessage === undefined) return detail;
   return {
     ...detail,
@@ -133,12 +135,13 @@ export function toDetail(record: RequestRecord): StoredDetail {
 /** Reads the JSON together with the row of the log, whose values it does not repeat. */
 export function readDetail(text: string, summary: RequestSummary): RequestDetail {
   const stored = JSON.parse(text) as StoredDetail;
-  const { decision, attempts, hold, cost, features, toolCalls, errorMessage, operatorMessage } = stored;
+  const { decision, attempts, hold, cost, cascade, features, toolCalls, errorMessage, operatorMessage } = stored;
   return {
     decision: decision === null ? null : readDecision(decision, summary),
     attempts,
     hold: hold === null ? null : BigInt(hold),
     cost,
+    cascade: cascade?.map((step) => ({ ...step, charge: BigInt(step.charge) })) ?? null,
     features: features === null ? null : flatten(features),
     toolCalls,
     errorMessage: errorMessage ?? null,
@@ -152,6 +155,8 @@ interface StoredDetail {
   readonly attempts: readonly AttemptRecord[];
   readonly hold: string | null;
   readonly cost: RequestDetail["cost"];
+  /** Absent without a cascade. */
+  readonly cascade?: readonly (Omit<CascadeStep, "charge"> & { readonly charge: string })[];
   readonly features: object | null;
   readonly toolCalls: ToolCallCheck | null;
   /** Absent for a response. */
@@ -242,7 +247,9 @@ function readSession(stored: StoredSession, { session: id, sessionState }: Reque
 function controlsOf({ controls }: Decision): Controls | null {
   if (controls === undefined || !asksForSomething(controls)) return null;
   const { unknown: _, ...asked } = controls;
-  return { ...asked, ...NOT_LOGGED };
+  const { cascade } = asked;
+  // Its checks are the client's own text.
+  return { ...asked, ...NOT_LOGGED, cascade: typeof cascade === "object" && cascade !== null ? true : cascade };
 }
 
 /** True if the request set any routing control; most set none. */

@@ -159,6 +159,16 @@ describe("models", () => {
 });
 
 describe("route", () => {
+  it("says which tiers a cascade would ask, and why there is none", async () => {
+    const tools = JSON.stringify([{ type: "function", function: { name: "look", parameters: {} } }]);
+    const asked = ["What is 2+2?", "--cascade", "on"];
+    expect((await run(route, asked, recordTerminal())).out).toMatch(/^ +Cascade +none: nothing can be checked/m);
+    const { out } = await run(route, [...asked, "--tools", tools, "--json"], recordTerminal());
+    const { decision } = JSON.parse(out) as { decision: { cascade: object } };
+    expect(decision.cascade).toHaveProperty("checks", ["tool_calls"]);
+    expect((await run(route, ["What is 2+2?"], recordTerminal())).out).not.toContain("Cascade");
+  });
+
   it("prints the decision as a card", async () => {
     const { code, out } = await run(route, ["What is 2+2?"], recordTerminal());
     expect(code).toBe(0);

@@ -65,6 +65,6 @@ test.each([
   ["large", true],
   ["small", false],
 ])("an answer where %s was selected: fallback %s", (model, isFallback) => {
-  const facts: CallFacts = { decision: { model } as Decision, reservation: null, attempted: ATTEMPTED };
+  const facts: CallFacts = { decision: { model } as Decision, reservation: null, course: null, attempted: ATTEMPTED };
   expect(reportOf(facts, { event: "finished", isCutting: false }).isFallback).toBe(isFallback);
 });

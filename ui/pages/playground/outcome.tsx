@@ -56,7 +56,19 @@ function PreviewDetails({ preview }: { readonly preview: DecisionPreview }) {
           estimatedTokens: { input: estimate.inputTokens, output: estimate.outputTokens },
         }}
       />
+      {decision.cascade !== undefined && <p class="faint">{cascadeText(decision.cascade)}</p>}
       {changes.length > 0 && <p class="faint">{TEXT.adapted(changes.join(", "))}</p>}
     </>
   );
 }
+
+/** The answers that a cascade may ask for, or the reason why there is none. */
+function cascadeText({ checks = [], attempts = [], unusedBecause }: Cascade): string {
+  if (unusedBecause !== undefined) return TEXT.noCascade(unusedBecause);
+  return TEXT.cascadeOf(
+    attempts.map(({ tier, model }) => `${tier} (${model})`),
+    checks,
+  );
+}
+
+type Cascade = NonNullable<DecisionPreview["decision"]["cascade"]>;

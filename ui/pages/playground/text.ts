@@ -78,6 +78,9 @@ export const auto = "auto";
 export const emptyHint = "The routing decision appears here as you type.";
 export const typeAPrompt = "Type a prompt";
 export const adapted = (changes: string) => `Adapted for this model: ${changes}`;
+export const cascadeOf = (answers: readonly string[], checks: readonly string[]) =>
+  `Cascade: ${answers.join(", then ")} if the check fails (${checks.map((check) => check.replaceAll("_", " ")).join(", ")})`;
+export const noCascade = (because: string) => `No cascade: ${because}.`;
 export const drops = (field: string) => `drops ${field}`;
 
 // run.tsx

@@ -18,6 +18,11 @@ export interface DecisionPreview {
     readonly filteredChain: readonly string[];
     readonly droppedFields?: readonly string[];
     readonly conversions?: readonly string[];
+    readonly cascade?: {
+      readonly checks?: readonly string[];
+      readonly attempts?: readonly { readonly tier: string; readonly model: string }[];
+      readonly unusedBecause?: string;
+    };
   };
   readonly classifiedTier: string | null;
   readonly candidates: readonly (Candidate & { readonly costUsd: string })[];

@@ -10,6 +10,7 @@ import { ContentSwitch } from "../../parts/options.tsx";
 import { hrefTo } from "../../router.ts";
 import { isOperator } from "../../session.ts";
 import type { RequestDetail } from "../../types.ts";
+import { CascadeAnswers } from "./cascade.tsx";
 import { savedShare } from "./facts.tsx";
 import * as TEXT from "./text.ts";
 
@@ -24,6 +25,7 @@ export function Attempts({ detail }: { readonly detail: RequestDetail }) {
           <Attempt key={`${attempt.model}-${attempt.startMs}-${index}`} attempt={attempt} endMs={endMs} />
         ))}
       </ol>
+      <CascadeAnswers cascade={detail.cascade} />
       <Facts
         facts={[
           [TEXT.firstToken, duration(detail.firstContentMs)],
@@ -105,6 +107,7 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
           ))}
           <SumRow name={TEXT.providerCost} value={usd(provider)} />
           <SumRow name={TEXT.markupOf(percent(money.markup))} value={usd(provider * (money.markup ?? 0))} />
+          <EarlierAnswers detail={detail} />
           <SumRow name={TEXT.chargedTotal} value={usd(money.chargeUsd)} title={exact(money.chargeUsd)} isTotal />
           <SumRow name={TEXT.baselineOn(money.baselineModel)} value={usd(money.baselineUsd)} />
           {money.savedUsd !== null && (
@@ -122,6 +125,18 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
         {detail.usageEstimated && ` ${TEXT.tokensEstimated}`}{" "}
         {money.ledgerId !== null && <a href={hrefTo("/credits", { entry: money.ledgerId })}>{TEXT.ledgerEntry}</a>}
       </p>
+    </>
+  );
+}
+
+/** Answers of a cascade that failed their check, and are charged beside the one that the tokens above are of. */
+function EarlierAnswers({ detail: { cascade, money } }: { readonly detail: RequestDetail }) {
+  const earlier = (cascade ?? []).filter(({ ledgerId }) => ledgerId !== money.ledgerId);
+  return (
+    <>
+      {earlier.map(({ model, chargeUsd, ledgerId }) => (
+        <SumRow key={ledgerId} name={TEXT.earlierAnswer(model)} value={usd(chargeUsd)} title={exact(chargeUsd)} />
+      ))}
     </>
   );
 }

@@ -179,6 +179,12 @@ export const reservedAndReleased = (amount: string) => `${amount} reserved and r
 export const chargeCaption = "How the charge was computed";
 export const providerCost = "Provider cost";
 export const chargedTotal = "Charged";
+export const earlierAnswer = (model: string) => `Earlier answer of the cascade, ${model}`;
+export const cascadeCaption = "Answers of the cascade";
+export const check = "Check";
+export const charge = "Charge";
+export const passed = "Passed";
+export const failedCheck = (check: string | null) => `Failed: ${check?.replaceAll("_", " ")}`;
 export const baselineOn = (model: string | null) => `Baseline: the same tokens on ${model}`;
 export const reservedDuring = (amount: string) => `${amount} reserved during the request.`;
 export const tokensEstimated = "Token counts are estimated: the provider sent none.";

@@ -4,6 +4,7 @@ import { Type } from "typebox";
 import type { Controls, Decision } from "../../../core/decision.ts";
 import { TOOL_SCENARIOS } from "../../../core/model.ts";
 import { type ChargedLine, formatUsd, type Price, unitOf } from "../../../core/money.ts";
+import { CASCADE_CHECKS, type CascadeStep } from "../../../core/requests/cascade.ts";
 import type { AppFeedback, Feedback, StoredRequest } from "../../../core/requests/log.ts";
 import type { StoredSample } from "../../../core/requests/outcomes.ts";
 import { VERDICTS } from "../../../core/requests/outcomes.ts";
@@ -122,6 +123,19 @@ const SampleSchema = Type.Object({
   answer: nullable(Type.String({ description: "Only where the operator keeps prompts and responses." })),
 });
 
+/** An answer of a cascade, with its check. */
+const CascadeStepSchema = Type.Object({
+  tier,
+  model: AnyText,
+  provider: AnyText,
+  passed: Flag,
+  failedCheck: nullable(listed(CASCADE_CHECKS)),
+  reason: nullable(Type.String({ description: "Only where the operator keeps prompts and responses." })),
+  chargeUsd: AnyText,
+  tokens: Type.Object({ input: Integer, cacheRead: Integer, cacheWrite: Integer, output: Integer }),
+  ledgerId: AnyText,
+});
+
 /** One request as a whole. In it, `attempts` is the list, and `attemptCount` the number. */
 export const RecordedRequestSchema = named("RecordedRequest", {
   ...lineFields,
@@ -133,6 +147,8 @@ export const RecordedRequestSchema = named("RecordedRequest", {
   // What only the operator can act on. Null for everybody else.
   operatorMessage: nullable(AnyText),
   money: MoneySchema,
+  // The answers of a cascade, in order; null without one. Their charges make up the charge of the request.
+  cascade: nullable(Type.Array(CascadeStepSchema)),
   // Numbers that the router can learn from; no text.
   features: nullable(byName<number>(Type.Number())),
   toolCalls: nullable(Type.Object(toolCallFields)),
@@ -159,7 +175,7 @@ export function writeStored(
 ): Shape<typeof RecordedRequestSchema> {
   const { summary, detail, content, feedback, appFeedback, sample } = stored;
   const { attempts: attemptCount, ...line } = writeSummary(summary, names);
-  const { decision, attempts, hold, cost, features, toolCalls, errorMessage, operatorMessage } = detail;
+  const { decision, attempts, hold, cost, cascade, features, toolCalls, errorMessage, operatorMessage } = detail;
   return {
     ...line,
     attemptCount,
@@ -178,12 +194,21 @@ export function writeStored(
       markup: cost === null ? null : cost.markupPpm / 1e6,
       ledgerId: cost === null ? null : `charge:${cost.holdId}`,
     },
+    cascade: cascade?.map(writeStep) ?? null,
     features,
     toolCalls,
     content,
     feedback: feedback === null ? null : writeFeedback(feedback),
     appFeedback: appFeedback === null ? null : writeAppFeedback(appFeedback),
     sample: sample === null ? null : writeSample(sample),
+  };
+}
+
+function writeStep(step: CascadeStep): Shape<typeof CascadeStepSchema> {
+  const { tier: answered, model, provider, isPassed, failedCheck, reason, charge, buckets, holdId } = step;
+  return {
+    ...{ tier: answered, model, provider, passed: isPassed, failedCheck, reason },
+    ...{ chargeUsd: formatUsd(charge), tokens: buckets, ledgerId: `charge:${holdId}` },
   };
 }
 

@@ -35,6 +35,7 @@ function sampleOf(takes: Takes): unknown {
     case "text":
       return "my-session";
     case "switch":
+    case "cascade":
       return true;
     case "list":
       return takes.words === null ? ["known"] : takes.words.slice(0, 2);
