@@ -11,6 +11,8 @@ export interface Builtin {
   /** By provider. */
   readonly policies: Readonly<Record<string, PolicyRow>>;
   readonly tiers: TierRows;
+  /** Ids of models by their other names. */
+  readonly aliases: Readonly<Record<string, string>>;
 }
 
 let builtin: Builtin | undefined;
@@ -31,6 +33,7 @@ function readFiles(): Builtin {
     dialects,
     policies,
     tiers: readJson("tiers.json") as TierRows,
+    aliases: readJson("aliases.json") as Builtin["aliases"],
   };
 }
 
