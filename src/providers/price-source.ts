@@ -23,7 +23,7 @@ export interface SourcedList extends PriceList {
 /** `from` is an http address or a path. Throws NoPriceList. */
 export async function fetchPriceList(from: string, cwd: string): Promise<SourcedList> {
   const text = /^https?:\/\//i.test(from) ? await download(from) : await readText(resolve(cwd, from), from);
-  const list = readPriceList(text);
+  const list = readPriceList(text, { day: new Date().toISOString().slice(0, 10) });
   if (list === null) throw new NoPriceList(`${from} is no price list of LiteLLM or OpenRouter.`);
   return { ...list, source: from };
 }

@@ -2,7 +2,7 @@
 // catalogue when somebody looks, so that what was adopted since is gone.
 
 import type { OfferedModel } from "./diff.ts";
-import type { ListedRow, RefusedRow } from "./list.ts";
+import type { ListedRow, RefusedRow } from "./listed.ts";
 
 export interface PriceCheck {
   /** The address of the list. */

@@ -12,7 +12,8 @@ import {
   ratesFor,
 } from "../../core/price.ts";
 import type { Catalog } from "../catalog.ts";
-import type { ListedRow, PriceList, RefusedRow } from "./list.ts";
+import type { PriceList } from "./list.ts";
+import type { ListedRow, RefusedRow } from "./listed.ts";
 
 /** Names of our providers in LiteLLM's list, where they differ. */
 const LISTED_AS: Readonly<Record<string, string>> = {
