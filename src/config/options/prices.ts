@@ -1,6 +1,6 @@
 // Options of price lists: where prices are compared with, how often, and which changes need nobody's approval.
 
-import { number, text } from "../readers.ts";
+import { listOf, number, text } from "../readers.ts";
 import { option } from "./option.ts";
 
 const PRICE_LIST = "https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json";
@@ -21,6 +21,16 @@ export const PRICE_OPTIONS = {
     shownDefault: "0 (never)",
     read: number({ min: 0, max: 8760 }),
     help: "How often prices are compared with the list by themselves, in hours.",
+  }),
+  catalogueKeys: option<readonly string[]>({
+    path: "prices.catalogueKeys",
+    env: "SWITCHYARD_CATALOGUE_KEYS",
+    default: [],
+    shownDefault: "none but the maintainers'",
+    read: listOf(
+      text({ test: (value) => /^[A-Za-z0-9+/]{43}=$/.test(value), expected: "a public key: 32 bytes in base64" }),
+    ),
+    help: "Further public keys whose signature on a catalogue file is trusted, as models sign prints them; comma-separated in the variable.",
   }),
   priceMaxChangePercent: option<number>({
     path: "prices.maxChangePercent",
