@@ -124,11 +124,15 @@ function checkSections(file: Located | null, report: Report): void {
   const sections = new Set(paths.filter((steps) => steps.length > 1).map(([head]) => head as string));
   for (const section of sections) {
     const node = nodeAt(file, section);
-    if (node === null) continue;
+    if (node === null || (node.kind !== "mapping" && isShort(section))) continue;
     if (node.kind !== "mapping") reject(node, report, "a mapping");
     const known = paths.filter(([head, key]) => head === section && key !== undefined).map(([, key]) => key as string);
     checkKeys(node, known, report);
   }
+}
+
+function isShort(section: string): boolean {
+  return optionRows().some(({ shortPath }) => shortPath === section);
 }
 
 /** Whole sections go over as they are; only what depends on something else is worked out here. */

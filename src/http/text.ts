@@ -37,7 +37,6 @@ export const pricesCheckedTooOften = (times: number, seconds: number) =>
   `Prices were checked ${times} times in the last minute. Wait ${seconds} s.`;
 export const priceUnknown = (model: string) => `No price of '${model}' is known. Send one.`;
 export const sendPrice = (form: string) => `Send ${form}.`;
-export const modelListOf = (provider: string) => `model list of ${provider}`;
 
 // api/configuration/versions.ts
 export const baseRequired = "Send the version you last read, as 'base' or in the header 'If-Match'.";

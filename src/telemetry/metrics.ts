@@ -53,6 +53,8 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
   watchWaiting(read: () => number): void;
   /** The number of log lines that could not be written, also read then. */
   watchLog(readDropped: () => number): void;
+  /** So is the age of the oldest price in use; null where there is none. */
+  watchPriceAge(readSeconds: () => number | null): void;
   /** So are the bytes of the request bodies in memory. */
   watchBodies(readBytes: () => number): void;
   ledgerProblems(count: number): void;
@@ -161,6 +163,17 @@ export function createMetrics(version = "unknown"): Metrics {
         ...named("request_body_bytes", "Bytes of request bodies in memory, as charged to the budget for them."),
         collect() {
           this.set(readBytes());
+        },
+      });
+    },
+    watchPriceAge(readSeconds) {
+      new Gauge({
+        ...named("price_age_seconds", "Age of the oldest price in use, since its day or since a feed had the same."),
+        aggregator: "max",
+        collect() {
+          this.reset();
+          const seconds = readSeconds();
+          if (seconds !== null) this.set(seconds);
         },
       });
     },

@@ -129,6 +129,7 @@ const evidence = {
   agentRank: tokens,
 } satisfies FieldsOf<Evidence>;
 
+/** Only a gateway itself makes models that are provisional. */
 const model = {
   ...partial(host),
   id,
@@ -145,7 +146,7 @@ const model = {
   evidence: maybe(strict(partial(evidence))),
   isFlagship: maybe(Type.Boolean()),
   note: maybe(text),
-} satisfies FieldsOf<ModelRow>;
+} satisfies FieldsOf<Omit<ModelRow, "provisional">>;
 
 const policy = { region: maybe(text), dataPolicy: maybe(text), asOf: day, source: text } satisfies FieldsOf<PolicyRow>;
 

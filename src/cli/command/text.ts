@@ -335,6 +335,19 @@ export const portInUse = (port: number) =>
   `port ${port} is in use. Stop the other program, or set PORT to another port.`;
 export const portForbidden = (port: number) => `this user may not open port ${port}. Set PORT to a port above 1023.`;
 
+// doctor/prices.ts
+export const pricesUnchecked = "Price checks are off";
+export const pricesNotYet = "Prices have not been checked yet; a server with a provider does it within minutes";
+export const pricesChecked = (when: string, confirmed: number) =>
+  `Prices checked ${when}; feeds have the same for ${confirmed === 1 ? "1 host" : `${confirmed} hosts`}`;
+export const pricesOldest = (model: string, day: string) => `; the oldest in use is of ${day} (${model})`;
+export const turnOnPrices = "Set prices.check to daily to have prices checked by themselves";
+export const feedStays = "Prices stay as they are; look at the Prices tab of the dashboard";
+export const feedLost = (feed: string, names: string) => `${feed} no longer lists ${names}`;
+export const pricesWait = (count: number, names: string) =>
+  `${count === 1 ? "1 price differs" : `${count} prices differ`} from the feeds: ${names}`;
+export const reviewPrices = "Adopt or ignore them on the Prices tab of the dashboard";
+
 // update-prices.ts
 export const pricesApplied = (models: number, version: number | null, advice: string) =>
   `Applied ${models} as version ${version}.${advice}\n`;

@@ -15,6 +15,7 @@ import { explainFailure, FAILED, UsageError } from "../command/usage.ts";
 import { clockChecks, providerClocks } from "./clock.ts";
 import { databaseCheck, dataCheck } from "./database.ts";
 import { diskCheck, isServing, portCheck, redisCheck, uiCheck } from "./machine.ts";
+import { priceFeedChecks } from "./prices.ts";
 import { askProviders, listingCheck, listProviders, localChecks } from "./providers.ts";
 import { secretChecks } from "./secret.ts";
 import { versionChecks } from "./versions.ts";
@@ -67,6 +68,7 @@ async function liveChecks(settings: Settings, options: LiveOptions): Promise<rea
     databaseCheck(settings.database, async (db) => [
       ...(await secretChecks(db, settings)),
       ...(await versionChecks(db, settings)),
+      ...(await priceFeedChecks(db, settings, options.nowMs)),
     ]),
     redisCheck(settings.redis),
     portCheck(server),

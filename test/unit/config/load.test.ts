@@ -134,9 +134,13 @@ describe("without any configuration", () => {
       },
       secret: null,
       prices: {
-        priceCheckHours: 0,
+        priceCheck: "daily",
+        priceCheckHours: 24,
         priceListUrl: expect.stringMatching(/^https:.*\.json$/),
-        priceMaxChangePercent: 0,
+        genaiPricesUrl: expect.stringMatching(/^https:.*\.json$/),
+        openrouterPricesUrl: expect.stringMatching(/^https:.*\/models$/),
+        priceMaxChangePercent: 200,
+        adoption: "named",
       },
     });
     expect([...catalog.providers.keys()]).toEqual(["sandbox"]);
