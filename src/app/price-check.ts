@@ -38,7 +38,7 @@ export function startPriceCheck(context: PriceCheckContext): PriceChecks {
   const { priceCheck, priceCheckHours } = settings.prices;
   const addresses = feedAddresses(settings.prices);
   const isOwn = (source: string): boolean => isOperatorPrice(source, addresses);
-  const seen: Seen = { confirmed: new Map(), atMs: Number.NEGATIVE_INFINITY };
+  const seen: Confirmations = { confirmed: new Map(), atMs: Number.NEGATIVE_INFINITY };
   const everyMs = Math.max(1, priceCheckHours * HOUR_MS);
   let isLooking = false;
   const lookOnce = async (): Promise<void> => {
@@ -58,14 +58,14 @@ export function startPriceCheck(context: PriceCheckContext): PriceChecks {
   };
 }
 
-/** What the last check confirmed, as far as this process knows. */
-interface Seen {
+/** Prices that the last check confirmed, as far as this process knows. */
+interface Confirmations {
   confirmed: ReadonlyMap<string, number>;
   atMs: number;
 }
 
 /** Nobody is charged for simulated answers, so their prices need no check. */
-async function look(context: PriceCheckContext, everyMs: number, seen: Seen): Promise<void> {
+async function look(context: PriceCheckContext, everyMs: number, seen: Confirmations): Promise<void> {
   const { settings, checks, current, log, now } = context;
   if (isSimulated(current().catalog)) return;
   try {
@@ -88,7 +88,7 @@ async function look(context: PriceCheckContext, everyMs: number, seen: Seen): Pr
 async function see(
   check: PriceCheck,
   catalog: Catalog,
-  { seen, atMs }: { readonly seen: Seen; readonly atMs: number },
+  { seen, atMs }: { readonly seen: Confirmations; readonly atMs: number },
 ) {
   const { reviewPrices } = await import("../catalog/prices/review.ts");
   seen.confirmed = reviewPrices(catalog, check, 0).confirmed;

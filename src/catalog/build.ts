@@ -183,7 +183,7 @@ function mergeRows({ input, builtin, providers, findings }: RowsInput): Readonly
   return rows;
 }
 
-/** What a row of the configuration cannot say stays as it ships: a price that is adopted does not change it. */
+/** Keeps what a row of the configuration cannot say as it ships: a price that is adopted does not change it. */
 function withShipped(row: ModelRow, shipped: ModelRow | undefined): ModelRow {
   if (shipped === undefined) return row;
   const { cacheTokensMin, retires } = shipped;

@@ -75,6 +75,7 @@ const MODELS = `## Models and tiers
 | \`formats\` | all that its provider speaks | the formats in which the provider has the model, for instance \`[openai-responses]\` |
 | \`bfcl\` | none | function-calling scores in percent |
 | \`tier\` | the lowest tier whose chain lists it, else STANDARD | where it belongs |
+| \`provisional\` | none | \`named\` or \`chain\`: marks a model that nobody has proven yet. With \`chain\` it is last in the chain of its tier |
 | \`name\`, \`vendor\`, \`dialect\` | | how it is shown, and how it differs from its provider's dialect |
 | \`region\`, \`dataPolicy\` | none | where requests are answered and what becomes of their content, in your words; shown with the model |
 

@@ -25,14 +25,14 @@ export interface SourcedList extends PriceList {
 }
 
 /** Marks by which a server knows the version that was read last. */
-export interface VersionMarks {
+interface VersionMarks {
   readonly etag: string | null;
   readonly modified: string | null;
 }
 
 export interface FetchTerms extends ReadTerms {
   readonly cwd: string;
-  /** Of the version that is known. Null reads the list whatever it is. */
+  /** Marks of the version that is known. Null reads the list in any case. */
   readonly known: VersionMarks | null;
   readonly withinMs?: number;
 }

@@ -141,6 +141,18 @@ export function createMetrics(version = "unknown"): Metrics {
     ...spanMetrics(named),
     shed: (reason) => shed.inc({ reason }),
     connectionDropped: () => connectionsDropped.inc(),
+    ...readMetrics(named),
+    limitsShared: (isShared) => limitsAlone.set(isShared ? 0 : 1),
+    contentType: registry.contentType,
+    readings,
+    text: () => registry.metrics(),
+    close: () => registry.clear(),
+  };
+}
+
+/** Metrics whose values are read each time they are shown. */
+function readMetrics(named: MetricNamer): Pick<Metrics, "watchWaiting" | "watchLog" | "watchBodies" | "watchPriceAge"> {
+  return {
     watchWaiting(read) {
       new Gauge({
         ...named("requests_waiting", "Requests in the admission queue."),
@@ -177,11 +189,6 @@ export function createMetrics(version = "unknown"): Metrics {
         },
       });
     },
-    limitsShared: (isShared) => limitsAlone.set(isShared ? 0 : 1),
-    contentType: registry.contentType,
-    readings,
-    text: () => registry.metrics(),
-    close: () => registry.clear(),
   };
 }
 

@@ -22,7 +22,7 @@ await describeStores("price checks", ({ url }) => {
     expect(claims.filter(Boolean)).toEqual([true]);
     expect(await checks.claim(1_999, 3_000)).toBe(false);
     expect(await checks.claim(2_000, 3_000)).toBe(true);
-    // Whoever has the turn says how long it lasts.
+    // The process that has the turn says how long it lasts.
     expect(await checks.claim(Number.MAX_SAFE_INTEGER, 9_000)).toBe(true);
     expect(await checks.claim(8_999, 9_500)).toBe(false);
   });

@@ -5,10 +5,10 @@ import type { OfferedModel } from "./diff.ts";
 import type { FeedId } from "./feeds.ts";
 import type { ListedRow, RefusedRow } from "./listed.ts";
 
-/** What one feed said last. */
+/** The last words of one feed. */
 export interface FeedState {
   readonly feed: FeedId;
-  /** Its address, or the name of the file. */
+  /** Address, or name of the file. */
   readonly source: string;
   /** Time of the last good reading; 0 before the first one. */
   readonly readAtMs: number;

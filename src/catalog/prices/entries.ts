@@ -30,7 +30,7 @@ export function createEntryCutter(): EntryCutter {
 }
 
 class Cutter implements EntryCutter {
-  /** What is not cut yet, from the start of an entry on. */
+  /** Text that is not cut yet, from the start of an entry on. */
   #text = "";
   #at = 0;
   #start = 0;
@@ -38,7 +38,7 @@ class Cutter implements EntryCutter {
   #depth = 0;
   /** The openers of the containers around the entries: the root, and the array under `data`. */
   readonly #lists: string[] = [];
-  /** What came last before the entry. */
+  /** The mark before the entry. */
   #before: "opening" | "comma" | "closing" = "opening";
   #isOver = false;
   #entries: ListEntry[] = [];

@@ -57,7 +57,7 @@ function exactNames(match: unknown): readonly string[] {
   return Array.isArray(match.or) ? (match.or as readonly unknown[]).flatMap(exactNames) : [];
 }
 
-/** Null for a model that is not priced by token. */
+/** Returns null for a model that is not priced by token. */
 function readPrices(model: TextMap, day: string): Omit<ListedRow, "upstream" | "vendor"> | null {
   const entries = Array.isArray(model.prices) ? (model.prices as readonly unknown[]) : [{ prices: model.prices }];
   const dated: DatedCard[] = [];

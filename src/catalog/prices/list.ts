@@ -24,7 +24,7 @@ export interface ReadTerms {
 export interface ListReader {
   /** Reads the next part of the text. Throws NotJson. */
   push(text: string): void;
-  /** Null where the text was no price list. Throws NotJson. */
+  /** Returns null where the text was no price list. Throws NotJson. */
   end(): PriceList | null;
 }
 

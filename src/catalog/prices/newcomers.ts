@@ -23,7 +23,7 @@ interface NewcomerTerms {
   /** The day of the catalogue, and today. */
   readonly catalogDay: string;
   readonly today: string;
-  /** What providers offered at the check before. */
+  /** Models that providers offered at the check before. */
   readonly before: PriceCheck["offered"];
 }
 

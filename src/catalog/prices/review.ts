@@ -20,9 +20,9 @@ import {
 import type { FeedId } from "./feeds.ts";
 import type { ListedRow, RefusedRow } from "./listed.ts";
 
-/** Why a price waits, or `agreed` where it does not. */
+/** Reasons for which a price waits, or `agreed` where it does not. */
 export const STANDINGS = ["agreed", "single", "disputed", "implausible", "large", "timed", "undone"] as const;
-export type Standing = (typeof STANDINGS)[number];
+type Standing = (typeof STANDINGS)[number];
 
 /** Another price of a host, and what each feed says. */
 export interface Proposal extends PriceChange {
@@ -32,7 +32,7 @@ export interface Proposal extends PriceChange {
   readonly listed: readonly FeedPrice[];
 }
 
-export interface FeedPrice {
+interface FeedPrice {
   readonly feed: FeedId;
   readonly price: RateCard;
   /** Says that the price is the one in use. */
@@ -142,7 +142,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(".", "-");
 }
 
-interface Judged {
+interface HostRows {
   readonly host: PricedHost;
   readonly rows: readonly FeedRow[];
   readonly hint: ListedRow | null;
@@ -150,7 +150,7 @@ interface Judged {
   readonly maxPercent: number;
 }
 
-function proposalFor(judged: Judged): Proposal {
+function proposalFor(judged: HostRows): Proposal {
   const { host, rows } = judged;
   const differing = rows.filter(({ row }) => !isListed(host, row.price));
   const [first] = (differing.some(isFresh) ? differing.filter(isFresh) : differing) as [FeedRow, ...FeedRow[]];
@@ -172,7 +172,7 @@ function isFresh({ state }: FeedRow): boolean {
 }
 
 function standingOf(
-  { host, rows, hint, adopted, maxPercent }: Judged,
+  { host, rows, hint, adopted, maxPercent }: HostRows,
   change: PriceChange,
   { first, agreeing }: { readonly first: FeedRow; readonly agreeing: readonly FeedRow[] },
 ): Standing {

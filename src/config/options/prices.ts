@@ -12,7 +12,7 @@ const place = text({
 });
 
 export const PRICE_CHECKS = ["daily", "off"] as const;
-/** What is done with a model that a provider lists, a feed prices and the catalogue lacks. */
+/** Ways to treat a model that a provider lists, a feed prices and the catalogue lacks. */
 export const ADOPTIONS = ["named", "auto", "off"] as const;
 
 /** Section `prices` of the settings. */

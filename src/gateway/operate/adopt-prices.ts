@@ -15,6 +15,7 @@ import type { Overlay } from "../../core/overlay.ts";
 import { dayOf, newModelId, sortChanges, withModel, withPrices } from "../../versions/adoption.ts";
 import type { Versions } from "../../versions/versions.ts";
 import type { Services } from "../services.ts";
+import * as TEXT from "../text.ts";
 import { type CheckedPrices, checkPrices, type PriceServices } from "./check-prices.ts";
 import { feedAddresses, feedPlaces, waitingIn } from "./feed-places.ts";
 
@@ -37,7 +38,7 @@ export async function checkAndAdopt(services: AdoptionServices): Promise<PriceCh
   return adopted;
 }
 
-/** What is taken over, by the newest catalogue. */
+/** Prices and models to take over, by the newest catalogue. */
 interface Takeover {
   readonly prices: readonly Proposal[];
   readonly models: readonly (Newcomer & { readonly id: string })[];
@@ -122,13 +123,12 @@ function authorOf({ prices, models }: Takeover): string {
 
 function noteOf({ prices, models }: Takeover): string {
   const parts = [
-    ["Prices", [...new Set(prices.map(({ model }) => model))]],
-    ["Provisional models", models.map(({ id }) => id)],
+    [TEXT.pricesTaken, [...new Set(prices.map(({ model }) => model))]],
+    [TEXT.provisionalModels, models.map(({ id }) => id)],
   ] as const;
-  const words = parts.flatMap(([what, ids]) => {
-    if (ids.length === 0) return [];
-    const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : "";
-    return [`${what}: ${ids.slice(0, NAMED_MAX).join(", ")}${more}`];
+  const words = parts.flatMap(([of, ids]) => {
+    const more = ids.length > NAMED_MAX ? TEXT.andMore(ids.length - NAMED_MAX) : "";
+    return ids.length === 0 ? [] : [of(`${ids.slice(0, NAMED_MAX).join(", ")}${more}`)];
   });
   return words.join(". ").slice(0, NOTE_MAX);
 }

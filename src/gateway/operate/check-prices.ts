@@ -40,7 +40,7 @@ export async function checkPrices(places: FeedPlaces, services: PriceServices): 
 
 export interface CheckedPrices {
   readonly check: PriceCheck;
-  /** What providers offered at the check before. */
+  /** Models that providers offered at the check before. */
   readonly before: PriceCheck["offered"];
 }
 
@@ -104,7 +104,7 @@ function vendorsOf({ providers }: Catalog): readonly string[] {
   return [...new Set(ids.map(listedVendor))];
 }
 
-/** What a feed had of our models before and has no more, until it is back or the catalogue lacks it. */
+/** Names what a feed had of our models before and has no more, until it is back or the catalogue lacks it. */
 function lostRows(last: FeedState, rows: readonly ListedRow[], catalog: Catalog): readonly string[] {
   const keysOf = (some: readonly ListedRow[]) => new Set(some.map(({ vendor, upstream }) => keyOf(vendor, upstream)));
   const [before, after] = [keysOf(last.rows), keysOf(rows)];

@@ -204,9 +204,7 @@ const endless: Behaviour = ({ response }) => {
 };
 
 describe("a feed", () => {
-  const tenfold = Object.fromEntries(
-    Object.entries(NOW).map(([id, [input, output]]) => [id, [input * 10, output * 10]]),
-  );
+  const tenfold: Prices = { alpha: [10, 20], beta: [10, 30], "in-file": [10, 30] };
   const renamed = { "alpha-new": [1, 2], beta: [1, 3], "in-file": [1, 3] } as const;
   test.each<readonly [string, Behaviour, object]>([
     ["is down", sends(500, "down"), { problem: expect.stringContaining("answered 500.") }],
@@ -218,7 +216,7 @@ describe("a feed", () => {
       sends(302, {}, { location: "http://10.0.0.1/" }),
       { problem: expect.stringContaining("redirects to another address") },
     ],
-    ["lies by a factor of ten", sends(200, litellm(tenfold as Prices)), { problem: null, lost: [] }],
+    ["lies by a factor of ten", sends(200, litellm(tenfold)), { problem: null, lost: [] }],
     ["renames models", sends(200, litellm(renamed)), { problem: null, lost: ["groq/alpha"] }],
     ["drops a vendor", sends(200, litellm({ grok: [1, 2] }, "xai")), { problem: null, lost: ["groq"] }],
   ])("that %s changes nothing, the operator is told, and requests go on", async (_, behaviour, told) => {
@@ -312,7 +310,7 @@ describe("a model that a provider lists and a feed prices", () => {
 });
 
 test("the doctor and the metrics say how old prices are, and what is wrong", async () => {
-  const newer = { ...NOW, newer: [0.5, 2] } as const;
+  const newer: Prices = { ...NOW, newer: [0.5, 2] };
   first.on("*", sends(200, litellm(newer)));
   offered = [...offered, { id: "newer", created: Date.now() / 1000 }];
   const gateway = await started({ SWITCHYARD_CATALOG_ADOPT: "auto" }, "file");

@@ -1,4 +1,4 @@
-// What price feeds say: prices that differ and why they wait, provisional models, and models that nobody has priced. One
+// Price feeds: prices that differ and why they wait, provisional models, and models that nobody has priced. One
 // press adopts each.
 
 import { useState } from "preact/hooks";
@@ -67,7 +67,7 @@ export function Prices() {
   );
 }
 
-/** What an operator should know of a feed. Prices stay as they are meanwhile. */
+/** Sentences that an operator should read about a feed. Prices stay as they are meanwhile. */
 function troublesOf({ label, problem, lost }: Feed): readonly string[] {
   return [
     ...(problem === null ? [] : [`${label}: ${problem}`]),

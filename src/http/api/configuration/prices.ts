@@ -233,13 +233,13 @@ function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adoptin
 const UNKNOWN = { price: null, context: null, maxOutput: null, capabilities: [], isOwnPrice: false };
 
 /** A price that was found, with its source. */
-interface Offered {
+interface SourcedPrice {
   readonly price: RateCard;
   readonly source: string;
 }
 
 /** The price of one feed, else that of the feeds that say the same. */
-function proposedBy(proposal: Proposal | undefined, wanted: FeedId | undefined): Offered | null {
+function proposedBy(proposal: Proposal | undefined, wanted: FeedId | undefined): SourcedPrice | null {
   if (proposal === undefined) return null;
   const { to, feeds, listed } = proposal;
   const own = listed.find(({ feed }) => feed === wanted);
@@ -251,7 +251,7 @@ function proposedBy(proposal: Proposal | undefined, wanted: FeedId | undefined):
 function foundBy(
   { provider, upstream, price, isOwnPrice }: Omit<UnpricedModel, "model">,
   { feeds }: PriceCheck,
-): Offered | null {
+): SourcedPrice | null {
   if (price === null) return null;
   if (isOwnPrice) return { price, source: `${MODEL_LIST}${provider}` };
   const has = ({ rows }: FeedState): boolean => rows.some((row) => row.upstream === upstream && row.price === price);
@@ -260,7 +260,7 @@ function foundBy(
 }
 
 interface PriceTerms extends Adopting {
-  readonly offered: Offered | null;
+  readonly offered: SourcedPrice | null;
 }
 
 /** The price that was given, else the one found, with where it comes from. */
