@@ -59,6 +59,7 @@ export const SECTIONS = [
       { text: "Completions, embeddings and more", link: "/reference/other-endpoints" },
       { text: "Configuration", link: "/reference/configuration" },
       { text: "Prices", link: "/reference/prices" },
+      { text: "Catalogue file", link: "/reference/catalogue" },
       { text: "Command line", link: "/reference/cli" },
       { text: "Errors", link: "/reference/errors" },
       { text: "Models", link: "/reference/models" },

@@ -14,6 +14,7 @@ export async function render(_root, load) {
   const builtin = readBuiltin();
   return [
     { path: PATH, block: "chains", text: chainTable(builtin) },
+    { path: PATH, block: "aliases", text: aliasTable(builtin) },
     { path: PATH, block: "models", text: modelTable(builtin) },
     { path: PATH, block: "policies", text: policyTable(builtin) },
   ];
@@ -26,6 +27,11 @@ function chainTable(/** @type {Builtin} */ { tiers }) {
     return [tier, listed(ids), listed(withTools)];
   });
   return tableOf(["tier", "first choice first", "with tools"], rows);
+}
+
+function aliasTable(/** @type {Builtin} */ { aliases }) {
+  const rows = Object.entries(aliases).map(([alias, id]) => [`\`${alias}\``, `\`${id}\``]);
+  return tableOf(["alias", "model"], rows);
 }
 
 /** One row for each host: first the model's own provider, then the others. */

@@ -10,6 +10,7 @@ import { type Catalog, unreachableBecause } from "./catalog.ts";
 import { buildChains, type ChainLists, lowestListing } from "./chains.ts";
 import { AZURE, withDeployments } from "./deployments.ts";
 import type { DialectChanges } from "./dialect.ts";
+import { aliasesOf, findModel } from "./model-names.ts";
 import { nearest } from "./nearest.ts";
 import { PROVIDER_KINDS, providerKind } from "./provider-kinds.ts";
 import { endpointOf, type HostRow, hostRows, type ModelRow, modelsFromRow } from "./rows.ts";
@@ -87,6 +88,7 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   const rows = mergeRows({ input, builtin, providers, findings });
   const policies = policiesOf(builtin, providers);
   const models = indexModels({ input, builtin, rows, providers, policies });
+  const aliases = aliasesOf(builtin.aliases, rows);
   reportUnreachable(models, providers, findings);
   const chains = buildChains({
     written: input.tiers ?? {},
@@ -95,16 +97,17 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
     shippedWithTools: input.isBuiltinUsed === false ? {} : (builtin.tiers.chainsWithTools ?? {}),
     shippedIds: new Set(input.isBuiltinUsed === false ? [] : builtin.models.map(({ id }) => id)),
     models,
+    aliases,
     joining: new Set([...rows.values()].flatMap(({ id, provisional }) => (provisional === "chain" ? [id] : []))),
     providers,
     findings,
   });
-  const baseline = chooseBaseline({ input, builtin, models, findings });
+  const baseline = chooseBaseline({ input, builtin, models, aliases, findings });
   if (findings.problems.length > 0 || baseline === null) return { catalog: null, ...findings };
   const { markupPpm = DEFAULT_MARKUP_PPM, unsureTier = DEFAULT_UNSURE_TIER, hostOrder = DEFAULT_HOST_ORDER } = input;
   const weights = input.weights === undefined ? readWeights() : input.weights;
   return {
-    catalog: { models, providers, policies, ...chains, baseline, markupPpm, weights, unsureTier, hostOrder },
+    catalog: { models, aliases, providers, policies, ...chains, baseline, markupPpm, weights, unsureTier, hostOrder },
     ...findings,
   };
 }
@@ -360,15 +363,16 @@ interface BaselineInput {
   readonly input: CatalogInput;
   readonly builtin: Builtin;
   readonly models: ReadonlyMap<string, Model>;
+  readonly aliases: Catalog["aliases"];
   readonly findings: Findings;
 }
 
-function chooseBaseline({ input, builtin, models, findings }: BaselineInput): Model | null {
+function chooseBaseline({ input, builtin, models, aliases, findings }: BaselineInput): Model | null {
   const at = "routing.baseline";
   const written = input.baseline ?? null;
   const byRule = models.get(baselineOf(builtin.models)?.id ?? "");
   if (written === null) return byRule === undefined ? dearest(models) : atRegularPrice(byRule);
-  const model = models.get(written);
+  const model = findModel({ models, aliases }, written);
   if (model === undefined) {
     const suggestion = nearest(written, models.keys());
     findings.problems.push({ at, message: `there is no model "${written}" in the catalogue`, suggestion });

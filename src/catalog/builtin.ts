@@ -13,6 +13,8 @@ export interface Builtin {
   /** By provider. */
   readonly searchFees: Readonly<Record<string, SearchRow>>;
   readonly tiers: TierRows;
+  /** Ids of models by their other names. */
+  readonly aliases: Readonly<Record<string, string>>;
 }
 
 let builtin: Builtin | undefined;
@@ -34,6 +36,7 @@ function readFiles(): Builtin {
     policies,
     searchFees,
     tiers: readJson("tiers.json") as TierRows,
+    aliases: readJson("aliases.json") as Builtin["aliases"],
   };
 }
 

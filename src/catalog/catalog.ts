@@ -16,6 +16,8 @@ export interface TierChain {
 export interface Catalog {
   /** Every model known, also those whose provider is not configured. */
   readonly models: ReadonlyMap<string, Model>;
+  /** Ids of models by their other names. */
+  readonly aliases: ReadonlyMap<string, string>;
   /** Configured providers by id. With none configured, the sandbox alone. */
   readonly providers: ReadonlyMap<string, Provider>;
   /** Known regions of providers, and their policies for content. */

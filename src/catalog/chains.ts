@@ -5,6 +5,7 @@ import type { Effort, Efforts } from "../core/requests/effort.ts";
 import { readEntry } from "../core/requests/effort.ts";
 import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import { blendedPrice, type Catalog, effortsTaken, type TierChain } from "./catalog.ts";
+import { findModel } from "./model-names.ts";
 import { nearest } from "./nearest.ts";
 
 /** Entries as they are written, by tier. */
@@ -28,6 +29,7 @@ interface ChainsInput {
   /** Ids of the models that ship. */
   readonly shippedIds: ReadonlySet<string>;
   readonly models: ReadonlyMap<string, Model>;
+  readonly aliases: Catalog["aliases"];
   /** Ids of provisional models that join the chain of their tier, behind all others. */
   readonly joining: ReadonlySet<string>;
   readonly providers: ReadonlyMap<string, Provider>;
@@ -100,10 +102,10 @@ function served(entries: readonly string[] = [], input: ChainsInput): TierChain 
   const efforts: Record<string, Effort> = {};
   for (const entry of entries) {
     const { id, effort } = entryOf(entry, input);
-    const model = input.models.get(id);
+    const model = findModel(input, id);
     if (model === undefined || !isServed(model, input)) continue;
     models.push(model);
-    if (effort !== null && effortsTaken(model).includes(effort)) efforts[id] = effort;
+    if (effort !== null && effortsTaken(model).includes(effort)) efforts[model.id] = effort;
   }
   return { models, efforts };
 }
@@ -111,8 +113,8 @@ function served(entries: readonly string[] = [], input: ChainsInput): TierChain 
 const NO_EFFORTS: Efforts = {};
 const NO_CHAIN: TierChain = { models: [], efforts: NO_EFFORTS };
 
-function entryOf(entry: string, { models }: ChainsInput) {
-  return readEntry(entry, (id) => models.has(id));
+function entryOf(entry: string, input: ChainsInput) {
+  return readEntry(entry, (id) => findModel(input, id) !== undefined);
 }
 
 function neighbours(tier: Tier, models: readonly Model[]): readonly Model[] {
@@ -132,7 +134,7 @@ function writtenChain(section: string, tier: Tier, entries: readonly string[], i
   for (const [index, entry] of entries.entries()) {
     const at = `${section}.${tier}[${index}]`;
     const { id, effort } = entryOf(entry, input);
-    const model = input.models.get(id);
+    const model = findModel(input, id);
     if (model === undefined) {
       const suggestion = nearest(id, input.models.keys());
       input.findings.problems.push({ at, message: `there is no model "${id}" in the catalogue`, suggestion });
@@ -142,7 +144,7 @@ function writtenChain(section: string, tier: Tier, entries: readonly string[], i
       input.findings.problems.push({ at, message: effortRefused(model, effort), suggestion: null });
     } else if (isServed(model, input) && (section !== TIERS_WITH_TOOLS || takesTools(model))) {
       chain.push(model);
-      if (effort !== null) efforts[id] = effort;
+      if (effort !== null) efforts[model.id] = effort;
     } else {
       const because = isServed(model, input) ? "it has no tools" : whyNotServed(model);
       const message = `${id} is left out of ${tier}: ${because}`;

@@ -116,6 +116,8 @@ interface CacheRow extends PromptCache {
 export interface TierRows {
   /** The day of the whole catalogue. */
   readonly asOf: string;
+  /** Number of the version among those of the day. */
+  readonly revision: number;
   readonly chains: Readonly<Record<Tier, readonly string[]>>;
   /** Chains for requests with tools, where they differ. */
   readonly chainsWithTools?: Readonly<Partial<Record<Tier, readonly string[]>>>;

@@ -1,5 +1,5 @@
-// `switchyard models list | check | update`: the catalogue as a server would have it now, whether providers offer each
-// model under its name and at its price, and what a price list says.
+// `switchyard models list | check | update | export | sign`: the catalogue as a server would have it now, whether providers
+// offer each model under its name and at its price, what a price list or a catalogue file says, and files of our own.
 
 import { type Catalog, chainPlaces, isUsable } from "../catalog/catalog.ts";
 import { catalogAt } from "../catalog/moment.ts";
@@ -12,6 +12,10 @@ import { TIERS, type Tier } from "../core/tiers.ts";
 import type { ListedModel, ListedPrice } from "../formats/listing.ts";
 import { writeModel } from "../formats/service/model-list.ts";
 import type { Listing } from "../gateway/operate/list-models.ts";
+import { fetchCatalogueText } from "../providers/sources/catalogue.ts";
+import { NoPriceList } from "../providers/sources/price-list.ts";
+import { exportCatalogue, signCatalogue } from "./catalogue/files.ts";
+import { updateCatalogue } from "./catalogue/update.ts";
 import type { Arguments } from "./command/arguments.ts";
 import { type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
 import { isOn, parseWord, splitFlags, textOf } from "./command/flags.ts";
@@ -19,12 +23,18 @@ import { countStates, formatCheck, hasColour, symbolOf } from "./command/symbols
 import { formatTable } from "./command/table.ts";
 import { type Terminal, thisTerminal } from "./command/terminal.ts";
 import * as TEXT from "./command/text.ts";
-import { FAILED } from "./command/usage.ts";
+import { FAILED, UsageError } from "./command/usage.ts";
 import { listingCheck, listProviders } from "./doctor/providers.ts";
 import type { UpdateOptions } from "./update-prices.ts";
 
 interface ModelOptions extends UpdateOptions {
-  readonly kind: "list" | "check" | "update";
+  readonly kind: "list" | "check" | "update" | "export" | "sign";
+  /** The file to sign. */
+  readonly path: string;
+  /** The private key to sign with. */
+  readonly keyFrom: string;
+  /** Takes a catalogue that is older than the one in use. */
+  readonly allowsOlder: boolean;
   /** Lists the chain of this tier only. */
   readonly tier: Tier | null;
   readonly isColoured: boolean;
@@ -43,22 +53,46 @@ const RUN: Readonly<
 > = {
   list: async (options, settings, terminal) => list(options, settings, terminal),
   check,
-  update: async (...args) => (await import("./update-prices.ts")).updatePrices(...args),
+  update,
+  export: async (_, settings, terminal) => exportCatalogue(settings, terminal),
+  sign: async (options, _, terminal) => signCatalogue(options, terminal),
 };
 
 const OWN_FLAGS: Readonly<Record<ModelOptions["kind"], readonly string[]>> = {
   list: ["tier"],
   check: [],
-  update: ["from", "apply"],
+  update: ["from", "apply", "allow-older"],
+  export: [],
+  sign: ["key-from"],
 };
 
 function parseModels({ words, flags }: Arguments, terminal: Terminal): Parsed<ModelOptions> {
-  const [kind] = parseSubcommand(words, "models", { list: 0, check: 0, update: 0 });
+  const [kind, path = ""] = parseSubcommand(words, "models", { list: 0, check: 0, update: 0, export: 0, sign: 1 });
   const { own, config } = splitFlags(flags, [...OWN_FLAGS[kind], "json", "no-color"]);
   const tier = textOf(own, "tier");
-  const update = { from: textOf(own, "from"), applies: isOn(own, "apply") };
+  const update = { from: textOf(own, "from"), applies: isOn(own, "apply"), allowsOlder: isOn(own, "allow-older") };
+  const keyFrom = textOf(own, "key-from") ?? "";
+  if (kind === "sign" && (path === "" || keyFrom === "")) throw new UsageError(TEXT.signNeeds);
   const output = { isJson: isOn(own, "json"), isColoured: hasColour(own, terminal), ...update };
-  return { options: { kind, ...output, tier: tier === null ? null : parseWord(tier, TIERS, "tier") }, config };
+  return {
+    options: { kind, path, keyFrom, ...output, tier: tier === null ? null : parseWord(tier, TIERS, "tier") },
+    config,
+  };
+}
+
+/** A catalogue file, or else a price list. */
+async function update(options: ModelOptions, settings: Settings, terminal: Terminal): Promise<number> {
+  const { from } = options;
+  try {
+    const text = from === null ? null : await fetchCatalogueText(from, terminal.cwd);
+    if (from !== null && text !== null) return await updateCatalogue({ ...options, from, text }, settings, terminal);
+  } catch (error) {
+    if (!(error instanceof NoPriceList)) throw error;
+    terminal.say(`${error.message}\n`);
+    return FAILED;
+  }
+  if (options.allowsOlder) throw new UsageError(TEXT.olderOfCatalogue);
+  return (await import("./update-prices.ts")).updatePrices(options, settings, terminal);
 }
 
 /** Nobody is called: the list comes from the configuration. */

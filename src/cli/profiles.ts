@@ -4,6 +4,7 @@ import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { findModel } from "../catalog/model-names.ts";
 import { command } from "../config/package.ts";
 import type { Profile } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
@@ -126,7 +127,7 @@ async function set(
 ): Promise<number> {
   const { named, accountId, changes, isJson } = options;
   const unknownModel = [...(changes.allowedModels ?? []), ...(changes.blockedModels ?? [])].find(
-    (id) => !catalog.models.has(id),
+    (id) => findModel(catalog, id) === undefined,
   );
   if (unknownModel !== undefined) throw new UsageError(TEXT.unknownModel(unknownModel, command("models list")));
   const constraints = { ...(known?.constraints ?? NO_CONSTRAINTS), ...changes };

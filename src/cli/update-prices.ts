@@ -8,7 +8,7 @@ import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { RateCard } from "../core/price.ts";
 import { feedAddresses } from "../gateway/operate/feed-places.ts";
-import { fetchPriceList, NoPriceList, type SourcedList } from "../providers/price-source.ts";
+import { fetchPriceList, NoPriceList, type SourcedList } from "../providers/sources/price-list.ts";
 import { datedBy, dayOf, type SortedChanges, sortChanges, withPrices } from "../versions/adoption.ts";
 import type { Versions } from "../versions/versions.ts";
 import { COMMAND_LINE, printJson } from "./command/command.ts";

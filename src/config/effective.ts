@@ -5,8 +5,11 @@ import { type BuiltCatalog, buildCatalog, type CatalogProblem } from "../catalog
 import type { Builtin } from "../catalog/builtin.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { TIERS_WITH_TOOLS } from "../catalog/chains.ts";
+import { CATALOGUE_SECTION, catalogueInUse, publishedIn } from "../catalog/file/published.ts";
+import { BadCatalogue } from "../catalog/file/read.ts";
 import type { Weights } from "../catalog/weights.ts";
 import type { ProviderKind } from "../core/model.ts";
+import type { Json } from "../core/overlay.ts";
 import type { Environment } from "./environment.ts";
 import { type ConfigFlags, settleOptions, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
@@ -79,10 +82,16 @@ export function createConfiguration(base: Base, { weights }: Catalog, known: rea
     },
     check(overlay) {
       const report = emptyReport();
-      const located = locateOverlay(overlay, report);
+      const { [CATALOGUE_SECTION]: published, ...entries } = overlay;
+      const located = locateOverlay(entries, report);
       checkOverlayKeys(located, report);
       const document = overlaid(base.file, located);
-      const { values, catalog } = settle(base, document, report, weights);
+      const { values, catalog } = settle(
+        { ...base, builtin: publishedOver(builtin, published, report) },
+        document,
+        report,
+        weights,
+      );
       if (report.problems.length > 0 || catalog === null) return { ok: false, problems: report.problems };
       const isNew = ({ place, message }: Problem) =>
         !known.some((each) => each.place === place && each.message === message);
@@ -91,6 +100,16 @@ export function createConfiguration(base: Base, { weights }: Catalog, known: rea
       return { ok: true, catalog, routing, logging, options, warnings: report.warnings.filter(isNew) };
     },
   };
+}
+
+function publishedOver(shipped: Builtin, section: Json | undefined, report: Report): Builtin {
+  try {
+    return catalogueInUse(shipped, publishedIn(section));
+  } catch (error) {
+    if (!(error instanceof BadCatalogue)) throw error;
+    report.problems.push({ place: CATALOGUE_SECTION, message: error.message.replace(/\.$/, ""), suggestion: null });
+    return shipped;
+  }
 }
 
 function checkOverlayKeys(located: Located, report: Report): void {

@@ -22,6 +22,8 @@ export function notesOf({ call, reservation, attempted, answered, course }: Note
   const { conversions = [] } = attempted.attempts.at(-1) ?? {};
   const cap = reservation.outputCaps.get(answered.model.hostKey);
   const notes = [...controlNotes(call.request), ...reservation.notes];
+  const alias = aliasNote(call, reservation);
+  if (alias !== null) notes.push(alias);
   if (cap !== undefined) notes.push({ code: "output_capped_by_balance", message: TEXT.outputCapped(cap) });
   if (answered.model.isProvisional)
     notes.push({ code: "model_provisional", message: TEXT.provisional(answered.model.id) });
@@ -30,6 +32,15 @@ export function notesOf({ call, reservation, attempted, answered, course }: Note
   }
   if (course !== null) notes.push(...course.notes);
   return notes;
+}
+
+const NAME_SHOWN = 200;
+
+/** Only of a model that was asked for: otherwise the router has chosen another one. */
+function aliasNote({ request }: Call, { decision }: Reservation): Note | null {
+  const { model: asked } = request.controls;
+  if (decision.profile !== "direct" || asked === null || asked === decision.model) return null;
+  return { code: "model_alias", message: TEXT.modelAlias(asked.slice(0, NAME_SHOWN), decision.model) };
 }
 
 /** A client can cause one for each of its tools. */

@@ -55,6 +55,7 @@ function dayOf(ms: number): string {
 // notes.ts
 export const outputCapped = (tokens: number) =>
   `The balance covers no more than ${tokens} output tokens, so the answer was limited to them. Add credits for longer answers.`;
+export const modelAlias = (asked: string, id: string) => `${JSON.stringify(asked)} is an alias of ${id}.`;
 export const pricesTaken = (models: string) => `Prices: ${models}`;
 export const provisionalModels = (models: string) => `Provisional models: ${models}`;
 export const andMore = (count: number) => ` and ${count} more`;

@@ -38,10 +38,8 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const escalation = escalate({ question, profile, ask, historyFloor });
   const placement =
     profile === "direct" ? null : place({ question, classification, historyFloor, escalation, catalog });
-  const chain =
-    placement === null
-      ? directChain({ question, catalog, inputTokens })
-      : buildChain({ question, catalog, placement, scenario, inputTokens });
+  const size = { question, catalog, inputTokens };
+  const chain = placement === null ? directChain(size) : buildChain({ ...size, placement, scenario });
   const model = chain.models[0] as Model;
   const effort = chooseEfforts(chain, { question, catalog });
   const asked = { tier: chain.tier, model: chain.first, effort: effort.first };

@@ -3,6 +3,7 @@
 import { type Catalog, isRoutable } from "../catalog/catalog.ts";
 import { PLAIN_DIALECT } from "../catalog/dialect.ts";
 import { findModel } from "../catalog/model-names.ts";
+import { nearest } from "../catalog/nearest.ts";
 import type { Constraints, Controls, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { HostedModel, Model } from "../core/model.ts";
@@ -37,12 +38,12 @@ export function directChain(input: NeedsInput): Chain {
   if (id === null || !namesModel(controls)) {
     throw new GatewayError("badRequest", TEXT.modelRequired, { code: "model_required", param: "model" });
   }
-  const model = findModel(catalog.models, id);
+  const model = findModel(catalog, id);
   if (model !== undefined && model.endpoint !== null) {
     throw wrongEndpoint(model, "chat", TEXT.seeChatModels);
   }
   const tier = model === undefined ? null : offeredTier(model, constraints, catalog);
-  if (model === undefined || tier === null) throw notOffered(id, model, constraints);
+  if (model === undefined || tier === null) throw notOffered(id, model, input);
   const models = [model];
   const { hosts: able, notes: slow } = withinLimit(model.id, hostsFor(model, input), latencyLimit(question));
   const hostsOf = (): readonly HostedModel[] => able;
@@ -63,12 +64,23 @@ export function directChain(input: NeedsInput): Chain {
   };
 }
 
-function notOffered(id: string, model: Model | undefined, constraints: Constraints): GatewayError {
+function notOffered(id: string, model: Model | undefined, { question, catalog }: NeedsInput): GatewayError {
+  const needs = constraintNeeds(question.constraints, catalog);
   const details = { code: "model_not_found", param: "model", logged: TEXT.namedNotOffered };
-  const isAllowed = model !== undefined && ableHosts(constraintNeeds(constraints), model.hosts).length > 0;
+  const isAllowed = model !== undefined && ableHosts(needs, model.hosts).length > 0;
   const isPriced = !isAllowed || model.hosts.some(({ price }) => price !== null);
-  const message = isPriced ? TEXT.notOffered(id.slice(0, 200)) : TEXT.withoutPrice(id);
+  const message = isPriced
+    ? TEXT.notOffered(id.slice(0, ID_SHOWN), nearestOffered(id, question.constraints, catalog))
+    : TEXT.withoutPrice(id);
   return new GatewayError("notFound", message, isPriced ? details : { ...details, logged: message });
+}
+
+const ID_SHOWN = 200;
+
+/** Names only what this key may use. */
+function nearestOffered(id: string, constraints: Constraints, catalog: Catalog): string | null {
+  const ids = offeredModels(constraints, catalog).map((model) => model.id);
+  return nearest(id.slice(id.lastIndexOf("/") + 1, ID_SHOWN), ids);
 }
 
 /** No other model may stay in the place of the one that was named. */
@@ -78,7 +90,10 @@ function asDirect(question: RoutingQuestion): RoutingQuestion {
 
 /** Hosts that can do what the request needs. Where none can, the model was asked for all the same. */
 function hostsFor(model: Model, input: NeedsInput): readonly HostedModel[] {
-  const allowed = ableHosts(constraintNeeds(input.question.constraints), usableHosts(model, input.catalog));
+  const allowed = ableHosts(
+    constraintNeeds(input.question.constraints, input.catalog),
+    usableHosts(model, input.catalog),
+  );
   const able = ableHosts(listNeeds(input), allowed);
   return able.length > 0 ? able : allowed;
 }
@@ -111,5 +126,5 @@ function offeredTier(model: Model, constraints: Constraints, catalog: Catalog): 
 }
 
 function isOffered(model: Model, constraints: Constraints, catalog: Catalog): boolean {
-  return ableHosts(constraintNeeds(constraints), usableHosts(model, catalog)).length > 0;
+  return ableHosts(constraintNeeds(constraints, catalog), usableHosts(model, catalog)).length > 0;
 }

@@ -59,7 +59,7 @@ export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision
 
 /** All that a key with these constraints may ask for at their endpoints. What a profile requires of chat does not count. */
 export function namedModels(constraints: Constraints, catalog: Catalog): readonly Model[] {
-  const needs = constraintNeeds({ ...constraints, capabilities: [] });
+  const needs = constraintNeeds({ ...constraints, capabilities: [] }, catalog);
   return [...catalog.models.values()].filter(
     (model) => model.endpoint !== null && isUsable(catalog, model) && needs.every((need) => need.isMetBy(model)),
   );
@@ -68,7 +68,7 @@ export function namedModels(constraints: Constraints, catalog: Catalog): readonl
 function namedModel({ endpoint, model: id, constraints }: NamedQuestion, catalog: Catalog): Model {
   const offered = namedModels(constraints, catalog).filter((model) => model.endpoint === endpoint);
   const [first] = offered;
-  const known = findModel(catalog.models, id ?? "");
+  const known = findModel(catalog, id ?? "");
   const named = id === null && DEFAULTED.has(endpoint) ? first : offered.find((model) => model === known);
   if (named !== undefined) return named;
   const choice = first === undefined ? TEXT.noneForEndpoint(endpoint) : TEXT.canUse(idsOf(offered));

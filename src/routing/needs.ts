@@ -2,6 +2,7 @@
 // model meets a need or does not. Behaviour 5.3.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import { idsNamed, type NamedModels } from "../catalog/model-names.ts";
 import { type ChatRequest, partsOf } from "../core/chat.ts";
 import type { Constraints, RoutingQuestion } from "../core/decision.ts";
 import type { Capability, HostedModel, Model } from "../core/model.ts";
@@ -33,25 +34,27 @@ export function listNeeds({ question, catalog, inputTokens }: NeedsInput): reado
     needs.push(capabilityNeed(capability, TEXT.lacks));
   }
   needs.push(...partNeeds(parts, question));
-  needs.push(...nativeNeeds(question, catalog), ...constraintNeeds(constraints));
+  needs.push(...nativeNeeds(question, catalog), ...constraintNeeds(constraints, catalog));
   return needs;
 }
 
 /** Needs that the key's profile has for every request. */
-export function constraintNeeds(constraints: Constraints): readonly Need[] {
+export function constraintNeeds(constraints: Constraints, catalog: NamedModels): readonly Need[] {
   const needs: Need[] = constraints.capabilities.map((capability) => capabilityNeed(capability, TEXT.lacksForProfile));
   const { allowedModels, blockedModels } = constraints;
   if (allowedModels !== null) {
+    const allowed = idsNamed(catalog, allowedModels);
     needs.push({
       ability: () => TEXT.isAllowed,
-      isMetBy: (model) => allowedModels.includes(model.id),
+      isMetBy: (model) => allowed.has(model.id),
       unmet: () => TEXT.notAllowed,
     });
   }
   if (blockedModels.length > 0) {
+    const blocked = idsNamed(catalog, blockedModels);
     needs.push({
       ability: () => TEXT.isNotBlocked,
-      isMetBy: (model) => !blockedModels.includes(model.id),
+      isMetBy: (model) => !blocked.has(model.id),
       unmet: () => TEXT.blocked,
     });
   }

@@ -116,8 +116,8 @@ export const seeChatModels = "GET /v1/models lists the chat models.";
 // With "direct", the model "auto" would be refused as well.
 const letRouterChoose = 'See GET /v1/models. Or leave out "service_profile" and send "auto" as the model.';
 export const namedNotOffered = `The model that 'model' names isn't available to this key. ${letRouterChoose}`;
-export const notOffered = (model: string) =>
-  `Model ${JSON.stringify(model)} isn't available to this key. ${letRouterChoose}`;
+export const notOffered = (model: string, meant: string | null) =>
+  `Model ${JSON.stringify(model)} isn't available to this key. ${meant === null ? "" : `Did you mean ${JSON.stringify(meant)}? `}${letRouterChoose}`;
 
 export const withoutPrice = (model: string) =>
   `Model ${JSON.stringify(model)} has no price, so it can't be called. GET /v1/models lists the models that can.`;

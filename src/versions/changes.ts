@@ -1,7 +1,9 @@
 // Differences between two versions, in words. Secrets are named by their last four characters, keys also by their id.
 
 import { isDeepStrictEqual } from "node:util";
+import { CATALOGUE_SECTION } from "../catalog/file/published.ts";
 import { isJsonMap, type Json, type JsonMap, type Overlay } from "../core/overlay.ts";
+import { catalogueChanges } from "./catalogue.ts";
 import { modelsOf } from "./document.ts";
 import { isSealed, secretId } from "./secrets.ts";
 
@@ -16,13 +18,16 @@ const SHOWN_MAX = 200;
 
 export function changesBetween(before: Overlay, after: Overlay): readonly Change[] {
   return [
+    ...catalogueChanges(before, after),
     ...entityChanges("provider", "providers", mapOf(before.providers), mapOf(after.providers)),
     ...entityChanges("model", "models", rowsById(before), rowsById(after)),
     ...namesOf(before, after)
-      .filter((section) => section !== "providers" && section !== "models")
+      .filter((section) => !OWN_WORDS.has(section))
       .flatMap((section) => fieldChanges(section, mapOf(before[section]), mapOf(after[section]))),
   ];
 }
+
+const OWN_WORDS: ReadonlySet<string> = new Set(["providers", "models", CATALOGUE_SECTION]);
 
 function mapOf(value: Json | undefined): JsonMap {
   return isJsonMap(value) ? value : {};

@@ -95,6 +95,7 @@ export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
   const baseline = overrides.baseline ?? makeModel({ id: "baseline", tier: "COMPLEX", price: BASELINE_PRICE });
   return {
     models: new Map([baseline, ...all].map((model) => [model.id, model])),
+    aliases: new Map(),
     providers: new Map((overrides.providers ?? [makeProvider()]).map((provider) => [provider.id, provider])),
     policies: new Map(),
     chains,

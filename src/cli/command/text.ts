@@ -262,6 +262,30 @@ export const fixProvider = (call: string) => `Fix the provider first. If it list
 export const setProviderKey = "Set a provider key, such as OPENAI_API_KEY, to check a real provider.";
 export const allAvailable = (models: number, call: string) => `All ${models} models are available. Try one: ${call}`;
 
+// catalogue/*.ts
+export const catalogueRefused = (from: string, reason: string) => `${from}: ${reason} Nothing was changed.\n`;
+export const catalogueOfFuture = (date: string) => `It is dated ${date}, which is in the future.`;
+export const catalogueOlder = (version: string, own: string) =>
+  `It is version ${version}, and ${own} is in use. Add --allow-older to go back.`;
+export const catalogueOtherContent = (version: string) =>
+  `It is version ${version} like the catalogue in use, with other contents. Give it a higher version.`;
+export const catalogueCompared = (own: string, version: string, key: string) =>
+  own === version
+    ? `\nThe catalogue in use is version ${own} already.\n`
+    : `\nVersion ${own} is in use, the file has ${version}, signed by ${key}.\n`;
+export const catalogueOwnPrices = (models: string) => `Prices that an operator wrote stay: ${models}.\n`;
+export const catalogueApplied = (version: string, number: number, call: string) =>
+  `✓ Catalogue ${version} is in use, as version ${number} of the configuration. Go back: ${call}\n`;
+export const catalogueNotApplied = "Nothing was changed. Add --apply to take it over.\n";
+export const catalogueNote = (version: string, key: string) => `Catalogue ${version}, signed by ${key}`;
+export const catalogueSigned = (path: string, version: string, key: string) =>
+  `✓ Signed ${path} (version ${version}). Gateways that trust it have in prices.catalogueKeys: ${key}\n`;
+export const catalogueNotSigned = (path: string, reason: string) => `${path} was not signed. ${reason}\n`;
+export const fileUnreadable = (path: string, reason: string) => `${path} cannot be read: ${reason}.`;
+export const signNeeds =
+  "models sign needs the file to sign, and --key-from with a private key or - for standard input.";
+export const olderOfCatalogue = "--allow-older is for a catalogue file.";
+
 // profiles.ts
 export const sameNames = (count: number, name: string) => `${count} profiles are named '${name}'. Use an id.`;
 export const noProfile = (name: string, call: string) => `No profile '${name}'. See: ${call}\n`;

@@ -188,15 +188,14 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
   },
   models: {
-    summary:
-      "List models with prices and scores, check them, and update prices: models list, models check, models update",
+    summary: "List and check models, update prices or the whole catalogue, and sign catalogue files",
     about: "the catalogue as this configuration has it, and whether providers offer what it says.",
     examples: [
       "switchyard models list",
-      "switchyard models list --tier LIGHT",
       "switchyard models check --json",
-      "switchyard models update",
-      "switchyard models update --from prices.json --apply",
+      "switchyard models update --from catalogue.json --apply",
+      "switchyard models export > catalogue.json",
+      "switchyard models sign catalogue.json --key-from key.pem",
     ],
     tables: [
       [
@@ -205,9 +204,13 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
           ["list", "All models with prices, scores and capabilities; no provider is called"],
           ["  --tier TIER", "The chain of one tier, in the order its models are tried"],
           ["check", "Compare with each provider's own list, which costs nothing"],
-          ["update", "Compare prices with a price list, and show what changed"],
-          ["  --from URL|FILE", "A list in the form of LiteLLM, OpenRouter or genai-prices; else prices.url"],
-          ["  --apply", "Take over the prices that changed, as a new version of the configuration"],
+          ["update", "Compare with a price list or a signed catalogue file, and show what changed"],
+          ["  --from URL|FILE", "A catalogue, or a list of LiteLLM, OpenRouter or genai-prices; else prices.url"],
+          ["  --apply", "Take over what changed, as a new version of the configuration"],
+          ["  --allow-older", "Take over a catalogue file that is older than the one in use"],
+          ["export", "Print the catalogue in use as a file, without a signature"],
+          ["sign FILE", "Write a signature into a catalogue file"],
+          ["  --key-from KEY", "The Ed25519 private key: a PEM file, or - for standard input"],
         ],
       ],
       flagsOfAll(["--no-color", "No colour, as with NO_COLOR set"]),

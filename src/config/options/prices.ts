@@ -1,7 +1,7 @@
 // Options of price checks: the feeds, how often they are read, and what is taken over without an operator.
 
 import { FEEDS } from "../../catalog/prices/feeds.ts";
-import { number, oneOf, text } from "../readers.ts";
+import { listOf, number, oneOf, text } from "../readers.ts";
 import { option } from "./option.ts";
 
 /** An address, a file, or `off`. */
@@ -51,6 +51,16 @@ export const PRICE_OPTIONS = {
     default: FEEDS.openrouter.url,
     read: place,
     help: "The feed in the form of OpenRouter's models endpoint: an address, a file, or off.",
+  }),
+  catalogueKeys: option<readonly string[]>({
+    path: "prices.catalogueKeys",
+    env: "SWITCHYARD_CATALOGUE_KEYS",
+    default: [],
+    shownDefault: "none but the maintainers'",
+    read: listOf(
+      text({ test: (value) => /^[A-Za-z0-9+/]{43}=$/.test(value), expected: "a public key: 32 bytes in base64" }),
+    ),
+    help: "Further public keys whose signature on a catalogue file is trusted, as models sign prints them; comma-separated in the variable.",
   }),
   priceMaxChangePercent: option<number>({
     path: "prices.maxChangePercent",

@@ -7,8 +7,8 @@ import type { FeedState, PriceCheck, PriceCheckStore } from "../../catalog/price
 import { configuredHosts, keyOf, listedVendor, type OfferedModel } from "../../catalog/prices/diff.ts";
 import { FEED_IDS, type FeedId } from "../../catalog/prices/feeds.ts";
 import type { ListedRow } from "../../catalog/prices/listed.ts";
-import { type Fetched, fetchFeed, NoPriceList } from "../../providers/price-source.ts";
 import type { Registry } from "../../providers/registry.ts";
+import { type Fetched, fetchFeed, NoPriceList } from "../../providers/sources/price-list.ts";
 import type { FeedPlaces } from "./feed-places.ts";
 import { listModels } from "./list-models.ts";
 

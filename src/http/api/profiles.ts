@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { DESCRIPTION_MAX, type ProfileContent } from "../../accounts/profiles.ts";
 import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
+import { findModel } from "../../catalog/model-names.ts";
 import type { Profile, ShadowRule } from "../../core/accounts.ts";
 import type { Constraints } from "../../core/decision.ts";
 import { KEY_STATUSES } from "../../core/keys.ts";
@@ -218,13 +219,13 @@ function writeUsage(
 /** A model that its requests may not reach answers none of them a second time either. */
 function readShadow(body: Static<typeof ShadowSchema>, { constraints }: Profile, catalog: Catalog): ShadowRule {
   const { model: id, share } = body;
-  const model = catalog.models.get(id);
+  const model = findModel(catalog, id);
   if (model === undefined || model.endpoint !== null || !isRoutable(catalog, model)) {
     throw invalid("model", TEXT.noUsableModel(id));
   }
-  const reason = reasonAgainst(constraintNeeds(constraints), model.hosts);
+  const reason = reasonAgainst(constraintNeeds(constraints, catalog), model.hosts);
   if (reason !== null) throw invalid("model", TEXT.modelNotAllowed(id, reason));
-  return { model: id, share, budgetPerDay: readAmount(body.budgetUsdPerDay, "budgetUsdPerDay") ?? 0n };
+  return { model: model.id, share, budgetPerDay: readAmount(body.budgetUsdPerDay, "budgetUsdPerDay") ?? 0n };
 }
 
 export function writeShadow({ model, share, budgetPerDay }: ShadowRule): Shape<typeof ShadowRuleSchema> {
@@ -248,11 +249,11 @@ function toContent(body: Static<typeof NewProfileSchema>, catalog: Catalog): Pro
 }
 
 /** Unknown model ids are an error here, because a misspelt one would never match. */
-export function readConstraints(body: Readonly<Record<string, unknown>>, { models }: Catalog): Constraints {
+export function readConstraints(body: Readonly<Record<string, unknown>>, catalog: Catalog): Constraints {
   const values = PROFILE_CONTROLS.map(({ name, rule, takes }) => {
     const value = body[rule] ?? takes.unset;
     if (takes.kind === "list" && takes.words === null) {
-      const stranger = ((value ?? []) as readonly string[]).find((id) => !models.has(id));
+      const stranger = ((value ?? []) as readonly string[]).find((id) => findModel(catalog, id) === undefined);
       if (stranger !== undefined) throw invalid(rule, TEXT.unknownModel(stranger));
     }
     return [name, takes.kind === "amount" && value !== null ? Number(value) : value];

@@ -4,6 +4,7 @@
 import { type Static, Type } from "typebox";
 import { type Catalog, effortsTaken, isRoutable } from "../../catalog/catalog.ts";
 import { effortRefused } from "../../catalog/chains.ts";
+import { findModel } from "../../catalog/model-names.ts";
 import { catalogAt } from "../../catalog/moment.ts";
 import { CATEGORIES, type Constraints, NO_CONSTRAINTS } from "../../core/decision.ts";
 import type { Model } from "../../core/model.ts";
@@ -229,9 +230,11 @@ function withChains(written: Readonly<Record<string, readonly string[] | undefin
   for (const tier of TIERS) {
     const entries = written[tier];
     if (entries === undefined) continue;
-    const read = entries.map((entry) => readEntry(entry, (id) => catalog.models.has(id)));
-    chains[tier] = read.map((entry) => routable(entry, tier, catalog));
-    efforts[tier] = Object.fromEntries(read.flatMap(({ id, effort }) => (effort === null ? [] : [[id, effort]])));
+    const read = entries.map((entry) => readEntry(entry, (id) => findModel(catalog, id) !== undefined));
+    const models = read.map((entry) => routable(entry, tier, catalog));
+    const asked = read.map(({ effort }, place) => [models[place]?.id, effort] as const);
+    chains[tier] = models;
+    efforts[tier] = Object.fromEntries(asked.filter(([, effort]) => effort !== null));
     delete withTools[tier];
     ownChains.add(tier);
   }
@@ -241,7 +244,7 @@ function withChains(written: Readonly<Record<string, readonly string[] | undefin
 /** A chain of models without a price could not be compared. */
 function routable({ id, effort }: ChainEntry, tier: Tier, catalog: Catalog): Model {
   const at = `policy.chains.${tier}`;
-  const model = catalog.models.get(id);
+  const model = findModel(catalog, id);
   if (model === undefined || !isRoutable(catalog, model)) throw invalid(at, TEXT.noUsableModel(id));
   if (effort !== null && !effortsTaken(model).includes(effort)) throw invalid(at, `${effortRefused(model, effort)}.`);
   return model;

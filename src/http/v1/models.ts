@@ -31,7 +31,7 @@ export function registerModels(
   };
   const one = (id: string, request: FastifyRequest): object => {
     const { catalog } = services();
-    const wanted = isAutoAlias(id) ? AUTO : (findModel(catalog.models, id)?.id ?? id);
+    const wanted = isAutoAlias(id) ? AUTO : (findModel(catalog, id)?.id ?? id);
     const model = reachableBy(callerOf(request), catalog).find((each) => each.id === wanted);
     if (model === undefined) {
       const message = TEXT.modelNotAvailable(id);

@@ -86,7 +86,10 @@ describe("a check", () => {
       ...at("alpha", { model: "alpha", percent: 100, locked: null, isOwn: true }),
       ...{ price: { input: 1, output: 3, cacheRead: null, cacheWrite: null }, priceAsOf: TODAY },
       ...{ priceSource: "run-time configuration", listed: { input: 2, output: 3, cacheRead: null, cacheWrite: null } },
-      ...{ standing: "single", feeds: [{ feed: "litellm", isSame: false, price: expect.objectContaining({ input: 2 }) }] },
+      ...{
+        standing: "single",
+        feeds: [{ feed: "litellm", isSame: false, price: expect.objectContaining({ input: 2 }) }],
+      },
     });
     // A dated name of a known model is no new one, and what the provider does not offer is none either.
     expect(names(body.unpriced)).toEqual(["newer", "twin-a", "twin-b", "own-price", "unknown"]);

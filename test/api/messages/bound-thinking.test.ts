@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
-import { type FakeProvider, sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
+import { type FakeProvider, fails, sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
 
 const answer = {
   ...{ id: "msg_1", type: "message", role: "assistant", model: "m", stop_reason: "end_turn", stop_sequence: null },
@@ -13,16 +13,24 @@ const answer = {
   usage: { input_tokens: 9, output_tokens: 3 },
 };
 
+/** Keys of other accounts of the same vendor. */
+const KEYS = ["key-of-one-account", "key-of-another-account"];
+/** Keys that are over their limit. */
+const limited = new Set<unknown>();
+
 let lab: FakeProvider;
 let gateway: TestGateway;
 beforeAll(async () => {
-  lab = await startFakeProvider(sends(200, answer));
+  lab = await startFakeProvider((exchange) => {
+    const isLimited = limited.has(exchange.request.headers["x-api-key"]);
+    return (isLimited ? fails(429) : sends(200, answer))(exchange);
+  });
   const model = (id: string, extra: string) =>
     `  - { id: ${id}, provider: lab, price: { input: 1, output: 3 }, capabilities: [reasoning], dialect: { ${extra} } }`;
   gateway = await startGateway({
     yaml: [
       "catalog: none",
-      `providers: { lab: { kind: anthropic, baseUrl: "${lab.url.replace(/\/v1$/, "")}", apiKey: k } }`,
+      `providers: { lab: { kind: anthropic, baseUrl: "${lab.url.replace(/\/v1$/, "")}", apiKeys: [${KEYS.join(", ")}] } }`,
       "models:",
       model("bound", "bindsThinking: true"),
       model("bound-too", "bindsThinking: true"),
@@ -57,4 +65,29 @@ test("is kept while the model stays, and left out for another that would refuse 
   expect(await turn("bound-too", "one")).toEqual(["text"]);
   expect(await turn("bound-too", "one")).toEqual(["thinking", "text"]);
   expect(await turn("open", "one")).toEqual(["thinking", "text"]);
+});
+
+test("is left out for a key of another account, which would refuse it, and kept from then on", async () => {
+  const keyOf = (): unknown => lab.requests.at(-1)?.headers["x-api-key"];
+  await turn("bound", "keys");
+  const first = keyOf();
+  expect(await turn("bound", "keys")).toEqual(["thinking", "text"]);
+  expect(keyOf()).toBe(first);
+  limited.add(first);
+  try {
+    expect(await turn("bound", "keys")).toEqual(["text"]);
+    expect(keyOf()).not.toBe(first);
+    expect(await turn("bound", "keys")).toEqual(["thinking", "text"]);
+  } finally {
+    limited.clear();
+  }
+});
+
+test("of a conversation that the gateway has not seen is left out after the vendor refused it", async () => {
+  const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
+  const refusal = { type: "error", error: { type: "invalid_request_error", message } };
+  lab.once("bound", sends(400, refusal));
+  const before = lab.requests.length;
+  expect(await turn("bound", "unseen")).toEqual(["text"]);
+  expect(lab.requests.length - before).toBe(2);
 });

@@ -140,6 +140,7 @@ describe("without any configuration", () => {
         priceListUrl: expect.stringMatching(/^https:.*\.json$/),
         genaiPricesUrl: expect.stringMatching(/^https:.*\.json$/),
         openrouterPricesUrl: expect.stringMatching(/^https:.*\/models$/),
+        catalogueKeys: [],
         priceMaxChangePercent: 200,
         adoption: "named",
       },

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type FetchTerms, fetchFeed } from "../../../src/providers/price-source.ts";
+import { type FetchTerms, fetchFeed } from "../../../src/providers/sources/price-list.ts";
 
 const MB = 1024 * 1024;
 const ROW = { litellm_provider: "groq", input_cost_per_token: 1e-6, output_cost_per_token: 3e-6 };

@@ -72,7 +72,7 @@ function roomFor(body: JsonObject, { profile }: Caller, { services }: Pick<CallC
   const controls = controlsUnder(constraints, readControls(body));
   const { catalog } = services();
   const models = offeredModels(constraints, catalog);
-  const named = controls.profile === "direct" ? findModel(catalog.models, controls.model ?? "") : undefined;
+  const named = controls.profile === "direct" ? findModel(catalog, controls.model ?? "") : undefined;
   const usable = controls.profile === "direct" ? models.filter((model) => model === named) : models;
   return Math.max(0, ...usable.map(({ context }) => context)) * HISTORY_RATIO;
 }

@@ -7,10 +7,10 @@ import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { Agent, request } from "undici";
-import { NotJson } from "../catalog/prices/entries.ts";
-import { createListReader, type PriceList, type ReadTerms } from "../catalog/prices/list.ts";
-import { hostKind } from "../config/network.ts";
-import { guardedLookup } from "./lookup.ts";
+import { NotJson } from "../../catalog/prices/entries.ts";
+import { createListReader, type PriceList, type ReadTerms } from "../../catalog/prices/list.ts";
+import { hostKind } from "../../config/network.ts";
+import { guardedLookup } from "../lookup.ts";
 
 /** Many times the size of the lists that people share. */
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
