@@ -26,8 +26,9 @@ import { isSignedOut, useRepeat } from "./api.ts";
 import { Failed, Skeleton } from "./kit/states.tsx";
 import { Invited, NewPassword, SetUp, SignIn } from "./pages/sign-in/index.tsx";
 import { loadPages, Page } from "./pages.tsx";
+import { signInProblem } from "./parts/sign-in-problem.ts";
 import { advanceRange } from "./range.ts";
-import { place, startRouter } from "./router.ts";
+import { go, place, startRouter } from "./router.ts";
 import { loadSession, session, sessionError } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
@@ -52,6 +53,10 @@ function App() {
     );
   }
   const { user, setupNeeded } = session.value;
+  // Somebody who could not link an identity began in Settings, which says why.
+  if (user !== null && signInProblem() !== null && place.value.path !== "/settings") {
+    queueMicrotask(() => go(`/settings${place.value.hash}`, { replace: true }));
+  }
   const invitation = linkToken("invite");
   if (invitation !== null) return <Invited token={invitation} />;
   const reset = linkToken("reset");

@@ -3,7 +3,7 @@
 import { type ApiError, call, forgetResponses, isSignedOut } from "./api.ts";
 import { advanceRange } from "./range.ts";
 import { signal } from "./signal.ts";
-import type { Session } from "./types.ts";
+import type { Session, SignedOut } from "./types.ts";
 
 /** Session of the user; null until the first response. */
 export const session = signal<Session | null>(null);
@@ -35,11 +35,12 @@ export async function setUp(token: string, email: string, password: string): Pro
   await loadSession();
 }
 
-/** The next user must not see what this one read. */
+/** The next user must not see what this one read. Somebody who came from an identity provider is signed out there too. */
 export async function signOut(): Promise<void> {
-  await call("DELETE", "/api/session");
+  const { url } = await call<SignedOut>("POST", "/api/session/end");
   forgetResponses();
-  await loadSession();
+  if (url === null) await loadSession();
+  else location.assign(url);
 }
 
 /** A command as it is typed on the server, such as `npm start -- route` in a clone. */

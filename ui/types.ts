@@ -11,9 +11,16 @@ import type { FoundServerSchema } from "../src/http/api/discovery.ts";
 import type { ExploreSchema } from "../src/http/api/explore.ts";
 import type { CreatedKeySchema, KeyPageSchema, KeySchema, ListedKeySchema } from "../src/http/api/keys.ts";
 import type { LedgerDaySchema, LedgerLineSchema, LedgerMonthSchema } from "../src/http/api/ledger.ts";
-import type { InvitedSchema, SessionSchema } from "../src/http/api/login.ts";
 import type { CatalogModelSchema } from "../src/http/api/models.ts";
 import type { OutcomesSchema } from "../src/http/api/outcomes.ts";
+import type { InvitedSchema, SessionSchema } from "../src/http/api/people/login.ts";
+import type { IdentitiesSchema, IdentityProvidersSchema, SignOutSchema } from "../src/http/api/people/sign-in.ts";
+import type {
+  CreatedInvitationSchema,
+  InvitationSchema,
+  ResetLinkSchema,
+  UserSchema,
+} from "../src/http/api/people/users.ts";
 import type { ListedProfileSchema, ProfileSchema } from "../src/http/api/profiles.ts";
 import type { HealthSchema, ProviderSchema, ProviderTestedSchema } from "../src/http/api/providers.ts";
 import type { ReplaySchema } from "../src/http/api/replay.ts";
@@ -24,7 +31,6 @@ import type { HistogramSchema, TotalsSchema } from "../src/http/api/requests/rou
 import type { RequestSessionDetailSchema, RequestSessionSchema } from "../src/http/api/requests/sessions.ts";
 import type { SettingsSchema } from "../src/http/api/settings.ts";
 import type { FailurePageSchema, UsageSchema } from "../src/http/api/usage.ts";
-import type { CreatedInvitationSchema, InvitationSchema, ResetLinkSchema, UserSchema } from "../src/http/api/users.ts";
 import type { Shape } from "../src/http/openapi/schema.ts";
 
 export interface List<Row> {
@@ -34,6 +40,12 @@ export interface List<Row> {
 
 /** Invitation that a link leads to. */
 export type Invited = Shape<typeof InvitedSchema>;
+/** Identity providers to sign in with. */
+export type IdentityProviders = Shape<typeof IdentityProvidersSchema>;
+/** Identities that the user has linked. */
+export type Identities = Shape<typeof IdentitiesSchema>;
+/** Address that ends the session at the identity provider. */
+export type SignedOut = Shape<typeof SignOutSchema>;
 export type Account = Shape<typeof AccountSchema>;
 export type Key = Shape<typeof KeySchema>;
 /** Key with its usage of 30 days. */

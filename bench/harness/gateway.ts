@@ -52,8 +52,9 @@ export async function startGateway(
   const command = fileURLToPath(new URL("../servers/command.js", import.meta.url));
   const args = ["--expose-gc", "--max-semi-space-size=32", command, programOf(checkout), "serve"];
   const env = {
-    // Older versions know no such setting.
+    // Older versions know no such settings.
     SWITCHYARD_WORKERS: String(workers ?? 1),
+    SWITCHYARD_PRICES_CHECK: "off",
     ...databaseEnv(database),
   };
   const isAsked = workers === undefined;

@@ -35,6 +35,7 @@ export async function startSoakGateway(root: string, providerUrl: string): Promi
       NODE_ENV: "production",
       SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
       SWITCHYARD_DRAIN_SECONDS: "10",
+      SWITCHYARD_PRICES_CHECK: "off",
     },
   });
   process.once("exit", () => child.kill("SIGKILL"));

@@ -73,6 +73,7 @@ export const SECTIONS = [
     text: "Operate",
     items: [
       { text: "Deployment", link: "/operate/deployment" },
+      { text: "Single sign-on", link: "/operate/single-sign-on" },
       { text: "More than one process", link: "/operate/scaling" },
       { text: "Backups and data loss", link: "/operate/backups" },
       { text: "Upgrade and go back", link: "/operate/versions" },

@@ -47,6 +47,26 @@ export interface NewKey {
   readonly id?: string;
 }
 
+/** A key that stands for the holder of an identity provider's tokens. Nobody knows a text with its hash. */
+export interface DerivedKey extends Pick<KeyRecord, "id" | "accountId" | "name" | "hash" | "prefix"> {
+  /** Fields that claims decide. Everything else can be changed like that of other keys. */
+  readonly settings: Partial<Pick<KeyRecord, "profileId" | "requestsPerMinute">>;
+}
+
+/** A profile that does not exist is refused with each request, as for any key. */
+export function toDerivedRecord({ settings, ...wanted }: DerivedKey, atMs: number): KeyRecord {
+  const { profileId = null, requestsPerMinute = null } = settings;
+  return {
+    ...wanted,
+    ...{ profileId, requestsPerMinute, spendLimitNano: null, spendReset: "never" },
+    ...{ expiresAtMs: null, revokedAtMs: null, lastUsedAtMs: null, createdAtMs: atMs },
+  };
+}
+
+export function isDerived({ prefix }: Pick<KeyRecord, "prefix">): boolean {
+  return !prefix.startsWith(KEY_PREFIX);
+}
+
 /** The surroundings that the rules need besides the fields themselves. */
 interface RuleContext {
   readonly directory: Directory;

@@ -6,15 +6,19 @@ import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord, KeySearch, KeyStatus, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
 import { shownName } from "../core/names.ts";
+import { UniqueViolation } from "../core/store-errors.ts";
 import type { Directory } from "./directory.ts";
 import {
   checkedChange,
+  type DerivedKey,
   ensureLimited,
   hashKeyText,
+  isDerived,
   isKeyShaped,
   makeKeyText,
   type NewKey,
   newKeyId,
+  toDerivedRecord,
   toKeyRecord,
 } from "./key.ts";
 
@@ -36,6 +40,10 @@ export interface Keys {
    * `mayAsk` says no, a key that is not in memory is unknown.
    */
   verify(text: string, mayAsk?: () => boolean): Promise<Verification>;
+  /** From memory, by the hash of a key that `derive` made. */
+  verifyHash(hash: string): Verification;
+  /** Makes the key of a token's holder unless it exists, and gives it the settings. No text opens it. */
+  derive(wanted: DerivedKey): Promise<void>;
   list(accountId: string, page: Page, search?: KeySearch): Promise<readonly KeyRecord[]>;
   /** Counts the keys that a search finds. */
   count(accountId: string, search?: KeySearch): Promise<number>;
@@ -85,6 +93,8 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
     return UNKNOWN;
   };
 
+  const withLastUse = (key: KeyRecord | null) => (key === null ? null : lastUsed.overlay(key));
+
   return {
     create: async (wanted) => {
       ensureLimited(wanted, wanted.spendLimitNano ?? null);
@@ -101,25 +111,24 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       if (key !== undefined) return judge(key);
       return !mayAsk() || unknownKeys.has(hash) ? UNKNOWN : lookUp(hash);
     },
+    verifyHash: (hash) => {
+      const key = find(directory, hash);
+      return key === undefined ? UNKNOWN : judge(key);
+    },
+    derive: (wanted) => deriveKey({ store, directory, atMs: now() }, wanted),
     list: async (accountId, page, search) => (await store.list(accountId, page, now(), search)).map(lastUsed.overlay),
     count: (accountId, search) => store.count(accountId, now(), search),
     countByProfile: (accountId) => store.countByProfile(accountId, now()),
-    get: async (accountId, id) => {
-      const key = await store.get(accountId, id);
-      return key === null ? null : lastUsed.overlay(key);
-    },
+    get: async (accountId, id) => withLastUse(await store.get(accountId, id)),
     nameOf: (accountId, id) => {
       const key = directory.keyById(id);
       return key?.accountId === accountId ? shownName(key.name) : null;
     },
-    active: async (accountId, id) => {
-      const key = await activeKey({ directory, atMs: now() }, { accountId, id });
-      return key === null ? null : lastUsed.overlay(key);
-    },
+    active: async (accountId, id) => withLastUse(await activeKey({ directory, atMs: now() }, { accountId, id })),
     change: async (accountId, id, change) => {
       const key = await changeKey({ store, directory, atMs: now() }, { accountId, id, change });
       if (key !== null) directory.putKey(key);
-      return key === null ? null : lastUsed.overlay(key);
+      return withLastUse(key);
     },
     revoke: (accountId, ids) => revokeKeys({ store, directory, atMs: now() }, accountId, ids),
     rotate: (accountId, id, graceMs) => rotateKey({ store, directory, atMs: now() }, { accountId, id, graceMs }),
@@ -137,6 +146,29 @@ interface KeyWriter {
 interface KeyOfAccount {
   readonly accountId: string;
   readonly id: string;
+}
+
+/** Two processes that see a holder first at once make one key. Revoked keys stay revoked. */
+async function deriveKey(writer: KeyWriter, wanted: DerivedKey): Promise<void> {
+  const { store, directory, atMs } = writer;
+  if (directory.keyByHash(wanted.hash) === undefined) await directory.catchUp();
+  const known = directory.keyByHash(wanted.hash);
+  if (known === undefined) {
+    const key = toDerivedRecord(wanted, atMs);
+    try {
+      await store.insert(key);
+      directory.putKey(key);
+    } catch (error) {
+      if (!(error instanceof UniqueViolation)) throw error;
+      await directory.catchUp();
+    }
+    return;
+  }
+  const { profileId = known.profileId, requestsPerMinute = known.requestsPerMinute } = wanted.settings;
+  const isSame = profileId === known.profileId && requestsPerMinute === known.requestsPerMinute;
+  if (isSame || keyStatus(known, atMs) !== "active") return;
+  const changed = await store.update(known.accountId, known.id, { profileId, requestsPerMinute });
+  if (changed !== null) directory.putKey(changed);
 }
 
 /** One that another process has just made is not in memory yet: it is read with the rest. */
@@ -179,6 +211,7 @@ async function rotateKey(writer: KeyWriter, { accountId, id, graceMs }: WantedRo
   const { store, directory, atMs } = writer;
   const old = await activeKey(writer, { accountId, id }, "it cannot be rotated");
   if (old === null) return null;
+  if (isDerived(old)) throw notRotatable();
   const text = makeKeyText();
   const key = await toKeyRecord({ ...old, id: newKeyId() }, text, writer);
   const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, atMs + graceMs);
@@ -234,6 +267,12 @@ function notActive(consequence: string): GatewayError {
   return new GatewayError("conflict", `This key was revoked or has expired: ${consequence}. Create a new one.`, {
     code: "key_not_active",
   });
+}
+
+function notRotatable(): GatewayError {
+  const message =
+    "This key belongs to somebody who signs in with an identity provider: it has no text to rotate. Revoke it to keep them out.";
+  return new GatewayError("conflict", message, { code: "key_of_identity" });
 }
 
 /** A wrong key is not looked up again for this long. */

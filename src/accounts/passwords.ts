@@ -4,6 +4,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { GatewayError } from "../core/errors.ts";
+import { hasPassword, NO_PASSWORD } from "../core/people.ts";
 
 export interface Passwords {
   hash(password: string): Promise<string>;
@@ -36,11 +37,17 @@ export function createPasswords(cost: PasswordCost = COST): Passwords {
       return writeHash(cost, salt, await takeTurn(() => derive(password, salt, cost)));
     },
     isRight: async (password, stored) => {
-      const { salt, hash, ...kept } = readHash(stored ?? decoy);
+      const isSet = stored !== null && hasPassword(stored);
+      const { salt, hash, ...kept } = readHash(isSet ? stored : decoy);
       const derived = await takeTurn(() => derive(password, salt, kept));
-      return timingSafeEqual(derived, hash) && stored !== null;
+      return timingSafeEqual(derived, hash) && isSet;
     },
   };
+}
+
+/** Text that is stored for a user without one. Random, because tokens of known devices are signed with it. */
+export function noPassword(): string {
+  return `${NO_PASSWORD}${randomBytes(HASH_BYTES).toString("base64url")}`;
 }
 
 function derive(password: string, salt: Buffer, { n, r, p }: PasswordCost): Promise<Buffer> {

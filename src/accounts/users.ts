@@ -2,7 +2,7 @@
 
 import type { Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { User, UserStore } from "../core/people.ts";
+import { hasPassword, type User, type UserStore } from "../core/people.ts";
 import { knownDevice } from "./devices.ts";
 import { createSignInLimiter, type SignInLimit, type SignInLimiter } from "./limits/sign-ins.ts";
 import { networkOf } from "./limits/wrong-keys.ts";
@@ -78,6 +78,7 @@ export function createUsers(options: UsersOptions): Users {
       throw new GatewayError("unauthenticated", message, { code: "wrong_credentials" });
     },
     changePassword: async ({ user, login }, { current, next }) => {
+      if (!hasPassword(user.passwordHash)) throw noPasswordYet();
       if ((await authenticate(user, current, [limitOf(`session ${login.hash}`)])) === null) {
         throw new GatewayError("badRequest", "The current password is wrong.", {
           code: "wrong_password",
@@ -94,9 +95,13 @@ export function createUsers(options: UsersOptions): Users {
     delete: async (id) => {
       const outcome = await store.delete(id);
       if (outcome !== "last-operator") return outcome === "deleted";
-      throw new GatewayError("conflict", "The last admin cannot be deleted. Invite another one first.", {
-        code: "last_operator",
-      });
+      throw new GatewayError(
+        "conflict",
+        "The last admin with a password cannot be deleted. Invite another one first.",
+        {
+          code: "last_operator",
+        },
+      );
     },
     // Once there is one, there always is: the last operator is never deleted.
     hasOperator: async () => {
@@ -131,7 +136,13 @@ function limitOf(name: string): SignInLimit {
   return { name, most: FAILURES };
 }
 
-function tooManyAttempts(retryAfterSeconds: number): GatewayError {
+function noPasswordYet(): GatewayError {
+  const message =
+    "You sign in with an identity provider and have no password. Ask your admin for a reset link to set one.";
+  return new GatewayError("badRequest", message, { code: "no_password", param: "current" });
+}
+
+export function tooManyAttempts(retryAfterSeconds: number): GatewayError {
   return new GatewayError("rateLimited", `Too many attempts. Wait ${retryAfterSeconds} s.`, {
     code: "too_many_attempts",
     retryAfterSeconds,

@@ -219,7 +219,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const records = await openRecords(dbs, { logging, log, metrics, now, worker });
   const speeds = shareSpeeds(db, { worker, current: () => configuration.snapshots.current(), log });
   const configuration = await openConfiguration(db, {
-    ...{ settings, secret, log, now, worker },
+    ...{ settings, secret, log, metrics, now, worker },
     snapshots: {
       ...{ formats: wireFormats, auths: wire?.auths, framings: wire?.framings, now: context.providerNow },
       ...{ onStale: metrics.connectionStale, loopName, onSpeed: speeds.share },
@@ -339,6 +339,8 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     users: people.users,
     visitor,
     logins: people.logins,
+    signIns: people.signIns,
+    tokens: people.tokens,
     invitations: people.invitations,
     resets: people.resets,
     wrongKeys: people.wrongKeys,

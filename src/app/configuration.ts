@@ -8,6 +8,7 @@ import { createSealer } from "../store/secret/seal.ts";
 import { createPriceCheckStore } from "../store/versions/price-checks.ts";
 import { createVersionStore } from "../store/versions/versions.ts";
 import { loggedError } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { createVersionLog, type VersionEvent } from "../versions/events.ts";
 import { createVersions, type Versions } from "../versions/versions.ts";
 import { startPriceCheck } from "./price-check.ts";
@@ -19,6 +20,7 @@ interface ConfigurationContext {
   readonly settings: Settings;
   readonly secret: InstallationSecret;
   readonly log: Log;
+  readonly metrics: Pick<Metrics, "watchPriceAge">;
   readonly now: () => number;
   readonly snapshots: SnapshotsContext;
   readonly worker: WorkerSlot | null;
@@ -54,6 +56,7 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
   const priceChecks = createPriceCheckStore(db);
   const watched = { settings, versions, checks: priceChecks, current: snapshots.current, log, now };
   const priceCheck = hasDuties(context.worker) ? startPriceCheck(watched) : null;
+  if (priceCheck !== null) context.metrics.watchPriceAge(priceCheck.ageSeconds);
   return {
     snapshots,
     versions,

@@ -2,6 +2,9 @@
 
 import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { createDirectory } from "../accounts/directory.ts";
+import { createIssuer } from "../accounts/identity/issuer.ts";
+import { createSignIns, type SignIns } from "../accounts/identity/sign-ins.ts";
+import { createTokens, type IdentityTokens } from "../accounts/identity/tokens.ts";
 import { createInvitations, type Invitations } from "../accounts/invitations.ts";
 import { createKeys, type Keys } from "../accounts/keys.ts";
 import type { SignInLimiter } from "../accounts/limits/sign-ins.ts";
@@ -17,6 +20,7 @@ import type { AccountStore, BillingMode } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import { createAccountStore } from "../store/accounts/accounts.ts";
+import { createIdentityStore, createPendingSignInStore } from "../store/accounts/identities.ts";
 import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createKeyStore } from "../store/accounts/keys.ts";
 import { createLoginStore } from "../store/accounts/logins.ts";
@@ -36,6 +40,8 @@ export interface People {
   readonly profiles: Profiles;
   readonly users: Users;
   readonly logins: Logins;
+  readonly signIns: SignIns;
+  readonly tokens: IdentityTokens;
   readonly invitations: Invitations;
   readonly resets: Resets;
   readonly wrongKeys: WrongKeys;
@@ -49,7 +55,7 @@ export interface People {
 const WRONG_TOKENS_PER_MINUTE = 300;
 
 export interface PeopleContext {
-  readonly settings: Pick<Settings, "billing" | "limits">;
+  readonly settings: Pick<Settings, "billing" | "limits" | "identityProviders">;
   /** Serves lists over many rows. */
   readonly reader: Db;
   readonly log: Log;
@@ -71,6 +77,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
   await directory.start();
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
+  const issuers = settings.identityProviders.map((provider) => ({ provider, issuer: createIssuer(provider) }));
   return {
     accountStore,
     accounts: createAccounts({ store: accountStore, directory }),
@@ -81,6 +88,12 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     wrongKeys: sharedWrongKeys("wrong-key", settings.limits.wrongKeysPerMinute, worker),
     wrongTokens: sharedWrongKeys("wrong-token", WRONG_TOKENS_PER_MINUTE, worker),
     users: createUsers({ store: userStore, passwords, signIns }),
+    signIns: createSignIns({
+      ...{ issuers, users: userStore, accounts: accountStore, limiter: signIns, log, now: Date.now },
+      store: createIdentityStore(db),
+      pending: createPendingSignInStore(db),
+    }),
+    tokens: createTokens({ issuers, keys, accounts: accountStore }),
     logins: createLogins({ store: createLoginStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
     resets: createResets({ store: createPasswordResetStore(db), users: userStore, passwords }),

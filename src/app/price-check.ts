@@ -1,14 +1,14 @@
-// The scheduled comparison of prices with a price list. Small changes are adopted if the operator allows that. All others
-// are logged and shown until somebody adopts them.
+// The schedule of price checks, and the age of prices for the metric. Of all processes on one database, one makes each
+// check. The code of a check, and what it reads, is loaded for the check alone.
 
-import type { PriceCheckStore } from "../catalog/prices/check.ts";
-import { diffPrices, isWithin } from "../catalog/prices/diff.ts";
+import { type Catalog, isSimulated } from "../catalog/catalog.ts";
+import { oldestPrice } from "../catalog/prices/age.ts";
+import type { PriceCheck, PriceCheckStore } from "../catalog/prices/check.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";
-import type { Overlay } from "../core/overlay.ts";
-import { checkPrices } from "../gateway/operate/check-prices.ts";
+import { feedAddresses } from "../gateway/operate/feed-places.ts";
 import type { Services } from "../gateway/services.ts";
-import { datedBy, dayOf, sortChanges, withPrices } from "../versions/adoption.ts";
+import { isOperatorPrice } from "../versions/adoption.ts";
 import type { Versions } from "../versions/versions.ts";
 
 interface PriceCheckContext {
@@ -20,52 +20,77 @@ interface PriceCheckContext {
   readonly now: () => number;
 }
 
-const HOUR_MS = 3_600_000;
-/** A timer of 25 days or more fires at once. */
-const STEP_MS_MAX = 24 * HOUR_MS;
-const AUTHOR = "price check";
-
-/** Starts the price check. Returns null where the check is switched off, which is the default. */
-export function startPriceCheck(context: PriceCheckContext): { close(): void } | null {
-  const { priceCheckHours } = context.settings.prices;
-  if (priceCheckHours === 0) return null;
-  const everyMs = Math.max(1, priceCheckHours * HOUR_MS);
-  const stepMs = Math.min(everyMs, STEP_MS_MAX);
-  let leftMs = everyMs;
-  const timer = setInterval(() => {
-    leftMs -= stepMs;
-    if (leftMs > 0) return;
-    leftMs += everyMs;
-    void check(context);
-  }, stepMs).unref();
-  return { close: () => clearInterval(timer) };
+interface PriceChecks {
+  /** The age of the oldest price in use; null where none has a date. */
+  ageSeconds(): number | null;
+  close(): void;
 }
 
-async function check({ settings, versions, checks, current, log, now }: PriceCheckContext): Promise<void> {
-  const { priceListUrl, priceMaxChangePercent } = settings.prices;
+const HOUR_MS = 3_600_000;
+/** Processes look this often whether a check is due. A process that has just started waits once. */
+const LOOK_MS = 60_000;
+/** A process that dies during a check keeps the others from it for this long. */
+const TURN_MS = 15 * 60_000;
+
+/** Starts the schedule, unless checks are off. */
+export function startPriceCheck(context: PriceCheckContext): PriceChecks {
+  const { settings, current, now } = context;
+  const { priceCheck, priceCheckHours } = settings.prices;
+  const addresses = feedAddresses(settings.prices);
+  const isOwn = (source: string): boolean => isOperatorPrice(source, addresses);
+  const seen: Confirmations = { confirmed: new Map(), atMs: Number.NEGATIVE_INFINITY };
+  const everyMs = Math.max(1, priceCheckHours * HOUR_MS);
+  let isLooking = false;
+  const lookOnce = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    await look(context, everyMs, seen);
+    isLooking = false;
+  };
+  const isOff = priceCheck === "off" || priceCheckHours === 0;
+  const timer = isOff ? null : setInterval(() => void lookOnce(), Math.min(LOOK_MS, everyMs)).unref();
+  return {
+    ageSeconds() {
+      const oldest = oldestPrice(current().catalog, seen.confirmed, isOwn);
+      return oldest === null ? null : Math.max(0, Math.round((now() - oldest.sinceMs) / 1000));
+    },
+    close: () => clearInterval(timer ?? undefined),
+  };
+}
+
+/** Prices that the last check confirmed, as far as this process knows. */
+interface Confirmations {
+  confirmed: ReadonlyMap<string, number>;
+  atMs: number;
+}
+
+/** Nobody is charged for simulated answers, so their prices need no check. */
+async function look(context: PriceCheckContext, everyMs: number, seen: Confirmations): Promise<void> {
+  const { settings, checks, current, log, now } = context;
+  if (isSimulated(current().catalog)) return;
   try {
-    const { catalog, registry } = current();
-    const found = await checkPrices(priceListUrl, { catalog, registry, checks, now });
-    if (found.problem !== null) throw new Error(found.problem);
-    const { changes, refused } = diffPrices(catalog, found);
-    const { free } = sortChanges(changes, versions.locks);
-    const small = free.filter((change) => isWithin(change, priceMaxChangePercent));
-    const left = changes.filter((change) => !small.includes(change)).map(({ model }) => model);
-    if (small.length > 0) {
-      const dated = datedBy(small, { asOf: dayOf(now()), source: priceListUrl });
-      const change = (document: Overlay): Overlay => withPrices(document, current().catalog.models, dated);
-      await versions.publish({
-        author: AUTHOR,
-        note: `Prices of ${priceListUrl}`.slice(0, 500),
-        isDated: true,
-        change,
-      });
+    const startedMs = now();
+    if (!(await checks.claim(startedMs, startedMs + TURN_MS))) {
+      if (startedMs - seen.atMs >= HOUR_MS)
+        await see(await checks.read(), current().catalog, { seen, atMs: startedMs });
+      return;
     }
-    if (left.length + refused.length > 0) {
-      const reasons = refused.map(({ model, reason }) => `${model}: ${reason}`);
-      log.warn({ event: "prices.differ", models: left, refused: reasons }, "prices differ from the price list");
-    }
+    const { checkAndAdopt } = await import("../gateway/operate/adopt-prices.ts");
+    const check = await checkAndAdopt({ ...context, prices: settings.prices });
+    await checks.claim(Number.MAX_SAFE_INTEGER, startedMs + everyMs);
+    await see(check, current().catalog, { seen, atMs: startedMs });
   } catch (error) {
-    log.warn({ event: "prices.unavailable", err: error }, "prices could not be compared with the price list");
+    log.warn({ event: "prices.unavailable", err: error }, "prices could not be checked");
   }
+}
+
+/** Another process may have made the check. */
+async function see(
+  check: PriceCheck,
+  catalog: Catalog,
+  { seen, atMs }: { readonly seen: Confirmations; readonly atMs: number },
+) {
+  const { reviewPrices } = await import("../catalog/prices/review.ts");
+  seen.confirmed = reviewPrices(catalog, check, 0).confirmed;
+  seen.atMs = atMs;
 }

@@ -92,6 +92,7 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
     shippedWithTools: input.isBuiltinUsed === false ? {} : (builtin.tiers.chainsWithTools ?? {}),
     shippedIds: new Set(input.isBuiltinUsed === false ? [] : builtin.models.map(({ id }) => id)),
     models,
+    joining: new Set([...rows.values()].flatMap(({ id, provisional }) => (provisional === "chain" ? [id] : []))),
     providers,
     findings,
   });
@@ -155,11 +156,11 @@ function mergeRows({ input, builtin, providers, findings }: RowsInput): Readonly
   for (const [index, row] of (input.models ?? []).entries()) {
     const at = `models[${index}]`;
     const earlier = seen.get(row.id);
+    const shipped = merged.get(row.id);
     if (earlier === undefined) {
       seen.set(row.id, index);
-      const { cacheTokensMin } = merged.get(row.id) ?? {};
-      // A row of the configuration cannot say this, and a price that is adopted does not change it.
-      merged.set(row.id, cacheTokensMin === undefined ? row : { cacheTokensMin, ...row });
+      // A catalogue that knows the model takes the place of what was found of it.
+      if (shipped === undefined || row.provisional === undefined) merged.set(row.id, withShipped(row, shipped));
     } else {
       const message = `the model id "${row.id}" is already used by models[${earlier}]`;
       findings.problems.push({ at: `${at}.id`, message, suggestion: null });
@@ -177,6 +178,25 @@ function mergeRows({ input, builtin, providers, findings }: RowsInput): Readonly
   const { rows, problems } = withDeployments(merged, terms);
   findings.problems.push(...problems);
   return rows;
+}
+
+/** Keeps what a row of the configuration cannot say as it ships: a price that is adopted does not change it. */
+function withShipped(row: ModelRow, shipped: ModelRow | undefined): ModelRow {
+  if (shipped === undefined) return row;
+  const { cacheTokensMin, retires } = shipped;
+  const known = hostRows(shipped);
+  const hosts = row.hosts?.map((host): HostRow => {
+    const same = known.find(
+      ({ provider, upstream = shipped.id }) => provider === host.provider && upstream === (host.upstream ?? row.id),
+    );
+    return same?.retires === undefined ? host : { retires: same.retires, ...host };
+  });
+  return {
+    ...(cacheTokensMin === undefined ? {} : { cacheTokensMin }),
+    ...(retires === undefined || row.provider === undefined ? {} : { retires }),
+    ...row,
+    ...(hosts === undefined ? {} : { hosts }),
+  };
 }
 
 interface HostCheck {
@@ -353,8 +373,8 @@ function atRegularPrice({ schedule, ...model }: Model): Model {
 function dearest(models: ReadonlyMap<string, Model>): Model | null {
   let found: Model | null = null;
   for (const model of models.values()) {
-    if (model.endpoint === null && model.price !== null && (found?.price?.output ?? -1) < model.price.output)
-      found = model;
+    if (model.endpoint !== null || model.price === null || model.isProvisional) continue;
+    if ((found?.price?.output ?? -1) < model.price.output) found = model;
   }
   return found;
 }

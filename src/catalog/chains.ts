@@ -26,6 +26,8 @@ interface ChainsInput {
   /** Ids of the models that ship. */
   readonly shippedIds: ReadonlySet<string>;
   readonly models: ReadonlyMap<string, Model>;
+  /** Ids of provisional models that join the chain of their tier, behind all others. */
+  readonly joining: ReadonlySet<string>;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly findings: { readonly problems: ChainProblem[]; readonly warnings: ChainProblem[] };
 }
@@ -40,7 +42,7 @@ export function buildChains(input: ChainsInput): Pick<Catalog, "chains" | "effor
   for (const tier of TIERS) {
     const written = input.written[tier];
     const chain = written === undefined ? shippedChain(tier, input) : writtenChain(tier, written, input);
-    chains[tier] = chain.models;
+    chains[tier] = [...chain.models, ...joiningModels(tier, chain.models, input)];
     efforts[tier] = chain.efforts;
     const tools = written === undefined ? served(input.shippedWithTools[tier], input) : NO_CHAIN;
     if (tools.models.length > 0) withTools[tier] = tools;
@@ -52,6 +54,13 @@ export function buildChains(input: ChainsInput): Pick<Catalog, "chains" | "effor
     input.findings.problems.push({ at: "tiers", message, suggestion: null });
   }
   return { chains, efforts, withTools } as Pick<Catalog, "chains" | "efforts" | "withTools">;
+}
+
+/** Cheapest first. */
+function joiningModels(tier: Tier, chain: readonly Model[], input: ChainsInput): readonly Model[] {
+  const models = [...input.joining].flatMap((id) => input.models.get(id) ?? []);
+  const own = models.filter((model) => model.tier === tier && isServed(model, input) && !chain.includes(model));
+  return own.toSorted((a, b) => blendedPrice(a) - blendedPrice(b));
 }
 
 /** The lowest tier whose chain names this model. */
@@ -66,7 +75,7 @@ export function lowestListing(lists: ChainLists, id: string, isModel: (id: strin
 function shippedChain(tier: Tier, input: ChainsInput): TierChain {
   const chain = served(input.shipped[tier], input);
   if (chain.models.length > 0) return chain;
-  const models = [...input.models.values()].filter((model) => isServed(model, input));
+  const models = [...input.models.values()].filter((model) => isServed(model, input) && !model.isProvisional);
   const own = models.filter((model) => model.tier === tier);
   const shipped = models.filter(({ id }) => input.shippedIds.has(id));
   return { models: cheapest(own.length > 0 ? own : neighbours(tier, shipped)), efforts: NO_EFFORTS };

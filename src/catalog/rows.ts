@@ -66,7 +66,12 @@ export interface ModelRow extends Omit<HostRow, "provider" | "capabilities"> {
   /** Says that its vendor recommends it for the hardest work. */
   readonly isFlagship?: boolean;
   readonly note?: string;
+  /** Marks a model that a price check found: asked for by name alone, or last in the chain of its tier as well. */
+  readonly provisional?: ProvisionalUse;
 }
+
+export const PROVISIONAL_USES = ["named", "chain"] as const;
+export type ProvisionalUse = (typeof PROVISIONAL_USES)[number];
 
 export interface ProviderRow {
   readonly id: string;
@@ -132,7 +137,7 @@ export function modelsFromRow(row: ModelRow, context: ModelContext): readonly Ho
   });
 }
 
-type ModelFields = Pick<HostedModel, "id" | "name" | "vendor" | "endpoint" | "scores" | "tier">;
+type ModelFields = Pick<HostedModel, "id" | "name" | "vendor" | "endpoint" | "scores" | "tier" | "isProvisional">;
 
 function modelFields(row: ModelRow, [first]: readonly HostRow[], { tier }: ModelContext): ModelFields {
   return {
@@ -142,6 +147,7 @@ function modelFields(row: ModelRow, [first]: readonly HostRow[], { tier }: Model
     endpoint: endpointOf(row),
     scores: row.bfcl ?? null,
     tier,
+    ...(row.provisional === undefined ? {} : { isProvisional: true }),
   };
 }
 

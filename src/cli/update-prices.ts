@@ -7,6 +7,7 @@ import { diffPrices, type PriceChange, type PriceDiff } from "../catalog/prices/
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { RateCard } from "../core/price.ts";
+import { feedAddresses } from "../gateway/operate/feed-places.ts";
 import { fetchPriceList, NoPriceList, type SourcedList } from "../providers/price-source.ts";
 import { datedBy, dayOf, type SortedChanges, sortChanges, withPrices } from "../versions/adoption.ts";
 import type { Versions } from "../versions/versions.ts";
@@ -30,7 +31,8 @@ export async function updatePrices(options: UpdateOptions, settings: Settings, t
   return withVersions(settings, async (versions, loaded) => {
     const catalog = (): Catalog => catalogAt(loaded(), terminal.now()).catalog;
     const diff = diffPrices(catalog(), list);
-    const applied = options.applies ? await apply(diff, list, { versions, catalog, terminal }) : null;
+    const addresses = feedAddresses(settings.prices);
+    const applied = options.applies ? await apply(diff, list, { versions, catalog, terminal, addresses }) : null;
     if (options.isJson) printJson({ ...writeDiff(diff, list), applied }, terminal);
     else print(diff, list, terminal);
     if (applied !== null && !options.isJson) {
@@ -52,10 +54,16 @@ async function apply(
     versions,
     catalog,
     terminal,
-  }: { readonly versions: Versions; readonly catalog: () => Catalog; readonly terminal: Terminal },
+    addresses,
+  }: {
+    readonly versions: Versions;
+    readonly catalog: () => Catalog;
+    readonly terminal: Terminal;
+    readonly addresses: readonly string[];
+  },
 ): Promise<Applied> {
   const stamp = { asOf: dayOf(terminal.now()), source };
-  const { free, locked, own } = sortChanges(changes, versions.locks);
+  const { free, locked, own } = sortChanges(changes, versions.locks, addresses);
   const { models } = catalog();
   const published = await versions.publish({
     author: COMMAND_LINE,

@@ -77,7 +77,7 @@ function given(
   const path = option.path ?? "";
   const variable = option.env === null ? null : environment.read(option.env);
   const flag = option.flag === null ? undefined : flags[option.flag];
-  const fromFile = option.path === null ? null : nodeAt(file, option.path);
+  const fromFile = writtenAt(file, option);
   const isOverlaid = fromFile !== null && option.path !== null && nodeAt(overlay, option.path) === fromFile;
   const layers: readonly (readonly [Located | null, GivenOption["origin"]])[] = [
     [fromFile, isOverlaid ? "version" : "file"],
@@ -85,6 +85,12 @@ function given(
     [flag === undefined || option.flag === null ? null : locatedFlag(option.flag, flag, path), "flag"],
   ];
   return layers.flatMap(([node, origin]) => (node === null ? [] : [{ node, origin }]));
+}
+
+function writtenAt(file: Located | null, { path, shortPath }: Option<unknown>): Located | null {
+  if (path === null) return null;
+  const short = shortPath === null ? null : nodeAt(file, shortPath);
+  return short === null || short.kind === "mapping" ? nodeAt(file, path) : short;
 }
 
 /** Unknown flags, and secrets in flags: every user of a machine can see the arguments of a process. */

@@ -13,6 +13,7 @@ import { type Base, createConfiguration, settle } from "./effective.ts";
 import { type Environment, openEnvironment, type Variables } from "./environment.ts";
 import { type ConfigFlags, checkFlags, checkVariables, settleOption, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
+import { readIdentityProviders } from "./options/identity-providers.ts";
 import { LAME_DUCK_SECONDS } from "./options/server.ts";
 import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
 import { forgiveUnused, tracingOf } from "./options/traces.ts";
@@ -53,10 +54,11 @@ export function load(input: ConfigInput): Loaded {
   const base: Base = { flags, environment, file, source, builtin, kinds, supportedKinds };
   const { values, catalog } = settle(base, file, report);
   forgiveUnused(values.tracing, report);
+  const identityProviders = readIdentityProviders(file, values, report);
   if (report.problems.length > 0 || catalog === null) return { ok: false, problems: report.problems };
   const options = showOptions({ flags, environment, file });
   const configuration = createConfiguration(base, catalog, report.warnings);
-  const settings = { ...settingsOf(values, catalog, cwd), options, configuration };
+  const settings = { ...settingsOf(values, catalog, cwd), identityProviders, options, configuration };
   const { warnings } = report;
   return { ok: true, settings, sources: sourcesOf(source, environment, flags), file: source.file, warnings };
 }
@@ -120,19 +122,30 @@ function readText(path: string): FileText {
 function checkSections(file: Located | null, report: Report): void {
   if (file === null) return;
   const paths = optionRows().flatMap((row) => (row.path === null ? [] : [row.path.split(".")]));
-  checkKeys(file, [...new Set([...paths.map(([head]) => head as string), "providers", "models", "tiers"])], report);
+  checkKeys(
+    file,
+    [...new Set([...paths.map(([head]) => head as string), "providers", "models", "tiers", "identityProviders"])],
+    report,
+  );
   const sections = new Set(paths.filter((steps) => steps.length > 1).map(([head]) => head as string));
   for (const section of sections) {
     const node = nodeAt(file, section);
-    if (node === null) continue;
+    if (node === null || (node.kind !== "mapping" && isShort(section))) continue;
     if (node.kind !== "mapping") reject(node, report, "a mapping");
     const known = paths.filter(([head, key]) => head === section && key !== undefined).map(([, key]) => key as string);
     checkKeys(node, known, report);
   }
 }
 
+function isShort(section: string): boolean {
+  return optionRows().some(({ shortPath }) => shortPath === section);
+}
+
+/** Parts of the settings that are not made of options. */
+type SettledApart = "options" | "configuration" | "identityProviders";
+
 /** Whole sections go over as they are; only what depends on something else is worked out here. */
-function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, "options" | "configuration"> {
+function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, SettledApart> {
   const { server, store, routing, billing, limits, health, logging, errors, responses, prices, tracing } = values;
   const dataDir = resolve(cwd, store.data);
   const database =

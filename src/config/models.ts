@@ -1,7 +1,7 @@
 // The sections `models:` and `tiers:` of a configuration, read into rows of the catalogue.
 
 import type { ChainLists } from "../catalog/chains.ts";
-import type { HostRow, ModelRow } from "../catalog/rows.ts";
+import { type HostRow, type ModelRow, PROVISIONAL_USES } from "../catalog/rows.ts";
 import { CAPABILITIES, ENDPOINTS, type ToolScores } from "../core/model.ts";
 import { TIERS } from "../core/tiers.ts";
 import { dialectChanges } from "./dialects.ts";
@@ -52,6 +52,7 @@ const readRow = shape(
     name: text(),
     vendor: text(),
     tier: oneOf(TIERS),
+    provisional: oneOf(PROVISIONAL_USES),
     capabilities: listOf(oneOf([...CAPABILITIES, ...ENDPOINTS])),
     bfcl: shape(
       {

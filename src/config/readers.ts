@@ -216,6 +216,29 @@ export function hostName(node: Located, report: Report): string | undefined {
   return text({ test: isName, expected })(node, report)?.toLowerCase();
 }
 
+/** A domain of e-mail addresses, in lower case. */
+export function domainName(node: Located, report: Report): string | undefined {
+  const isDomain = (value: string): boolean => /^[\w-]+(\.[\w-]+)+$/.test(value);
+  return text({ test: isDomain, expected: "a domain such as example.com" })(node, report)?.toLowerCase();
+}
+
+/** Entra's issuers for every company at once: a token of any of them would pass. */
+const SHARED_TENANTS = /^\/(common|organizations|consumers)(\/|$)/;
+
+/** The address of an issuer, as its tokens have it. Plain http is for this machine alone. */
+export function issuerUrl(node: Located, report: Report): string | undefined {
+  const expected = "the https address of an issuer, such as https://acme.okta.com";
+  const value = text({ test: URL.canParse, expected })(node, report);
+  if (value === undefined) return undefined;
+  const { protocol, hostname, pathname, search, hash, username } = new URL(value);
+  const isLocal = protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  if ((protocol !== "https:" && !isLocal) || search !== "" || hash !== "" || username !== "") {
+    return reject(node, report, expected);
+  }
+  if (hostname !== "login.microsoftonline.com" || !SHARED_TENANTS.test(pathname)) return value;
+  return reject(node, report, "the issuer of one tenant: https://login.microsoftonline.com/TENANT_ID/v2.0");
+}
+
 /**
  * A provider's address, without the slash at its end. Credentials in it would end up in logs, and the path of
  * an endpoint would be appended twice. Both are rejected with what to write instead.

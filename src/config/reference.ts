@@ -12,7 +12,7 @@ import { optionRows } from "./options/table.ts";
 /** The text of docs/reference/configuration.md. */
 export function configurationPage(builtin: Builtin): string {
   const providers = [SECRETS, providerTable(builtin), entriesText(), ...uncallableText()];
-  const sections = [INTRODUCTION, optionTable(), ...providers, MODELS, FILE_EXAMPLE, RUN_TIME];
+  const sections = [INTRODUCTION, optionTable(), ...providers, MODELS, IDENTITY, FILE_EXAMPLE, RUN_TIME];
   return `${sections.join("\n\n")}\n`;
 }
 
@@ -75,6 +75,7 @@ const MODELS = `## Models and tiers
 | \`formats\` | all that its provider speaks | the formats in which the provider has the model, for instance \`[openai-responses]\` |
 | \`bfcl\` | none | function-calling scores in percent |
 | \`tier\` | the lowest tier whose chain lists it, else STANDARD | where it belongs |
+| \`provisional\` | none | \`named\` or \`chain\`: marks a model that nobody has proven yet. With \`chain\` it is last in the chain of its tier |
 | \`name\`, \`vendor\`, \`dialect\` | | how it is shown, and how it differs from its provider's dialect |
 | \`region\`, \`dataPolicy\` | none | where requests are answered and what becomes of their content, in your words; shown with the model |
 
@@ -90,6 +91,10 @@ models:
 \`tiers\` sets the chain of a tier, first choice first. A tier that is not in the file keeps its built-in chain. If none of a chain's models has a configured provider, the priced models of that tier take their place, cheapest first.
 
 A model may have an effort behind an \`@\`: \`gpt-6-luna@low\`, or \`@off\` to keep it from thinking. Requests that name an effort themselves keep theirs. Built-in chains have other models for requests with tools, until the tier is written here.`;
+
+const IDENTITY = `## Identity providers
+
+\`identityProviders\` is for [single sign-on](../operate/single-sign-on.md). The variables \`SWITCHYARD_OIDC_*\` make the entry \`oidc\`, or outweigh its keys.`;
 
 const FILE_EXAMPLE = `## A file with everything
 

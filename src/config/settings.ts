@@ -3,6 +3,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Provider } from "../core/model.ts";
 import type { Overlay } from "../core/overlay.ts";
+import type { IdentityProvider } from "../core/people.ts";
 import type { OptionValues } from "./options/table.ts";
 import type { Tracing } from "./options/traces.ts";
 import type { Problem } from "./report.ts";
@@ -30,6 +31,8 @@ export interface Settings
   readonly secret: string | null;
   /** Settings of the export; null when no traces are exported. */
   readonly tracing: Tracing | null;
+  /** Identity providers of people and programs; none where everybody has a password or an API key. */
+  readonly identityProviders: readonly IdentityProvider[];
   readonly catalog: Catalog;
   /** The checks for run-time changes. */
   readonly configuration: Configuration;

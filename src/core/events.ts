@@ -43,11 +43,19 @@ export const LOG_EVENTS = {
   "provider.discovered": { level: "info", meaning: "Somebody looked for model servers from the dashboard or the API." },
   "prices.differ": {
     level: "warn",
-    meaning: "Prices of the catalogue differ from the price list, by more than is taken over.",
+    meaning: "Prices of the catalogue differ from what the feeds say, and wait for an operator.",
   },
   "prices.unavailable": {
     level: "warn",
-    meaning: "The price list could not be read, or its prices not be taken over.",
+    meaning: "A price feed could not be read. Prices stay as they are.",
+  },
+  "prices.lost": {
+    level: "warn",
+    meaning: "A price feed lists models or vendors of the catalogue no more. Their prices stay as they are.",
+  },
+  "prices.unadopted": {
+    level: "warn",
+    meaning: "What a price check found could not be published as a version of the configuration.",
   },
   "breaker.opened": { level: "warn", meaning: "A provider, credential or model is cooling down after failures." },
   "usage.implausible": {
@@ -151,6 +159,18 @@ export const LOG_EVENTS = {
   "rate_limits.sharing_recovered": { level: "info", meaning: "Rate limits are shared between processes again." },
   "redis.unused": { level: "warn", meaning: "Redis is configured, but a SQLite file serves only one process." },
   "redis.error": { level: "debug", meaning: "The Redis connection reported an error." },
+  "identity.sign_in_failed": {
+    level: "warn",
+    meaning: "Somebody came back from an identity provider and could not sign in. `code` says why.",
+  },
+  "identity.groups_overage": {
+    level: "warn",
+    meaning: "The identity provider left groups out because there are too many. Roles stay as they are. Use app roles.",
+  },
+  "identity.last_operator_kept": {
+    level: "warn",
+    meaning: "The identity provider would demote the last operator with a password. The role stays.",
+  },
   "proxy.untrusted": {
     level: "warn",
     meaning:

@@ -119,6 +119,8 @@ export interface HostedModel extends ModelHost {
   readonly scores: ToolScores | null;
   /** The tier it belongs to when it is asked for directly. */
   readonly tier: Tier;
+  /** Says that nobody has proven the model yet: its provider lists it and a feed prices it. */
+  readonly isProvisional?: boolean;
   /** The host's name among those of the model: its provider, with the upstream name where that serves it twice. */
   readonly host: string;
   /** Names the model at this host, uniquely in the catalogue: the model's id for the first host, else id and host. */

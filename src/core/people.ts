@@ -1,4 +1,5 @@
-// People of the dashboard: users, logins, and one-time links. Tokens are known here by their hashes only.
+// People of the dashboard: users, logins, one-time links, and the identity providers that vouch for people and programs.
+// Tokens are known here by their hashes only.
 
 import type { Page } from "./accounts.ts";
 
@@ -18,6 +19,13 @@ export interface User {
   readonly lastSignInAtMs: number | null;
 }
 
+/** Begins what is stored for a user without a password, who signs in with an identity provider. */
+export const NO_PASSWORD = "none$";
+
+export function hasPassword(passwordHash: string): boolean {
+  return !passwordHash.startsWith(NO_PASSWORD);
+}
+
 export interface UserStore {
   hasOperator(): Promise<boolean>;
   byEmail(email: string): Promise<User | null>;
@@ -25,7 +33,7 @@ export interface UserStore {
   list(page: Page): Promise<readonly User[]>;
   /** Ends all logins of the user but the one kept, and an open link for a new password, in the same transaction. */
   setPassword(id: string, passwordHash: string, keptLogin: string): Promise<void>;
-  /** With the logins. Never deletes the last operator, even if two try at the same moment. */
+  /** With logins and identities. Never deletes the last operator with a password, even if two try at the same moment. */
   delete(id: string): Promise<"deleted" | "missing" | "last-operator">;
 }
 
@@ -83,4 +91,93 @@ export interface InvitationStore {
   delete(id: string): Promise<boolean>;
   /** Makes the user and uses the link up, both or neither. False when it was used up meanwhile. */
   redeem(invitation: Invitation, user: User): Promise<boolean>;
+}
+
+/** An OpenID Connect issuer that people or programs sign in with. */
+export interface IdentityProvider {
+  /** Part of addresses, such as `/api/sign-in/okta`. */
+  readonly id: string;
+  /** On the button of the sign-in page. */
+  readonly name: string;
+  readonly issuer: string;
+  /** Client for the dashboard; null where people cannot sign in with it. */
+  readonly clientId: string | null;
+  /** Secret of that client; null for a public one, which proves itself by PKCE alone. */
+  readonly clientSecret: string | null;
+  /** A public client with which `switchyard login` gets tokens; null where it cannot. */
+  readonly deviceClientId: string | null;
+  readonly scopes: readonly string[];
+  /** Domains of e-mail addresses that may sign in; none allows all. */
+  readonly domains: readonly string[];
+  /** True where an address counts as verified although the identity provider does not say so. */
+  readonly trustsEmail: boolean;
+  /** Role of somebody whom no rule gives one; null keeps new people out. */
+  readonly defaultRole: UserRole | null;
+  /** Account of somebody whom no rule gives one; null keeps programs out. */
+  readonly account: string | null;
+  readonly rules: readonly ClaimRule[];
+  /** Audiences of tokens that programs may bring; none takes no tokens. */
+  readonly audiences: readonly string[];
+  /** Signature algorithms of tokens and of sign-ins. */
+  readonly algorithms: readonly string[];
+}
+
+/** Grants of a claim with a value to its holder. The first rule that matches and names a field decides that field. */
+export interface ClaimRule {
+  /** The name of a claim, or a path such as `realm_access.roles`. */
+  readonly claim: string;
+  /** A `*` at the end stands for any text. */
+  readonly value: string;
+  readonly role?: UserRole;
+  readonly account?: string;
+  /** Profile and limit of the key that is made for a program. */
+  readonly profile?: string;
+  readonly requestsPerMinute?: number;
+}
+
+/** A person as an identity provider knows them. Issuer and subject never change; the address may. */
+export interface Identity {
+  readonly id: string;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly createdAtMs: number;
+  readonly lastSignInAtMs: number;
+}
+
+/** A sign-in that was sent to an identity provider. It holds no secret: those are in the browser's cookie. */
+export interface PendingSignIn {
+  readonly stateHash: string;
+  readonly provider: string;
+  /** Page of the dashboard to open afterwards. */
+  readonly returnTo: string;
+  /** The user to link the identity to; null for a sign-in. */
+  readonly linkTo: string | null;
+  readonly expiresAtMs: number;
+}
+
+/** Fields of a user that claims decide; one that is left out stays. */
+export type UserGrant = Partial<Pick<User, "role" | "accountId">>;
+
+export interface IdentityStore {
+  find(issuer: string, subject: string): Promise<{ readonly identity: Identity; readonly user: User } | null>;
+  ofUser(userId: string): Promise<readonly Identity[]>;
+  /** Makes the user too, where one is given. Throws a UniqueViolation where identity or e-mail address exist. */
+  insert(identity: Identity, user?: User): Promise<void>;
+  /** Writes address and time. */
+  noteSignIn(identity: Identity): Promise<void>;
+  /** A user without a password follows the address of the identity, unless somebody else has it. */
+  renameUser(userId: string, email: string): Promise<void>;
+  /** Never demotes the last operator, nor the last one with a password. The user as it is then; null when missing. */
+  applyGrant(userId: string, grant: UserGrant): Promise<User | null>;
+  /** False when the user has no such identity. */
+  delete(userId: string, id: string): Promise<boolean>;
+}
+
+export interface PendingSignInStore {
+  /** Forgets those that have expired. */
+  insert(pending: PendingSignIn, nowMs: number): Promise<void>;
+  /** Returns each once, whichever process asks. */
+  take(stateHash: string): Promise<PendingSignIn | null>;
 }

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { type Builtin, readBuiltin } from "../catalog/builtin.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { listedVendor } from "../catalog/prices/diff.ts";
+import { FEEDS } from "../catalog/prices/feeds.ts";
 import { providerKind } from "../catalog/provider-kinds.ts";
 import { hostRows } from "../catalog/rows.ts";
 import { load } from "../config/load.ts";
@@ -188,7 +189,17 @@ async function writePriceCheck(db: Db, nowMs: number): Promise<void> {
   });
   const offeredBy = [...providers.keys()].at(-1) ?? "";
   await createPriceCheckStore(db).write({
-    ...{ source: "of the demo", atMs: nowMs - CHECKED_AGO_MS, problem: null, rows, refused: [] },
+    atMs: nowMs - CHECKED_AGO_MS,
+    feeds: (["litellm", "genai"] as const).map((feed) => ({
+      ...{ feed, source: FEEDS[feed].url, readAtMs: nowMs - CHECKED_AGO_MS, problem: null, etag: null, modified: null },
+      ...{
+        vendors: [],
+        rows: feed === "litellm" ? rows : rows.filter((_, place) => place % 3 > 0),
+        refused: [],
+        lost: [],
+      },
+    })),
+    adopted: {},
     offered: {
       [offeredBy]: [
         { id: "example/chat-small", price: { input: 50_000, output: 200_000 }, context: 131_072 },

@@ -29,6 +29,8 @@ export interface ListedModel {
   readonly price: ListedPrice | null;
   /** The model's context window, where the list names it. */
   readonly context?: number;
+  /** The day on which the model came out, such as 2026-11-19, where the list names it. */
+  readonly created?: string;
 }
 
 export interface ListedPrice {

@@ -1,5 +1,6 @@
 // Admission: verifies the API key and counts the call against its rate limit. Runs before the body is read. Behaviour 3.
 
+import type { IdentityTokens } from "../accounts/identity/tokens.ts";
 import type { Keys, Verification } from "../accounts/keys.ts";
 import type { Admission, CallLimits } from "../accounts/limits/per-minute.ts";
 import type { WrongKeys } from "../accounts/limits/wrong-keys.ts";
@@ -7,9 +8,10 @@ import { GatewayError } from "../core/errors.ts";
 import type { Caller } from "./call.ts";
 import * as TEXT from "./text.ts";
 
-/** Services that admission asks: the keys, the per-minute limits, and the wrong keys that an address has sent. */
+/** Services that admission asks: the keys, the tokens of identity providers, the per-minute limits, and the wrong keys that an address has sent. */
 export interface AdmissionServices {
   readonly keys: Keys;
+  readonly tokens: IdentityTokens;
   readonly limiter: CallLimits;
   readonly wrongKeys: WrongKeys;
   readonly requestsPerMinute: number;
@@ -35,7 +37,10 @@ export async function admit(credentials: Credentials, services: AdmissionService
   const keyText = keyTextOf(credentials);
   const waitSeconds = (): number => services.wrongKeys.waitSeconds(credentials.address());
   // Keys in memory are admitted all the same, since others may share the address. The rest are not looked up at all.
-  const verified = keyText === null ? UNKNOWN : await services.keys.verify(keyText, () => waitSeconds() === 0);
+  const mayAsk = (): boolean => waitSeconds() === 0;
+  const { keys, tokens } = services;
+  const verified =
+    keyText === null ? UNKNOWN : await (tokens.isTokenShaped(keyText) ? tokens : keys).verify(keyText, mayAsk);
   if (verified.state !== "unknown") return admitVerified(verified, services);
   const seconds = waitSeconds();
   if (seconds > 0) throw tooManyWrongKeys(seconds);

@@ -21,6 +21,8 @@ export function notesOf({ call, reservation, attempted, answered }: NotedCall): 
   const cap = reservation.outputCaps.get(answered.model.hostKey);
   const notes = [...controlNotes(call.request), ...reservation.notes];
   if (cap !== undefined) notes.push({ code: "output_capped_by_balance", message: TEXT.outputCapped(cap) });
+  if (answered.model.isProvisional)
+    notes.push({ code: "model_provisional", message: TEXT.provisional(answered.model.id) });
   for (const { code, message } of conversions.slice(0, CONVERSIONS_MAX)) {
     notes.push({ code, message: TEXT.sentence(message) });
   }

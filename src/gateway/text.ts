@@ -53,6 +53,11 @@ function dayOf(ms: number): string {
 // notes.ts
 export const outputCapped = (tokens: number) =>
   `The balance covers no more than ${tokens} output tokens, so the answer was limited to them. Add credits for longer answers.`;
+export const pricesTaken = (models: string) => `Prices: ${models}`;
+export const provisionalModels = (models: string) => `Provisional models: ${models}`;
+export const andMore = (count: number) => ` and ${count} more`;
+export const provisional = (model: string) =>
+  `${model} is provisional: its provider lists it and a price list prices it, but nobody has proven it yet.`;
 export const usageEstimated = "The provider sent no usable token counts, so the charge is an estimate.";
 export const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 

@@ -1,6 +1,8 @@
 // Contexts of the HTTP edge: what app/ constructs and hands to the server. Each function takes the smallest one it needs.
 
 import type { Accounts } from "../accounts/accounts.ts";
+import type { SignIns } from "../accounts/identity/sign-ins.ts";
+import type { IdentityTokens } from "../accounts/identity/tokens.ts";
 import type { Invitations } from "../accounts/invitations.ts";
 import type { Keys } from "../accounts/keys.ts";
 import type { CallLimits } from "../accounts/limits/per-minute.ts";
@@ -62,6 +64,8 @@ export interface CallContext {
 /** For /v1: calls made with an API key. */
 export interface PublicContext extends CallContext {
   readonly keys: Keys;
+  /** IdentityTokens of identity providers, which programs may bring instead of a key. */
+  readonly tokens: IdentityTokens;
   /** Wrong API keys by the address they come from. */
   readonly wrongKeys: WrongKeys;
   readonly semaphores: ClientSemaphores;
@@ -77,6 +81,9 @@ export interface OperatorContext extends CallContext {
   /** The e-mail of the user that everybody is signed in as; null unless this is a demo. */
   readonly visitor: string | null;
   readonly logins: Logins;
+  /** Sign-in with identity providers. */
+  readonly signIns: SignIns;
+  readonly tokens: IdentityTokens;
   readonly invitations: Invitations;
   readonly resets: Resets;
   /** Wrong admin tokens by the address they come from. */

@@ -19,6 +19,9 @@ export const notOneOf = (name: string, words: string) => `'${name}' must be one 
 // api/session.ts
 export const tokenHasNoPassword = "The admin token has no password. Sign in.";
 
+// api/sign-in.ts
+export const ownIdentitiesOnly = "Only a user who signed in has identities. Sign in.";
+
 // api/configuration/entries.ts
 export const modelExists = (id: string) => `Model '${id}' already exists. Use another id.`;
 export const entryExists = (noun: string, id: string) => `There is already a ${noun} '${id}'. Change it with PATCH.`;
@@ -37,7 +40,6 @@ export const pricesCheckedTooOften = (times: number, seconds: number) =>
   `Prices were checked ${times} times in the last minute. Wait ${seconds} s.`;
 export const priceUnknown = (model: string) => `No price of '${model}' is known. Send one.`;
 export const sendPrice = (form: string) => `Send ${form}.`;
-export const modelListOf = (provider: string) => `model list of ${provider}`;
 
 // api/configuration/versions.ts
 export const baseRequired = "Send the version you last read, as 'base' or in the header 'If-Match'.";

@@ -53,6 +53,8 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
   watchWaiting(read: () => number): void;
   /** The number of log lines that could not be written, also read then. */
   watchLog(readDropped: () => number): void;
+  /** So is the age of the oldest price in use; null where there is none. */
+  watchPriceAge(readSeconds: () => number | null): void;
   /** So are the bytes of the request bodies in memory. */
   watchBodies(readBytes: () => number): void;
   ledgerProblems(count: number): void;
@@ -139,6 +141,18 @@ export function createMetrics(version = "unknown"): Metrics {
     ...spanMetrics(named),
     shed: (reason) => shed.inc({ reason }),
     connectionDropped: () => connectionsDropped.inc(),
+    ...readMetrics(named),
+    limitsShared: (isShared) => limitsAlone.set(isShared ? 0 : 1),
+    contentType: registry.contentType,
+    readings,
+    text: () => registry.metrics(),
+    close: () => registry.clear(),
+  };
+}
+
+/** Metrics whose values are read each time they are shown. */
+function readMetrics(named: MetricNamer): Pick<Metrics, "watchWaiting" | "watchLog" | "watchBodies" | "watchPriceAge"> {
+  return {
     watchWaiting(read) {
       new Gauge({
         ...named("requests_waiting", "Requests in the admission queue."),
@@ -164,11 +178,17 @@ export function createMetrics(version = "unknown"): Metrics {
         },
       });
     },
-    limitsShared: (isShared) => limitsAlone.set(isShared ? 0 : 1),
-    contentType: registry.contentType,
-    readings,
-    text: () => registry.metrics(),
-    close: () => registry.clear(),
+    watchPriceAge(readSeconds) {
+      new Gauge({
+        ...named("price_age_seconds", "Age of the oldest price in use, since its day or since a feed had the same."),
+        aggregator: "max",
+        collect() {
+          this.reset();
+          const seconds = readSeconds();
+          if (seconds !== null) this.set(seconds);
+        },
+      });
+    },
   };
 }
 

@@ -1,12 +1,16 @@
 // Rows of the run-time configuration for what was found outside: prices of a price list, and models of a server on this
 // machine. A model is written whole, as the run-time configuration keeps it.
 
+import { readBuiltin } from "../catalog/builtin.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { PriceChange, UnpricedModel } from "../catalog/prices/diff.ts";
+import { isFeedSource } from "../catalog/prices/feeds.ts";
 import { rowFromPrice } from "../catalog/prices/rows.ts";
+import { hostRows, type ProvisionalUse } from "../catalog/rows.ts";
 import type { HostedModel, Model } from "../core/model.ts";
 import type { Json, JsonMap, Overlay } from "../core/overlay.ts";
 import type { PriceSchedule, RateCard } from "../core/price.ts";
+import type { Tier } from "../core/tiers.ts";
 import { withEntry } from "./document.ts";
 import { OPERATOR_PRICE } from "./prices.ts";
 
@@ -62,46 +66,64 @@ interface KnownIds {
 
 /** With a model that a provider has. */
 export function withModel(document: Overlay, id: string, found: PricedModel): Overlay {
-  const { provider, upstream, price, stamp, context, maxOutput, capabilities, formats } = found;
+  const { provider, upstream, price, stamp, context, maxOutput, capabilities, formats, tier, provisional } = found;
   return withEntry(document, "models", id, {
     ...{ id, provider, upstream, price: priceRow(price), priceAsOf: stamp.asOf, priceSource: stamp.source },
     ...(context === null ? {} : { context }),
     ...(maxOutput === null ? {} : { maxOutput }),
     ...(capabilities.length === 0 ? {} : { capabilities: [...capabilities] }),
     ...(formats === undefined ? {} : { formats: [...formats] }),
+    ...(tier === undefined ? {} : { tier }),
+    ...(provisional === undefined ? {} : { provisional }),
   });
 }
 
 interface PricedModel
   extends DatedPrice,
-    Pick<UnpricedModel, "provider" | "upstream" | "context" | "maxOutput" | "capabilities" | "formats"> {}
+    Pick<UnpricedModel, "provider" | "upstream" | "context" | "maxOutput" | "capabilities" | "formats"> {
+  readonly tier?: Tier;
+  readonly provisional?: ProvisionalUse;
+}
 
-/** Tells whether an operator wrote the price that a list would change. */
-export function isOperatorPrice({ fromSource }: Pick<PriceChange, "fromSource">): boolean {
-  return fromSource === OPERATOR_PRICE;
+/** Tells whether an operator wrote the price of this source: it is neither of the catalogue nor from a list. */
+export function isOperatorPrice(source: string, addresses: readonly string[]): boolean {
+  if (source === OPERATOR_PRICE) return true;
+  const isKnown = source === "" || source.startsWith(MODEL_LIST) || shippedSources().has(source);
+  return !isKnown && !isFeedSource(source, addresses);
+}
+
+/** The source of a price that a provider lists itself. */
+export const MODEL_LIST = "model list of ";
+
+function shippedSources(): ReadonlySet<string> {
+  const { models } = readBuiltin();
+  const hosts = models.flatMap((row) => [row, ...hostRows(row)]);
+  return new Set(hosts.flatMap(({ priceSource }) => (priceSource === undefined ? [] : [priceSource])));
 }
 
 /** Changes of a list, by who may make them. */
-export interface SortedChanges {
-  readonly free: readonly PriceChange[];
+export interface SortedChanges<Change extends PriceChange = PriceChange> {
+  readonly free: readonly Change[];
   /** Models that the file sets. */
   readonly locked: readonly string[];
   /** Models at a price that an operator wrote, which no list changes. */
   readonly own: readonly string[];
 }
 
-export function sortChanges(
-  changes: readonly PriceChange[],
+export function sortChanges<Change extends PriceChange>(
+  changes: readonly Change[],
   locks: readonly { readonly path: string }[],
-): SortedChanges {
+  addresses: readonly string[],
+): SortedChanges<Change> {
   const paths = new Set(locks.map(({ path }) => path));
+  const isOwn = ({ fromSource }: PriceChange): boolean => isOperatorPrice(fromSource, addresses);
   const isLocked = ({ model }: PriceChange): boolean => paths.has(`models.${model}`);
   const namesOf = (some: readonly PriceChange[]): readonly string[] => [...new Set(some.map(({ model }) => model))];
   const open = changes.filter((change) => !isLocked(change));
   return {
-    free: open.filter((change) => !isOperatorPrice(change)),
+    free: open.filter((change) => !isOwn(change)),
     locked: namesOf(changes.filter(isLocked)),
-    own: namesOf(open.filter(isOperatorPrice)),
+    own: namesOf(open.filter(isOwn)),
   };
 }
 

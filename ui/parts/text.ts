@@ -127,3 +127,18 @@ export const shadowByAdmins = "Second answers aren't charged to your credits, so
 export const key = "Key";
 export const searchKeys = "Search keys";
 export const moreKeys = (shown: number, all: number) => `${shown} of ${all} keys. Type to find others.`;
+
+// sign-in-problem.ts
+export const signInFailed = "The sign-in failed. Try again, or sign in with your password.";
+export const SIGN_IN_PROBLEMS: Readonly<Record<string, string>> = {
+  domain_not_allowed: "Your e-mail domain may not sign in here.",
+  email_not_verified: "The identity provider does not say that your e-mail address is verified. Ask your admin.",
+  identity_provider_down: "The identity provider does not answer. Sign in with your password, or try again later.",
+  identity_taken: "This identity is linked to another user. Ask your admin.",
+  no_access: "You have no access yet. Ask your admin.",
+  no_account: "Your account is missing here. Ask your admin.",
+  no_email: "The identity provider sent no e-mail address. Ask your admin.",
+  setup_needed: "The first admin must set up this gateway before.",
+  sign_in_expired: "This sign-in has expired or was used already. Begin again.",
+  sign_in_refused: "The identity provider refused the sign-in, or you cancelled it.",
+};

@@ -1,25 +1,46 @@
-// The last comparison of prices: what the list and the providers said, kept until the next one. It is compared with the
-// catalogue when somebody looks, so that what was adopted since is gone.
+// The last price check: what feeds and providers said, kept until the next one. It is compared with the catalogue when
+// somebody looks, so that what was adopted since is gone.
 
 import type { OfferedModel } from "./diff.ts";
-import type { ListedRow, RefusedRow } from "./list.ts";
+import type { FeedId } from "./feeds.ts";
+import type { ListedRow, RefusedRow } from "./listed.ts";
 
-export interface PriceCheck {
-  /** The address of the list. */
+/** The last words of one feed. */
+export interface FeedState {
+  readonly feed: FeedId;
+  /** Address, or name of the file. */
   readonly source: string;
-  /** Time at which the list was read. */
-  readonly atMs: number;
-  /** Explains why a later reading failed; null when none did. */
+  /** Time of the last good reading; 0 before the first one. */
+  readonly readAtMs: number;
+  /** Explains why the last reading failed; null when it did not. */
   readonly problem: string | null;
-  /** Prices of providers that are known or configured. */
+  /** Marks of the version that was read, for asking only for a newer one. */
+  readonly etag: string | null;
+  readonly modified: string | null;
+  /** The vendors whose rows were kept. */
+  readonly vendors: readonly string[];
   readonly rows: readonly ListedRow[];
   readonly refused: readonly RefusedRow[];
-  /** Models that each provider offers, for the providers that list them. */
-  readonly offered: Readonly<Record<string, readonly OfferedModel[]>>;
+  /** Vendors, and models of the catalogue as `vendor/name`, that were listed before and are not any more. */
+  readonly lost: readonly string[];
 }
 
+export interface PriceCheck {
+  /** Time of the last check, whatever its results; 0 before the first one. */
+  readonly atMs: number;
+  readonly feeds: readonly FeedState[];
+  /** Models that each provider offers, for the providers that list them. */
+  readonly offered: Readonly<Record<string, readonly OfferedModel[]>>;
+  /** Prices that were taken over, by host. One that somebody undid is not taken over again. */
+  readonly adopted: Readonly<Record<string, string>>;
+}
+
+export const NO_CHECK: PriceCheck = { atMs: 0, feeds: [], offered: {}, adopted: {} };
+
 export interface PriceCheckStore {
-  /** The last check; null before the first one. */
-  read(): Promise<PriceCheck | null>;
+  /** The last check; an empty one before the first. */
+  read(): Promise<PriceCheck>;
   write(check: PriceCheck): Promise<void>;
+  /** Takes the turn to check until a moment. False while a turn of another process lasts. */
+  claim(nowMs: number, untilMs: number): Promise<boolean>;
 }

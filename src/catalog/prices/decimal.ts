@@ -1,8 +1,9 @@
-// Prices as price lists write them, USD per token in decimal or scientific notation, read digit by digit. No float takes
-// part: 1.5e-07 is exactly 150,000 micro-USD per million tokens.
+// Prices as price lists write them, USD per token or per million tokens, in decimal or scientific notation, read digit by
+// digit. No float takes part: 1.5e-07 per token is exactly 150,000 micro-USD per million tokens.
 
-/** USD per token to micro-USD per million tokens. */
-const SHIFT = 12;
+/** Powers of ten from USD to micro-USD per million tokens. */
+const FROM_TOKEN = 12;
+const FROM_MILLION = 6;
 /** Doubles that were computed show noise from here on, such as 1.1550000000000001e-06. */
 const TRUE_DIGITS = 15;
 const DIGITS_MAX = 60;
@@ -13,13 +14,21 @@ const MICRO_MAX = 10_000_000_000n;
 export type ReadPrice = { readonly ok: true; readonly micro: number } | { readonly ok: false; readonly reason: string };
 
 export function readPerToken(text: string): ReadPrice {
+  return readShifted(text, FROM_TOKEN);
+}
+
+export function readPerMillion(text: string): ReadPrice {
+  return readShifted(text, FROM_MILLION);
+}
+
+function readShifted(text: string, shift: number): ReadPrice {
   const parts = /^(-?)(\d+)(?:\.(\d*))?(?:e([+-]?\d{1,5}))?$/i.exec(text.trim());
   if (parts === null) return refused("is not a number");
   const [, sign, whole = "", fraction = "", power = "0"] = parts;
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
   if (digits === "") return { ok: true, micro: 0 };
   if (sign === "-") return refused("is negative");
-  const exponent = Number(power) - fraction.length + SHIFT;
+  const exponent = Number(power) - fraction.length + shift;
   if (digits.length > DIGITS_MAX || Math.abs(exponent) > EXPONENT_MAX) return refused("is out of range");
   const { value, zeros } = withoutNoise(digits);
   const micro = shifted(value, exponent + zeros);

@@ -12,7 +12,8 @@ import {
   ratesFor,
 } from "../../core/price.ts";
 import type { Catalog } from "../catalog.ts";
-import type { ListedRow, PriceList, RefusedRow } from "./list.ts";
+import type { PriceList } from "./list.ts";
+import type { ListedRow, RefusedRow } from "./listed.ts";
 
 /** Names of our providers in LiteLLM's list, where they differ. */
 const LISTED_AS: Readonly<Record<string, string>> = {
@@ -51,6 +52,8 @@ export interface OfferedModel {
   readonly id: string;
   readonly price: { readonly input: number; readonly output: number } | null;
   readonly context?: number;
+  /** The day on which it came out, where its provider says so. */
+  readonly created?: string;
 }
 
 /** A price list, and where providers were asked too, what each of them offers. */
@@ -67,14 +70,13 @@ export interface PriceDiff {
   readonly unpriced: readonly UnpricedModel[];
 }
 
-type PricedCatalog = Pick<Catalog, "models" | "providers">;
+export type PricedCatalog = Pick<Catalog, "models" | "providers">;
 
 export function diffPrices(catalog: PricedCatalog, list: Comparison): PriceDiff {
   const { models, providers } = catalog;
   const rows = new Map(list.rows.map((row) => [keyOf(row.vendor, row.upstream), row]));
   const wrong = new Map(list.refused.map((row) => [keyOf(row.vendor, row.upstream), row]));
-  const hosts = [...models.values()].flatMap(({ id, hosts }) => hosts.map((host) => ({ ...host, model: id })));
-  const ours = hosts.filter(({ provider }) => providers.has(provider));
+  const ours = configuredHosts({ models, providers });
   const keys = ours.map(({ provider, upstream }) => keyOf(listedVendor(provider), upstream));
   const changes = ours.flatMap((host, index): readonly PriceChange[] => {
     const row = rows.get(keys[index] ?? "");
@@ -91,7 +93,13 @@ export function diffPrices(catalog: PricedCatalog, list: Comparison): PriceDiff 
   };
 }
 
-function keyOf(vendor: string, upstream: string): string {
+/** The hosts of configured providers. */
+export function configuredHosts({ models, providers }: PricedCatalog): readonly PricedHost[] {
+  const hosts = [...models.values()].flatMap(({ id, hosts }) => hosts.map((host) => ({ ...host, model: id })));
+  return hosts.filter(({ provider }) => providers.has(provider));
+}
+
+export function keyOf(vendor: string, upstream: string): string {
   return `${vendor}\n${upstream}`;
 }
 
@@ -101,7 +109,7 @@ export function listedVendor(provider: string): string {
 }
 
 /** Models that the provider lists, else those in the price list. Models with a price come first. */
-function unpricedOf(
+export function unpricedOf(
   { providers }: PricedCatalog,
   { rows, offered = {} }: Comparison,
   ours: readonly PricedHost[],
@@ -148,7 +156,7 @@ export function isSameModel(listed: string, upstream: string): boolean {
   return isLonger && /^(\d{4,8}|\d{4}-\d{2}-\d{2}|latest)$/.test(listed.slice(upstream.length + 1));
 }
 
-interface PricedHost {
+export interface PricedHost {
   readonly model: string;
   readonly provider: string;
   readonly upstream: string;
@@ -160,7 +168,7 @@ interface PricedHost {
 }
 
 /** A figure for the cache that the list leaves out stays as it was, and so does everything else that lists rarely have. */
-function changeOf(host: PricedHost, row: ListedRow): PriceChange {
+export function changeOf(host: PricedHost, row: ListedRow): PriceChange {
   const { model, provider, upstream, price, context, priceAsOf, priceSource } = host;
   const { own, images, bands, tiers } = price ?? {};
   const to: RateCard = {
@@ -187,7 +195,7 @@ type Pair = readonly [ours: number | null, listed: number];
  * The figures that the list has. Bands count as far as the model's window reaches. A service tier that we have no price
  * for says nothing about the price that we have.
  */
-function pairsOf(ours: RateCard, listed: RateCard, context: number): readonly Pair[] {
+export function pairsOf(ours: RateCard, listed: RateCard, context: number): readonly Pair[] {
   const tiers = Object.entries(listed.tiers ?? {}).flatMap(([name, tier]) => {
     const own = ours.tiers?.[name as keyof typeof ours.tiers];
     return own === undefined ? [] : pairsOf(own, tier, context);
@@ -216,7 +224,7 @@ function ratePairs(ours: Rates, listed: Rates): readonly Pair[] {
 }
 
 /** The list has one price for a model. Where ours depends on the hour, any of today's may be the one. */
-function isListed({ price, schedule = [], context }: PricedHost, listed: RateCard): boolean {
+export function isListed({ price, schedule = [], context }: PricedHost, listed: RateCard): boolean {
   if (price === null) return false;
   const today = schedule[periodPlace(schedule, price)];
   const cards = today === undefined ? [price] : [today.card, ...today.hours.map(({ card }) => card)];
@@ -231,9 +239,4 @@ function largestChange(pairs: readonly Pair[]): number | null {
     largest = Math.max(largest, Math.abs(figure - old) / old);
   }
   return Math.round(largest * 1000) / 10;
-}
-
-/** Tells whether a change may be applied without review. */
-export function isWithin({ percent }: PriceChange, maxPercent: number): boolean {
-  return percent !== null && percent <= maxPercent;
 }

@@ -1,59 +1,85 @@
-// Reads a price list in either of the two forms that people share: LiteLLM's table of models, and the list of OpenRouter's
-// models endpoint. A row that cannot be true is refused with its reason, and the others are read.
+// Reads a price list in the forms that people share: LiteLLM's table of models, the list of OpenRouter's models endpoint,
+// and the data of Pydantic's genai-prices. A row that cannot be true is refused with its reason, and the others are read.
 
-import type { Capability, Endpoint, FormatName } from "../../core/model.ts";
-import type { RateCard } from "../../core/price.ts";
+import type { Capability } from "../../core/model.ts";
 import { readPerToken } from "./decimal.ts";
+import { createEntryCutter, type ListEntry, NotJson } from "./entries.ts";
+import { readGenaiProvider } from "./genai.ts";
+import { countOf, isMap, type ListedRow, type ReadRow, type RefusedRow } from "./listed.ts";
 import { completeCard } from "./litellm.ts";
 
-export interface ListedRow {
-  /** The provider's own name for the model. */
-  readonly upstream: string;
-  /** Provider of the price, as the list names providers. */
-  readonly vendor: string;
-  readonly price: RateCard;
-  readonly context: number | null;
-  readonly maxOutput: number | null;
-  /** Capabilities of a chat model, or the one endpoint that another model serves. */
-  readonly capabilities: readonly (Capability | Endpoint)[];
-  /** Formats of the model, where its provider has it in one format alone. */
-  readonly formats?: readonly FormatName[];
-}
-
-export interface RefusedRow {
-  readonly upstream: string;
-  readonly vendor: string;
-  readonly reason: string;
-}
-
 export interface PriceList {
-  readonly format: "litellm" | "openrouter";
+  readonly format: "litellm" | "openrouter" | "genai-prices";
   readonly rows: readonly ListedRow[];
   readonly refused: readonly RefusedRow[];
+}
+
+export interface ReadTerms {
+  /** The day whose prices are read from lists that have dates. */
+  readonly day: string;
+  /** Rows of other vendors are dropped at once. All are kept where this is left out. */
+  readonly isWanted?: (vendor: string) => boolean;
+}
+
+export interface ListReader {
+  /** Reads the next part of the text. Throws NotJson. */
+  push(text: string): void;
+  /** Returns null where the text was no price list. Throws NotJson. */
+  end(): PriceList | null;
 }
 
 /** Several times the largest list. */
 const ROWS_MAX = 50_000;
 
-/** Reads a list of either form. Null for anything else. */
-export function readPriceList(text: string): PriceList | null {
-  const parsed = parseExactly(text);
-  if (!isMap(parsed)) return null;
-  if (Array.isArray(parsed.data)) return collected("openrouter", parsed.data.slice(0, ROWS_MAX).map(readOpenRouter));
-  const entries = Object.entries(parsed).slice(0, ROWS_MAX);
-  const rows = entries.filter(([name]) => name !== "sample_spec").map(([name, row]) => readLiteLlm(name, row));
-  return rows.some((row) => row !== null) ? collected("litellm", rows) : null;
+/** Reads a list of any form. Null for anything else. */
+export function readPriceList(text: string, terms: ReadTerms): PriceList | null {
+  const reader = createListReader(terms);
+  try {
+    reader.push(text);
+    return reader.end();
+  } catch (error) {
+    if (error instanceof NotJson) return null;
+    throw error;
+  }
 }
 
-type ReadRow = ListedRow | RefusedRow | null;
-
-function collected(format: PriceList["format"], rows: readonly ReadRow[]): PriceList {
-  const told = rows.filter((row) => row !== null);
-  return {
-    format,
-    rows: told.filter((row): row is ListedRow => "price" in row),
-    refused: told.filter((row): row is RefusedRow => "reason" in row),
+/** Reads a list part by part. Only the rows that are wanted stay in memory. */
+export function createListReader({ day, isWanted = () => true }: ReadTerms): ListReader {
+  const cutter = createEntryCutter();
+  const rows: ListedRow[] = [];
+  const refused: RefusedRow[] = [];
+  let format: PriceList["format"] | null = null;
+  const keep = (read: ReadRow): void => {
+    if (read === null || !isWanted(read.vendor) || rows.length + refused.length >= ROWS_MAX) return;
+    if ("price" in read) rows.push(read);
+    else refused.push(read);
   };
+  return {
+    push(text) {
+      for (const entry of cutter.push(text)) {
+        const found = formatOf(entry);
+        const read = readEntry(found, entry, day);
+        if (found === "openrouter" || read.some((row) => row !== null)) format ??= found;
+        for (const row of read) keep(row);
+      }
+    },
+    end() {
+      cutter.end();
+      return format === null ? null : { format, rows, refused };
+    },
+  };
+}
+
+function formatOf({ name, isInner }: ListEntry): PriceList["format"] {
+  if (isInner) return "openrouter";
+  return name === null ? "genai-prices" : "litellm";
+}
+
+function readEntry(format: PriceList["format"], { name, text }: ListEntry, day: string): readonly ReadRow[] {
+  const value = parseExactly(text);
+  if (format === "openrouter") return [readOpenRouter(value)];
+  if (format === "genai-prices") return readGenaiProvider(value, day);
+  return [name === null || name === "sample_spec" ? null : readLiteLlm(name, value)];
 }
 
 /** Numbers become text, so that no digit is lost. So do NaN and Infinity, which some writers put where JSON has nothing. */
@@ -62,14 +88,8 @@ function parseExactly(text: string): unknown {
   try {
     return JSON.parse(text.replace(token, (match) => (match.startsWith('"') ? match : `"${match}"`)));
   } catch {
-    return null;
+    throw new NotJson();
   }
-}
-
-type TextMap = Readonly<Record<string, unknown>>;
-
-function isMap(value: unknown): value is TextMap {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Endpoints by the `mode` of LiteLLM's rows. The gateway has no endpoint for other modes, such as images. */
@@ -113,8 +133,12 @@ function readLiteLlm(name: string, row: unknown): ReadRow {
   );
   if ("reason" in read) return read;
   const price = completeCard(row, read.price);
-  return typeof price === "string" ? { upstream: own, vendor, reason: price } : { ...read, price };
+  if (typeof price === "string") return { upstream: own, vendor, reason: price };
+  const { deprecation_date: retires } = row;
+  return { ...read, price, ...(typeof retires === "string" && DAY.test(retires) ? { retires } : {}) };
 }
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 function readOpenRouter(row: unknown): ReadRow {
   if (!isMap(row) || typeof row.id !== "string" || !isMap(row.pricing)) return null;
@@ -176,8 +200,3 @@ const WORDS: Readonly<Record<PriceField, string>> = {
   cacheRead: "cache read",
   cacheWrite: "cache write",
 };
-
-function countOf(text: unknown): number | null {
-  const value = typeof text === "string" && /^\d{1,9}(?:\.0+)?$/.test(text) ? Number(text) : 0;
-  return value > 0 ? value : null;
-}

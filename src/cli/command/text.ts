@@ -57,6 +57,28 @@ export const didYouMean = (word: string) => `Did you mean '${word}'?`;
 export const unknownWord = (what: string, word: string, hint: string) => `Unknown ${what} '${word}'. ${hint}`;
 export const seeHelp = (message: string, call: string) => `${message} See: ${call}\n`;
 
+// login.ts
+export const noGateway = (url: string, reason: string) => `No gateway answers at ${url}: ${reason}.\n`;
+export const noTokensHere = (url: string) =>
+  `${url} takes no tokens of an identity provider. Set audiences and deviceClientId there.\n`;
+export const chooseProvider = (names: string) => `Choose one with --provider: ${names}.\n`;
+export const openThisPage = (url: string, code: string) => `Open ${url} and confirm the code ${code}. Waiting…\n`;
+export const loginFirst = (call: string) => `You are not signed in. Run in a terminal: ${call}\n`;
+export const loginFailed = (name: string, reason: string) => `${name} gave no token: ${reason}.\n`;
+export const noUsableToken = (name: string, audiences: string) =>
+  `${name} gave a token for another audience than ${audiences}. Add the audience there, or here.\n`;
+
+// doctor/identity.ts
+export const issuerFine = (name: string, issuer: string) => `Identity provider ${name}: ${issuer} answers`;
+export const issuerLacks = (name: string, missing: string) => `Identity provider ${name} has no ${missing}`;
+export const issuerUnreachable = (name: string, issuer: string, reason: string) =>
+  `Identity provider ${name}: ${issuer} cannot be used (${reason})`;
+export const checkIssuer =
+  "Compare the issuer with the identity provider's own page; people can sign in with a password";
+export const callbacks = (urls: string) => `Callbacks to register at identity providers: ${urls}`;
+export const callbackUnknown = (urls: string) => `The host of callbacks follows each request: ${urls}`;
+export const setPublicUrl = "Set server.publicUrl to the address at which people open the dashboard";
+
 // command/versions.ts
 export const nothingDiffers = (version: number) => `Nothing differs from version ${version}.\n`;
 export const versionMade = (version: number, changes: string) => `Version ${version}: ${changes}.\n`;
@@ -310,6 +332,19 @@ export const sandbox = (variables: string) => `sandbox (simulated answers; set $
 export const portInUse = (port: number) =>
   `port ${port} is in use. Stop the other program, or set PORT to another port.`;
 export const portForbidden = (port: number) => `this user may not open port ${port}. Set PORT to a port above 1023.`;
+
+// doctor/prices.ts
+export const pricesUnchecked = "Price checks are off";
+export const pricesNotYet = "Prices have not been checked yet; a server with a provider does it within minutes";
+export const pricesChecked = (when: string, confirmed: number) =>
+  `Prices checked ${when}; feeds have the same for ${confirmed === 1 ? "1 host" : `${confirmed} hosts`}`;
+export const pricesOldest = (model: string, day: string) => `; the oldest in use is of ${day} (${model})`;
+export const turnOnPrices = "Set prices.check to daily to have prices checked by themselves";
+export const feedStays = "Prices stay as they are; look at the Prices tab of the dashboard";
+export const feedLost = (feed: string, names: string) => `${feed} no longer lists ${names}`;
+export const pricesWait = (count: number, names: string) =>
+  `${count === 1 ? "1 price differs" : `${count} prices differ`} from the feeds: ${names}`;
+export const reviewPrices = "Adopt or ignore them on the Prices tab of the dashboard";
 
 // update-prices.ts
 export const pricesApplied = (models: number, version: number | null, advice: string) =>

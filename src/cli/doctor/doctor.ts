@@ -14,7 +14,9 @@ import * as TEXT from "../command/text.ts";
 import { explainFailure, FAILED, UsageError } from "../command/usage.ts";
 import { clockChecks, providerClocks } from "./clock.ts";
 import { databaseCheck, dataCheck } from "./database.ts";
+import { identityChecks } from "./identity.ts";
 import { diskCheck, isServing, portCheck, redisCheck, uiCheck } from "./machine.ts";
+import { priceFeedChecks } from "./prices.ts";
 import { askProviders, listingCheck, listProviders, localChecks } from "./providers.ts";
 import { secretChecks } from "./secret.ts";
 import { versionChecks } from "./versions.ts";
@@ -63,16 +65,18 @@ interface LiveOptions {
 /** Checks that touch the world. They leave nothing behind, and cost nothing unless providers are asked for an answer. */
 async function liveChecks(settings: Settings, options: LiveOptions): Promise<readonly Check[]> {
   const { catalog, dataDir, server } = settings;
-  const [database, redis, port, listings, answers, local] = await Promise.all([
+  const [database, redis, port, listings, answers, local, identity] = await Promise.all([
     databaseCheck(settings.database, async (db) => [
       ...(await secretChecks(db, settings)),
       ...(await versionChecks(db, settings)),
+      ...(await priceFeedChecks(db, settings, options.nowMs)),
     ]),
     redisCheck(settings.redis),
     portCheck(server),
     listProviders(catalog),
     options.asksProviders ? askProviders(catalog) : null,
     server.isLocalDiscovered ? localChecks(catalog, { ownPort: server.port }) : [],
+    identityChecks(settings),
   ]);
   return [
     dataCheck(dataDir),
@@ -84,6 +88,7 @@ async function liveChecks(settings: Settings, options: LiveOptions): Promise<rea
     port,
     ...(answers ?? listings.map(listingCheck)),
     ...local,
+    ...identity,
     ...clockChecks({ providers: providerClocks(listings), database: database.clock }, options.nowMs),
   ];
 }

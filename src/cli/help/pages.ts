@@ -1,6 +1,7 @@
 // The help pages of all commands. `switchyard help`, `COMMAND --help` and docs/reference/cli.md show the same text.
 
 import { PROFILE_CONTROLS, REQUEST_CONTROLS } from "../../core/requests/controls.ts";
+import { ACCESS_PAGES } from "./access-pages.ts";
 import { controlRows, flags, flagsOfAll, type HelpPage } from "./layout.ts";
 
 /** In the order in which `switchyard help` lists the commands; a test holds it equal to the table in main.ts. */
@@ -205,7 +206,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
           ["  --tier TIER", "The chain of one tier, in the order its models are tried"],
           ["check", "Compare with each provider's own list, which costs nothing"],
           ["update", "Compare prices with a price list, and show what changed"],
-          ["  --from URL|FILE", "A list in the form of LiteLLM or of OpenRouter's models endpoint; else prices.url"],
+          ["  --from URL|FILE", "A list in the form of LiteLLM, OpenRouter or genai-prices; else prices.url"],
           ["  --apply", "Take over the prices that changed, as a new version of the configuration"],
         ],
       ],
@@ -240,27 +241,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       "A prompt of - is read from standard input. A prompt that starts with dashes goes after --, such a value after =.",
     ],
   },
-  users: {
-    summary: "List users and create password reset links: users reset EMAIL",
-    about: "dashboard users, and reset links for forgotten passwords.",
-    examples: [
-      "switchyard users list",
-      "switchyard users reset ada@example.com",
-      "switchyard users reset ada@example.com --url https://gateway.example.com",
-    ],
-    tables: [
-      [
-        "Subcommands",
-        [
-          ["list", "Everyone who may sign in"],
-          ["reset EMAIL", "Create a link for a new password: works once, for a day"],
-          ["  --url URL", "Where people reach the gateway, when that is not where it listens"],
-        ],
-      ],
-      flagsOfAll(),
-    ],
-    notes: ["It works on the store, with or without a running server. Anyone who can run it needs no password."],
-  },
+  ...ACCESS_PAGES,
   credits: {
     summary: "Add credits, and see balance and ledger",
     about: "top-ups, adjustments, balance and ledger. A running server sees changes with its next request.",

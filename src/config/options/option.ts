@@ -5,6 +5,8 @@ import type { Reader } from "../readers.ts";
 export interface Option<T> {
   /** Path of the option in switchyard.yaml; null where a file cannot set it. */
   readonly path: string | null;
+  /** Path of a section that a file may also set to the value alone. */
+  readonly shortPath: string | null;
   /** Environment variable of the option, and its command-line flag without dashes. */
   readonly env: string | null;
   readonly flag: string | null;
@@ -28,5 +30,5 @@ export type ValuesOf<Rows> = {
 /** A row with everything left out filled in: a place that is not named does not exist. */
 export function option<T>(row: Partial<Option<T>> & Pick<Option<T>, "default" | "read" | "help">): Option<T> {
   const shownDefault = String(row.default);
-  return { path: null, env: null, flag: null, isSecret: false, isLive: false, shownDefault, ...row };
+  return { path: null, shortPath: null, env: null, flag: null, isSecret: false, isLive: false, shownDefault, ...row };
 }

@@ -1,33 +1,69 @@
-// Options of price lists: where prices are compared with, how often, and which changes need nobody's approval.
+// Options of price checks: the feeds, how often they are read, and what is taken over without an operator.
 
-import { number, text } from "../readers.ts";
+import { FEEDS } from "../../catalog/prices/feeds.ts";
+import { number, oneOf, text } from "../readers.ts";
 import { option } from "./option.ts";
 
-const PRICE_LIST = "https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json";
+/** An address, a file, or `off`. */
+const place = text({
+  test: (value) =>
+    value !== "" && (!/^[a-z]+:\/\//i.test(value) || (/^https?:\/\//i.test(value) && URL.canParse(value))),
+  expected: "an http address, a file, or off",
+});
+
+export const PRICE_CHECKS = ["daily", "off"] as const;
+/** Ways to treat a model that a provider lists, a feed prices and the catalogue lacks. */
+export const ADOPTIONS = ["named", "auto", "off"] as const;
 
 /** Section `prices` of the settings. */
 export const PRICE_OPTIONS = {
-  priceListUrl: option<string>({
-    path: "prices.url",
-    env: "SWITCHYARD_PRICES_URL",
-    default: PRICE_LIST,
-    read: text({ test: (value) => /^https?:\/\//.test(value) && URL.canParse(value), expected: "an http address" }),
-    help: "The price list that prices are compared with, in the form of LiteLLM or of OpenRouter's models endpoint.",
+  priceCheck: option<(typeof PRICE_CHECKS)[number]>({
+    path: "prices.check",
+    env: "SWITCHYARD_PRICES_CHECK",
+    default: "daily",
+    read: oneOf(PRICE_CHECKS),
+    help: "daily reads the feeds and the model lists of your providers by itself. Prices that two feeds agree on are taken over. off reads nothing.",
   }),
   priceCheckHours: option<number>({
     path: "prices.checkHours",
     env: "SWITCHYARD_PRICES_CHECK_HOURS",
-    default: 0,
-    shownDefault: "0 (never)",
+    default: 24,
     read: number({ min: 0, max: 8760 }),
-    help: "How often prices are compared with the list by themselves, in hours.",
+    help: "How many hours pass between two price checks. 0 is never.",
+  }),
+  priceListUrl: option<string>({
+    path: "prices.url",
+    env: "SWITCHYARD_PRICES_URL",
+    default: FEEDS.litellm.url,
+    read: place,
+    help: "The feed in the form of LiteLLM: an address, a file, or off.",
+  }),
+  genaiPricesUrl: option<string>({
+    path: "prices.genaiUrl",
+    env: "SWITCHYARD_PRICES_GENAI_URL",
+    default: FEEDS.genai.url,
+    read: place,
+    help: "The feed in the form of Pydantic's genai-prices: an address, a file, or off.",
+  }),
+  openrouterPricesUrl: option<string>({
+    path: "prices.openrouterUrl",
+    env: "SWITCHYARD_PRICES_OPENROUTER_URL",
+    default: FEEDS.openrouter.url,
+    read: place,
+    help: "The feed in the form of OpenRouter's models endpoint: an address, a file, or off.",
   }),
   priceMaxChangePercent: option<number>({
     path: "prices.maxChangePercent",
     env: "SWITCHYARD_PRICES_MAX_CHANGE_PERCENT",
-    default: 0,
-    shownDefault: "0 (every change is only logged)",
-    read: number({ min: 0, max: 1000 }),
-    help: "A change of at most this many percent is taken over by the scheduled comparison. Larger ones are logged.",
+    default: 200,
+    read: number({ min: 0, max: 10_000 }),
+    help: "The largest change that is taken over when two feeds agree: 200 is up to three times the price, or a third of it. Larger ones wait for you.",
+  }),
+  adoption: option<(typeof ADOPTIONS)[number]>({
+    path: "catalog.adopt",
+    env: "SWITCHYARD_CATALOG_ADOPT",
+    default: "named",
+    read: oneOf(ADOPTIONS),
+    help: "What happens with a model that your provider lists and a feed prices, but the catalogue lacks. named: callable by name. auto: also last in the chain of its price. off: nothing.",
   }),
 };

@@ -48,10 +48,11 @@ export const CATALOG_OPTIONS = {
     help: "In which order the hosts of a model are tried: cheapest, fastest or balanced.",
   }),
   catalog: option<"builtin" | "none">({
-    path: "catalog",
+    path: "catalog.use",
+    shortPath: "catalog",
     default: "builtin",
     read: oneOf(["builtin", "none"]),
-    help: "builtin uses the built-in models and chains, none only those of the file.",
+    help: "builtin uses the built-in models and chains, none only those of the file. `catalog: none` is short for it.",
   }),
 };
 

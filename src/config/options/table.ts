@@ -4,6 +4,7 @@
 import { ERROR_READERS, type ErrorReader } from "../../core/errors.ts";
 import { databaseUrl, number, oneOf, redisUrl, secretText, text, truth } from "../readers.ts";
 import { BILLING_OPTIONS } from "./billing.ts";
+import { IDENTITY_OPTIONS } from "./identity.ts";
 import { LIMIT_OPTIONS } from "./limits.ts";
 import { type Option, option, type ValuesOf } from "./option.ts";
 import { PRICE_OPTIONS } from "./prices.ts";
@@ -121,6 +122,7 @@ export const OPTIONS = {
   errors: ERROR_OPTIONS,
   responses: RESPONSES_OPTIONS,
   prices: PRICE_OPTIONS,
+  identity: IDENTITY_OPTIONS,
   tracing: TRACE_OPTIONS,
 };
 

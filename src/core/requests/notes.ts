@@ -12,6 +12,8 @@ export const NOTE_CODES = {
   reasoning_dropped: "Reasoning of earlier turns was left out, because only the model that wrote it can read it.",
   usage_estimated: "The provider counted no tokens that can be true. The charge is an estimate of what was delivered.",
   price_provisional: "The price of the model that answered is provisional and may still change.",
+  model_provisional:
+    "The model that answered is provisional: its provider lists it and a price list prices it, but nobody has proven it yet.",
 } as const;
 
 export type NoteCode = keyof typeof NOTE_CODES;

@@ -39,6 +39,7 @@ export function writeModel(model: Model, catalog: Catalog): JsonObject {
       tiers: TIERS.filter((tier) => catalog.chains[tier].some(({ id }) => id === model.id)),
       bfcl: model.scores,
       priceAsOf: model.priceAsOf,
+      ...(model.isProvisional ? { provisional: true } : {}),
       hosts: model.hosts.filter((host) => isUsable(catalog, host)).map((host) => writeHost(host, catalog)),
     },
   };

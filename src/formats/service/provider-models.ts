@@ -26,9 +26,18 @@ function readRow(row: JsonObject): readonly ListedModel[] {
     {
       ...{ id: withoutPrefix(id), aliases: others, price: isObject(pricing) ? readPrice(pricing) : null },
       ...(context === undefined ? {} : { context: Number(context) }),
+      ...createdOf(row),
     },
   ];
 }
+
+/** Vendors write seconds, or a date. Some write the moment of the answer or zero, which is never asked for. */
+function createdOf({ created, created_at: at = created }: JsonObject): Pick<ListedModel, "created"> {
+  const ms = typeof at === "number" ? at * 1000 : typeof at === "string" ? Date.parse(at) : Number.NaN;
+  return ms > 0 && ms < LATEST_MS ? { created: new Date(ms).toISOString().slice(0, 10) } : {};
+}
+
+const LATEST_MS = Date.UTC(2100, 0);
 
 /** Vendors' names of the context window: OpenRouter and Together, vLLM, Groq, Google. */
 const CONTEXT_FIELDS = ["context_length", "max_model_len", "context_window", "inputTokenLimit"];

@@ -1,11 +1,15 @@
-// Compares prices: reads the price list, asks configured providers for their models, and keeps what they said.
+// A price check: reads the feeds, asks configured providers for their models, and keeps what they said. Feeds are read one
+// after the other, so that only one is in memory.
 
 import { readBuiltin } from "../../catalog/builtin.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { PriceCheck, PriceCheckStore } from "../../catalog/prices/check.ts";
-import { listedVendor, type OfferedModel } from "../../catalog/prices/diff.ts";
-import { fetchPriceList, NoPriceList, type SourcedList } from "../../providers/price-source.ts";
+import type { FeedState, PriceCheck, PriceCheckStore } from "../../catalog/prices/check.ts";
+import { configuredHosts, keyOf, listedVendor, type OfferedModel } from "../../catalog/prices/diff.ts";
+import { FEED_IDS, type FeedId } from "../../catalog/prices/feeds.ts";
+import type { ListedRow } from "../../catalog/prices/listed.ts";
+import { type Fetched, fetchFeed, NoPriceList } from "../../providers/price-source.ts";
 import type { Registry } from "../../providers/registry.ts";
+import type { FeedPlaces } from "./feed-places.ts";
 import { listModels } from "./list-models.ts";
 
 export interface PriceServices {
@@ -13,25 +17,81 @@ export interface PriceServices {
   readonly registry: Registry;
   readonly checks: PriceCheckStore;
   readonly now: () => number;
+  /** Bounds the reading of one feed. */
+  readonly withinMs?: number;
 }
 
-/** A list that cannot be read leaves the last one in place, and says why. */
-export async function checkPrices(address: string, services: PriceServices): Promise<PriceCheck> {
-  const { catalog, checks, now } = services;
-  const [list, offered] = await Promise.all([listAt(address), offeredBy(services)]);
-  const last = (await checks.read()) ?? { source: address, atMs: 0, rows: [], refused: [] };
-  const check =
-    typeof list === "string"
-      ? { ...last, offered, problem: list }
-      : { source: list.source, atMs: now(), problem: null, ...knownOf(list, catalog), offered };
+/** A feed that cannot be read leaves what it said before in place, and says why. */
+export async function checkPrices(places: FeedPlaces, services: PriceServices): Promise<CheckedPrices> {
+  const { checks, now } = services;
+  const last = await checks.read();
+  const feeds: FeedState[] = [];
+  for (const feed of FEED_IDS) {
+    const source = places[feed];
+    if (source === undefined) continue;
+    const known = last.feeds.find((state) => state.feed === feed && state.source === source) ?? null;
+    feeds.push(await readFeed({ feed, source, known }, services));
+  }
+  const offered = { ...last.offered, ...(await offeredBy(services)) };
+  const check = { atMs: now(), feeds, offered, adopted: last.adopted };
   await checks.write(check);
-  return check;
+  return { check, before: last.offered };
 }
+
+export interface CheckedPrices {
+  readonly check: PriceCheck;
+  /** Models that providers offered at the check before. */
+  readonly before: PriceCheck["offered"];
+}
+
+interface FeedReading {
+  readonly feed: FeedId;
+  readonly source: string;
+  readonly known: FeedState | null;
+}
+
+async function readFeed({ feed, source, known }: FeedReading, services: PriceServices): Promise<FeedState> {
+  const { catalog, now, withinMs } = services;
+  const vendors = vendorsOf(catalog);
+  const atMs = now();
+  const last = known ?? { ...EMPTY, feed, source };
+  // Rows of a vendor that is new here were not kept.
+  const isComplete = known !== null && known.readAtMs > 0 && vendors.every((vendor) => known.vendors.includes(vendor));
+  const wanted = new Set(vendors);
+  const terms = {
+    ...{ cwd: ".", day: new Date(atMs).toISOString().slice(0, 10), known: isComplete ? known : null },
+    isWanted: (vendor: string) => wanted.has(vendor),
+    ...(withinMs === undefined ? {} : { withinMs }),
+  };
+  const fetched = await fetchedOrWhy(source, terms);
+  if (typeof fetched === "string") return { ...last, problem: fetched };
+  if (fetched.isUnchanged) {
+    return { ...last, readAtMs: atMs, problem: null, rows: last.rows.map((row) => rowAt(row, terms.day)) };
+  }
+  const { rows, refused } = fetched.list;
+  const { etag, modified } = fetched;
+  const read = { ...last, readAtMs: atMs, problem: null, etag, modified, vendors, rows, refused };
+  return { ...read, lost: lostRows(last, rows, catalog) };
+}
+
+/** A list that is the same may have had prices of today for weeks. */
+function rowAt(row: ListedRow, day: string): ListedRow {
+  const { later = [], ...now } = row;
+  const valid = later.findLast(({ from }) => from <= day);
+  if (valid === undefined) return row;
+  const left = later.filter(({ from }) => from > day);
+  return { ...now, price: valid.price, ...(left.length === 0 ? {} : { later: left }) };
+}
+
+const EMPTY = {
+  ...{ readAtMs: 0, problem: null, etag: null, modified: null },
+  ...{ vendors: [], rows: [], refused: [], lost: [] },
+} as const satisfies Omit<FeedState, "feed" | "source">;
 
 /** The reason in words where there is none. */
-async function listAt(address: string): Promise<SourcedList | string> {
+async function fetchedOrWhy(source: string, terms: Parameters<typeof fetchFeed>[1]): Promise<Fetched | string> {
   try {
-    return await fetchPriceList(address, ".");
+    return await fetchFeed(source, terms);
   } catch (error) {
     if (error instanceof NoPriceList) return error.message;
     throw error;
@@ -39,11 +99,24 @@ async function listAt(address: string): Promise<SourcedList | string> {
 }
 
 /** A list names many vendors; what none of ours could ever use is not kept. */
-function knownOf({ rows, refused }: SourcedList, { providers }: Catalog): Pick<PriceCheck, "rows" | "refused"> {
+function vendorsOf({ providers }: Catalog): readonly string[] {
   const ids = [...readBuiltin().providers.map(({ id }) => id), ...providers.keys()];
-  const vendors = new Set(ids.map(listedVendor));
-  const isKnown = ({ vendor }: { readonly vendor: string }): boolean => vendors.has(vendor);
-  return { rows: rows.filter(isKnown), refused: refused.filter(isKnown) };
+  return [...new Set(ids.map(listedVendor))];
+}
+
+/** Names what a feed had of our models before and has no more, until it is back or the catalogue lacks it. */
+function lostRows(last: FeedState, rows: readonly ListedRow[], catalog: Catalog): readonly string[] {
+  const keysOf = (some: readonly ListedRow[]) => new Set(some.map(({ vendor, upstream }) => keyOf(vendor, upstream)));
+  const [before, after] = [keysOf(last.rows), keysOf(rows)];
+  const vendorsAfter = new Set(rows.map(({ vendor }) => vendor));
+  const known = new Set(last.lost);
+  const lost = configuredHosts(catalog).flatMap(({ provider, upstream }) => {
+    const vendor = listedVendor(provider);
+    const key = keyOf(vendor, upstream);
+    const name = vendorsAfter.has(vendor) ? `${provider}/${upstream}` : provider;
+    return after.has(key) || !(before.has(key) || known.has(name)) ? [] : [name];
+  });
+  return [...new Set(lost)];
 }
 
 /** Models of one provider that are kept; OpenRouter has some hundred. */
@@ -59,6 +132,10 @@ async function offeredBy({ catalog, registry, now }: PriceServices): Promise<Pri
   return Object.fromEntries(told);
 }
 
-function offerOf({ id, price, context }: OfferedModel): OfferedModel {
-  return { id, price, ...(context === undefined ? {} : { context }) };
+function offerOf({ id, price, context, created }: OfferedModel): OfferedModel {
+  return {
+    ...{ id, price },
+    ...(context === undefined ? {} : { context }),
+    ...(created === undefined ? {} : { created }),
+  };
 }

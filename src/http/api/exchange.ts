@@ -8,7 +8,7 @@ import { GatewayError } from "../../core/errors.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
-import { ownAccountOf } from "../exchange/identity.ts";
+import { ownAccountOf, personOf } from "../exchange/identity.ts";
 import { type Parameter, query } from "../openapi/operation.ts";
 import * as TEXT from "../text.ts";
 
@@ -24,7 +24,7 @@ export async function accountOf(
   { accounts }: Pick<OperatorContext, "accounts">,
 ): Promise<string> {
   const { identity } = request;
-  const wanted = queryOf(request, "account") ?? (identity?.kind === "user" ? identity.user.accountId : DEFAULT_ACCOUNT);
+  const wanted = queryOf(request, "account") ?? personOf(identity)?.accountId ?? DEFAULT_ACCOUNT;
   const own = ownAccountOf(request);
   const isAllowed = own === null || own === wanted;
   if (isAllowed && PLAIN_ID.test(wanted) && (await accounts.get(wanted)) !== null) return wanted;

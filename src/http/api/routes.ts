@@ -15,9 +15,11 @@ import { DISCOVERY_ROUTES } from "./discovery.ts";
 import { EXPLORE_ROUTES } from "./explore.ts";
 import { KEY_ROUTES } from "./keys.ts";
 import { LEDGER_ROUTES } from "./ledger.ts";
-import { LOGIN_ROUTES } from "./login.ts";
 import { MODEL_ROUTES } from "./models.ts";
 import { OUTCOME_ROUTES } from "./outcomes.ts";
+import { LOGIN_ROUTES } from "./people/login.ts";
+import { SIGN_IN_ROUTES } from "./people/sign-in.ts";
+import { USER_ROUTES } from "./people/users.ts";
 import { PLAYGROUND_ROUTES } from "./playground.ts";
 import { PROFILE_ROUTES } from "./profiles.ts";
 import { PROVIDER_ROUTES } from "./providers.ts";
@@ -29,7 +31,6 @@ import { CONVERSATION_ROUTES } from "./requests/sessions.ts";
 import { type ApiRoute, registerRoute, toOperation } from "./route.ts";
 import { SETTINGS_ROUTES } from "./settings.ts";
 import { USAGE_ROUTES } from "./usage.ts";
-import { USER_ROUTES } from "./users.ts";
 
 /** Every route, in the order of the documentation. */
 const ROUTES: readonly ApiRoute[] = [
@@ -55,6 +56,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...EXPLORE_ROUTES,
   ...OVERVIEW_ROUTES,
   ...LOGIN_ROUTES,
+  ...SIGN_IN_ROUTES,
   ...USER_ROUTES,
   ...SETTINGS_ROUTES,
 ];

@@ -1,10 +1,13 @@
-// Identity on /api: the admin token, or a signed-in user by cookie. One place for both, and for what each may do.
+// Identity on /api: the admin token, a token of an identity provider, or a signed-in user by cookie. One place for all,
+// and for what each may do.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 // The import adds the types of cookies on requests and replies.
 import type {} from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { DEVICE_MAX_MS } from "../../accounts/devices.ts";
+import { SIGN_IN_MS } from "../../accounts/identity/sign-ins.ts";
+import type { IdentityTokens, TokenCaller } from "../../accounts/identity/tokens.ts";
 import type { WrongKeys } from "../../accounts/limits/wrong-keys.ts";
 import { LOGIN_MAX_MS, type Logins, type SignedIn } from "../../accounts/logins.ts";
 import type { Settings } from "../../config/settings.ts";
@@ -15,6 +18,7 @@ import * as TEXT from "../text.ts";
 /** The settings and stores that tell who is asking. */
 export interface IdentityContext extends AdminTokenContext {
   readonly logins: Pick<Logins, "find">;
+  readonly tokens: Pick<IdentityTokens, "caller" | "isTokenShaped">;
 }
 
 export interface AdminTokenContext {
@@ -23,16 +27,25 @@ export interface AdminTokenContext {
   readonly wrongTokens: WrongKeys;
 }
 
-type Identity = { readonly kind: "admin" } | ({ readonly kind: "user" } & SignedIn);
+type RequestIdentity =
+  | { readonly kind: "admin" }
+  | ({ readonly kind: "user" } & SignedIn)
+  | ({ readonly kind: "token" } & TokenCaller);
 
 declare module "fastify" {
   interface FastifyRequest {
-    identity: Identity | null;
+    identity: RequestIdentity | null;
   }
 }
 
 export const LOGIN_COOKIE = "switchyard_session";
 const DEVICE_COOKIE = "switchyard_device";
+/** The secret of a sign-in that is under way at an identity provider. */
+const SIGN_IN_COOKIE = "switchyard_sign_in";
+/** The identity provider of the session and its ID token, with which it ends the session there. */
+const IDENTITY_COOKIE = "switchyard_identity";
+/** Browsers refuse larger cookies. */
+const COOKIE_BYTES_MAX = 3_800;
 
 export function loginTokenOf(request: FastifyRequest): string | undefined {
   return request.cookies[cookieNameOf(request, LOGIN_COOKIE)];
@@ -40,6 +53,38 @@ export function loginTokenOf(request: FastifyRequest): string | undefined {
 
 export function deviceTokenOf(request: FastifyRequest): string | undefined {
   return request.cookies[cookieNameOf(request, DEVICE_COOKIE)];
+}
+
+export function signInSecretOf(request: FastifyRequest): string | undefined {
+  return request.cookies[cookieNameOf(request, SIGN_IN_COOKIE)];
+}
+
+/** Not strict: the browser comes back from the identity provider's site. */
+export function setSignInCookie(request: FastifyRequest, reply: FastifyReply, secret: string): void {
+  const flags = { ...cookieFlags(request), sameSite: "lax", maxAge: SIGN_IN_MS / 1000 } as const;
+  reply.setCookie(cookieNameOf(request, SIGN_IN_COOKIE), secret, flags);
+}
+
+export function clearSignInCookie(request: FastifyRequest, reply: FastifyReply): void {
+  reply.clearCookie(cookieNameOf(request, SIGN_IN_COOKIE), { ...cookieFlags(request), sameSite: "lax" });
+}
+
+/** The identity provider that the session began with, and its ID token where a cookie could hold it. */
+export function sessionIdentityOf(request: FastifyRequest): { id: string; idToken: string | null } | null {
+  const [, id, idToken] =
+    /^([a-z0-9-]{1,32})(?:\.(.+))?$/.exec(request.cookies[cookieNameOf(request, IDENTITY_COOKIE)] ?? "") ?? [];
+  return id === undefined ? null : { id, idToken: idToken ?? null };
+}
+
+export function setIdentityCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { id, idToken }: { readonly id: string; readonly idToken: string | null },
+): void {
+  const whole = `${id}.${idToken}`;
+  const value = idToken !== null && whole.length <= COOKIE_BYTES_MAX ? whole : id;
+  const flags = { ...cookieFlags(request), maxAge: LOGIN_MAX_MS / 1000 };
+  reply.setCookie(cookieNameOf(request, IDENTITY_COOKIE), value, flags);
 }
 
 /** Over HTTPS, browsers accept a cookie with this prefix from this host only. No neighbouring host can plant a login. */
@@ -56,8 +101,25 @@ export async function identify(request: FastifyRequest, context: IdentityContext
     request.identity = { kind: "user", ...signedIn };
     return;
   }
-  if (!isAdmin(request, context)) throw unidentified(context);
-  request.identity = { kind: "admin" };
+  const caller = await tokenCallerOf(request, context);
+  if (caller === null && !isAdmin(request, context)) throw unidentified(context);
+  request.identity = caller === null ? { kind: "admin" } : { kind: "token", ...caller };
+}
+
+/** The caller by a token of an identity provider. Wrong ones are limited like wrong admin tokens. */
+async function tokenCallerOf(
+  request: FastifyRequest,
+  { tokens, wrongTokens }: IdentityContext,
+): Promise<TokenCaller | null> {
+  const given = bearerOf(request);
+  if (given === undefined || !tokens.isTokenShaped(given)) return null;
+  const caller = await tokens.caller(given, () => wrongTokens.waitSeconds(request.ip) === 0);
+  if (caller === null) wrongTokens.note(request.ip);
+  return caller;
+}
+
+function bearerOf({ headers }: FastifyRequest): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
 }
 
 /**
@@ -66,7 +128,7 @@ export async function identify(request: FastifyRequest, context: IdentityContext
  * guesses.
  */
 export function isAdmin(request: FastifyRequest, { settings, wrongTokens }: AdminTokenContext): boolean {
-  const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+  const given = bearerOf(request);
   const { adminToken } = settings.server;
   if (adminToken === null || given === undefined) return false;
   if (timingSafeEqual(digest(given), digest(adminToken))) return true;
@@ -97,19 +159,27 @@ function unidentified({ settings }: IdentityContext): GatewayError {
 
 /** Throws unless an operator is asking. */
 export async function operatorOnly({ identity }: FastifyRequest): Promise<void> {
-  if (identity?.kind === "admin" || (identity?.kind === "user" && identity.user.role === "operator")) return;
+  if (identity?.kind === "admin" || personOf(identity)?.role === "operator") return;
   throw new GatewayError("forbidden", TEXT.adminsOnly, { code: "operators_only" });
 }
 
 /** The name the ledger keeps for the caller. */
 export function actorOf({ identity }: FastifyRequest): string | null {
-  if (identity === null) return null;
-  return identity.kind === "admin" ? "admin token" : identity.user.email;
+  return identity?.kind === "admin" ? "admin token" : (personOf(identity)?.name ?? null);
 }
 
 /** The only account the caller may see; null for those who may see all. */
 export function ownAccountOf({ identity }: FastifyRequest): string | null {
-  return identity?.kind === "user" && identity.user.role === "owner" ? identity.user.accountId : null;
+  const person = personOf(identity);
+  return person?.role === "owner" ? person.accountId : null;
+}
+
+/** Returns the caller by cookie or by token; null for the admin token, which is nobody. */
+export function personOf(identity: RequestIdentity | null): TokenCaller | null {
+  if (identity === null || identity.kind === "admin") return null;
+  if (identity.kind === "token") return identity;
+  const { email, role, accountId } = identity.user;
+  return { name: email, role, accountId };
 }
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -142,6 +212,9 @@ export function setDeviceCookie(request: FastifyRequest, reply: FastifyReply, to
 
 export function clearLoginCookie(request: FastifyRequest, reply: FastifyReply): void {
   reply.clearCookie(cookieNameOf(request, LOGIN_COOKIE), cookieFlags(request));
+  if (sessionIdentityOf(request) !== null) {
+    reply.clearCookie(cookieNameOf(request, IDENTITY_COOKIE), cookieFlags(request));
+  }
 }
 
 function cookieFlags(request: FastifyRequest) {

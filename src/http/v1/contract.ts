@@ -94,6 +94,9 @@ export const modelFields = {
     tiers: Type.Array(listed(TIERS)),
     bfcl: Type.Unsafe<ToolScores | null>({ type: ["object", "null"] }),
     priceAsOf: AnyText,
+    provisional: Type.Optional(
+      Type.Boolean({ description: "The model was found by a price check, and nobody has proven it yet." }),
+    ),
     hosts: Type.Array(HostSchema, { description: "Where this gateway can call the model." }),
   }),
 };

@@ -15,7 +15,7 @@ import * as TEXT from "../text.ts";
 
 type KeyAdmissionContext = Pick<
   PublicContext,
-  "keys" | "limiter" | "wrongKeys" | "semaphores" | "settings" | "metrics" | "now"
+  "keys" | "tokens" | "limiter" | "wrongKeys" | "semaphores" | "settings" | "metrics" | "now"
 >;
 
 /** Resolves once the caller is known and counted; rejects when the request may not go on. */
@@ -46,9 +46,10 @@ function isFollowing({ query }: FastifyRequest): boolean {
 
 /** Verifies the key and counts the call against its rate limit. */
 function createCallCounter(context: KeyAdmissionContext): AdmitRequest {
-  const { keys, limiter, wrongKeys, settings, now } = context;
+  const { keys, tokens, limiter, wrongKeys, settings, now } = context;
   const services: AdmissionServices = {
     keys,
+    tokens,
     limiter,
     wrongKeys,
     requestsPerMinute: settings.limits.requestsPerMinute,

@@ -1,7 +1,7 @@
 // Users in the database.
 
 import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
-import type { User, UserRole, UserStore } from "../../core/people.ts";
+import { hasPassword, type User, type UserRole, type UserStore } from "../../core/people.ts";
 import { forUpdateSql } from "../dialect.ts";
 
 /** E-mail addresses arrive in lower case; the table keeps them unique. */
@@ -31,15 +31,24 @@ export function createUserStore(db: Db): UserStore {
       db.transaction(async (tx) => {
         // Locks all operators in one order: of two that delete each other, only one may succeed.
         const lock = forUpdateSql(db.kind);
-        const operators = await tx.query(`SELECT id FROM users WHERE role = 'operator' ORDER BY id${lock}`);
-        if (operators.length === 1 && operators[0]?.id === id) return "last-operator";
+        const operators = await tx.query(
+          `SELECT ${USER_COLUMNS} FROM users WHERE role = 'operator' ORDER BY id${lock}`,
+        );
+        if (isLastWayBack(operators.map(toUser), id)) return "last-operator";
         const deleted = await tx.query("DELETE FROM users WHERE id = $1 RETURNING id", [id]);
         if (deleted.length === 0) return "missing";
         await tx.query("DELETE FROM sessions WHERE user_id = $1", [id]);
+        await tx.query("DELETE FROM identities WHERE user_id = $1", [id]);
         await tx.query(END_RESETS, [id]);
         return "deleted";
       }),
   };
+}
+
+/** True for an operator beside whom no other could sign in while identity providers are down. */
+export function isLastWayBack(operators: readonly User[], id: string): boolean {
+  const others = operators.filter((user) => user.id !== id && hasPassword(user.passwordHash));
+  return others.length === 0 && operators.some((user) => user.id === id);
 }
 
 export const SET_PASSWORD = "UPDATE users SET password_hash = $1 WHERE id = $2";

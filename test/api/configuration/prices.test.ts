@@ -71,15 +71,22 @@ async function modelNamed(id: string) {
 describe("a check", () => {
   test("shows what differs with source and date, and what nobody has priced", async () => {
     const before = await call("GET", "/api/prices");
-    expect(before.body).toMatchObject({ source: list.url, checkedAt: null, problem: null, everyHours: 0, changes: [] });
+    expect(before.body).toMatchObject({ checkedAt: null, everyHours: 0, feeds: [], changes: [] });
     const { body } = await call("POST", "/api/prices/check");
-    expect(body).toMatchObject({ source: list.url, checkedAt: expect.stringContaining(TODAY), refused: [] });
+    expect(body).toMatchObject({ checkedAt: expect.stringContaining(TODAY), refused: [] });
+    expect(body.feeds).toEqual([
+      {
+        ...{ feed: "litellm", label: "LiteLLM", source: list.url, readAt: expect.stringContaining(TODAY) },
+        ...{ problem: null, models: 6, lost: [] },
+      },
+    ]);
     const inFile = body.changes.find((change: { model: string }) => change.model === "in-file");
     expect(inFile.locked).toMatchObject({ path: "models.in-file", origin: "file" });
     expect(body.changes.find((change: { model: string }) => change.model === "alpha")).toEqual({
       ...at("alpha", { model: "alpha", percent: 100, locked: null, isOwn: true }),
       ...{ price: { input: 1, output: 3, cacheRead: null, cacheWrite: null }, priceAsOf: TODAY },
       ...{ priceSource: "run-time configuration", listed: { input: 2, output: 3, cacheRead: null, cacheWrite: null } },
+      ...{ standing: "single", feeds: [{ feed: "litellm", isSame: false, price: expect.objectContaining({ input: 2 }) }] },
     });
     // A dated name of a known model is no new one, and what the provider does not offer is none either.
     expect(names(body.unpriced)).toEqual(["newer", "twin-a", "twin-b", "own-price", "unknown"]);
@@ -93,8 +100,9 @@ describe("a check", () => {
     const { body: good } = await call("POST", "/api/prices/check");
     list.on("*", sends(500, "down"));
     const { status, body } = await call("POST", "/api/prices/check");
-    expect([status, body.problem]).toEqual([200, `${list.url} answered 500.`]);
-    expect({ ...body, problem: null }).toEqual(good);
+    expect([status, body.feeds[0].problem]).toEqual([200, `${list.url} answered 500.`]);
+    const [feed] = body.feeds;
+    expect({ ...body, checkedAt: good.checkedAt, feeds: [{ ...feed, problem: null }] }).toEqual(good);
   });
 
   test("can be asked for six times a minute", async () => {
@@ -112,7 +120,7 @@ describe("adopting", () => {
     expect(body.changes.map(({ path }: { path: string }) => path)).toContain("models.alpha.price.input");
     expect(await modelNamed("alpha")).toMatchObject({
       pricing: { prompt: "0.000002" },
-      priceSource: list.url,
+      priceSource: "LiteLLM",
       service: { priceAsOf: TODAY },
     });
     expect(names((await call("GET", "/api/prices")).body.changes)).toEqual(["in-file"]);
@@ -130,7 +138,7 @@ describe("adopting", () => {
     expect((await gateway.post("/v1/chat/completions", direct)).status).toBe(200);
     expect(await modelNamed("newer")).toMatchObject({
       ...{ isRoutable: true, context_length: 65_536, max_output_tokens: 4096, capabilities: ["tools"] },
-      ...{ pricing: { prompt: "0.000004" }, priceSource: list.url },
+      ...{ pricing: { prompt: "0.000004" }, priceSource: "LiteLLM" },
     });
     expect(await modelNamed("mine")).toMatchObject({
       ...{ upstream: "own-price", context_length: 8192, priceSource: "model list of groq" },
@@ -167,7 +175,7 @@ describe("adopting", () => {
     await call("POST", "/api/prices/check");
     expect((await adopt(at("twin-a"), at("twin-b", { price: { input: 6, output: 6 } }))).status).toBe(200);
     expect((await modelNamed("twin")).hosts).toMatchObject([
-      { upstream: "twin-a", pricing: { prompt: "0.000007" }, priceSource: list.url },
+      { upstream: "twin-a", pricing: { prompt: "0.000007" }, priceSource: "LiteLLM" },
       { upstream: "twin-b", pricing: { prompt: "0.000006" }, priceSource: "run-time configuration" },
     ]);
   });

@@ -109,8 +109,9 @@ await describeStores("endpoints", ({ url }) => {
 
   test("a balance that cannot cover it is 402 before the provider is called", async () => {
     await lab.bank.empty();
+    await lab.bank.topUp(usd(1n));
     const { message } = await expectError(await ask(), { status: 402, code: "insufficient_credits" });
-    expect(message).toContain("or send a smaller 'input'");
+    expect(message).toContain("Send a smaller 'input'");
     await lab.bank.topUp("100");
     expect(lab.provider.requests).toEqual([]);
   });

@@ -1,5 +1,5 @@
-// What is found outside and taken over into the run-time configuration: models of a server on this machine at price zero,
-// and prices of a list, by command and by the scheduled comparison.
+// What is found outside and taken over into the run-time configuration by an operator: models of a server on this machine
+// at price zero, and prices of a list by command.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { models } from "../../../src/cli/models.ts";
 import { providers } from "../../../src/cli/providers.ts";
 import { startGateway } from "../../support/gateway/gateway.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";
-import { fails, sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
+import { fails, startFakeProvider } from "../../support/providers/fake-provider.ts";
 import { startFakeOllama, startFakeVllm } from "../../support/providers/local-servers.ts";
 
 const MESSAGES = [{ role: "user", content: "What is the capital of France?" }];
@@ -34,7 +34,7 @@ const MODEL = (id: string): string =>
   `  - { id: ${id}, provider: groq, price: { input: 1, output: 3 }, context: 128000, maxOutput: 16384, capabilities: [tools] }`;
 
 /** A price that came from a list. One that an operator writes is never changed by another list. */
-const LISTED_ALPHA = { id: "alpha", provider: "groq", price: { input: 1, output: 3 }, priceSource: "an older list" };
+const LISTED_ALPHA = { id: "alpha", provider: "groq", price: { input: 1, output: 3 }, priceSource: "LiteLLM" };
 
 interface Listed {
   readonly id: string;
@@ -134,43 +134,6 @@ it("a list's prices are shown, and with --apply charged from then on; the file's
     code: 1,
     out: expect.stringContaining("is no price list"),
   });
-});
-
-it("the scheduled comparison takes over small changes, and only logs large ones", async () => {
-  const groq = await startFakeProvider(sends(404, {}));
-  const source = await startFakeProvider(sends(200, listOf(1.1e-6)));
-  for (const server of [groq, source]) onTestFinished(() => server.close());
-  const gateway = await startGateway({
-    yaml: yaml(groq.url, `models:\n${MODEL("beta")}`),
-    env: {
-      SWITCHYARD_PRICES_URL: source.url,
-      SWITCHYARD_PRICES_CHECK_HOURS: "0.0001",
-      SWITCHYARD_PRICES_MAX_CHANGE_PERCENT: "10",
-    },
-  });
-  onTestFinished(() => gateway.stop());
-  await gateway.api("POST", "/api/models", LISTED_ALPHA);
-  const priceOf = async (): Promise<string | undefined> => {
-    const { data } = (await (await gateway.api("GET", "/api/models")).json()) as { readonly data: readonly Listed[] };
-    return data.find(({ id }) => id === "alpha")?.pricing.prompt;
-  };
-  await vi.waitFor(async () => expect(await priceOf()).toBe("0.000001155"), WITHIN);
-  source.on("*", sends(200, listOf(9e-6)));
-  await vi.waitFor(() => {
-    const lines = gateway.logged.filter(({ fields }) => fields.event === "prices.differ");
-    expect(lines.at(-1)?.fields).toMatchObject({ models: ["alpha"] });
-  }, WITHIN);
-  expect(await priceOf()).toBe("0.000001155");
-  const shown = (await (await gateway.api("GET", "/api/prices")).json()) as { readonly changes: readonly object[] };
-  expect(shown).toMatchObject({ source: source.url, everyHours: 0.0001 });
-  expect(shown.changes).toMatchObject([
-    { model: "alpha", price: { input: 1.1 }, priceSource: source.url, listed: { input: 9 } },
-  ]);
-  source.on("*", sends(200, "<html>"));
-  await vi.waitFor(
-    () => expect(gateway.logged.some(({ fields }) => fields.event === "prices.unavailable")).toBe(true),
-    WITHIN,
-  );
 });
 
 it("the API adopts a server with one call, on a fresh installation too, and only what it has", async () => {

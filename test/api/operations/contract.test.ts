@@ -194,7 +194,8 @@ async function callTheRest(): Promise<void> {
     "outcomes",
     "overview",
   ];
-  for (const name of [...lists, ...others, "users", "invitations", "settings"]) await call("GET", `/api/${name}`);
+  for (const name of [...lists, ...others, "sign-in", "users", "invitations", "settings"])
+    await call("GET", `/api/${name}`);
   const { id } = await call("POST", "/api/profiles", { name: "p" });
   await call("GET", `/api/profiles/${id}`);
   await call("PUT", `/api/profiles/${id}`, { name: "q" });
@@ -219,6 +220,8 @@ async function callTheRest(): Promise<void> {
   await changeConfiguration(call);
   await call("POST", "/api/playground/run", { prompt: "Hi" });
   await operator.call("GET", "/api/session");
+  await operator.call("GET", "/api/session/identities");
+  await visit(gateway).call("POST", "/api/session/end");
   const invited = await call("POST", "/api/invitations", { email: "owner@example.com" });
   const person = visit(gateway);
   await person.call("POST", "/api/invitations/read", { token: tokenIn(invited.link ?? "") });

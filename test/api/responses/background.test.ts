@@ -240,7 +240,12 @@ it("is in the request log, and runs once for an Idempotency-Key", async () => {
   const body = { ...ALPHA, input: "Once", background: true };
   const first = (await (await mixed.gateway.post("/v1/responses", body, headers)).json()) as { id: string };
   await vi.waitFor(async () => expect((await client.responses.retrieve(first.id)).status).toBe("completed"), WAIT);
-  const second = (await (await mixed.gateway.post("/v1/responses", body, headers)).json()) as { id: string };
+  // It is stored before it is charged, and until then the key counts as running.
+  const second = await vi.waitFor(async () => {
+    const answer = await mixed.gateway.post("/v1/responses", body, headers);
+    expect(answer.status).not.toBe(409);
+    return answer.json();
+  }, WAIT);
   expect(second).toMatchObject({ id: first.id, status: "completed" });
   expect(mixed.openai.requests).toHaveLength(1);
   await vi.waitFor(async () => {

@@ -20,6 +20,14 @@ export const SHARED_SECRET = "the-secret-of-test-gateways";
 /** A test and its gateway share one process: that it is busy, or the machine, is no reason to refuse anything. */
 export const NEVER_SHEDS = { SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000", SWITCHYARD_QUEUE_MS: "60000" };
 
+/** No test reads a price list from the network. */
+export const OFFLINE = {
+  SWITCHYARD_PRICES_CHECK: "off",
+  SWITCHYARD_PRICES_URL: "http://127.0.0.1:1/prices.json",
+  SWITCHYARD_PRICES_GENAI_URL: "off",
+  SWITCHYARD_PRICES_OPENROUTER_URL: "off",
+};
+
 /** One thread instead of three and no disk, and the thread serves one gateway after the other. */
 const IN_MEMORY = "sqlite::memory:";
 
@@ -68,8 +76,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     SWITCHYARD_DRAIN_SECONDS: "1",
     SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
     ...NEVER_SHEDS,
-    // No test reads a list from the network.
-    SWITCHYARD_PRICES_URL: "http://127.0.0.1:1/prices.json",
+    ...OFFLINE,
     // A real provider's tests count from what they top up.
     ...(options.yaml === undefined ? {} : { SWITCHYARD_STARTER_CREDITS: "0" }),
     ...(options.database === "file" ? {} : { DATABASE_URL: options.database ?? IN_MEMORY }),

@@ -1,35 +1,109 @@
-// The schedule of the price check.
+// The schedule of price checks: when they are due, and that one of several processes makes each.
 
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { startPriceCheck } from "../../../src/app/price-check.ts";
-import type { Log } from "../../../src/core/log.ts";
+import { NO_CHECK, type PriceCheckStore } from "../../../src/catalog/prices/check.ts";
+// Loaded before the tests, so that no process waits for it.
+import "../../../src/catalog/prices/review.ts";
+import { checkAndAdopt } from "../../../src/gateway/operate/adopt-prices.ts";
+import { makeCatalog, makeModel, makeProvider } from "../../support/catalog.ts";
+
+vi.mock("../../../src/gateway/operate/adopt-prices.ts", () => ({ checkAndAdopt: vi.fn() }));
 
 const HOUR_MS = 3_600_000;
+const NOW_MS = Date.parse("2026-11-19T12:00:00Z");
+const checked = vi.mocked(checkAndAdopt);
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
-
-/** Each check fails, since there is no such file, and says so. */
-function startChecks(priceCheckHours: number) {
-  const warn = vi.fn();
-  const settings = { prices: { priceCheckHours, priceListUrl: "no-such-list.json", priceMaxChangePercent: 0 } };
-  const context = { settings, log: { warn } as unknown as Log, now: Date.now };
-  const started = startPriceCheck(context as unknown as Parameters<typeof startPriceCheck>[0]);
-  return { warn, started };
-}
-
-test.each([1, 720])("every %i hours, not before and not more often", async (hours) => {
-  const { warn, started } = startChecks(hours);
-  vi.advanceTimersByTime(hours * HOUR_MS - 1);
-  expect(warn).not.toHaveBeenCalled();
-  vi.advanceTimersByTime(1);
-  await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(1), 120_000);
-  vi.advanceTimersByTime(hours * HOUR_MS);
-  await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(2), 120_000);
-  started?.close();
-  vi.advanceTimersByTime(hours * HOUR_MS);
-  expect(warn).toHaveBeenCalledTimes(2);
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"], now: NOW_MS });
+  checked.mockReset().mockResolvedValue(NO_CHECK);
+  onTestFinished(() => void vi.useRealTimers());
 });
 
-test("not at all with 0", () => {
-  expect(startChecks(0).started).toBeNull();
+type Terms = Partial<Record<"priceCheck" | "priceCheckHours" | "transport", unknown>>;
+
+/** As the database does it. */
+function memoryStore(): PriceCheckStore {
+  let nextMs = 0;
+  return {
+    read: async () => NO_CHECK,
+    write: async () => undefined,
+    async claim(nowMs, untilMs) {
+      if (nextMs > nowMs) return false;
+      nextMs = untilMs;
+      return true;
+    },
+  };
+}
+
+/** Processes that share a database. */
+function startProcesses(count: number, terms: Terms = {}) {
+  const { transport = "network", ...more } = terms;
+  const model = makeModel({ priceSource: "LiteLLM", priceAsOf: "2026-11-17" });
+  const provider = makeProvider(transport === "network" ? {} : { transport: "sandbox" });
+  const catalog = makeCatalog({ chains: { LIGHT: [model] }, providers: [provider] });
+  const checks = memoryStore();
+  const claim = vi.spyOn(checks, "claim");
+  const warn = vi.fn();
+  const urls = { priceListUrl: "off", genaiPricesUrl: "off", openrouterPricesUrl: "off" };
+  const prices = { priceCheck: "daily", priceCheckHours: 24, ...urls, ...more };
+  const context = { settings: { prices }, checks, current: () => ({ catalog }), log: { warn }, now: Date.now };
+  const processes = Array.from({ length: count }, () =>
+    startPriceCheck(context as unknown as Parameters<typeof startPriceCheck>[0]),
+  );
+  onTestFinished(() => {
+    for (const each of processes) each.close();
+  });
+  return { processes, claim, warn };
+}
+
+/** Lets a minute pass, and what the processes do then. */
+async function minute(): Promise<void> {
+  vi.advanceTimersByTime(60_000);
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test("one of two processes checks within a minute of its start, and again after a day", async () => {
+  startProcesses(2);
+  expect(checked).not.toHaveBeenCalled();
+  await minute();
+  expect(checked).toHaveBeenCalledTimes(1);
+  await minute();
+  expect(checked).toHaveBeenCalledTimes(1);
+  vi.setSystemTime(NOW_MS + 25 * HOUR_MS);
+  await minute();
+  expect(checked).toHaveBeenCalledTimes(2);
+});
+
+test("a process that dies during a check keeps the others from it for a quarter of an hour", async () => {
+  startProcesses(2);
+  checked.mockReturnValueOnce(new Promise(() => undefined));
+  await minute();
+  await minute();
+  expect(checked).toHaveBeenCalledTimes(1);
+  vi.setSystemTime(NOW_MS + HOUR_MS);
+  await minute();
+  expect(checked).toHaveBeenCalledTimes(2);
+});
+
+test("a check that fails is logged, and the schedule goes on", async () => {
+  const { warn } = startProcesses(1);
+  checked.mockRejectedValueOnce(new Error("broken"));
+  await minute();
+  await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(1));
+  expect(warn.mock.calls[0]?.[0]).toMatchObject({ event: "prices.unavailable" });
+  vi.setSystemTime(NOW_MS + HOUR_MS);
+  await minute();
+  expect(checked).toHaveBeenCalledTimes(2);
+});
+
+test.each<readonly [string, Terms]>([
+  ["prices.check: off", { priceCheck: "off" }],
+  ["prices.checkHours: 0", { priceCheckHours: 0 }],
+  ["simulated answers alone", { transport: "sandbox" }],
+])("no check with %s", async (_, terms) => {
+  const { claim, processes } = startProcesses(1, terms);
+  vi.advanceTimersByTime(48 * HOUR_MS);
+  expect(claim).not.toHaveBeenCalled();
+  expect(processes[0]?.ageSeconds()).toBe((2.5 + 2) * 24 * 3_600);
 });

@@ -1,9 +1,9 @@
 // switchyard users: who may sign in, and the way back in for the only operator.
 
 import { describe, expect, it, onTestFinished } from "vitest";
+import { users } from "../../../src/cli/access/users.ts";
 import { type Arguments, readArguments } from "../../../src/cli/command/arguments.ts";
 import type { Terminal } from "../../../src/cli/command/terminal.ts";
-import { users } from "../../../src/cli/users.ts";
 import { startGateway } from "../../support/gateway/gateway.ts";
 import { setUpOperator, signIn, tokenIn, visit } from "../../support/gateway/signed-in.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";

@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { users } from "../../../src/cli/access/users.ts";
 import { backup } from "../../../src/cli/backup.ts";
 import { type Arguments, readArguments } from "../../../src/cli/command/arguments.ts";
 import type { Terminal } from "../../../src/cli/command/terminal.ts";
@@ -11,7 +12,6 @@ import { keys } from "../../../src/cli/keys.ts";
 import { ledger } from "../../../src/cli/ledger.ts";
 import { migrate } from "../../../src/cli/migrate.ts";
 import { route } from "../../../src/cli/route.ts";
-import { users } from "../../../src/cli/users.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";
 
 const YAML = [

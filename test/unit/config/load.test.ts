@@ -134,9 +134,13 @@ describe("without any configuration", () => {
       },
       secret: null,
       prices: {
-        priceCheckHours: 0,
+        priceCheck: "daily",
+        priceCheckHours: 24,
         priceListUrl: expect.stringMatching(/^https:.*\.json$/),
-        priceMaxChangePercent: 0,
+        genaiPricesUrl: expect.stringMatching(/^https:.*\.json$/),
+        openrouterPricesUrl: expect.stringMatching(/^https:.*\/models$/),
+        priceMaxChangePercent: 200,
+        adoption: "named",
       },
     });
     expect([...catalog.providers.keys()]).toEqual(["sandbox"]);
@@ -356,5 +360,20 @@ describe("truth in variables", () => {
     ["", false],
   ])("DEBUG_ROUTING=%s is %s", (DEBUG_ROUTING, isOn) => {
     expect(goodLoad({ env: { DEBUG_ROUTING } }).settings.routing.isRoutingDebugged).toBe(isOn);
+  });
+});
+
+describe("the catalogue of the file", () => {
+  it("is one word, or a mapping with what to do about new models", () => {
+    const models = "models: [{ id: m, provider: sandbox, price: { input: 1, output: 1 } }]\ntiers: { LIGHT: [m] }";
+    const loadWith = (catalog: string) => goodLoad({ yaml: `${catalog}\n${models}` }).settings;
+    for (const [catalog, size, adoption] of [
+      ["catalog: none", 1, "named"],
+      ["catalog: { use: none, adopt: auto }", 1, "auto"],
+      ["catalog: { adopt: off }", 2, "off"],
+    ] as const) {
+      const { catalog: built, prices } = loadWith(catalog);
+      expect([catalog, Math.min(built.models.size, 2), prices.adoption]).toEqual([catalog, size, adoption]);
+    }
   });
 });

@@ -9,6 +9,7 @@ const ADMITTED = { allowed: true, limit: 60, remaining: 59, resetSeconds: 60, re
 function services(verified: Verification): AdmissionServices {
   return {
     keys: { verify: async () => verified },
+    tokens: { isTokenShaped: () => false },
     limiter: { admit: async () => ADMITTED },
     wrongKeys: { waitSeconds: () => 0, note: () => undefined },
     requestsPerMinute: 60,

@@ -45,6 +45,9 @@ const CONNECTING = {
   "store/rate-windows/redis.ts": "PostgreSQL and Redis",
   // The doctor looks at the gateway's own port, and whether Redis answers.
   "cli/doctor/machine.ts": "PostgreSQL and Redis",
+  "accounts/identity/issuer.ts": "identity providers",
+  // `switchyard login` asks the gateway first, on the machine of its user.
+  "cli/access/login.ts": "identity providers",
   "telemetry/otlp.ts": "an OpenTelemetry collector",
 };
 

@@ -42,6 +42,7 @@ export function ModelSheet({ model, all, onClose }: ModelSheetProps) {
             <CopyButton text={model.id} />
           </h2>
           <p class="row faint">
+            {model.service.provisional && <span title={TEXT.provisionalHint}>{TEXT.provisional} · </span>}
             <Health model={model} /> {TEXT.servedBy(model.name, model.owned_by, model.provider)}
           </p>
         </>

@@ -110,7 +110,10 @@ function ModelRow({ model, isOpen, compared }: ModelRowProps) {
           <ComparePick id={model.id} compared={compared} />
           <div>
             <a href={hrefWith({ model: model.id })}>{model.id}</a>
-            <small class="faint block">{model.provider}</small>
+            <small class="faint block">
+              {model.provider}
+              {model.service.provisional && ` · ${TEXT.provisional}`}
+            </small>
           </div>
         </div>
       </th>

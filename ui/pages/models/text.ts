@@ -120,3 +120,5 @@ export const scoreUnchanged = "score unchanged";
 
 export const medianOf = (requests: number) => `Median of ${requests}`;
 export const slowestOf = (requests: number) => `slowest of ${requests}`;
+export const provisional = "provisional";
+export const provisionalHint = "Its provider lists it and a price feed prices it, but nobody has proven it yet.";

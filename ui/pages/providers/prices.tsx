@@ -1,4 +1,5 @@
-// Prices that differ from the price list, and models that nobody has priced. One press adopts either.
+// Price feeds: prices that differ and why they wait, provisional models, and models that nobody has priced. One
+// press adopts each.
 
 import { useState } from "preact/hooks";
 import { call, useLoad } from "../../api.ts";
@@ -14,9 +15,10 @@ import { showPublished } from "./published.ts";
 import * as TEXT from "./text.ts";
 
 type Change = PriceReview["changes"][number];
+type Feed = PriceReview["feeds"][number];
 type Unpriced = PriceReview["unpriced"][number];
 /** Model to price, with the price that was typed where the list has none. */
-type Adoptable = Pick<Unpriced, "provider" | "upstream"> & { readonly typed?: object };
+type Adoptable = Pick<Unpriced, "provider" | "upstream"> & { readonly typed?: object; readonly feed?: Feed["feed"] };
 type Adopt = (...hosts: readonly Adoptable[]) => void;
 
 /** Number of models that are shown: OpenRouter alone has some hundred. */
@@ -26,24 +28,35 @@ export function Prices() {
   const prices = useLoad<PriceReview>("/api/prices");
   const { problem, isBusy, run } = useTask();
   const adopt: Adopt = (...hosts) => {
-    const body = { hosts: hosts.map(({ provider, upstream, typed }) => ({ provider, upstream, price: typed })) };
+    const body = {
+      hosts: hosts.map(({ provider, upstream, typed, feed }) => ({ provider, upstream, price: typed, feed })),
+    };
     void run(call("POST", "/api/prices/adopt", { body }), () => showPublished(TEXT.adopted));
   };
   return (
     <Shown load={prices} rows={6}>
-      {({ source, checkedAt, problem: reason, changes, unpriced }) => (
+      {({ checkedAt, everyHours, oldest, feeds, changes, provisional, unpriced }) => (
         <>
           <p class="row wrap">
-            <span class="grow faint">{TEXT.compared(source, ago(checkedAt))}</span>
+            <span class="grow faint">
+              {TEXT.compared(ago(checkedAt))} {everyHours === 0 ? TEXT.checksOff : TEXT.byItself(everyHours)}{" "}
+              {oldest !== null && TEXT.oldest(oldest.model, ago(oldest.since))}
+            </span>
             <Button isBusy={isBusy} onClick={() => void run(call("POST", "/api/prices/check"), () => undefined)}>
               {TEXT.checkNow}
             </Button>
           </p>
-          {reason !== null && <p class="notice warn">{reason}</p>}
+          {feeds.flatMap(troublesOf).map((trouble) => (
+            <p key={trouble} class="notice warn">
+              {trouble}
+            </p>
+          ))}
           {problem}
           <Section title={TEXT.differ}>
-            {checkedAt === null ? TEXT.notChecked : <Changes changes={changes} onAdopt={adopt} />}
+            {checkedAt === null ? TEXT.notChecked : <Changes changes={changes} feeds={feeds} onAdopt={adopt} />}
           </Section>
+          {feeds.length > 0 && <Feeds feeds={feeds} />}
+          {provisional.length > 0 && <Provisional models={provisional} />}
           <Section title={TEXT.unpriced}>
             <p class="faint">{unpriced.length === 0 ? TEXT.noneUnpriced : TEXT.unpricedHint}</p>
             {unpriced.length > 0 && <UnpricedModels models={unpriced} onAdopt={adopt} />}
@@ -51,6 +64,44 @@ export function Prices() {
         </>
       )}
     </Shown>
+  );
+}
+
+/** Sentences that an operator should read about a feed. Prices stay as they are meanwhile. */
+function troublesOf({ label, problem, lost }: Feed): readonly string[] {
+  return [
+    ...(problem === null ? [] : [`${label}: ${problem}`]),
+    ...(lost.length === 0 ? [] : [`${label} ${TEXT.feedLost(lost.join(", "))}.`]),
+  ];
+}
+
+function Feeds({ feeds }: { readonly feeds: readonly Feed[] }) {
+  return (
+    <Section title={TEXT.feeds}>
+      <ul class="plain-list">
+        {feeds.map(({ feed, label, source, models, readAt }) => (
+          <li key={feed} title={source}>
+            {label} <small class="faint">{TEXT.feedRead(plural(models, "price"), ago(readAt))}</small>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Provisional({ models }: { readonly models: PriceReview["provisional"] }) {
+  return (
+    <Section title={TEXT.provisional}>
+      <p class="faint">{TEXT.provisionalHint}</p>
+      <ul class="plain-list">
+        {models.slice(0, SHOWN_MAX).map(({ model, provider, price, priceSource }) => (
+          <li key={model}>
+            {model} <small class="faint">{provider}</small> {pair(price)} <small class="faint">{priceSource}</small>
+          </li>
+        ))}
+      </ul>
+      {models.length > SHOWN_MAX && <p class="faint">{TEXT.andMore(models.length - SHOWN_MAX)}</p>}
+    </Section>
   );
 }
 
@@ -66,14 +117,31 @@ function pair(price: Pair | null): string {
   return [`${usd(price.input)} / ${usd(price.output)}`, ...bands].join("; ");
 }
 
+interface ChangesProps {
+  readonly changes: readonly Change[];
+  readonly feeds: readonly Feed[];
+  readonly onAdopt: Adopt;
+}
+
+interface AdoptButtonsProps {
+  readonly change: Change;
+  readonly labels: ReadonlyMap<string, string>;
+  readonly onAdopt: Adopt;
+}
+
 /** Lists prices that differ. A price that the file sets can only be changed in the file. */
-function Changes({ changes, onAdopt }: { readonly changes: readonly Change[]; readonly onAdopt: Adopt }) {
-  // A price that an operator wrote is only adopted by itself.
-  const free = changes.filter(({ locked, isOwn }) => locked === null && !isOwn);
+function Changes({ changes, feeds, onAdopt }: ChangesProps) {
+  // A price that an operator wrote, or that feeds dispute, is only adopted by itself.
+  const free = changes.filter(({ locked, isOwn, standing }) => locked === null && !isOwn && standing !== "disputed");
+  const labels = new Map(feeds.map(({ feed, label }) => [feed, label]));
   if (changes.length === 0) return <p class="faint">{TEXT.noneDiffer}</p>;
   return (
     <>
-      {free.length > 1 && <Button onClick={() => onAdopt(...free)}>{TEXT.adoptAll(free.length)}</Button>}
+      {free.length > 1 && (
+        <Button onClick={() => onAdopt(...free.map(({ provider, upstream }) => ({ provider, upstream })))}>
+          {TEXT.adoptAll(free.length)}
+        </Button>
+      )}
       <Table class="compact" caption={TEXT.differ} heads={[TEXT.model, TEXT.now, TEXT.inList, TEXT.change, ""]}>
         {changes.map((change) => (
           <tr key={`${change.provider} ${change.upstream}`}>
@@ -84,13 +152,18 @@ function Changes({ changes, onAdopt }: { readonly changes: readonly Change[]; re
               {pair(change.price)}{" "}
               <small class="faint">{change.isOwn ? TEXT.ownPrice(change.priceAsOf) : change.priceAsOf}</small>
             </td>
-            <td>{pair(change.listed)}</td>
-            <td>{change.percent === null ? TEXT.newPrice : `${change.percent}%`}</td>
+            <td>
+              {change.feeds.map(({ feed, price }) => (
+                <div key={feed}>{TEXT.feedSays(labels.get(feed) ?? feed, pair(price))}</div>
+              ))}
+            </td>
+            <td>
+              {change.percent === null ? TEXT.newPrice : `${change.percent}%`}{" "}
+              <small class="faint">{TEXT.standings[change.standing]}</small>
+            </td>
             <td>
               {change.locked === null ? (
-                <Button kind="quiet" label={TEXT.adoptNamed(change.model)} onClick={() => onAdopt(change)}>
-                  {TEXT.adopt}
-                </Button>
+                <AdoptButtons change={change} labels={labels} onAdopt={onAdopt} />
               ) : (
                 <small class="faint">{TEXT.lockedBy(change.locked.place)}</small>
               )}
@@ -100,6 +173,33 @@ function Changes({ changes, onAdopt }: { readonly changes: readonly Change[]; re
       </Table>
     </>
   );
+}
+
+/** One for each feed where they dispute the price, else one. */
+function AdoptButtons({ change, labels, onAdopt }: AdoptButtonsProps) {
+  const { model, provider, upstream, standing, feeds } = change;
+  if (standing !== "disputed") {
+    return (
+      <Button kind="quiet" label={TEXT.adoptNamed(model)} onClick={() => onAdopt({ provider, upstream })}>
+        {TEXT.adopt}
+      </Button>
+    );
+  }
+  return feeds
+    .filter(({ isSame }) => !isSame)
+    .map(({ feed }) => {
+      const label = labels.get(feed) ?? feed;
+      return (
+        <Button
+          key={feed}
+          kind="quiet"
+          label={TEXT.adoptFrom(model, label)}
+          onClick={() => onAdopt({ provider, upstream, feed })}
+        >
+          {label}
+        </Button>
+      );
+    });
 }
 
 /** Lists models without a price. A search takes words of model and provider. */

@@ -78,16 +78,36 @@ export const serverUsed = (name: string) => `${name} connected.`;
 
 // prices.tsx
 export const prices = "Prices";
-export const compared = (source: string, when: string) => `Price list ${source}, checked ${when}. USD per 1M tokens.`;
+export const compared = (when: string) => `Checked ${when}. USD per 1M tokens.`;
+export const byItself = (hours: number) => `Prices are checked every ${hours === 1 ? "hour" : `${hours} hours`}.`;
+export const checksOff = "Price checks are off: set prices.check to daily.";
+export const oldest = (model: string, when: string) => `The oldest price in use is ${model}'s, confirmed ${when}.`;
+export const feedRead = (models: string, when: string) => `${models}, read ${when}`;
+export const feedLost = (names: string) => `no longer lists ${names}`;
+export const feeds = "Feeds";
+export const standings = {
+  agreed: "feeds agree; the next check takes it over",
+  single: "only one feed has it",
+  disputed: "the feeds disagree",
+  implausible: "implausible",
+  large: "a large change",
+  timed: "depends on the hour",
+  undone: "you undid it",
+} as const;
+export const feedSays = (feed: string, price: string) => `${feed} ${price}`;
+export const adoptFrom = (model: string, feed: string) => `Adopt ${model} from ${feed}`;
+export const provisional = "Provisional models";
+export const provisionalHint =
+  "Your providers list these, and a feed prices them. They are callable by name. Add them to a chain once you trust them.";
 export const abovePrompt = (tokens: string, price: string) => `above ${tokens} tokens ${price}`;
 export const ownPrice = (day: string) => `your price, ${day}`;
 export const checkNow = "Check now";
 export const differ = "Prices that differ";
 export const notChecked = "Not checked yet.";
-export const noneDiffer = "Your prices match the list.";
+export const noneDiffer = "Your prices match the feeds.";
 export const model = "Model";
 export const now = "Now";
-export const inList = "List";
+export const inList = "Feeds";
 export const change = "Change";
 export const newPrice = "new";
 export const adopt = "Adopt";
@@ -96,7 +116,7 @@ export const adoptAll = (count: number) => `Adopt all ${count}`;
 export const adopted = "Adopted.";
 export const unpriced = "Unpriced, not routable";
 export const noneUnpriced = "Every model that your providers list has a price.";
-export const unpricedHint = "Your providers offer these. Adopt the list's price, or type one.";
+export const unpricedHint = "Your providers offer these. Adopt a feed's price, or type one.";
 export const priceOf = (side: string, model: string) => `Price of ${side} of ${model}`;
 export const searchModels = "Search models";
 export const andMore = (count: number) => `and ${count} more`;

@@ -18,6 +18,7 @@ import { isOperator, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
 import type { GatewaySettings } from "../../types.ts";
 import { Access, ROLE_NAMES } from "./access.tsx";
+import { LinkedIdentities } from "./identities.tsx";
 import * as TEXT from "./text.ts";
 
 /** Theme and sign-in for everybody; users and configuration for operators. */
@@ -83,6 +84,7 @@ function Own() {
         </p>
         <PasswordForm />
       </Section>
+      <LinkedIdentities />
       {!isOperator() && <p class="notice">{TEXT.adminsOnly}</p>}
     </>
   );

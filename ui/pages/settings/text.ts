@@ -88,3 +88,9 @@ export const removeUser = (email: string) => `Remove ${email}`;
 export const userRemoved = (email: string) => `${email} removed.`;
 export const owner = "Owner";
 export const admin = "Admin";
+
+// identities.tsx
+export const identities = "Single sign-on";
+export const identity = (email: string, subject: string, when: string) => `${email} (${subject}), last used ${when}`;
+export const unlink = "Remove";
+export const link = (name: string) => `Link ${name}`;

@@ -2,15 +2,16 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { call, isSignedOut } from "../../api.ts";
-import { Button } from "../../kit/button.tsx";
+import { call, isSignedOut, useLoad } from "../../api.ts";
+import { Button, ButtonLink } from "../../kit/button.tsx";
 import { TextField } from "../../kit/field.tsx";
 import { Skeleton } from "../../kit/states.tsx";
 import { useTask } from "../../kit/task.tsx";
-import { go } from "../../router.ts";
+import { signInProblem } from "../../parts/sign-in-problem.ts";
+import { go, place } from "../../router.ts";
 import { loadSession, serverCommand, session, setUp, signIn } from "../../session.ts";
 import { Logo } from "../../shell.tsx";
-import type { Invited as InvitedTo } from "../../types.ts";
+import type { IdentityProviders, Invited as InvitedTo } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
 /** The gateway checks the same. */
@@ -25,6 +26,7 @@ export function SignIn({ isSetUpLinkUsed }: { readonly isSetUpLinkUsed: boolean 
       onSubmit={({ email, password }) => signIn(email, password)}
     >
       {isSetUpLinkUsed && <p class="notice">{TEXT.setUpUsed}</p>}
+      <SingleSignOn />
       <details class="faint">
         <summary>{TEXT.forgotYourPassword}</summary>
         <p>
@@ -32,6 +34,25 @@ export function SignIn({ isSetUpLinkUsed }: { readonly isSetUpLinkUsed: boolean 
         </p>
       </details>
     </CredentialsForm>
+  );
+}
+
+/** A button for each identity provider. It leaves the dashboard and comes back to the same page. */
+function SingleSignOn() {
+  const { data } = useLoad<IdentityProviders>("/api/sign-in");
+  const problem = signInProblem();
+  const { path, query } = place.value;
+  const here = `${path}${query.size === 0 ? "" : `?${query}`}`;
+  const forPeople = data?.data.filter(({ clientId }) => clientId !== null) ?? [];
+  return (
+    <>
+      {problem !== null && <p class="notice bad">{problem}</p>}
+      {forPeople.map(({ id, name }) => (
+        <p key={id}>
+          <ButtonLink href={`/api/sign-in/${id}?to=${encodeURIComponent(here)}`}>{TEXT.continueWith(name)}</ButtonLink>
+        </p>
+      ))}
+    </>
   );
 }
 

@@ -1,9 +1,12 @@
-// /api/prices: what the last price check found, and the call that adopts prices and models. For operators.
+// /api/prices: what the last price check found, and the call that adopts what waits. For operators.
 
 import { Type } from "typebox";
 import type { Catalog } from "../../../catalog/catalog.ts";
-import type { PriceCheck } from "../../../catalog/prices/check.ts";
-import { diffPrices, type PriceChange, type UnpricedModel } from "../../../catalog/prices/diff.ts";
+import { oldestPrice } from "../../../catalog/prices/age.ts";
+import type { FeedState, PriceCheck } from "../../../catalog/prices/check.ts";
+import type { UnpricedModel } from "../../../catalog/prices/diff.ts";
+import { FEED_IDS, FEEDS, type FeedId, feedSource } from "../../../catalog/prices/feeds.ts";
+import { type Proposal, reviewPrices, STANDINGS } from "../../../catalog/prices/review.ts";
 import { priceFromRow } from "../../../catalog/prices/rows.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import { CAPABILITIES, ENDPOINTS } from "../../../core/model.ts";
@@ -11,12 +14,13 @@ import { PRICE_DECIMALS } from "../../../core/money.ts";
 import type { Overlay } from "../../../core/overlay.ts";
 import type { Band, RateCard } from "../../../core/price.ts";
 import { invalid } from "../../../formats/json/fields.ts";
-import { checkPrices } from "../../../gateway/operate/check-prices.ts";
+import { feedAddresses } from "../../../gateway/operate/feed-places.ts";
 import {
   type DatedChange,
   type DatedPrice,
   dayOf,
   isOperatorPrice,
+  MODEL_LIST,
   newModelId,
   withModel,
   withPrices,
@@ -24,7 +28,7 @@ import {
 import { OPERATOR_PRICE } from "../../../versions/prices.ts";
 import type { Versions } from "../../../versions/versions.ts";
 import type { OperatorContext } from "../../context.ts";
-import { AnyText, Integer, named, nullable, type Shape, strict, Time } from "../../openapi/schema.ts";
+import { AnyText, Flag, Integer, named, nullable, type Shape, strict, Time } from "../../openapi/schema.ts";
 import * as TEXT from "../../text.ts";
 import { isoTime } from "../exchange.ts";
 import { type ApiRoute, get, post } from "../route.ts";
@@ -51,16 +55,32 @@ const PriceSchema = Type.Object({
   ),
 });
 
+const FeedName = Type.Enum([...FEED_IDS]);
+
 const hostFields = { provider: AnyText, upstream: AnyText };
 
 export const PricesSchema = named("Prices", {
-  // The list that prices are compared with, and when it was read last. Null before the first time.
-  source: AnyText,
+  // The time of the last check. Null before the first one.
   checkedAt: nullable(Time),
-  // The reason for the failure of the last reading; the prices shown are from the one before.
-  problem: nullable(AnyText),
-  // The interval at which the list is read by itself; 0 for never.
+  // The interval at which prices are checked by themselves; 0 for never.
   everyHours: Type.Number(),
+  feeds: Type.Array(
+    Type.Object({
+      feed: FeedName,
+      label: AnyText,
+      source: AnyText,
+      readAt: nullable(Time),
+      problem: nullable(Type.String({ description: "Why the last reading failed; what was read before is shown." })),
+      models: Integer,
+      lost: Type.Array(AnyText, { description: "Providers and models that the feed listed before." }),
+    }),
+  ),
+  oldest: nullable(
+    Type.Object(
+      { model: AnyText, provider: AnyText, since: Time },
+      { description: "The oldest price in use: its day, or when a feed had the same." },
+    ),
+  ),
   changes: Type.Array(
     Type.Object({
       model: AnyText,
@@ -71,10 +91,18 @@ export const PricesSchema = named("Prices", {
       listed: PriceSchema,
       percent: nullable(Type.Number({ description: "The largest change of its figures; null for a new price." })),
       isOwn: Type.Boolean({ description: "An operator wrote this price. Only an operator changes it." }),
+      standing: Type.Enum([...STANDINGS], { description: "Why it waits; `agreed` is taken over by the next check." }),
+      feeds: Type.Array(Type.Object({ feed: FeedName, price: PriceSchema, isSame: Flag })),
       locked: nullable(LockSchema),
     }),
   ),
-  refused: Type.Array(Type.Object({ model: AnyText, upstream: AnyText, reason: AnyText })),
+  refused: Type.Array(Type.Object({ model: AnyText, upstream: AnyText, reason: AnyText, feed: FeedName })),
+  provisional: Type.Array(
+    Type.Object({ model: AnyText, ...hostFields, price: nullable(PriceSchema), priceSource: AnyText }),
+    {
+      description: "Models that a check found, which nobody has proven yet.",
+    },
+  ),
   unpriced: Type.Array(
     Type.Object({
       ...hostFields,
@@ -100,6 +128,7 @@ const AdoptionSchema = strict("PriceAdoption", {
         id: Type.Optional(
           Type.String({ minLength: 1, maxLength: 128, description: "The id of a new model; else its own name." }),
         ),
+        feed: Type.Optional(Type.Enum([...FEED_IDS], { description: "The feed whose price is adopted." })),
         price: Type.Optional(
           Type.Object(
             { input: amount, output: amount, cacheRead: Type.Optional(amount), cacheWrite: Type.Optional(amount) },
@@ -120,22 +149,22 @@ const CHECKS_PER_MINUTE = 6;
 
 export const PRICE_ROUTES: readonly ApiRoute[] = [
   get("getPrices", "/api/prices", {
-    summary: "Prices that differ from the price list, and models of your providers without a price",
+    summary: "Prices that differ from the feeds, and models of your providers without a price",
     access: "operator",
     response: PricesSchema,
     handle: async (_call, edge) => writePrices(await edge.priceChecks.read(), edge),
   }),
   post("checkPrices", "/api/prices/check", {
-    summary: "Read the price list and the providers' own lists of models now; six times per minute",
+    summary: "Read the feeds and the providers' own lists of models now; six times per minute",
     access: "operator",
     response: PricesSchema,
     async handle(_call, edge) {
-      const { limiter, now, settings, priceChecks: checks } = edge;
+      const { limiter, now, settings, versions, log, priceChecks: checks } = edge;
       const { allowed, retryAfterSeconds } = await limiter.admit("price check", CHECKS_PER_MINUTE, now());
       if (!allowed) throw tooManyChecks(retryAfterSeconds);
-      const { catalog, registry } = edge.services();
-      const check = await checkPrices(settings.prices.priceListUrl, { catalog, registry, checks, now });
-      return writePrices(check, edge);
+      const { checkAndAdopt } = await import("../../../gateway/operate/adopt-prices.ts");
+      const { prices } = settings;
+      return writePrices(await checkAndAdopt({ prices, versions, current: edge.services, checks, log, now }), edge);
     },
   }),
   post("adoptPrices", "/api/prices/adopt", {
@@ -151,7 +180,12 @@ export const PRICE_ROUTES: readonly ApiRoute[] = [
       const publisher = publisherOf(request, given);
       const check = await edge.priceChecks.read();
       const change = (document: Overlay): Overlay =>
-        adopted(document, given.hosts, { check, catalog: edge.services().catalog, nowMs: edge.now() });
+        adopted(document, given.hosts, {
+          check,
+          catalog: edge.services().catalog,
+          nowMs: edge.now(),
+          settings: edge.settings,
+        });
       return writePublished(await edge.versions.publish({ ...publisher, isDated: true, change }));
     },
   }),
@@ -162,16 +196,16 @@ function tooManyChecks(retryAfterSeconds: number): GatewayError {
   return new GatewayError("rateLimited", message, { code: "too_many_checks", retryAfterSeconds });
 }
 
-interface Adopting {
-  readonly check: PriceCheck | null;
+interface Adopting extends Pick<OperatorContext, "settings"> {
+  readonly check: PriceCheck;
   readonly catalog: Catalog;
   readonly nowMs: number;
 }
 
 /** Gives new prices to models of the catalogue, and adds the models that the catalogue lacks. */
 function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adopting): Overlay {
-  const { catalog, check } = adopting;
-  const diff = diffPrices(catalog, check ?? { rows: [], refused: [] });
+  const { catalog, check, settings } = adopting;
+  const { proposals, unpriced } = reviewPrices(catalog, check, settings.prices.priceMaxChangePercent);
   const changes: DatedChange[] = [];
   const ids = new Set(catalog.models.keys());
   let next = document;
@@ -179,11 +213,11 @@ function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adoptin
     const isIt = (one: Pick<Wanted, "provider" | "upstream">): boolean =>
       one.provider === host.provider && one.upstream === host.upstream;
     const owners = [...catalog.models.values()].filter(({ hosts }) => hosts.some(isIt));
-    const found = diff.unpriced.find(isIt) ?? { ...UNKNOWN, provider: host.provider, upstream: host.upstream };
-    const listed = diff.changes.find(isIt)?.to ?? found.price;
+    const found = unpriced.find(isIt) ?? { ...UNKNOWN, provider: host.provider, upstream: host.upstream };
+    const offered = proposedBy(proposals.find(isIt), host.feed) ?? foundBy(found, check);
     // Somebody else was faster.
-    if (listed === null && host.price === undefined && owners.some(({ price }) => price !== null)) continue;
-    const dated = datedPrice(host, index, { listed, isOwnPrice: found.isOwnPrice, ...adopting });
+    if (offered === null && host.price === undefined && owners.some(({ price }) => price !== null)) continue;
+    const dated = datedPrice(host, index, { offered, ...adopting });
     for (const { id } of owners)
       changes.push({ model: id, provider: host.provider, upstream: host.upstream, ...dated });
     if (owners.length > 0) continue;
@@ -198,45 +232,84 @@ function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adoptin
 /** Values for a model that neither the list nor its provider describes. */
 const UNKNOWN = { price: null, context: null, maxOutput: null, capabilities: [], isOwnPrice: false };
 
+/** A price that was found, with its source. */
+interface SourcedPrice {
+  readonly price: RateCard;
+  readonly source: string;
+}
+
+/** The price of one feed, else that of the feeds that say the same. */
+function proposedBy(proposal: Proposal | undefined, wanted: FeedId | undefined): SourcedPrice | null {
+  if (proposal === undefined) return null;
+  const { to, feeds, listed } = proposal;
+  const own = listed.find(({ feed }) => feed === wanted);
+  if (wanted === undefined || feeds.includes(wanted)) return { price: to, source: feedSource(feeds) };
+  return own === undefined ? null : { price: own.price, source: feedSource([own.feed]) };
+}
+
+/** The price of a model that the catalogue lacks. */
+function foundBy(
+  { provider, upstream, price, isOwnPrice }: Omit<UnpricedModel, "model">,
+  { feeds }: PriceCheck,
+): SourcedPrice | null {
+  if (price === null) return null;
+  if (isOwnPrice) return { price, source: `${MODEL_LIST}${provider}` };
+  const has = ({ rows }: FeedState): boolean => rows.some((row) => row.upstream === upstream && row.price === price);
+  const feed = feeds.find(has)?.feed;
+  return { price, source: feed === undefined ? "" : feedSource([feed]) };
+}
+
 interface PriceTerms extends Adopting {
-  readonly listed: RateCard | null;
-  readonly isOwnPrice: boolean;
+  readonly offered: SourcedPrice | null;
 }
 
 /** The price that was given, else the one found, with where it comes from. */
-function datedPrice(host: Wanted, index: number, { listed, isOwnPrice, check, nowMs }: PriceTerms): DatedPrice {
-  const price = host.price === undefined ? listed : (priceFromRow(host.price)?.price ?? null);
+function datedPrice(host: Wanted, index: number, { offered, check, nowMs }: PriceTerms): DatedPrice {
+  const price = host.price === undefined ? (offered?.price ?? null) : (priceFromRow(host.price)?.price ?? null);
   if (price === null) {
     const what = host.price === undefined ? TEXT.priceUnknown(host.upstream) : TEXT.sendPrice(PRICE_DECIMALS);
     throw new GatewayError("unprocessable", what, { code: "price_needed", param: `hosts[${index}].price` });
   }
-  const [atMs, source] =
-    host.price !== undefined
-      ? [nowMs, OPERATOR_PRICE]
-      : [check?.atMs ?? nowMs, isOwnPrice ? TEXT.modelListOf(host.provider) : (check?.source ?? "")];
+  const [atMs, source] = host.price !== undefined ? [nowMs, OPERATOR_PRICE] : [check.atMs, offered?.source ?? ""];
   return { price, stamp: { asOf: dayOf(atMs), source } };
 }
 
-function writePrices(check: PriceCheck | null, edge: OperatorContext): Shape<typeof PricesSchema> {
+function writePrices(check: PriceCheck, edge: OperatorContext): Shape<typeof PricesSchema> {
   const { settings, versions } = edge;
-  const { priceListUrl, priceCheckHours } = settings.prices;
-  const { changes, refused, unpriced } = diffPrices(edge.services().catalog, check ?? { rows: [], refused: [] });
+  const { priceCheck, priceCheckHours, priceMaxChangePercent } = settings.prices;
+  const { catalog } = edge.services();
+  const { proposals, refused, unpriced, confirmed } = reviewPrices(catalog, check, priceMaxChangePercent);
+  const isOwn = (source: string): boolean => isOperatorPrice(source, feedAddresses(settings.prices));
+  const oldest = oldestPrice(catalog, confirmed, isOwn);
   return {
-    source: check?.source ?? priceListUrl,
-    checkedAt: check === null || check.atMs === 0 ? null : isoTime(check.atMs),
-    problem: check?.problem ?? null,
-    everyHours: priceCheckHours,
-    changes: changes.map((change) => writeChange(change, versions)),
-    refused: refused.map(({ model, upstream, reason }) => ({ model, upstream, reason })),
+    checkedAt: check.atMs === 0 ? null : isoTime(check.atMs),
+    everyHours: priceCheck === "off" ? 0 : priceCheckHours,
+    feeds: check.feeds.map(writeFeed),
+    oldest: oldest === null ? null : { model: oldest.model, provider: oldest.provider, since: isoTime(oldest.sinceMs) },
+    changes: proposals.map((proposal) => writeChange(proposal, versions, isOwn(proposal.fromSource))),
+    refused: refused.map(({ model, upstream, reason, feed }) => ({ model, upstream, reason, feed })),
+    provisional: [...catalog.models.values()].flatMap(
+      ({ id, isProvisional, provider, upstream, price, priceSource }) =>
+        isProvisional ? [{ model: id, provider, upstream, price: price && usd(price), priceSource }] : [],
+    ),
     unpriced: unpriced.map(writeUnpriced),
   };
 }
 
-function writeChange(change: PriceChange, versions: Versions): Shape<typeof PricesSchema>["changes"][number] {
-  const { model, provider, upstream, from, fromAsOf, fromSource, to, percent } = change;
+function writeFeed({ feed, source, readAtMs, problem, rows, lost }: FeedState) {
+  const readAt = readAtMs === 0 ? null : isoTime(readAtMs);
+  return { feed, label: FEEDS[feed].label, source, readAt, problem, models: rows.length, lost: [...lost] };
+}
+
+function writeChange(
+  change: Proposal,
+  versions: Versions,
+  isOwn: boolean,
+): Shape<typeof PricesSchema>["changes"][number] {
+  const { model, provider, upstream, from, fromAsOf, fromSource, to, percent, standing, listed } = change;
   return {
-    ...{ model, provider, upstream, percent, priceAsOf: fromAsOf, priceSource: fromSource },
-    isOwn: isOperatorPrice(change),
+    ...{ model, provider, upstream, percent, isOwn, standing, priceAsOf: fromAsOf, priceSource: fromSource },
+    feeds: listed.map(({ feed, price, isSame }) => ({ feed, price: usd(price), isSame })),
     ...{ price: from === null ? null : usd(from), listed: usd(to), locked: lockOn(versions, `models.${model}`) },
   };
 }

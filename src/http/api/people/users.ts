@@ -1,14 +1,15 @@
 // /api/users and /api/invitations: who may sign in. For operators.
 
 import { Type } from "typebox";
-import { DEFAULT_ACCOUNT } from "../../accounts/accounts.ts";
-import { GatewayError } from "../../core/errors.ts";
-import { type Invitation, USER_ROLES, type User } from "../../core/people.ts";
-import { publicOrigin } from "../exchange/hosts.ts";
-import { AnyText, Email, listed, named, nullable, page, type Shape, strict, Time } from "../openapi/schema.ts";
-import * as TEXT from "../text.ts";
-import { idOf, isoTime, listPage, missing, PLAIN_ID, pageOf, paging } from "./exchange.ts";
-import { type ApiRoute, del, get, post } from "./route.ts";
+import { DEFAULT_ACCOUNT } from "../../../accounts/accounts.ts";
+import { GatewayError } from "../../../core/errors.ts";
+import { type Invitation, USER_ROLES, type User } from "../../../core/people.ts";
+import { publicOrigin } from "../../exchange/hosts.ts";
+import { personOf } from "../../exchange/identity.ts";
+import { AnyText, Email, listed, named, nullable, page, type Shape, strict, Time } from "../../openapi/schema.ts";
+import * as TEXT from "../../text.ts";
+import { idOf, isoTime, listPage, missing, PLAIN_ID, pageOf, paging } from "../exchange.ts";
+import { type ApiRoute, del, get, post } from "../route.ts";
 
 /** Users and invitations share these. */
 const personFields = { id: AnyText, email: AnyText, role: listed(USER_ROLES), accountId: AnyText, createdAt: Time };
@@ -44,7 +45,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
       if ((await accounts.get(accountId)) === null) {
         throw new GatewayError("badRequest", TEXT.noAccount(accountId), { param: "accountId" });
       }
-      const invitedBy = request.identity?.kind === "user" ? request.identity.user.email : "";
+      const invitedBy = personOf(request.identity)?.name ?? "";
       const { invitation, token } = await invitations.invite({ email, role, accountId, invitedBy });
       return {
         ...writeInvitation(invitation),

@@ -2,13 +2,13 @@
 // password with a link.
 
 import { Type } from "typebox";
-import { makeDeviceToken } from "../../accounts/devices.ts";
-import { isSimulated } from "../../catalog/catalog.ts";
-import { commandPrefix } from "../../config/package.ts";
-import { GatewayError } from "../../core/errors.ts";
-import { USER_ROLES, type User } from "../../core/people.ts";
-import { tooManyWrongKeys } from "../../gateway/admit.ts";
-import type { OperatorContext } from "../context.ts";
+import { makeDeviceToken } from "../../../accounts/devices.ts";
+import { isSimulated } from "../../../catalog/catalog.ts";
+import { commandPrefix } from "../../../config/package.ts";
+import { GatewayError } from "../../../core/errors.ts";
+import { USER_ROLES, type User } from "../../../core/people.ts";
+import { tooManyWrongKeys } from "../../../gateway/admit.ts";
+import type { OperatorContext } from "../../context.ts";
 import {
   clearLoginCookie,
   deviceTokenOf,
@@ -16,8 +16,8 @@ import {
   setDeviceCookie,
   setLoginCookie,
   signedInOf,
-} from "../exchange/identity.ts";
-import { untrustedProxyOf } from "../exchange/proxies.ts";
+} from "../../exchange/identity.ts";
+import { untrustedProxyOf } from "../../exchange/proxies.ts";
 import {
   AnyText,
   DOCUMENTED,
@@ -30,10 +30,10 @@ import {
   type Shape,
   strict,
   Time,
-} from "../openapi/schema.ts";
-import * as TEXT from "../text.ts";
-import { isoTime } from "./exchange.ts";
-import { type ApiCall, type ApiRoute, del, get, post } from "./route.ts";
+} from "../../openapi/schema.ts";
+import * as TEXT from "../../text.ts";
+import { isoTime } from "../exchange.ts";
+import { type ApiCall, type ApiRoute, del, get, post } from "../route.ts";
 
 /** The signed-in user, as far as the dashboard needs it. */
 const SelfSchema = Type.Object({ id: AnyText, email: AnyText, role: listed(USER_ROLES), accountId: AnyText });
@@ -223,7 +223,7 @@ async function welcome(user: User, call: Exchange, edge: OperatorContext): Promi
 type Exchange = Pick<ApiCall, "request" | "reply">;
 
 /** From now on the browser is a known device of the user, also after the login. */
-async function openLogin(user: User, { request, reply }: Exchange, { logins, now }: OperatorContext) {
+export async function openLogin(user: User, { request, reply }: Exchange, { logins, now }: OperatorContext) {
   setLoginCookie(request, reply, await logins.open(user));
   setDeviceCookie(request, reply, makeDeviceToken(user, now()));
 }

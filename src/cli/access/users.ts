@@ -1,24 +1,24 @@
 // `switchyard users`: who may sign in to the dashboard, and a link for somebody who forgot the password.
 // The command works directly on the store, so it also helps the last administrator back in.
 
-import { createPasswords } from "../accounts/passwords.ts";
-import { createResets } from "../accounts/resets.ts";
-import { openableUrl } from "../config/network.ts";
-import { command } from "../config/package.ts";
-import type { Settings } from "../config/settings.ts";
-import type { Db } from "../core/db.ts";
-import type { User } from "../core/people.ts";
-import { writeUser } from "../http/api/users.ts";
-import { createPasswordResetStore } from "../store/accounts/resets.ts";
-import { createUserStore } from "../store/accounts/users.ts";
-import type { Arguments } from "./command/arguments.ts";
-import { type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
-import { isOn, splitFlags, textOf } from "./command/flags.ts";
-import { withStore } from "./command/store.ts";
-import { formatTable } from "./command/table.ts";
-import { type Terminal, thisTerminal } from "./command/terminal.ts";
-import * as TEXT from "./command/text.ts";
-import { FAILED, UsageError } from "./command/usage.ts";
+import { createPasswords } from "../../accounts/passwords.ts";
+import { createResets } from "../../accounts/resets.ts";
+import { openableUrl } from "../../config/network.ts";
+import { command } from "../../config/package.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Db } from "../../core/db.ts";
+import type { User } from "../../core/people.ts";
+import { writeUser } from "../../http/api/people/users.ts";
+import { createPasswordResetStore } from "../../store/accounts/resets.ts";
+import { createUserStore } from "../../store/accounts/users.ts";
+import type { Arguments } from "../command/arguments.ts";
+import { type Parsed, parseSubcommand, printJson, runCommand } from "../command/command.ts";
+import { isOn, splitFlags, textOf } from "../command/flags.ts";
+import { withStore } from "../command/store.ts";
+import { formatTable } from "../command/table.ts";
+import { type Terminal, thisTerminal } from "../command/terminal.ts";
+import * as TEXT from "../command/text.ts";
+import { FAILED, UsageError } from "../command/usage.ts";
 
 /** Most words after each subcommand. */
 const SUBCOMMANDS = { list: 0, reset: 1 };

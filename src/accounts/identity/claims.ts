@@ -1,0 +1,55 @@
+// From the claims of an identity provider to what their holder gets: role, account and settings of a key. Pure. A field
+// for teams would be one more field of a rule.
+
+import type { ClaimRule, IdentityProvider } from "../../core/people.ts";
+
+/** Claims of an ID token, of a token for programs, or of the userinfo endpoint. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+type Field = Exclude<keyof ClaimRule, "claim" | "value">;
+
+/** A rule decided a field (`given`), claims were there and none matched (`none`), or claims are missing (`unknown`). */
+export type ClaimOutcome<Value> =
+  | { readonly state: "given"; readonly value: Value }
+  | { readonly state: "none" }
+  | { readonly state: "unknown" };
+
+/** The outcome of the rules for one field. Without a rule for it, nothing is known. */
+export function outcomeOf<Name extends Field>(
+  { rules }: Pick<IdentityProvider, "rules">,
+  field: Name,
+  claims: Claims,
+): ClaimOutcome<NonNullable<ClaimRule[Name]>> {
+  const deciding = rules.filter((rule) => rule[field] !== undefined);
+  const matching = deciding.find((rule) => valuesOf(claims, rule.claim)?.some((value) => matches(rule.value, value)));
+  if (matching !== undefined) return { state: "given", value: matching[field] as NonNullable<ClaimRule[Name]> };
+  return { state: deciding.some(({ claim }) => valuesOf(claims, claim) !== null) ? "none" : "unknown" };
+}
+
+/** Names of claims in rules that did not arrive. */
+export function missingClaims({ rules }: Pick<IdentityProvider, "rules">, claims: Claims): readonly string[] {
+  return [...new Set(rules.map(({ claim }) => claim))].filter((claim) => valuesOf(claims, claim) === null);
+}
+
+/** True where somebody has more groups than Entra writes into a token: it then names another place to ask. */
+export function hasOverage(claims: Claims): boolean {
+  const names = claims._claim_names;
+  return claims.hasgroups === true || (typeof names === "object" && names !== null && "groups" in names);
+}
+
+/** The values of a claim as text; null when it is missing. A whole name is tried before a path. */
+function valuesOf(claims: Claims, name: string): readonly string[] | null {
+  let value: unknown = Object.hasOwn(claims, name) ? claims[name] : claims;
+  if (value === claims) {
+    for (const step of name.split(".")) {
+      const isMapping = typeof value === "object" && value !== null && Object.hasOwn(value, step);
+      value = isMapping ? (value as Claims)[step] : undefined;
+    }
+  }
+  if (value === undefined || value === null) return null;
+  return (Array.isArray(value) ? value : [value]).map(String);
+}
+
+function matches(wanted: string, value: string): boolean {
+  return wanted.endsWith("*") ? value.startsWith(wanted.slice(0, -1)) : value === wanted;
+}

@@ -1,0 +1,173 @@
+// IdentityTokens of identity providers that programs bring instead of an API key. A token is checked once and then known by its
+// hash until it ends. Its holder gets a key of their own at first sight, so limits, ledger and request log name them.
+
+import { hash } from "node:crypto";
+import type { AccountStore } from "../../core/accounts.ts";
+import type { GatewayError } from "../../core/errors.ts";
+import type { IdentityProvider, UserRole } from "../../core/people.ts";
+import type { Keys, Verification } from "../keys.ts";
+import { type Claims, outcomeOf } from "./claims.ts";
+import { CLOCK_TOLERANCE_SECONDS, type Issuer, tokenRefused } from "./issuer.ts";
+
+/** Somebody whose token was checked. */
+interface TokenHolder {
+  readonly provider: IdentityProvider;
+  readonly subject: string;
+  /** E-mail address or subject, for people. */
+  readonly name: string;
+  readonly claims: Claims;
+  /** The key that stands for the holder; null until it is needed. */
+  key: Promise<string> | null;
+}
+
+/** A caller of /api by token. */
+export interface TokenCaller {
+  readonly name: string;
+  readonly role: UserRole;
+  readonly accountId: string;
+}
+
+export interface IdentityTokens {
+  /** Cheaply tells whether a text may be a token of a configured issuer. */
+  isTokenShaped(text: string): boolean;
+  /** The key of the token's holder. Where `mayAsk` says no, a token that was not checked before is unknown. */
+  verify(text: string, mayAsk?: () => boolean): Promise<Verification>;
+  /** The caller of /api; null for a token that no issuer here has signed. */
+  caller(text: string, mayAsk: () => boolean): Promise<TokenCaller | null>;
+}
+
+export interface TokensContext {
+  readonly issuers: readonly { readonly provider: IdentityProvider; readonly issuer: Issuer }[];
+  readonly keys: Pick<Keys, "derive" | "verifyHash">;
+  readonly accounts: Pick<AccountStore, "get">;
+  readonly now?: () => number;
+}
+
+/** Three parts of base64url, the first of which begins an object. */
+const SHAPE = /^eyJ[\w-]{1,8000}\.[\w-]{1,30000}\.[\w-]{1,8000}$/;
+/** About 4 KB each with its claims. */
+const KNOWN_MAX = 5_000;
+/** A token is checked again after this long, so that a withdrawn signing key ends it. */
+const KNOWN_MS = 10 * 60_000;
+
+interface KnownToken {
+  readonly holder: Promise<TokenHolder | null>;
+  untilMs: number;
+}
+
+export function createTokens({ issuers, keys, accounts, now = () => Date.now() }: TokensContext): IdentityTokens {
+  const taking = issuers.filter(({ provider }) => provider.audiences.length > 0);
+  /** In the order of insertion. */
+  const known = new Map<string, KnownToken>();
+
+  const check = async (text: string, entry: { untilMs: number }): Promise<TokenHolder | null> => {
+    const unproven = payloadOf(text);
+    const found = taking.find(({ provider }) => sameIssuer(provider.issuer, unproven.iss));
+    const claims = found === undefined ? null : await found.issuer.claimsOf(text);
+    if (found === undefined || claims === null) return null;
+    const endsAtMs = ((claims.exp ?? 0) + CLOCK_TOLERANCE_SECONDS) * 1000;
+    entry.untilMs = Math.min(endsAtMs, now() + KNOWN_MS);
+    return { provider: found.provider, subject: String(claims.sub), name: nameOf(claims), claims, key: null };
+  };
+  const holderOf = (text: string, mayAsk: () => boolean): Promise<TokenHolder | null> => {
+    const digest = hash("sha256", text, "base64");
+    const entry = known.get(digest);
+    if (entry !== undefined && entry.untilMs > now()) return entry.holder;
+    if (!mayAsk()) return Promise.resolve(null);
+    const made = { untilMs: Number.POSITIVE_INFINITY };
+    const holder = check(text, made);
+    const remembered: KnownToken = Object.assign(made, { holder });
+    known.delete(digest);
+    known.set(digest, remembered);
+    forgetOldest(known);
+    const forget = (): void => {
+      if (known.get(digest) === remembered) known.delete(digest);
+    };
+    // A token that is refused is checked again: its issuer may publish the key a moment later.
+    holder.then((found) => found ?? forget(), forget);
+    return holder;
+  };
+
+  return {
+    isTokenShaped: (text) => taking.length > 0 && SHAPE.test(text),
+    verify: async (text, mayAsk = () => true) => {
+      const holder = await holderOf(text, mayAsk);
+      if (holder === null) return { state: "unknown" };
+      holder.key ??= derivedKey(holder, { keys, accounts }).catch((error: unknown) => {
+        holder.key = null;
+        throw error;
+      });
+      return keys.verifyHash(await holder.key);
+    },
+    caller: async (text, mayAsk) => {
+      const holder = await holderOf(text, mayAsk);
+      if (holder === null) return null;
+      const role = outcomeOf(holder.provider, "role", holder.claims);
+      const accountId = accountOf(holder) ?? "";
+      if (role.state !== "given" || (await accounts.get(accountId)) === null) throw noAccess();
+      return { name: holder.name, role: role.value, accountId };
+    },
+  };
+}
+
+function forgetOldest(known: Map<string, KnownToken>): void {
+  if (known.size <= KNOWN_MAX) return;
+  const [oldest] = known.keys();
+  if (oldest !== undefined) known.delete(oldest);
+}
+
+/** Finds or makes the key of a holder, gives it the settings of the rules, and returns its hash. */
+async function derivedKey(
+  holder: TokenHolder,
+  { keys, accounts }: Pick<TokensContext, "keys" | "accounts">,
+): Promise<string> {
+  const { provider, subject, name, claims } = holder;
+  const accountId = accountOf(holder);
+  if (accountId === null || (await accounts.get(accountId)) === null) throw noAccess();
+  const profile = outcomeOf(provider, "profile", claims);
+  const limit = outcomeOf(provider, "requestsPerMinute", claims);
+  // No key text has this form, so nobody can present it. Another account is another key: the old one keeps its history.
+  const keyHash = hash("sha256", JSON.stringify(["identity", provider.issuer, subject, accountId]), "hex");
+  await keys.derive({
+    id: `key_${keyHash.slice(0, 24)}`,
+    ...{ accountId, name, hash: keyHash, prefix: `token:${provider.id}` },
+    settings: {
+      ...(profile.state !== "unknown" && { profileId: profile.state === "given" ? profile.value : null }),
+      ...(limit.state !== "unknown" && { requestsPerMinute: limit.state === "given" ? limit.value : null }),
+    },
+  });
+  return keyHash;
+}
+
+/** The account of the rules, else that of the identity provider. */
+function accountOf({ provider, claims }: TokenHolder): string | null {
+  const account = outcomeOf(provider, "account", claims);
+  return account.state === "given" ? account.value : provider.account;
+}
+
+function noAccess(): GatewayError {
+  const message = "The token is valid, but no rule gives its holder access. Ask your admin.";
+  return tokenRefused("token_without_access", message);
+}
+
+const NAME_MAX = 200;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+function nameOf({ email, preferred_username: user, sub }: Claims): string {
+  const name = [email, user, sub].find((value) => typeof value === "string" && value.trim() !== "");
+  return String(name).replace(UNSEEN, "\ufffd").trim().slice(0, NAME_MAX);
+}
+
+/** Claims of a token before anything proves them. */
+function payloadOf(text: string): Claims {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(text.split(".")[1] ?? "", "base64url").toString("utf8"));
+    return typeof parsed === "object" && parsed !== null ? (parsed as Claims) : {};
+  } catch {
+    return {};
+  }
+}
+
+function sameIssuer(configured: string, claimed: unknown): boolean {
+  return typeof claimed === "string" && configured.replace(/\/$/, "") === claimed.replace(/\/$/, "");
+}

@@ -1,0 +1,108 @@
+// Models that a configured provider lists, a feed prices and the catalogue lacks. They may be asked for by name at once, and
+// count as provisional until somebody knows them. Pure.
+
+import type { Tier } from "../../core/tiers.ts";
+import type { PriceCheck } from "./check.ts";
+import { configuredHosts, isSameModel, type OfferedModel, type PricedCatalog, type PricedHost } from "./diff.ts";
+import type { FeedId } from "./feeds.ts";
+import type { ListedRow } from "./listed.ts";
+import { agree, type FeedRow, hostName, indexOf, isPlausible } from "./review.ts";
+
+export interface Newcomer
+  extends Pick<ListedRow, "upstream" | "price" | "context" | "maxOutput" | "capabilities" | "formats"> {
+  readonly provider: string;
+  /** The feeds that have this price. */
+  readonly feeds: readonly FeedId[];
+  /** The tier of its price. */
+  readonly tier: Tier;
+  /** Says that the model may join the chain of its tier: it is newer than the catalogue. */
+  readonly isChainable: boolean;
+}
+
+interface NewcomerTerms {
+  /** The day of the catalogue, and today. */
+  readonly catalogDay: string;
+  readonly today: string;
+  /** Models that providers offered at the check before. */
+  readonly before: PriceCheck["offered"];
+}
+
+/** More are an aggregator's whole list, and stay on the list of models without a price. */
+const NEWCOMERS_MAX = 300;
+
+export function newcomers(catalog: PricedCatalog, check: PriceCheck, terms: NewcomerTerms): readonly Newcomer[] {
+  const index = indexOf(check.feeds);
+  const ours = configuredHosts(catalog);
+  const offers = Object.entries(check.offered)
+    .filter(([provider]) => catalog.providers.has(provider))
+    .flatMap(([provider, models]) => models.map((offer) => ({ provider, offer })));
+  const found = offers.flatMap(({ provider, offer }): readonly Newcomer[] => {
+    const host = { provider, upstream: offer.id };
+    if (isKnown(host, ours) || check.adopted[hostName(host)] !== undefined) return [];
+    if (isMakersOwn(host, check)) return [];
+    const rows = index.rowsOf(host).filter(({ state }) => state.problem === null);
+    const [first] = rows;
+    if (first === undefined || !rows.every(({ row }) => isUsable(row, first.row, terms.today))) return [];
+    const isNew = isNewer(provider, offer, terms) && !GATED.test(offer.id);
+    return [{ ...offerOf(host, first.row, offer), ...pricedBy(rows), isChainable: isNew && rows.some(knowsKind) }];
+  });
+  return found.slice(0, NEWCOMERS_MAX);
+}
+
+function isKnown({ provider, upstream }: Pick<PricedHost, "provider" | "upstream">, ours: readonly PricedHost[]) {
+  return ours.some((host) => host.provider === provider && isSameModel(upstream, host.upstream));
+}
+
+/** An aggregator's name for a model that its maker offers here as well. */
+function isMakersOwn({ upstream }: Pick<PricedHost, "upstream">, { offered }: PriceCheck): boolean {
+  const [maker = "", ...rest] = upstream.split("/");
+  return rest.length > 0 && offered[maker]?.some(({ id }) => id === rest.join("/")) === true;
+}
+
+function isUsable(row: ListedRow, first: ListedRow, today: string): boolean {
+  const isGoing = row.retires !== undefined && row.retires <= today;
+  const isChat = row.capabilities.every((capability) => !OTHERS.has(capability));
+  return !isGoing && isChat && row.isTimed !== true && isPlausible(row.price) && agree(row.price, first.price);
+}
+
+const OTHERS: ReadonlySet<string> = new Set(["embeddings", "rerank", "moderation"]);
+/** Variants that not everybody may call, or that are made for one trade. */
+const GATED = /(^|[-/.])(cyber|law|rosalind)([-/.]|$)/i;
+
+/** Newer than the catalogue by the provider's word, else listed now and not at the check before. */
+function isNewer(provider: string, { id, created }: OfferedModel, { catalogDay, before }: NewcomerTerms): boolean {
+  if (created !== undefined) return created >= catalogDay;
+  return before[provider]?.every((offer) => offer.id !== id) === true;
+}
+
+/** genai-prices does not say what a model is for. */
+function knowsKind({ state }: FeedRow): boolean {
+  return state.feed !== "genai";
+}
+
+function offerOf(
+  { provider, upstream }: Pick<PricedHost, "provider" | "upstream">,
+  row: ListedRow,
+  offer: OfferedModel,
+) {
+  const { maxOutput, capabilities, formats, context } = row;
+  return {
+    ...{ provider, upstream, maxOutput, capabilities, context: context ?? offer.context ?? null },
+    ...(formats === undefined ? {} : { formats }),
+  };
+}
+
+function pricedBy(rows: readonly FeedRow[]): Pick<Newcomer, "price" | "feeds" | "tier"> {
+  const { price } = (rows[0] as FeedRow).row;
+  const blend = (3 * price.input + price.output) / 4 / 1e6;
+  const tier = BANDS.find(([, max]) => blend <= max)?.[0] ?? "COMPLEX";
+  return { price, feeds: rows.map(({ state }) => state.feed), tier };
+}
+
+/** The tier of a price: USD per million tokens, three of input to one of output. */
+const BANDS: readonly (readonly [tier: Tier, max: number])[] = [
+  ["NANO", 0.15],
+  ["SIMPLE", 0.35],
+  ["LIGHT", 0.9],
+  ["STANDARD", 2.5],
+];

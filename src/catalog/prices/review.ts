@@ -1,0 +1,226 @@
+// Judges what feeds say of the prices in the catalogue. A price that two feeds agree on may be taken over; everything else
+// waits for an operator. Pure.
+
+import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
+import type { FeedState, PriceCheck } from "./check.ts";
+import {
+  changeOf,
+  configuredHosts,
+  isListed,
+  isSameModel,
+  keyOf,
+  listedVendor,
+  type PriceChange,
+  type PricedCatalog,
+  type PricedHost,
+  pairsOf,
+  type UnpricedModel,
+  unpricedOf,
+} from "./diff.ts";
+import type { FeedId } from "./feeds.ts";
+import type { ListedRow, RefusedRow } from "./listed.ts";
+
+/** Reasons for which a price waits, or `agreed` where it does not. */
+export const STANDINGS = ["agreed", "single", "disputed", "implausible", "large", "timed", "undone"] as const;
+type Standing = (typeof STANDINGS)[number];
+
+/** Another price of a host, and what each feed says. */
+export interface Proposal extends PriceChange {
+  readonly standing: Standing;
+  /** The feeds that have this price. */
+  readonly feeds: readonly FeedId[];
+  readonly listed: readonly FeedPrice[];
+}
+
+interface FeedPrice {
+  readonly feed: FeedId;
+  readonly price: RateCard;
+  /** Says that the price is the one in use. */
+  readonly isSame: boolean;
+}
+
+export interface PriceReview {
+  readonly proposals: readonly Proposal[];
+  readonly refused: readonly (RefusedRow & { readonly model: string; readonly feed: FeedId })[];
+  readonly unpriced: readonly UnpricedModel[];
+  /** Time at which a feed had the price in use last, by `hostName`. */
+  readonly confirmed: ReadonlyMap<string, number>;
+}
+
+/** Names a host in the results and in what was adopted. */
+export function hostName({ provider, upstream }: Pick<PricedHost, "provider" | "upstream">): string {
+  return keyOf(provider, upstream);
+}
+
+/** `maxPercent` is the largest change that is taken over: 100 is from half the price to twice the price. */
+export function reviewPrices(catalog: PricedCatalog, check: PriceCheck, maxPercent: number): PriceReview {
+  const index = indexOf(check.feeds);
+  const ours = configuredHosts(catalog);
+  const confirmed = new Map<string, number>();
+  const proposals = ours.flatMap((host) => {
+    const rows = index.rowsOf(host);
+    const same = rows.filter(({ row }) => isListed(host, row.price));
+    if (same.length > 0) confirmed.set(hostName(host), Math.max(...same.map(({ state }) => state.readAtMs)));
+    if (same.length === rows.length) return [];
+    return [proposalFor({ host, rows, hint: index.hintFor(host), adopted: check.adopted, maxPercent })];
+  });
+  return {
+    proposals,
+    confirmed,
+    refused: ours.flatMap((host) => index.refusedOf(host).map((row) => ({ ...row, model: host.model }))),
+    unpriced: unpricedOf(catalog, { rows: index.merged, refused: [], offered: check.offered }, ours),
+  };
+}
+
+/** A row with the state of its feed. */
+export interface FeedRow {
+  readonly state: FeedState;
+  readonly row: ListedRow;
+}
+
+interface FeedIndex {
+  rowsOf(host: Pick<PricedHost, "provider" | "upstream">): readonly FeedRow[];
+  refusedOf(host: PricedHost): readonly (RefusedRow & { readonly feed: FeedId })[];
+  /** OpenRouter's row of a maker's own model. */
+  hintFor(host: Pick<PricedHost, "provider" | "upstream">): ListedRow | null;
+  /** All rows; of several for one model, the last one counts. */
+  readonly merged: readonly ListedRow[];
+}
+
+export function indexOf(feeds: readonly FeedState[]): FeedIndex {
+  const indexed = feeds.map((state) => ({
+    state,
+    rows: new Map(state.rows.map((row) => [keyOf(row.vendor, row.upstream), row])),
+    refused: new Map(state.refused.map((row) => [keyOf(row.vendor, row.upstream), row])),
+  }));
+  const keyAt = ({ provider, upstream }: Pick<PricedHost, "provider" | "upstream">): string =>
+    keyOf(listedVendor(provider), upstream);
+  const routed = feeds.filter(({ problem }) => problem === null).flatMap(({ rows }) => rows);
+  const makers = routed.filter(({ vendor }) => vendor === ROUTER);
+  return {
+    rowsOf: (host) =>
+      indexed.flatMap(({ state, rows }) => {
+        const row = rows.get(keyAt(host));
+        return row === undefined ? [] : [{ state, row }];
+      }),
+    refusedOf: (host) =>
+      indexed.flatMap(({ state, refused }) => {
+        const row = refused.get(keyAt(host));
+        return row === undefined ? [] : [{ ...row, feed: state.feed }];
+      }),
+    hintFor: ({ provider, upstream }) => {
+      const maker = MAKERS[provider];
+      if (maker === undefined) return null;
+      const name = plain(upstream);
+      const isIt = (row: ListedRow): boolean => isSameModel(name, plain(row.upstream.slice(maker.length + 1)));
+      return makers.find((row) => row.upstream.startsWith(`${maker}/`) && isIt(row)) ?? null;
+    },
+    merged: feeds.toReversed().flatMap(({ rows }) => rows),
+  };
+}
+
+const ROUTER = "openrouter";
+
+/**
+ * Makers by their names at OpenRouter. Its prices are averages over hosts, so one that differs says nothing; one that is
+ * the same as that of a feed confirms it.
+ */
+const MAKERS: Readonly<Record<string, string>> = {
+  openai: "openai",
+  anthropic: "anthropic",
+  google: "google",
+  xai: "x-ai",
+  deepseek: "deepseek",
+  mistral: "mistralai",
+  moonshot: "moonshotai",
+  zai: "z-ai",
+  qwen: "qwen",
+  minimax: "minimax",
+};
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(".", "-");
+}
+
+interface HostRows {
+  readonly host: PricedHost;
+  readonly rows: readonly FeedRow[];
+  readonly hint: ListedRow | null;
+  readonly adopted: PriceCheck["adopted"];
+  readonly maxPercent: number;
+}
+
+function proposalFor(judged: HostRows): Proposal {
+  const { host, rows } = judged;
+  const differing = rows.filter(({ row }) => !isListed(host, row.price));
+  const [first] = (differing.some(isFresh) ? differing.filter(isFresh) : differing) as [FeedRow, ...FeedRow[]];
+  const change = changeOf(host, first.row);
+  const agreeing = rows.filter((each) => isFresh(each) && agree(each.row.price, first.row.price));
+  return {
+    ...change,
+    standing: standingOf(judged, change, { first, agreeing }),
+    feeds: agreeing.length === 0 ? [first.state.feed] : agreeing.map(({ state }) => state.feed),
+    listed: rows.map(({ state, row }) => ({
+      ...{ feed: state.feed, price: row.price, isSame: isListed(host, row.price) },
+    })),
+  };
+}
+
+/** A feed that could not be read now has no vote. */
+function isFresh({ state }: FeedRow): boolean {
+  return state.problem === null;
+}
+
+function standingOf(
+  { host, rows, hint, adopted, maxPercent }: HostRows,
+  change: PriceChange,
+  { first, agreeing }: { readonly first: FeedRow; readonly agreeing: readonly FeedRow[] },
+): Standing {
+  if (adopted[hostName(host)] === priceMark(change.to)) return "undone";
+  const hasHours = host.schedule?.some(({ hours }) => hours.length > 0) === true;
+  if (hasHours || rows.some(({ row }) => row.isTimed === true)) return "timed";
+  if (rows.filter(isFresh).length > agreeing.length) return "disputed";
+  if (!isPlausible(first.row.price, host.price)) return "implausible";
+  const hinted = agreeing.length === 1 && hint !== null && agree(hint.price, first.row.price) ? 1 : 0;
+  if (agreeing.length + hinted < 2) return "single";
+  return isWithin(host, change.to, maxPercent) ? "agreed" : "large";
+}
+
+/** Names a price among those that were adopted. */
+export function priceMark(price: RateCard): string {
+  return JSON.stringify(price);
+}
+
+/** Prices of two feeds that differ by less are the same, rounded. */
+const TOLERANCE = 0.01;
+
+/** Tells whether two feeds say the same, as far as both say something. Bands of one alone are another price. */
+export function agree(one: RateCard, other: RateCard): boolean {
+  const edges = (card: RateCard): readonly number[] => (card.bands ?? []).map(({ above }) => above);
+  const [ours, theirs] = [edges(one), edges(other)];
+  const isSameEdge = (edge: number, place: number): boolean => Math.abs(edge - (theirs[place] ?? 0)) <= 1;
+  if (ours.length !== theirs.length || !ours.every(isSameEdge)) return false;
+  return [0, ...ours].every((edge) => ratesAgree(ratesFor(one, edge + 2), ratesFor(other, edge + 2)));
+}
+
+function ratesAgree(one: Rates, other: Rates): boolean {
+  const isNear = (a: number | null, b: number | null): boolean =>
+    a === null || b === null || Math.abs(a - b) <= TOLERANCE * Math.max(a, b);
+  return (["input", "output", "cacheRead", "cacheWrite"] as const).every((rate) => isNear(one[rate], other[rate]));
+}
+
+/** Free models, and prices that no vendor has, are mistakes of a list more often than not. */
+export function isPlausible({ input, output, cacheRead }: RateCard, ours: RateCard | null = null): boolean {
+  const isOutputUsual =
+    output >= input || (ours !== null && ours.output < ours.input && output > 0 === ours.output > 0);
+  return input > 0 && isOutputUsual && (cacheRead ?? 0) <= input;
+}
+
+/** The larger of two prices, by how much it is above the other. A rate for the cache that was unknown may be added. */
+function isWithin(host: PricedHost, to: RateCard, maxPercent: number): boolean {
+  if (host.price === null) return true;
+  return pairsOf(host.price, to, host.context).every(([ours, listed]) => {
+    if (ours === listed || ours === null) return true;
+    return (Math.max(ours, listed) / Math.min(ours, listed) - 1) * 100 <= maxPercent;
+  });
+}

@@ -1,0 +1,150 @@
+// A price check that takes over what two feeds agree on, and models that are new at a provider, as one version of the
+// configuration. Everything else waits for an operator.
+
+import { readBuiltin } from "../../catalog/builtin.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { PriceCheck } from "../../catalog/prices/check.ts";
+import { FEED_IDS, type FeedId, feedSource } from "../../catalog/prices/feeds.ts";
+import { type Newcomer, newcomers } from "../../catalog/prices/newcomers.ts";
+import { hostName, type Proposal, priceMark, reviewPrices } from "../../catalog/prices/review.ts";
+import type { Settings } from "../../config/settings.ts";
+import { GatewayError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import { formatsOf } from "../../core/model.ts";
+import type { Overlay } from "../../core/overlay.ts";
+import { dayOf, newModelId, sortChanges, withModel, withPrices } from "../../versions/adoption.ts";
+import type { Versions } from "../../versions/versions.ts";
+import type { Services } from "../services.ts";
+import * as TEXT from "../text.ts";
+import { type CheckedPrices, checkPrices, type PriceServices } from "./check-prices.ts";
+import { feedAddresses, feedPlaces, waitingIn } from "./feed-places.ts";
+
+export interface AdoptionServices extends Pick<PriceServices, "checks" | "now" | "withinMs"> {
+  readonly prices: Settings["prices"];
+  readonly versions: Versions;
+  readonly current: () => Pick<Services, "catalog" | "registry">;
+  readonly log: Log;
+}
+
+/** Reads, takes over and logs. With checks off, an operator's check takes nothing over. */
+export async function checkAndAdopt(services: AdoptionServices): Promise<PriceCheck> {
+  const { prices, current, checks, log } = services;
+  const { catalog, registry } = current();
+  const checked = await checkPrices(feedPlaces(prices), { ...services, catalog, registry });
+  const { check } = checked;
+  const adopted = prices.priceCheck === "off" ? check : await adopt(checked, services);
+  if (adopted !== check) await checks.write(adopted);
+  report(adopted, services, log);
+  return adopted;
+}
+
+/** Prices and models to take over, by the newest catalogue. */
+interface Takeover {
+  readonly prices: readonly Proposal[];
+  readonly models: readonly (Newcomer & { readonly id: string })[];
+}
+
+/** A model that the configuration refuses must not keep prices from being taken over. */
+async function adopt(checked: CheckedPrices, services: AdoptionServices): Promise<PriceCheck> {
+  for (const hasModels of [true, false]) {
+    const { prices, models } = takeover(checked, services, hasModels);
+    if (prices.length + models.length === 0) break;
+    try {
+      return await publish(checked, services, hasModels);
+    } catch (error) {
+      services.log.warn({ event: "prices.unadopted", err: error }, "what a price check found could not be taken over");
+      if (!(error instanceof GatewayError)) break;
+    }
+  }
+  return checked.check;
+}
+
+/** Judged again on the newest version, so that a price that an operator wrote meanwhile stays. */
+async function publish(checked: CheckedPrices, services: AdoptionServices, hasModels: boolean): Promise<PriceCheck> {
+  const { check } = checked;
+  const { versions, current, now, prices } = services;
+  const asOf = dayOf(now());
+  const first = takeover(checked, services, hasModels);
+  let taken = first;
+  const change = (document: Overlay): Overlay => {
+    taken = takeover(checked, services, hasModels);
+    const dated = taken.prices.map(({ model, provider, upstream, to, feeds }) => ({
+      ...{ model, provider, upstream, price: to, stamp: { asOf, source: feedSource(feeds) } },
+    }));
+    const provisional = (isChainable: boolean) => (prices.adoption === "auto" && isChainable ? "chain" : "named");
+    return taken.models.reduce(
+      (next, { id, feeds, isChainable, ...found }) =>
+        withModel(next, id, {
+          ...{ ...found, stamp: { asOf, source: feedSource(feeds) }, provisional: provisional(isChainable) },
+        }),
+      withPrices(document, current().catalog.models, dated),
+    );
+  };
+  await versions.publish({ author: authorOf(first), note: noteOf(first), isDated: true, change });
+  const marks = taken.prices.map((each) => [hostName(each), priceMark(each.to)]);
+  const added = taken.models.map((each) => [hostName(each), priceMark(each.price)]);
+  return { ...check, adopted: { ...check.adopted, ...Object.fromEntries([...marks, ...added]) } };
+}
+
+function takeover({ check, before }: CheckedPrices, services: AdoptionServices, hasModels: boolean): Takeover {
+  const { prices, versions, current, now } = services;
+  const { catalog } = current();
+  const { proposals } = reviewPrices(catalog, check, prices.priceMaxChangePercent);
+  const agreed = proposals.filter(({ standing }) => standing === "agreed");
+  const { free } = sortChanges(agreed, versions.locks, feedAddresses(prices));
+  const isOn = hasModels && prices.adoption !== "off";
+  const terms = { catalogDay: readBuiltin().tiers.asOf, today: dayOf(now()), before };
+  const found = isOn ? newcomers(catalog, check, terms).filter((each) => isSpoken(each, catalog)) : [];
+  const ids = new Set(catalog.models.keys());
+  const models = found.flatMap((each) => {
+    const id = newModelId(each.upstream, each.provider, { models: ids });
+    if (ids.has(id)) return [];
+    ids.add(id);
+    return [{ ...each, id }];
+  });
+  return { prices: free, models };
+}
+
+/** A model that its provider has in another format alone cannot be called. */
+function isSpoken({ provider: id, formats = [] }: Newcomer, { providers }: Catalog): boolean {
+  const provider = providers.get(id);
+  if (provider === undefined) return false;
+  const spoken = formatsOf({}, provider);
+  return formats.every((format) => spoken.includes(format));
+}
+
+const NAMED_MAX = 20;
+const NOTE_MAX = 500;
+
+function authorOf({ prices, models }: Takeover): string {
+  const named = new Set<FeedId>([...prices, ...models].flatMap(({ feeds }) => feeds));
+  return feedSource(FEED_IDS.filter((feed) => named.has(feed)));
+}
+
+function noteOf({ prices, models }: Takeover): string {
+  const parts = [
+    [TEXT.pricesTaken, [...new Set(prices.map(({ model }) => model))]],
+    [TEXT.provisionalModels, models.map(({ id }) => id)],
+  ] as const;
+  const words = parts.flatMap(([of, ids]) => {
+    const more = ids.length > NAMED_MAX ? TEXT.andMore(ids.length - NAMED_MAX) : "";
+    return ids.length === 0 ? [] : [of(`${ids.slice(0, NAMED_MAX).join(", ")}${more}`)];
+  });
+  return words.join(". ").slice(0, NOTE_MAX);
+}
+
+/** Logs what an operator should look at. */
+function report(check: PriceCheck, { prices, versions, current }: AdoptionServices, log: Log): void {
+  const review = reviewPrices(current().catalog, check, prices.priceMaxChangePercent);
+  const waiting = waitingIn(review.proposals, versions, prices);
+  if (waiting.length + review.refused.length > 0) {
+    const models = waiting.map(({ model }) => model);
+    const refused = review.refused.map(({ model, reason }) => `${model}: ${reason}`);
+    log.warn({ event: "prices.differ", models, refused }, "prices differ from the feeds and wait for an operator");
+  }
+  for (const { feed, problem, lost } of check.feeds) {
+    if (problem !== null)
+      log.warn({ event: "prices.unavailable", feed, reason: problem }, "a price feed could not be read");
+    if (lost.length > 0) log.warn({ event: "prices.lost", feed, models: lost }, "a price feed lists models no more");
+  }
+}

@@ -1,0 +1,349 @@
+// What is taken over from feeds and what waits, and which models count as new.
+
+import { describe, expect, it } from "vitest";
+import type { FeedState, PriceCheck } from "../../../../src/catalog/prices/check.ts";
+import { type FeedId, isFeedSource } from "../../../../src/catalog/prices/feeds.ts";
+import type { ListedRow } from "../../../../src/catalog/prices/listed.ts";
+import { newcomers } from "../../../../src/catalog/prices/newcomers.ts";
+import { priceMark, reviewPrices } from "../../../../src/catalog/prices/review.ts";
+import type { RateCard } from "../../../../src/core/price.ts";
+import { isOperatorPrice } from "../../../../src/versions/adoption.ts";
+import { makeCatalog, makeModel, makeProvider } from "../../../support/catalog.ts";
+
+const MICRO = 1e6;
+type Figures = readonly [input: number, output: number, cacheRead?: number];
+
+function card([input, output, cacheRead]: Figures): RateCard {
+  return {
+    ...{ input: input * MICRO, output: output * MICRO, cacheWrite: null },
+    cacheRead: cacheRead === undefined ? null : cacheRead * MICRO,
+  };
+}
+
+function row(upstream: string, price: RateCard, more: Partial<ListedRow> = {}): ListedRow {
+  return { upstream, vendor: "openai", price, context: null, maxOutput: null, capabilities: [], ...more };
+}
+
+function feed(name: FeedId, rows: readonly ListedRow[], more: Partial<FeedState> = {}): FeedState {
+  const state = { source: name, readAtMs: 1, problem: null, etag: null, modified: null, vendors: [], refused: [] };
+  return { feed: name, ...state, rows, lost: [], ...more };
+}
+
+function checkOf(feeds: readonly FeedState[], more: Partial<PriceCheck> = {}): PriceCheck {
+  return { atMs: 1, feeds, offered: {}, adopted: {}, ...more };
+}
+
+/** A catalogue with one model at 2 / 8, cached 0.5. */
+function catalogWith(price: RateCard | null = card([2, 8, 0.5]), more: object = {}) {
+  const model = makeModel({ id: "gpt", provider: "openai", upstream: "gpt", price, ...more });
+  return makeCatalog({ chains: { LIGHT: [model] }, providers: [makeProvider({ id: "openai" })] });
+}
+
+type Said = Figures | RateCard | null;
+
+/** The proposal for that model, by what LiteLLM, genai-prices and OpenRouter say. */
+function judged(said: readonly [litellm: Said, genai: Said, openrouter?: Said], price?: RateCard) {
+  const rows = (figures: Said | undefined, of: (price: RateCard) => ListedRow) =>
+    figures == null ? [] : [of("input" in figures ? figures : card(figures))];
+  const [litellm, genai, openrouter] = said;
+  const check = checkOf([
+    feed(
+      "litellm",
+      rows(litellm, (at) => row("gpt", at)),
+    ),
+    feed(
+      "genai",
+      rows(genai, (at) => row("gpt", at)),
+    ),
+    feed(
+      "openrouter",
+      rows(openrouter, (at) => row("openai/gpt", at, { vendor: "openrouter" })),
+    ),
+  ]);
+  return reviewPrices(catalogWith(price), check, 200);
+}
+
+const BANDED = { ...card([1, 4]), bands: [{ ...card([2, 6]), above: 100_000 }] };
+
+describe("a price", () => {
+  it.each([
+    [
+      "two feeds have it",
+      [
+        [1, 4, 0.25],
+        [1, 4, 0.25],
+      ],
+      "agreed",
+    ],
+    [
+      "one of them knows no cache",
+      [
+        [1, 4, 0.25],
+        [1, 4],
+      ],
+      "agreed",
+    ],
+    [
+      "they round differently",
+      [
+        [1, 4],
+        [1.009, 4],
+      ],
+      "agreed",
+    ],
+    [
+      "they differ",
+      [
+        [1, 4],
+        [1.02, 4],
+      ],
+      "disputed",
+    ],
+    [
+      "their cache prices differ",
+      [
+        [1, 4, 0.25],
+        [1, 4, 0.5],
+      ],
+      "disputed",
+    ],
+    [
+      "one has the price in use",
+      [
+        [1, 4],
+        [2, 8, 0.5],
+      ],
+      "disputed",
+    ],
+    [
+      "one lies by a factor of ten",
+      [
+        [20, 80, 5],
+        [2, 8, 0.5],
+      ],
+      "disputed",
+    ],
+    ["only one has it", [[1, 4], null], "single"],
+    ["OpenRouter has the maker's price too", [[1, 4], null, [1, 4]], "agreed"],
+    ["OpenRouter's average is another", [[1, 4], null, [1.5, 4]], "single"],
+    [
+      "OpenRouter's average is another, but two agree",
+      [
+        [1, 4],
+        [1, 4],
+        [1.5, 4],
+      ],
+      "agreed",
+    ],
+    ["OpenRouter alone", [null, null, [1, 4]], null],
+    [
+      "both are over three times away",
+      [
+        [0.6, 2.5],
+        [0.6, 2.5],
+      ],
+      "large",
+    ],
+    [
+      "both are three times as dear",
+      [
+        [6, 24],
+        [6, 24],
+      ],
+      "agreed",
+    ],
+    [
+      "both are a factor of ten too dear",
+      [
+        [20, 80],
+        [20, 80],
+      ],
+      "large",
+    ],
+    [
+      "it is free",
+      [
+        [0, 0],
+        [0, 0],
+      ],
+      "implausible",
+    ],
+    [
+      "output costs less than input",
+      [
+        [2, 1],
+        [2, 1],
+      ],
+      "implausible",
+    ],
+    [
+      "cached input costs more than input",
+      [
+        [1, 4, 2],
+        [1, 4, 2],
+      ],
+      "implausible",
+    ],
+    ["one alone has bands", [BANDED, [1, 4]], "disputed"],
+    ["both have the bands", [BANDED, BANDED], "agreed"],
+    [
+      "nothing changed",
+      [
+        [2, 8, 0.5],
+        [2, 8],
+      ],
+      null,
+    ],
+  ] as const)("%s", (_, said, standing) => {
+    const { proposals } = judged(said as unknown as Parameters<typeof judged>[0]);
+    expect(proposals.map((each) => each.standing)).toEqual(standing === null ? [] : [standing]);
+  });
+
+  it("that feeds have is confirmed by the time they were read", () => {
+    expect([
+      ...judged([
+        [2, 8, 0.5],
+        [1, 4],
+      ]).confirmed.values(),
+    ]).toEqual([1]);
+    expect(
+      judged([
+        [1, 4],
+        [1, 4],
+      ]).confirmed.size,
+    ).toBe(0);
+  });
+
+  it("names the feeds that have it, and what each says", () => {
+    const [proposal] = judged([
+      [1, 4],
+      [1, 4],
+    ]).proposals;
+    expect(proposal).toMatchObject({ feeds: ["litellm", "genai"], to: { input: MICRO, output: 4 * MICRO } });
+    const [disputed] = judged([
+      [2, 8, 0.5],
+      [1, 4],
+    ]).proposals;
+    expect(disputed).toMatchObject({
+      ...{ feeds: ["genai"], to: { input: MICRO } },
+      listed: [
+        { feed: "litellm", isSame: true },
+        { feed: "genai", isSame: false },
+      ],
+    });
+  });
+
+  it("of a feed that could not be read now has no vote", () => {
+    const rows = [row("gpt", card([1, 4]))];
+    const stale = feed("genai", rows, { problem: "down" });
+    const standingWith = (feeds: readonly FeedState[]) => reviewPrices(catalogWith(), checkOf(feeds), 200).proposals;
+    expect(standingWith([feed("litellm", rows), stale])).toMatchObject([{ standing: "single" }]);
+    const older = feed("genai", [row("gpt", card([9, 9]))], { problem: "down" });
+    expect(standingWith([feed("litellm", rows), older])).toMatchObject([{ standing: "single", to: { input: MICRO } }]);
+  });
+
+  it("that depends on the hour waits, and so does one that somebody undid", () => {
+    const rows = [row("gpt", card([1, 4, 0.25]))];
+    const feeds = [feed("litellm", rows), feed("genai", rows)];
+    const timed = [feed("litellm", rows), feed("genai", [{ ...row("gpt", card([1, 4])), isTimed: true }])];
+    expect(reviewPrices(catalogWith(), checkOf(timed), 200).proposals).toMatchObject([{ standing: "timed" }]);
+    const [first] = reviewPrices(catalogWith(), checkOf(feeds), 200).proposals;
+    const adopted = { "openai\ngpt": priceMark(first?.to as RateCard) };
+    expect(reviewPrices(catalogWith(), checkOf(feeds, { adopted }), 200).proposals).toMatchObject([
+      { standing: "undone" },
+    ]);
+  });
+
+  it("is an operator's own unless the catalogue, a feed or a provider's list is its source", () => {
+    const isOwn = (source: string): boolean => isOperatorPrice(source, ["https://lists.example/prices.json"]);
+    expect(["run-time configuration", "our contract", "https://vendor.example/pricing"].map(isOwn)).toEqual([
+      ...[true, true, true],
+    ]);
+    const others = [
+      "",
+      "LiteLLM",
+      "LiteLLM and genai-prices",
+      "https://lists.example/prices.json",
+      "model list of lab",
+    ];
+    expect(others.filter(isOwn)).toEqual([]);
+    expect(isFeedSource("LiteLLM and Joe")).toBe(false);
+  });
+});
+
+describe("a model that is new", () => {
+  const TERMS = { catalogDay: "2026-11-18", today: "2026-12-01", before: { openai: [] } };
+  const offer = (id: string, more: object = {}) => ({ id, price: null, ...more });
+  const found = (
+    ids: readonly ReturnType<typeof offer>[],
+    { rows, genai = [], terms = TERMS, more = {} }: FoundTerms,
+  ) => {
+    const feeds = [feed("litellm", rows), feed("genai", genai)];
+    return newcomers(catalogWith(), checkOf(feeds, { offered: { openai: ids }, ...more }), terms);
+  };
+  interface FoundTerms {
+    readonly rows: readonly ListedRow[];
+    readonly genai?: readonly ListedRow[];
+    readonly terms?: Parameters<typeof newcomers>[2];
+    readonly more?: object;
+  }
+
+  it("is one that its provider lists and a feed prices", () => {
+    const rows = ["gpt-7", "gpt-2026-01-31", "gpt", "elsewhere"].map((id) => row(id, card([1, 4])));
+    const offers = ["gpt", "gpt-2026-01-31", "gpt-7", "gpt-8"].map((id) => offer(id));
+    expect(found(offers, { rows })).toEqual([
+      {
+        ...{ provider: "openai", upstream: "gpt-7", price: card([1, 4]), feeds: ["litellm"], tier: "STANDARD" },
+        ...{ context: null, maxOutput: null, capabilities: [], isChainable: true },
+      },
+    ]);
+  });
+
+  it.each([
+    [[0.1, 0.3], "NANO"],
+    [[0.1, 0.5], "SIMPLE"],
+    [[0.5, 2], "LIGHT"],
+    [[1, 4], "STANDARD"],
+    [[4, 20], "COMPLEX"],
+  ] as const)("at %s belongs to %s", (figures, tier) => {
+    expect(found([offer("gpt-7")], { rows: [row("gpt-7", card(figures))] })).toMatchObject([{ tier }]);
+  });
+
+  it.each([
+    ["priced by nobody", [], []],
+    ["disputed", [row("gpt-7", card([1, 4]))], [row("gpt-7", card([10, 40]))]],
+    ["free", [row("gpt-7", card([0, 0]))], []],
+    ["gone", [row("gpt-7", card([1, 4]), { retires: "2026-11-30" })], []],
+    ["deprecated", [row("gpt-7", card([1, 4]), { retires: "" })], []],
+    ["no chat model", [row("gpt-7", card([1, 4]), { capabilities: ["embeddings"] })], []],
+    ["priced by the hour", [row("gpt-7", card([1, 4]), { isTimed: true })], []],
+  ])("is not one that is %s", (_, rows, genai) => {
+    expect(found([offer("gpt-7")], { rows, genai })).toEqual([]);
+  });
+
+  it("is not added again after somebody removed it, nor under a second name", () => {
+    const rows = [row("gpt-7", card([1, 4]))];
+    expect(found([offer("gpt-7")], { rows, more: { adopted: { "openai\ngpt-7": "x" } } })).toEqual([]);
+    const twice = { openai: [offer("gpt-7")], openrouter: [offer("openai/gpt-7"), offer("lab/own")] };
+    const routed = ["openai/gpt-7", "lab/own"].map((id) => row(id, card([1, 4]), { vendor: "openrouter" }));
+    const catalog = makeCatalog({ providers: ["openai", "openrouter"].map((id) => makeProvider({ id })) });
+    const check = checkOf([feed("litellm", rows), feed("openrouter", routed)], { offered: twice });
+    expect(newcomers(catalog, check, TERMS).map(({ upstream }) => upstream)).toEqual(["gpt-7", "lab/own"]);
+  });
+
+  it.each([
+    ["came out after the catalogue", offer("gpt-7", { created: "2026-11-20" }), { openai: [offer("gpt-7")] }, true],
+    ["is older than the catalogue", offer("gpt-7", { created: "2026-11-17" }), { openai: [] }, false],
+    ["was listed at the check before", offer("gpt-7"), { openai: [offer("gpt-7")] }, false],
+    ["is in the first list of its provider", offer("gpt-7"), {}, false],
+    ["was not listed at the check before", offer("gpt-7"), { openai: [] }, true],
+    ["is a gated variant", offer("gpt-7-cyber"), { openai: [] }, false],
+  ])("may join a chain or not: one that %s", (_, one, before, isChainable) => {
+    const rows = [row(one.id, card([1, 4]))];
+    expect(found([one], { rows, terms: { ...TERMS, before } })).toMatchObject([{ isChainable }]);
+    // A list that does not say what a model is for puts none into a chain.
+    expect(found([one], { rows: [], genai: rows, terms: { ...TERMS, before } })).toMatchObject([
+      { isChainable: false },
+    ]);
+  });
+});
