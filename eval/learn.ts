@@ -28,6 +28,8 @@ export interface LearnSettings {
   readonly ladderWeight: number;
   readonly difficultyWeight: number;
   readonly codingWeight: number;
+  /** Pull of a translation's outputs towards the mean of its task. */
+  readonly agreementWeight: number;
 }
 
 /** Set by hand on the left-out figures; a search over them is not recorded. */
@@ -44,6 +46,7 @@ export const DEFAULT_SETTINGS: LearnSettings = {
   ladderWeight: 1,
   difficultyWeight: 1,
   codingWeight: 1,
+  agreementWeight: 0.1,
 };
 
 /** Steps from one sample of the average to the next. */
@@ -60,12 +63,13 @@ export function learn(examples: readonly Example[], settings: LearnSettings = DE
   const hashWords = createWordHasher(createRowFinder(marks));
   const buckets = examples.map(({ asked }) => hashWords(asked).buckets.slice());
   const average = makeAverage(net);
+  const means: TaskMeans = new Map();
   for (let epoch = 0; epoch < settings.epochs; epoch++) {
     shuffle(order, random);
     const slowing = 1 - (0.8 * epoch) / settings.epochs;
     for (const [done, at] of order.entries()) {
       const example = examples[at] as Example;
-      step({ net, pass, example, buckets: buckets[at] as Int32Array, settings, random, slowing });
+      step({ net, pass, example, buckets: buckets[at] as Int32Array, settings, random, slowing, means });
       if (epoch >= settings.averageFrom && done % STEPS_PER_SAMPLE === 0) average.add();
     }
   }
@@ -83,7 +87,11 @@ interface Step {
   readonly random: Random;
   /** Falls from 1 to a fifth over the passes: late steps are small. */
   readonly slowing: number;
+  readonly means: TaskMeans;
 }
+
+/** Mean outputs of the latest translations of each task. */
+type TaskMeans = Map<string, Float32Array>;
 
 function step(now: Step): void {
   chooseWords(now);
@@ -91,7 +99,28 @@ function step(now: Step): void {
   now.pass.gradient.fill(0);
   if (now.example.taught === undefined) lossGradient(now);
   else taughtGradient(now, now.example.taught);
+  addAgreementGradient(now);
   backward(now);
+}
+
+/** The share of the newest translation in the mean of its task. */
+const NEWEST_SHARE = 0.05;
+
+/** A penalty on disagreement between translations: half the square of the distance from the mean of their task. */
+function addAgreementGradient({ example, pass, settings, means }: Step): void {
+  const { task } = example.row.label;
+  if (task === undefined) return;
+  const { outputs, gradient } = pass;
+  const mean = means.get(task);
+  if (mean === undefined) {
+    means.set(task, outputs.slice());
+    return;
+  }
+  for (let out = 0; out < OUTPUT.spare; out++) {
+    const distance = (outputs[out] as number) - (mean[out] as number);
+    (gradient[out] as number) += settings.agreementWeight * example.weight * distance;
+    (mean[out] as number) += NEWEST_SHARE * distance;
+  }
 }
 
 /** Keeps a random part of the words, or none at all. */

@@ -1,6 +1,7 @@
 // npm run eval: measures our router and the baselines on our own corpus, with --data DIR on the labelled rows there, or
 // with --fresh DIR on rows that play no part in any choice. Prints the stability of the tiers too. With --left-out 1 it
-// learns again without each group of sources instead, and judges the rows of that group (--data, --packages).
+// learns again without each group of sources instead, and judges the rows of that group (--data, --packages). With
+// --translations DIR it prints how often a task gets the same tier in two languages instead.
 
 import { buildCatalog } from "../src/catalog/build.ts";
 import { readWeights } from "../src/catalog/weights.ts";
@@ -8,6 +9,8 @@ import { readOption } from "./command.ts";
 import { generateCorpus } from "./corpus/generate.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import { isFresh, readFresh } from "./fresh/fresh.ts";
+import { measureAgreement, writeAgreement } from "./languages/agreement.ts";
+import { readTranslations } from "./languages/translations.ts";
 import { writeLeftOut } from "./left-out.ts";
 import { writeConfusion, writeMistakes, writeSources, writeTable } from "./report.ts";
 import { makeRouters, type Router } from "./routers.ts";
@@ -22,10 +25,15 @@ if (readOption("left-out") !== null) {
   console.log(writeLeftOut(process.cwd(), readWeights()));
   process.exit();
 }
+const routers = makeRouters(catalog);
+const translations = readOption("translations");
+if (translations !== null) {
+  console.log(writeAgreement(measureAgreement(routers.ours as Router, readTranslations(translations))));
+  process.exit();
+}
 const rows = loadRows();
 
 const evaluations: Record<string, Evaluation> = {};
-const routers = makeRouters(catalog);
 for (const [name, router] of Object.entries(routers)) evaluations[name] = evaluate(router, rows);
 const ours = evaluations.ours as Evaluation;
 console.log(`${rows.length} rows from ${fresh ?? data ?? "our own corpus"}\n\n${writeTable(evaluations)}\n`);

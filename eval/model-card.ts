@@ -8,7 +8,7 @@ import { CATEGORIES } from "../src/core/decision.ts";
 import { TIERS, type Tier } from "../src/core/tiers.ts";
 import { confidenceOf } from "../src/routing/classifier/scale.ts";
 import { writeBySource } from "./by-source.ts";
-import { type Judged, judge } from "./calibrate.ts";
+import { type Judged, judge, judgeConfidence } from "./calibrate.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import type { Example } from "./examples.ts";
 import { isLearnable } from "./folds.ts";
@@ -49,6 +49,7 @@ export function writeModelCard({ root, examples, taught, unseen, weights, settin
     "## How well it does",
     "“Source left out” judges every row of a public set by weights that were trained without that set and all sets that share prompts with it. Rules and word lists were made while looking at these sets, so these figures are optimistic. Outside reviewers measured 0.693 / 0.576 for the category on sources of their own. [Routing](../concepts/routing.md#numbers) has figures on rows that play no part in any choice.",
     writeTable(evaluations),
+    ...(unseen.length === 0 ? [] : [writeConfidence(unseen)]),
     ...(unseen.length === 0 ? [] : ["### Source by source, left out", BY_SOURCE, writeBySource(unseen)]),
     "## Known weaknesses",
     WEAKNESSES,
@@ -108,6 +109,12 @@ function writeScored(examples: readonly Example[]): readonly string[] {
   return [
     `The probability that a weak model fails was learned from the scores of several models at ${scored.length} prompts (${sources}; experiment E23).`,
   ];
+}
+
+/** The calibration error of the table is of rows that the confidence was fitted on; this is not. */
+function writeConfidence(unseen: readonly Judged[]): string {
+  const { sources, gap, distance } = judgeConfidence(unseen);
+  return `The confidence was also fitted without each of the ${sources} sources that say a tier, and compared with the right tiers of that source. It is off by ${distance.toFixed(3)} on average over the sources, and by ${gap.toFixed(3)} with its sign.`;
 }
 
 const BY_SOURCE =

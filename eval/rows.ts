@@ -22,6 +22,8 @@ export interface Label {
   readonly models?: Readonly<Record<string, number>>;
   readonly scenario?: ToolScenario;
   readonly language?: string;
+  /** What rows in several languages that ask for the same have in common. */
+  readonly task?: string;
   /** A tier of four, from a set made for another router. */
   readonly tier4?: "SIMPLE" | "MEDIUM" | "COMPLEX" | "REASONING";
 }

@@ -6,6 +6,7 @@ import { makeRandom } from "../random.ts";
 import type { Row } from "../rows.ts";
 import { makeConversations } from "./conversations.ts";
 import { makeGraded } from "./graded.ts";
+import { makeParallel } from "./parallel.ts";
 import { makePrompts, readLists } from "./prompts.ts";
 import { makeToolRows } from "./tools.ts";
 
@@ -23,5 +24,6 @@ export function generateCorpus(root: string): readonly Row[] {
   const tooled = makeToolRows(folder, lists, random);
   // Numbers of their own: a new template must not shuffle what difficulty is learned from.
   const graded = makeGraded(join(folder, "../graded"), lists, makeRandom(CORPUS_SEED));
-  return [...prompts, ...conversations, ...tooled, ...graded];
+  const parallel = makeParallel(join(folder, "../parallel"), lists, makeRandom(CORPUS_SEED));
+  return [...prompts, ...conversations, ...tooled, ...graded, ...parallel];
 }

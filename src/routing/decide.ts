@@ -18,6 +18,7 @@ import { chooseEfforts, expectedEffort } from "./effort.ts";
 import { findHistoryFloor } from "./history.ts";
 import { usableHosts } from "./hosts.ts";
 import { judge } from "./judge.ts";
+import { saferTier } from "./safer.ts";
 import { type Escalation, findEscalation } from "./sessions/evidence.ts";
 import { sessionState } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
@@ -95,7 +96,7 @@ interface PlaceInput {
 function place({ question, classification, historyFloor, escalation, catalog }: PlaceInput): Placement {
   const { controls, constraints, cascade } = question;
   const { tier, isCoding, isSure } = classification;
-  const unsureFloor = isSure ? null : catalog.unsureTier;
+  const unsureFloor = isSure ? null : saferTier(classification, catalog.unsureTier);
   if (controls.profile === "auto") {
     return placeAuto({ tier, isCoding, unsureFloor, historyFloor, escalation, controls, constraints, cascade });
   }

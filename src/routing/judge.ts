@@ -41,7 +41,7 @@ export function judgeText(prompt: PromptText, weights: Weights | null, parts: Re
   const whole = classify(prompt, weights);
   // Solved examples and choices belong to the question.
   if (prompt.signals.questionAt > 0 || prompt.signals.options > 1) return whole;
-  const { question, contextChars } = partText(prompt.text);
+  const { question, contextChars } = partText(prompt.lower);
   if (contextChars === 0) return whole;
   const asked = classify(readPrompt(question), weights);
   // The story of a sum is no material beside it.

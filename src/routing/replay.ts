@@ -22,6 +22,7 @@ import { buildChain, type Chain } from "./chain.ts";
 import { CODING } from "./classifier/rules.ts";
 import { costAt } from "./cost.ts";
 import { controlsUnder, directChain } from "./direct.ts";
+import { saferTier } from "./safer.ts";
 import type { ReplayedSessions } from "./sessions/replayed.ts";
 import { keyOf } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
@@ -112,14 +113,14 @@ interface Placed {
 }
 
 function place(decision: Decision, { controls, constraints }: RoutingQuestion, policy: Policy): Placed {
-  const { profile, tier, category, historyFloor, confidence, isSure = true } = decision;
+  const { profile, tier, category, historyFloor, confidence, score, isSure = true } = decision;
   if (profile === "tier") return { start: [], placement: placeForced(controls.forcedTier ?? tier, constraints) };
   const { tier: startTier, start } = startingTier(decision, policy);
   const isUnsure = policy.sureFrom === undefined ? !isSure : confidence < policy.sureFrom;
   const placement = placeAuto({
     tier: startTier,
     isCoding: category === CODING,
-    unsureFloor: isUnsure ? policy.catalog.unsureTier : null,
+    unsureFloor: isUnsure ? saferTier({ tier: startTier, score }, policy.catalog.unsureTier) : null,
     historyFloor,
     escalation: { tiers: decision.session?.escalation ?? 0, because: [TEXT.evidenceOfFailure] },
     controls,

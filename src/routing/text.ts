@@ -217,6 +217,7 @@ export const signals = {
   formulas: "formulas",
   arithmetic: "plain arithmetic",
   code: "code in the request",
+  stakes: "health, rights or savings at stake",
 } as const;
 /** Reasons beside the question. */
 export const parts = {

@@ -4,7 +4,7 @@
 export const OTHER = 0;
 export const LETTER = 1;
 export const DIGIT = 2;
-/** Kana and Han, which are written without spaces. */
+/** Kana, Han, Thai and Lao, which are written without spaces. */
 export const UNSPACED = 3;
 /** The bits of a flag that hold the kind. */
 export const KIND_MASK = 3;
@@ -19,7 +19,10 @@ export const FOREIGN_BIT = 6;
 const FOREIGN = 1 << FOREIGN_BIT;
 
 const SIGNS = "?\\$=!+-/:&|(<*^[{,";
-const LOAD_SIGNS = "([{+-*/=<>^%.?!。？！";
+const LOAD_SIGNS = "([{+-*/=<>^%.?!。？！؟।۔";
+
+/** Commas, full stops and question marks of Arabic, Hindi and Greek. */
+const STOPS = [0x37e, 0x387, 0x60c, 0x61b, 0x61f, 0x6d4, 0x964, 0x965];
 
 /** By character code, lower case. */
 export const FLAGS = Uint8Array.from({ length: 0x10000 }, (_, code) => {
@@ -168,9 +171,15 @@ function setFlag(character: string, flag: number): void {
   (FLAGS[character.charCodeAt(0)] as number) |= flag;
 }
 
+/** Thai or Lao. */
+export function isThai(code: number): boolean {
+  return code > 0xe00 && code <= 0xeff;
+}
+
 function kindOf(code: number): number {
   if (code < 128) return isDigit(code) ? DIGIT : code >= 97 && code <= 122 ? LETTER : OTHER;
-  if (code < 0xc0 || code === 0xd7 || code === 0xf7 || code >= 0xff00) return OTHER;
+  if (code < 0xc0 || code === 0xd7 || code === 0xf7 || code >= 0xff00 || STOPS.includes(code)) return OTHER;
+  if (isThai(code)) return UNSPACED;
   if (code < 0x2000) return LETTER;
   if (code <= 0x303f && (code <= 0x2bff || code >= 0x3000)) return OTHER;
   return code >= 0x3040 && code <= 0x9fff && (code <= 0x30ff || code >= 0x3400) ? UNSPACED : LETTER;

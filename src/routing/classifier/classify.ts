@@ -2,7 +2,8 @@
 // rules alone where not. The same text and weights always give the same result.
 
 import type { Weights } from "../../catalog/weights.ts";
-import { tierOfScore } from "../../core/tiers.ts";
+import type { Category } from "../../core/decision.ts";
+import { scoreRangeOf, tierOfScore } from "../../core/tiers.ts";
 import * as TEXT from "../text.ts";
 import { VERDICT } from "./constants.ts";
 import { createRowFinder, createWordHasher, shapeOf } from "./features.ts";
@@ -11,6 +12,7 @@ import { createNetwork } from "./network.ts";
 import { type Classification, CODING, classifyByRules, isIdentifier, isUnknown } from "./rules.ts";
 import { confidenceOf, type Scaled, scale } from "./scale.ts";
 import type { PromptText, Signals } from "./signals.ts";
+import { categoryAtStake, isAtStake } from "./stakes.ts";
 
 export function classify(prompt: PromptText, weights: Weights | null): Classification {
   if (weights === null || isTooShort(prompt.signals)) return classifyByRules(prompt.signals);
@@ -19,6 +21,9 @@ export function classify(prompt: PromptText, weights: Weights | null): Classific
 
 /** Emoji are no words that somebody might know. */
 const LETTERS = /\p{L}/u;
+
+/** Just inside STANDARD. */
+const STAKES_SCORE = scoreRangeOf("STANDARD")[0] + 0.01;
 
 type Classifier = (prompt: PromptText) => Classification;
 
@@ -44,17 +49,20 @@ export function createClassifier(weights: Weights): Classifier {
     if (isIdentifier(asked) || (!isKnown && isUnknown(signals) && LETTERS.test(asked))) return classifyByRules(signals);
     const outputs = run({ buckets, shape: shapeOf(signals) });
     const scaled = scale(outputs, weights.calibration, signals);
-    const { category, score, ruledCategory } = scaled;
+    const { ruledCategory } = scaled;
     const confidence = confidenceOf(scaled, weights.calibration);
+    const atStake = isAtStake(signals);
+    const category = atStake ? categoryAtStake(scaled.category) : scaled.category;
+    const score = atStake ? Math.max(scaled.score, STAKES_SCORE) : scaled.score;
     return {
       tier: tierOfScore(score),
       score,
       confidence,
       isSure: confidence >= VERDICT.sureFrom,
       category,
-      isCoding: category === CODING || (outputs[OUTPUT.coding] as number) > VERDICT.codingFrom,
+      isCoding: category === CODING || (!atStake && (outputs[OUTPUT.coding] as number) > VERDICT.codingFrom),
       weakModelFails: Math.round(scaled.weakModelFails * 100) / 100,
-      signals: describe(scaled, signals),
+      signals: describe(scaled, category, signals, atStake),
       method: ruledCategory === category ? "hybrid" : "model",
     };
   };
@@ -67,7 +75,7 @@ function isTooShort({ letters, foreignLetters, numbers }: Signals): boolean {
 
 const { signals: SIGNALS } = TEXT;
 
-function describe({ category, moves }: Scaled, signals: Signals): readonly string[] {
+function describe({ moves }: Scaled, category: Category, signals: Signals, atStake: boolean): readonly string[] {
   const wording = moves.wording + moves.difficulty + moves.failing;
   const reasons: [number, string][] = [
     [wording, wording > 0 ? SIGNALS.expertWords : SIGNALS.everydayWords],
@@ -76,7 +84,8 @@ function describe({ category, moves }: Scaled, signals: Signals): readonly strin
   ];
   const named = reasons.filter(([move]) => Math.abs(move) >= VERDICT.worthNaming);
   named.sort(([a], [b]) => Math.abs(b) - Math.abs(a));
-  return [TEXT.categories[category], ...named.map(([, reason]) => reason)];
+  const others = named.map(([, reason]) => reason);
+  return [TEXT.categories[category], ...(atStake ? [SIGNALS.stakes] : []), ...others];
 }
 
 function hardReason({ cues }: Signals): string {

@@ -151,7 +151,7 @@ export class IntTable {
   }
 }
 
-const TABLE = new IntTable(12);
+const TABLE = new IntTable(13);
 const LISTS = groupEntries();
 const ENTRIES = LISTS.flat();
 /** Starts of the entries of each list, and the end of the last one; the first list is the empty one. */
@@ -168,7 +168,7 @@ const OTHER_WORDS = new Set("angle angles three salve combien lettre carta sonra
 const SWAPS = findSwaps();
 
 function findSwaps(): IntTable {
-  const table = new IntTable(12);
+  const table = new IntTable(13);
   for (const [at, { word }] of ENTRIES.entries()) {
     if (word.length < SWAPPED_LETTERS_MIN || !/^\p{L}+$/u.test(word) || OTHER_WORDS.has(word)) continue;
     const sum = Array.from(word, codeOf).reduce((before, code) => (before + Math.imul(code, code)) | 0, 0);

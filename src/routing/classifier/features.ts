@@ -60,7 +60,7 @@ const MEASURES: readonly ShapeMeasure[] = [
  * Cues the net does not read. These only place a sum on the ladder: the net would say "mathematics" of everything else
  * that speaks of money or days. A new cue stands here until the net is trained with it.
  */
-const UNLEARNED_CUES: readonly Cue[] = ["everyday", "abstract", "calculus"];
+const UNLEARNED_CUES: readonly Cue[] = ["everyday", "abstract", "calculus", "stakes", "own"];
 const LEARNED_CUES = CUES.filter((cue) => !UNLEARNED_CUES.includes(cue));
 
 /** The measures in the order in which the net reads them: MEASURES, one per cue, one per task of the rules. */
@@ -241,12 +241,9 @@ function kindOf(code: number): number {
   return (FLAGS[code] as number) & KIND_MASK;
 }
 
-/**
- * Korean is read by syllables and pairs of them, as Chinese and Japanese are, since its words carry their particles; Thai
- * and Lao by characters, since they are written without spaces.
- */
+/** Korean is read by syllables and pairs of them, as Chinese and Japanese are, since its words carry their particles. */
 function isSyllabic(code: number): boolean {
-  return code > 0xdff && ((code >= 0xac00 && code <= 0xd7a3) || code <= 0xeff);
+  return code >= 0xac00 && code <= 0xd7a3;
 }
 
 /** A word while it is read: itself, its beginning and its ending, hashed; 0 where the word is too short for them. */

@@ -80,6 +80,8 @@ const CALIBRATION_PARTS = {
   difficulties: CATEGORIES,
   /** Offset, slope by distance to the nearest bound, slope by the share of the likeliest category. */
   confidence: ["offset", "distance", "share"],
+  /** Addition of each category: tiers of mathematics are harder to tell than tiers of code. */
+  sureness: CATEGORIES,
   /** Coefficients of the tool scenarios, one row of measures for each. */
   scenarios: FITTED_SCENARIOS.flatMap((scenario) => TOOL_MEASURES.map((measure) => `${scenario} ${measure}`)),
   /** Distance that feedback on wrong tiers has moved each category; zero without feedback. */

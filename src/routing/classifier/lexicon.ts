@@ -29,6 +29,8 @@ export const CUES = [
   "several",
   "proceed",
   "backward",
+  "stakes",
+  "own",
 ] as const;
 
 export type Cue = (typeof CUES)[number];
@@ -52,6 +54,7 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "wie geht|wer bist du|wie heißt du|ça va|comment vas|comment ça va|qui es-tu|cómo estás|qué tal|quién eres",
     "como você está|tudo bem|come stai|chi sei|как дела|кто ты|как тебя зовут|你是谁|你叫什么|你好吗|讲个笑话|元気|お名前|잘 지내*",
     "너는 누구*|كيف حالك|من أنت|आप कैसे|nasılsın*|kimsin*",
+    "siapa namamu|siapa nama kamu|siapa kamu",
   ],
   question: [
     "how do i|how do you|how to|how can i|who|what|when|where|which|whose|how many|how much|how old|how far|how long|is there|is it|does|did|define|capital of|what's",
@@ -59,6 +62,10 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "quem|qual|quando|onde|quanto*|chi|quale|dove|кто|что такое|когда|где|какой|какая|сколько|столица",
     "什么|谁|哪里|哪个|哪些|多少|几个|何時|何ですか|どこ|いくつ|誰が|누구*|무엇*|언제*|어디*|ما هو|ما هي|متى|أين|क्या|कौन|कब|कहाँ",
     "nedir|kimdir|kaç|nerede|hangi|ne zaman",
+    "kto|kiedy|gdzie|który|która|które|którym|ilu|jaki|jaka|jakie|co to jest|czym jest|jak długo|jak wysoki|jak nazywa|dokąd|ai đã|là gì|là ai|khi nào|ở đâu|bao nhiêu|năm nào|bao lâu|bao xa|nào|mấy",
+    "kim|kimin|nereye|ne kadar|neresi|wie lange|wie heißt|wie hoch|wohin|wozu|welch*|wie weit|combien de|quels|quelles|comment s'appelle|cómo se llama|adónde|quiénes|como se chama|para onde|quais|come si chiama|che cosa|quanti|quante|quanto",
+    "каком году|какое|какие|каким|куда|откуда|чем|чего|как называется|ماذا|كم|أي|هل|من الذي|إلى أين|ما اسم|किस|किसने|कितने|कितनी|कितना|किन|कहां|哪一年|哪个国家|几年|多长|多大|多远|怎么称呼|叫什么|谁是",
+    "何年|何人|誰ですか|誰が|誰の|どの|どれ|いつ|몇|어느|얼마나|누가|언제|무슨|ใคร|อะไร|เมื่อไหร่|เมื่อใด|ที่ไหน|เท่าไหร่|เท่าใด|กี่|ไหน|อย่างไร|hoeveel|waar|wanneer|welke|wie is|wat is|berapa|siapa|kapan|di mana|apa itu|cine|când|unde|câți|câte|care|πότε|πού|ποιος|ποια|ποιο|πόσ*|τι",
   ],
   code: [
     "code|coding|function*|bug|bugs|debug*|compile*|compiler|refactor*|unit test*|pytest|python|javascript|typescript|java",
@@ -70,6 +77,9 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "variable*|parameter*|programm*|software|quellcode|funktion*|skript*|fehlermeldung|programmier*|fonction*|programme*|código",
     "función*|programa en|função*|codice|funzione*|код|функци*|программ*|скрипт*|ошибк*|代码|函数|编程|程序|算法|脚本|数据库|接口",
     "コード|関数|プログラム|バグ|実装|스크립트*|코드*|함수*|프로그램*|알고리즘*|كود|دالة|برمج*|कोड|फ़ंक्शन|प्रोग्राम|kodu|kodla*|fonksiyon*|yazılım*",
+    "hello world|flexbox|navbar|div|a div|the div|regular expression*|regexp*|git commit|dockerfile|kubectl|cronjob|for loop|while loop|css|json|csv file|stack overflow|npm run|hallo welt|regulärer ausdruck|reguläre ausdrücke|expression régulière|hola mundo|expresión regular|olá mundo|expressão regular|ciao mondo|espressione regolare|base de datos|base de données|datenbank*",
+    "kodu w|funkcj*|zapytani*|skrypt*|wyrażenie regularne|pythonie|javie|регулярк*|регулярное выражение|запрос*|база данных|базы данных|базе данных|привет мир|ошибку|hàm|đoạn mã|lập trình|truy vấn|biểu thức chính quy|merhaba dünya|düzenli ifade|sorgu*|hatayı|بايثون|جافا*|استعلام|تعبير نمطي|مرحبا بالعالم|क्वेरी|कोड*",
+    "正则|居中|布局|报错|查询|变量|你好世界|语言写|コードを|エラー|クエリ|正規表現|変数|こんにちは世界|中央寄せ|파이썬*|자바*|정규식*|정규 표현식|쿼리*|오류*|가운데 정렬|โค้ด|ฟังก์ชัน|โปรแกรม",
   ],
   math: [
     "solve|equation*|integral|integrate|derivative|differentiate|probability|calculate|compute|sum of|product of|polynomial",
@@ -80,6 +90,8 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "berechne*|gleichung*|wahrscheinlichkeit*|calculer|calcule*|équation*|probabilité*|resuelve|ecuación*|calcula*|equação*",
     "probabilidad*|equazione|calcola*|вычисл*|уравнени*|вероятност*|реши|计算|方程|求解|概率|等于|求出|面积|体积|多少|計算|方程式|確率",
     "계산*|방정식*|확률*|احسب|معادلة|गणना|समीकरण|हल कर*|hesapla*|denklem*|olasılık*",
+    "wie viele|insgesamt|au total|combien de|en total|no total|in totale|oblicz*|równani*|ile|ilu|razem|łącznie|prawdopodobieństw*|tính|phương trình|bao nhiêu|tổng cộng|xác suất|kaç|toplam|eşittir|كم|مجموع|إجمال*|कितने|कितनी|कितना|कुल|всего|заплат*|осталось",
+    "一共|总共|还剩|合計|全部で|何個|何人|何冊|何ページ|何歳|いくら|모두|얼마|몇|เท่าไหร่|เท่าไร|เท่าใด|กี่|คำนวณ|สมการ|ทั้งหมด|রোজ কত|কত|কতগুলি|কয়টি|ఎన్ని|ఎంత|ngapi|kiasi gani|hoeveel|berapa",
   ],
   everyday: [
     "dollar|dollars|cents|euros|money|buy|buys|bought|sell|sells|sold|cost|costs|price|earn|earns|earned|pay|pays|paid|spend|spends|spent|save|saves",
@@ -87,16 +99,29 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "father|daughter|class|students|school|store|shop|farm|bakes|box|boxes|bag|bags|bottles|cookies|apples|books|miles|pounds|gallons|left|remaining",
     "leftover|fewer|twice as|times as|half as|ticket|tickets|kauft|kostet|verkauft|euro|stunden|achète|coûte|compra|cuesta|vende|horas|custa",
     "рублей|купил*|стоит|часов|一共|每天|买了|小时|剩下|元|円|個|買い|시간|개를|ليرة|دولار|रुपये",
+    "geld|kaufen|kaufte|verkauf*|verdien*|bezahl*|preis|kosten|ausgibt|übrig|woche*|tage|tagen|täglich|stunde|monat*|freund*|bruder|schwester|mutter|vater|tochter|schüler*|schule|laden|jahre alt|jahren|seiten|äpfel|eier|doppelt so|dreimal so|halb so",
+    "argent|acheter|achet*|vend|vendent|gagne*|paie|payer|prix|coûtent|dépense*|reste|restent|semaine*|jour|jours|heure|heures|mois|ami|amis|frère|sœur|mère|père|élèves|école|magasin|ans|pommes|œufs|fois plus|en tout|chacun*",
+    "dinero|comprar|compró|compran|vender|vendió|gana|ganan|paga|pagar|precio|cuestan|gasta|quedan|semana|semanas|día|días|hora|mes|meses|amigos|hermano|hermana|madre|padre|estudiantes|escuela|tienda|años|manzanas|huevos|el doble|el triple|la mitad|cada uno",
+    "dinheiro|comprou|vendeu|ganha|preço|custam|gastou|sobram|restam|dia|dias|mês|irmão|irmã|mãe|pai|alunos|escola|loja|anos|maçãs|ovos|o dobro|o triplo|a metade|cada um|soldi|comprare|comprò|guadagna|prezzo|costano|spende|rimangono|settimana|settimane|giorno|giorni|ore|mese|mesi|amici|fratello|sorella|figlia|scuola|negozio|anni|mele|uova|il doppio|il triplo|la metà|ciascuno",
+    "pieniędzy|kupuje|kupił*|sprzedaj*|zarabia*|płaci|cena|cenę|kosztuj*|wydaje|zostało|tydzień|tygodni*|dzień|dziennie|godzin*|miesiąc*|przyjaci*|brat|siostra|uczniów|szkole|sklep|lat|jabłek|jajek|dwa razy|trzy razy|każdemu",
+    "рубл*|доллар*|денег|деньги|покупает|купил*|продаёт|продает|продал*|зарабатыва*|заработа*|платит|цена|цену|стоят|тратит|потрат*|остальн*|недел*|день|дней|часа|минут*|месяц*|друз*|брат*|сестр*|учеников|школ*|магазин*|лет|яблок*|яиц|вдвое|втрое|в два раза|в три раза|каждому",
+    "lira|dolar*|para|satın|alıyor|satıyor|satar|kazanıyor|kazanır|ödüyor|öder|fiyat*|harcıyor|harcar|geriye|hafta*|gün|günde|saat*|dakika|arkadaş*|kardeş*|öğrenci*|okul*|mağaza*|yaşında|elma*|yumurta*|iki katı|üç katı|yarısı|tiền|đô la|mua|bán|kiếm được|còn lại|tuần|ngày|giờ|phút|tháng|anh trai|em trai|học sinh|trường|cửa hàng|tuổi|quả táo|trứng|gấp đôi|gấp ba|một nửa|mỗi",
+    "دولار*|المال|مال|اشتر*|يشتري|يبيع|باع|يكسب|يربح|يدفع|تدفع|سعر*|ثمن*|ينفق|بقي*|الباقي|أسبوع*|يوم|يوميا|أيام|ساعة|ساعات|شهر*|أصدقا*|أخيه|أخيها|أخته|طالب*|مدرسة|متجر|عمر|سنة|سنوات|تفاح*|بيض*|ضعف|أضعاف|نصف|डॉलर|पैसे|खरीद*|बेच*|कमा*|भुगतान|कीमत*|दाम|खर्च*|बचे|बाकी|हफ्ते|सप्ताह|दिन|दिनों|घंटे|घंटा|महीने|दोस्त*|भाई|बहन|छात्र*|स्कूल|दुकान|साल|उम्र|सेब|अंडे|दोगुन*|आधी|आधा|प्रति",
+    "美元|块钱|卖出|卖掉|卖了|购买|花了|花费|赚了|能赚|价格|付了|支付|剩余|每周|每小时|每人|星期|分钟|个月|朋友|哥哥|弟弟|姐姐|妹妹|女儿|学生|学校|商店|多少岁|苹果|鸡蛋|两倍|三倍|一半|共有|ドル|買う|買った|売り|売る|稼ぎ|稼ぐ|払い|払う|値段|代金|使う|使い|残り|残って|毎日|毎週|時間|分間|週間|か月|友達|友人|生徒|学校|りんご|半分|それぞれ",
+    "달러*|원을|돈을|샀습|삽니다|팝니다|팔았|벌었|법니다|내야|가격*|남았*|나머지*|매일*|매주*|일주일*|시간당|개월|친구*|동생*|학생*|학교*|가게*|나이*|사과*|달걀*|두 배|세 배|절반*|각각*|하루*|บาท|ดอลลาร์|เงิน|ซื้อ|ขาย|จ่าย|ราคา|เหลือ|สัปดาห์|ชั่วโมง|นาที|เดือน|เพื่อน|นักเรียน|โรงเรียน|ร้าน|อายุ|สองเท่า|ครึ่ง|แต่ละ",
+    "ডলার*|টাকা*|প্রতিটি|প্রতি|দিনে|সপ্তাহ*|ঘন্টা*|কেনে|কিনে*|বিক্রি|খরচ|বাকি|মোট|বছর*|বয়স|দ্বিগুণ|অর্ধেক|বন্ধু*|স্কুল*|dola|pesa|kila|siku|wiki|dakika|anauza|ananunua|alinunua|analipa|bei|jumla|miaka|rafiki*|shule*|mara mbili|nusu|wanafunzi|డాలర్*|రూపాయ*|ప్రతి|రోజు|వారం|గంట*|ఖర్చు|మొత్తం|సంవత్సర*|వయస్సు|రెట్టింపు|సగం|స్నేహితు*|పాఠశాల*",
   ],
   abstract: [
     "integer|integers|positive|distinct|sequence|polynomial*|triangle|triangles|circle|radius|polygon*|probability|arrange*|digit|digits|prime|divisible",
     "divisor*|factors|remainder|modulo|function|root|roots|graph|parallel|perpendicular|angle|angles|degrees|vertices|hexagon|square|cube|sphere|cone",
     "real number*|complex|vector*|matrix|solutions|ways|permutation*|combination*|expected value|randomly|consecutive|sum of|product of|coefficient*",
     "ganze zahl*|entiers|enteros|целых|整数|三角形|概率|多項式|函数|関数",
+    "primzahl*|dreieck*|polynom*|winkel|teilbar|cercle|polynôme*|nombres premiers|triángulo*|círculo|polinomio*|ángulo*|primos|triângulo*|polinômio*|triangolo|polinomi*|interi|trójkąt*|wielomian*|całkowit*|треугольник*|окружност*|многочлен*|угол|простых чисел|üçgen*|polinom*|tamsayı*|çember*|مثلث*|متعدد الحدود|دائرة|त्रिभुज*|बहुपद*|पूर्णांक*|正整数|质数|素数|数列|円周|삼각형*|정수*|다항식*|수열*|tam giác|đa thức|số nguyên|đường tròn|สามเหลี่ยม|จำนวนเต็ม|พหุนาม",
   ],
   calculus: [
     "dx|dy|dz|dt|dr|lim|integral|integrals|integrate|derivative*|differentiate|differential equation*|eigenvalue*|eigenvector*|laplace|fourier|taylor",
     "converges|diverges|gradient of|jacobian|ableitung*|integrale|intégrale|dérivée*|derivada*|integral de|интеграл*|производн*|积分|导数|极限|微分|積分|미분*|적분*",
+    "finite group*|abelian|galois|manifold*|topolog*|cohomolog*|banach|hilbert|riemann*|lebesgue|field extension*|commutative",
   ],
   proof: [
     "prove|proof|theorem|lemma|corollary|by induction|contradiction|if and only if|necessary and sufficient|rigorous*",
@@ -105,6 +130,7 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "증명*|برهن|أثبت|सिद्ध|प्रमाण|kanıtla*|ispatla*|show every|show each|show any|show why|establish that|udowodni*|wykaż",
     "bewijs*|toon aan dat|bevisa*|bevis|bevise|vis at|chứng minh|dokaž*|dokážte*|bizonyíts*|igazold|todista*|osoita että",
     "demonstrați*|demonstrează*|αποδείξ*|απόδειξ*|הוכח*|הוכיחו|buktikan|พิสูจน์*|จงพิสูจน์*|доведіть|доведи|ثابت کن*|প্রমাণ",
+    "sketch why|sketch a proof|sketch the proof|outline a proof|counterexample*",
   ],
   reasoning: [
     "why|explain|compare|contrast|analy*|evaluate|assess|deduce|infer*|premise*|conclusion|trade-off*|tradeoff*|step by step",
@@ -113,6 +139,11 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "pourquoi|explique*|compare*|analyse*|por qué|explica*|compara*|analiza*|por que|perché|spiega*|confronta*|analizza*",
     "почему|объясни*|сравни*|проанализ*|为什么|解释|比较|分析|推理|评估|なぜ|説明|比較|왜요*|왜 |설명*|비교*|분석*",
     "لماذا|اشرح|قارن|حلل|क्यों|समझा*|तुलना|विश्लेषण|neden|açıkla*|karşılaştır*|analiz*",
+    "porównaj|przeanalizuj*|wyjaśnij*|dlaczego|oceń|omów|so sánh|phân tích|giải thích|tại sao|đánh giá|tartış*|değerlendir*|ناقش|قيّم|أسباب|चर्चा|原因|讨论|论述|利弊|影响|論じ|原因を|원인*|평가*|논하*|bewerte|erörtere|discute|évalue|evalúa|avalie|valuta|оцени|обсуди|เปรียบเทียบ|อธิบาย|วิเคราะห์|ทำไม",
+    "strategie*|auswirkung*|ursache*|logik*|rätsel|schlussfolger*|vor- und nachteile|schritt für schritt|beurteile*|weshalb|wieso|szenario|fallstudie|erläutere*|diskutier*|stratégie*|conséquence*|causes|logique*|énigme|hypothèse*|avantages et inconvénients|étape par étape|justifie*|étude de cas",
+    "estrategia*|consecuencia*|causas|lógica*|acertijo|hipótesis|ventajas y desventajas|pros y contras|paso a paso|justifica*|estratégia*|consequência*|enigma|hipótese*|vantagens e desvantagens|prós e contras|passo a passo|justifique|strategi*|conseguenz*|indovinello|ipotesi|vantaggi e svantaggi|pro e contro|passo dopo passo",
+    "argument*|konsekwencj*|skutki|przyczyn*|zagadk*|hipotez*|wady i zalety|krok po kroku|uzasadnij|стратеги*|последстви*|причин*|логик*|загадк*|гипотез*|плюсы и минусы|преимущества и недостатки|шаг за шагом|обоснуй*|сценари*|strateji*|nedenler*|mantık*|bulmaca|artıları ve eksileri|adım adım|gerekçe*|senaryo",
+    "استراتيجي*|عواقب|منطق*|لغز|فرضية|خطوة بخطوة|سيناريو|آثار|रणनीति*|परिणाम*|कारण*|तर्क*|पहेली|परिकल्पना|策略|战略|后果|逻辑|谜题|优缺点|一步一步|评价|论证|論理|戦略|なぞなぞ|仮説|長所と短所|順を追って|根拠|전략*|논리*|수수께끼|가설|장단점*|단계별*|근거*|시나리오|chiến lược|hậu quả|nguyên nhân|câu đố|giả thuyết|từng bước|lập luận",
   ],
   design: [
     "architecture|architect|system design|design a system|design a scalable|scalab*|distributed|microservice*|fault-toleran*",
@@ -141,6 +172,7 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "shanty|anthem|monologue|fan fiction|fable|in the style of|in character|act like|step into the shoes|rhyme|duet|parody",
     "geschichte|gedicht*|märchen|histoire|poème|conte|cuento|poema|historia sobre|história|conto|storia|poesia|racconto",
     "рассказ|стих*|сказк*|故事|诗歌|写一首|写首诗|小说|歌词|物語|詩を|小説|이야기*|시를|소설*|قصة|قصيدة|कहानी|कविता|hikaye*|şiir*|masal*",
+    "opowiadani*|wiersz|bajkę|truyện|bài thơ|câu chuyện|童话|写首|童話|동화*|เรื่องสั้น|บทกวี|นิทาน",
   ],
   writing: [
     "email|e-mail|letter|essay|blog|article|rephrase|proofread|cover letter|resume|grammar|tagline|headline",
@@ -150,17 +182,20 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "schreib*|formuliere*|e-mail an|aufsatz|bewerbung*|écris|rédige*|lettre|courriel|reformule*|escribe*|redacta*|carta|correo",
     "reescribe*|escreva*|redija|reescreva*|scrivi*|lettera|riscrivi*|напиши*|письмо|перепиши*|эссе|写一封|写一篇|邮件|改写|润色|作文|文章",
     "メール|手紙|書いて|作文|書き直*|이메일*|편지*|작성*|써줘|اكتب|رسالة|लिखो|लिखें|पत्र|ईमेल|yaz|mektup|e-posta*",
+    "napisz|przepisz|artykuł*|hãy viết|viết một|soạn|bài viết|撰写|写信|求职信|เขียน|จดหมาย",
   ],
   summary: [
     "summar*|tl;dr|tldr|key points|main points|main idea|in a nutshell|condense|shorten|key takeaways|abstract of|recap*|sum up|sum this",
     "sum the|sum it|the gist|boil this|boil the|boils down|highlights of|short version|takeaways|synopsis",
     "zusammenfass*|fasse|fasse d*|fassen sie|zusammen:|résume*|résumé de|resume el|resumen|resumir|resuma|resumo|riassum*|riassunto|кратко излож*|резюмир*|суммир*",
     "перескаж*|总结|概括|摘要|归纳|要約|まとめ|요약*|لخص|ملخص|सारांश|संक्षेप|özetle*|özet*",
+    "streść|streszcz*|podsumuj*|tóm tắt|สรุป",
   ],
   translation: [
     "translat*|in spanish|in french|in german|in english|in chinese|in japanese|into english|into french|into spanish|into german",
     "how do you say|how do i say|how to say|übersetz*|tradui*|traduc*|traduz*|tradur*|traduci|перевед*|перевод*|翻译|译成|翻訳|訳して|번역*",
     "ترجم*|अनुवाद*|çevir*|tercüme*",
+    "przetłumacz*|dịch sang|dịch câu|dịch đoạn|แปล",
   ],
   extraction: [
     "extract*|classify|sentiment|label|named entit*|entities|categorize|identify all|list all|find all|pull out|parse the|fill in",
@@ -168,6 +203,7 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "part of speech|parts of speech|entail*|hypothesis:|spam or|which intent|what intent",
     "extrahier*|klassifizier*|extrais|extraire|classe*|extrae*|clasifica*|extraia|classifique|estrai*|classifica*|извлек*|классифиц*",
     "提取|抽取|分类|情感|根据以下|关键词|判断以下|抽出|分類|추출*|분류*|استخرج|صنف|निकाल*|वर्गीकृत|çıkar*|sınıflandır*",
+    "wypisz|wyodrębni*|sklasyfikuj*|trích xuất|phân loại|列出所有",
   ],
   material: [
     "following text|following article|following passage|following paragraph|following sentence|the passage|text below|article below|passage below",
@@ -178,6 +214,8 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "itinerary|plan a trip|plan my|meal plan|study plan|training plan|where should i start|what would you do|what would you recommend",
     "questions about|questions based|interview questions|quiz questions|gift ideas|ideen für|tipps|empfiehl*|empfehl*|vorschläge|conseil*|recommande*",
     "idées|consejo*|recomiend*|recomend*|ideas para|dicas|sugest*|consigli*|suggeri*|идеи|посовет*|порекоменд*|建议|推荐|头脑风暴|アイデア|おすすめ|アドバイス|추천*|아이디어*|조언*",
+    "how can i improve|how can i become|best ways to|best way to|effective ways|some practical|tips to|wie kann ich|was soll ich|comment puis-je|que dois-je|quels conseils|cómo puedo|qué debo|como posso|o que devo|come posso|cosa devo|jak mogę|co mam|zaproponuj*|porad*|как мне|что мне делать|лучшие способы|советы|совет*|предложи|öner*|tavsiye*|ipuç*|nasıl geliştir*|ne yapmalı*",
+    "نصائح|نصيحة|اقترح|أفضل الطرق|كيف يمكنني|सुझाव|सुझाओ|सलाह|तरीके|gợi ý|lời khuyên|làm thế nào để|nên làm gì|怎样才能|如何提高|如何改善|怎么办|哪些方法|提案して|どうすれば|どうしたら|제안*|방법은|어떻게 하면|แนะนำ|คำแนะนำ",
   ],
   constraint: [
     "must|must not|at least|at most|exactly|without|ensure|required|requirement*|constraint*|should not|only if|except|unless",
@@ -189,6 +227,7 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "first|second|then|finally|next|step|steps|plan|roadmap|after that|followed by|in order|phase*|and also|part a|part b",
     "zuerst|dann|schließlich|schritt*|d'abord|ensuite|enfin|étape*|primero|luego|después|paso|pasos|primeiro|depois|passo*",
     "prima|poi|infine|сначала|затем|потом|шаг*|首先|然后|最后|步骤|计划|まず|次に|最後に|手順|먼저|단계*|أولا|ثم|पहले|फिर|चरण|önce|sonra|adım*",
+    "etap*|najpierw|następnie|giai đoạn|các bước|aşama*|المراحل|चरण|阶段|方案|段階|단계별|сначала|этап*",
   ],
   brief: [
     "briefly|in one word|one word|one sentence|short answer|quick question|just the answer|yes or no|true or false|simply|in short",
@@ -216,12 +255,27 @@ export const LEXICON: Readonly<Record<Cue, readonly string[]>> = {
     "isso|isto|agora|de novo|questo|quello|adesso|ancora|это|этот|теперь|ещё раз|еще раз|вместо|这个|那个|现在|再来|刚才|上面|これ|それ|今度|もう一度",
     "이것*|그것*|이제*|다시*|هذا|ذلك|الآن|مرة أخرى|इसे|यह|अब|फिर से|bunu|şunu|şimdi|tekrar|yerine",
   ],
+  stakes: [
+    "swallowed|overdose*|chest pain*|can't breathe|cannot breathe|not breathing|stopped breathing|trouble breathing|unconscious|passed out|won't wake|seizure*|anaphyla*|poison*|bleeding|vomiting blood|suicid*|kill myself|end my life|hurt myself|heart attack|went numb|is numb|choking|bleach|antifreeze|button battery|carbon monoxide|too many pills|too much medic*|snake bit*|bitten by|head injury|hit his head|hit her head|stiff neck",
+    "sued|suing|lawsuit|subpoena*|eviction|evict*|arrested|custody|restraining order|deported|deportation|fired me|foreclos*|bankruptcy|court date|court order|summons|charged with|severance|life savings|all my savings|my savings|retirement savings|my pension|mortgage|tax audit|audited|back taxes|owe the irs|debt collector*|margin call|inheritance",
+    "verschluckt*|überdosis|brustschmerz*|schmerzen in der brust|bewusstlos*|vergift*|blutet|herzinfarkt|umbringen|zu viele tabletten|verklagt|räumungsklage|räumen lassen|verhaftet|sorgerecht|gekündigt|finanzamt|ersparnisse|hypothek|insolvenz|avalé*|surdose|poitrine|inconscient*|empoisonn*|saigne|me tuer|trop de comprimés|poursuivi|expuls*|garde à vue|licencié*|huissier|le fisc|mes économies|crédit immobilier",
+    "se tragó|tragado|sobredosis|dolor en el pecho|inconsciente|envenen*|sangra*|infarto|suicid*|demasiadas pastillas|demandado|desaloj*|desahucio|detenido|custodia|me despidió|hacienda|mis ahorros|hipoteca|engoliu|dor no peito|envenena*|comprimidos demais|processado|despej*|demitiu|receita federal|minhas poupanças|ingoiato|dolore al petto|incosciente|avvelen*|sanguina|troppe pastiglie|fatto causa|sfratt*|arrestato|licenziat*|il fisco|miei risparmi|il mutuo",
+    "połkn*|przedawkow*|w klatce piersiowej|nieprzytomn*|zatruci*|krwaw*|zawał|samobój*|za dużo tabletek|pozwan*|eksmi*|aresztowan*|zwolnił*|urzędu skarbowego|oszczędności|kredytu hipotecznego|проглотил*|передозировк*|болит в груди|без сознания|отравил*|отравлени*|кровотеч*|инфаркт|инсульт|слишком много таблеток|подали в суд|высел*|арестова*|уволил*|налогов*|сбережен*|ипотек*",
+    "yuttu|aşırı doz|göğsüm ağrı*|göğüs ağrı*|bilinci kapalı|zehirlen*|kanama*|kalp krizi|intihar|çok fazla hap|dava açıldı|tahliye|tutuklan*|velayet|işten çıkar*|vergi dairesi*|birikim*|konut kredi*|nuốt|quá liều|đau ngực|bất tỉnh|ngộ độc|chảy máu|tự tử|quá nhiều thuốc|bị kiện|đuổi chúng tôi|bị bắt|sa thải|cơ quan thuế|tiền tiết kiệm|vay mua nhà",
+    "ابتلع*|جرعة زائدة|ألم في الصدر|فاقد الوعي|تسمم*|ينزف|نزيف|نوبة قلبية|انتحار|عددًا كبيرًا من الحبوب|دعوى|إخلاء*|اعتقال|حضانة|فصلني|الضرائب|مدخراتي|الرهن|निगल*|सीने में दर्द|बेहोश*|ज़हर*|खून बह*|दिल का दौरा|आत्महत्या|गोलियाँ खा|मुकदमा|बेदखल*|गिरफ्तार*|हिरासत|कर विभाग|सारी बचत|गृह ऋण|निकाल दिया",
+    "吞下|吞了|误食|误服|胸口疼|胸痛|昏迷|失去意识|中毒|出血不止|心脏病发|中风|自杀|太多药|起诉|驱逐|赶出去|被捕|抚养权|解雇|税务局|全部积蓄|所有积蓄|房贷|破产|飲み込|誤飲|胸が痛|意識がない|中毒|出血|心筋梗塞|脳卒中|自殺|薬を飲みすぎ|訴えられ|立ち退|逮捕|親権|解雇|税務署|全財産|住宅ローン|삼켰*|과다복용|가슴이 아프*|의식이 없*|중독*|출혈*|심장마비|뇌졸중|자살*|약을 너무 많이|고소당*|소송*|내쫓*|체포*|양육권|해고*|세무조사*|전 재산*|주택 대출*",
+  ],
+  own: [
+    "my|i am|i have|i had|i was|i took|i got|i can't|i cannot|i ate|i drank|i want|i just|i owe|i need|i think|i'm|i've|we|our|us|me|mein*|ich|wir|uns|unser*|mir|mich|mon|ma|mes|je|j'ai|nous|notre|nos|on me|mi|mis|me|he|tengo|llevo|nos|nuestr*|meu|minha|meus|nosso|nossa|eu|estou|fui|não consigo|mio|mia|miei|nostro|nostra|ho|mi hanno|il mio|mój|moja|moje|nasz*|mnie|mam|wziąłem|dostałem|nas|мой|моя|моё|наш*|мне|меня|мы|нас",
+    "oğlum|kızım|bebeğim|çocuğum|annem|babam|eşim|bana|beni|ben|haklarım|kolum|göğsüm|yapmalıyım|ödeyemiyorum|istiyorum|ابني|ابنتي|طفلي|زوجي|زوجتي|أمي|أبي|أنا|لدي|أشعر|ضدي|حقوقي|وصلتني|تناولت|मेरे|मेरी|मेरा|मुझे|मुझ|मैं|मैंने|हमें|हमारे",
+    "我的|我该|我有|我被|我们|我儿子|我女儿|我在|我想|我刚|我爸|我妈|我吃|我因|我老公|我老婆|房东|息子|娘が|私|赤ちゃん|母が|父が|夫が|妻が|大家|아들*|딸이|딸*|아기*|제가|저는|나는|우리*|엄마*|아빠*|집주인*|tôi|con trai|con gái|em bé|chúng tôi",
+  ],
 };
 
 /** Words that add to the cognitive load: something to keep in mind, whatever the category. */
 export const LOAD_WORDS = {
   conditions:
-    "if when while unless suppose assume assuming given such where let wenn falls sofern si sauf cuando quando se если когда",
+    "if when while unless suppose assume assuming given such where let wenn falls sofern si sauf cuando quando se если когда quand lorsque quando jeśli jeżeli gdy kiedy eğer إذا لو عندما अगर यदि जब 如果 假设 もし 만약 nếu khi ถ้า als wanneer",
   quantities:
-    "all every each any only exactly least most both total remaining more less than distinct possible integer positive alle jeder jede jedes nur genau mindestens tous chaque seulement todos cada solo apenas все каждый только",
+    "all every each any only exactly least most both total remaining more less than distinct possible integer positive alle jeder jede jedes nur genau mindestens tous chaque seulement todos cada solo apenas все каждый каждая каждого только wszystkie każdy każda tylko her tüm sadece كل جميع فقط सभी हर केवल 每个 所有 只有 全部 すべて それぞれ 全部 모든 매일 mỗi chỉ ทั้งหมด แต่ละ toutes ogni tutti todas jeden",
 } as const;

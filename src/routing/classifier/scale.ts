@@ -192,10 +192,11 @@ function hardness({ cues }: Signals, mathShare: number): number {
 }
 
 /** Returns the probability that the tier is right: higher far from the bounds, and where one category stands out. */
-export function confidenceOf({ place, share }: Scaled, calibration: Float32Array): number {
+export function confidenceOf({ place, share, category }: Scaled, calibration: Float32Array): number {
   const at = CALIBRATION.confidence;
   const distance = distanceOf(place);
-  const raw = (calibration[at] ?? 0) + (calibration[at + 1] ?? 0) * distance + (calibration[at + 2] ?? 0) * share;
+  const offset = (calibration[at] ?? 0) + (calibration[CALIBRATION.sureness + CATEGORIES.indexOf(category)] ?? 0);
+  const raw = offset + (calibration[at + 1] ?? 0) * distance + (calibration[at + 2] ?? 0) * share;
   return Math.round((1 / (1 + Math.exp(-raw))) * 100) / 100;
 }
 

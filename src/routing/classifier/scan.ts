@@ -8,7 +8,7 @@ import { CUES } from "./lexicon.ts";
 
 /** Constants of this module: V8 looks one of another module up wherever it stands, which took a third of the reading. */
 const { FLAGS, KIND_MASK, OTHER, LETTER, DIGIT, UNSPACED } = characters;
-const { SIGN, LOAD_SIGN, BREAK, BLANK, FOREIGN_BIT, PADDING, identifierEnd, isDigit } = characters;
+const { SIGN, LOAD_SIGN, BREAK, BLANK, FOREIGN_BIT, PADDING, identifierEnd, isDigit, isThai } = characters;
 const { longWordLetters: LONG_WORD_LETTERS } = LOAD;
 
 /** Signs and line starts, counted; those that may count half are counted in halves. */
@@ -90,7 +90,7 @@ export class Scan implements CueCounts {
         continue;
       }
       if (flags === BREAK) {
-        countLineEnd(signs, last);
+        countLineEnd(signs, last, codes[at - 2] as number);
         signs.lines++;
         last = 0;
         indent = 0;
@@ -113,7 +113,7 @@ export class Scan implements CueCounts {
       at = kind === OTHER ? at + 1 : readWord(this, at, before);
       before = kind;
     }
-    countLineEnd(signs, last);
+    countLineEnd(signs, last, codes[to - 2] as number);
   }
 }
 
@@ -124,9 +124,10 @@ function readWord(scan: Scan, at: number, before: number): number {
   const isStart = kind === UNSPACED || before === OTHER || before === UNSPACED;
   if (isStart || kind === LETTER) countCues(scan, at, isStart);
   if (kind === UNSPACED) {
-    scan.wordHalves++;
     scan.letters++;
     scan.foreignLetters++;
+    if (isThai(codes[at] as number)) return readThai(scan, at);
+    scan.wordHalves++;
     load.unspaced++;
     countDistinct(load, codes[at] as number, 1);
     return at + 1;
@@ -142,6 +143,15 @@ function readWord(scan: Scan, at: number, before: number): number {
   scan.numbers++;
   load.numbers++;
   return next;
+}
+
+/** Counts half a word for every other character and the next: Thai and Lao have an alphabet, and about four letters a word. */
+function readThai(scan: Scan, at: number): number {
+  if ((scan.letters & 1) === 0) return at + 1;
+  const { codes, load } = scan;
+  scan.wordHalves++;
+  countDistinct(load, Math.imul(codes[at] as number, 31) + (codes[at + 1] as number), 1);
+  return at + 1;
 }
 
 function isLetterAt(codes: Uint16Array, at: number): boolean {
@@ -208,9 +218,13 @@ function countLineStart(signs: SignCounts, codes: Uint16Array, at: number, inden
   else if (indent >= 2) signs.codeHalves++;
 }
 
-/** `last` is the last character of the line that is not blank. Lines of prose do not end in a brace or a semicolon. */
-function countLineEnd(signs: SignCounts, last: number): void {
-  if (last === 123 || last === 125 || last === 59) signs.codeHalves += 2;
+/**
+ * `last` is the last character of the line that is not blank. Lines of prose do not end in a brace or a semicolon, but for
+ * Greek, which asks with it.
+ */
+function countLineEnd(signs: SignCounts, last: number, before: number): void {
+  if (last === 59 && before >= 0x370 && before <= 0x3ff) signs.questions++;
+  else if (last === 123 || last === 125 || last === 59) signs.codeHalves += 2;
 }
 
 function isBullet(code: number, next: number): boolean {
@@ -286,6 +300,9 @@ function countLoadSign(counts: LoadCounts, code: number, isBeforeSpace: boolean)
     case 0x21: // !
       if (isBeforeSpace) counts.sentences++;
       break;
+    case 0x61f: // ؟
+    case 0x6d4: // ۔
+    case 0x964: // ।
     case 0x3002: // 。
     case 0xff1f: // ？
     case 0xff01: // ！
