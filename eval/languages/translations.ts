@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { readLines } from "../fresh/fresh.ts";
 
 /** One task by language. */
-export type Task = ReadonlyMap<string, string>;
+type Task = ReadonlyMap<string, string>;
 
 export interface TranslatedSet {
   readonly name: string;
