@@ -247,8 +247,9 @@ function hasSameDetails(ours: RateCard, to: RateCard): boolean {
   return Object.entries(before).every(([name, share]) => Math.abs((after[name] ?? 0) - share) <= TOLERANCE * share);
 }
 
-/** The usual rate beside which a unit is priced. */
+/** The usual rate beside which a unit is priced. Fees for searches have none. */
 function effectiveBase(unit: string, { input, output }: Pick<Rates, "input" | "output">): number {
+  if (unit.startsWith("search")) return 1;
   return unit === "reasoning" || unit.endsWith("Output") ? output : input;
 }
 

@@ -36,6 +36,18 @@ const litellm = (input: number, output: number): object => ({
   input_cost_per_token: input / 1e6,
   output_cost_per_token: output / 1e6,
 });
+/** The rates of service tiers at the factors that ship. */
+const inTiers = (input: number, output: number): object => ({
+  ...litellm(input, output),
+  cache_read_input_token_cost: input / 1e7,
+  ...Object.fromEntries(
+    Object.entries({ batches: 0.5, flex: 0.5, priority: 2 }).flatMap(([tier, factor]) => [
+      [`input_cost_per_token_${tier}`, (factor * input) / 1e6],
+      [`output_cost_per_token_${tier}`, (factor * output) / 1e6],
+      [`cache_read_input_token_cost_${tier}`, (factor * input) / 1e7],
+    ]),
+  ),
+});
 const genai = (id: string, input: number, output: number): object => ({
   id,
   match: { equals: id },
@@ -48,7 +60,7 @@ test("the file is written as it is read", () => {
 });
 
 test("takes over what two feeds agree on, and lets the rest wait with its figures", async () => {
-  const files = feedFiles({ "gpt-5.2": litellm(1.5, 12), "gpt-5.5": litellm(4, 20), "gpt-5.1": litellm(0.9, 9) }, [
+  const files = feedFiles({ "gpt-5.2": inTiers(1.5, 12), "gpt-5.5": litellm(4, 20), "gpt-5.1": litellm(0.9, 9) }, [
     genai("gpt-5.2", 1.5, 12),
     genai("gpt-5.5", 5, 25),
   ]);
@@ -64,10 +76,8 @@ test("takes over what two feeds agree on, and lets the rest wait with its figure
   ]);
   const changed = models.find(({ id }) => id === "gpt-5.2");
   expect(changed).toMatchObject({ priceAsOf: version.asOf, priceSource: "LiteLLM and genai-prices" });
-  // Factors of service tiers stay as they were written.
-  const { factors } = builtin.readBuiltin().models.find(({ id }) => id === "gpt-5.2")?.price ?? {};
-  expect(factors).toBeDefined();
-  expect(changed?.price).toMatchObject({ input: 1.5, output: 12, factors });
+  const flex = { input: 0.75, output: 6 };
+  expect(changed?.price).toMatchObject({ input: 1.5, output: 12, factors: { flex, batch: flex } });
   const others = builtin.readBuiltin().models.filter(({ id }) => id !== "gpt-5.2");
   expect(models.filter(({ id }) => id !== "gpt-5.2")).toEqual(others);
 });

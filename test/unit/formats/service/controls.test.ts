@@ -40,6 +40,7 @@ describe("readControls", () => {
         service_max_latency_ms: 800,
         service_session: "s",
         service_escalate: "off",
+        service_cascade: { tool_calls: true },
       }),
     ).toEqual({
       profile: "tier",
@@ -55,6 +56,7 @@ describe("readControls", () => {
       maxLatencyMs: 800,
       session: "s",
       escalate: "off",
+      cascade: { tool_calls: true },
     });
   });
 
