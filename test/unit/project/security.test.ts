@@ -39,7 +39,9 @@ test("only operators change providers, models, prices and settings, or look for 
 const CONNECTING = {
   "providers/connections.ts": "providers",
   "providers/local/discover.ts": "model servers",
-  "providers/sources/price-list.ts": "the price list",
+  "providers/cascade-webhook.ts": "webhooks of cascades",
+  "providers/sources/catalogue.ts": "price feeds",
+  "providers/sources/price-list.ts": "price feeds",
   "store/postgres/changes.ts": "PostgreSQL and Redis",
   "store/postgres/postgres.ts": "PostgreSQL and Redis",
   "store/rate-windows/redis.ts": "PostgreSQL and Redis",
