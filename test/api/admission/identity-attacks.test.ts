@@ -94,6 +94,42 @@ async function keyNamed(name: string, of = "default") {
   return (listed as { data: { id: string; name: string }[] }).data.find((key) => key.name === name);
 }
 
+describe("somebody whose key was revoked", () => {
+  it("is kept out of /api too, also with a token that is known", async () => {
+    const claims = { sub: "dismissed", groups: ["admins"], email: undefined };
+    const token = await idp.token(claims);
+    expect((await call("/api/users", token)).status).toBe(200);
+    const key = await keyNamed("dismissed");
+    expect((await gateway.api("DELETE", `/api/keys/${key?.id}`)).status).toBe(204);
+    await expectError(await call("/api/users", token), { status: 401, code: "not_signed_in" });
+    const another = await idp.token({ ...claims, jti: "another" });
+    await expectError(await call("/api/users", another), { status: 401, code: "not_signed_in" });
+  });
+});
+
+describe("an address that is not verified", () => {
+  const boss = { email: "boss@example.com", email_verified: false };
+
+  it("gives a person nothing by a rule for addresses, also when the person is known already", async () => {
+    comes("climber");
+    const browser = browse();
+    await signIn(browser);
+    comes("climber", boss);
+    await signIn(browser);
+    expect(await userOf(browser)).toMatchObject({ email: "climber@example.com", role: "owner" });
+  });
+
+  it("gives a program nothing either, not even a name", async () => {
+    const token = await idp.token({ sub: "pretender", ...boss });
+    await expectError(await call("/api/users", token), { status: 401, code: "token_without_access" });
+    const other = await idp.token({ sub: "pretender", groups: ["everyone"], ...boss });
+    expect((await ask(other)).status).toBe(200);
+    expect([await keyNamed("boss@example.com"), (await keyNamed("pretender"))?.name]).toEqual([undefined, "pretender"]);
+    const right = await idp.token({ sub: "the-boss", email: "boss@example.com", email_verified: true });
+    expect((await call("/api/users", right)).status).toBe(200);
+  });
+});
+
 it("an identity provider that closes each connection without a word disturbs nobody", async () => {
   comes("patient");
   const browser = browse();
