@@ -130,6 +130,14 @@ describe("an address that is not verified", () => {
   });
 });
 
+it("an address that only looks the same in lower case finds nobody", async () => {
+  comes("frank");
+  const frank = browse();
+  await signIn(frank);
+  comes("not-frank", { email: "fran\u212a@example.com" });
+  expect((await signIn()).hash).toBe("#/sign-in?problem=no_email");
+});
+
 it("an identity provider that closes each connection without a word disturbs nobody", async () => {
   comes("patient");
   const browser = browse();
