@@ -138,6 +138,17 @@ it("an address that only looks the same in lower case finds nobody", async () =>
   expect((await signIn()).hash).toBe("#/sign-in?problem=no_email");
 });
 
+describe("linking", () => {
+  it("is begun by the dashboard alone, not by a neighbouring site", async () => {
+    comes("linker");
+    const browser = browse();
+    await signIn(browser);
+    const headers = { "sec-fetch-site": "same-site" };
+    const begun = await browser.fetch(`${gateway.url}/api/sign-in/second?link=1`, { headers });
+    expect(begun.headers.get("location")).toBe("/#/sign-in?problem=cross_site");
+  });
+});
+
 it("an identity provider that closes each connection without a word disturbs nobody", async () => {
   comes("patient");
   const browser = browse();
