@@ -149,6 +149,19 @@ describe("linking", () => {
   });
 });
 
+it("a sign-in is refused whose ID token has a signature that is not accepted", async () => {
+  const strict = await startGateway({ yaml: yaml().replace("defaultRole", "algorithms: [ES256]\n    defaultRole") });
+  try {
+    await setUpOperator(strict);
+    await idp.open(strict.url);
+    comes("weak");
+    expect((await signIn(browse(), "", "idp", strict)).hash).toBe("#/sign-in?problem=sign_in_failed");
+  } finally {
+    await strict.stop();
+    await idp.open(gateway.url);
+  }
+});
+
 it("an identity provider that closes each connection without a word disturbs nobody", async () => {
   comes("patient");
   const browser = browse();
