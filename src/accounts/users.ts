@@ -115,10 +115,13 @@ export function createUsers(options: UsersOptions): Users {
 export const EMAIL_MAX = 255;
 const EMAIL = /^[^\s@\p{Cc}\p{Cf}]{1,64}@[^\s@\p{Cc}\p{Cf}]{1,190}$/u;
 
+/** The sign for kelvin, which becomes a plain k in lower case: another address, but the user of the one with k. */
+const FALSE_FRIEND = "\u212a";
+
 /** Trimmed and in lower case; null when it is no e-mail address. */
 export function normalisedEmail(text: string): string | null {
   const email = text.trim().toLowerCase();
-  return EMAIL.test(email) ? email : null;
+  return EMAIL.test(email) && !text.includes(FALSE_FRIEND) ? email : null;
 }
 
 /** For a device that is not known. Alone, one address cannot use up what the account allows. */

@@ -16,14 +16,21 @@ export type ClaimOutcome<Value> =
 
 /** The outcome of the rules for one field. Without a rule for it, nothing is known. */
 export function outcomeOf<Name extends Field>(
-  { rules }: Pick<IdentityProvider, "rules">,
+  provider: Pick<IdentityProvider, "rules" | "trustsEmail">,
   field: Name,
-  claims: Claims,
+  given: Claims,
 ): ClaimOutcome<NonNullable<ClaimRule[Name]>> {
-  const deciding = rules.filter((rule) => rule[field] !== undefined);
+  // Somebody who may write any address would get what a rule gives to its owner.
+  const claims = isEmailVerified(provider, given) ? given : { ...given, email: undefined };
+  const deciding = provider.rules.filter((rule) => rule[field] !== undefined);
   const matching = deciding.find((rule) => valuesOf(claims, rule.claim)?.some((value) => matches(rule.value, value)));
   if (matching !== undefined) return { state: "given", value: matching[field] as NonNullable<ClaimRule[Name]> };
   return { state: deciding.some(({ claim }) => valuesOf(claims, claim) !== null) ? "none" : "unknown" };
+}
+
+/** Some issuers write the flag as text. */
+export function isEmailVerified({ trustsEmail }: Pick<IdentityProvider, "trustsEmail">, claims: Claims): boolean {
+  return trustsEmail || claims.email_verified === true || claims.email_verified === "true";
 }
 
 /** Names of claims in rules that did not arrive. */

@@ -26,21 +26,23 @@ export const CLOCK_TOLERANCE_SECONDS = 60;
 export function createIssuer(provider: IdentityProvider, now: () => number = () => Date.now()): Issuer {
   const send = failingFast(now);
   const discovered = keptWhileDown(() => discover(provider, send), now);
-  let keys: RemoteJWKSet | null = null;
+  let keys: { readonly uri: string; readonly set: RemoteJWKSet } | null = null;
   let keysReadAtMs = now();
+  let reading: Promise<void> = Promise.resolve();
   const keySet = async (uri: string): Promise<RemoteJWKSet> => {
     const { createRemoteJWKSet, customFetch } = await import("jose");
-    keys ??= createRemoteJWKSet(new URL(uri), {
-      timeoutDuration: TIMEOUT_MS,
-      cooldownDuration: COOL_DOWN_MS,
-      cacheMaxAge: Number.POSITIVE_INFINITY,
-      [customFetch]: send,
-    });
-    if (now() - keysReadAtMs >= FRESH_MS && keys.jwks() !== undefined) {
-      keysReadAtMs = now();
-      void keys.reload().catch(() => undefined);
+    if (keys?.uri !== uri) {
+      if (isPlain(uri) && !isPlain(provider.issuer)) throw new Error(`the keys at ${uri} are not protected by https`);
+      const options = { timeoutDuration: TIMEOUT_MS, cooldownDuration: COOL_DOWN_MS, [customFetch]: send };
+      keys = { uri, set: createRemoteJWKSet(new URL(uri), { ...options, cacheMaxAge: Number.POSITIVE_INFINITY }) };
     }
-    return keys;
+    if (now() - keysReadAtMs >= FRESH_MS && keys.set.jwks() !== undefined) {
+      keysReadAtMs = now();
+      reading = keys.set.reload().catch(() => undefined);
+    }
+    // Also after a quiet night, the first token of a key that was withdrawn meanwhile is refused.
+    await reading;
+    return keys.set;
   };
   return {
     configuration: () => discovered().catch((error: unknown) => Promise.reject(unreachable(provider, error))),
@@ -77,14 +79,17 @@ function isForBearers({ sub, events, cnf }: JWTPayload): boolean {
 async function discover(provider: IdentityProvider, send: CustomFetch): Promise<Configuration> {
   const client = await import("openid-client");
   const { clientId, clientSecret, issuer } = provider;
-  const isPlain = new URL(issuer).protocol === "http:";
   const metadata = { [client.clockTolerance]: CLOCK_TOLERANCE_SECONDS };
   const authentication = clientSecret === null ? client.None() : secretAs(client, clientSecret);
   return client.discovery(new URL(issuer), clientId ?? "none", metadata, authentication, {
     timeout: TIMEOUT_MS / 1000,
-    execute: [client.enableNonRepudiationChecks, ...(isPlain ? [client.allowInsecureRequests] : [])],
+    execute: [client.enableNonRepudiationChecks, ...(isPlain(issuer) ? [client.allowInsecureRequests] : [])],
     [client.customFetch]: send,
   });
+}
+
+function isPlain(url: string): boolean {
+  return new URL(url).protocol === "http:";
 }
 
 /** Sends the secret as the issuer says. Without a word from it, basic authentication is the standard's default. */
@@ -125,9 +130,13 @@ function failingFast(now: () => number): CustomFetch {
     if (failed !== null && now() - failed.atMs < FAILED_MS) throw failed.error;
     try {
       const isRead = options.method === "GET";
-      const again = (error: unknown) => (isRead ? fetch(url, options as RequestInit) : Promise.reject(error));
-      // The issuer may have closed the connection that was kept, so a read is tried on a new one.
-      const response = await fetch(url, options as RequestInit).catch(again);
+      // One that is kept may be closed by the issuer at the moment of its next use, and a code can be sent only once.
+      const headers = new Headers(options.headers as HeadersInit);
+      headers.set("connection", "close");
+      const wanted = { ...options, headers } as RequestInit;
+      const response = await fetch(url, wanted).catch((error: unknown) =>
+        isRead ? fetch(url, wanted) : Promise.reject(error),
+      );
       failed = null;
       return response;
     } catch (error) {

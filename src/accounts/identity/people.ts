@@ -17,7 +17,7 @@ import { UniqueViolation } from "../../core/store-errors.ts";
 import { DEFAULT_ACCOUNT } from "../accounts.ts";
 import { noPassword } from "../passwords.ts";
 import { normalisedEmail } from "../users.ts";
-import { type Claims, hasOverage, missingClaims, outcomeOf } from "./claims.ts";
+import { type Claims, hasOverage, isEmailVerified, missingClaims, outcomeOf } from "./claims.ts";
 
 export interface ArrivalContext {
   readonly store: IdentityStore;
@@ -169,9 +169,7 @@ function requireDomain(arrival: Arrival): void {
 function emailOf({ provider, claims }: Arrival): { readonly email: string; readonly isVerified: boolean } | null {
   const email = typeof claims.email === "string" ? normalisedEmail(claims.email) : null;
   if (email === null) return null;
-  // Some issuers write the flag as text.
-  const isVerified = claims.email_verified === true || claims.email_verified === "true";
-  return { email, isVerified: isVerified || provider.trustsEmail };
+  return { email, isVerified: isEmailVerified(provider, claims) };
 }
 
 function newIdentity(

@@ -102,8 +102,7 @@ export function createSignIns(context: SignInsContext): SignIns {
       const begun = isOurs ? await pending.take(hashToken(state) as string) : null;
       if (begun?.provider !== providerId || begun.expiresAtMs <= now()) throw expired();
       const tokens = await exchange(issuer, new URL(`${redirectUri}?${query}`), { state, nonce, verifier });
-      const idClaims = tokens.claims();
-      if (idClaims === undefined) throw failed("the response has no ID token");
+      const idClaims = await claimsOfIdToken(tokens, provider);
       const claims = await withUserinfo(idClaims, { tokens, provider, issuer });
       const arrival = { provider, subject: idClaims.sub, claims };
       const user = await (begun.linkTo === null ? userOf(arrival, context) : linkTo(begun.linkTo, arrival, context));
@@ -167,6 +166,19 @@ async function exchange(
   }
 }
 
+/** The library takes every algorithm that the issuer says it uses. */
+async function claimsOfIdToken(
+  tokens: TokenEndpointResponse & TokenEndpointResponseHelpers,
+  { algorithms }: IdentityProvider,
+): Promise<Claims & { readonly sub: string }> {
+  const claims = tokens.claims();
+  if (claims === undefined || tokens.id_token === undefined) throw failed("the response has no ID token");
+  const { decodeProtectedHeader } = await import("jose");
+  const { alg } = decodeProtectedHeader(tokens.id_token);
+  if (algorithms.includes(String(alg))) return claims;
+  throw failed(`the ID token is signed with ${alg}, which 'algorithms' leaves out`);
+}
+
 interface UserinfoContext {
   readonly tokens: TokenEndpointResponse;
   readonly provider: IdentityProvider;
@@ -183,7 +195,10 @@ async function withUserinfo(
   if (isWhole || configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
   const { fetchUserInfo } = await import("openid-client");
   try {
-    return { ...(await fetchUserInfo(configuration, tokens.access_token, claims.sub)), ...claims };
+    const asked = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
+    // That an address is verified is said of this address alone.
+    const isOther = claims.email !== undefined && claims.email !== asked.email;
+    return { ...asked, ...(isOther && { email_verified: undefined }), ...claims };
   } catch {
     // Its claims count as missing.
     return claims;

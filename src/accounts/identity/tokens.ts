@@ -6,7 +6,7 @@ import type { AccountStore } from "../../core/accounts.ts";
 import type { GatewayError } from "../../core/errors.ts";
 import type { IdentityProvider, UserRole } from "../../core/people.ts";
 import type { Keys, Verification } from "../keys.ts";
-import { type Claims, outcomeOf } from "./claims.ts";
+import { type Claims, isEmailVerified, outcomeOf } from "./claims.ts";
 import { CLOCK_TOLERANCE_SECONDS, type Issuer, tokenRefused } from "./issuer.ts";
 
 /** Somebody whose token was checked. */
@@ -32,7 +32,7 @@ export interface IdentityTokens {
   isTokenShaped(text: string): boolean;
   /** The key of the token's holder. Where `mayAsk` says no, a token that was not checked before is unknown. */
   verify(text: string, mayAsk?: () => boolean): Promise<Verification>;
-  /** The caller of /api; null for a token that no issuer here has signed. */
+  /** The caller of /api; null for a token that no issuer here has signed, and where the holder's key was revoked. */
   caller(text: string, mayAsk: () => boolean): Promise<TokenCaller | null>;
 }
 
@@ -67,7 +67,13 @@ export function createTokens({ issuers, keys, accounts, now = () => Date.now() }
     if (found === undefined || claims === null) return null;
     const endsAtMs = ((claims.exp ?? 0) + CLOCK_TOLERANCE_SECONDS) * 1000;
     entry.untilMs = Math.min(endsAtMs, now() + KNOWN_MS);
-    return { provider: found.provider, subject: String(claims.sub), name: nameOf(claims), claims, key: null };
+    return {
+      provider: found.provider,
+      subject: String(claims.sub),
+      name: nameOf(found.provider, claims),
+      claims,
+      key: null,
+    };
   };
   const holderOf = (text: string, mayAsk: () => boolean): Promise<TokenHolder | null> => {
     const digest = hash("sha256", text, "base64");
@@ -92,20 +98,16 @@ export function createTokens({ issuers, keys, accounts, now = () => Date.now() }
     isTokenShaped: (text) => taking.length > 0 && SHAPE.test(text),
     verify: async (text, mayAsk = () => true) => {
       const holder = await holderOf(text, mayAsk);
-      if (holder === null) return { state: "unknown" };
-      holder.key ??= derivedKey(holder, { keys, accounts }).catch((error: unknown) => {
-        holder.key = null;
-        throw error;
-      });
-      return keys.verifyHash(await holder.key);
+      return holder === null ? { state: "unknown" } : keyOf(holder, { keys, accounts });
     },
     caller: async (text, mayAsk) => {
       const holder = await holderOf(text, mayAsk);
       if (holder === null) return null;
       const role = outcomeOf(holder.provider, "role", holder.claims);
-      const accountId = accountOf(holder) ?? "";
-      if (role.state !== "given" || (await accounts.get(accountId)) === null) throw noAccess();
-      return { name: holder.name, role: role.value, accountId };
+      if (role.state !== "given") throw noAccess();
+      // Whose key was revoked is kept out here as well.
+      if ((await keyOf(holder, { keys, accounts })).state === "unknown") return null;
+      return { name: holder.name, role: role.value, accountId: accountOf(holder) ?? "" };
     },
   };
 }
@@ -114,6 +116,14 @@ function forgetOldest(known: Map<string, KnownToken>): void {
   if (known.size <= KNOWN_MAX) return;
   const [oldest] = known.keys();
   if (oldest !== undefined) known.delete(oldest);
+}
+
+async function keyOf(holder: TokenHolder, context: Pick<TokensContext, "keys" | "accounts">): Promise<Verification> {
+  holder.key ??= derivedKey(holder, context).catch((error: unknown) => {
+    holder.key = null;
+    throw error;
+  });
+  return context.keys.verifyHash(await holder.key);
 }
 
 /** Finds or makes the key of a holder, gives it the settings of the rules, and returns its hash. */
@@ -153,8 +163,12 @@ function noAccess(): GatewayError {
 const NAME_MAX = 200;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-function nameOf({ email, preferred_username: user, sub }: Claims): string {
-  const name = [email, user, sub].find((value) => typeof value === "string" && value.trim() !== "");
+/** An address that is not verified may be somebody else's. */
+function nameOf(provider: IdentityProvider, claims: Claims): string {
+  const { email, preferred_username: user, sub } = claims;
+  const name = [isEmailVerified(provider, claims) ? email : null, user, sub].find(
+    (value) => typeof value === "string" && value.trim() !== "",
+  );
   return String(name).replace(UNSEEN, "\ufffd").trim().slice(0, NAME_MAX);
 }
 

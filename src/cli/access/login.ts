@@ -35,6 +35,8 @@ interface KeptToken {
   readonly token: string;
   readonly expiresAtMs: number;
   readonly refreshToken: string | null;
+  /** The issuer that gave them. No other may see the refresh token, whatever the gateway says. */
+  readonly issuer?: string;
 }
 
 /** A token that ends sooner is renewed, so that a program can use it for a while. */
@@ -80,15 +82,17 @@ async function printToken({ gateway, provider, terminal }: WantedToken): Promise
   }
   try {
     const configuration = await discover(found);
-    const response = (await renewed(configuration, kept)) ?? (await signedIn(configuration, { found, terminal }));
+    const ours = kept?.issuer === found.issuer ? kept : null;
+    const response = (await renewed(configuration, ours)) ?? (await signedIn(configuration, { found, terminal }));
     if (response === null) return FAILED;
     const token = usable(response, found.audiences);
     if (token === null) {
       terminal.say(TEXT.noUsableToken(found.name, found.audiences.join(", ")));
       return FAILED;
     }
-    const refreshToken = response.refresh_token ?? kept?.refreshToken ?? null;
-    store.write({ token, expiresAtMs: Number(claimsOf(token)?.exp ?? 0) * 1000, refreshToken });
+    const refreshToken = response.refresh_token ?? ours?.refreshToken ?? null;
+    const expiresAtMs = Number(claimsOf(token)?.exp ?? 0) * 1000;
+    store.write({ token, expiresAtMs, refreshToken, issuer: found.issuer });
     terminal.out(`${token}\n`);
     return 0;
   } catch (error) {

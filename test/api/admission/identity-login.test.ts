@@ -1,6 +1,6 @@
 // `switchyard login`: the device flow against a real identity provider, and a request with the token that it prints.
 
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -83,6 +83,17 @@ it("prints a token that /v1 takes, keeps it for its user alone, and prints it ag
   const renewed = later.takeOut().trim();
   expect(renewed).toMatch(/^eyJ/);
   expect(renewed).not.toBe(token);
+});
+
+it("shows a kept refresh token to the issuer that gave it alone, whatever the gateway names now", async () => {
+  const path = join(home, ".config", "switchyard", "tokens.json");
+  const kept = JSON.parse(readFileSync(path, "utf8")) as Record<string, { issuer: string }>;
+  for (const each of Object.values(kept)) each.issuer = "https://before.example.com";
+  writeFileSync(path, JSON.stringify(kept));
+  idp.asked.length = 0;
+  const later = recordTerminal({ env: { HOME: home }, now: () => Date.now() + 900_000 });
+  expect([await run(later), later.takeOut()]).toEqual([1, ""]);
+  expect(idp.asked).not.toContain("/token");
 });
 
 it("waits for nobody where no person can answer, and says when the gateway takes no tokens", async () => {

@@ -30,7 +30,8 @@ export function browse(): Browsing {
     const response = await fetch(url, {
       ...init,
       redirect: "manual",
-      headers: { cookie: cookies(url), "sec-fetch-site": "same-origin", ...init.headers },
+      // The gateway shares the connections of this process, and its own are what is tried.
+      headers: { cookie: cookies(url), "sec-fetch-site": "same-origin", connection: "close", ...init.headers },
     });
     for (const set of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(set) ?? [];

@@ -20,6 +20,8 @@ export interface IdentityServer {
   isDown: boolean;
   /** How many of the next connections break. */
   breaks: number;
+  /** While false, the second request of a connection breaks it. */
+  keepsConnections: boolean;
   /** Paths that were asked for. */
   readonly asked: string[];
   /** A token of this issuer; `header` and `claims` outweigh what is usual. */
@@ -31,8 +33,11 @@ export interface IdentityServer {
 
 export async function startIdentityServer(extra: object = {}): Promise<IdentityServer> {
   let listener: RequestListener = (_request, response) => response.writeHead(503).end();
+  const used = new WeakSet<object>();
   const server = createServer((request, response) => {
-    if (self.isDown || self.breaks > 0) {
+    const isBroken = !self.keepsConnections && used.has(request.socket);
+    used.add(request.socket);
+    if (self.isDown || isBroken || self.breaks > 0) {
       self.breaks -= 1;
       request.socket.destroy();
     } else {
@@ -52,6 +57,7 @@ export async function startIdentityServer(extra: object = {}): Promise<IdentityS
     person: { subject: "ada", claims: { email: "ada@example.com", email_verified: true } },
     isDown: false,
     breaks: 0,
+    keepsConnections: true,
     asked: [],
     async open(gatewayUrl, providerId = "idp") {
       opened = [gatewayUrl, providerId];

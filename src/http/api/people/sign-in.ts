@@ -134,6 +134,7 @@ export const SIGN_IN_ROUTES: readonly ApiRoute[] = [
 async function begin({ request, reply }: ApiCall, edge: OperatorContext): Promise<FastifyReply> {
   const id = idOf(request, "identity provider");
   const isLinking = queryOf(request, "link") === "1";
+  if (isLinking) refuseNeighbour(request);
   const signedIn = isLinking ? await signedInOf(request, edge) : null;
   if (isLinking && signedIn === null) {
     throw new GatewayError("forbidden", TEXT.ownIdentitiesOnly, { code: "sign_in_expired" });
@@ -147,6 +148,13 @@ async function begin({ request, reply }: ApiCall, edge: OperatorContext): Promis
   });
   setSignInCookie(request, reply, secret);
   return reply.redirect(url, 302);
+}
+
+/** A page of a neighbouring host gets the session's cookie sent, and could link an identity of its own to the user. */
+function refuseNeighbour({ headers }: ApiCall["request"]): void {
+  const site = headers["sec-fetch-site"];
+  if (site === undefined || site === "same-origin") return;
+  throw new GatewayError("forbidden", TEXT.otherSite, { code: "cross_site" });
 }
 
 async function finish(call: ApiCall, edge: OperatorContext): Promise<FastifyReply> {
