@@ -2,12 +2,12 @@
 // if that is much cheaper; otherwise the decided one begins, and the tier above it is asked after a failure.
 
 import { type ChatRequest, forcesTool } from "../../core/chat.ts";
-import { type CascadeBounds, type Constraints, type Decision, effortOf } from "../../core/decision.ts";
+import { type CascadeBounds, type Constraints, type Controls, type Decision, effortOf } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { type NanoUsd, usdNumber } from "../../core/money.ts";
 import { pricedTier } from "../../core/price.ts";
-import type { CascadeCheck, CascadeWebhooks } from "../../core/requests/cascade.ts";
+import type { CascadeCheck, CascadeChecks, CascadeWebhooks } from "../../core/requests/cascade.ts";
 import type { Note } from "../../core/requests/notes.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { type AnswerChecks, namesOf, readChecks } from "../../formats/checks/answer.ts";
@@ -52,6 +52,15 @@ interface Planning extends Pick<Services, "catalog"> {
 /** A first answer at half the price pays even where every other one fails. By hand, no experiment recorded. */
 const CHEAP_SHARE = 2n;
 
+/** The cascade that a request or its profile asks for; null for none. */
+export function askedCascade(
+  { cascade: own }: Pick<Controls, "cascade">,
+  { cascade: ofProfile }: Pick<Constraints, "cascade">,
+): true | CascadeChecks | null {
+  const asked = own ?? ofProfile;
+  return asked === false ? null : asked;
+}
+
 /** Returns null for a request that asks for no cascade. */
 export function planCascade(
   call: PlannedCall,
@@ -60,8 +69,8 @@ export function planCascade(
 ): PlannedCascade | null {
   const { controls, chat } = call.request;
   const { profile, constraints } = call;
-  const asked = controls.cascade ?? constraints.cascade;
-  if (asked === null || asked === false) return null;
+  const asked = askedCascade(controls, constraints);
+  if (asked === null) return null;
   if (chat.isStream) return unused(TEXT.cascadeOfStream);
   if (decision.profile !== "auto") return unused(TEXT.cascadeOfFixed(decision.profile));
   const checks = readChecks(
