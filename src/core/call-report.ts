@@ -32,7 +32,7 @@ export interface CallReport {
   /** Metadata that the provider sent with its response; null where no span wants it. */
   readonly metadata: ResponseMetadata | null;
   /** The answers of a cascade that were charged, in order. Absent without one. */
-  readonly cascade?: readonly CascadeStep[];
+  readonly cascade?: readonly CascadeStep[] | undefined;
 }
 
 /**

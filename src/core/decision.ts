@@ -59,7 +59,7 @@ export interface RoutingQuestion {
   /** Observed tool calls of the models. Without observations, the scores of the catalogue count as they are. */
   readonly toolCallsSeen?: ToolCallsSeen;
   /** The tier of one attempt of a cascade, as a bound from above or below. Absent for the tier of the request itself. */
-  readonly cascade?: CascadeBounds;
+  readonly cascade?: CascadeBounds | undefined;
   /** The model that made the tool call whose result this is; it goes on where that is possible. */
   readonly loopModel?: string | null;
   /** Set when only a provider of this wire format can serve the request, with what makes it so. */

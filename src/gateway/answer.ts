@@ -96,8 +96,7 @@ async function wholeAnswer(
   const settlement = await bookBoth(settling, course?.earlier ?? null, services);
   noteTurn(ready, usage, whole.toolCallIds(), services);
   const bytes = (await kept) ?? written;
-  const { cascade } = outcome;
-  reporter(ready, capture)({ event: "finished", isCutting: false, settlement, ...(cascade && { cascade }) });
+  reporter(ready, capture)({ event: "finished", isCutting: false, settlement, cascade: outcome.cascade });
   const headers = routingHeaders(reservation.decision, outcome, services);
   return { kind: "whole", headers, contentType: JSON_TYPE, bytes };
 }
@@ -182,7 +181,8 @@ type EndCall = (
 function reporter({ call, reservation, attempted, course }: Ready, { content, metadata }: ResponseCapture): EndCall {
   const facts = { decision: reservation.decision, reservation, attempted, course };
   const work = { receivedAt: call.receivedAt, readyAt: performance.now() };
-  return (end) => call.observer.ended(reportOf(facts, { ...end, work, capture: content, metadata }));
+  return ({ event, isCutting, settlement, cascade }) =>
+    call.observer.ended(reportOf(facts, { event, isCutting, work, settlement, capture: content, metadata, cascade }));
 }
 
 /**

@@ -18,8 +18,8 @@ import { type Answer, answer, routingHeaders } from "./answer.ts";
 import { type Attempted, attempt, clientDisconnected } from "./attempt/attempt.ts";
 import type { Call } from "./call.ts";
 import { bookBoth, bookEarlier, stepsOf } from "./cascade/charge.ts";
-import { type PlannedCascade, planCascade, unusedNote } from "./cascade/plan.ts";
-import { type CascadeCourse, type HeldCascade, reserveCascade, runCascade } from "./cascade/run.ts";
+import { askedCascade, type PlannedCascade, planCascade, unusedNote } from "./cascade/plan.ts";
+import { type CascadeCourse, reserveCascade, runCascade } from "./cascade/run.ts";
 import { type CallEnd, type CallFacts, NO_FACTS, reportOf } from "./report.ts";
 import { type Reservation, reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
@@ -37,15 +37,15 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     const decision = isRouted ? route(call, services) : nameModel(call, services);
     const planned = isRouted ? planCascadeOf(call, decision, services) : null;
     observer.routed();
-    facts = { ...NO_FACTS, decision };
-    const held =
-      planned === null ? await reserve(call, decision, services) : await holdFor(call, { decision, planned }, services);
+    facts = { decision, reservation: null, attempted: null, course: null };
+    const held = planned?.state === "planned" ? await reserveCascade(call, planned.plan, services) : null;
+    const reserved = held?.second ?? (await reserve(call, decision, services));
     observer.reserved();
-    facts = { ...facts, reservation: "plan" in held ? held.second : held };
-    const { reservation, attempted, course } =
-      "plan" in held
-        ? await runCascade(call, held, services)
-        : { reservation: held, attempted: await attempt(call, held, services), course: null };
+    facts = { decision, reservation: reserved, attempted: null, course: null };
+    const run = held === null ? null : await runCascade(call, held, services);
+    const reservation = run?.reservation ?? (planned === null ? reserved : withoutCascade(reserved, planned));
+    const attempted = run?.attempted ?? (await attempt(call, reservation, services));
+    const course = run?.course ?? null;
     facts = { decision, reservation, attempted, course };
     if (!attempted.result.ok) throw withRouting(attempted.result.error, { decision, attempted }, services);
     observer.answered();
@@ -58,15 +58,8 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
   }
 }
 
-/** Credits for both answers of a cascade, where the balance covers them; otherwise for one, with a note. */
-async function holdFor(
-  call: Call,
-  { decision, planned }: { readonly decision: Decision; readonly planned: PlannedCascade },
-  services: Services,
-): Promise<Reservation | HeldCascade> {
-  const held = planned.state === "planned" ? await reserveCascade(call, planned.plan, services) : null;
-  if (held !== null) return held;
-  const reservation = await reserve(call, decision, services);
+/** The reservation with a note that says why no cascade was begun. A planned one is not covered by the balance. */
+function withoutCascade(reservation: Reservation, planned: PlannedCascade): Reservation {
   const because = planned.state === "unused" ? planned.because : TEXT.cascadeNotCovered;
   return { ...reservation, notes: [...reservation.notes, unusedNote(because)] };
 }
@@ -137,9 +130,11 @@ export function planCascadeOf(
   decision: Decision,
   services: Services,
 ): PlannedCascade | null {
-  const routeWithin = (bounds: CascadeBounds): Decision => route(call, services, bounds);
   const { format, request, caller } = call;
-  const { id: profile = null, constraints = NO_CONSTRAINTS } = caller.profile ?? {};
+  const constraints = caller.profile?.constraints ?? NO_CONSTRAINTS;
+  if (askedCascade(request.controls, constraints) === null) return null;
+  const routeWithin = (bounds: CascadeBounds): Decision => route(call, services, bounds);
+  const profile = caller.profile?.id ?? null;
   const { catalog, cascadeWebhooks } = services;
   return planCascade({ format, request, profile, constraints }, decision, { catalog, cascadeWebhooks, routeWithin });
 }
@@ -163,7 +158,7 @@ export function route(call: RoutableCall, services: Services, cascade?: CascadeB
     nativeFormat: ownFormat(request, nativeNeeds),
     preferredFormat: ownFormat(request, nativeWishes),
     loopModel: view === null ? sessions.loopModel(call) : (view.loop?.model ?? null),
-    ...(cascade === undefined ? {} : { cascade }),
+    cascade,
   };
   const loopModel = question.loopModel ?? decideOpening(question, catalog);
   return decide(loopModel === question.loopModel ? question : { ...question, loopModel }, catalog);

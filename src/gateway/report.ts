@@ -30,7 +30,7 @@ export interface CallEnd {
   readonly capture?: CapturedResponse | null;
   readonly metadata?: ResponseMetadata | null;
   /** The answers of a cascade; absent without one. */
-  readonly cascade?: readonly CascadeStep[];
+  readonly cascade?: readonly CascadeStep[] | undefined;
 }
 
 /** From the whole request to a response that is ready to be sent, on the monotonic clock. */
@@ -56,7 +56,7 @@ export function reportOf({ decision, reservation, attempted, course }: CallFacts
     ending: endingOf(end),
     capture,
     metadata,
-    ...(end.cascade === undefined ? {} : { cascade: end.cascade }),
+    cascade: end.cascade,
   };
 }
 

@@ -45,11 +45,11 @@ interface WholeDelivery extends Pick<Delivered, "call" | "reservation" | "model"
 }
 
 /** A whole answer that the client gets, or has to pay for. */
-export function deliveredWhole({ whole, ...of }: WholeDelivery): Delivered {
+export function deliveredWhole({ call, reservation, model, whole }: WholeDelivery): Delivered {
   const { usage } = whole;
   const isOutputCounted = usage !== null && usage.buckets.output > 0;
   const outputTokens = isOutputCounted ? 0 : outputTokensOf(whole.outputText);
-  return { ...of, usage, outputTokens, isCounted: true, outcome: "complete" };
+  return { call, reservation, model, usage, outputTokens, isCounted: true, outcome: "complete" };
 }
 
 export function assess(delivered: Delivered, { catalog, usageProblem }: Services): Assessment {

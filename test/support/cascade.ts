@@ -60,15 +60,19 @@ export interface CascadeOptions {
 export async function openCascade({ creditsUsd = "1000", extra = "" }: CascadeOptions = {}): Promise<CascadeWorld> {
   const provider = await startFakeProvider();
   const gateway = await startGateway({ yaml: cascadeYaml(provider.url, extra), creditsUsd });
-  const cost = (...given: readonly Given[]): bigint => given.map(costOf).reduce((sum, each) => sum + each, 0n);
   return {
-    ...{ gateway, provider, cost },
-    costUsd: (...given) => formatUsd(cost(...given)),
+    ...{ gateway, provider, cost: cascadeCost },
+    costUsd: (...given) => formatUsd(cascadeCost(...given)),
     async close() {
       await gateway.stop();
       await provider.close();
     },
   };
+}
+
+/** The charges of these answers together, in nano-USD. */
+export function cascadeCost(...given: readonly Given[]): bigint {
+  return given.map(costOf).reduce((sum, each) => sum + each, 0n);
 }
 
 function costOf(given: Given): bigint {

@@ -110,7 +110,7 @@ export interface RequestRecord extends RequestLabels {
   readonly hold: NanoUsd | null;
   readonly cost: CostRecord | null;
   /** The answers of a cascade, whose charges make up the charge of the request. Absent without one. */
-  readonly cascade?: readonly CascadeStep[];
+  readonly cascade?: readonly CascadeStep[] | undefined;
   readonly latencyMs: number;
   readonly firstContentMs: number | null;
   readonly ending: string | null;

@@ -43,12 +43,19 @@ function stepOf({ delivered, assessment }: ChargedAnswer, failure: CheckFailure 
 }
 
 /** Books an answer that failed its check together with the settlement of the call, which then has both charges. */
-export async function bookBoth(
+export function bookBoth(
   settling: Promise<Settlement>,
   earlier: EarlierAnswer | null,
   services: Services,
 ): Promise<Settlement> {
-  if (earlier === null) return settling;
+  return earlier === null ? settling : bookTogether(settling, earlier, services);
+}
+
+async function bookTogether(
+  settling: Promise<Settlement>,
+  earlier: EarlierAnswer,
+  services: Services,
+): Promise<Settlement> {
   // Where the process dies between the two, the client has paid for the later answer only.
   const [settlement] = await Promise.all([settling, bookEarlier(earlier, services)]);
   return withCharge(settlement, earlier.assessment.charge);

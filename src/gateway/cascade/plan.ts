@@ -1,17 +1,18 @@
 // Plans a cascade: what can be checked of the answer, and which two tiers may answer. The tier below the decided one begins
 // if that is much cheaper; otherwise the decided one begins, and the tier above it is asked after a failure.
 
-import { forcesTool } from "../../core/chat.ts";
-import { type CascadeBounds, type Constraints, type Decision, effortOf } from "../../core/decision.ts";
+import { type ChatRequest, forcesTool } from "../../core/chat.ts";
+import { type CascadeBounds, type Constraints, type Controls, type Decision, effortOf } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { type NanoUsd, usdNumber } from "../../core/money.ts";
-import type { CascadeCheck, CascadeWebhooks } from "../../core/requests/cascade.ts";
+import { pricedTier } from "../../core/price.ts";
+import type { CascadeCheck, CascadeChecks, CascadeWebhooks } from "../../core/requests/cascade.ts";
 import type { Note } from "../../core/requests/notes.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
 import { type AnswerChecks, namesOf, readChecks } from "../../formats/checks/answer.ts";
 import type { JsonObject } from "../../formats/json/fields.ts";
-import { costAt } from "../../routing/cost.ts";
+import { costAt, EXPECTED_OUTPUT_TOKENS, thinkingTokens, tokensAt } from "../../routing/cost.ts";
 import { hostedModelsOf } from "../../routing/hosts.ts";
 import { openCallIds } from "../../routing/sessions/session.ts";
 import type { Call } from "../call.ts";
@@ -51,6 +52,15 @@ interface Planning extends Pick<Services, "catalog"> {
 /** A first answer at half the price pays even where every other one fails. By hand, no experiment recorded. */
 const CHEAP_SHARE = 2n;
 
+/** The cascade that a request or its profile asks for; null for none. */
+export function askedCascade(
+  { cascade: own }: Pick<Controls, "cascade">,
+  { cascade: ofProfile }: Pick<Constraints, "cascade">,
+): true | CascadeChecks | null {
+  const asked = own ?? ofProfile;
+  return asked === false ? null : asked;
+}
+
 /** Returns null for a request that asks for no cascade. */
 export function planCascade(
   call: PlannedCall,
@@ -59,8 +69,8 @@ export function planCascade(
 ): PlannedCascade | null {
   const { controls, chat } = call.request;
   const { profile, constraints } = call;
-  const asked = controls.cascade ?? constraints.cascade;
-  if (asked === null || asked === false) return null;
+  const asked = askedCascade(controls, constraints);
+  if (asked === null) return null;
   if (chat.isStream) return unused(TEXT.cascadeOfStream);
   if (decision.profile !== "auto") return unused(TEXT.cascadeOfFixed(decision.profile));
   const checks = readChecks(
@@ -72,7 +82,7 @@ export function planCascade(
   const names = webhookProfile === null ? namesOf(checks) : [...namesOf(checks), "webhook" as const];
   if (names.length === 0) return unused(TEXT.cascadeUnchecked);
   // An open tool loop stays with its model, so no tier below begins.
-  const lower = openCallIds(chat.messages).length === 0 ? below(decision, catalog, routeWithin) : null;
+  const lower = openCallIds(chat.messages).length === 0 ? below(decision, { chat, catalog, routeWithin }) : null;
   const decisions = lower ?? above(decision, routeWithin);
   if (decisions === null) return unused(TEXT.cascadeWithoutTier);
   const maxCostUsd = leastOf(controls.maxCostUsd, constraints.maxCostUsd);
@@ -111,19 +121,19 @@ function chatBodyOf({ format, request }: PlannedCall, decision: Decision, catalo
   }
 }
 
+interface Below extends Pick<Planning, "catalog" | "routeWithin"> {
+  readonly chat: ChatRequest;
+}
+
 /** The tier below, and then the decided one. */
-function below(
-  decision: Decision,
-  catalog: Services["catalog"],
-  routeWithin: RouteWithin,
-): CascadePlan["decisions"] | null {
+function below(decision: Decision, { routeWithin, ...sizes }: Below): CascadePlan["decisions"] | null {
   const lower = TIERS[tierRank(decision.tier) - 1];
-  const { lowestTier } = decision;
+  const { tier, lowestTier } = decision;
   if (lower === undefined || isBelow(lower, lowestTier)) return null;
   const first = routeWithin({ floor: null, ceiling: lower });
-  if (!isBelow(first.tier, decision.tier) || isBelow(first.tier, lowestTier)) return null;
-  const { output } = decision.estimatedTokens;
-  const isCheap = costOf(first, output, catalog) * CHEAP_SHARE <= costOf(decision, output, catalog);
+  if (!isBelow(first.tier, tier) || isBelow(first.tier, lowestTier)) return null;
+  // The question is the same, so either answer is as long as the decided tier's usually are.
+  const isCheap = costOf(first, tier, sizes) * CHEAP_SHARE <= costOf(decision, tier, sizes);
   return isCheap ? [first, decision] : null;
 }
 
@@ -142,10 +152,17 @@ function isBelow(tier: Tier, other: Tier | undefined): boolean {
   return other !== undefined && tierRank(tier) < tierRank(other);
 }
 
-/** With what the first host is expected to have cached: a cold model below may cost more than a warm one. */
-function costOf(decision: Decision, output: number, catalog: Services["catalog"]): NanoUsd {
+/**
+ * The cost of an answer with the thinking that its effort brings, and with what the first host is expected to have cached: a
+ * cold model below may cost more than a warm one. An output cap is a bound here, since it is the same for both.
+ */
+function costOf(decision: Decision, tier: Tier, { chat, catalog }: Omit<Below, "routeWithin">): NanoUsd {
   const { estimatedTokens, session } = decision;
-  const cacheRead = Math.min(session?.cachedTokens ?? 0, estimatedTokens.input);
-  const buckets = { input: estimatedTokens.input - cacheRead, cacheRead, cacheWrite: 0, output };
-  return costAt(hostedModelsOf(decision, catalog)[0] as HostedModel, buckets, catalog.markupPpm);
+  const model = hostedModelsOf(decision, catalog)[0] as HostedModel;
+  const input = tokensAt(model, estimatedTokens.input);
+  const cacheRead = Math.min(session?.cachedTokens ?? 0, input);
+  const length = EXPECTED_OUTPUT_TOKENS[tier] + thinkingTokens(model, effortOf(decision, model.id));
+  const output = Math.min(length, chat.maxOutputTokens ?? length, model.maxOutput) * Math.max(1, chat.choiceCount);
+  const buckets = { input: input - cacheRead, cacheRead, cacheWrite: 0, output };
+  return costAt(model, buckets, catalog.markupPpm, pricedTier(model.price, chat.serviceTier));
 }

@@ -79,7 +79,7 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     overheadMs: report.overheadMs === null ? null : Math.round(report.overheadMs),
     hold: report.hold,
     cost: report.cost,
-    ...(report.cascade === undefined ? {} : { cascade: report.cascade.map((step) => keptStep(step, keepsContent)) }),
+    cascade: report.cascade?.map((step) => keptStep(step, keepsContent)),
     latencyMs: finished.durationMs,
     firstContentMs: finished.firstContentMs,
     ending: report.ending,
@@ -137,11 +137,14 @@ export function ownWordsOf({ logged, param = "" }: GatewayError["details"]): str
   return field === undefined ? null : TEXT.fieldRefused(field);
 }
 
-function answererOf({ answeredBy, attempts }: CallReport): RequestRecord["answeredBy"] {
+function answererOf({ answeredBy, attempts, cascade }: CallReport): RequestRecord["answeredBy"] {
   if (answeredBy === null) return null;
   // In a cascade, attempts that failed may follow the answer.
-  const answered = attempts.findLast(({ model, outcome }) => model === answeredBy && outcome === "answered");
-  return { model: answeredBy, provider: (answered ?? attempts.at(-1))?.provider ?? "" };
+  const answered =
+    cascade === undefined
+      ? attempts.at(-1)
+      : attempts.findLast(({ model, outcome }) => model === answeredBy && outcome === "answered");
+  return { model: answeredBy, provider: answered?.provider ?? "" };
 }
 
 /** The reason names fields of the client's schema, and of the answer. */

@@ -319,6 +319,19 @@ describe("the control", () => {
     expect(((await answer.json()) as { error: { message: string } }).error.message).toMatch(message);
   });
 
+  it.each([...FORMATS, { path: "/v1/routing/debug", body: { prompt: QUESTION } }])(
+    "refuses a repeated name at $path, however deep it is",
+    async ({ path, body }) => {
+      for (const checks of ['{"pattern":"a","pattern":"b"}', '{"json_schema":{"required":["a"],"required":["b"]}}']) {
+        const plain = JSON.stringify({ model: "auto", ...body });
+        const answer = await world.gateway.post(path, `${plain.slice(0, -1)},"service_cascade":${checks}}`);
+        expect(answer.status).toBe(400);
+        expect(await answer.text()).toMatch(/The name .+ is repeated in an object/);
+      }
+      expect(world.provider.requests.length).toBe(0);
+    },
+  );
+
   it("may stand in a profile, and a request may leave it", async () => {
     world.provider.on("*", says(FITS));
     const made = await world.gateway.api("POST", "/api/profiles", { name: "checked", cascade: true });
