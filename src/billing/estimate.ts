@@ -4,7 +4,7 @@
 import { type ChatRequest, type ContentPart, partsOf } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd } from "../core/money.ts";
-import { dearestPrice, pricedTier, type RateCard } from "../core/price.ts";
+import { dearestPrice, pricedTier, type RateCard, type Rates } from "../core/price.ts";
 
 const BYTES_PER_TOKEN = 2;
 /** A large picture at full detail. */
@@ -53,7 +53,8 @@ export function quoteChain(input: QuoteInput): readonly Quote[] {
   const inputTokensAnywhere = inputTokensMax(input.chat, input.bodyBytes);
   return input.models.map((model) => {
     const bare = inputTokensAnywhere + searchesAt(model, input.chat) * SEARCH_TOKENS;
-    const needed = Math.ceil(bare * (model.tokenFactor ?? 1));
+    // A factor is an average: below one it says nothing about the text that takes the most tokens.
+    const needed = Math.ceil(bare * Math.max(1, model.tokenFactor ?? 1));
     const inputTokens = input.isBatch === true ? needed : Math.min(needed, model.context);
     const usual = input.expectedOutputTokens + (input.effortTokens?.(model) ?? 0);
     const expected = input.chat.maxOutputTokens ?? usual;
@@ -141,8 +142,10 @@ function quote(
 
 /** Only hosts that charge for searches run them. */
 function searchesAt({ price }: HostedModel, { searches = 0 }: ChatRequest): number {
-  const { search = 0, searchedPrompt = 0 } = price?.own ?? {};
-  return search + searchedPrompt === 0 ? 0 : searches;
+  if (searches === 0 || price === null) return 0;
+  const cards = [price, ...Object.values(price.tiers ?? {})];
+  const hasFee = ({ own }: Rates): boolean => (own?.search ?? 0) + (own?.searchedPrompt ?? 0) > 0;
+  return cards.some((card) => hasFee(card) || card.bands?.some(hasFee) === true) ? searches : 0;
 }
 
 function attachmentsIn({ messages }: ChatRequest): readonly ContentPart[] {

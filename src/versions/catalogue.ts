@@ -9,8 +9,8 @@ import { CATALOGUE_SECTION, catalogueInUse, type PublishedCatalogue, publishedIn
 import { BadCatalogue } from "../catalog/file/read.ts";
 import { hostRows } from "../catalog/rows.ts";
 import { isJsonMap, type Json, type JsonMap, type Overlay } from "../core/overlay.ts";
+import { isOperatorPrice } from "./adoption.ts";
 import { modelsOf } from "./document.ts";
-import { OPERATOR_PRICE } from "./prices.ts";
 
 /** The catalogue that a document leads to. Throws BadCatalogue. */
 export function catalogueOf(document: Overlay) {
@@ -23,9 +23,10 @@ export function catalogueOf(document: Overlay) {
  */
 export function withCatalogue(document: Overlay, published: PublishedCatalogue, file: CatalogueFile): Overlay {
   const rows = new Map(file.models.map((row) => [row.id, row]));
+  const isOwn = ownSourcesIn(document);
   const repriced = modelsOf(document).map((row) => {
     const listed = rows.get(String(row.id));
-    return listed === undefined ? row : withFilePrices(row, hostRows(listed), listed);
+    return listed === undefined ? row : withFilePrices(row, { hosts: hostRows(listed), listed, isOwn });
   });
   const kept = repriced.length === 0 ? document : { ...document, models: repriced };
   return { ...kept, [CATALOGUE_SECTION]: { ...published } };
@@ -33,18 +34,32 @@ export function withCatalogue(document: Overlay, published: PublishedCatalogue, 
 
 type FileRow = CatalogueFile["models"][number];
 
-function withFilePrices(row: JsonMap, hosts: ReturnType<typeof hostRows>, listed: FileRow): JsonMap {
-  const own = repricedHost(row, hosts, listed);
+/** What the file has of a model, and which sources of prices are the operator's. */
+interface FilePrices {
+  readonly hosts: ReturnType<typeof hostRows>;
+  readonly listed: FileRow;
+  readonly isOwn: (source: Json) => boolean;
+}
+
+/** Tells whether an operator wrote the price of a source. Operators may name one themselves, such as a contract. */
+function ownSourcesIn(document: Overlay): (source: Json) => boolean {
+  const rows = catalogueOf(document).models.flatMap((row) => [row, ...hostRows(row)]);
+  const listed = new Set(rows.map(({ priceSource }) => priceSource));
+  return (source) => isOperatorPrice(String(source), []) && !listed.has(String(source));
+}
+
+function withFilePrices(row: JsonMap, found: FilePrices): JsonMap {
+  const own = repricedHost(row, found);
   if (!Array.isArray(row.hosts)) return own;
   const inner = (row.hosts as readonly Json[]).map((host) =>
-    isJsonMap(host) ? repricedHost({ ...host }, hosts, listed) : host,
+    isJsonMap(host) ? repricedHost({ ...host }, found) : host,
   );
   return { ...own, hosts: inner };
 }
 
-function repricedHost(row: JsonMap, hosts: ReturnType<typeof hostRows>, listed: FileRow): JsonMap {
+function repricedHost(row: JsonMap, { hosts, listed, isOwn }: FilePrices): JsonMap {
   const { price, priceAsOf, priceSource, provider, upstream } = row;
-  if (price === undefined || priceSource === undefined || priceSource === OPERATOR_PRICE) return row;
+  if (price === undefined || priceSource === undefined || isOwn(priceSource)) return row;
   const host = hosts.find(
     (each) => each.provider === provider && (each.upstream ?? listed.id) === (upstream ?? row.id),
   );
@@ -58,11 +73,12 @@ function repricedHost(row: JsonMap, hosts: ReturnType<typeof hostRows>, listed: 
 /** Ids of models at a price that an operator wrote, which the file would change. */
 export function ownPricesOver(document: Overlay, { models }: CatalogueFile): readonly string[] {
   const ids = new Set(models.map(({ id }) => id));
+  const isOwn = ownSourcesIn(document);
   return modelsOf(document).flatMap((row) => {
-    const isOwn = [row, ...(Array.isArray(row.hosts) ? row.hosts : [])].some(
-      (each) => isJsonMap(each as Json) && (each as JsonMap).priceSource === OPERATOR_PRICE,
+    const hasOwn = [row, ...(Array.isArray(row.hosts) ? (row.hosts as readonly Json[]) : [])].some(
+      (each) => isJsonMap(each) && each.priceSource !== undefined && isOwn(each.priceSource),
     );
-    return isOwn && ids.has(String(row.id)) ? [String(row.id)] : [];
+    return hasOwn && ids.has(String(row.id)) ? [String(row.id)] : [];
   });
 }
 

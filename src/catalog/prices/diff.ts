@@ -174,6 +174,7 @@ export function changeOf(host: PricedHost, row: ListedRow): PriceChange {
   const to: RateCard = {
     ...{ ...(own && { own }), ...(images && { images }), ...(bands && { bands }), ...(tiers && { tiers }) },
     ...row.price,
+    ...(own && row.price.own ? { own: { ...own, ...row.price.own } } : {}),
     ...(row.price.bands === undefined ? {} : { bands: row.price.bands.map((band) => withOurEdge(band, bands)) }),
     cacheRead: row.price.cacheRead ?? price?.cacheRead ?? null,
     cacheWrite: row.price.cacheWrite ?? price?.cacheWrite ?? null,

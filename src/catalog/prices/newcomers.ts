@@ -1,6 +1,7 @@
 // Models that a configured provider lists, a feed prices and the catalogue lacks. They may be asked for by name at once, and
 // count as provisional until somebody knows them. Pure.
 
+import type { BandedRates, RateCard } from "../../core/price.ts";
 import type { Tier } from "../../core/tiers.ts";
 import type { PriceCheck } from "./check.ts";
 import { configuredHosts, isSameModel, type OfferedModel, type PricedCatalog, type PricedHost } from "./diff.ts";
@@ -62,7 +63,18 @@ function isMakersOwn({ upstream }: Pick<PricedHost, "upstream">, { offered }: Pr
 function isUsable(row: ListedRow, first: ListedRow, today: string): boolean {
   const isGoing = row.retires !== undefined && row.retires <= today;
   const isChat = row.capabilities.every((capability) => !OTHERS.has(capability));
-  return !isGoing && isChat && row.isTimed !== true && isPlausible(row.price) && agree(row.price, first.price);
+  const isPriced = row.isTimed !== true && isPlausible(row.price) && !hasFreePart(row.price);
+  return !isGoing && isChat && isPriced && agree(row.price, first.price);
+}
+
+/** Service tiers and units stand in one feed alone, so one that is free would be so on its word. */
+function hasFreePart({ bands = [], tiers = {}, ...usual }: RateCard): boolean {
+  const parts: readonly BandedRates[] = [usual, ...bands, ...Object.values(tiers).flatMap(allRates)];
+  return parts.some(({ input, output, own = {} }) => [input, output, ...Object.values(own)].includes(0));
+}
+
+function allRates({ bands = [], ...usual }: BandedRates): readonly BandedRates[] {
+  return [usual, ...bands];
 }
 
 const OTHERS: ReadonlySet<string> = new Set(["embeddings", "rerank", "moderation"]);

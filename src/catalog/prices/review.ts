@@ -1,6 +1,7 @@
 // Judges what feeds say of the prices in the catalogue. A price that two feeds agree on may be taken over; everything else
 // waits for an operator. Pure.
 
+import { UNITS, type Unit } from "../../core/money.ts";
 import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
 import type { FeedState, PriceCheck } from "./check.ts";
 import {
@@ -90,7 +91,7 @@ export interface FeedRow {
 interface FeedIndex {
   rowsOf(host: Pick<PricedHost, "provider" | "upstream">): readonly FeedRow[];
   refusedOf(host: PricedHost): readonly (RefusedRow & { readonly feed: FeedId })[];
-  /** OpenRouter's row of a maker's own model. */
+  /** OpenRouter's row of a maker's own model, by OpenRouter's own feed. */
   hintFor(host: Pick<PricedHost, "provider" | "upstream">): ListedRow | null;
   /** All rows; of several for one model, the last one counts. */
   readonly merged: readonly ListedRow[];
@@ -104,7 +105,8 @@ export function indexOf(feeds: readonly FeedState[]): FeedIndex {
   }));
   const keyAt = ({ provider, upstream }: Pick<PricedHost, "provider" | "upstream">): string =>
     keyOf(listedVendor(provider), upstream);
-  const routed = feeds.filter(({ problem }) => problem === null).flatMap(({ rows }) => rows);
+  // Other feeds have rows of OpenRouter too, which would make one feed two.
+  const routed = feeds.filter(({ feed, problem }) => feed === ROUTER && problem === null).flatMap(({ rows }) => rows);
   const makers = routed.filter(({ vendor }) => vendor === ROUTER);
   return {
     rowsOf: (host) =>
@@ -233,7 +235,7 @@ function withKnownDetails(row: ListedRow, ours: RateCard | null): ListedRow {
 function hasSameDetails(ours: RateCard, to: RateCard): boolean {
   const shares = ({ own = {}, tiers = {}, input, output }: RateCard): Readonly<Record<string, number>> => ({
     ...Object.fromEntries(
-      Object.entries(own).map(([unit, rate]) => [unit, rate / effectiveBase(unit, { input, output })]),
+      Object.entries(own).map(([unit, rate]) => [unit, rate / effectiveBase(unit as Unit, { input, output })]),
     ),
     ...Object.fromEntries(
       Object.entries(tiers).flatMap(([name, tier]) => [
@@ -243,14 +245,19 @@ function hasSameDetails(ours: RateCard, to: RateCard): boolean {
     ),
   });
   if (ours.bands?.some(({ own }) => own !== undefined)) return false;
+  // Bands that the feeds do not have are the old ones.
+  if (ours.bands !== undefined && ours.bands === to.bands) {
+    if (ours.input !== to.input || ours.output !== to.output) return false;
+  }
   const [before, after] = [shares(ours), shares(to)];
   return Object.entries(before).every(([name, share]) => Math.abs((after[name] ?? 0) - share) <= TOLERANCE * share);
 }
 
-/** The usual rate beside which a unit is priced. Fees for searches have none. */
-function effectiveBase(unit: string, { input, output }: Pick<Rates, "input" | "output">): number {
-  if (unit.startsWith("search")) return 1;
-  return unit === "reasoning" || unit.endsWith("Output") ? output : input;
+/** The usual rate beside which a unit is priced; fees, such as those for searches, stand for themselves. */
+function effectiveBase(unit: Unit, { input, output }: Pick<Rates, "input" | "output">): number {
+  const { bucket } = UNITS[unit];
+  if (bucket === null) return 1;
+  return bucket === "output" ? output : input;
 }
 
 /** Names a price among those that were adopted. */
@@ -277,17 +284,25 @@ function ratesAgree(one: Rates, other: Rates): boolean {
 }
 
 /** Free models, and prices that no vendor has, are mistakes of a list more often than not. */
-export function isPlausible({ input, output, cacheRead }: RateCard, ours: RateCard | null = null): boolean {
+export function isPlausible({ input, output, ...cache }: RateCard, ours: RateCard | null = null): boolean {
   const isOutputUsual =
     output >= input || (ours !== null && ours.output < ours.input && output > 0 === ours.output > 0);
-  return input > 0 && isOutputUsual && (cacheRead ?? 0) <= input;
+  const isCacheUsual = (cache.cacheRead ?? 0) <= input && (cache.cacheWrite ?? 0) <= CACHE_WRITE_SHARE_MAX * input;
+  return input > 0 && isOutputUsual && isCacheUsual;
 }
 
-/** The larger of two prices, by how much it is above the other. A rate for the cache that was unknown may be added. */
+/** The dearest cache write of any vendor, beside the input: one that is kept for an hour. */
+const CACHE_WRITE_SHARE_MAX = 2;
+
+/**
+ * The larger of two prices, by how much it is above the other. A rate for the cache that was unknown may be added, unless
+ * it makes the cache free: that may be the word of one feed.
+ */
 function isWithin(host: PricedHost, to: RateCard, maxPercent: number): boolean {
   if (host.price === null) return true;
   return pairsOf(host.price, to, host.context).every(([ours, listed]) => {
-    if (ours === listed || ours === null) return true;
+    if (ours === null) return listed > 0;
+    if (ours === listed) return true;
     return (Math.max(ours, listed) / Math.min(ours, listed) - 1) * 100 <= maxPercent;
   });
 }

@@ -84,7 +84,7 @@ export function writeUsage({ buckets, longCacheWrite, reasoning, reported }: Usa
 
 function detail(details: unknown, name: string): number {
   const value = isObject(details) ? details[name] : 0;
-  return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : 0;
+  return isCount(value) ? value : 0;
 }
 
 function isCount(value: unknown): value is number {

@@ -6,6 +6,7 @@ import {
   holdAmounts,
   inputTokensPossible,
   leastUseful,
+  type Quote,
   type QuoteInput,
   quoteChain,
 } from "../../../src/billing/estimate.ts";
@@ -205,6 +206,25 @@ test.each<[string, ContentPart, number]>([
   const bodyBytes = JSON.stringify(part).length;
   const { inputTokens } = quoteChain(inputOf({ chat, bodyBytes }))[0]!;
   expect(Math.abs(inputTokens - expected)).toBeLessThan(150);
+});
+
+test("a tokenizer that needs fewer tokens on average makes no hold smaller", () => {
+  const tokensWith = (changes: Partial<Model>) => quoteChain(inputOf({ models: [modelOf(changes)] }))[0]!.inputTokens;
+  expect(tokensWith({ tokenFactor: 0.5 })).toBe(tokensWith({}));
+  expect(tokensWith({ tokenFactor: 1.5 })).toBe(tokensWith({}) * 1.5);
+});
+
+test("searches are held where only a service tier or a band has a fee for them", () => {
+  const rates = { input: 1, output: 1, cacheRead: null, cacheWrite: null };
+  const dear = { ...rates, own: { search: 25_000_000_000 } };
+  const chat = chatOf({ searches: 2, serviceTier: "flex" });
+  for (const price of [
+    { ...rates, tiers: { flex: dear } },
+    { ...rates, bands: [{ ...dear, above: 1 }] },
+  ]) {
+    const [{ amount }] = quoteChain(inputOf({ models: [modelOf({ price })], chat, markupPpm: 0 })) as [Quote];
+    expect(amount).toBeGreaterThanOrEqual(50_000_000n);
+  }
 });
 
 test("no more input is held than the model can read, and more than a token a byte is out of bounds", () => {

@@ -217,6 +217,38 @@ describe("a price", () => {
     expect(proposal?.to.tiers).toBeUndefined();
   });
 
+  it("has no second witness in another row of the same feed", () => {
+    // LiteLLM and genai-prices have rows of OpenRouter too.
+    const rows = [row("gpt", card([1, 4])), row("openai/gpt", card([1, 4]), { vendor: "openrouter" })];
+    const standings = (feeds: readonly FeedState[]) =>
+      reviewPrices(catalogWith(), checkOf(feeds), 200).proposals.map(({ standing }) => standing);
+    expect(standings([feed("litellm", rows)])).toEqual(["single"]);
+    expect(standings([feed("genai", rows)])).toEqual(["single"]);
+    expect(standings([feed("litellm", rows.slice(0, 1)), feed("openrouter", rows.slice(1))])).toEqual(["agreed"]);
+  });
+
+  it.each([
+    ["for free", { cacheRead: 0 }, "large"],
+    ["written for free", { cacheWrite: 0 }, "large"],
+    ["written far above its input", { cacheWrite: 3 * MICRO }, "implausible"],
+    ["at a rate", { cacheRead: 0.1 * MICRO, cacheWrite: 1.25 * MICRO }, "agreed"],
+  ])("may get a rate for the cache of one feed, but not %s", (_, rates, standing) => {
+    const [fallen, ours] = [card([1, 4]), card([2, 8])];
+    expect(judged([{ ...fallen, ...rates }, fallen], ours).proposals).toMatchObject([{ standing }]);
+  });
+
+  it("leaves no old rates for long prompts beside new ones for short prompts", () => {
+    const ours = { ...card([2, 8]), bands: [{ ...card([4, 12]), above: 100_000 }] };
+    expect(judged([card([6, 24]), card([6, 24])], ours).proposals).toMatchObject([{ standing: "details" }]);
+  });
+
+  it("keeps its fee for searches, which no list has, and counts it as no share of the usual rates", () => {
+    const ours: RateCard = { ...card([2, 8, 0.5]), own: { search: 1e10, audioInput: 4 * MICRO } };
+    const fallen: RateCard = { ...card([1, 4, 0.25]), own: { audioInput: 2 * MICRO } };
+    const [proposal] = judged([fallen, card([1, 4, 0.25])], ours).proposals;
+    expect(proposal).toMatchObject({ standing: "agreed", to: { own: { search: 1e10, audioInput: 2 * MICRO } } });
+  });
+
   it("that feeds have is confirmed by the time they were read", () => {
     expect([
       ...judged([
@@ -335,6 +367,9 @@ describe("a model that is new", () => {
     ["deprecated", [row("gpt-7", card([1, 4]), { retires: "" })], []],
     ["no chat model", [row("gpt-7", card([1, 4]), { capabilities: ["embeddings"] })], []],
     ["priced by the hour", [row("gpt-7", card([1, 4]), { isTimed: true })], []],
+    ["free at a service tier", [row("gpt-7", { ...card([1, 4]), tiers: { flex: card([0, 4]) } })], []],
+    ["free for long prompts", [row("gpt-7", { ...card([1, 4]), bands: [{ ...card([1, 0]), above: 9 }] })], []],
+    ["free while it thinks", [row("gpt-7", { ...card([1, 4]), own: { reasoning: 0 } })], []],
   ])("is not one that is %s", (_, rows, genai) => {
     expect(found([offer("gpt-7")], { rows, genai })).toEqual([]);
   });

@@ -184,3 +184,9 @@ describe("tool calls that lack what clients need", () => {
     ]);
   });
 });
+
+it.each([1e300, 1e15, 0.5, -3])("a count of %d searches cannot be true, and costs nothing", (count) => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2 };
+  expect(readUsage({ usage: { ...usage, num_search_queries: count } })?.parts).toBeUndefined();
+  expect(readUsage({ usage: { ...usage, server_tool_use: { web_search_requests: count } } })?.parts).toBeUndefined();
+});
