@@ -12,16 +12,19 @@ export async function render(_root, load) {
   const { readBuiltin } = await load("catalog/builtin.ts");
   /** @type {Builtin} */
   const builtin = readBuiltin();
+  const { readEntry, writeEntry } = await load("core/requests/effort.ts");
+  /** An effort has one name on every page, as `switchyard doctor` prints it. @param {string} entry */
+  const shown = (entry) => writeEntry(readEntry(entry, () => false));
   return [
-    { path: PATH, block: "chains", text: chainTable(builtin) },
+    { path: PATH, block: "chains", text: chainTable(builtin, shown) },
     { path: PATH, block: "aliases", text: aliasTable(builtin) },
     { path: PATH, block: "models", text: modelTable(builtin) },
     { path: PATH, block: "policies", text: policyTable(builtin) },
   ];
 }
 
-function chainTable(/** @type {Builtin} */ { tiers }) {
-  const listed = (/** @type {readonly string[]} */ ids) => ids.map((id) => `\`${id}\``).join(", ");
+function chainTable(/** @type {Builtin} */ { tiers }, /** @type {(entry: string) => string} */ shown) {
+  const listed = (/** @type {readonly string[]} */ entries) => entries.map((entry) => `\`${shown(entry)}\``).join(", ");
   const rows = Object.entries(tiers.chains).map(([tier, ids]) => {
     const withTools = tiers.chainsWithTools?.[/** @type {keyof typeof tiers.chains} */ (tier)] ?? ids;
     return [tier, listed(ids), listed(withTools)];

@@ -136,8 +136,7 @@ function writtenChain(section: string, tier: Tier, entries: readonly string[], i
     const { id, effort } = entryOf(entry, input);
     const model = findModel(input, id);
     if (model === undefined) {
-      const suggestion = nearest(id, input.models.keys());
-      input.findings.problems.push({ at, message: `there is no model "${id}" in the catalogue`, suggestion });
+      input.findings.problems.push({ at, ...notFound(id, input) });
     } else if (chain.includes(model)) {
       input.findings.problems.push({ at, message: `"${id}" is listed twice in ${tier}`, suggestion: null });
     } else if (effort !== null && !effortsTaken(model).includes(effort)) {
@@ -155,6 +154,18 @@ function writtenChain(section: string, tier: Tier, entries: readonly string[], i
 }
 
 /** Explains that a model cannot be asked for an effort, with those that it takes. */
+/** Names the effort if the model before it is known, since the model is not what has to change. */
+function notFound(written: string, input: ChainsInput): Pick<ChainProblem, "message" | "suggestion"> {
+  const at = written.lastIndexOf("@");
+  const model = at < 1 ? undefined : findModel(input, written.slice(0, at));
+  if (model !== undefined) {
+    const message = `"${written.slice(at + 1)}" is no effort; ${model.id} takes ${effortsTaken(model).join(", ") || "no effort"}`;
+    return { message, suggestion: null };
+  }
+  const message = `there is no model "${written}" in the catalogue`;
+  return { message, suggestion: nearest(written, input.models.keys()) };
+}
+
 export function effortRefused(model: Model, effort: Effort): string {
   const taken = effortsTaken(model);
   if (taken.length === 0) return `${model.id} does not reason, so it takes no effort; write it without "@${effort}"`;

@@ -92,7 +92,7 @@ models:
 
 \`tiers\` sets the chain of a tier, first choice first. A tier that is not in the file keeps its built-in chain. If none of a chain's models has a configured provider, the priced models of that tier take their place, cheapest first.
 
-A model may have an effort behind an \`@\`: \`gpt-6-luna@low\`, or \`@off\` to keep it from thinking. Requests that name an effort themselves keep theirs. 
+A model may have an effort behind an \`@\`, such as \`gpt-6-luna@low\`. The efforts are \`none\` (also written \`off\`), \`minimal\`, \`low\`, \`medium\`, \`high\`, \`xhigh\` and \`max\`, as far as the model takes them. Requests that name an effort themselves keep theirs.
 
 \`tiersWithTools\` has the same form, for requests with tools. Its order holds, but for models whose calls were observed to fail. A tier that is written in \`tiers\` alone has one chain for all requests. A tier in neither keeps both built-in chains.`;
 

@@ -54,7 +54,7 @@ export function readIdentityProviders(
   { identity }: Pick<OptionValues, "identity">,
   report: Report,
 ): readonly IdentityProvider[] {
-  const entries = new Map<string, { readonly place: string; readonly entry: Entry }>();
+  const entries = new Map<string, ReadEntry>();
   const section = nodeAt(file, "identityProviders");
   if (section?.kind === "mapping") {
     for (const [id, { keyPlace, node }] of section.entries) {
@@ -62,7 +62,8 @@ export function readIdentityProviders(
         const message = `an identity provider's id is made of a-z, 0-9 and -, got "${id}"`;
         report.problems.push({ place: keyPlace, message, suggestion: null });
       }
-      entries.set(id, { place: keyPlace, entry: ENTRY(node, report) ?? {} });
+      const isIssuerWritten = nodeAt(node, "issuer") !== null;
+      entries.set(id, { place: keyPlace, entry: ENTRY(node, report) ?? {}, isIssuerWritten });
     }
   } else if (section !== null) reject(section, report, "a mapping of identity providers by id");
   const given = fromVariables(identity);
@@ -70,9 +71,10 @@ export function readIdentityProviders(
     const written = entries.get(FROM_VARIABLES);
     const place = written?.place ?? "environment SWITCHYARD_OIDC_ISSUER";
     const rules = [...(given.rules ?? []), ...(written?.entry.rules ?? [])];
-    entries.set(FROM_VARIABLES, { place, entry: { ...written?.entry, ...given, rules } });
+    const isIssuerWritten = written?.isIssuerWritten ?? false;
+    entries.set(FROM_VARIABLES, { place, entry: { ...written?.entry, ...given, rules }, isIssuerWritten });
   }
-  return [...entries].flatMap(([id, { entry, place }]) => settled(id, entry, { place, report }) ?? []);
+  return [...entries].flatMap(([id, read]) => settled(id, read, report) ?? []);
 }
 
 /** Keys of the entry that variables give. */
@@ -95,19 +97,21 @@ function fromVariables(values: OptionValues["identity"]): Entry {
   };
 }
 
-interface EntryPlace {
+interface ReadEntry {
   readonly place: string;
-  readonly report: Report;
+  readonly entry: Entry;
+  /** An issuer that cannot be used was reported already. */
+  readonly isIssuerWritten: boolean;
 }
 
 /** Issuers with which everybody in the world can get an account, and so a token. */
 const PUBLIC_ISSUERS = /^https:\/\/(accounts\.google\.com|token\.actions\.githubusercontent\.com|gitlab\.com)(\/|$)/;
 
-function settled(id: string, entry: Entry, { place, report }: EntryPlace): IdentityProvider | null {
+function settled(id: string, { place, entry, isIssuerWritten }: ReadEntry, report: Report): IdentityProvider | null {
   const complain = (message: string) => report.problems.push({ place, message, suggestion: null });
   const { issuer, clientId = null, audiences = [], domains = [], rules = [], defaultRole = null } = entry;
   if (issuer === undefined) {
-    complain("an identity provider needs an issuer");
+    if (!isIssuerWritten) complain("an identity provider needs an issuer");
     return null;
   }
   if (clientId === null && audiences.length === 0) {

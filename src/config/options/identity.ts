@@ -61,7 +61,7 @@ export const IDENTITY_OPTIONS = {
     default: null,
     shownDefault: "none",
     read: listOf(text()),
-    help: "Values of the claim groups that make somebody an operator, comma-separated.",
+    help: "Values of the claim groups that make somebody an operator, comma-separated. Scopes are set in the file alone.",
   }),
   oidcAudiences: option<readonly string[] | null>({
     env: "SWITCHYARD_OIDC_AUDIENCES",

@@ -176,6 +176,8 @@ describe("a catalogue", () => {
     ["m@max", 'm does not take the effort "max"; it takes low, medium, high'],
     ["m@low@low", 'm@low does not reason, so it takes no effort; write it without "@low"'],
     ["n@low", 'there is no model "n" in the catalogue'],
+    ["m@lots", '"lots" is no effort; m takes low, medium, high'],
+    ["n@lots", 'there is no model "n@lots" in the catalogue'],
   ])("refuses %s", (entry, message) => {
     expect(build([entry]).problems).toEqual([expect.objectContaining({ at: "tiers.NANO[0]", message })]);
   });
