@@ -28,6 +28,8 @@ export interface Catalog {
   readonly efforts: Readonly<Record<Tier, Efforts>>;
   /** Chains for requests with tools, already in order of score and price, where a tier has one of its own. */
   readonly withTools: Readonly<Partial<Record<Tier, TierChain>>>;
+  /** Tiers whose chain for tools the operator has written. It stays when the tier gets another chain. */
+  readonly ownToolChains: ReadonlySet<Tier>;
   /** Tiers whose chain the operator has written, the primary first. */
   readonly ownChains: ReadonlySet<Tier>;
   /** The model that savings are counted against. */
