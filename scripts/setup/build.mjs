@@ -3,7 +3,6 @@
 
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { compress } from "./compress.mjs";
 import { listFiles, printOf, readJson } from "./files.mjs";
 import { runNode } from "./run.mjs";
@@ -15,6 +14,7 @@ const SETTINGS = [
   "package.json",
   "package-lock.json",
   "scripts/setup/bundle.mjs",
+  "scripts/setup/catalogue-file.mjs",
   "scripts/setup/licences.mjs",
   "scripts/setup/transpile.mjs",
 ];
@@ -38,7 +38,7 @@ export async function build(/** @type {string} */ root) {
   try {
     await transpile(root, ["src"], next);
     copyAssets(root, next);
-    await writeCatalogue(next);
+    await runNode(root, ["scripts/setup/catalogue-file.mjs", next], "The catalogue's file could not be written");
     await runNode(root, ["scripts/setup/bundle.mjs", next], "The program could not be bundled");
     await buildUi(root, next);
     const site = join(root, "dist", "docs");
@@ -68,16 +68,6 @@ export function copyAssets(/** @type {string} */ root, /** @type {string} */ out
     mkdirSync(dirname(target), { recursive: true });
     cpSync(join(root, path), target);
   }
-}
-
-/** Writes the catalogue and its schema as files for other programs. The release signs the file. */
-async function writeCatalogue(/** @type {string} */ outDir) {
-  const load = (/** @type {string} */ path) => import(pathToFileURL(join(outDir, path)).href);
-  const { readBuiltin } = await load("catalog/builtin.js");
-  const { fileOf, writeFileText } = await load("catalog/file/file.js");
-  const { CATALOGUE_SCHEMA } = await load("catalog/file/schema.js");
-  writeFileSync(join(outDir, "catalogue.json"), writeFileText(fileOf(readBuiltin())));
-  writeFileSync(join(outDir, "catalogue.schema.json"), `${JSON.stringify(CATALOGUE_SCHEMA)}\n`);
 }
 
 /** Builds the dashboard, or takes it over from the old build when nothing of it changed. */

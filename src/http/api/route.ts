@@ -215,7 +215,9 @@ export function toOperation(route: ApiRoute): Operation {
 
 function contentOf(response: unknown): Content | null {
   if (response === undefined) return null;
-  return isSentByHandler(response) ? response.sentAs : json(response as TSchema);
+  if (!isSentByHandler(response)) return json(response as TSchema);
+  // A redirect has no body.
+  return Object.keys(response.sentAs).length === 0 ? null : response.sentAs;
 }
 
 /** A reader for bodies of this schema. */

@@ -26,6 +26,7 @@ const FULL = {
   honourModel: true,
   hostOrder: "fastest",
   escalate: "eager",
+  cascade: true,
 };
 const EMPTY = {
   description: null,
@@ -42,6 +43,7 @@ const EMPTY = {
   honourModel: false,
   hostOrder: null,
   escalate: null,
+  cascade: null,
 };
 
 describe("a profile", () => {

@@ -144,6 +144,12 @@ describe("without any configuration", () => {
         priceMaxChangePercent: 200,
         adoption: "named",
       },
+      cascade: {
+        cascadeWebhooks: [],
+        cascadeWebhookSecret: null,
+        cascadeWebhookTimeoutMs: 30_000,
+        cascadeWebhookPrivate: false,
+      },
     });
     expect([...catalog.providers.keys()]).toEqual(["sandbox"]);
     expect(catalog.markupPpm).toBe(50_000);

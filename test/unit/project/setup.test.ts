@@ -65,7 +65,11 @@ beforeEach(() => {
   write("src/store/first.sql", "-- First.\n");
   write("docs/index.md", "# Page\n");
   write("scripts/setup/licences.mjs", "");
-  for (const [name, work] of Object.entries({ transpile: TRANSPILES, bundle: BUNDLES })) {
+  for (const [name, work] of Object.entries({
+    transpile: TRANSPILES,
+    "catalogue-file": "",
+    bundle: BUNDLES,
+  })) {
     write(
       `scripts/setup/${name}.mjs`,
       `import { createRequire } from "node:module"; createRequire(import.meta.url)("../../${name}.cjs");`,
@@ -149,7 +153,7 @@ describe("the build", () => {
     await ensureBuild(root);
     vi.mocked(console.error).mockClear();
     await ensureBuild(root);
-    expect(ran().map((line) => line.split(" ")[0])).toEqual(["npm", "transpile", "bundle"]);
+    expect(ran().map((line) => line.split(" ")[0])).toEqual(["npm", "transpile", "catalogue-file", "bundle"]);
     expect(readdirSync(join(root, "dist")).sort()).toEqual([".stamp.json", "main.js", "program", "store"]);
     expect(read("dist/store/first.sql")).toBe("-- First.\n");
     expect(console.error).not.toHaveBeenCalled();
@@ -172,7 +176,7 @@ describe("the build", () => {
     expect(isBuilt(root)).toBe(true);
   });
 
-  test.each(["transpile", "bundle"])(
+  test.each(["transpile", "catalogue-file", "bundle"])(
     "that fails in %s leaves the old one, nothing else, and is tried again",
     async (name) => {
       await ensureBuild(root);
@@ -199,7 +203,7 @@ describe("the build", () => {
 
   test("twice at once is made once", async () => {
     await Promise.all([ensureBuild(root), ensureBuild(root)]);
-    expect(ran()).toHaveLength(3);
+    expect(ran()).toHaveLength(4);
     expect(vi.mocked(console.error).mock.calls.join()).toContain("waiting for another set-up");
   });
 });
