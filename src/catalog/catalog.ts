@@ -3,6 +3,7 @@
 import type { HostedModel, Model, Provider } from "../core/model.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
 import { EFFORTS, type Effort, type Efforts, USUAL_EFFORTS } from "../core/requests/effort.ts";
+import type { BaselinePrice } from "../core/requests/records.ts";
 import { TIERS, type Tier } from "../core/tiers.ts";
 import type { PolicyRow } from "./rows.ts";
 import type { Weights } from "./weights.ts";
@@ -28,6 +29,8 @@ export interface Catalog {
   readonly efforts: Readonly<Record<Tier, Efforts>>;
   /** Chains for requests with tools, already in order of score and price, where a tier has one of its own. */
   readonly withTools: Readonly<Partial<Record<Tier, TierChain>>>;
+  /** Tiers whose chain for tools the operator has written. It stays when the tier gets another chain. */
+  readonly ownToolChains: ReadonlySet<Tier>;
   /** Tiers whose chain the operator has written, the primary first. */
   readonly ownChains: ReadonlySet<Tier>;
   /** The model that savings are counted against. */
@@ -101,8 +104,16 @@ export function unreachableBecause(models: Catalog["models"], { id, addressing }
 }
 
 /** The baseline with the price that savings are counted at: USD per million tokens. Null without a price. */
-export function baselinePriceOf({ baseline: { price, priceAsOf } }: Catalog) {
+export function baselinePriceOf({ baseline: { price, priceAsOf } }: Pick<Catalog, "baseline">): BaselinePrice | null {
   return price === null ? null : { input: price.input / 1e6, output: price.output / 1e6, asOf: priceAsOf };
+}
+
+/** The baseline as it is named beside a saving in a terminal. */
+export function baselineText(catalog: Pick<Catalog, "baseline">): string {
+  const { id } = catalog.baseline;
+  const price = baselinePriceOf(catalog);
+  if (price === null) return id;
+  return `${id} ($${price.input} in, $${price.output} out per million tokens, price of ${price.asOf})`;
 }
 
 /** The position of a model in the chain of a tier: the first is asked first. */

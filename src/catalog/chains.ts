@@ -36,10 +36,12 @@ interface ChainsInput {
   readonly findings: { readonly problems: ChainProblem[]; readonly warnings: ChainProblem[] };
 }
 
+export type CatalogChains = Pick<Catalog, "chains" | "efforts" | "withTools" | "ownChains" | "ownToolChains">;
+
 /** A tier that was not written and has none of its shipped models gets at most this many others. */
 const FILLED_LENGTH = 4;
 
-export function buildChains(input: ChainsInput): Pick<Catalog, "chains" | "efforts" | "withTools" | "ownChains"> {
+export function buildChains(input: ChainsInput): CatalogChains {
   const chains: Partial<Record<Tier, readonly Model[]>> = {};
   const efforts: Partial<Record<Tier, Efforts>> = {};
   const withTools: Partial<Record<Tier, TierChain>> = {};
@@ -57,8 +59,13 @@ export function buildChains(input: ChainsInput): Pick<Catalog, "chains" | "effor
     const message = `no tier has a model that requests can be routed to (configured: ${names}); list priced models of these providers under models and tiers`;
     input.findings.problems.push({ at: "tiers", message, suggestion: null });
   }
-  const ownChains = new Set(TIERS.filter((tier) => input.written[tier] !== undefined));
-  return { chains, efforts, withTools, ownChains } as ReturnType<typeof buildChains>;
+  const ownChains = tiersIn(input.written);
+  const ownToolChains = tiersIn(input.writtenWithTools);
+  return { chains, efforts, withTools, ownChains, ownToolChains } as CatalogChains;
+}
+
+function tiersIn(lists: ChainLists): ReadonlySet<Tier> {
+  return new Set(TIERS.filter((tier) => lists[tier] !== undefined));
 }
 
 /** Cheapest first. */

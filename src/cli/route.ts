@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
+import { baselinePriceOf, baselineText } from "../catalog/catalog.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import { type CascadeBounds, type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decision.ts";
@@ -66,9 +67,11 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
       if (isJson) {
         const { candidates, classifiedTier = null, score = null } = decision;
         const written = { ...writeDecision(decision), ...writeCascade(cascade) };
-        printJson({ decision: written, classifiedTier, score, candidates }, terminal);
+        const { catalog } = settings;
+        const baseline = { model: catalog.baseline.id, price: baselinePriceOf(catalog) };
+        printJson({ decision: written, classifiedTier, score, candidates, baseline }, terminal);
       } else {
-        terminal.out(card(decision, settings.catalog.baseline.id, cascade));
+        terminal.out(card(decision, baselineText(settings.catalog), cascade));
         terminal.say(TEXT.notCalled(command("help profiles"), command("serve")));
       }
       return 0;
@@ -122,10 +125,10 @@ async function constraintsOf(flags: Flags, { database }: Settings): Promise<Cons
 }
 
 /** The decision as a table of two columns. */
-function card(decision: Decision, baselineModel: string, cascade: PlannedCascade | null): string {
+function card(decision: Decision, baseline: string, cascade: PlannedCascade | null): string {
   const { tier, classifiedTier = tier, chain, candidates, toolScenario, toolScore, historyFloor } = decision;
   const moved = classifiedTier === tier ? tier : `${tier}  (classified ${classifiedTier})`;
-  const saved = `${Math.floor(decision.savings * 1000) / 10}% below ${baselineModel} at ${roughUsd(usdNumber(decision.baselineCost))}`;
+  const saved = `${Math.floor(decision.savings * 1000) / 10}% below ${roughUsd(usdNumber(decision.baselineCost))} on the baseline`;
   const rows: string[][] = [
     ["Tier", moved],
     ["Model", decision.model],
@@ -133,6 +136,7 @@ function card(decision: Decision, baselineModel: string, cascade: PlannedCascade
     ["Decided by", `${decision.method}, confidence ${decision.confidence.toFixed(2)}`],
     ["Why", decision.reasoning],
     ["Cost", `about ${roughUsd(usdNumber(decision.costEstimate))}, ${saved}`],
+    ["Baseline", baseline],
     ["Tokens", `about ${decision.estimatedTokens.input} in, ${decision.estimatedTokens.output} out`],
     ["Chain", chain.join(" → ")],
   ];

@@ -1,6 +1,7 @@
 // `switchyard versions` and `switchyard chains`: the history of the run-time configuration, the way back, and the chains.
 
 import { stringify } from "yaml";
+import { TIERS_WITH_TOOLS } from "../catalog/chains.ts";
 import { command } from "../config/package.ts";
 import { TIERS } from "../core/tiers.ts";
 import { changesBetween } from "../versions/changes.ts";
@@ -111,6 +112,7 @@ async function show({ number, isJson }: VersionOptions, service: Versions, termi
 }
 
 interface ChainOptions {
+  readonly section: "tiers" | typeof TIERS_WITH_TOOLS;
   readonly tier: (typeof TIERS)[number];
   /** Ids of the chain; null for the chain that ships. */
   readonly models: readonly string[] | null;
@@ -121,9 +123,10 @@ interface ChainOptions {
 export function chains(args: Arguments, terminal: Terminal = thisTerminal()): Promise<number> {
   return runCommand({
     ...{ name: "chains", terminal, parse: () => parseChains(args) },
-    run: ({ tier, models, note, isJson }, settings) =>
+    run: ({ section, tier, models, note, isJson }, settings) =>
       withVersions(settings, async (service) => {
-        const change = (document: Parameters<typeof drafted>[0]) => drafted(document, { tiers: { [tier]: models } });
+        const change = (document: Parameters<typeof drafted>[0]) =>
+          drafted(document, { [section]: { [tier]: models } });
         printPublished(await service.publish({ ...by(note), change }), isJson, terminal);
         return 0;
       }),
@@ -133,8 +136,10 @@ export function chains(args: Arguments, terminal: Terminal = thisTerminal()): Pr
 function parseChains({ words, flags }: Arguments): Parsed<ChainOptions> {
   const [, tier, models] = parseSubcommand(words, "chains", { set: 2 });
   if (tier === undefined || models === undefined) throw new UsageError(TEXT.needsTierAndModels);
-  const { own, config } = splitFlags(flags, ["note", "json"]);
+  const { own, config } = splitFlags(flags, ["with-tools", "note", "json"]);
+  const section: ChainOptions["section"] = isOn(own, "with-tools") ? TIERS_WITH_TOOLS : "tiers";
   const ids = models === "none" ? null : models.split(",").map((id) => id.trim());
   const named = parseWord(tier, TIERS, "tier");
-  return { options: { tier: named, models: ids, note: textOf(own, "note"), isJson: isOn(own, "json") }, config };
+  const options = { section, tier: named, models: ids, note: textOf(own, "note"), isJson: isOn(own, "json") };
+  return { options, config };
 }

@@ -2,7 +2,7 @@
 
 import { SANDBOX_ID } from "../catalog/build.ts";
 import { readBuiltin } from "../catalog/builtin.ts";
-import { baselinePriceOf, type Catalog, type TierChain, unreachableBecause } from "../catalog/catalog.ts";
+import { baselineText, type Catalog, type TierChain, unreachableBecause } from "../catalog/catalog.ts";
 import { chainRetirements, type Retirement } from "../catalog/retirement.ts";
 import type { ProviderRow } from "../catalog/rows.ts";
 import { sqlitePathOf } from "../core/db.ts";
@@ -39,12 +39,6 @@ export function diagnose(loaded: Loaded, env: Variables, nowMs: number): readonl
     ...addressChecks(settings.server),
     databaseCheck(settings),
   ];
-}
-
-function baselineText(catalog: Catalog): string {
-  const price = baselinePriceOf(catalog);
-  if (price === null) return catalog.baseline.id;
-  return `${catalog.baseline.id} ($${price.input} in, $${price.output} out per million tokens, price of ${price.asOf})`;
 }
 
 function checkOf(state: "warn" | "fail", problem: Problem): Check {

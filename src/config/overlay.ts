@@ -1,6 +1,7 @@
 // The run-time configuration as a layer below the file: its values get places and go through the checks of the file.
 // The file wins: a provider, a model, a tier and an option each as a whole.
 
+import { TIERS_WITH_TOOLS } from "../catalog/chains.ts";
 import { isJsonMap, type Json, type Overlay } from "../core/overlay.ts";
 import { type Located, type MappingEntry, nodeAt } from "./located.ts";
 import type { Report } from "./report.ts";
@@ -13,7 +14,7 @@ const WHOLE = "configuration";
 const SECRET_KEYS: ReadonlySet<string> = new Set(["apiKey", "apiKeys", "headers"]);
 
 /** The sections with entries that a version may set. Options have sections of their own. */
-export const ENTRY_SECTIONS = ["providers", "models", "tiers"] as const;
+export const ENTRY_SECTIONS = ["providers", "models", "tiers", TIERS_WITH_TOOLS] as const;
 
 /** The document as located values; a place is a path such as `models.lab-small.price.input`. */
 export function locateOverlay(overlay: Overlay, report: Report): Located {

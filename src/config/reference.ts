@@ -94,7 +94,7 @@ models:
 
 A model may have an effort behind an \`@\`, such as \`gpt-6-luna@low\`. The efforts are \`none\` (also written \`off\`), \`minimal\`, \`low\`, \`medium\`, \`high\`, \`xhigh\` and \`max\`, as far as the model takes them. Requests that name an effort themselves keep theirs.
 
-\`tiersWithTools\` has the same form, for requests with tools. Its order holds, but for models whose calls were observed to fail. A tier that is written in \`tiers\` alone has one chain for all requests. A tier in neither keeps both built-in chains.`;
+\`tiersWithTools\` has the same form, for requests with tools. Its order holds, but for models whose calls were observed to fail. A tier that is written in \`tiers\` alone has one chain for all requests. A tier in neither keeps both built-in chains. An empty list in \`tiersWithTools\` leaves the tier with one chain.`;
 
 const IDENTITY = `## Identity providers
 
@@ -143,6 +143,7 @@ curl -X POST http://127.0.0.1:8787/api/providers -H "Authorization: Bearer $SWIT
 - Every process serves with a change within five seconds. Running requests finish with what they began with.
 - What the file, the environment or a flag sets is locked. \`GET /api/configuration\` lists it with its place.
 - Each change is a version with its author, time and note. \`GET /api/versions\` lists them, and \`POST /api/versions/{n}/rollback\` publishes an older one again.
+- \`PUT /api/chains\` sets \`chains\` and \`chainsWithTools\`. A tier that is set in \`chains\` alone loses its built-in chain for tools.
 - \`POST /api/replay\` shows what a draft would have done to past requests: cost, tiers and models. No provider is called.
 - The command \`versions apply changes.yaml\` publishes changes of a file, and with \`--replay\` it replays them instead. \`versions locked\` lists what is locked.
 - \`POST /api/providers/{id}/test\` with a \`draft\` tests a key before it is published. For a server of your own it also lists the models.

@@ -1,7 +1,7 @@
 // Generated requests as the gateway would have recorded them: turns of conversations, most answered, some by a fallback, a
 // few rejected or failed.
 
-import type { Catalog } from "../catalog/catalog.ts";
+import { baselinePriceOf, type Catalog } from "../catalog/catalog.ts";
 import { costNano, formatUsd, type TokenBuckets } from "../core/money.ts";
 import { priceOf, type RateCard } from "../core/price.ts";
 import { type AttemptRecord, NO_TAGS, type RequestRecord, recordIdAt, type Tags } from "../core/requests/records.ts";
@@ -250,6 +250,7 @@ function answered(drawn: Drawn): RecordBody {
   const attempt = { ...ATTEMPT, model: model.id, provider: model.provider, startMs, durationMs, status: 200 };
   const price = priceOf(model.price as RateCard, { buckets });
   const { markupPpm, baseline } = catalog;
+  const baselinePrice = baselinePriceOf(catalog);
   return {
     ...rejected(asked, random),
     status: 200,
@@ -262,6 +263,7 @@ function answered(drawn: Drawn): RecordBody {
       ...{ buckets, isEstimated: isDisconnected, price, markupPpm, charge: costNano(buckets, price, markupPpm) },
       baseline: baselineCost(buckets, baseline),
       baselineModel: baseline.id,
+      ...(baselinePrice === null ? {} : { baselinePrice }),
       holdId: `demo-${random.hex(16)}`,
     },
     latencyMs: startMs + durationMs + random.below(6),

@@ -2,6 +2,7 @@
 // charge in the ledger. Behaviour 7.
 
 import { inputTokensPossible } from "../billing/estimate.ts";
+import { baselinePriceOf } from "../catalog/catalog.ts";
 import { promptTokens, type Usage, type UsageProblemReason } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import type { ChargedUsage, StoredAnswer } from "../core/ledger.ts";
@@ -182,7 +183,11 @@ export async function book(
   const { isNamed } = reservation.decision;
   const baseline = isNamed ? charge : baselineCost(buckets, catalog.baseline);
   const baselineModel = isNamed ? record.model : catalog.baseline.id;
-  const cost = { buckets, isEstimated, price, markupPpm, charge, baseline, baselineModel, holdId };
+  const baselinePrice = isNamed ? null : baselinePriceOf(catalog);
+  const cost = {
+    ...{ buckets, isEstimated, price, markupPpm, charge, baseline, baselineModel, holdId },
+    ...(baselinePrice === null ? {} : { baselinePrice }),
+  };
   return { usage, cost: serviceTier === undefined ? cost : { ...cost, serviceTier } };
 }
 

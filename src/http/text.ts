@@ -93,6 +93,7 @@ export const testedTooOften = (id: string, times: number, seconds: number) =>
   `'${id}' was tested ${times} times in the last minute. Wait ${seconds} s.`;
 
 // api/replay.ts
+export const noChainGiven = "Name a tier under chains or chainsWithTools.";
 export const boundsMustRise = "The bounds must be in ascending order.";
 
 // api/requests/events.ts

@@ -82,6 +82,7 @@ function plain(value: Json): string {
   if (typeof value !== "object" || value === null) return String(value);
   if (!Array.isArray(value)) return isSealed(value) ? "a key" : JSON.stringify(value);
   const items = value as readonly Json[];
+  if (items.length === 0) return "none";
   const keys = items.map(keyWords);
   if (keys.some((words) => words !== null)) {
     return `${items.length} ${items.length === 1 ? "key" : "keys"} (${keys.map((words) => words ?? "a key").join(", ")})`;

@@ -1,5 +1,6 @@
 // Edits of the run-time configuration's document: each takes a document and returns another. Nothing is checked here.
 
+import { TIERS_WITH_TOOLS } from "../catalog/chains.ts";
 import { isJsonMap, type Json, type JsonMap, type Overlay } from "../core/overlay.ts";
 import { readEntry } from "../core/requests/effort.ts";
 
@@ -40,12 +41,19 @@ export function withoutProvider(document: Overlay, id: string, back: ReadonlySet
   const ids = new Set(gone.flatMap((row) => (back.has(row.id as Json) ? [] : [String(row.id)])));
   let next = withEntry(document, "providers", id, null);
   for (const row of gone) next = withEntry(next, "models", String(row.id), null);
-  for (const [tier, chain] of Object.entries(isJsonMap(document.tiers) ? document.tiers : {})) {
+  for (const section of ["tiers", TIERS_WITH_TOOLS]) next = withoutPlaces(next, section, ids);
+  return next;
+}
+
+function withoutPlaces(document: Overlay, section: string, ids: ReadonlySet<string>): Overlay {
+  const chains = document[section];
+  let next = document;
+  for (const [tier, chain] of Object.entries(isJsonMap(chains) ? chains : {})) {
     if (!Array.isArray(chain)) continue;
     const left = (chain as readonly Json[]).filter((entry) => !ids.has(modelIn(entry, ids)));
     if (left.length === chain.length) continue;
     // A tier without a model of its own has the chain that ships.
-    next = withEntry(next, "tiers", tier, left.length === 0 ? null : left);
+    next = withEntry(next, section, tier, left.length === 0 ? null : left);
   }
   return next;
 }

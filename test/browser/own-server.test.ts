@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
     await page.goto(`${gateway().url}/providers?tab=chains`);
     for (const tier of ["NANO", "COMPLEX"]) {
       await page
-        .getByRole("region", { name: `Chain of ${tier}` })
+        .getByRole("region", { name: `Chain of ${tier}`, exact: true })
         .getByText("Empty: STANDARD is used.")
         .waitFor();
     }

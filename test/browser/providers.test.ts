@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
   test("orders a chain with the replay beside it, publishes it, and rolls it back", async () => {
     await sendTraffic(gateway());
     const { page, troubles } = await visit("/providers?tab=chains");
-    const chain = page.getByRole("region", { name: "Chain of SIMPLE" });
+    const chain = page.getByRole("region", { name: "Chain of SIMPLE", exact: true });
     const first = async (): Promise<string> => chain.getByRole("listitem").first().innerText();
     await chain.getByRole("listitem").first().waitFor();
     await page.getByText("Change something to see its effect").waitFor();
@@ -149,6 +149,37 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
     await page.getByText(/^Rolled back to version/).waitFor();
     await page.getByRole("tab", { name: "Chains" }).click();
     await expect.poll(first).toBe(before);
+    expect(troubles).toEqual([]);
+  });
+
+  test("gives a tier its chain for tools, keeps it under another chain, and takes it away", async () => {
+    const { page, troubles } = await visit("/providers?tab=chains");
+    const usual = page.getByRole("region", { name: "Chain of SIMPLE", exact: true });
+    const tools = page.getByRole("region", { name: "Chain of SIMPLE with tools" });
+    const one = usual.getByRole("button", { name: "One chain for all requests in SIMPLE" });
+    await usual.getByRole("listitem").first().waitFor();
+    const separate = usual.getByRole("button", { name: "Separate chain for tools in SIMPLE" });
+    // The tiers that ship have one.
+    await one.click();
+    await separate.click();
+    await tools
+      .getByRole("button", { name: /^Move .* down/ })
+      .first()
+      .click();
+    const usualDown = usual.getByRole("button", { name: /^Move .* down in SIMPLE$/ }).first();
+    await usualDown.click();
+    await page.getByText("Unpublished changes: SIMPLE, SIMPLE with tools").waitFor();
+    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByText("Published.").waitFor();
+    const written = async () => (await (await gateway().api("GET", "/api/configuration")).json()).document;
+    const { tiers, tiersWithTools } = await written();
+    expect([tiers.SIMPLE.length > 1, tiersWithTools.SIMPLE.length > 1]).toEqual([true, true]);
+    await one.click();
+    await page.getByText("Unpublished changes: SIMPLE with tools").waitFor();
+    await page.getByRole("button", { name: "Publish" }).click();
+    await separate.waitFor();
+    await expect.poll(async () => (await written()).tiersWithTools).toEqual({ SIMPLE: [] });
+    await gateway().api("POST", "/api/versions/0/rollback");
     expect(troubles).toEqual([]);
   });
 
@@ -179,7 +210,7 @@ describe.skipIf(!hasBrowser)("the providers page", () => {
 
   test("drags a model to another place of its chain", async () => {
     const { page } = await visit("/providers?tab=chains");
-    const items = page.getByRole("region", { name: "Chain of STANDARD" }).getByRole("listitem");
+    const items = page.getByRole("region", { name: "Chain of STANDARD", exact: true }).getByRole("listitem");
     await items.first().waitFor();
     const [moved, other] = [await items.nth(0).innerText(), await items.nth(1).innerText()];
     // By its name: the effort beside it has a menu of its own.

@@ -101,6 +101,7 @@ export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
     chains,
     efforts: overrides.efforts ?? NO_EFFORTS,
     withTools: overrides.withTools ?? {},
+    ownToolChains: new Set(),
     ownChains: new Set(overrides.ownChains ?? TIERS),
     baseline,
     markupPpm: overrides.markupPpm ?? 50_000,

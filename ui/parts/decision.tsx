@@ -18,6 +18,8 @@ interface DecisionPanelProps {
   readonly routedMs?: number | null;
   /** Amounts of a finished request. Its share saved belongs to these, not to the estimate. */
   readonly charged?: Charged | null;
+  /** The model that the saving is counted against, with price and date. */
+  readonly baseline?: string | null;
 }
 
 interface Charged {
@@ -28,7 +30,7 @@ interface Charged {
 }
 
 /** Shows the result, then its reasons. Older records have no classified tier, so the reasoning tells the tier. */
-export function DecisionPanel({ decision, answeredBy, routedMs, charged = null }: DecisionPanelProps) {
+export function DecisionPanel({ decision, answeredBy, routedMs, charged = null, baseline = null }: DecisionPanelProps) {
   const saved = charged === null ? decision.savings : charged.saved;
   const reasoning = parseReasoning(decision.reasoning);
   const classified = decision.classifiedTier ?? reasoning.tier;
@@ -44,6 +46,7 @@ export function DecisionPanel({ decision, answeredBy, routedMs, charged = null }
         </span>
         {saved !== null && <b class={saved > 0 ? "good" : "faint"}>{TEXT.saved(percent(saved))}</b>}
       </p>
+      {baseline !== null && <p class="small faint">{TEXT.baselineIs(baseline)}</p>}
       <DecisionFacts decision={decision} reasoning={reasoning} routedMs={routedMs ?? null} />
       <ReasoningSteps reasoning={reasoning} />
       <Chain decision={decision} answeredBy={answeredBy ?? null} />

@@ -31,6 +31,7 @@ export const anotherServer = "another server";
 
 // decision.tsx
 export const estimates = (cost: string, baseline: string) => `estimated ${cost}, baseline ${baseline}`;
+export const baselineIs = (baseline: string) => `Baseline: ${baseline}`;
 export const charges = (cost: string, baseline: string) => `charged ${cost}, baseline ${baseline}`;
 export const saved = (savings: string) => `${savings} saved`;
 export const decidedBy = "Decided by";

@@ -150,6 +150,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
         "Subcommands",
         [
           ["set TIER MODEL,MODEL", "The chain of a tier; none for the one that ships"],
+          ["  --with-tools", "The chain for requests with tools instead"],
           ["  --note TEXT", "Why, for the history"],
         ],
       ],

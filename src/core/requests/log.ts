@@ -92,7 +92,7 @@ export interface RequestDetail {
   readonly decision: Decision | null;
   readonly attempts: readonly AttemptRecord[];
   readonly hold: NanoUsd | null;
-  readonly cost: Pick<CostRecord, "price" | "markupPpm" | "baselineModel" | "holdId"> | null;
+  readonly cost: Pick<CostRecord, "price" | "markupPpm" | "baselineModel" | "baselinePrice" | "holdId"> | null;
   /** The answers of a cascade, in order; null without one. */
   readonly cascade: readonly CascadeStep[] | null;
   readonly features: Features | null;

@@ -28,6 +28,13 @@ export interface AttemptRecord {
   readonly conversions: readonly string[];
 }
 
+/** The price that savings are counted at, in USD per million tokens, and the day of the price. */
+export interface BaselinePrice {
+  readonly input: number;
+  readonly output: number;
+  readonly asOf: string;
+}
+
 /** Usage and prices of an answer, enough to compute its cost again. */
 export interface CostRecord {
   readonly buckets: TokenBuckets;
@@ -38,6 +45,8 @@ export interface CostRecord {
   /** The same tokens at the price of the baseline model, without markup. */
   readonly baseline: NanoUsd;
   readonly baselineModel: string;
+  /** Absent where the model was named, which saves nothing, and in older records. */
+  readonly baselinePrice?: BaselinePrice;
   readonly holdId: string;
   /** The provider's service tier that was charged; absent for the usual one. */
   readonly serviceTier?: ServiceTier;

@@ -3,6 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { baselinePriceOf } from "../../catalog/catalog.ts";
 import type { Profile } from "../../core/accounts.ts";
 import { OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
 import type { Constraints } from "../../core/decision.ts";
@@ -24,6 +25,7 @@ import { bodyOf } from "../exchange/body.ts";
 import { json } from "../openapi/operation.ts";
 import {
   AnyText,
+  BaselinePriceSchema,
   candidateFields,
   Flag,
   Fraction,
@@ -74,6 +76,7 @@ const PlaygroundDecisionSchema = named("PlaygroundDecision", {
     inputTokens: Integer,
     outputTokens: Integer,
     baselineModel: AnyText,
+    baselinePrice: BaselinePriceSchema,
     costUsd: AnyText,
     baselineCostUsd: AnyText,
     savings: Fraction,
@@ -198,6 +201,7 @@ function decideOnly(body: JsonObject, caller: Caller, services: Services): Playg
       inputTokens,
       outputTokens: output,
       baselineModel: catalog.baseline.id,
+      baselinePrice: baselinePriceOf(catalog),
       costUsd: formatUsd(cost),
       baselineCostUsd: formatUsd(baselineCost),
       savings,

@@ -2,8 +2,8 @@
 // nobody has published yet. No provider is called and nothing is changed.
 
 import { type Static, Type } from "typebox";
-import { type Catalog, effortsTaken, isRoutable } from "../../catalog/catalog.ts";
-import { effortRefused } from "../../catalog/chains.ts";
+import { type Catalog, effortsTaken, isRoutable, type TierChain } from "../../catalog/catalog.ts";
+import { type CatalogChains, effortRefused } from "../../catalog/chains.ts";
 import { findModel } from "../../catalog/model-names.ts";
 import { catalogAt } from "../../catalog/moment.ts";
 import { CATEGORIES, type Constraints, NO_CONSTRAINTS } from "../../core/decision.ts";
@@ -46,6 +46,11 @@ const REPLAY_MS_MAX = 1_500;
 const BOUNDS = TIERS.length - 1;
 const closed = { additionalProperties: false };
 
+function otherChains(minItems: number, description: string) {
+  const chain = Type.Optional(Type.Array(AnyText, { minItems }));
+  return Type.Optional(Type.Object(Object.fromEntries(TIERS.map((tier) => [tier, chain])), { ...closed, description }));
+}
+
 /** Each part left out stays as it is configured. */
 const PolicyBody = Type.Object(
   {
@@ -66,14 +71,13 @@ const PolicyBody = Type.Object(
         description: "Tiers that a category is never placed below.",
       }),
     ),
-    chains: Type.Optional(
-      Type.Object(
-        Object.fromEntries(TIERS.map((tier) => [tier, Type.Optional(Type.Array(AnyText, { minItems: 1 }))])),
-        {
-          ...closed,
-          description: "Other chains for some tiers: models in the order they are tried, each as `id` or `id@effort`.",
-        },
-      ),
+    chains: otherChains(
+      1,
+      "Other chains for some tiers: models in the order they are tried, each as `id` or `id@effort`. A chain for requests with tools stays where it was written.",
+    ),
+    chainsWithTools: otherChains(
+      0,
+      "Other chains for requests with tools. An empty list leaves the tier with one chain for all requests.",
     ),
   },
   {
@@ -89,7 +93,7 @@ const ReplayQuestionSchema = strict("ReplayQuestion", {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT })),
 });
 
-/** Only what differs: `providers`, `models`, `tiers` and `routing` in the keys of the configuration. */
+/** Only what differs: `providers`, `models`, `tiers`, `tiersWithTools` and `routing` in the keys of the configuration. */
 const DraftQuestionSchema = strict("DraftQuestion", {
   draft: AnyObject,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: DRAFT_LIMIT_MAX, default: LIMIT_DEFAULT })),
@@ -212,38 +216,57 @@ function readPolicy(body: Static<typeof PolicyBody>, catalog: Catalog): Omit<Pol
     throw invalid("policy.bounds", TEXT.boundsMustRise);
   }
   return {
-    catalog: { ...catalog, unsureTier, ...withChains(body.chains ?? {}, catalog) },
+    catalog: { ...catalog, unsureTier, ...withChains(body, catalog) },
     ...(bounds === undefined ? {} : { bounds }),
     ...(sureFrom === undefined ? {} : { sureFrom }),
     ...(categoryFloors === undefined ? {} : { categoryFloors }),
   };
 }
 
-type Chains = Pick<Catalog, "chains" | "efforts" | "withTools" | "ownChains">;
+type Written = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** A chain that is written counts with tools and without. */
-function withChains(written: Readonly<Record<string, readonly string[] | undefined>>, catalog: Catalog): Chains {
+/** As when they are published: a chain counts with tools too, unless its tier has one for them that was written. */
+function withChains({ chains: written = {}, chainsWithTools = {} }: WrittenChains, catalog: Catalog): CatalogChains {
   const chains = { ...catalog.chains };
   const efforts = { ...catalog.efforts };
   const withTools = { ...catalog.withTools };
   const ownChains = new Set(catalog.ownChains);
+  const ownToolChains = new Set(catalog.ownToolChains);
   for (const tier of TIERS) {
-    const entries = written[tier];
-    if (entries === undefined) continue;
-    const read = entries.map((entry) => readEntry(entry, (id) => findModel(catalog, id) !== undefined));
-    const models = read.map((entry) => routable(entry, tier, catalog));
-    const asked = read.map(({ effort }, place) => [models[place]?.id, effort] as const);
-    chains[tier] = models;
-    efforts[tier] = Object.fromEntries(asked.filter(([, effort]) => effort !== null));
-    delete withTools[tier];
-    ownChains.add(tier);
+    const usual = readChain("chains", tier, { written, catalog });
+    const tools = readChain("chainsWithTools", tier, { written: chainsWithTools, catalog });
+    if (usual !== null) {
+      chains[tier] = usual.models;
+      efforts[tier] = usual.efforts;
+      ownChains.add(tier);
+    }
+    if (tools !== null) ownToolChains.add(tier);
+    if (tools !== null && tools.models.length > 0) withTools[tier] = tools;
+    else if (tools !== null || (usual !== null && !ownToolChains.has(tier))) delete withTools[tier];
   }
-  return { chains, efforts, withTools, ownChains };
+  return { chains, efforts, withTools, ownChains, ownToolChains };
+}
+
+interface WrittenChains {
+  readonly chains?: Written | undefined;
+  readonly chainsWithTools?: Written | undefined;
+}
+
+/** Null for a chain that is not written. */
+function readChain(
+  section: keyof WrittenChains,
+  tier: Tier,
+  { written, catalog }: { readonly written: Written; readonly catalog: Catalog },
+): TierChain | null {
+  const entries = written[tier]?.map((entry) => readEntry(entry, (id) => findModel(catalog, id) !== undefined));
+  if (entries === undefined) return null;
+  const models = entries.map((entry) => routable(entry, `policy.${section}.${tier}`, catalog));
+  const asked = entries.map(({ effort }, place) => [models[place]?.id, effort] as const);
+  return { models, efforts: Object.fromEntries(asked.filter(([, effort]) => effort !== null)) };
 }
 
 /** A chain of models without a price could not be compared. */
-function routable({ id, effort }: ChainEntry, tier: Tier, catalog: Catalog): Model {
-  const at = `policy.chains.${tier}`;
+function routable({ id, effort }: ChainEntry, at: string, catalog: Catalog): Model {
   const model = findModel(catalog, id);
   if (model === undefined || !isRoutable(catalog, model)) throw invalid(at, TEXT.noUsableModel(id));
   if (effort !== null && !effortsTaken(model).includes(effort)) throw invalid(at, `${effortRefused(model, effort)}.`);

@@ -288,8 +288,9 @@ function readDecision(stored: StoredDecision, summary: RequestSummary): Decision
 }
 
 /** Returns the cost without tokens and amounts, which the log row has. */
-function toCost({ price, markupPpm, baselineModel, holdId }: CostRecord): NonNullable<RequestDetail["cost"]> {
-  return { price, markupPpm, baselineModel, holdId };
+function toCost(cost: CostRecord): NonNullable<RequestDetail["cost"]> {
+  const { price, markupPpm, baselineModel, baselinePrice, holdId } = cost;
+  return { price, markupPpm, baselineModel, ...(baselinePrice === undefined ? {} : { baselinePrice }), holdId };
 }
 
 /** Leaves out zeros. The names of unused cues would be a third of a stored request. */

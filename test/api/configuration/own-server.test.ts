@@ -129,7 +129,8 @@ test("a provider is removed with its models and their places in chains, and the 
     provider: null,
     hosts: [{ provider: "own", upstream: "x" }],
   });
-  await call("PUT", "/api/chains", { chains: { NANO: ["a"], SIMPLE: ["a", "b"] } });
+  const chainsWithTools = { NANO: ["b", "a"], SIMPLE: ["a"] };
+  await call("PUT", "/api/chains", { chains: { NANO: ["a"], SIMPLE: ["a", "b"] }, chainsWithTools });
   expect((await call("DELETE", "/api/providers/own")).status).toBe(422);
   await expectError(await gateway.api("DELETE", "/api/providers/own?models=all"), { status: 400, param: "models" });
   // A model that another provider serves as well must be changed by hand.
@@ -138,7 +139,7 @@ test("a provider is removed with its models and their places in chains, and the 
   await call("PATCH", "/api/models/b", { hosts: [{ provider: "groq" }] });
   expect((await call("DELETE", "/api/providers/own?models=remove")).status).toBe(200);
   const { document } = (await call("GET", "/api/configuration")).body;
-  expect(document.tiers).toEqual({ SIMPLE: ["b"] });
+  expect([document.tiers, document.tiersWithTools]).toEqual([{ SIMPLE: ["b"] }, { NANO: ["b"] }]);
   expect(document.models.map(({ id }: { id: string }) => id)).toEqual(["b"]);
   await call("DELETE", "/api/providers/groq?models=remove");
   expect((await call("GET", "/api/configuration")).body.document).toEqual({});

@@ -69,6 +69,7 @@ describe("a request that was answered", () => {
         baselineUsd: "0.000054",
         savedUsd: "0.00002565",
         baselineModel: "beta",
+        baselinePrice: { input: 2, output: 6, asOf: expect.stringMatching(/^20\d\d-/) },
         price: { input: 1, output: 3 },
         markup: 0.05,
       },

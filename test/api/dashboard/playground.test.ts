@@ -40,7 +40,11 @@ describe("deciding", () => {
     expect(
       decided.candidates.filter(({ removedBecause }) => removedBecause === null).map(({ model }) => model),
     ).toEqual(decided.decision.filteredChain);
-    expect(decided.estimate).toMatchObject({ outputTokens: 500, costUsd: expect.stringMatching(/^0\.\d+$/) });
+    expect(decided.estimate).toMatchObject({
+      ...{ baselineModel: expect.any(String), baselinePrice: { asOf: expect.stringMatching(/^20\d\d-/) } },
+      outputTokens: 500,
+      costUsd: expect.stringMatching(/^0\.\d+$/),
+    });
     expect(await (await gateway.api("GET", "/api/credits")).json()).toEqual(before);
   });
 

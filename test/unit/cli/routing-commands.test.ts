@@ -172,9 +172,10 @@ describe("route", () => {
   it("prints the decision as a card", async () => {
     const { code, out } = await run(route, ["What is 2+2?"], recordTerminal());
     expect(code).toBe(0);
-    for (const label of ["Tier", "Model", "Category", "Decided by", "Why", "Cost", "Chain"]) {
+    for (const label of ["Tier", "Model", "Category", "Decided by", "Why", "Cost", "Baseline", "Chain"]) {
       expect(out).toMatch(new RegExp(`^ {2}${label} +\\S`, "m"));
     }
+    expect(out).toMatch(/^ {2}Baseline +\S+ \(\$\S+ in, \$\S+ out per million tokens, price of 20\d\d-\d\d-\d\d\)$/m);
   });
 
   it("takes the controls and a saved profile", async () => {

@@ -6,6 +6,7 @@ import { exact, percent, span, usd, utc } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { baselineNamed } from "../../parts/baseline.ts";
 import { keep, kept } from "../../parts/kept.ts";
 import { KeyPicker } from "../../parts/key-picker.tsx";
 import { currentRange, type Range, rangeQuery } from "../../range.ts";
@@ -141,8 +142,7 @@ function SavingsSentence({ data, range }: { readonly data: OverviewData | null; 
     <span class="proof">
       {TEXT.youSpentIn(range.label)} <b title={exact(total.chargeUsd)}>{usd(total.chargeUsd)}</b> {TEXT.insteadOf}{" "}
       <b title={exact(total.baselineUsd)}>{usd(total.baselineUsd)}</b> {TEXT.on}{" "}
-      {data?.baselineModel ?? TEXT.someBaseline}
-      {data?.baselinePrice ? ` ${TEXT.baselineAt(data.baselinePrice)}` : ""} (
+      {baselineNamed(data?.baselineModel ?? TEXT.someBaseline, data?.baselinePrice ?? null)} (
       {saved >= 0 ? TEXT.savedShare(percent(saved)) : TEXT.moreThanBaseline(percent(-saved))}).
     </span>
   );

@@ -12,8 +12,6 @@ export const insteadOf = "instead of";
 export const on = "on";
 export const moreThanBaseline = (percent: string) => `${percent} more than the baseline`;
 export const allKeys = "All keys";
-export const baselineAt = ({ input, output, asOf }: { input: number; output: number; asOf: string }) =>
-  `at $${input} / $${output} per million tokens (${asOf})`;
 export const someBaseline = "the baseline model";
 export const savedShare = (share: string) => `${share} saved`;
 

@@ -7,12 +7,13 @@ import { percent, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
+import { baselineNamed } from "../../parts/baseline.ts";
 import { contenderOf, type Draft, OTHERS_MAX } from "../../parts/playground-draft.ts";
 import type { List, Model, Profile } from "../../types.ts";
 import { Outcome } from "./outcome.tsx";
 import { Run } from "./run.tsx";
 import * as TEXT from "./text.ts";
-import { type PreviewState, useDecision } from "./use-decision.ts";
+import { type DecisionPreview, type PreviewState, useDecision } from "./use-decision.ts";
 
 /** `first` is the decision for the draft itself, which the page has asked for already. */
 interface CompareProps {
@@ -48,11 +49,7 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
             {isReady ? TEXT.runAllFor(usd(total)) : TEXT.runAll}
           </Button>
         </div>
-        {first.preview !== null && (
-          <p class="faint">
-            {TEXT.oneBaseline(first.preview.estimate.outputTokens, usd(first.preview.estimate.baselineCostUsd))}
-          </p>
-        )}
+        {first.preview !== null && <p class="faint">{baselineOf(first.preview.estimate)}</p>}
         <Choices draft={draft} profiles={profiles} set={set} />
         <Summary rows={rows} />
       </section>
@@ -66,6 +63,10 @@ export function Compare({ draft, first, profiles, set }: CompareProps) {
       </div>
     </>
   );
+}
+
+function baselineOf({ outputTokens, baselineCostUsd, baselineModel, baselinePrice }: DecisionPreview["estimate"]) {
+  return TEXT.oneBaseline(outputTokens, usd(baselineCostUsd), baselineNamed(baselineModel, baselinePrice));
 }
 
 /**

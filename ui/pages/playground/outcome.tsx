@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { Empty, Problem } from "../../kit/states.tsx";
+import { baselineNamed } from "../../parts/baseline.ts";
 import { DecisionPanel } from "../../parts/decision.tsx";
 import * as TEXT from "./text.ts";
 import type { DecisionPreview, PreviewState } from "./use-decision.ts";
@@ -45,6 +46,7 @@ function PreviewDetails({ preview }: { readonly preview: DecisionPreview }) {
     <>
       <DecisionPanel
         routedMs={tookMs}
+        baseline={baselineNamed(estimate.baselineModel, estimate.baselinePrice)}
         decision={{
           ...decision,
           classifiedTier,

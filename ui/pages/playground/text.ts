@@ -16,8 +16,8 @@ export const linkCopied = "Link copied. The prompt is in the link only.";
 export const copyAddress = "Copy the address from your browser.";
 
 // compare.tsx
-export const oneBaseline = (tokens: number, usd: string) =>
-  `For answers of ${tokens} tokens; the baseline costs ${usd}.`;
+export const oneBaseline = (tokens: number, usd: string, baseline: string) =>
+  `For answers of ${tokens} tokens; the baseline costs ${usd}: ${baseline}.`;
 export const currentSettings = "Current settings";
 export const comparison = "Comparison";
 export const runAllFor = (cost: string) => `Run all for about ${cost}`;

@@ -2,6 +2,7 @@
 // the new one is there.
 
 import { useEffect, useState } from "preact/hooks";
+import type { BaselinePrice } from "../../../src/core/requests/records.ts";
 import { type ApiError, call } from "../../api.ts";
 import { type Draft, questionOf } from "../../parts/playground-draft.ts";
 import type { Candidate, Decision } from "../../types.ts";
@@ -30,6 +31,7 @@ export interface DecisionPreview {
     readonly inputTokens: number;
     readonly outputTokens: number;
     readonly baselineModel: string;
+    readonly baselinePrice: BaselinePrice | null;
     readonly costUsd: string;
     readonly baselineCostUsd: string;
     readonly savings: number;

@@ -1,5 +1,6 @@
 // The chains of models, one for each tier: dragged or moved by buttons, with the replay of past requests beside them.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Effort, isEffort, readEntry, writeEntry } from "../../../src/core/requests/effort.ts";
 import { TIERS, type Tier } from "../../../src/core/tiers.ts";
@@ -39,25 +40,34 @@ interface EditorProps {
 /** Published as one version, refused when somebody else published in between. */
 function Editor({ models, current }: EditorProps) {
   const saved = chainsOf(models, ({ chains }) => chains);
-  const withTools = chainsOf(models, ({ chainsWithTools }) => chainsWithTools);
+  const savedWithTools = chainsOf(models, ({ chainsWithTools }) => chainsWithTools);
   // Only what was edited: the other chains follow what others publish.
   const [edits, setEdits] = useState<Partial<ChainsByTier>>({});
+  const [toolEdits, setToolEdits] = useState<Partial<ChainsByTier>>({});
   const [ruleEdits, setRuleEdits] = useState<RuleEdits>({});
   const chains: ChainsByTier = { ...saved, ...edits };
+  const withTools: ChainsByTier = { ...savedWithTools, ...toolEdits };
   const { problem, isBusy, run } = useTask();
-  const changed = TIERS.filter((tier) => chains[tier].join() !== saved[tier].join());
-  const tiers = Object.fromEntries(changed.map((tier) => [tier, chains[tier]]));
+  const changed = changedIn(chains, saved);
+  const changedTools = changedIn(withTools, savedWithTools);
+  const tiers = entriesOf(changed, chains);
+  const tiersWithTools = entriesOf([...keptTools(changed, savedWithTools, current), ...changedTools], withTools);
   const routing = rulesOf(ruleEdits);
-  const unpublished = [...changed, ...Object.keys(routing)];
-  const draft = unpublished.length === 0 ? null : { draft: { tiers, routing } };
+  const unpublished = [...changed, ...changedTools.map(TEXT.withTools), ...Object.keys(routing)];
+  const draft = unpublished.length === 0 ? null : { draft: { tiers, tiersWithTools, routing } };
   const undo = (): void => {
     setEdits({});
+    setToolEdits({});
     setRuleEdits({});
   };
   const publish = (): Promise<void> => {
     const { version, document } = current;
-    const known: { readonly tiers?: object; readonly routing?: object } = document;
-    const sections = { tiers: { ...known.tiers, ...tiers }, routing: { ...known.routing, ...routing } };
+    const known: { readonly tiers?: object; readonly tiersWithTools?: object; readonly routing?: object } = document;
+    const sections = {
+      tiers: { ...known.tiers, ...tiers },
+      tiersWithTools: { ...known.tiersWithTools, ...tiersWithTools },
+      routing: { ...known.routing, ...routing },
+    };
     const body = { document: { ...document, ...sections }, base: version };
     return run(call("PUT", "/api/configuration", { body }), () => {
       undo();
@@ -72,11 +82,20 @@ function Editor({ models, current }: EditorProps) {
             key={tier}
             tier={tier}
             entries={chains[tier]}
-            withTools={tier in edits ? [] : withTools[tier]}
             models={models}
             usedInstead={insteadOf(tier, chains)}
             lock={lockOn(`tiers.${tier}`, current)}
             onChange={(entries) => setEdits({ ...edits, [tier]: entries })}
+            tools={
+              <ToolChain
+                tier={tier}
+                entries={withTools[tier]}
+                usual={chains[tier]}
+                models={models.filter(({ capabilities }) => capabilities.some((name) => name === "tools"))}
+                lock={lockOn(`tiersWithTools.${tier}`, current)}
+                onChange={(entries) => setToolEdits({ ...toolEdits, [tier]: entries })}
+              />
+            }
           />
         ))}
         <Rules edits={ruleEdits} onChange={setRuleEdits} />
@@ -96,6 +115,21 @@ function Editor({ models, current }: EditorProps) {
       </div>
     </div>
   );
+}
+
+function changedIn(chains: ChainsByTier, saved: ChainsByTier): readonly Tier[] {
+  return TIERS.filter((tier) => chains[tier].join() !== saved[tier].join());
+}
+
+function entriesOf(tiers: readonly Tier[], chains: ChainsByTier): Partial<ChainsByTier> {
+  return Object.fromEntries(tiers.map((tier) => [tier, chains[tier]]));
+}
+
+/** A built-in chain for tools would go when its tier is written, so it is published as it is shown. */
+function keptTools(changed: readonly Tier[], saved: ChainsByTier, current: Configuration): readonly Tier[] {
+  const { tiersWithTools: written = {} }: { readonly tiersWithTools?: object } = current.document;
+  const isWritten = (tier: Tier): boolean => tier in written || lockOn(`tiersWithTools.${tier}`, current) !== null;
+  return changed.filter((tier) => saved[tier].length > 0 && !isWritten(tier));
 }
 
 /** Names the place that fixes an option: file, environment or flags. Null where the option can be changed here. */
@@ -121,21 +155,75 @@ function insteadOf(tier: Tier, chains: ChainsByTier): Tier | null {
   return order.find((other) => chains[other].length > 0) ?? null;
 }
 
-interface ChainProps {
-  readonly tier: Tier;
+interface EntriesProps {
+  /** Names the chain in labels: the tier, and for requests with tools that it is theirs. */
+  readonly name: string;
   readonly entries: readonly string[];
-  /** The chain for requests with tools; empty where the tier has none of its own. */
-  readonly withTools: readonly string[];
   readonly models: readonly Model[];
-  /** The tier that takes the requests of an empty chain; null where all are empty. */
-  readonly usedInstead: Tier | null;
   /** Place that fixes the chain. Null where the chain can be changed here. */
   readonly lock: string | null;
   readonly onChange: (entries: readonly string[]) => void;
 }
 
-/** Dragging moves within one tier. The buttons do the same for keyboards and touch. */
-function Chain({ tier, entries, withTools, models, usedInstead, lock, onChange }: ChainProps) {
+interface ChainProps extends Omit<EntriesProps, "name"> {
+  readonly tier: Tier;
+  /** The tier that takes the requests of an empty chain; null where all are empty. */
+  readonly usedInstead: Tier | null;
+  readonly tools: ComponentChildren;
+}
+
+function Chain({ tier, usedInstead, tools, ...chain }: ChainProps) {
+  return (
+    <section class="card" aria-label={TEXT.chainOf(tier)}>
+      <h2>{tier}</h2>
+      {chain.entries.length === 0 && (
+        <p class="faint">{usedInstead === null ? TEXT.noneRoutable : TEXT.emptyTier(usedInstead)}</p>
+      )}
+      <Entries name={tier} {...chain} />
+      {tools}
+    </section>
+  );
+}
+
+interface ToolChainProps extends Omit<EntriesProps, "name"> {
+  readonly tier: Tier;
+  /** The chain for requests without tools, which serves all requests where there is no other. */
+  readonly usual: readonly string[];
+}
+
+/** The chain for requests with tools, where a tier has one of its own. */
+function ToolChain({ tier, usual, ...chain }: ToolChainProps) {
+  const name = TEXT.withTools(tier);
+  const { entries, models, lock, onChange } = chain;
+  const idOf = (entry: string): string => readEntry(entry, (id) => models.some((model) => model.id === id)).id;
+  const able = usual.filter((entry) => models.some(({ id }) => id === idOf(entry)));
+  if (entries.length === 0) {
+    if (lock !== null || able.length === 0) return null;
+    return (
+      <p>
+        <Button kind="quiet" label={TEXT.separateFor(tier)} onClick={() => onChange(able)}>
+          {TEXT.separate}
+        </Button>
+      </p>
+    );
+  }
+  return (
+    <section aria-label={TEXT.chainOf(name)}>
+      <div class="row">
+        <h3 class="grow">{TEXT.requestsWithTools}</h3>
+        {lock === null && (
+          <Button kind="quiet" label={TEXT.oneChainFor(tier)} onClick={() => onChange([])}>
+            {TEXT.oneChain}
+          </Button>
+        )}
+      </div>
+      <Entries name={name} {...chain} />
+    </section>
+  );
+}
+
+/** Dragging moves within one chain. The buttons do the same for keyboards and touch. */
+function Entries({ name, entries, models, lock, onChange }: EntriesProps) {
   const [dragged, setDragged] = useState<number | null>(null);
   const read = entries.map((entry) => readEntry(entry, (id) => models.some((model) => model.id === id)));
   const ids = read.map(({ id }) => id);
@@ -148,12 +236,8 @@ function Chain({ tier, entries, withTools, models, usedInstead, lock, onChange }
     setDragged(index);
   };
   return (
-    <section class="card" aria-label={TEXT.chainOf(tier)}>
-      <h2>{tier}</h2>
+    <>
       {lock !== null && <p class="faint">{TEXT.lockedBy(lock)}</p>}
-      {ids.length === 0 && (
-        <p class="faint">{usedInstead === null ? TEXT.noneRoutable : TEXT.emptyTier(usedInstead)}</p>
-      )}
       <ol class="plain-list chain-edit">
         {read.map(({ id, effort }, index) => (
           <li
@@ -173,21 +257,20 @@ function Chain({ tier, entries, withTools, models, usedInstead, lock, onChange }
             </span>
             {lock === null && (
               <EffortChoice
-                label={TEXT.effortOf(id, tier)}
+                label={TEXT.effortOf(id, name)}
                 effort={effort}
                 taken={models.find((model) => model.id === id)?.efforts ?? []}
                 onChange={(chosen) => onChange(entries.with(index, writeEntry({ id, effort: chosen })))}
               />
             )}
-            {lock === null && <Moves tier={tier} entries={entries} index={index} onChange={onChange} />}
+            {lock === null && <Moves name={name} entries={entries} index={index} onChange={onChange} />}
           </li>
         ))}
       </ol>
-      {withTools.length > 0 && <p class="small faint">{TEXT.withTools(withTools.join(", "))}</p>}
       {lock === null && free.length > 0 && (
-        <Addition tier={tier} free={free} onAdd={(id) => onChange([...entries, id])} />
+        <Addition name={name} free={free} onAdd={(id) => onChange([...entries, id])} />
       )}
-    </section>
+    </>
   );
 }
 
@@ -217,18 +300,18 @@ function EffortChoice({ label, effort, taken, onChange }: EffortChoiceProps) {
   );
 }
 
-interface MovesProps extends Pick<ChainProps, "tier" | "entries" | "onChange"> {
+interface MovesProps extends Pick<EntriesProps, "name" | "entries" | "onChange"> {
   readonly index: number;
 }
 
 /** The last model of a chain cannot be taken out: a tier without one would serve nothing. */
-function Moves({ tier, entries: ids, index, onChange }: MovesProps) {
+function Moves({ name, entries: ids, index, onChange }: MovesProps) {
   const id = ids[index] ?? "";
   return (
     <>
       <Button
         kind="quiet"
-        label={TEXT.moveUp(id, tier)}
+        label={TEXT.moveUp(id, name)}
         isDisabled={index === 0}
         onClick={() => onChange(moved(ids, index, index - 1))}
       >
@@ -236,7 +319,7 @@ function Moves({ tier, entries: ids, index, onChange }: MovesProps) {
       </Button>
       <Button
         kind="quiet"
-        label={TEXT.moveDown(id, tier)}
+        label={TEXT.moveDown(id, name)}
         isDisabled={index === ids.length - 1}
         onClick={() => onChange(moved(ids, index, index + 1))}
       >
@@ -244,7 +327,7 @@ function Moves({ tier, entries: ids, index, onChange }: MovesProps) {
       </Button>
       <Button
         kind="quiet"
-        label={TEXT.removeFrom(id, tier)}
+        label={TEXT.removeFrom(id, name)}
         isDisabled={ids.length === 1}
         onClick={() => onChange(ids.filter((each) => each !== id))}
       >
@@ -255,16 +338,16 @@ function Moves({ tier, entries: ids, index, onChange }: MovesProps) {
 }
 
 interface AdditionProps {
-  readonly tier: Tier;
+  readonly name: string;
   readonly free: readonly Model[];
   readonly onAdd: (id: string) => void;
 }
 
 /** Adds at the end. */
-function Addition({ tier, free, onAdd }: AdditionProps) {
+function Addition({ name, free, onAdd }: AdditionProps) {
   return (
     <select
-      aria-label={TEXT.addTo(tier)}
+      aria-label={TEXT.addTo(name)}
       value=""
       onChange={(event) => {
         const { value } = event.currentTarget;

@@ -14,6 +14,7 @@ import { Tabs } from "../../kit/tabs.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { TIER_OPTIONS, TierBadge } from "../../kit/tier.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { baselineNamed } from "../../parts/baseline.ts";
 import { DecisionPanel } from "../../parts/decision.tsx";
 import { playgroundHref } from "../../parts/playground-draft.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
@@ -79,6 +80,11 @@ function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly 
   );
 }
 
+/** Null for a request that nothing was charged for. */
+function baselineOf({ money: { baselineModel, baselinePrice } }: RequestDetail): string | null {
+  return baselineModel === null ? null : baselineNamed(baselineModel, baselinePrice);
+}
+
 /** Shows why a request failed, then the tabs. The address names the open tab. Early rejections have no decision. */
 function Body({ detail }: { readonly detail: RequestDetail }) {
   const tabs = [
@@ -93,6 +99,7 @@ function Body({ detail }: { readonly detail: RequestDetail }) {
             decision={detail.decision}
             answeredBy={detail.model}
             charged={{ ...detail, saved: savedShare(detail) }}
+            baseline={baselineOf(detail)}
           />
         ),
     },

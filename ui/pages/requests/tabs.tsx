@@ -5,6 +5,7 @@ import { count, duration, exact, percent, usd } from "../../format.ts";
 import { TextBlock } from "../../kit/copy.tsx";
 import { Empty } from "../../kit/states.tsx";
 import { Facts } from "../../kit/table.tsx";
+import { baselineNamed } from "../../parts/baseline.ts";
 import { failureText } from "../../parts/failure-text.ts";
 import { ContentSwitch } from "../../parts/options.tsx";
 import { hrefTo } from "../../router.ts";
@@ -109,7 +110,10 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
           <SumRow name={TEXT.markupOf(percent(money.markup))} value={usd(provider * (money.markup ?? 0))} />
           <EarlierAnswers detail={detail} />
           <SumRow name={TEXT.chargedTotal} value={usd(money.chargeUsd)} title={exact(money.chargeUsd)} isTotal />
-          <SumRow name={TEXT.baselineOn(money.baselineModel)} value={usd(money.baselineUsd)} />
+          <SumRow
+            name={TEXT.baselineOn(baselineNamed(money.baselineModel ?? "", money.baselinePrice))}
+            value={usd(money.baselineUsd)}
+          />
           {money.savedUsd !== null && (
             <SumRow
               name={TEXT.savedShare(percent(savedShare(money)))}

@@ -185,7 +185,7 @@ export const check = "Check";
 export const charge = "Charge";
 export const passed = "Passed";
 export const failedCheck = (check: string | null) => `Failed: ${check?.replaceAll("_", " ")}`;
-export const baselineOn = (model: string | null) => `Baseline: the same tokens on ${model}`;
+export const baselineOn = (baseline: string) => `Baseline: the same tokens on ${baseline}`;
 export const reservedDuring = (amount: string) => `${amount} reserved during the request.`;
 export const tokensEstimated = "Token counts are estimated: the provider sent none.";
 export const ledgerEntry = "Ledger entry";

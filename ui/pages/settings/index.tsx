@@ -12,6 +12,7 @@ import { Facts, Table } from "../../kit/table.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { baselineNamed } from "../../parts/baseline.ts";
 import { type GatewayOption, OptionField } from "../../parts/options.tsx";
 import { place, setQuery } from "../../router.ts";
 import { isOperator, session, signOut } from "../../session.ts";
@@ -141,7 +142,7 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
     [TEXT.node, running.node],
     [TEXT.store, running.store],
     [TEXT.started, `${ago(running.startedAt)} (${utc(running.startedAt)})`],
-    [TEXT.baselineModel, TEXT.baselineAt(running.baselineModel, running.baselinePrice)],
+    [TEXT.baselineModel, baselineNamed(running.baselineModel, running.baselinePrice)],
     [TEXT.markup, percent(running.markup)],
   ];
   return (

@@ -23,13 +23,6 @@ export const currentPassword = "Current password";
 export const newPassword = "New password";
 export const passwordHint = "At least 12 characters.";
 export const baselineModel = "Baseline model";
-interface BaselinePrice {
-  readonly input: number;
-  readonly output: number;
-  readonly asOf: string;
-}
-export const baselineAt = (model: string, price: BaselinePrice | null) =>
-  price === null ? model : `${model}, $${price.input} / $${price.output} per million tokens (${price.asOf})`;
 export const aboutThisGateway = "About this gateway";
 export const downloadDiagnostics = "Download diagnostics";
 export const diagnosticsHint = "This page as JSON for bug reports. Contains no secrets.";

@@ -4,9 +4,11 @@
 import type { FastifyRequest } from "fastify";
 import { type TProperties, Type } from "typebox";
 import { isRoutable } from "../../../catalog/catalog.ts";
+import { TIERS_WITH_TOOLS } from "../../../catalog/chains.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import type { Json, JsonMap } from "../../../core/overlay.ts";
 import { TIERS } from "../../../core/tiers.ts";
+import { invalid } from "../../../formats/json/fields.ts";
 import { newModelId } from "../../../versions/adoption.ts";
 import { drafted, entryAt, patched, withEntry, withoutProvider } from "../../../versions/document.ts";
 import type { OperatorContext } from "../../context.ts";
@@ -232,7 +234,12 @@ function notRunTime({ versions }: OperatorContext, section: string, id: string):
   return new GatewayError("conflict", message, { code: "locked", param: "id" });
 }
 
-const TierChain = Type.Optional(Type.Union([Type.Array(Type.String(), { minItems: 1 }), Type.Null()]));
+/** A tier without a chain for tools needs a way to say so. */
+const chainsWithAtLeast = (minItems: number, description: string) => {
+  const chain = Type.Optional(Type.Union([Type.Array(Type.String(), { minItems }), Type.Null()]));
+  const tiers = Object.fromEntries(TIERS.map((tier) => [tier, chain]));
+  return Type.Optional(Type.Object(tiers, { additionalProperties: false, description }));
+};
 
 const CHAIN_ROUTES: readonly ApiRoute[] = [
   put("setChains", "/api/chains", {
@@ -242,15 +249,21 @@ const CHAIN_ROUTES: readonly ApiRoute[] = [
     parameters: [ifMatch],
     errors,
     body: named("Chains", {
-      chains: Type.Object(Object.fromEntries(TIERS.map((tier) => [tier, TierChain])), { additionalProperties: false }),
+      chains: chainsWithAtLeast(1, "Chains by tier. A tier that is set here alone has one chain for all requests."),
+      chainsWithTools: chainsWithAtLeast(
+        0,
+        "Chains for requests with tools, by tier. An empty list leaves the tier with one chain for all requests.",
+      ),
       ...publicationFields,
     }),
     example: { chains: { SIMPLE: ["gpt-4o-mini"] }, note: "One model is enough" },
     response: PublishedSchema,
     async handle({ request, body }, { versions }) {
       const given = body();
-      const tiers = given.chains as JsonMap;
-      const change = (document: JsonMap): JsonMap => drafted(document, { tiers });
+      const { chains = {}, chainsWithTools = {} } = given as { readonly [name: string]: JsonMap };
+      if (Object.keys({ ...chains, ...chainsWithTools }).length === 0) throw invalid("chains", TEXT.noChainGiven);
+      const change = (document: JsonMap): JsonMap =>
+        drafted(document, { tiers: chains, [TIERS_WITH_TOOLS]: chainsWithTools });
       return writePublished(await versions.publish({ ...publisherOf(request, given), change }));
     },
   }),

@@ -11,6 +11,7 @@ import { VERDICTS } from "../../../core/requests/outcomes.ts";
 import { TIERS } from "../../../core/tiers.ts";
 import {
   AnyText,
+  BaselinePriceSchema,
   byName,
   candidateFields,
   Flag,
@@ -81,6 +82,7 @@ const MoneySchema = Type.Object({
   baselineUsd: nullable(AnyText),
   savedUsd: nullable(AnyText),
   baselineModel: nullable(AnyText),
+  baselinePrice: BaselinePriceSchema,
   price: Type.Unsafe<Readonly<Record<string, number | null>> | null>({
     type: ["object", "null"],
     description: "USD per million tokens, as pinned for this request.",
@@ -189,6 +191,7 @@ export function writeStored(
       baselineUsd: line.baselineUsd,
       savedUsd: line.savedUsd,
       baselineModel: cost?.baselineModel ?? null,
+      baselinePrice: cost?.baselinePrice ?? null,
       price: cost === null ? null : writePrice(cost.price),
       lines: (cost?.price.lines ?? []).map(writeLine),
       markup: cost === null ? null : cost.markupPpm / 1e6,
