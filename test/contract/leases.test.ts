@@ -77,13 +77,15 @@ await describeStores("leases", ({ url, isShared }) => {
   const releaseOn = (ledger: Ledger, id: string) => ledger.release({ holdId: `${account}-${id}`, accountId: account });
   const leased = async (): Promise<bigint> =>
     BigInt((await db.query("SELECT leased FROM wallets WHERE account_id = $1", [account]))[0]?.leased as number);
-  const untilLeased = (): Promise<void> => vi.waitFor(async () => expect(await leased()).toBeGreaterThan(0n), 60_000);
+  /** The process knows of its lease only after the database does. */
+  const untilLeased = (ledger: Ledger): Promise<void> =>
+    vi.waitFor(() => expect(ledger.leased(account)).toBeGreaterThan(0n), 60_000);
 
   test("with a lease a hold waits for no commit, and its charge is one", async () => {
     const { ledger, counts } = await startProcess();
     await newAccount(ledger, 10_000n);
     await holdOn(ledger, "first", 10n);
-    await untilLeased();
+    await untilLeased(ledger);
     const before = counts.commits;
     expect(await holdOn(ledger, "second", 10n)).toEqual({ state: "held", amount: 10n });
     expect(await holdOn(ledger, "third", 10n)).toEqual({ state: "held", amount: 10n });
@@ -102,7 +104,7 @@ await describeStores("leases", ({ url, isShared }) => {
     const { ledger } = await startProcess(600_000);
     await newAccount(ledger, 10_000n);
     await holdOn(ledger, "first", 10n);
-    await untilLeased();
+    await untilLeased(ledger);
     const laterMs = Date.now() + 31_000;
     const clock = vi.spyOn(Date, "now").mockReturnValue(laterMs);
     try {
@@ -128,7 +130,7 @@ await describeStores("leases", ({ url, isShared }) => {
     const { ledger } = await startProcess();
     await newAccount(ledger, 10_000n);
     await holdOn(ledger, "first", 10n);
-    await untilLeased();
+    await untilLeased(ledger);
     expect(await holdOn(ledger, "large", 9_990n)).toEqual({ state: "held", amount: 9_990n });
     expect(await holdOn(ledger, "more", 1n)).toMatchObject({ state: "refused", reason: "on-hold" });
     await releaseOn(ledger, "large");
@@ -143,7 +145,7 @@ await describeStores("leases", ({ url, isShared }) => {
     const [one, other] = [await startProcess(), await startProcess()];
     await newAccount(one.ledger, 10_000n);
     await holdOn(one.ledger, "first", 10n);
-    await untilLeased();
+    await untilLeased(one.ledger);
     expect(await holdOn(other.ledger, "large", 9_980n)).toEqual({ state: "held", amount: 9_980n });
     await releaseOn(other.ledger, "large");
     await releaseOn(one.ledger, "first");
@@ -164,7 +166,7 @@ await describeStores("leases", ({ url, isShared }) => {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     })();
-    await untilLeased();
+    await untilLeased(busy.ledger);
     expect(await holdOn(other.ledger, "large", 98_000n)).toEqual({ state: "held", amount: 98_000n });
     // What runs is on hold for everybody by now, and nothing beyond it is set aside.
     expect(await leased()).toBe(0n);
@@ -202,7 +204,7 @@ await describeStores("leases", ({ url, isShared }) => {
     const dead = await startProcess();
     await newAccount(dead.ledger, 10_000n);
     await holdOn(dead.ledger, "first", 10n);
-    await untilLeased();
+    await untilLeased(dead.ledger);
     await holdOn(dead.ledger, "second", 10n);
     dead.die();
     await startProcess(0);

@@ -151,7 +151,7 @@ function unreachable({ name }: IdentityProvider, cause: unknown): GatewayError {
   return new GatewayError("unavailable", message, { code: "identity_provider_down", retryAfterSeconds: 10, cause });
 }
 
-const EXPIRED = "The token has expired. Get a new one, for instance with `switchyard login`.";
+const EXPIRED = "The token has expired. Get a new one, for instance with the command `login`.";
 
 /** The signature is right by now, so its holder may know what is wrong. */
 function wrongClaim(claim: string): GatewayError {

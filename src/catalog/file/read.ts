@@ -27,7 +27,7 @@ export function isCatalogueText(text: string): boolean {
 export function readSignedCatalogue(text: string, trusted: readonly string[]): SignedCatalogue {
   const value = parse(text);
   const signature = signatureIn(value);
-  if (signature === null) throw new BadCatalogue("It has no signature. Sign it with: switchyard models sign.");
+  if (signature === null) throw new BadCatalogue("It has no signature. Sign it with the command `models sign`.");
   if (!trusted.includes(signature.key)) {
     const advice = "If you trust it, add it to prices.catalogueKeys (SWITCHYARD_CATALOGUE_KEYS).";
     throw new BadCatalogue(`It is signed with the key ${signature.key}, which is not trusted. ${advice}`);

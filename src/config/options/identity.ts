@@ -38,9 +38,9 @@ export const IDENTITY_OPTIONS = {
   oidcDeviceClientId: option<string | null>({
     env: "SWITCHYARD_OIDC_DEVICE_CLIENT_ID",
     default: null,
-    shownDefault: "none: switchyard login cannot be used",
+    shownDefault: "none: the command login cannot be used",
     read: text(),
-    help: "A public client there that may use the device flow, for switchyard login.",
+    help: "A public client there that may use the device flow, for the command login.",
   }),
   oidcDomains: option<readonly string[] | null>({
     env: "SWITCHYARD_OIDC_DOMAINS",
