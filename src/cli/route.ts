@@ -56,9 +56,12 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
     async run({ own, format, request, isJson }, settings) {
       const constraints = await constraintsOf(own, settings);
       const { chat, controls } = request;
+      // As the first turn of a conversation that the server has never seen.
+      const begun = { id: "route", last: null, loop: null, cached: [], nowMs: Date.now() };
+      const sessionView = settings.routing.sessionMinutes > 0 ? begun : null;
       const routeWithin = (cascade?: CascadeBounds): Decision =>
         decide(
-          { chat, controls, constraints, restingModels: new Map(), ...(cascade && { cascade }) },
+          { chat, controls, constraints, restingModels: new Map(), sessionView, ...(cascade && { cascade }) },
           settings.catalog,
         );
       const decision = routeWithin();

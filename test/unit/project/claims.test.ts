@@ -25,7 +25,7 @@ test("the guide for OpenRouter counts the models that it hosts", () => {
 
 test("the page of request fields lists the fields of the service object", () => {
   const decision = { session: { state: "started" }, model: "m", efforts: { m: "low" } } as unknown as Decision;
-  const outcome = { isFallback: false, savings: 0, isUsageEstimated: true, host: "lab", charge: 1n };
+  const outcome = { isFallback: false, savings: 0, isUsageEstimated: true, host: "lab", charge: 1n, cascade: [] };
   const service = writeService(decision, outcome, [{ code: "usage_estimated", message: "An estimate." }]);
   const [, table = ""] = /## In the response\n([\s\S]*?)\n## /.exec(read("docs/reference/request-fields.md")) ?? [];
   const documented = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, field]) => field);

@@ -29,6 +29,7 @@ async function startServer(streamsMax = 10, streamsPerAccountMax = 10) {
     settings: state,
     records: { tail },
     wrongTokens: createWrongKeys(1_000),
+    tokens: { isTokenShaped: () => false },
     keys: { nameOf: () => null },
     profiles: { nameOf: () => null },
     accounts: { get: async (id: string) => ({ id, name: id, createdAtMs: 0 }) },
