@@ -3,6 +3,7 @@
 
 import { readBuiltin } from "../../catalog/builtin.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
+import { findModel } from "../../catalog/model-names.ts";
 import type { PriceCheck } from "../../catalog/prices/check.ts";
 import { FEED_IDS, type FeedId, feedSource } from "../../catalog/prices/feeds.ts";
 import { type Newcomer, newcomers } from "../../catalog/prices/newcomers.ts";
@@ -98,7 +99,9 @@ function takeover({ check, before }: CheckedPrices, services: AdoptionServices, 
   const ids = new Set(catalog.models.keys());
   const models = found.flatMap((each) => {
     const id = newModelId(each.upstream, each.provider, { models: ids });
-    if (ids.has(id)) return [];
+    // A name under which clients know another model keeps its meaning, whatever a provider calls its own.
+    const isOtherName = !ids.has(each.upstream) && findModel(catalog, each.upstream) !== undefined;
+    if (ids.has(id) || isOtherName) return [];
     ids.add(id);
     return [{ ...each, id }];
   });

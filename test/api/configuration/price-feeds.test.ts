@@ -302,6 +302,20 @@ describe("a model that a provider lists and a feed prices", () => {
     expect((await modelNamed(gateway, "older")).chains).toEqual([]);
   });
 
+  test("takes over no name under which clients know another model", async () => {
+    const hall = `, hall: { kind: openai, baseUrl: "${groq.url}", apiKey: hall-secret } }`;
+    const settings = yaml()
+      .replace("groq-secret } }", `groq-secret }${hall}`)
+      .replace("id: in-file,", "id: in-file, upstream: lab/known,");
+    first.on("*", sends(200, litellm({ unknown: [1, 3], "lab/known": [1, 3], "groq/in-file": [1, 3] }, "hall")));
+    offered = ["unknown", "lab/known", "groq/in-file"].map((id) => ({ id }));
+    const gateway = await startGateway({ yaml: settings, env: FEEDS() });
+    onTestFinished(() => gateway.stop());
+    const { provisional } = await check(gateway);
+    expect(provisional.map(({ model }: { model: string }) => model)).toEqual(["unknown"]);
+    for (const name of ["lab/known", "groq/in-file"]) expect((await ask(gateway, name)).body.model).toBe("in-file");
+  });
+
   test("is left alone with catalog.adopt: off", async () => {
     const gateway = await started({ SWITCHYARD_CATALOG_ADOPT: "off" });
     expect(await check(gateway)).toMatchObject({ provisional: [] });
