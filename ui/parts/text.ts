@@ -1,5 +1,7 @@
 // Texts of the parts that several pages share.
 
+import type { BaselinePrice } from "../../src/core/requests/records.ts";
+
 // connect.tsx
 export const connectNamed = (name: string) => `Connect ${name}`;
 export const connect = "Connect";
@@ -31,6 +33,9 @@ export const anotherServer = "another server";
 
 // decision.tsx
 export const estimates = (cost: string, baseline: string) => `estimated ${cost}, baseline ${baseline}`;
+/** The baseline as it is named beside savings. */
+export const baselineNamed = (model: string, price: BaselinePrice | null) =>
+  price === null ? model : `${model} at $${price.input} / $${price.output} per million tokens (${price.asOf})`;
 export const baselineIs = (baseline: string) => `Baseline: ${baseline}`;
 export const charges = (cost: string, baseline: string) => `charged ${cost}, baseline ${baseline}`;
 export const saved = (savings: string) => `${savings} saved`;

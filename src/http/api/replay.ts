@@ -223,9 +223,9 @@ function readPolicy(body: Static<typeof PolicyBody>, catalog: Catalog): Omit<Pol
   };
 }
 
-type Written = Readonly<Record<string, readonly string[] | undefined>>;
+type ChainTexts = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** As when they are published: a chain counts with tools too, unless its tier has one for them that was written. */
+/** Applies chains as publishing does: one counts with tools too, unless its tier has a written one for them. */
 function withChains({ chains: written = {}, chainsWithTools = {} }: WrittenChains, catalog: Catalog): CatalogChains {
   const chains = { ...catalog.chains };
   const efforts = { ...catalog.efforts };
@@ -248,15 +248,15 @@ function withChains({ chains: written = {}, chainsWithTools = {} }: WrittenChain
 }
 
 interface WrittenChains {
-  readonly chains?: Written | undefined;
-  readonly chainsWithTools?: Written | undefined;
+  readonly chains?: ChainTexts | undefined;
+  readonly chainsWithTools?: ChainTexts | undefined;
 }
 
-/** Null for a chain that is not written. */
+/** Returns null for a chain that is not written. */
 function readChain(
   section: keyof WrittenChains,
   tier: Tier,
-  { written, catalog }: { readonly written: Written; readonly catalog: Catalog },
+  { written, catalog }: { readonly written: ChainTexts; readonly catalog: Catalog },
 ): TierChain | null {
   const entries = written[tier]?.map((entry) => readEntry(entry, (id) => findModel(catalog, id) !== undefined));
   if (entries === undefined) return null;

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { Empty, Problem } from "../../kit/states.tsx";
-import { baselineNamed } from "../../parts/baseline.ts";
 import { DecisionPanel } from "../../parts/decision.tsx";
+import { baselineNamed } from "../../parts/text.ts";
 import * as TEXT from "./text.ts";
 import type { DecisionPreview, PreviewState } from "./use-decision.ts";
 

@@ -62,13 +62,7 @@ function Editor({ models, current }: EditorProps) {
   };
   const publish = (): Promise<void> => {
     const { version, document } = current;
-    const known: { readonly tiers?: object; readonly tiersWithTools?: object; readonly routing?: object } = document;
-    const sections = {
-      tiers: { ...known.tiers, ...tiers },
-      tiersWithTools: { ...known.tiersWithTools, ...tiersWithTools },
-      routing: { ...known.routing, ...routing },
-    };
-    const body = { document: { ...document, ...sections }, base: version };
+    const body = { document: withSections(document, { tiers, tiersWithTools, routing }), base: version };
     return run(call("PUT", "/api/configuration", { body }), () => {
       undo();
       showPublished(TEXT.chainsPublished);
@@ -78,24 +72,11 @@ function Editor({ models, current }: EditorProps) {
     <div class="editor">
       <div>
         {TIERS.map((tier) => (
-          <Chain
+          <TierChains
             key={tier}
-            tier={tier}
-            entries={chains[tier]}
-            models={models}
-            usedInstead={insteadOf(tier, chains)}
-            lock={lockOn(`tiers.${tier}`, current)}
+            {...{ tier, chains, withTools, models, current }}
             onChange={(entries) => setEdits({ ...edits, [tier]: entries })}
-            tools={
-              <ToolChain
-                tier={tier}
-                entries={withTools[tier]}
-                usual={chains[tier]}
-                models={models.filter(({ capabilities }) => capabilities.some((name) => name === "tools"))}
-                lock={lockOn(`tiersWithTools.${tier}`, current)}
-                onChange={(entries) => setToolEdits({ ...toolEdits, [tier]: entries })}
-              />
-            }
+            onToolsChange={(entries) => setToolEdits({ ...toolEdits, [tier]: entries })}
           />
         ))}
         <Rules edits={ruleEdits} onChange={setRuleEdits} />
@@ -115,6 +96,45 @@ function Editor({ models, current }: EditorProps) {
       </div>
     </div>
   );
+}
+
+interface TierChainsProps extends EditorProps {
+  readonly tier: Tier;
+  readonly chains: ChainsByTier;
+  readonly withTools: ChainsByTier;
+  readonly onChange: (entries: readonly string[]) => void;
+  readonly onToolsChange: (entries: readonly string[]) => void;
+}
+
+/** The chain of a tier, and below it the one for requests with tools. */
+function TierChains({ tier, chains, withTools, models, current, onChange, onToolsChange }: TierChainsProps) {
+  return (
+    <Chain
+      tier={tier}
+      entries={chains[tier]}
+      models={models}
+      usedInstead={insteadOf(tier, chains)}
+      lock={lockOn(`tiers.${tier}`, current)}
+      onChange={onChange}
+      tools={
+        <ToolChain
+          tier={tier}
+          entries={withTools[tier]}
+          usual={chains[tier]}
+          models={models.filter(({ capabilities }) => capabilities.some((name) => name === "tools"))}
+          lock={lockOn(`tiersWithTools.${tier}`, current)}
+          onChange={onToolsChange}
+        />
+      }
+    />
+  );
+}
+
+/** The document with entries of its sections replaced. */
+function withSections(document: Configuration["document"], sections: Readonly<Record<string, object>>): object {
+  const known = new Map<string, object>(Object.entries(document));
+  const merged = Object.entries(sections).map(([name, entries]) => [name, { ...known.get(name), ...entries }]);
+  return { ...document, ...Object.fromEntries(merged) };
 }
 
 function changedIn(chains: ChainsByTier, saved: ChainsByTier): readonly Tier[] {

@@ -14,9 +14,9 @@ import { Tabs } from "../../kit/tabs.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { TIER_OPTIONS, TierBadge } from "../../kit/tier.tsx";
 import { showToast } from "../../kit/toast.tsx";
-import { baselineNamed } from "../../parts/baseline.ts";
 import { DecisionPanel } from "../../parts/decision.tsx";
 import { playgroundHref } from "../../parts/playground-draft.ts";
+import { baselineNamed } from "../../parts/text.ts";
 import { hrefTo, place, setQuery } from "../../router.ts";
 import type { RequestDetail } from "../../types.ts";
 import { curlOf } from "./curl.ts";
@@ -80,7 +80,7 @@ function Head({ detail, id }: { readonly detail: RequestDetail | null; readonly 
   );
 }
 
-/** Null for a request that nothing was charged for. */
+/** Returns null for a request that was not charged. */
 function baselineOf({ money: { baselineModel, baselinePrice } }: RequestDetail): string | null {
   return baselineModel === null ? null : baselineNamed(baselineModel, baselinePrice);
 }

@@ -5,9 +5,9 @@ import { count, duration, exact, percent, usd } from "../../format.ts";
 import { TextBlock } from "../../kit/copy.tsx";
 import { Empty } from "../../kit/states.tsx";
 import { Facts } from "../../kit/table.tsx";
-import { baselineNamed } from "../../parts/baseline.ts";
 import { failureText } from "../../parts/failure-text.ts";
 import { ContentSwitch } from "../../parts/options.tsx";
+import { baselineNamed } from "../../parts/text.ts";
 import { hrefTo } from "../../router.ts";
 import { isOperator } from "../../session.ts";
 import type { RequestDetail } from "../../types.ts";
@@ -110,10 +110,7 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
           <SumRow name={TEXT.markupOf(percent(money.markup))} value={usd(provider * (money.markup ?? 0))} />
           <EarlierAnswers detail={detail} />
           <SumRow name={TEXT.chargedTotal} value={usd(money.chargeUsd)} title={exact(money.chargeUsd)} isTotal />
-          <SumRow
-            name={TEXT.baselineOn(baselineNamed(money.baselineModel ?? "", money.baselinePrice))}
-            value={usd(money.baselineUsd)}
-          />
+          <SumRow name={baselineRow(money)} value={usd(money.baselineUsd)} />
           {money.savedUsd !== null && (
             <SumRow
               name={TEXT.savedShare(percent(savedShare(money)))}
@@ -131,6 +128,10 @@ export function Cost({ detail }: { readonly detail: RequestDetail }) {
       </p>
     </>
   );
+}
+
+function baselineRow({ baselineModel, baselinePrice }: RequestDetail["money"]): string {
+  return TEXT.baselineOn(baselineNamed(baselineModel ?? "", baselinePrice));
 }
 
 /** Answers of a cascade that failed their check, and are charged beside the one that the tokens above are of. */
