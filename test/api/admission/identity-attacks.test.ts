@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { JWTPayload } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
@@ -232,7 +233,8 @@ it.each([
   ["without a subject", { sub: undefined }, "token_not_valid_here"],
   ["for others alone", { aud: ["a", "b"] }, "token_not_valid_here"],
 ])("a token %s is refused", async (_name, claims, code) => {
-  await expectError(await ask(await idp.token({ groups: ["everyone"], ...claims } as object)), { status: 401, code });
+  const token = await idp.token({ groups: ["everyone"], ...claims } as unknown as JWTPayload);
+  await expectError(await ask(token), { status: 401, code });
 });
 
 it.each([
