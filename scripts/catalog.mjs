@@ -28,6 +28,7 @@ async function modules() {
   const loaded = await Promise.all([
     ...[...parts, ...prices].map((name) => load(`catalog/${name}.js`)),
     load("providers/sources/price-list.js"),
+    load("providers/sources/source.js"),
   ]);
   return Object.assign({}, ...loaded);
 }
@@ -47,17 +48,28 @@ function wholeCatalog(/** @type {any} */ { buildCatalog, providerKind, DEFAULT_T
  * Every feed that is not off. One that cannot be read has no rows, and says why.
  * @returns {Promise<FeedState[]>}
  */
-async function readFeeds(/** @type {any} */ { FEEDS, fetchFeed, NoPriceList }, /** @type {any} */ values) {
+async function readFeeds(/** @type {any} */ { FEEDS, fetchFeed, UnreadableSource }, /** @type {any} */ values) {
   const day = new Date().toISOString().slice(0, 10);
   const states = Object.keys(FEEDS).map(async (feed) => {
     const source = values[feed] ?? FEEDS[feed].url;
-    const state = { feed, source, readAtMs: 0, problem: null, etag: null, modified: null, vendors: [], lost: [] };
+    const state = {
+      feed,
+      source,
+      readAtMs: 0,
+      changedAtMs: 0,
+      digest: "",
+      problem: null,
+      etag: null,
+      modified: null,
+      vendors: [],
+      lost: [],
+    };
     if (source === "off") return null;
     try {
       const { list } = await fetchFeed(source, { cwd: process.cwd(), day, known: null });
       return { ...state, readAtMs: Date.now(), rows: list.rows, refused: list.refused };
     } catch (error) {
-      if (!(error instanceof NoPriceList)) throw error;
+      if (!(error instanceof UnreadableSource)) throw error;
       return { ...state, problem: /** @type {Error} */ (error).message, rows: [], refused: [] };
     }
   });

@@ -2,7 +2,7 @@
 // waits for an operator. Pure.
 
 import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
-import type { FeedState, PriceCheck } from "./check.ts";
+import { type FeedState, isStale, type PriceCheck } from "./check.ts";
 import {
   changeOf,
   configuredHosts,
@@ -63,13 +63,13 @@ export function hostName({ provider, upstream }: Pick<PricedHost, "provider" | "
 
 /** `maxPercent` is the largest change that is taken over: 100 is from half the price to twice the price. */
 export function reviewPrices(catalog: PricedCatalog, check: PriceCheck, maxPercent: number): PriceReview {
-  const index = indexOf(check.feeds);
+  const index = indexOf(check);
   const ours = configuredHosts(catalog);
   const confirmed = new Map<string, number>();
   const proposals = ours.flatMap((host) => {
     const rows = index.rowsOf(host);
     const same = rows.filter((each) => isSame(host, each));
-    if (same.length > 0) confirmed.set(hostName(host), Math.max(...same.map(({ state }) => state.readAtMs)));
+    if (same.length > 0) confirmed.set(hostName(host), Math.max(...same.map((each) => confirmedMs(each, check.atMs))));
     if (rows.every(({ row }) => isListed(host, row.price))) return [];
     return [proposalFor({ host, rows, hint: index.hintFor(host), adopted: check.adopted, maxPercent })];
   });
@@ -81,10 +81,17 @@ export function reviewPrices(catalog: PricedCatalog, check: PriceCheck, maxPerce
   };
 }
 
+/** A list that is stale confirms a price up to its last change. */
+function confirmedMs({ state }: FeedRow, atMs: number): number {
+  return isStale(state, atMs) ? state.changedAtMs : state.readAtMs;
+}
+
 /** A row with the state of its feed. */
 export interface FeedRow {
   readonly state: FeedState;
   readonly row: ListedRow;
+  /** A feed that could not be read now, or has become stale, has no vote. */
+  readonly isFresh: boolean;
 }
 
 interface FeedIndex {
@@ -96,21 +103,22 @@ interface FeedIndex {
   readonly merged: readonly ListedRow[];
 }
 
-export function indexOf(feeds: readonly FeedState[]): FeedIndex {
+export function indexOf({ feeds, atMs }: Pick<PriceCheck, "feeds" | "atMs">): FeedIndex {
+  const isFresh = (state: FeedState): boolean => state.problem === null && !isStale(state, atMs);
   const indexed = feeds.map((state) => ({
-    state,
+    ...{ state, isFresh: isFresh(state) },
     rows: new Map(state.rows.map((row) => [keyOf(row.vendor, row.upstream), row])),
     refused: new Map(state.refused.map((row) => [keyOf(row.vendor, row.upstream), row])),
   }));
   const keyAt = ({ provider, upstream }: Pick<PricedHost, "provider" | "upstream">): string =>
     keyOf(listedVendor(provider), upstream);
-  const routed = feeds.filter(({ problem }) => problem === null).flatMap(({ rows }) => rows);
+  const routed = feeds.filter(isFresh).flatMap(({ rows }) => rows);
   const makers = routed.filter(({ vendor }) => vendor === ROUTER);
   return {
     rowsOf: (host) =>
-      indexed.flatMap(({ state, rows }) => {
+      indexed.flatMap(({ state, isFresh, rows }) => {
         const row = rows.get(keyAt(host));
-        return row === undefined ? [] : [{ state, row }];
+        return row === undefined ? [] : [{ state, row, isFresh }];
       }),
     refusedOf: (host) =>
       indexed.flatMap(({ state, refused }) => {
@@ -176,9 +184,8 @@ function proposalFor(judged: HostRows): Proposal {
   };
 }
 
-/** A feed that could not be read now has no vote. */
-function isFresh({ state }: FeedRow): boolean {
-  return state.problem === null;
+function isFresh({ isFresh }: FeedRow): boolean {
+  return isFresh;
 }
 
 function standingOf(

@@ -3,7 +3,7 @@
 
 import { readBuiltin } from "../../catalog/builtin.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { PriceCheck } from "../../catalog/prices/check.ts";
+import { isStale, type PriceCheck } from "../../catalog/prices/check.ts";
 import { FEED_IDS, type FeedId, feedSource } from "../../catalog/prices/feeds.ts";
 import { type Newcomer, newcomers } from "../../catalog/prices/newcomers.ts";
 import { hostName, type Proposal, priceMark, reviewPrices } from "../../catalog/prices/review.ts";
@@ -142,9 +142,14 @@ function report(check: PriceCheck, { prices, versions, current }: AdoptionServic
     const refused = review.refused.map(({ model, reason }) => `${model}: ${reason}`);
     log.warn({ event: "prices.differ", models, refused }, "prices differ from the feeds and wait for an operator");
   }
-  for (const { feed, problem, lost } of check.feeds) {
+  for (const state of check.feeds) {
+    const { feed, problem, lost, changedAtMs } = state;
     if (problem !== null)
       log.warn({ event: "prices.unavailable", feed, reason: problem }, "a price feed could not be read");
+    if (isStale(state, check.atMs)) {
+      const changedAt = new Date(changedAtMs).toISOString();
+      log.warn({ event: "prices.stale", feed, changedAt }, "a price feed has not changed for weeks and has no vote");
+    }
     if (lost.length > 0) log.warn({ event: "prices.lost", feed, models: lost }, "a price feed lists models no more");
   }
 }

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { doctor } from "../../../src/cli/doctor/doctor.ts";
-import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { type GatewayOptions, HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { scrape } from "../../support/gateway/scrape.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";
 import {
@@ -88,11 +88,11 @@ const FEEDS = (): Record<string, string> => ({
 });
 
 /** With a model from a list at 2 / 4, and one at a price of the operator's own. */
-async function started(more: Record<string, string> = {}, database?: string): Promise<TestGateway> {
-  const gateway = await startGateway({
-    ...{ yaml: yaml(), env: { ...FEEDS(), ...more } },
-    ...(database === undefined ? {} : { database }),
-  });
+async function started(
+  more: Record<string, string> = {},
+  options: Pick<GatewayOptions, "database" | "feedMsMax"> = {},
+): Promise<TestGateway> {
+  const gateway = await startGateway({ yaml: yaml(), env: { ...FEEDS(), ...more }, ...options });
   onTestFinished(() => gateway.stop());
   const listed = { id: "alpha", provider: "groq", price: { input: 2, output: 4 }, priceSource: "LiteLLM" };
   await call(gateway, "POST", "/api/models", listed);
@@ -122,6 +122,14 @@ async function ask(gateway: TestGateway, model: string, key = gateway.key) {
   const body = { ...HELLO, model, service_profile: "direct" };
   const response = await gateway.post("/v1/chat/completions", body, { authorization: `Bearer ${key}` });
   return { status: response.status, body: JSON.parse(await response.text()) };
+}
+
+async function doctorSays(gateway: TestGateway): Promise<string> {
+  const env = { DATABASE_URL: gateway.database, ...FEEDS(), PORT: "0", SWITCHYARD_DISCOVER_LOCAL: "false" };
+  const terminal = recordTerminal({ env });
+  writeFileSync(join(terminal.cwd, "switchyard.yaml"), yaml());
+  await doctor({ command: "doctor", words: [], flags: {} }, terminal);
+  return terminal.takeOut();
 }
 
 const costOf = async (gateway: TestGateway): Promise<string> => (await ask(gateway, "alpha")).body.service.costUsd;
@@ -255,6 +263,44 @@ describe("a feed", () => {
     expect((await checking).feeds[0].problem).toContain("cannot be read");
   });
 
+  test.each<readonly [string, Behaviour]>([
+    ["before its headers", () => undefined],
+    ["in the middle of its list", ({ response }) => void response.writeHead(200).write('{"groq/alpha": ')],
+  ])("that hangs %s is left by its time limit, and the other feed is read", async (_, behaviour) => {
+    const gateway = await started({}, { feedMsMax: 100 });
+    first.on("*", behaviour);
+    const { feeds, changes } = await check(gateway);
+    expect(feeds).toMatchObject([
+      { problem: expect.stringContaining("no complete answer within 0.1 s"), readAt: null },
+      { problem: null, models: 3 },
+    ]);
+    expect(changes.find(({ model }: { model: string }) => model === "alpha").standing).toBe("single");
+    expect(await costOf(gateway)).toBe(OLD);
+  });
+
+  test("that has not changed for 14 days has no vote until it changes, and the operator is told", async () => {
+    const modified = new Date(Date.now() - 15 * 86_400_000).toUTCString();
+    first.on("*", sends(200, litellm(NOW), { "last-modified": modified }));
+    const gateway = await started({}, { database: "file" });
+    const stale = await check(gateway);
+    expect(stale.feeds).toMatchObject([
+      { isStale: true, changedAt: new Date(modified).toISOString(), problem: null, models: 3 },
+      { isStale: false },
+    ]);
+    expect(stale.changes.find(({ model }: { model: string }) => model === "alpha").standing).toBe("single");
+    expect(await costOf(gateway)).toBe(OLD);
+    expect(logsOf(gateway, "prices.stale")).toMatchObject([{ feed: "litellm" }]);
+    expect(await doctorSays(gateway)).toContain(
+      `LiteLLM has not changed since ${stale.feeds[0].changedAt.slice(0, 10)}`,
+    );
+    // The same text with a newer date is no change, and another text is one.
+    first.on("*", sends(200, litellm(NOW), { "last-modified": new Date().toUTCString() }));
+    expect((await check(gateway)).feeds[0]).toMatchObject({ isStale: true });
+    first.on("*", sends(200, litellm({ ...NOW, other: [1, 2] }), { "last-modified": modified }));
+    expect((await check(gateway)).feeds[0]).toMatchObject({ isStale: false });
+    expect(await costOf(gateway)).toBe(NEW);
+  });
+
   test("that did not change is not read twice, and dated prices of it count from their day", async () => {
     first.on("*", sends(200, litellm(NOW), { etag: '"1"' }));
     const gateway = await started();
@@ -313,17 +359,13 @@ test("the doctor and the metrics say how old prices are, and what is wrong", asy
   const newer: Prices = { ...NOW, newer: [0.5, 2] };
   first.on("*", sends(200, litellm(newer)));
   offered = [...offered, { id: "newer", created: Date.now() / 1000 }];
-  const gateway = await started({ SWITCHYARD_CATALOG_ADOPT: "auto" }, "file");
+  const gateway = await started({ SWITCHYARD_CATALOG_ADOPT: "auto" }, { database: "file" });
   await check(gateway);
   second.on("*", sends(500, "down"));
   const { alpha: _, ...left } = newer;
   first.on("*", sends(200, litellm({ ...left, newer: [0.6, 2] })));
   await check(gateway);
-  const env = { DATABASE_URL: gateway.database, ...FEEDS(), PORT: "0", SWITCHYARD_DISCOVER_LOCAL: "false" };
-  const terminal = recordTerminal({ env });
-  writeFileSync(join(terminal.cwd, "switchyard.yaml"), yaml());
-  await doctor({ command: "doctor", words: [], flags: {} }, terminal);
-  const said = terminal.takeOut();
+  const said = await doctorSays(gateway);
   expect(said).toMatch(
     /Prices checked \d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC; .* the oldest in use is of \d{4}-.* \(newer\)/,
   );
@@ -344,7 +386,7 @@ test.skipIf(database === null)(
   async () => {
     const secret = { SWITCHYARD_SECRET: "a-secret-for-several-processes" };
     first.on("*", sends(200, litellm({ ...NOW, alpha: [2, 4] })));
-    const one = await started(secret, database?.url ?? "");
+    const one = await started(secret, { database: database?.url ?? "" });
     const two = await startGateway({ yaml: yaml(), env: { ...FEEDS(), ...secret }, database: database?.url ?? "" });
     onTestFinished(() => two.stop());
     const { key } = await call(one, "POST", "/api/keys", { name: "k" });

@@ -68,9 +68,10 @@ export function Prices() {
 }
 
 /** Sentences that an operator should read about a feed. Prices stay as they are meanwhile. */
-function troublesOf({ label, problem, lost }: Feed): readonly string[] {
+function troublesOf({ label, problem, isStale, changedAt, lost }: Feed): readonly string[] {
   return [
     ...(problem === null ? [] : [`${label}: ${problem}`]),
+    ...(isStale ? [`${label} ${TEXT.feedStale(ago(changedAt))}`] : []),
     ...(lost.length === 0 ? [] : [`${label} ${TEXT.feedLost(lost.join(", "))}.`]),
   ];
 }

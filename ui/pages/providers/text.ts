@@ -83,6 +83,8 @@ export const byItself = (hours: number) => `Prices are checked every ${hours ===
 export const checksOff = "Price checks are off: set prices.check to daily.";
 export const oldest = (model: string, when: string) => `The oldest price in use is ${model}'s, confirmed ${when}.`;
 export const feedRead = (models: string, when: string) => `${models}, read ${when}`;
+export const feedStale = (when: string) =>
+  `changed ${when} for the last time. It has no vote on prices until it changes.`;
 export const feedLost = (names: string) => `no longer lists ${names}`;
 export const feeds = "Feeds";
 export const standings = {

@@ -3,7 +3,7 @@
 import { Type } from "typebox";
 import type { Catalog } from "../../../catalog/catalog.ts";
 import { oldestPrice } from "../../../catalog/prices/age.ts";
-import type { FeedState, PriceCheck } from "../../../catalog/prices/check.ts";
+import { type FeedState, isStale, type PriceCheck, STALE_DAYS } from "../../../catalog/prices/check.ts";
 import type { UnpricedModel } from "../../../catalog/prices/diff.ts";
 import { FEED_IDS, FEEDS, type FeedId, feedSource } from "../../../catalog/prices/feeds.ts";
 import { type Proposal, reviewPrices, STANDINGS } from "../../../catalog/prices/review.ts";
@@ -70,6 +70,8 @@ export const PricesSchema = named("Prices", {
       label: AnyText,
       source: AnyText,
       readAt: nullable(Time),
+      changedAt: nullable(Time),
+      isStale: Type.Boolean({ description: `It has not changed for ${STALE_DAYS} days, so it has no vote on prices.` }),
       problem: nullable(Type.String({ description: "Why the last reading failed; what was read before is shown." })),
       models: Integer,
       lost: Type.Array(AnyText, { description: "Providers and models that the feed listed before." }),
@@ -159,12 +161,13 @@ export const PRICE_ROUTES: readonly ApiRoute[] = [
     access: "operator",
     response: PricesSchema,
     async handle(_call, edge) {
-      const { limiter, now, settings, versions, log, priceChecks: checks } = edge;
+      const { limiter, now, settings, versions, log, priceChecks: checks, feedMsMax } = edge;
       const { allowed, retryAfterSeconds } = await limiter.admit("price check", CHECKS_PER_MINUTE, now());
       if (!allowed) throw tooManyChecks(retryAfterSeconds);
       const { checkAndAdopt } = await import("../../../gateway/operate/adopt-prices.ts");
-      const { prices } = settings;
-      return writePrices(await checkAndAdopt({ prices, versions, current: edge.services, checks, log, now }), edge);
+      const services = { versions, current: edge.services, checks, log, now };
+      const bounds = feedMsMax === undefined ? {} : { withinMs: feedMsMax };
+      return writePrices(await checkAndAdopt({ prices: settings.prices, ...services, ...bounds }), edge);
     },
   }),
   post("adoptPrices", "/api/prices/adopt", {
@@ -284,7 +287,7 @@ function writePrices(check: PriceCheck, edge: OperatorContext): Shape<typeof Pri
   return {
     checkedAt: check.atMs === 0 ? null : isoTime(check.atMs),
     everyHours: priceCheck === "off" ? 0 : priceCheckHours,
-    feeds: check.feeds.map(writeFeed),
+    feeds: check.feeds.map((state) => writeFeed(state, check.atMs)),
     oldest: oldest === null ? null : { model: oldest.model, provider: oldest.provider, since: isoTime(oldest.sinceMs) },
     changes: proposals.map((proposal) => writeChange(proposal, versions, isOwn(proposal.fromSource))),
     refused: refused.map(({ model, upstream, reason, feed }) => ({ model, upstream, reason, feed })),
@@ -296,9 +299,13 @@ function writePrices(check: PriceCheck, edge: OperatorContext): Shape<typeof Pri
   };
 }
 
-function writeFeed({ feed, source, readAtMs, problem, rows, lost }: FeedState) {
-  const readAt = readAtMs === 0 ? null : isoTime(readAtMs);
-  return { feed, label: FEEDS[feed].label, source, readAt, problem, models: rows.length, lost: [...lost] };
+function writeFeed(state: FeedState, atMs: number): Shape<typeof PricesSchema>["feeds"][number] {
+  const { feed, source, readAtMs, changedAtMs = 0, problem, rows, lost } = state;
+  const timeOf = (ms: number): string | null => (ms === 0 ? null : isoTime(ms));
+  return {
+    ...{ feed, label: FEEDS[feed].label, source, readAt: timeOf(readAtMs), changedAt: timeOf(changedAtMs) },
+    ...{ isStale: isStale(state, atMs), problem, models: rows.length, lost: [...lost] },
+  };
 }
 
 function writeChange(

@@ -25,8 +25,8 @@ function row(upstream: string, price: RateCard, more: Partial<ListedRow> = {}): 
 }
 
 function feed(name: FeedId, rows: readonly ListedRow[], more: Partial<FeedState> = {}): FeedState {
-  const state = { source: name, readAtMs: 1, problem: null, etag: null, modified: null, vendors: [], refused: [] };
-  return { feed: name, ...state, rows, lost: [], ...more };
+  const state = { source: name, readAtMs: 1, changedAtMs: 1, digest: "", problem: null, etag: null, modified: null };
+  return { feed: name, ...state, vendors: [], refused: [], rows, lost: [], ...more };
 }
 
 function checkOf(feeds: readonly FeedState[], more: Partial<PriceCheck> = {}): PriceCheck {
@@ -258,6 +258,34 @@ describe("a price", () => {
     expect(standingWith([feed("litellm", rows), stale])).toMatchObject([{ standing: "single" }]);
     const older = feed("genai", [row("gpt", card([9, 9]))], { problem: "down" });
     expect(standingWith([feed("litellm", rows), older])).toMatchObject([{ standing: "single", to: { input: MICRO } }]);
+  });
+
+  it("of a feed that has not changed for 14 days has no vote, and is confirmed up to its last change", () => {
+    const [dayMs, changedAtMs] = [86_400_000, 1_000];
+    const stateAt = (ms: number, said: Figures, name: FeedId = "genai") =>
+      feed(name, [row("gpt", card(said))], { changedAtMs, readAtMs: ms });
+    const reviewAt = (ms: number, said: Figures) => {
+      const litellm = feed("litellm", [row("gpt", card([1, 4]))], { changedAtMs: ms, readAtMs: ms });
+      return reviewPrices(catalogWith(), checkOf([litellm, stateAt(ms, said)], { atMs: ms }), 200);
+    };
+    const [last, after] = [14 * dayMs + changedAtMs, 14 * dayMs + changedAtMs + 1];
+    expect(reviewAt(last, [1, 4]).proposals).toMatchObject([{ standing: "agreed" }]);
+    expect(reviewAt(after, [1, 4]).proposals).toMatchObject([{ standing: "single", feeds: ["litellm"] }]);
+    // What it says is shown, and does not dispute what others say.
+    expect(reviewAt(after, [9, 9]).proposals).toMatchObject([{ standing: "single", listed: [{}, { feed: "genai" }] }]);
+    expect([...reviewAt(last, [2, 8, 0.5]).confirmed.values()]).toEqual([last]);
+    expect([...reviewAt(after, [2, 8, 0.5]).confirmed.values()]).toEqual([changedAtMs]);
+    // OpenRouter's word confirms nothing then.
+    const routed = [row("openai/gpt", card([1, 4]), { vendor: "openrouter" })];
+    const hinted = (ms: number) => {
+      const feeds = [stateAt(ms, [1, 4], "litellm"), feed("openrouter", routed, { changedAtMs })];
+      return reviewPrices(
+        catalogWith(),
+        checkOf([{ ...feeds[0], changedAtMs: ms } as FeedState, feeds[1] as FeedState], { atMs: ms }),
+        200,
+      );
+    };
+    expect([hinted(last), hinted(after)].map(({ proposals }) => proposals[0]?.standing)).toEqual(["agreed", "single"]);
   });
 
   it("that depends on the hour waits, and so does one that somebody undid", () => {
