@@ -88,7 +88,10 @@ export async function compare(src, values) {
   const { proposals } = src.reviewPrices(wholeCatalog(src, builtin), check, MAX_PERCENT);
   const overrides = JSON.parse(readFileSync(join(ROOT, OVERRIDES), "utf8"));
   const isKept = (/** @type {Proposal} */ proposal) => overrideOf(overrides, proposal) !== null;
-  const agreed = proposals.filter((/** @type {Proposal} */ each) => each.standing === "agreed" && !isKept(each));
+  // A row has no place for prices that are only announced: a person writes them.
+  const isTaken = (/** @type {Proposal} */ each) =>
+    each.standing === "agreed" && each.startsOn === undefined && !isKept(each);
+  const agreed = proposals.filter(isTaken);
   const asOf = new Date().toISOString().slice(0, 10);
   const models = regenerated(builtin.models, {
     ...{ proposals: agreed, overrides, asOf, prices: src },
@@ -106,7 +109,7 @@ export async function compare(src, values) {
 }
 
 /** @param {Proposal} proposal @param {boolean} isKept @param {(price: any) => object} rowFromPrice */
-function waitingLine({ model, provider, from, to, feeds, standing }, isKept, rowFromPrice) {
+function waitingLine({ model, provider, from, to, feeds, standing, startsOn }, isKept, rowFromPrice) {
   const [ours, theirs] = [flat(from === null ? {} : rowFromPrice(from)), flat(rowFromPrice(to))];
   const names = [...new Set([...ours.keys(), ...theirs.keys()])].filter((name) => ours.get(name) !== theirs.get(name));
   const shown = names
@@ -114,7 +117,8 @@ function waitingLine({ model, provider, from, to, feeds, standing }, isKept, row
     .map((name) => `${name} ${ours.get(name) ?? "-"} → ${theirs.get(name) ?? "-"}`);
   const rest = names.length > shown.length ? `, and ${names.length - shown.length} more` : "";
   const why = isKept ? "override" : standing;
-  return `${model} at ${provider}: ${shown.join(", ")}${rest} (${feeds.join(" and ")}; ${why})`;
+  const day = startsOn === undefined ? "" : ` from ${startsOn}`;
+  return `${model} at ${provider}${day}: ${shown.join(", ")}${rest} (${feeds.join(" and ")}; ${why})`;
 }
 
 const RATES_SHOWN = 3;

@@ -61,6 +61,11 @@ export function hostName({ provider, upstream }: Pick<PricedHost, "provider" | "
   return keyOf(provider, upstream);
 }
 
+/** Names a change among those that were adopted. */
+export function changeName({ startsOn, ...host }: Pick<PriceChange, "provider" | "upstream" | "startsOn">): string {
+  return startsOn === undefined ? hostName(host) : `${hostName(host)}\n${startsOn}`;
+}
+
 /** `maxPercent` is the largest change that is taken over: 100 is from half the price to twice the price. */
 export function reviewPrices(catalog: PricedCatalog, check: PriceCheck, maxPercent: number): PriceReview {
   const index = indexOf(check);
@@ -70,8 +75,9 @@ export function reviewPrices(catalog: PricedCatalog, check: PriceCheck, maxPerce
     const rows = index.rowsOf(host);
     const same = rows.filter((each) => isSame(host, each));
     if (same.length > 0) confirmed.set(hostName(host), Math.max(...same.map((each) => confirmedMs(each, check.atMs))));
-    if (rows.every(({ row }) => isListed(host, row.price))) return [];
-    return [proposalFor({ host, rows, hint: index.hintFor(host), adopted: check.adopted, maxPercent })];
+    const judged = { host, rows, hint: index.hintFor(host), adopted: check.adopted, maxPercent };
+    const isKnown = rows.every(({ row }) => isListed(host, row.price));
+    return [...(isKnown ? [] : [proposalFor(judged)]), ...announced(judged)];
   });
   return {
     proposals,
@@ -159,7 +165,31 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(".", "-");
 }
 
+/** Prices of later days that differ from those that are known for these days. */
+function announced(judged: HostRows): readonly Proposal[] {
+  const told = judged.rows.filter(isFresh);
+  const days = new Set(told.flatMap(({ row }) => (row.later ?? []).map(({ from }) => from)));
+  return [...days].sort().flatMap((startsOn) => {
+    const host = hostOn(judged.host, startsOn);
+    const rows = told.flatMap((each) => {
+      const later = each.row.later?.find(({ from }) => from === startsOn);
+      return later === undefined ? [] : [{ ...each, row: { ...each.row, price: later.price } }];
+    });
+    if (rows.every((each) => isSame(host, each))) return [];
+    return [{ ...proposalFor({ ...judged, host, rows, hint: null, startsOn }), startsOn }];
+  });
+}
+
+/** The host at the price that is known for this day. */
+function hostOn(host: PricedHost, day: string): PricedHost {
+  const { schedule = [] } = host;
+  const period = schedule.findLast(({ fromMs }) => fromMs !== null && fromMs <= Date.parse(day));
+  return period === undefined ? host : { ...host, price: period.card };
+}
+
 interface HostRows {
+  /** The day of the prices; left out for today. */
+  readonly startsOn?: string;
   readonly host: PricedHost;
   readonly rows: readonly FeedRow[];
   readonly hint: ListedRow | null;
@@ -189,11 +219,11 @@ function isFresh({ isFresh }: FeedRow): boolean {
 }
 
 function standingOf(
-  { host, rows, hint, adopted, maxPercent }: HostRows,
+  { host, rows, hint, adopted, maxPercent, startsOn }: HostRows,
   change: PriceChange,
   { first, agreeing }: { readonly first: FeedRow; readonly agreeing: readonly FeedRow[] },
 ): Standing {
-  if (adopted[hostName(host)] === priceMark(change.to)) return "undone";
+  if (adopted[changeName({ ...host, ...(startsOn && { startsOn }) })] === priceMark(change.to)) return "undone";
   const hasHours = host.schedule?.some(({ hours }) => hours.length > 0) === true;
   if (hasHours || rows.some(({ row }) => row.isTimed === true)) return "timed";
   if (rows.filter(isFresh).length > agreeing.length) return "disputed";

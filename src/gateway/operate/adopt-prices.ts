@@ -6,7 +6,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import { isStale, type PriceCheck } from "../../catalog/prices/check.ts";
 import { FEED_IDS, type FeedId, feedSource } from "../../catalog/prices/feeds.ts";
 import { type Newcomer, newcomers } from "../../catalog/prices/newcomers.ts";
-import { hostName, type Proposal, priceMark, reviewPrices } from "../../catalog/prices/review.ts";
+import { changeName, hostName, type Proposal, priceMark, reviewPrices } from "../../catalog/prices/review.ts";
 import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -68,8 +68,9 @@ async function publish(checked: CheckedPrices, services: AdoptionServices, hasMo
   let taken = first;
   const change = (document: Overlay): Overlay => {
     taken = takeover(checked, services, hasModels);
-    const dated = taken.prices.map(({ model, provider, upstream, to, feeds }) => ({
+    const dated = taken.prices.map(({ model, provider, upstream, to, feeds, startsOn }) => ({
       ...{ model, provider, upstream, price: to, stamp: { asOf, source: feedSource(feeds) } },
+      ...(startsOn === undefined ? {} : { startsOn }),
     }));
     const provisional = (isChainable: boolean) => (prices.adoption === "auto" && isChainable ? "chain" : "named");
     return taken.models.reduce(
@@ -81,7 +82,7 @@ async function publish(checked: CheckedPrices, services: AdoptionServices, hasMo
     );
   };
   await versions.publish({ author: authorOf(first), note: noteOf(first), isDated: true, change });
-  const marks = taken.prices.map((each) => [hostName(each), priceMark(each.to)]);
+  const marks = taken.prices.map((each) => [changeName(each), priceMark(each.to)]);
   const added = taken.models.map((each) => [hostName(each), priceMark(each.price)]);
   return { ...check, adopted: { ...check.adopted, ...Object.fromEntries([...marks, ...added]) } };
 }

@@ -197,6 +197,72 @@ describe("a price that two feeds agree on", () => {
   });
 });
 
+describe("a price that is announced for a later day", () => {
+  const day = "2026-12-01";
+  const said = { ...NOW, alpha: [2, 4] } as const;
+  const announcing = (): object => {
+    const [provider] = genai(said) as [{ models: { id: string; prices: object }[] }];
+    const models = provider.models.map((model) => {
+      const later = { constraint: { start_date: day }, prices: { input_mtok: 1, output_mtok: 2 } };
+      return model.id === "alpha" ? { ...model, prices: [{ prices: model.prices }, later] } : model;
+    });
+    return [{ ...provider, models }];
+  };
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-11-30T23:59:00Z") });
+    second.on("*", sends(200, announcing()));
+    return () => void vi.useRealTimers();
+  });
+  const announced = ({ changes }: { changes: readonly { model: string; startsOn: string | null }[] }) =>
+    changes.filter(({ startsOn }) => startsOn !== null);
+
+  test("is scheduled where two feeds agree, and changes by itself under requests that run", async () => {
+    first.on("*", sends(200, announcing()));
+    const gateway = await started({}, { database: "file" });
+    expect(announced(await check(gateway))).toEqual([]);
+    const { data: versions } = await call(gateway, "GET", "/api/versions");
+    expect(versions[0]).toMatchObject({ author: BOTH, note: "Prices: alpha" });
+    expect(await costOf(gateway)).toBe(OLD);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    groq.once("alpha", async (exchange) => {
+      await released;
+      return answers("late")(exchange);
+    });
+    const came = groq.nextRequest();
+    const running = costOf(gateway);
+    await came;
+    vi.setSystemTime(Date.parse(`${day}T00:00:00Z`));
+    expect(await costOf(gateway)).toBe(NEW);
+    release();
+    expect(await running).toBe(OLD);
+    expect((await chargesOf(gateway)).map(({ amountUsd }) => -decimal(amountUsd, 9))).toEqual(
+      expect.arrayContaining([decimal(OLD, 9), decimal(NEW, 9)]),
+    );
+    expect(await versionOf(gateway)).toBe(3);
+  });
+
+  test("by one feed alone waits with its diff, and is scheduled by an operator", async () => {
+    first.on("*", sends(200, litellm(said)));
+    const gateway = await started({}, { database: "file" });
+    expect(announced(await check(gateway))).toMatchObject([
+      { model: "alpha", standing: "single", startsOn: day, price: { input: 2 }, listed: { input: 1 }, percent: 50 },
+    ]);
+    const host = { provider: "groq", upstream: "alpha", startsOn: day };
+    const both = await gateway.api("POST", "/api/prices/adopt", {
+      hosts: [{ ...host, price: { input: 1, output: 2 } }],
+    });
+    expect(both.status).toBe(400);
+    await call(gateway, "POST", "/api/prices/adopt", { hosts: [host] });
+    expect(announced(await call(gateway, "GET", "/api/prices"))).toEqual([]);
+    expect(await costOf(gateway)).toBe(OLD);
+    vi.setSystemTime(Date.parse(`${day}T00:00:00Z`));
+    expect(await costOf(gateway)).toBe(NEW);
+  });
+});
+
 const FIFTY_MB = 50 * 1024 * 1024;
 
 /** Sends as much as is taken. */

@@ -98,6 +98,7 @@ export const standings = {
   details: "service tiers or units of one feed",
 } as const;
 export const feedSays = (feed: string, price: string) => `${feed} ${price}`;
+export const startsOn = (day: string) => `from ${day}`;
 export const adoptFrom = (model: string, feed: string) => `Adopt ${model} from ${feed}`;
 export const provisional = "Provisional models";
 export const provisionalHint =

@@ -91,6 +91,7 @@ export const PricesSchema = named("Prices", {
       priceAsOf: AnyText,
       priceSource: AnyText,
       listed: PriceSchema,
+      startsOn: nullable(Type.String({ description: "The first day of an announced price; null for today's." })),
       percent: nullable(Type.Number({ description: "The largest change of its figures; null for a new price." })),
       isOwn: Type.Boolean({ description: "An operator wrote this price. Only an operator changes it." }),
       standing: Type.Enum([...STANDINGS], { description: "Why it waits; `agreed` is taken over by the next check." }),
@@ -131,6 +132,12 @@ const AdoptionSchema = strict("PriceAdoption", {
           Type.String({ minLength: 1, maxLength: 128, description: "The id of a new model; else its own name." }),
         ),
         feed: Type.Optional(Type.Enum([...FEED_IDS], { description: "The feed whose price is adopted." })),
+        startsOn: Type.Optional(
+          Type.String({
+            pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+            description: "The first day of the announced price that is adopted; left out, today's is.",
+          }),
+        ),
         price: Type.Optional(
           Type.Object(
             { input: amount, output: amount, cacheRead: Type.Optional(amount), cacheWrite: Type.Optional(amount) },
@@ -217,12 +224,21 @@ function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adoptin
       one.provider === host.provider && one.upstream === host.upstream;
     const owners = [...catalog.models.values()].filter(({ hosts }) => hosts.some(isIt));
     const found = unpriced.find(isIt) ?? { ...UNKNOWN, provider: host.provider, upstream: host.upstream };
-    const offered = proposedBy(proposals.find(isIt), host.feed) ?? foundBy(found, check);
+    const { startsOn } = host;
+    if (startsOn !== undefined && host.price !== undefined) {
+      throw invalid(`hosts[${index}].startsOn`, TEXT.announcedPrice);
+    }
+    const proposal = proposals.find((each) => isIt(each) && each.startsOn === startsOn);
+    const offered = proposedBy(proposal, host.feed) ?? (startsOn === undefined ? foundBy(found, check) : null);
     // Somebody else was faster.
     if (offered === null && host.price === undefined && owners.some(({ price }) => price !== null)) continue;
     const dated = datedPrice(host, index, { offered, ...adopting });
     for (const { id } of owners)
-      changes.push({ model: id, provider: host.provider, upstream: host.upstream, ...dated });
+      changes.push({
+        ...dated,
+        ...{ model: id, provider: host.provider, upstream: host.upstream },
+        ...(startsOn && { startsOn }),
+      });
     if (owners.length > 0) continue;
     const id = host.id ?? newModelId(host.upstream, host.provider, catalog);
     if (ids.has(id)) throw invalid(`hosts[${index}].id`, TEXT.modelExists(id));
@@ -313,9 +329,21 @@ function writeChange(
   versions: Versions,
   isOwn: boolean,
 ): Shape<typeof PricesSchema>["changes"][number] {
-  const { model, provider, upstream, from, fromAsOf, fromSource, to, percent, standing, listed } = change;
+  const {
+    model,
+    provider,
+    upstream,
+    from,
+    fromAsOf,
+    fromSource,
+    to,
+    percent,
+    standing,
+    listed,
+    startsOn = null,
+  } = change;
   return {
-    ...{ model, provider, upstream, percent, isOwn, standing, priceAsOf: fromAsOf, priceSource: fromSource },
+    ...{ model, provider, upstream, percent, isOwn, standing, startsOn, priceAsOf: fromAsOf, priceSource: fromSource },
     feeds: listed.map(({ feed, price, isSame }) => ({ feed, price: usd(price), isSame })),
     ...{ price: from === null ? null : usd(from), listed: usd(to), locked: lockOn(versions, `models.${model}`) },
   };

@@ -5,7 +5,7 @@ import type { FeedState, PriceCheck } from "../../../../src/catalog/prices/check
 import { type FeedId, isFeedSource } from "../../../../src/catalog/prices/feeds.ts";
 import type { ListedRow } from "../../../../src/catalog/prices/listed.ts";
 import { newcomers } from "../../../../src/catalog/prices/newcomers.ts";
-import { priceMark, reviewPrices } from "../../../../src/catalog/prices/review.ts";
+import { changeName, type Proposal, priceMark, reviewPrices } from "../../../../src/catalog/prices/review.ts";
 import type { RateCard } from "../../../../src/core/price.ts";
 import { isOperatorPrice } from "../../../../src/versions/adoption.ts";
 import { makeCatalog, makeModel, makeProvider } from "../../../support/catalog.ts";
@@ -286,6 +286,57 @@ describe("a price", () => {
       );
     };
     expect([hinted(last), hinted(after)].map(({ proposals }) => proposals[0]?.standing)).toEqual(["agreed", "single"]);
+  });
+
+  describe("that is announced", () => {
+    const [day, other] = ["2027-01-01", "2027-02-01"];
+    const saying = (figures: Figures, from = day) => [
+      row("gpt", card([2, 8, 0.5]), { later: [{ from, price: card(figures) }] }),
+    ];
+    const silent = [row("gpt", card([2, 8, 0.5]))];
+    const judgedBy = (litellm: readonly ListedRow[], genai: readonly ListedRow[], more: object = {}) => {
+      const check = checkOf([feed("litellm", litellm), feed("genai", genai)], more);
+      return reviewPrices(catalogWith(), check, 200).proposals.map(({ standing, startsOn, to }) => [
+        ...[standing, startsOn, to.input / MICRO],
+      ]);
+    };
+
+    it.each<readonly [string, readonly ListedRow[], readonly ListedRow[], unknown]>([
+      ["two feeds have it", saying([1, 4]), saying([1, 4]), [["agreed", day, 1]]],
+      ["one feed knows of it", silent, saying([1, 4]), [["single", day, 1]]],
+      ["they differ", saying([1, 4]), saying([1.5, 4]), [["disputed", day, 1]]],
+      [
+        "they name other days",
+        saying([1, 4]),
+        saying([1, 4], other),
+        [
+          ["single", day, 1],
+          ["single", other, 1],
+        ],
+      ],
+      ["it is a factor of ten", saying([20, 80]), saying([20, 80]), [["large", day, 20]]],
+      ["it is today's price", saying([2, 8, 0.5]), saying([2, 8, 0.5]), []],
+    ])("%s", (_, litellm, genai, proposed) => {
+      expect(judgedBy(litellm, genai)).toEqual(proposed);
+    });
+
+    it("is none where it is scheduled, and is not taken over again once it was undone", () => {
+      const periods = [
+        { fromMs: null, untilMs: null, card: card([2, 8, 0.5]), hours: [] },
+        { fromMs: Date.parse(day), untilMs: null, card: card([1, 4]), hours: [] },
+      ] as const;
+      const catalog = catalogWith(periods[0].card, { schedule: periods });
+      const check = checkOf([feed("litellm", saying([1, 4])), feed("genai", saying([1, 4]))]);
+      expect(reviewPrices(catalog, check, 200).proposals).toEqual([]);
+      const [proposal] = reviewPrices(catalogWith(), check, 200).proposals;
+      const adopted = { [changeName(proposal as Proposal)]: priceMark((proposal as Proposal).to) };
+      expect(judgedBy(saying([1, 4]), saying([1, 4]), { adopted })).toEqual([["undone", day, 1]]);
+    });
+
+    it("of a feed that could not be read has no vote", () => {
+      const check = checkOf([feed("litellm", saying([1, 4])), feed("genai", saying([1, 4]), { problem: "down" })]);
+      expect(reviewPrices(catalogWith(), check, 200).proposals).toMatchObject([{ standing: "single" }]);
+    });
   });
 
   it("that depends on the hour waits, and so does one that somebody undid", () => {
