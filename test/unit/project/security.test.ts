@@ -39,7 +39,7 @@ test("only operators change providers, models, prices and settings, or look for 
 const CONNECTING = {
   "providers/connections.ts": "providers",
   "providers/local/discover.ts": "model servers",
-  "providers/sources/price-list.ts": "the price list",
+  "providers/sources/source.ts": "the price list",
   "store/postgres/changes.ts": "PostgreSQL and Redis",
   "store/postgres/postgres.ts": "PostgreSQL and Redis",
   "store/rate-windows/redis.ts": "PostgreSQL and Redis",
