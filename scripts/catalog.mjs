@@ -28,6 +28,7 @@ async function modules() {
   const loaded = await Promise.all([
     ...[...parts, ...prices].map((name) => load(`catalog/${name}.js`)),
     load("providers/sources/price-list.js"),
+    load("providers/sources/source.js"),
   ]);
   return Object.assign({}, ...loaded);
 }
@@ -47,17 +48,28 @@ function wholeCatalog(/** @type {any} */ { buildCatalog, providerKind, DEFAULT_T
  * Every feed that is not off. One that cannot be read has no rows, and says why.
  * @returns {Promise<FeedState[]>}
  */
-async function readFeeds(/** @type {any} */ { FEEDS, fetchFeed, NoPriceList }, /** @type {any} */ values) {
+async function readFeeds(/** @type {any} */ { FEEDS, fetchFeed, UnreadableSource }, /** @type {any} */ values) {
   const day = new Date().toISOString().slice(0, 10);
   const states = Object.keys(FEEDS).map(async (feed) => {
     const source = values[feed] ?? FEEDS[feed].url;
-    const state = { feed, source, readAtMs: 0, problem: null, etag: null, modified: null, vendors: [], lost: [] };
+    const state = {
+      feed,
+      source,
+      readAtMs: 0,
+      changedAtMs: 0,
+      digest: "",
+      problem: null,
+      etag: null,
+      modified: null,
+      vendors: [],
+      lost: [],
+    };
     if (source === "off") return null;
     try {
       const { list } = await fetchFeed(source, { cwd: process.cwd(), day, known: null });
       return { ...state, readAtMs: Date.now(), rows: list.rows, refused: list.refused };
     } catch (error) {
-      if (!(error instanceof NoPriceList)) throw error;
+      if (!(error instanceof UnreadableSource)) throw error;
       return { ...state, problem: /** @type {Error} */ (error).message, rows: [], refused: [] };
     }
   });
@@ -76,7 +88,10 @@ export async function compare(src, values) {
   const { proposals } = src.reviewPrices(wholeCatalog(src, builtin), check, MAX_PERCENT);
   const overrides = JSON.parse(readFileSync(join(ROOT, OVERRIDES), "utf8"));
   const isKept = (/** @type {Proposal} */ proposal) => overrideOf(overrides, proposal) !== null;
-  const agreed = proposals.filter((/** @type {Proposal} */ each) => each.standing === "agreed" && !isKept(each));
+  // A row has no place for prices that are only announced: a person writes them.
+  const isTaken = (/** @type {Proposal} */ each) =>
+    each.standing === "agreed" && each.startsOn === undefined && !isKept(each);
+  const agreed = proposals.filter(isTaken);
   const asOf = new Date().toISOString().slice(0, 10);
   const models = regenerated(builtin.models, {
     ...{ proposals: agreed, overrides, asOf, prices: src },
@@ -94,7 +109,7 @@ export async function compare(src, values) {
 }
 
 /** @param {Proposal} proposal @param {boolean} isKept @param {(price: any) => object} rowFromPrice */
-function waitingLine({ model, provider, from, to, feeds, standing }, isKept, rowFromPrice) {
+function waitingLine({ model, provider, from, to, feeds, standing, startsOn }, isKept, rowFromPrice) {
   const [ours, theirs] = [flat(from === null ? {} : rowFromPrice(from)), flat(rowFromPrice(to))];
   const names = [...new Set([...ours.keys(), ...theirs.keys()])].filter((name) => ours.get(name) !== theirs.get(name));
   const shown = names
@@ -102,7 +117,8 @@ function waitingLine({ model, provider, from, to, feeds, standing }, isKept, row
     .map((name) => `${name} ${ours.get(name) ?? "-"} → ${theirs.get(name) ?? "-"}`);
   const rest = names.length > shown.length ? `, and ${names.length - shown.length} more` : "";
   const why = isKept ? "override" : standing;
-  return `${model} at ${provider}: ${shown.join(", ")}${rest} (${feeds.join(" and ")}; ${why})`;
+  const day = startsOn === undefined ? "" : ` from ${startsOn}`;
+  return `${model} at ${provider}${day}: ${shown.join(", ")}${rest} (${feeds.join(" and ")}; ${why})`;
 }
 
 const RATES_SHOWN = 3;

@@ -104,6 +104,8 @@ export interface StartOptions {
   readonly db?: Db;
   /** Clock of circuit breakers and connections to providers, for tests. */
   readonly providerNow?: () => number;
+  /** Bounds the reading of a price feed, for tests. */
+  readonly feedMsMax?: number;
   /** Replacements of real services, so that benchmarks measure a request without them. */
   readonly books?: { readonly ledger: Ledger; readonly recorder: Recorder };
 }
@@ -306,7 +308,7 @@ async function closeParts(parts: AppParts) {
 }
 
 /** Names every part, so that a reader sees what the edge can reach. */
-function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge {
+function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOptions): Edge {
   const { settings, log, now, version, metrics, traces, limits, people, money, openCalls, drain, records } = parts;
   const pressure = createPressure(settings.limits, openGauges(parts.worker));
   return {
@@ -321,6 +323,7 @@ function edgeOf(parts: AppParts, { books, visitor = null }: StartOptions): Edge 
     }),
     versions: parts.configuration.versions,
     priceChecks: parts.configuration.priceChecks,
+    ...(feedMsMax === undefined ? {} : { feedMsMax }),
     shownOptions: parts.configuration.shownOptions,
     state: parts.state.services,
     records: {

@@ -67,7 +67,7 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
   const priceChecks = createPriceCheckStore(db);
   const watched = { settings, versions, checks: priceChecks, current: snapshots.current, log, now };
   const priceCheck = hasDuties(context.worker) ? startPriceCheck(watched) : null;
-  if (priceCheck !== null) context.metrics.watchPriceAge(priceCheck.ageSeconds);
+  if (priceCheck !== null) context.metrics.watchPriceAge(priceCheck.ageSeconds, priceCheck.feedAges);
   return {
     snapshots,
     versions,

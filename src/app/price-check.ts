@@ -23,6 +23,8 @@ interface PriceCheckContext {
 interface PriceChecks {
   /** The age of the oldest price in use; null where none has a date. */
   ageSeconds(): number | null;
+  /** Seconds since each feed changed last, for those whose last change is known. */
+  feedAges(): Readonly<Record<string, number>>;
   close(): void;
 }
 
@@ -38,7 +40,7 @@ export function startPriceCheck(context: PriceCheckContext): PriceChecks {
   const { priceCheck, priceCheckHours } = settings.prices;
   const addresses = feedAddresses(settings.prices);
   const isOwn = (source: string): boolean => isOperatorPrice(source, addresses);
-  const seen: Confirmations = { confirmed: new Map(), atMs: Number.NEGATIVE_INFINITY };
+  const seen: Confirmations = { confirmed: new Map(), feeds: [], atMs: Number.NEGATIVE_INFINITY };
   const everyMs = Math.max(1, priceCheckHours * HOUR_MS);
   let isLooking = false;
   const lookOnce = async (): Promise<void> => {
@@ -54,13 +56,19 @@ export function startPriceCheck(context: PriceCheckContext): PriceChecks {
       const oldest = oldestPrice(current().catalog, seen.confirmed, isOwn);
       return oldest === null ? null : Math.max(0, Math.round((now() - oldest.sinceMs) / 1000));
     },
+    feedAges() {
+      const changed = seen.feeds.filter(({ changedAtMs = 0 }) => changedAtMs > 0);
+      const ageOf = (ms: number): number => Math.max(0, Math.round((now() - ms) / 1000));
+      return Object.fromEntries(changed.map(({ feed, changedAtMs }) => [feed, ageOf(changedAtMs)]));
+    },
     close: () => clearInterval(timer ?? undefined),
   };
 }
 
-/** Prices that the last check confirmed, as far as this process knows. */
+/** Feeds of the last check and prices that it confirmed, as far as this process knows. */
 interface Confirmations {
   confirmed: ReadonlyMap<string, number>;
+  feeds: PriceCheck["feeds"];
   atMs: number;
 }
 
@@ -92,5 +100,6 @@ async function see(
 ) {
   const { reviewPrices } = await import("../catalog/prices/review.ts");
   seen.confirmed = reviewPrices(catalog, check, 0).confirmed;
+  seen.feeds = check.feeds;
   seen.atMs = atMs;
 }

@@ -13,7 +13,7 @@ import type { ListedModel, ListedPrice } from "../formats/listing.ts";
 import { writeModel } from "../formats/service/model-list.ts";
 import type { Listing } from "../gateway/operate/list-models.ts";
 import { fetchCatalogueText } from "../providers/sources/catalogue.ts";
-import { NoPriceList } from "../providers/sources/price-list.ts";
+import { UnreadableSource } from "../providers/sources/source.ts";
 import { exportCatalogue, signCatalogue } from "./catalogue/files.ts";
 import { updateCatalogue } from "./catalogue/update.ts";
 import type { Arguments } from "./command/arguments.ts";
@@ -87,7 +87,7 @@ async function update(options: ModelOptions, settings: Settings, terminal: Termi
     const text = from === null ? null : await fetchCatalogueText(from, terminal.cwd);
     if (from !== null && text !== null) return await updateCatalogue({ ...options, from, text }, settings, terminal);
   } catch (error) {
-    if (!(error instanceof NoPriceList)) throw error;
+    if (!(error instanceof UnreadableSource)) throw error;
     terminal.say(`${error.message}\n`);
     return FAILED;
   }

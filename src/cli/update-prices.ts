@@ -8,7 +8,8 @@ import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import type { RateCard } from "../core/price.ts";
 import { feedAddresses } from "../gateway/operate/feed-places.ts";
-import { fetchPriceList, NoPriceList, type SourcedList } from "../providers/sources/price-list.ts";
+import { fetchPriceList, type SourcedList } from "../providers/sources/price-list.ts";
+import { UnreadableSource } from "../providers/sources/source.ts";
 import { datedBy, dayOf, type SortedChanges, sortChanges, withPrices } from "../versions/adoption.ts";
 import type { Versions } from "../versions/versions.ts";
 import { COMMAND_LINE, printJson } from "./command/command.ts";
@@ -83,7 +84,7 @@ async function listFrom(from: string, terminal: Terminal): Promise<SourcedList |
   try {
     return await fetchPriceList(from, terminal.cwd);
   } catch (error) {
-    if (!(error instanceof NoPriceList)) throw error;
+    if (!(error instanceof UnreadableSource)) throw error;
     terminal.say(`${error.message}\n`);
     return null;
   }

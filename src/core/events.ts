@@ -62,6 +62,10 @@ export const LOG_EVENTS = {
     level: "warn",
     meaning: "A price feed could not be read. Prices stay as they are.",
   },
+  "prices.stale": {
+    level: "warn",
+    meaning: "A price feed has not changed for 14 days, and has no vote on prices until it does.",
+  },
   "prices.lost": {
     level: "warn",
     meaning: "A price feed lists models or vendors of the catalogue no more. Their prices stay as they are.",

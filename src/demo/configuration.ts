@@ -191,7 +191,8 @@ async function writePriceCheck(db: Db, nowMs: number): Promise<void> {
   await createPriceCheckStore(db).write({
     atMs: nowMs - CHECKED_AGO_MS,
     feeds: (["litellm", "genai"] as const).map((feed) => ({
-      ...{ feed, source: FEEDS[feed].url, readAtMs: nowMs - CHECKED_AGO_MS, problem: null, etag: null, modified: null },
+      ...{ feed, source: FEEDS[feed].url, readAtMs: nowMs - CHECKED_AGO_MS, changedAtMs: nowMs - CHECKED_AGO_MS },
+      ...{ digest: "", problem: null, etag: null, modified: null },
       ...{
         vendors: [],
         rows: feed === "litellm" ? rows : rows.filter((_, place) => place % 3 > 0),

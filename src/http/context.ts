@@ -94,6 +94,8 @@ export interface OperatorContext extends CallContext {
   /** The run-time configuration. */
   readonly versions: Versions;
   readonly priceChecks: PriceCheckStore;
+  /** Bounds the reading of a price feed; left out, 30 s. */
+  readonly feedMsMax?: number;
   /** Every option as it is now, for people. */
   readonly shownOptions: () => readonly ShownOption[];
 }

@@ -39,6 +39,7 @@ export const tooDeep = "The body is nested too deeply.";
 export const pricesCheckedTooOften = (times: number, seconds: number) =>
   `Prices were checked ${times} times in the last minute. Wait ${seconds} s.`;
 export const priceUnknown = (model: string) => `No price of '${model}' is known. Send one.`;
+export const announcedPrice = "Only an announced price of a feed has a first day. Leave out price or startsOn.";
 export const sendPrice = (form: string) => `Send ${form}.`;
 
 // api/configuration/versions.ts

@@ -54,7 +54,7 @@ export interface Metrics extends ProviderMetrics, RequestMetrics {
   /** The number of log lines that could not be written, also read then. */
   watchLog(readDropped: () => number): void;
   /** So is the age of the oldest price in use; null where there is none. */
-  watchPriceAge(readSeconds: () => number | null): void;
+  watchPriceAge(readSeconds: () => number | null, readFeeds: () => Readonly<Record<string, number>>): void;
   /** So are the bytes of the request bodies in memory. */
   watchBodies(readBytes: () => number): void;
   ledgerProblems(count: number): void;
@@ -178,7 +178,7 @@ function readMetrics(named: MetricNamer): Pick<Metrics, "watchWaiting" | "watchL
         },
       });
     },
-    watchPriceAge(readSeconds) {
+    watchPriceAge(readSeconds, readFeeds) {
       new Gauge({
         ...named("price_age_seconds", "Age of the oldest price in use, since its day or since a feed had the same."),
         aggregator: "max",
@@ -186,6 +186,15 @@ function readMetrics(named: MetricNamer): Pick<Metrics, "watchWaiting" | "watchL
           this.reset();
           const seconds = readSeconds();
           if (seconds !== null) this.set(seconds);
+        },
+      });
+      new Gauge({
+        ...named("price_feed_age_seconds", "Time since a price feed changed last."),
+        labelNames: ["feed"],
+        aggregator: "max",
+        collect() {
+          this.reset();
+          for (const [feed, seconds] of Object.entries(readFeeds())) this.set({ feed }, seconds);
         },
       });
     },

@@ -9,7 +9,7 @@ import { rowFromPrice } from "../catalog/prices/rows.ts";
 import { hostRows, type ProvisionalUse } from "../catalog/rows.ts";
 import type { HostedModel, Model } from "../core/model.ts";
 import type { Json, JsonMap, Overlay } from "../core/overlay.ts";
-import type { PriceSchedule, RateCard } from "../core/price.ts";
+import type { PricePeriod, PriceSchedule, RateCard } from "../core/price.ts";
 import type { Tier } from "../core/tiers.ts";
 import { withEntry } from "./document.ts";
 import { OPERATOR_PRICE } from "./prices.ts";
@@ -26,7 +26,7 @@ export interface DatedPrice {
 }
 
 /** Another price of one host. */
-export interface DatedChange extends DatedPrice, Pick<PriceChange, "model" | "provider" | "upstream"> {}
+export interface DatedChange extends DatedPrice, Pick<PriceChange, "model" | "provider" | "upstream" | "startsOn"> {}
 
 /** The changes of a list, dated. */
 export function datedBy(changes: readonly PriceChange[], stamp: PriceStamp): readonly DatedChange[] {
@@ -130,8 +130,9 @@ export function sortChanges<Change extends PriceChange>(
 function rowOf(model: Model, changes: readonly DatedChange[]): JsonMap {
   const { id, name, vendor, tier, endpoint, scores, hosts } = model;
   const hostOf = (host: HostedModel): JsonMap => {
-    const change = changes.find(({ provider, upstream }) => provider === host.provider && upstream === host.upstream);
-    return hostRow(host, change);
+    const isIts = ({ provider, upstream }: DatedChange): boolean =>
+      provider === host.provider && upstream === host.upstream;
+    return hostRow(host, changes.filter(isIts));
   };
   const own = { id, name, vendor, tier, ...(scores === null ? {} : { bfcl: { ...scores } }) };
   if (endpoint !== null) return { ...own, ...hostOf(model), capabilities: [endpoint] };
@@ -140,11 +141,14 @@ function rowOf(model: Model, changes: readonly DatedChange[]): JsonMap {
   return { ...own, context, maxOutput, capabilities: [...capabilities], hosts: hosts.map(hostOf) };
 }
 
-function hostRow(host: HostedModel, change: DatedChange | undefined): JsonMap {
+function hostRow(host: HostedModel, changes: readonly DatedChange[]): JsonMap {
   const { provider, upstream, context, maxOutput, capabilities, dialect, formats } = host;
   // Facts about the provider change with the catalogue, so only the operator's own words are taken over.
   const { region, dataPolicy } = host.policySource === undefined ? host : {};
-  const { price, schedule } = change === undefined ? host : { price: change.price, schedule: laterOf(host, change) };
+  const change = changes.find(({ startsOn }) => startsOn === undefined);
+  const today = change === undefined ? host : { price: change.price, schedule: laterOf(host, change) };
+  const { price } = today;
+  const schedule = withAnnounced(today, changes);
   const dated = change?.stamp ?? { asOf: host.priceAsOf, source: host.priceSource };
   return {
     ...{ provider, upstream, context, maxOutput, capabilities: [...capabilities] },
@@ -163,6 +167,21 @@ function laterOf({ schedule = [] }: HostedModel, { price: card, stamp }: DatedCh
   const asOfMs = Date.parse(stamp.asOf);
   const later = schedule.filter(({ fromMs }) => fromMs !== null && fromMs > asOfMs);
   return later.length === 0 ? undefined : [{ fromMs: null, untilMs: null, card, hours: [] }, ...later];
+}
+
+/** An announced price takes the place of another one that was known for its day. */
+function withAnnounced(
+  { price, schedule }: { readonly price: RateCard | null; readonly schedule?: PriceSchedule | undefined },
+  changes: readonly DatedChange[],
+): PriceSchedule | undefined {
+  const added = changes.flatMap(({ startsOn, price: card }) =>
+    startsOn === undefined ? [] : [{ fromMs: Date.parse(startsOn), untilMs: null, card, hours: [] }],
+  );
+  if (price === null || added.length === 0) return schedule;
+  const known = schedule ?? [{ fromMs: null, untilMs: null, card: price, hours: [] }];
+  const kept = known.filter(({ fromMs }) => added.every((each) => each.fromMs !== fromMs));
+  const fromOf = ({ fromMs }: PricePeriod): number => fromMs ?? Number.NEGATIVE_INFINITY;
+  return [...kept, ...added].sort((one, other) => fromOf(one) - fromOf(other));
 }
 
 function priceRow(price: RateCard, schedule?: PriceSchedule): JsonMap {

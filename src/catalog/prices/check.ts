@@ -12,6 +12,10 @@ export interface FeedState {
   readonly source: string;
   /** Time of the last good reading; 0 before the first one. */
   readonly readAtMs: number;
+  /** Time at which the list changed last; 0 where that is not known. */
+  readonly changedAtMs: number;
+  /** Changes with the text of the list. Empty before the first reading. */
+  readonly digest: string;
   /** Explains why the last reading failed; null when it did not. */
   readonly problem: string | null;
   /** Marks of the version that was read, for asking only for a newer one. */
@@ -23,6 +27,14 @@ export interface FeedState {
   readonly refused: readonly RefusedRow[];
   /** Vendors, and models of the catalogue as `vendor/name`, that were listed before and are not any more. */
   readonly lost: readonly string[];
+}
+
+/** Public lists change every few days. One that does not has been left by those who kept it. */
+export const STALE_DAYS = 14;
+
+/** Tells whether a list has been the same for so long that its prices say nothing about today's. */
+export function isStale({ changedAtMs }: FeedState, atMs: number): boolean {
+  return changedAtMs > 0 && atMs - changedAtMs > STALE_DAYS * 86_400_000;
 }
 
 export interface PriceCheck {

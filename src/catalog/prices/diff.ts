@@ -34,6 +34,8 @@ export interface PriceChange {
   readonly to: RateCard;
   /** The largest change of its figures in percent; null where one was nothing before, or there was no price. */
   readonly percent: number | null;
+  /** The first day of a price that is announced; left out for today's. */
+  readonly startsOn?: string;
 }
 
 /** A model that a configured provider has, and nobody has priced: never routed to. */

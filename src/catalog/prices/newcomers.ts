@@ -32,7 +32,7 @@ interface NewcomerTerms {
 const NEWCOMERS_MAX = 300;
 
 export function newcomers(catalog: PricedCatalog, check: PriceCheck, terms: NewcomerTerms): readonly Newcomer[] {
-  const index = indexOf(check.feeds);
+  const index = indexOf(check);
   const ours = configuredHosts(catalog);
   const offers = Object.entries(check.offered)
     .filter(([provider]) => catalog.providers.has(provider))
@@ -41,7 +41,7 @@ export function newcomers(catalog: PricedCatalog, check: PriceCheck, terms: Newc
     const host = { provider, upstream: offer.id };
     if (isKnown(host, ours) || check.adopted[hostName(host)] !== undefined) return [];
     if (isMakersOwn(host, check)) return [];
-    const rows = index.rowsOf(host).filter(({ state }) => state.problem === null);
+    const rows = index.rowsOf(host).filter(({ isFresh }) => isFresh);
     const [first] = rows;
     if (first === undefined || !rows.every(({ row }) => isUsable(row, first.row, terms.today))) return [];
     const isNew = isNewer(provider, offer, terms) && !GATED.test(offer.id);

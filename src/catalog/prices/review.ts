@@ -3,7 +3,7 @@
 
 import { UNITS, type Unit } from "../../core/money.ts";
 import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
-import type { FeedState, PriceCheck } from "./check.ts";
+import { type FeedState, isStale, type PriceCheck } from "./check.ts";
 import {
   changeOf,
   configuredHosts,
@@ -62,17 +62,23 @@ export function hostName({ provider, upstream }: Pick<PricedHost, "provider" | "
   return keyOf(provider, upstream);
 }
 
+/** Names a change among those that were adopted. */
+export function changeName({ startsOn, ...host }: Pick<PriceChange, "provider" | "upstream" | "startsOn">): string {
+  return startsOn === undefined ? hostName(host) : `${hostName(host)}\n${startsOn}`;
+}
+
 /** `maxPercent` is the largest change that is taken over: 100 is from half the price to twice the price. */
 export function reviewPrices(catalog: PricedCatalog, check: PriceCheck, maxPercent: number): PriceReview {
-  const index = indexOf(check.feeds);
+  const index = indexOf(check);
   const ours = configuredHosts(catalog);
   const confirmed = new Map<string, number>();
   const proposals = ours.flatMap((host) => {
     const rows = index.rowsOf(host);
     const same = rows.filter((each) => isSame(host, each));
-    if (same.length > 0) confirmed.set(hostName(host), Math.max(...same.map(({ state }) => state.readAtMs)));
-    if (rows.every(({ row }) => isListed(host, row.price))) return [];
-    return [proposalFor({ host, rows, hint: index.hintFor(host), adopted: check.adopted, maxPercent })];
+    if (same.length > 0) confirmed.set(hostName(host), Math.max(...same.map((each) => confirmedMs(each, check.atMs))));
+    const judged = { host, rows, hint: index.hintFor(host), adopted: check.adopted, maxPercent };
+    const isKnown = rows.every(({ row }) => isListed(host, row.price));
+    return [...(isKnown ? [] : [proposalFor(judged)]), ...announced(judged)];
   });
   return {
     proposals,
@@ -82,10 +88,17 @@ export function reviewPrices(catalog: PricedCatalog, check: PriceCheck, maxPerce
   };
 }
 
+/** A list that is stale confirms a price up to its last change. */
+function confirmedMs({ state }: FeedRow, atMs: number): number {
+  return isStale(state, atMs) ? state.changedAtMs : state.readAtMs;
+}
+
 /** A row with the state of its feed. */
 export interface FeedRow {
   readonly state: FeedState;
   readonly row: ListedRow;
+  /** A feed that could not be read now, or has become stale, has no vote. */
+  readonly isFresh: boolean;
 }
 
 interface FeedIndex {
@@ -97,22 +110,23 @@ interface FeedIndex {
   readonly merged: readonly ListedRow[];
 }
 
-export function indexOf(feeds: readonly FeedState[]): FeedIndex {
+export function indexOf({ feeds, atMs }: Pick<PriceCheck, "feeds" | "atMs">): FeedIndex {
+  const isFresh = (state: FeedState): boolean => state.problem === null && !isStale(state, atMs);
   const indexed = feeds.map((state) => ({
-    state,
+    ...{ state, isFresh: isFresh(state) },
     rows: new Map(state.rows.map((row) => [keyOf(row.vendor, row.upstream), row])),
     refused: new Map(state.refused.map((row) => [keyOf(row.vendor, row.upstream), row])),
   }));
   const keyAt = ({ provider, upstream }: Pick<PricedHost, "provider" | "upstream">): string =>
     keyOf(listedVendor(provider), upstream);
   // Other feeds have rows of OpenRouter too, which would make one feed two.
-  const routed = feeds.filter(({ feed, problem }) => feed === ROUTER && problem === null).flatMap(({ rows }) => rows);
+  const routed = feeds.filter((state) => state.feed === ROUTER && isFresh(state)).flatMap(({ rows }) => rows);
   const makers = routed.filter(({ vendor }) => vendor === ROUTER);
   return {
     rowsOf: (host) =>
-      indexed.flatMap(({ state, rows }) => {
+      indexed.flatMap(({ state, isFresh, rows }) => {
         const row = rows.get(keyAt(host));
-        return row === undefined ? [] : [{ state, row }];
+        return row === undefined ? [] : [{ state, row, isFresh }];
       }),
     refusedOf: (host) =>
       indexed.flatMap(({ state, refused }) => {
@@ -153,7 +167,31 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(".", "-");
 }
 
+/** Prices of later days that differ from those that are known for these days. */
+function announced(judged: HostRows): readonly Proposal[] {
+  const told = judged.rows.filter(isFresh);
+  const days = new Set(told.flatMap(({ row }) => (row.later ?? []).map(({ from }) => from)));
+  return [...days].sort().flatMap((startsOn) => {
+    const host = hostOn(judged.host, startsOn);
+    const rows = told.flatMap((each) => {
+      const later = each.row.later?.find(({ from }) => from === startsOn);
+      return later === undefined ? [] : [{ ...each, row: { ...each.row, price: later.price } }];
+    });
+    if (rows.every((each) => isSame(host, each))) return [];
+    return [{ ...proposalFor({ ...judged, host, rows, hint: null, startsOn }), startsOn }];
+  });
+}
+
+/** The host at the price that is known for this day. */
+function hostOn(host: PricedHost, day: string): PricedHost {
+  const { schedule = [] } = host;
+  const period = schedule.findLast(({ fromMs }) => fromMs !== null && fromMs <= Date.parse(day));
+  return period === undefined ? host : { ...host, price: period.card };
+}
+
 interface HostRows {
+  /** The day of the prices; left out for today. */
+  readonly startsOn?: string;
   readonly host: PricedHost;
   readonly rows: readonly FeedRow[];
   readonly hint: ListedRow | null;
@@ -178,17 +216,16 @@ function proposalFor(judged: HostRows): Proposal {
   };
 }
 
-/** A feed that could not be read now has no vote. */
-function isFresh({ state }: FeedRow): boolean {
-  return state.problem === null;
+function isFresh({ isFresh }: FeedRow): boolean {
+  return isFresh;
 }
 
 function standingOf(
-  { host, rows, hint, adopted, maxPercent }: HostRows,
+  { host, rows, hint, adopted, maxPercent, startsOn }: HostRows,
   change: PriceChange,
   { first, agreeing }: { readonly first: FeedRow; readonly agreeing: readonly FeedRow[] },
 ): Standing {
-  if (adopted[hostName(host)] === priceMark(change.to)) return "undone";
+  if (adopted[changeName({ ...host, ...(startsOn && { startsOn }) })] === priceMark(change.to)) return "undone";
   const hasHours = host.schedule?.some(({ hours }) => hours.length > 0) === true;
   if (hasHours || rows.some(({ row }) => row.isTimed === true)) return "timed";
   if (rows.filter(isFresh).length > agreeing.length) return "disputed";

@@ -365,6 +365,8 @@ export const pricesChecked = (when: string, confirmed: number) =>
 export const pricesOldest = (model: string, day: string) => `; the oldest in use is of ${day} (${model})`;
 export const turnOnPrices = "Set prices.check to daily to have prices checked by themselves";
 export const feedStays = "Prices stay as they are; look at the Prices tab of the dashboard";
+export const feedStale = (feed: string, day: string) =>
+  `${feed} has not changed since ${day}, so it has no vote on prices until it does`;
 export const feedLost = (feed: string, names: string) => `${feed} no longer lists ${names}`;
 export const pricesWait = (count: number, names: string) =>
   `${count === 1 ? "1 price differs" : `${count} prices differ`} from the feeds: ${names}`;

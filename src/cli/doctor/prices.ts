@@ -3,6 +3,7 @@
 
 import { catalogAt } from "../../catalog/moment.ts";
 import { oldestPrice } from "../../catalog/prices/age.ts";
+import { type FeedState, isStale } from "../../catalog/prices/check.ts";
 import { FEEDS } from "../../catalog/prices/feeds.ts";
 import { reviewPrices } from "../../catalog/prices/review.ts";
 import type { Check } from "../../config/doctor.ts";
@@ -28,18 +29,22 @@ export async function priceFeedChecks(db: Db, settings: Settings, nowMs: number)
   const waiting = [...new Set(waitingIn(proposals, configuration, prices).map(({ model }) => model))];
   return [
     { state: "ok", what: `${checked}${age}`, fix: isOff ? TEXT.turnOnPrices : null },
-    ...check.feeds.flatMap(({ feed, problem, lost }): Check[] => [
-      ...(problem === null
-        ? []
-        : [{ state: "warn" as const, what: `${FEEDS[feed].label}: ${problem}`, fix: TEXT.feedStays }]),
-      ...(lost.length === 0
-        ? []
-        : [{ state: "warn" as const, what: TEXT.feedLost(FEEDS[feed].label, named(lost)), fix: TEXT.feedStays }]),
-    ]),
+    ...check.feeds.flatMap((state): Check[] => feedChecks(state, check.atMs)),
     ...(waiting.length === 0
       ? []
       : [{ state: "warn" as const, what: TEXT.pricesWait(waiting.length, named(waiting)), fix: TEXT.reviewPrices }]),
   ];
+}
+
+function feedChecks(state: FeedState, atMs: number): Check[] {
+  const { feed, problem, lost, changedAtMs } = state;
+  const { label } = FEEDS[feed];
+  const told = [
+    ...(problem === null ? [] : [`${label}: ${problem}`]),
+    ...(isStale(state, atMs) ? [TEXT.feedStale(label, dayAndTime(changedAtMs).slice(0, 10))] : []),
+    ...(lost.length === 0 ? [] : [TEXT.feedLost(label, named(lost))]),
+  ];
+  return told.map((what) => ({ state: "warn", what, fix: TEXT.feedStays }));
 }
 
 function named(names: readonly string[]): string {

@@ -4,10 +4,10 @@
 import { readBuiltin } from "../../catalog/builtin.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { findModel } from "../../catalog/model-names.ts";
-import type { PriceCheck } from "../../catalog/prices/check.ts";
+import { isStale, type PriceCheck } from "../../catalog/prices/check.ts";
 import { FEED_IDS, type FeedId, feedSource } from "../../catalog/prices/feeds.ts";
 import { type Newcomer, newcomers } from "../../catalog/prices/newcomers.ts";
-import { hostName, type Proposal, priceMark, reviewPrices } from "../../catalog/prices/review.ts";
+import { changeName, hostName, type Proposal, priceMark, reviewPrices } from "../../catalog/prices/review.ts";
 import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -69,8 +69,9 @@ async function publish(checked: CheckedPrices, services: AdoptionServices, hasMo
   let taken = first;
   const change = (document: Overlay): Overlay => {
     taken = takeover(checked, services, hasModels);
-    const dated = taken.prices.map(({ model, provider, upstream, to, feeds }) => ({
+    const dated = taken.prices.map(({ model, provider, upstream, to, feeds, startsOn }) => ({
       ...{ model, provider, upstream, price: to, stamp: { asOf, source: feedSource(feeds) } },
+      ...(startsOn === undefined ? {} : { startsOn }),
     }));
     const provisional = (isChainable: boolean) => (prices.adoption === "auto" && isChainable ? "chain" : "named");
     return taken.models.reduce(
@@ -82,7 +83,7 @@ async function publish(checked: CheckedPrices, services: AdoptionServices, hasMo
     );
   };
   await versions.publish({ author: authorOf(first), note: noteOf(first), isDated: true, change });
-  const marks = taken.prices.map((each) => [hostName(each), priceMark(each.to)]);
+  const marks = taken.prices.map((each) => [changeName(each), priceMark(each.to)]);
   const added = taken.models.map((each) => [hostName(each), priceMark(each.price)]);
   return { ...check, adopted: { ...check.adopted, ...Object.fromEntries([...marks, ...added]) } };
 }
@@ -145,9 +146,14 @@ function report(check: PriceCheck, { prices, versions, current }: AdoptionServic
     const refused = review.refused.map(({ model, reason }) => `${model}: ${reason}`);
     log.warn({ event: "prices.differ", models, refused }, "prices differ from the feeds and wait for an operator");
   }
-  for (const { feed, problem, lost } of check.feeds) {
+  for (const state of check.feeds) {
+    const { feed, problem, lost, changedAtMs } = state;
     if (problem !== null)
       log.warn({ event: "prices.unavailable", feed, reason: problem }, "a price feed could not be read");
+    if (isStale(state, check.atMs)) {
+      const changedAt = new Date(changedAtMs).toISOString();
+      log.warn({ event: "prices.stale", feed, changedAt }, "a price feed has not changed for weeks and has no vote");
+    }
     if (lost.length > 0) log.warn({ event: "prices.lost", feed, models: lost }, "a price feed lists models no more");
   }
 }

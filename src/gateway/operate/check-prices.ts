@@ -8,7 +8,8 @@ import { configuredHosts, keyOf, listedVendor, type OfferedModel } from "../../c
 import { FEED_IDS, type FeedId } from "../../catalog/prices/feeds.ts";
 import type { ListedRow } from "../../catalog/prices/listed.ts";
 import type { Registry } from "../../providers/registry.ts";
-import { type Fetched, fetchFeed, NoPriceList } from "../../providers/sources/price-list.ts";
+import { type Fetched, fetchFeed } from "../../providers/sources/price-list.ts";
+import { UnreadableSource } from "../../providers/sources/source.ts";
 import type { FeedPlaces } from "./feed-places.ts";
 import { listModels } from "./list-models.ts";
 
@@ -54,7 +55,7 @@ async function readFeed({ feed, source, known }: FeedReading, services: PriceSer
   const { catalog, now, withinMs } = services;
   const vendors = vendorsOf(catalog);
   const atMs = now();
-  const last = known ?? { ...EMPTY, feed, source };
+  const last = { ...EMPTY, ...known, feed, source };
   // Rows of a vendor that is new here were not kept.
   const isComplete = known !== null && known.readAtMs > 0 && vendors.every((vendor) => known.vendors.includes(vendor));
   const wanted = new Set(vendors);
@@ -66,12 +67,20 @@ async function readFeed({ feed, source, known }: FeedReading, services: PriceSer
   const fetched = await fetchedOrWhy(source, terms);
   if (typeof fetched === "string") return { ...last, problem: fetched };
   if (fetched.isUnchanged) {
-    return { ...last, readAtMs: atMs, problem: null, rows: last.rows.map((row) => rowAt(row, terms.day)) };
+    const rows = last.rows.map((row) => rowAt(row, terms.day));
+    return { ...last, readAtMs: atMs, changedAtMs: last.changedAtMs || atMs, problem: null, rows };
   }
-  const { rows, refused } = fetched.list;
+  const { rows, refused, digest } = fetched.list;
   const { etag, modified } = fetched;
-  const read = { ...last, readAtMs: atMs, problem: null, etag, modified, vendors, rows, refused };
+  const changedAtMs = lastChangeMs(last, fetched, atMs);
+  const read = { ...last, readAtMs: atMs, changedAtMs, digest, problem: null, etag, modified, vendors, rows, refused };
   return { ...read, lost: lostRows(last, rows, catalog) };
+}
+
+/** The first time, a list's own word counts. From then on, only a change that was seen does. */
+function lastChangeMs(last: FeedState, { list, changedAtMs }: Fetched & { isUnchanged: false }, atMs: number): number {
+  if (last.digest === list.digest) return last.changedAtMs;
+  return last.digest === "" ? Math.min(changedAtMs ?? atMs, atMs) : atMs;
 }
 
 /** A list that is the same may have had prices of today for weeks. */
@@ -84,7 +93,7 @@ function rowAt(row: ListedRow, day: string): ListedRow {
 }
 
 const EMPTY = {
-  ...{ readAtMs: 0, problem: null, etag: null, modified: null },
+  ...{ readAtMs: 0, changedAtMs: 0, digest: "", problem: null, etag: null, modified: null },
   ...{ vendors: [], rows: [], refused: [], lost: [] },
 } as const satisfies Omit<FeedState, "feed" | "source">;
 
@@ -93,7 +102,7 @@ async function fetchedOrWhy(source: string, terms: Parameters<typeof fetchFeed>[
   try {
     return await fetchFeed(source, terms);
   } catch (error) {
-    if (error instanceof NoPriceList) return error.message;
+    if (error instanceof UnreadableSource) return error.message;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { doctor } from "../../../src/cli/doctor/doctor.ts";
-import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { type GatewayOptions, HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { scrape } from "../../support/gateway/scrape.ts";
 import { recordTerminal } from "../../support/gateway/terminal.ts";
 import {
@@ -88,11 +88,11 @@ const FEEDS = (): Record<string, string> => ({
 });
 
 /** With a model from a list at 2 / 4, and one at a price of the operator's own. */
-async function started(more: Record<string, string> = {}, database?: string): Promise<TestGateway> {
-  const gateway = await startGateway({
-    ...{ yaml: yaml(), env: { ...FEEDS(), ...more } },
-    ...(database === undefined ? {} : { database }),
-  });
+async function started(
+  more: Record<string, string> = {},
+  options: Pick<GatewayOptions, "database" | "feedMsMax"> = {},
+): Promise<TestGateway> {
+  const gateway = await startGateway({ yaml: yaml(), env: { ...FEEDS(), ...more }, ...options });
   onTestFinished(() => gateway.stop());
   const listed = { id: "alpha", provider: "groq", price: { input: 2, output: 4 }, priceSource: "LiteLLM" };
   await call(gateway, "POST", "/api/models", listed);
@@ -122,6 +122,14 @@ async function ask(gateway: TestGateway, model: string, key = gateway.key) {
   const body = { ...HELLO, model, service_profile: "direct" };
   const response = await gateway.post("/v1/chat/completions", body, { authorization: `Bearer ${key}` });
   return { status: response.status, body: JSON.parse(await response.text()) };
+}
+
+async function doctorSays(gateway: TestGateway): Promise<string> {
+  const env = { DATABASE_URL: gateway.database, ...FEEDS(), PORT: "0", SWITCHYARD_DISCOVER_LOCAL: "false" };
+  const terminal = recordTerminal({ env });
+  writeFileSync(join(terminal.cwd, "switchyard.yaml"), yaml());
+  await doctor({ command: "doctor", words: [], flags: {} }, terminal);
+  return terminal.takeOut();
 }
 
 const costOf = async (gateway: TestGateway): Promise<string> => (await ask(gateway, "alpha")).body.service.costUsd;
@@ -189,6 +197,72 @@ describe("a price that two feeds agree on", () => {
   });
 });
 
+describe("a price that is announced for a later day", () => {
+  const day = "2026-12-01";
+  const said = { ...NOW, alpha: [2, 4] } as const;
+  const announcing = (): object => {
+    const [provider] = genai(said) as [{ models: { id: string; prices: object }[] }];
+    const models = provider.models.map((model) => {
+      const later = { constraint: { start_date: day }, prices: { input_mtok: 1, output_mtok: 2 } };
+      return model.id === "alpha" ? { ...model, prices: [{ prices: model.prices }, later] } : model;
+    });
+    return [{ ...provider, models }];
+  };
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-11-30T23:59:00Z") });
+    second.on("*", sends(200, announcing()));
+    return () => void vi.useRealTimers();
+  });
+  const announced = ({ changes }: { changes: readonly { model: string; startsOn: string | null }[] }) =>
+    changes.filter(({ startsOn }) => startsOn !== null);
+
+  test("is scheduled where two feeds agree, and changes by itself under requests that run", async () => {
+    first.on("*", sends(200, announcing()));
+    const gateway = await started({}, { database: "file" });
+    expect(announced(await check(gateway))).toEqual([]);
+    const { data: versions } = await call(gateway, "GET", "/api/versions");
+    expect(versions[0]).toMatchObject({ author: BOTH, note: "Prices: alpha" });
+    expect(await costOf(gateway)).toBe(OLD);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    groq.once("alpha", async (exchange) => {
+      await released;
+      return answers("late")(exchange);
+    });
+    const came = groq.nextRequest();
+    const running = costOf(gateway);
+    await came;
+    vi.setSystemTime(Date.parse(`${day}T00:00:00Z`));
+    expect(await costOf(gateway)).toBe(NEW);
+    release();
+    expect(await running).toBe(OLD);
+    expect((await chargesOf(gateway)).map(({ amountUsd }) => -decimal(amountUsd, 9))).toEqual(
+      expect.arrayContaining([decimal(OLD, 9), decimal(NEW, 9)]),
+    );
+    expect(await versionOf(gateway)).toBe(3);
+  });
+
+  test("by one feed alone waits with its diff, and is scheduled by an operator", async () => {
+    first.on("*", sends(200, litellm(said)));
+    const gateway = await started({}, { database: "file" });
+    expect(announced(await check(gateway))).toMatchObject([
+      { model: "alpha", standing: "single", startsOn: day, price: { input: 2 }, listed: { input: 1 }, percent: 50 },
+    ]);
+    const host = { provider: "groq", upstream: "alpha", startsOn: day };
+    const both = await gateway.api("POST", "/api/prices/adopt", {
+      hosts: [{ ...host, price: { input: 1, output: 2 } }],
+    });
+    expect(both.status).toBe(400);
+    await call(gateway, "POST", "/api/prices/adopt", { hosts: [host] });
+    expect(announced(await call(gateway, "GET", "/api/prices"))).toEqual([]);
+    expect(await costOf(gateway)).toBe(OLD);
+    vi.setSystemTime(Date.parse(`${day}T00:00:00Z`));
+    expect(await costOf(gateway)).toBe(NEW);
+  });
+});
+
 const FIFTY_MB = 50 * 1024 * 1024;
 
 /** Sends as much as is taken. */
@@ -253,6 +327,44 @@ describe("a feed", () => {
     expect(await costOf(gateway)).toBe(OLD);
     release();
     expect((await checking).feeds[0].problem).toContain("cannot be read");
+  });
+
+  test.each<readonly [string, Behaviour]>([
+    ["before its headers", () => undefined],
+    ["in the middle of its list", ({ response }) => void response.writeHead(200).write('{"groq/alpha": ')],
+  ])("that hangs %s is left by its time limit, and the other feed is read", async (_, behaviour) => {
+    const gateway = await started({}, { feedMsMax: 100 });
+    first.on("*", behaviour);
+    const { feeds, changes } = await check(gateway);
+    expect(feeds).toMatchObject([
+      { problem: expect.stringContaining("no complete answer within 0.1 s"), readAt: null },
+      { problem: null, models: 3 },
+    ]);
+    expect(changes.find(({ model }: { model: string }) => model === "alpha").standing).toBe("single");
+    expect(await costOf(gateway)).toBe(OLD);
+  });
+
+  test("that has not changed for 14 days has no vote until it changes, and the operator is told", async () => {
+    const modified = new Date(Date.now() - 15 * 86_400_000).toUTCString();
+    first.on("*", sends(200, litellm(NOW), { "last-modified": modified }));
+    const gateway = await started({}, { database: "file" });
+    const stale = await check(gateway);
+    expect(stale.feeds).toMatchObject([
+      { isStale: true, changedAt: new Date(modified).toISOString(), problem: null, models: 3 },
+      { isStale: false },
+    ]);
+    expect(stale.changes.find(({ model }: { model: string }) => model === "alpha").standing).toBe("single");
+    expect(await costOf(gateway)).toBe(OLD);
+    expect(logsOf(gateway, "prices.stale")).toMatchObject([{ feed: "litellm" }]);
+    expect(await doctorSays(gateway)).toContain(
+      `LiteLLM has not changed since ${stale.feeds[0].changedAt.slice(0, 10)}`,
+    );
+    // The same text with a newer date is no change, and another text is one.
+    first.on("*", sends(200, litellm(NOW), { "last-modified": new Date().toUTCString() }));
+    expect((await check(gateway)).feeds[0]).toMatchObject({ isStale: true });
+    first.on("*", sends(200, litellm({ ...NOW, other: [1, 2] }), { "last-modified": modified }));
+    expect((await check(gateway)).feeds[0]).toMatchObject({ isStale: false });
+    expect(await costOf(gateway)).toBe(NEW);
   });
 
   test("that did not change is not read twice, and dated prices of it count from their day", async () => {
@@ -327,17 +439,13 @@ test("the doctor and the metrics say how old prices are, and what is wrong", asy
   const newer: Prices = { ...NOW, newer: [0.5, 2] };
   first.on("*", sends(200, litellm(newer)));
   offered = [...offered, { id: "newer", created: Date.now() / 1000 }];
-  const gateway = await started({ SWITCHYARD_CATALOG_ADOPT: "auto" }, "file");
+  const gateway = await started({ SWITCHYARD_CATALOG_ADOPT: "auto" }, { database: "file" });
   await check(gateway);
   second.on("*", sends(500, "down"));
   const { alpha: _, ...left } = newer;
   first.on("*", sends(200, litellm({ ...left, newer: [0.6, 2] })));
   await check(gateway);
-  const env = { DATABASE_URL: gateway.database, ...FEEDS(), PORT: "0", SWITCHYARD_DISCOVER_LOCAL: "false" };
-  const terminal = recordTerminal({ env });
-  writeFileSync(join(terminal.cwd, "switchyard.yaml"), yaml());
-  await doctor({ command: "doctor", words: [], flags: {} }, terminal);
-  const said = terminal.takeOut();
+  const said = await doctorSays(gateway);
   expect(said).toMatch(
     /Prices checked \d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC; .* the oldest in use is of \d{4}-.* \(newer\)/,
   );
@@ -358,7 +466,7 @@ test.skipIf(database === null)(
   async () => {
     const secret = { SWITCHYARD_SECRET: "a-secret-for-several-processes" };
     first.on("*", sends(200, litellm({ ...NOW, alpha: [2, 4] })));
-    const one = await started(secret, database?.url ?? "");
+    const one = await started(secret, { database: database?.url ?? "" });
     const two = await startGateway({ yaml: yaml(), env: { ...FEEDS(), ...secret }, database: database?.url ?? "" });
     onTestFinished(() => two.stop());
     const { key } = await call(one, "POST", "/api/keys", { name: "k" });

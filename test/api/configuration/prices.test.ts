@@ -77,13 +77,13 @@ describe("a check", () => {
     expect(body.feeds).toEqual([
       {
         ...{ feed: "litellm", label: "LiteLLM", source: list.url, readAt: expect.stringContaining(TODAY) },
-        ...{ problem: null, models: 6, lost: [] },
+        ...{ changedAt: expect.stringContaining(TODAY), isStale: false, problem: null, models: 6, lost: [] },
       },
     ]);
     const inFile = body.changes.find((change: { model: string }) => change.model === "in-file");
     expect(inFile.locked).toMatchObject({ path: "models.in-file", origin: "file" });
     expect(body.changes.find((change: { model: string }) => change.model === "alpha")).toEqual({
-      ...at("alpha", { model: "alpha", percent: 100, locked: null, isOwn: true }),
+      ...at("alpha", { model: "alpha", percent: 100, locked: null, isOwn: true, startsOn: null }),
       ...{ price: { input: 1, output: 3, cacheRead: null, cacheWrite: null }, priceAsOf: TODAY },
       ...{ priceSource: "run-time configuration", listed: { input: 2, output: 3, cacheRead: null, cacheWrite: null } },
       ...{

@@ -66,6 +66,8 @@ export interface GatewayOptions {
   readonly kinds?: readonly ProviderKind[];
   /** A clock for circuit breakers and connections that the test sets by hand. */
   readonly providerNow?: () => number;
+  /** Bounds the reading of a price feed. */
+  readonly feedMsMax?: number;
 }
 
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
@@ -93,6 +95,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     passwordCost: { n: 2 ** 10, r: 8, p: 1 },
     ...(options.wire && { wire: options.wire }),
     ...(options.providerNow && { providerNow: options.providerNow }),
+    ...(options.feedMsMax && { feedMsMax: options.feedMsMax }),
   });
   const key = app.firstKey ?? "";
   const send = async (

@@ -20,6 +20,8 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers());
 });
 
+const EMPTY = { vendors: [], rows: [], refused: [], lost: [] };
+
 type Terms = Partial<Record<"priceCheck" | "priceCheckHours" | "transport", unknown>>;
 
 /** As the database does it. */
@@ -95,6 +97,19 @@ test("a check that fails is logged, and the schedule goes on", async () => {
   vi.setSystemTime(NOW_MS + HOUR_MS);
   await minute();
   expect(checked).toHaveBeenCalledTimes(2);
+});
+
+test("the time since a feed changed is known after a check, for those whose last change is", async () => {
+  const { processes } = startProcesses(1);
+  expect(processes[0]?.feedAges()).toEqual({});
+  const state = { source: "", readAtMs: NOW_MS, digest: "x", problem: null, etag: null, modified: null };
+  const feeds = [
+    { ...state, feed: "litellm" as const, changedAtMs: NOW_MS - HOUR_MS, ...EMPTY },
+    { ...state, feed: "genai" as const, changedAtMs: 0, ...EMPTY },
+  ];
+  checked.mockResolvedValueOnce({ ...NO_CHECK, atMs: NOW_MS, feeds });
+  await minute();
+  expect(processes[0]?.feedAges()).toEqual({ litellm: 3_660 });
 });
 
 test.each<readonly [string, Terms]>([

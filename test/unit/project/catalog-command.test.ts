@@ -13,10 +13,11 @@ import * as feeds from "../../../src/catalog/prices/feeds.ts";
 import * as review from "../../../src/catalog/prices/review.ts";
 import * as rows from "../../../src/catalog/prices/rows.ts";
 import * as kinds from "../../../src/catalog/provider-kinds.ts";
-import * as source from "../../../src/providers/sources/price-list.ts";
+import * as list from "../../../src/providers/sources/price-list.ts";
+import * as source from "../../../src/providers/sources/source.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const SRC = { ...build, ...builtin, ...diff, ...feeds, ...review, ...rows, ...kinds, ...source };
+const SRC = { ...build, ...builtin, ...diff, ...feeds, ...review, ...rows, ...kinds, ...list, ...source };
 
 /** Files of the two feeds, with the prices of these models in USD per million tokens. */
 function feedFiles(litellm: object, genai: readonly object[]): Readonly<Record<string, string>> {

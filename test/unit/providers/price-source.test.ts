@@ -47,7 +47,12 @@ function endless(response: ServerResponse, part: string, encode: (text: string) 
 test("a list is read packed or not, and asked for again only when it changed", async () => {
   answer = (_, response) => void response.writeHead(200, { etag: '"1"', "last-modified": "Thu" }).end(LIST);
   const first = await read();
-  expect(first).toMatchObject({ etag: '"1"', modified: "Thu", list: { source: url, rows: [{ upstream: "alpha" }] } });
+  expect(first).toMatchObject({
+    etag: '"1"',
+    modified: "Thu",
+    changedAtMs: null,
+    list: { source: url, rows: [{ upstream: "alpha" }] },
+  });
   const sent = requests.at(-1)?.headers;
   expect(sent).toMatchObject({ "accept-encoding": "gzip", "user-agent": "switchyard" });
   expect(Object.keys(sent ?? {}).sort()).toEqual(["accept", "accept-encoding", "connection", "host", "user-agent"]);
@@ -56,6 +61,18 @@ test("a list is read packed or not, and asked for again only when it changed", a
   answer = (_, response) => void response.writeHead(304).end();
   expect(await read(url, { known: { etag: '"1"', modified: "Thu" } })).toEqual({ isUnchanged: true });
   expect(requests.at(-1)?.headers).toMatchObject({ "if-none-match": '"1"', "if-modified-since": "Thu" });
+});
+
+test("a list knows when it changed last, and its digest changes with its text", async () => {
+  const modified = "Thu, 05 Nov 2026 08:00:00 GMT";
+  answer = (_, response) => void response.writeHead(200, { "last-modified": modified }).end(LIST);
+  const [one, same] = [await read(), await read()];
+  answer = (_, response) => void response.writeHead(200).end(`${LIST} `);
+  const other = await read();
+  if (one.isUnchanged || same.isUnchanged || other.isUnchanged) throw new Error("a list was not read");
+  expect([one.changedAtMs, other.changedAtMs]).toEqual([Date.parse(modified), null]);
+  expect(same.list.digest).toBe(one.list.digest);
+  expect(other.list.digest).not.toBe(one.list.digest);
 });
 
 test("a file is read again only when it changed", async () => {
@@ -98,7 +115,7 @@ test("a redirect is not followed, to a private address or any other", async () =
 
 test("a server that hangs is left after a while, before its headers and in the middle", async () => {
   answer = () => undefined;
-  await expect(read(url, { withinMs: 50 })).rejects.toThrow("no complete answer within");
+  await expect(read(url, { withinMs: 50 })).rejects.toThrow("no complete answer within 0.05 s");
   answer = (_, response) => void response.writeHead(200).write('{"groq/alpha": ');
   await expect(read(url, { withinMs: 50 })).rejects.toThrow("no complete answer within");
 });

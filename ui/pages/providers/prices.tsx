@@ -18,7 +18,11 @@ type Change = PriceReview["changes"][number];
 type Feed = PriceReview["feeds"][number];
 type Unpriced = PriceReview["unpriced"][number];
 /** Model to price, with the price that was typed where the list has none. */
-type Adoptable = Pick<Unpriced, "provider" | "upstream"> & { readonly typed?: object; readonly feed?: Feed["feed"] };
+type Adoptable = Pick<Unpriced, "provider" | "upstream"> & {
+  readonly typed?: object;
+  readonly feed?: Feed["feed"];
+  readonly startsOn?: string | undefined;
+};
 type Adopt = (...hosts: readonly Adoptable[]) => void;
 
 /** Number of models that are shown: OpenRouter alone has some hundred. */
@@ -29,7 +33,13 @@ export function Prices() {
   const { problem, isBusy, run } = useTask();
   const adopt: Adopt = (...hosts) => {
     const body = {
-      hosts: hosts.map(({ provider, upstream, typed, feed }) => ({ provider, upstream, price: typed, feed })),
+      hosts: hosts.map(({ provider, upstream, typed, feed, startsOn }) => ({
+        provider,
+        upstream,
+        price: typed,
+        feed,
+        startsOn,
+      })),
     };
     void run(call("POST", "/api/prices/adopt", { body }), () => showPublished(TEXT.adopted));
   };
@@ -68,9 +78,10 @@ export function Prices() {
 }
 
 /** Sentences that an operator should read about a feed. Prices stay as they are meanwhile. */
-function troublesOf({ label, problem, lost }: Feed): readonly string[] {
+function troublesOf({ label, problem, isStale, changedAt, lost }: Feed): readonly string[] {
   return [
     ...(problem === null ? [] : [`${label}: ${problem}`]),
+    ...(isStale ? [`${label} ${TEXT.feedStale(ago(changedAt))}`] : []),
     ...(lost.length === 0 ? [] : [`${label} ${TEXT.feedLost(lost.join(", "))}.`]),
   ];
 }
@@ -137,16 +148,13 @@ function Changes({ changes, feeds, onAdopt }: ChangesProps) {
   if (changes.length === 0) return <p class="faint">{TEXT.noneDiffer}</p>;
   return (
     <>
-      {free.length > 1 && (
-        <Button onClick={() => onAdopt(...free.map(({ provider, upstream }) => ({ provider, upstream })))}>
-          {TEXT.adoptAll(free.length)}
-        </Button>
-      )}
+      {free.length > 1 && <Button onClick={() => onAdopt(...free.map(hostOf))}>{TEXT.adoptAll(free.length)}</Button>}
       <Table class="compact" caption={TEXT.differ} heads={[TEXT.model, TEXT.now, TEXT.inList, TEXT.change, ""]}>
         {changes.map((change) => (
-          <tr key={`${change.provider} ${change.upstream}`}>
+          <tr key={`${change.provider} ${change.upstream} ${change.startsOn}`}>
             <th scope="row">
-              {change.model} <small class="faint">{change.provider}</small>
+              {change.model} <small class="faint">{change.provider}</small>{" "}
+              {change.startsOn !== null && <small class="faint">{TEXT.startsOn(change.startsOn)}</small>}
             </th>
             <td title={change.priceSource}>
               {pair(change.price)}{" "}
@@ -175,12 +183,17 @@ function Changes({ changes, feeds, onAdopt }: ChangesProps) {
   );
 }
 
+function hostOf({ provider, upstream, startsOn }: Change): Adoptable {
+  return { provider, upstream, startsOn: startsOn ?? undefined };
+}
+
 /** One for each feed where they dispute the price, else one. */
 function AdoptButtons({ change, labels, onAdopt }: AdoptButtonsProps) {
-  const { model, provider, upstream, standing, feeds } = change;
+  const { standing, feeds } = change;
+  const model = change.startsOn === null ? change.model : `${change.model} ${TEXT.startsOn(change.startsOn)}`;
   if (standing !== "disputed") {
     return (
-      <Button kind="quiet" label={TEXT.adoptNamed(model)} onClick={() => onAdopt({ provider, upstream })}>
+      <Button kind="quiet" label={TEXT.adoptNamed(model)} onClick={() => onAdopt(hostOf(change))}>
         {TEXT.adopt}
       </Button>
     );
@@ -194,7 +207,7 @@ function AdoptButtons({ change, labels, onAdopt }: AdoptButtonsProps) {
           key={feed}
           kind="quiet"
           label={TEXT.adoptFrom(model, label)}
-          onClick={() => onAdopt({ provider, upstream, feed })}
+          onClick={() => onAdopt({ ...hostOf(change), feed })}
         >
           {label}
         </Button>

@@ -83,6 +83,8 @@ export const byItself = (hours: number) => `Prices are checked every ${hours ===
 export const checksOff = "Price checks are off: set prices.check to daily.";
 export const oldest = (model: string, when: string) => `The oldest price in use is ${model}'s, confirmed ${when}.`;
 export const feedRead = (models: string, when: string) => `${models}, read ${when}`;
+export const feedStale = (when: string) =>
+  `changed ${when} for the last time. It has no vote on prices until it changes.`;
 export const feedLost = (names: string) => `no longer lists ${names}`;
 export const feeds = "Feeds";
 export const standings = {
@@ -96,6 +98,7 @@ export const standings = {
   details: "service tiers or units of one feed",
 } as const;
 export const feedSays = (feed: string, price: string) => `${feed} ${price}`;
+export const startsOn = (day: string) => `from ${day}`;
 export const adoptFrom = (model: string, feed: string) => `Adopt ${model} from ${feed}`;
 export const provisional = "Provisional models";
 export const provisionalHint =

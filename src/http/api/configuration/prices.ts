@@ -3,7 +3,7 @@
 import { Type } from "typebox";
 import type { Catalog } from "../../../catalog/catalog.ts";
 import { oldestPrice } from "../../../catalog/prices/age.ts";
-import type { FeedState, PriceCheck } from "../../../catalog/prices/check.ts";
+import { type FeedState, isStale, type PriceCheck, STALE_DAYS } from "../../../catalog/prices/check.ts";
 import type { UnpricedModel } from "../../../catalog/prices/diff.ts";
 import { FEED_IDS, FEEDS, type FeedId, feedSource } from "../../../catalog/prices/feeds.ts";
 import { type Proposal, reviewPrices, STANDINGS } from "../../../catalog/prices/review.ts";
@@ -70,6 +70,8 @@ export const PricesSchema = named("Prices", {
       label: AnyText,
       source: AnyText,
       readAt: nullable(Time),
+      changedAt: nullable(Time),
+      isStale: Type.Boolean({ description: `It has not changed for ${STALE_DAYS} days, so it has no vote on prices.` }),
       problem: nullable(Type.String({ description: "Why the last reading failed; what was read before is shown." })),
       models: Integer,
       lost: Type.Array(AnyText, { description: "Providers and models that the feed listed before." }),
@@ -89,6 +91,7 @@ export const PricesSchema = named("Prices", {
       priceAsOf: AnyText,
       priceSource: AnyText,
       listed: PriceSchema,
+      startsOn: nullable(Type.String({ description: "The first day of an announced price; null for today's." })),
       percent: nullable(Type.Number({ description: "The largest change of its figures; null for a new price." })),
       isOwn: Type.Boolean({ description: "An operator wrote this price. Only an operator changes it." }),
       standing: Type.Enum([...STANDINGS], { description: "Why it waits; `agreed` is taken over by the next check." }),
@@ -129,6 +132,12 @@ const AdoptionSchema = strict("PriceAdoption", {
           Type.String({ minLength: 1, maxLength: 128, description: "The id of a new model; else its own name." }),
         ),
         feed: Type.Optional(Type.Enum([...FEED_IDS], { description: "The feed whose price is adopted." })),
+        startsOn: Type.Optional(
+          Type.String({
+            pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+            description: "The first day of the announced price that is adopted; left out, today's is.",
+          }),
+        ),
         price: Type.Optional(
           Type.Object(
             { input: amount, output: amount, cacheRead: Type.Optional(amount), cacheWrite: Type.Optional(amount) },
@@ -159,12 +168,13 @@ export const PRICE_ROUTES: readonly ApiRoute[] = [
     access: "operator",
     response: PricesSchema,
     async handle(_call, edge) {
-      const { limiter, now, settings, versions, log, priceChecks: checks } = edge;
+      const { limiter, now, settings, versions, log, priceChecks: checks, feedMsMax } = edge;
       const { allowed, retryAfterSeconds } = await limiter.admit("price check", CHECKS_PER_MINUTE, now());
       if (!allowed) throw tooManyChecks(retryAfterSeconds);
       const { checkAndAdopt } = await import("../../../gateway/operate/adopt-prices.ts");
-      const { prices } = settings;
-      return writePrices(await checkAndAdopt({ prices, versions, current: edge.services, checks, log, now }), edge);
+      const services = { versions, current: edge.services, checks, log, now };
+      const bounds = feedMsMax === undefined ? {} : { withinMs: feedMsMax };
+      return writePrices(await checkAndAdopt({ prices: settings.prices, ...services, ...bounds }), edge);
     },
   }),
   post("adoptPrices", "/api/prices/adopt", {
@@ -214,12 +224,21 @@ function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adoptin
       one.provider === host.provider && one.upstream === host.upstream;
     const owners = [...catalog.models.values()].filter(({ hosts }) => hosts.some(isIt));
     const found = unpriced.find(isIt) ?? { ...UNKNOWN, provider: host.provider, upstream: host.upstream };
-    const offered = proposedBy(proposals.find(isIt), host.feed) ?? foundBy(found, check);
+    const { startsOn } = host;
+    if (startsOn !== undefined && host.price !== undefined) {
+      throw invalid(`hosts[${index}].startsOn`, TEXT.announcedPrice);
+    }
+    const proposal = proposals.find((each) => isIt(each) && each.startsOn === startsOn);
+    const offered = proposedBy(proposal, host.feed) ?? (startsOn === undefined ? foundBy(found, check) : null);
     // Somebody else was faster.
     if (offered === null && host.price === undefined && owners.some(({ price }) => price !== null)) continue;
     const dated = datedPrice(host, index, { offered, ...adopting });
     for (const { id } of owners)
-      changes.push({ model: id, provider: host.provider, upstream: host.upstream, ...dated });
+      changes.push({
+        ...dated,
+        ...{ model: id, provider: host.provider, upstream: host.upstream },
+        ...(startsOn && { startsOn }),
+      });
     if (owners.length > 0) continue;
     const id = host.id ?? newModelId(host.upstream, host.provider, catalog);
     if (ids.has(id)) throw invalid(`hosts[${index}].id`, TEXT.modelExists(id));
@@ -284,7 +303,7 @@ function writePrices(check: PriceCheck, edge: OperatorContext): Shape<typeof Pri
   return {
     checkedAt: check.atMs === 0 ? null : isoTime(check.atMs),
     everyHours: priceCheck === "off" ? 0 : priceCheckHours,
-    feeds: check.feeds.map(writeFeed),
+    feeds: check.feeds.map((state) => writeFeed(state, check.atMs)),
     oldest: oldest === null ? null : { model: oldest.model, provider: oldest.provider, since: isoTime(oldest.sinceMs) },
     changes: proposals.map((proposal) => writeChange(proposal, versions, isOwn(proposal.fromSource))),
     refused: refused.map(({ model, upstream, reason, feed }) => ({ model, upstream, reason, feed })),
@@ -296,9 +315,13 @@ function writePrices(check: PriceCheck, edge: OperatorContext): Shape<typeof Pri
   };
 }
 
-function writeFeed({ feed, source, readAtMs, problem, rows, lost }: FeedState) {
-  const readAt = readAtMs === 0 ? null : isoTime(readAtMs);
-  return { feed, label: FEEDS[feed].label, source, readAt, problem, models: rows.length, lost: [...lost] };
+function writeFeed(state: FeedState, atMs: number): Shape<typeof PricesSchema>["feeds"][number] {
+  const { feed, source, readAtMs, changedAtMs = 0, problem, rows, lost } = state;
+  const timeOf = (ms: number): string | null => (ms === 0 ? null : isoTime(ms));
+  return {
+    ...{ feed, label: FEEDS[feed].label, source, readAt: timeOf(readAtMs), changedAt: timeOf(changedAtMs) },
+    ...{ isStale: isStale(state, atMs), problem, models: rows.length, lost: [...lost] },
+  };
 }
 
 function writeChange(
@@ -306,9 +329,21 @@ function writeChange(
   versions: Versions,
   isOwn: boolean,
 ): Shape<typeof PricesSchema>["changes"][number] {
-  const { model, provider, upstream, from, fromAsOf, fromSource, to, percent, standing, listed } = change;
+  const {
+    model,
+    provider,
+    upstream,
+    from,
+    fromAsOf,
+    fromSource,
+    to,
+    percent,
+    standing,
+    listed,
+    startsOn = null,
+  } = change;
   return {
-    ...{ model, provider, upstream, percent, isOwn, standing, priceAsOf: fromAsOf, priceSource: fromSource },
+    ...{ model, provider, upstream, percent, isOwn, standing, startsOn, priceAsOf: fromAsOf, priceSource: fromSource },
     feeds: listed.map(({ feed, price, isSame }) => ({ feed, price: usd(price), isSame })),
     ...{ price: from === null ? null : usd(from), listed: usd(to), locked: lockOn(versions, `models.${model}`) },
   };

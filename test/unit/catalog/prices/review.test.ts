@@ -5,7 +5,7 @@ import type { FeedState, PriceCheck } from "../../../../src/catalog/prices/check
 import { type FeedId, isFeedSource } from "../../../../src/catalog/prices/feeds.ts";
 import type { ListedRow } from "../../../../src/catalog/prices/listed.ts";
 import { newcomers } from "../../../../src/catalog/prices/newcomers.ts";
-import { priceMark, reviewPrices } from "../../../../src/catalog/prices/review.ts";
+import { changeName, type Proposal, priceMark, reviewPrices } from "../../../../src/catalog/prices/review.ts";
 import type { RateCard } from "../../../../src/core/price.ts";
 import { isOperatorPrice } from "../../../../src/versions/adoption.ts";
 import { makeCatalog, makeModel, makeProvider } from "../../../support/catalog.ts";
@@ -25,8 +25,8 @@ function row(upstream: string, price: RateCard, more: Partial<ListedRow> = {}): 
 }
 
 function feed(name: FeedId, rows: readonly ListedRow[], more: Partial<FeedState> = {}): FeedState {
-  const state = { source: name, readAtMs: 1, problem: null, etag: null, modified: null, vendors: [], refused: [] };
-  return { feed: name, ...state, rows, lost: [], ...more };
+  const state = { source: name, readAtMs: 1, changedAtMs: 1, digest: "", problem: null, etag: null, modified: null };
+  return { feed: name, ...state, vendors: [], refused: [], rows, lost: [], ...more };
 }
 
 function checkOf(feeds: readonly FeedState[], more: Partial<PriceCheck> = {}): PriceCheck {
@@ -290,6 +290,85 @@ describe("a price", () => {
     expect(standingWith([feed("litellm", rows), stale])).toMatchObject([{ standing: "single" }]);
     const older = feed("genai", [row("gpt", card([9, 9]))], { problem: "down" });
     expect(standingWith([feed("litellm", rows), older])).toMatchObject([{ standing: "single", to: { input: MICRO } }]);
+  });
+
+  it("of a feed that has not changed for 14 days has no vote, and is confirmed up to its last change", () => {
+    const [dayMs, changedAtMs] = [86_400_000, 1_000];
+    const stateAt = (ms: number, said: Figures, name: FeedId = "genai") =>
+      feed(name, [row("gpt", card(said))], { changedAtMs, readAtMs: ms });
+    const reviewAt = (ms: number, said: Figures) => {
+      const litellm = feed("litellm", [row("gpt", card([1, 4]))], { changedAtMs: ms, readAtMs: ms });
+      return reviewPrices(catalogWith(), checkOf([litellm, stateAt(ms, said)], { atMs: ms }), 200);
+    };
+    const [last, after] = [14 * dayMs + changedAtMs, 14 * dayMs + changedAtMs + 1];
+    expect(reviewAt(last, [1, 4]).proposals).toMatchObject([{ standing: "agreed" }]);
+    expect(reviewAt(after, [1, 4]).proposals).toMatchObject([{ standing: "single", feeds: ["litellm"] }]);
+    // What it says is shown, and does not dispute what others say.
+    expect(reviewAt(after, [9, 9]).proposals).toMatchObject([{ standing: "single", listed: [{}, { feed: "genai" }] }]);
+    expect([...reviewAt(last, [2, 8, 0.5]).confirmed.values()]).toEqual([last]);
+    expect([...reviewAt(after, [2, 8, 0.5]).confirmed.values()]).toEqual([changedAtMs]);
+    // OpenRouter's word confirms nothing then.
+    const routed = [row("openai/gpt", card([1, 4]), { vendor: "openrouter" })];
+    const hinted = (ms: number) => {
+      const feeds = [stateAt(ms, [1, 4], "litellm"), feed("openrouter", routed, { changedAtMs })];
+      return reviewPrices(
+        catalogWith(),
+        checkOf([{ ...feeds[0], changedAtMs: ms } as FeedState, feeds[1] as FeedState], { atMs: ms }),
+        200,
+      );
+    };
+    expect([hinted(last), hinted(after)].map(({ proposals }) => proposals[0]?.standing)).toEqual(["agreed", "single"]);
+  });
+
+  describe("that is announced", () => {
+    const [day, other] = ["2027-01-01", "2027-02-01"];
+    const saying = (figures: Figures, from = day) => [
+      row("gpt", card([2, 8, 0.5]), { later: [{ from, price: card(figures) }] }),
+    ];
+    const silent = [row("gpt", card([2, 8, 0.5]))];
+    const judgedBy = (litellm: readonly ListedRow[], genai: readonly ListedRow[], more: object = {}) => {
+      const check = checkOf([feed("litellm", litellm), feed("genai", genai)], more);
+      return reviewPrices(catalogWith(), check, 200).proposals.map(({ standing, startsOn, to }) => [
+        ...[standing, startsOn, to.input / MICRO],
+      ]);
+    };
+
+    it.each<readonly [string, readonly ListedRow[], readonly ListedRow[], unknown]>([
+      ["two feeds have it", saying([1, 4]), saying([1, 4]), [["agreed", day, 1]]],
+      ["one feed knows of it", silent, saying([1, 4]), [["single", day, 1]]],
+      ["they differ", saying([1, 4]), saying([1.5, 4]), [["disputed", day, 1]]],
+      [
+        "they name other days",
+        saying([1, 4]),
+        saying([1, 4], other),
+        [
+          ["single", day, 1],
+          ["single", other, 1],
+        ],
+      ],
+      ["it is a factor of ten", saying([20, 80]), saying([20, 80]), [["large", day, 20]]],
+      ["it is today's price", saying([2, 8, 0.5]), saying([2, 8, 0.5]), []],
+    ])("%s", (_, litellm, genai, proposed) => {
+      expect(judgedBy(litellm, genai)).toEqual(proposed);
+    });
+
+    it("is none where it is scheduled, and is not taken over again once it was undone", () => {
+      const periods = [
+        { fromMs: null, untilMs: null, card: card([2, 8, 0.5]), hours: [] },
+        { fromMs: Date.parse(day), untilMs: null, card: card([1, 4]), hours: [] },
+      ] as const;
+      const catalog = catalogWith(periods[0].card, { schedule: periods });
+      const check = checkOf([feed("litellm", saying([1, 4])), feed("genai", saying([1, 4]))]);
+      expect(reviewPrices(catalog, check, 200).proposals).toEqual([]);
+      const [proposal] = reviewPrices(catalogWith(), check, 200).proposals;
+      const adopted = { [changeName(proposal as Proposal)]: priceMark((proposal as Proposal).to) };
+      expect(judgedBy(saying([1, 4]), saying([1, 4]), { adopted })).toEqual([["undone", day, 1]]);
+    });
+
+    it("of a feed that could not be read has no vote", () => {
+      const check = checkOf([feed("litellm", saying([1, 4])), feed("genai", saying([1, 4]), { problem: "down" })]);
+      expect(reviewPrices(catalogWith(), check, 200).proposals).toMatchObject([{ standing: "single" }]);
+    });
   });
 
   it("that depends on the hour waits, and so does one that somebody undid", () => {
