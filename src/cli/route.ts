@@ -12,8 +12,12 @@ import { GatewayError } from "../core/errors.ts";
 import { roughUsd, usdNumber } from "../core/money.ts";
 import type { CascadeWebhooks } from "../core/requests/cascade.ts";
 import { REQUEST_CONTROLS } from "../core/requests/controls.ts";
+import type { SessionView } from "../core/session.ts";
+import type { ClientRequest } from "../formats/format.ts";
 import { parseBody } from "../formats/json/parse.ts";
 import { type PlannedCascade, planCascade } from "../gateway/cascade/plan.ts";
+import { createSessionMemory } from "../gateway/sessions/memory.ts";
+import { createSessions } from "../gateway/sessions/sessions.ts";
 import { NO_PROMPT, readDebugChat, writeCascade, writeDecision } from "../http/v1/routing-debug.ts";
 import { decide } from "../routing/decide.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
@@ -56,9 +60,7 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
     async run({ own, format, request, isJson }, settings) {
       const constraints = await constraintsOf(own, settings);
       const { chat, controls } = request;
-      // As the first turn of a conversation that the server has never seen.
-      const begun = { id: "route", last: null, loop: null, cached: [], nowMs: Date.now() };
-      const sessionView = settings.routing.sessionMinutes > 0 ? begun : null;
+      const sessionView = firstTurn(request, settings);
       const routeWithin = (cascade?: CascadeBounds): Decision =>
         decide(
           { chat, controls, constraints, restingModels: new Map(), sessionView, ...(cascade && { cascade }) },
@@ -80,6 +82,13 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
       return 0;
     },
   });
+}
+
+/** The request as the first turn of a conversation that the server has never seen. */
+function firstTurn(request: ClientRequest, { routing: { sessionMinutes } }: Settings): SessionView | null {
+  const memory = createSessionMemory(0, Date.now);
+  const sessions = createSessions({ memory, isOn: sessionMinutes > 0, now: Date.now, share: () => undefined });
+  return sessions.view({ request, caller: { key: { accountId: DEFAULT_ACCOUNT } } });
 }
 
 /** The body of the debug endpoint, put together from words and flags. */

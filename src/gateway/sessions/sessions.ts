@@ -35,7 +35,9 @@ import type { Call } from "../call.ts";
 import { Generations } from "./generations.ts";
 import { callNames, openCallNames, type SessionMemory } from "./memory.ts";
 
-type AskingCall = Pick<Call, "request" | "caller" | "headers" | "prompt">;
+type AskingCall = Pick<Call, "request" | "headers" | "prompt"> & {
+  readonly caller: { readonly key: Pick<Call["caller"]["key"], "accountId"> };
+};
 
 /** An answered call, as the last step knows it. */
 interface NotedAnswer {
