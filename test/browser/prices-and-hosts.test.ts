@@ -13,6 +13,13 @@ const rowOf = (input: number) => ({
 const LIST = { "groq/alpha": rowOf(2e-6), "groq/in-file": rowOf(5e-6), "groq/newer": rowOf(4e-6) };
 const OFFERED = { object: "list", data: ["alpha", "in-file", "newer", "unknown"].map((id) => ({ id })) };
 
+/** The list with a price that a model without one could have. */
+const FIRST = { ...LIST, "groq/unknown": rowOf(2e-6) };
+/** Another feed, with another price for alpha than the list, and a price that begins one day. */
+const DATED = { constraint: { start_date: "2999-01-01" }, prices: { input_mtok: 1.25, output_mtok: 3 } };
+const PRICES = [{ prices: { input_mtok: 1.5, output_mtok: 3 } }, DATED];
+const SECOND = [{ id: "groq", name: "Groq", models: [{ id: "alpha", prices: PRICES }] }];
+
 const offers = sends(200, OFFERED);
 const servers = hasBrowser
   ? await Promise.all([
@@ -20,10 +27,13 @@ const servers = hasBrowser
       startFakeProvider((exchange) => (exchange.request.raw === "" ? sends(404, {}) : answers("ok"))(exchange)),
       startFakeProvider(sends(200, LIST)),
       startFakeOllama({ "qwen3:8b": { capabilities: ["completion", "tools"], parameters: "num_ctx 8192" } }),
+      startFakeProvider(sends(200, FIRST)),
+      startFakeProvider(sends(200, SECOND)),
+      startFakeProvider(sends(200, LIST, { "last-modified": "Thu, 05 Nov 2020 08:00:00 GMT" })),
     ])
   : null;
 afterAll(() => Promise.all((servers ?? []).map((server) => server.close())));
-const [groq, other, list, ollama] = servers ?? [];
+const [groq, other, list, ollama, first, second, old] = servers ?? [];
 
 const tiers = ["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"].map((tier) => `${tier}: [in-file]`).join(", ");
 const yaml = [
@@ -163,5 +173,49 @@ describe.skipIf(!hasBrowser)("in the dashboard", () => {
     await page.getByLabel("Host order").selectOption("As configured");
     await page.getByRole("button", { name: "Save profile" }).click();
     await expect.poll(async () => (await read(`/api/profiles/${id}`)).hostOrder).toBe(null);
+  });
+});
+
+describe.skipIf(!hasBrowser)("with two feeds that differ", () => {
+  const env = {
+    SWITCHYARD_PRICES_CHECK: "daily",
+    SWITCHYARD_PRICES_CHECK_HOURS: "0",
+    SWITCHYARD_PRICES_URL: first?.url ?? "",
+    SWITCHYARD_PRICES_GENAI_URL: second?.url ?? "",
+    SWITCHYARD_PRICES_OPENROUTER_URL: old?.url ?? "",
+  };
+  const { gateway, visit } = startDashboard({ yaml, env });
+
+  test("provisional and announced prices are shown, a stale feed is named, and one feed's price is adopted", async () => {
+    const alpha = { id: "alpha", provider: "groq", price: { input: 1, output: 3 }, priceSource: "LiteLLM" };
+    await gateway().api("POST", "/api/models", alpha);
+    const { page, troubles } = await visit("/providers?tab=prices");
+    await page.getByRole("button", { name: "Check now" }).click();
+    await page.getByText(/^OpenRouter changed .* It has no vote on prices until it changes\.$/).waitFor();
+    const provisional = page.locator("section", {
+      has: page.getByRole("heading", { name: "Provisional models" }),
+    });
+    await provisional.getByText("unknown").waitFor();
+    await provisional.getByText("$2.00 / $3.00").waitFor();
+    const disputed = page.getByRole("row", { name: /^alpha groq (?!from)/ });
+    await disputed.getByText("the feeds disagree").waitFor();
+    for (const theme of ["light", "dark"] as const) expect(await faultsOf(page, theme, "#main")).toEqual([]);
+    await disputed.getByRole("button", { name: "Adopt alpha from LiteLLM" }).waitFor();
+    await disputed.getByRole("button", { name: "Adopt alpha from genai-prices" }).click();
+    const priceOf = async () => {
+      const { data } = await (await gateway().api("GET", "/api/models")).json();
+      const { pricing, priceSource } = data.find(({ id }: { id: string }) => id === "alpha");
+      return [pricing.prompt, priceSource];
+    };
+    await expect.poll(priceOf).toEqual(["0.000001575", "genai-prices"]);
+    const announced = page.getByRole("row", { name: /^alpha groq from 2999-01-01/ });
+    await announced.getByText("only one feed has it").waitFor();
+    await announced.getByRole("button", { name: "Adopt alpha from 2999-01-01" }).click();
+    await expect.poll(() => announced.count()).toBe(0);
+    const { document } = await (await gateway().api("GET", "/api/configuration")).json();
+    expect(document.models.find(({ id }: { id: string }) => id === "alpha").price).toMatchObject({
+      ...{ input: 1.5, changes: [{ from: "2999-01-01", input: 1.25 }] },
+    });
+    expect(troubles).toEqual([]);
   });
 });
