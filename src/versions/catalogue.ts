@@ -34,7 +34,7 @@ export function withCatalogue(document: Overlay, published: PublishedCatalogue, 
 
 type FileRow = CatalogueFile["models"][number];
 
-/** What the file has of a model, and which sources of prices are the operator's. */
+/** Hosts and prices of a model in the file, and which sources of prices are the operator's. */
 interface FilePrices {
   readonly hosts: ReturnType<typeof hostRows>;
   readonly listed: FileRow;

@@ -15,6 +15,7 @@ import {
   sends,
   startFakeProvider,
 } from "../../support/providers/fake-provider.ts";
+import { genai, litellm, type Prices } from "../../support/providers/price-feeds.ts";
 import { promisedMs } from "../../support/random.ts";
 import { chargesOf, decimal } from "../../support/stores/money.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
@@ -26,25 +27,8 @@ const BOTH = "LiteLLM and genai-prices";
 /** What a request costs before and after. */
 const [OLD, NEW] = ["0.000044", "0.000022"];
 
-type Prices = Readonly<Record<string, readonly [input: number, output: number]>>;
-
 /** What both lists say as long as nothing is wrong: the price of alpha has fallen. */
 const NOW: Prices = { alpha: [1, 2], beta: [1, 3], "in-file": [1, 3] };
-
-function litellm(prices: Prices, vendor = "groq"): object {
-  const rows = Object.entries(prices).map(([id, [input, output]]) => {
-    const costs = { input_cost_per_token: input / 1e6, output_cost_per_token: output / 1e6 };
-    return [`${vendor}/${id}`, { litellm_provider: vendor, mode: "chat", ...costs, supports_function_calling: true }];
-  });
-  return Object.fromEntries(rows);
-}
-
-function genai(prices: Prices): object {
-  const models = Object.entries(prices).map(([id, [input, output]]) => ({
-    ...{ id, prices: { input_mtok: input, output_mtok: output } },
-  }));
-  return [{ id: "groq", name: "Groq", models }];
-}
 
 let groq: FakeProvider;
 let first: FakeProvider;

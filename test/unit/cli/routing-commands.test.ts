@@ -198,7 +198,7 @@ describe("route", () => {
     const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
     const flags = { floor: "SIMPLE", ceiling: "STANDARD", "max-cost": "0.5", "bfcl-min": "20", "code-quality": "1" };
     const more = { "chat-quality": "1", system: "Be brief.", "max-output": "50", profile: "mine" };
-    const terminal = recordTerminal();
+    const terminal = recordTerminal({ env: { SWITCHYARD_SESSION_MINUTES: "0" } });
     await run(profiles, ["set", "mine", "--block", "gpt-4o-mini"], terminal);
     const written = Object.entries({ ...flags, ...more }).map(([name, value]) => `--${name}=${value}`);
     const files = [`--messages=${JSON.stringify(turns)}`, `--tools=${JSON.stringify(tools)}`];
