@@ -34,6 +34,7 @@ export const SECTIONS = [
     text: "Concepts",
     items: [
       { text: "Routing", link: "/concepts/routing" },
+      { text: "Hosts", link: "/concepts/hosts" },
       { text: "Charging", link: "/concepts/charging" },
       { text: "When providers fail", link: "/concepts/reliability" },
       { text: "Outcomes", link: "/concepts/outcomes" },
@@ -76,6 +77,7 @@ export const SECTIONS = [
     items: [
       { text: "Deployment", link: "/operate/deployment" },
       { text: "Single sign-on", link: "/operate/single-sign-on" },
+      { text: "Keep prices up to date", link: "/operate/price-feeds" },
       { text: "More than one process", link: "/operate/scaling" },
       { text: "Backups and data loss", link: "/operate/backups" },
       { text: "Upgrade and go back", link: "/operate/versions" },

@@ -162,9 +162,9 @@ describe("on a copy of the source", () => {
 });
 
 function addCue(): void {
-  edit("src/routing/classifier/lexicon.ts", '  "backward",\n]', '  "backward",\n  "sailing",\n]');
+  edit("src/routing/classifier/lexicon.ts", '  "own",\n] as const', '  "own",\n  "sailing",\n] as const');
   edit("src/routing/classifier/lexicon.ts", "  greeting: [", '  sailing: ["spinnaker|genoa"],\n  greeting: [');
-  edit("src/routing/classifier/features.ts", '"calculus"];', '"calculus", "sailing"];');
+  edit("src/routing/classifier/features.ts", '"own"];', '"own", "sailing"];');
 }
 
 /** Of the pages that exist, stand-ins are enough: the type check of the whole dashboard reads the real ones. */
