@@ -7,7 +7,7 @@ import type { Tier } from "../core/tiers.ts";
 import { baselineOf } from "./baseline.ts";
 import { type Builtin, readBuiltin } from "./builtin.ts";
 import { type Catalog, unreachableBecause } from "./catalog.ts";
-import { buildChains, type ChainLists, lowestListing } from "./chains.ts";
+import { buildChains, type ChainLists, lowestListing, provenModels } from "./chains.ts";
 import { AZURE, withDeployments } from "./deployments.ts";
 import type { DialectChanges } from "./dialect.ts";
 import { aliasesOf, findModel } from "./model-names.ts";
@@ -106,10 +106,8 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   if (findings.problems.length > 0 || baseline === null) return { catalog: null, ...findings };
   const { markupPpm = DEFAULT_MARKUP_PPM, unsureTier = DEFAULT_UNSURE_TIER, hostOrder = DEFAULT_HOST_ORDER } = input;
   const weights = input.weights === undefined ? readWeights() : input.weights;
-  return {
-    catalog: { models, aliases, providers, policies, ...chains, baseline, markupPpm, weights, unsureTier, hostOrder },
-    ...findings,
-  };
+  const routing = { ...chains, proven: provenModels(builtin), markupPpm, weights, unsureTier, hostOrder };
+  return { catalog: { models, aliases, providers, policies, baseline, ...routing }, ...findings };
 }
 
 /** The configured providers whose format we speak; the sandbox alone when there is none. */

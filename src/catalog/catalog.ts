@@ -33,6 +33,8 @@ export interface Catalog {
   readonly ownToolChains: ReadonlySet<Tier>;
   /** Tiers whose chain the operator has written, the primary first. */
   readonly ownChains: ReadonlySet<Tier>;
+  /** Ids of the models above the floor of each tier, where there are floors. */
+  readonly proven: Readonly<Record<Tier, ReadonlySet<string>>> | null;
   /** The model that savings are counted against. */
   readonly baseline: Model;
   /** Parts per million on top of provider cost. */

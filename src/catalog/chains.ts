@@ -4,6 +4,7 @@ import type { Model, Provider } from "../core/model.ts";
 import type { Effort, Efforts } from "../core/requests/effort.ts";
 import { readEntry } from "../core/requests/effort.ts";
 import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
+import type { Builtin } from "./builtin.ts";
 import { blendedPrice, type Catalog, effortsTaken, type TierChain } from "./catalog.ts";
 import { findModel } from "./model-names.ts";
 import { nearest } from "./nearest.ts";
@@ -190,4 +191,15 @@ function takesTools({ hosts }: Model): boolean {
 function whyNotServed({ endpoint, price, provider }: Model): string {
   if (endpoint !== null) return `it serves ${endpoint} and is never routed to`;
   return price === null ? "it has no price" : `its provider ${provider} is not configured`;
+}
+
+/** Models that benchmarks put above the floor of a tier. Others of its chain are there for users of a single vendor. */
+export function provenModels({ models, tiers: { floors } }: Builtin): Catalog["proven"] {
+  if (floors === undefined) return null;
+  const above = (tier: Tier): ReadonlySet<string> =>
+    new Set(models.flatMap(({ id, evidence }) => ((evidence?.overall ?? 0) >= floors[tier] ? [id] : [])));
+  return {
+    ...{ NANO: above("NANO"), SIMPLE: above("SIMPLE"), LIGHT: above("LIGHT") },
+    ...{ STANDARD: above("STANDARD"), COMPLEX: above("COMPLEX") },
+  };
 }

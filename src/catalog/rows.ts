@@ -118,6 +118,8 @@ export interface TierRows {
   readonly asOf: string;
   /** Number of the version among those of the day. */
   readonly revision: number;
+  /** The overall score that a model needs in a tier without tools. One below it is a fallback and no alternative. */
+  readonly floors?: Readonly<Record<Tier, number>>;
   readonly chains: Readonly<Record<Tier, readonly string[]>>;
   /** Chains for requests with tools, where they differ. */
   readonly chainsWithTools?: Readonly<Partial<Record<Tier, readonly string[]>>>;

@@ -119,8 +119,7 @@ function stay(ordered: Ordered, { input, tier, filtered, isLoop }: StayInChain):
   const { ceiling } = placement;
   const { models: all } = ordered;
   const { toolCallsSeen = NOTHING_SEEN } = question;
-  const isOwnOrder = catalog.ownChains.has(tier);
-  const isEqual = equallyGood(all, { scenario, seen: toolCallsSeen, isOwnOrder });
+  const isEqual = equallyGood(all, { scenario, seen: toolCallsSeen, catalog, tier });
   const kept = keepSession({ question, catalog, tier, ceiling, inputTokens, models: all, isLoop, hostsOf, isEqual });
   const { models, first, note, orderNote } = kept;
   if (first === null) return ordered;

@@ -102,6 +102,7 @@ export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
     efforts: overrides.efforts ?? NO_EFFORTS,
     withTools: overrides.withTools ?? {},
     ownToolChains: new Set(),
+    proven: null,
     ownChains: new Set(overrides.ownChains ?? TIERS),
     baseline,
     markupPpm: overrides.markupPpm ?? 50_000,

@@ -20,6 +20,8 @@ export interface CatalogueFile {
   readonly policies: Readonly<Record<string, PolicyRow>>;
   /** Fees of searches that a provider runs itself. */
   readonly searchFees: Readonly<Record<string, SearchRow>>;
+  /** The overall score that a model needs in a tier without tools. */
+  readonly floors?: Readonly<Record<Tier, number>>;
   readonly chains: Readonly<Record<Tier, readonly string[]>>;
   readonly chainsWithTools?: Readonly<Partial<Record<Tier, readonly string[]>>>;
   readonly aliases: Readonly<Record<string, string>>;
@@ -38,7 +40,7 @@ const ABOUT =
 
 /** The file of a catalogue, not signed. */
 export function fileOf({ models, dialects, policies, searchFees, tiers, aliases }: Builtin): CatalogueFile {
-  const { asOf, chains, chainsWithTools } = tiers;
+  const { asOf, floors, chains, chainsWithTools } = tiers;
   return {
     catalogue: "switchyard-catalogue",
     format: 1,
@@ -50,6 +52,7 @@ export function fileOf({ models, dialects, policies, searchFees, tiers, aliases 
     dialects,
     policies,
     searchFees,
+    ...(floors === undefined ? {} : { floors }),
     chains,
     ...(chainsWithTools === undefined ? {} : { chainsWithTools }),
     aliases,
@@ -58,9 +61,14 @@ export function fileOf({ models, dialects, policies, searchFees, tiers, aliases 
 
 /** The catalogue with the data of a file. Providers stay as they ship. */
 export function withFile({ providers }: Builtin, file: CatalogueFile): Builtin {
-  const { version, date, models, dialects, policies, searchFees, chains, chainsWithTools, aliases } = file;
+  const { version, date, models, dialects, policies, searchFees, aliases } = file;
+  const { floors, chains, chainsWithTools } = file;
   const revision = Number(version.slice(version.indexOf(".") + 1));
-  const tiers = { asOf: date, revision, chains, ...(chainsWithTools === undefined ? {} : { chainsWithTools }) };
+  const tiers = {
+    ...{ asOf: date, revision, chains },
+    ...(floors === undefined ? {} : { floors }),
+    ...(chainsWithTools === undefined ? {} : { chainsWithTools }),
+  };
   return { models, providers, dialects, policies, searchFees, tiers, aliases };
 }
 

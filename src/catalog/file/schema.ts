@@ -168,6 +168,7 @@ const file = {
   dialects: byName(dialectChanges),
   policies: byName(strict(policy)),
   searchFees: byName(strict(searchFee)),
+  floors: maybe(strict(mapped(TIERS, () => score))),
   chains: strict(ofTiers),
   chainsWithTools: maybe(strict(partial(ofTiers))),
   aliases: byName(id),

@@ -1,8 +1,10 @@
 // Function-calling scores: the score the catalogue gives a model, lowered by what was seen of its calls, and the order
 // that follows from it.
 
+import type { Catalog } from "../../catalog/catalog.ts";
 import { type SeenToolCalls, TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
 import type { HostedModel, Model, ToolScenario } from "../../core/model.ts";
+import type { Tier } from "../../core/tiers.ts";
 import * as TEXT from "../text.ts";
 
 /** The model's static score for the scenario, else its overall one; null when it was never measured. */
@@ -54,22 +56,24 @@ interface Equals {
   /** The detected one; null without tools. */
   readonly scenario: ToolScenario | null;
   readonly seen: ToolCallsSeen;
-  /** True where the operator has written the chain. */
-  readonly isOwnOrder: boolean;
+  /** With the tiers whose chain the operator has written, and the models above the floor of each. */
+  readonly catalog: Pick<Catalog, "ownChains" | "proven">;
+  readonly tier: Tier;
 }
 
 /**
  * Tells which models of a chain count as equally good, so that the cost of a conversation may choose among them. With tools,
  * these are the models that no other one surpasses beyond the uncertainty of both scores, without those whose calls often
- * fail. Returns null where only the operator's order is left to decide: no scores, or no tools. Behaviour 5.5.
+ * fail; without tools, those above the floor of the tier. Returns null where only the operator's order is left to decide.
+ * Behaviour 5.5.
  */
 export function equallyGood(models: readonly Model[], given: Equals): ((model: Model) => boolean) | null {
-  const { scenario, seen, isOwnOrder } = given;
-  return (scenario === null ? null : notSurpassed(models, scenario, seen)) ?? (isOwnOrder ? null : anyModel);
-}
-
-function anyModel(): boolean {
-  return true;
+  const { scenario, seen, catalog, tier } = given;
+  const byScore = scenario === null ? null : notSurpassed(models, scenario, seen);
+  if (byScore !== null || catalog.ownChains.has(tier)) return byScore;
+  const proven = catalog.proven?.[tier] ?? null;
+  // Models of a single vendor may all be below the floor.
+  return (model) => proven === null || proven.has(model.id) || !models.some(({ id }) => proven.has(id));
 }
 
 /** Returns null where no score is known. */

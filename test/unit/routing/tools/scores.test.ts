@@ -68,8 +68,14 @@ describe("models that count as equally good", () => {
   const measured = (id: string, single: number) => makeModel({ id, scores: scores(single) });
   const overall = (id: string, score: number) => makeModel({ id, scores: { overall: score } });
   const unknown = makeModel({ id: "unknown" });
+  const inTier = (isOwnOrder: boolean, proven: readonly string[] | null) => {
+    const catalog = makeCatalog({ ownChains: isOwnOrder ? ["LIGHT"] : [] });
+    const ids: ReadonlySet<string> = new Set(proven);
+    const ofTiers = { NANO: ids, SIMPLE: ids, LIGHT: ids, STANDARD: ids, COMPLEX: ids };
+    return { tier: "LIGHT" as const, catalog: { ...catalog, proven: proven && ofTiers } };
+  };
   const equalsOf = (models: readonly Model[], found: ToolCallsSeen = new Map(), isOwnOrder = true) => {
-    const isEqual = equallyGood(models, { scenario: "single", seen: found, isOwnOrder });
+    const isEqual = equallyGood(models, { scenario: "single", seen: found, ...inTier(isOwnOrder, null) });
     return isEqual === null ? null : models.filter(isEqual).map(({ id }) => id);
   };
 
@@ -93,8 +99,21 @@ describe("models that count as equally good", () => {
   it("are all of a built-in chain without scores, while an operator's order stands", () => {
     expect(equalsOf([unknown, makeModel({ id: "other" })], new Map(), false)).toEqual(["unknown", "other"]);
     expect(equalsOf([unknown, makeModel({ id: "other" })])).toBeNull();
-    expect(equallyGood(MODELS, { scenario: null, seen: new Map(), isOwnOrder: true })).toBeNull();
-    expect(equallyGood(MODELS, { scenario: null, seen: new Map(), isOwnOrder: false })).not.toBeNull();
+    expect(equallyGood(MODELS, { scenario: null, seen: new Map(), ...inTier(true, null) })).toBeNull();
+  });
+
+  it.each([
+    ["those above its floor", ["plain"], ["plain"]],
+    ["all, where none is above it", ["elsewhere"], ["first", "plain", "second"]],
+    ["all, where it has none", null, ["first", "plain", "second"]],
+  ])("are, in a tier without tools, %s", (_name, proven, expected) => {
+    const given = { scenario: null, seen: new Map(), ...inTier(false, proven) };
+    const isEqual = equallyGood(MODELS, given) as NonNullable<ReturnType<typeof equallyGood>>;
+    expect(
+      MODELS.filter(isEqual)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(expected);
   });
 });
 
