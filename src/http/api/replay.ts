@@ -46,8 +46,8 @@ const REPLAY_MS_MAX = 1_500;
 const BOUNDS = TIERS.length - 1;
 const closed = { additionalProperties: false };
 
-function otherChains(minItems: number, description: string) {
-  const chain = Type.Optional(Type.Array(AnyText, { minItems }));
+function otherChains(minItems: 0 | 1, description: string) {
+  const chain = Type.Optional(Type.Array(AnyText, minItems === 0 ? {} : { minItems }));
   return Type.Optional(Type.Object(Object.fromEntries(TIERS.map((tier) => [tier, chain])), { ...closed, description }));
 }
 

@@ -78,11 +78,14 @@ it("prints a token that /v1 takes, keeps it for its user alone, and prints it ag
   expect(readFileSync(path, "utf8")).toContain(token);
   const helper = recordTerminal({ env: { HOME: home } });
   expect([await run(helper), helper.takeOut().trim()]).toEqual([0, token]);
+  const kept = readFileSync(path, "utf8");
   const later = recordTerminal({ env: { HOME: home }, now: () => Date.now() + 500_000 });
   expect(await run(later)).toBe(0);
+  // Two tokens of one second are the same text, so the file says that there is a new one.
   const renewed = later.takeOut().trim();
   expect(renewed).toMatch(/^eyJ/);
-  expect(renewed).not.toBe(token);
+  expect(readFileSync(path, "utf8")).not.toBe(kept);
+  expect(readFileSync(path, "utf8")).toContain(renewed);
 });
 
 it("shows a kept refresh token to the issuer that gave it alone, whatever the gateway names now", async () => {

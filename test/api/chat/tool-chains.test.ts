@@ -114,7 +114,7 @@ describe("a chain for tools at run time", () => {
     [{ chainsWithTools: { LIGHT: ["nobody"] } }, 422, "tiersWithTools.LIGHT[0]"],
     [{ chainsWithTools: { LIGHT: ["alpha@ultra"] } }, 422, "tiersWithTools.LIGHT[0]"],
     [{ chainsWithTools: { TINY: ["alpha"] } }, 400, "chainsWithTools"],
-    [{ chains: {} }, 400, "chains"],
+    [{ note: "Nothing" }, 400, "chains"],
   ])("%j is refused", async (body, status, param) => {
     const answer = await put(body);
     expect([answer.status, answer.body.error.param]).toEqual([status, expect.stringContaining(param)]);

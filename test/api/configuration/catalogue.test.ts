@@ -195,7 +195,13 @@ test("a file with an unknown field or from the future is neither signed nor take
 
 test("a file comes from an address as well; run-time prices from a list give way where they are older", async () => {
   const listed = (id: string, priceAsOf: string): object => ({
-    ...{ id, provider: "anthropic", price: { input: 9, output: 90 }, priceAsOf, priceSource: "a list" },
+    ...{
+      id,
+      provider: "anthropic",
+      price: { input: 9, output: 90 },
+      priceAsOf,
+      priceSource: "LiteLLM and genai-prices",
+    },
   });
   await change("POST", "/api/models", listed("claude-opus-5-5", "2026-11-01"));
   await change("POST", "/api/models", listed("claude-sonnet-5-5", "2026-12-04"));

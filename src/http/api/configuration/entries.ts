@@ -235,8 +235,9 @@ function notRunTime({ versions }: OperatorContext, section: string, id: string):
 }
 
 /** A tier without a chain for tools needs a way to say so. */
-const chainsWithAtLeast = (minItems: number, description: string) => {
-  const chain = Type.Optional(Type.Union([Type.Array(Type.String(), { minItems }), Type.Null()]));
+const chainsWithAtLeast = (minItems: 0 | 1, description: string) => {
+  const list = Type.Array(Type.String(), minItems === 0 ? {} : { minItems });
+  const chain = Type.Optional(Type.Union([list, Type.Null()]));
   const tiers = Object.fromEntries(TIERS.map((tier) => [tier, chain]));
   return Type.Optional(Type.Object(tiers, { additionalProperties: false, description }));
 };
@@ -260,8 +261,8 @@ const CHAIN_ROUTES: readonly ApiRoute[] = [
     response: PublishedSchema,
     async handle({ request, body }, { versions }) {
       const given = body();
+      if (given.chains === undefined && given.chainsWithTools === undefined) throw invalid("chains", TEXT.noChainGiven);
       const { chains = {}, chainsWithTools = {} } = given as { readonly [name: string]: JsonMap };
-      if (Object.keys({ ...chains, ...chainsWithTools }).length === 0) throw invalid("chains", TEXT.noChainGiven);
       const change = (document: JsonMap): JsonMap =>
         drafted(document, { tiers: chains, [TIERS_WITH_TOOLS]: chainsWithTools });
       return writePublished(await versions.publish({ ...publisherOf(request, given), change }));
