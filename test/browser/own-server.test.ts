@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)("a server of one's own", () => {
     await line(/^beside/)
       .getByRole("link")
       .click();
-    await page.getByLabel("Add a model to SIMPLE").selectOption("small-one");
+    await page.getByLabel("Add a model to SIMPLE", { exact: true }).selectOption("small-one");
     await page.getByRole("button", { name: "Publish" }).click();
     await page.getByText("Published.").waitFor();
     await page.getByRole("tab", { name: "Providers" }).click();

@@ -242,7 +242,7 @@ test("a turn that stayed was answered by the model and host of the turn before",
 test("60 days cost dollars, and half of the conversations read from a cache", () => {
   const records = [...demoTraffic({ requests: 4_000, days: 60, seed: 1, nowMs: NOW }, demoCatalog())];
   const own = records.filter(({ accountId }) => accountId === "default");
-  expect(own.reduce((sum, { cost }) => sum + (cost?.charge ?? 0n), 0n)).toBeGreaterThan(10_000_000_000n);
+  expect(own.reduce((sum, { cost }) => sum + (cost?.charge ?? 0n), 0n)).toBeGreaterThan(5_000_000_000n);
   const newest = records.slice(-300);
   const cached = newest.filter(({ cost }) => (cost?.buckets.cacheRead ?? 0) > 0);
   const countOf = (some: typeof newest): number => new Set(some.map(({ session }) => session)).size;
