@@ -32,7 +32,7 @@ function demoVendors({ providers, models, tiers }: Builtin): readonly string[] {
   return providers.map(({ id }) => id).filter((id) => hosts.includes(id));
 }
 
-/** The kind keeps a server without --demo from calling the vendors with keys that are made up. */
+/** The kind keeps a server without --demo from calling the vendors with invented keys. */
 function connected(ids: readonly string[]): JsonMap {
   return Object.fromEntries(ids.map((id) => [id, { kind: SANDBOX.kind, apiKeys: [keyOf(id)] }]));
 }

@@ -21,7 +21,7 @@ export function readCascade(body: JsonObject, field: string): CascadeControl | n
 function readSchema(given: JsonObject, field: string): Pick<CascadeChecks, "json_schema"> {
   if ((given.json_schema ?? null) === null) return {};
   const schema = readObject({ [`${field}.json_schema`]: given.json_schema }, `${field}.json_schema`) as JsonObject;
-  // As in `response_format`, where a name comes with the schema.
+  // A schema may come with a name, as in `response_format`.
   return { json_schema: typeof schema.name === "string" && isObject(schema.schema) ? schema.schema : schema };
 }
 

@@ -56,7 +56,7 @@ async function bookTogether(
   earlier: EarlierAnswer,
   services: Services,
 ): Promise<Settlement> {
-  // Where the process dies between the two, the client has paid for the later answer only.
+  // A process that dies between the two has charged the later answer only.
   const [settlement] = await Promise.all([settling, bookEarlier(earlier, services)]);
   return withCharge(settlement, earlier.assessment.charge);
 }

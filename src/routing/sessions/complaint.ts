@@ -118,7 +118,7 @@ const JOKES = /\b(?:just kidding|kidding|joking|haha|lol)\b|[😂🤣😉😄]|;
 const OPENS =
   "(?:^|\\n)\\s*(?:(?:hmm|hm|no|nope|but|sorry|well|ok|okay|now|wait|actually|unfortunately|ugh)[,.!: -]+|i (?:just )?(?:ran|tried|tested|checked)[^.!?\\n]{0,60}[.,:;!]\\s*(?:(?:but|and|now) )?)*";
 
-/** Faults of an answer that are named: what it returns, forgot, or made up. */
+/** Faults of an answer that are named: what it returns, forgot or invented. */
 const FAULTS: readonly RegExp[] = [
   new RegExp(
     `${OPENS}(?:it|this|that|the [\\w-]+|your [\\w-]+|now it) (?:now |just |only |always |keeps? |still )*(?:return|print|give|show|throw|output|log|rais|yield)(?:s|es|ing)?(?: me| us)? (?:(?:me )?(?:nan|null|undefined|none|nothing|zero|garbage|nonsense|blank|wrong)\\b|the wrong|an? (?:[\\w-]+ )?(?:error|exception|empty)|(?:an? )?\\w+(?:error|exception)\\b|an empty|a blank|[45]\\d\\d\\b)`,

@@ -31,7 +31,7 @@ export const IdentityProvidersSchema = named("IdentityProviders", {
       id: AnyText,
       name: AnyText,
       issuer: AnyText,
-      // Null where people cannot sign in with it.
+      // The client with which people sign in; null where they cannot.
       clientId: nullable(AnyText),
       // The public client of `switchyard login`.
       deviceClientId: nullable(AnyText),
@@ -46,7 +46,7 @@ export const IdentitiesSchema = named("Identities", {
     named("Identity", {
       id: AnyText,
       issuer: AnyText,
-      // How the issuer names the user. It never changes, while the address may.
+      // The issuer's name for the user, which never changes, while the address may.
       subject: AnyText,
       email: AnyText,
       createdAt: Time,
