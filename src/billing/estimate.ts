@@ -3,7 +3,7 @@
 
 import { type ChatRequest, type ContentPart, partsOf } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
-import { costNano, type NanoUsd } from "../core/money.ts";
+import { costNano, type NanoUsd, type Price } from "../core/money.ts";
 import { dearestPrice, pricedTier, type RateCard, type Rates } from "../core/price.ts";
 
 const BYTES_PER_TOKEN = 2;
@@ -29,6 +29,8 @@ export interface Quote {
   readonly inputTokens: number;
   /** Output tokens of one choice. */
   readonly outputTokens: number;
+  /** The dearest that the request can reach at this host. */
+  readonly price: Price;
   readonly amount: NanoUsd;
 }
 
@@ -50,16 +52,23 @@ export interface QuoteInput {
 
 /** Computes the most that each model of the chain could cost. Models without a price are never in a chain. */
 export function quoteChain(input: QuoteInput): readonly Quote[] {
-  const inputTokensAnywhere = inputTokensMax(input.chat, input.bodyBytes);
+  const { chat, mayCacheLong = false } = input;
+  const attachments = attachmentsIn(chat);
+  const inputTokensAnywhere = inputTokensMax(attachments, input.bodyBytes);
+  const hasMedia = attachments.length > 0;
   return input.models.map((model) => {
-    const bare = inputTokensAnywhere + searchesAt(model, input.chat) * SEARCH_TOKENS;
+    const searches = searchesAt(model, chat);
+    const bare = inputTokensAnywhere + searches * SEARCH_TOKENS;
     // A factor is an average: below one it says nothing about the text that takes the most tokens.
     const needed = Math.ceil(bare * Math.max(1, model.tokenFactor ?? 1));
     const inputTokens = input.isBatch === true ? needed : Math.min(needed, model.context);
     const usual = input.expectedOutputTokens + (input.effortTokens?.(model) ?? 0);
-    const expected = input.chat.maxOutputTokens ?? usual;
+    const expected = chat.maxOutputTokens ?? usual;
     const outputTokens = Math.min(expected, model.maxOutput);
-    return { model, inputTokens, outputTokens, amount: quote(model, { inputTokens, outputTokens }, input) };
+    const card = model.price as RateCard;
+    const serviceTier = pricedTier(card, chat.serviceTier);
+    const price = dearestPrice(card, { promptTokens: inputTokens, serviceTier, mayCacheLong, hasMedia, searches });
+    return { model, inputTokens, outputTokens, price, amount: amountOf({ inputTokens, price }, outputTokens, input) };
   });
 }
 
@@ -77,17 +86,16 @@ export function holdAmounts(quotes: readonly Quote[]): readonly NanoUsd[] {
 /** Computes the lowest amount that buys a useful response from some model; null if the client set the length. */
 export function leastUseful(quotes: readonly Quote[], input: QuoteInput): NanoUsd | null {
   if (input.chat.maxOutputTokens !== null) return null;
-  const amounts = quotes.map(({ model, inputTokens }) =>
-    quote(model, { inputTokens, outputTokens: usefulOutput(model, input) }, input),
-  );
+  const amounts = quotes.map((quote) => amountOf(quote, usefulOutput(quote.model, input), input));
   return amounts.reduce((least, amount) => (amount < least ? amount : least));
 }
 
 /** Finds the largest output cap per choice that the amount covers; null if it covers no useful response. */
-export function affordableOutput({ model, inputTokens }: Quote, amount: NanoUsd, input: QuoteInput): number | null {
+export function affordableOutput(quote: Quote, amount: NanoUsd, input: QuoteInput): number | null {
+  const { model } = quote;
   let low = usefulOutput(model, input);
   let high = model.maxOutput;
-  const fits = (outputTokens: number): boolean => quote(model, { inputTokens, outputTokens }, input) <= amount;
+  const fits = (outputTokens: number): boolean => amountOf(quote, outputTokens, input) <= amount;
   if (!fits(low)) return null;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
@@ -108,10 +116,10 @@ export function inputTokensPossible(chat: ChatRequest, bodyBytes: number): numbe
   return bodyBytes + large * ATTACHMENT_TOKENS_POSSIBLE + PREAMBLE_TOKENS_POSSIBLE;
 }
 
-function inputTokensMax(chat: ChatRequest, bodyBytes: number): number {
+function inputTokensMax(attachments: readonly ContentPart[], bodyBytes: number): number {
   let textBytes = bodyBytes;
   let attachedTokens = 0;
-  for (const part of attachmentsIn(chat)) {
+  for (const part of attachments) {
     const bytes = isReadAsText(part) ? 0 : embeddedBytes(part);
     textBytes -= bytes;
     attachedTokens += PICTURE.test(part.type)
@@ -121,21 +129,11 @@ function inputTokensMax(chat: ChatRequest, bodyBytes: number): number {
   return Math.ceil(Math.max(0, textBytes) / BYTES_PER_TOKEN) + attachedTokens + OVERHEAD_TOKENS;
 }
 
-interface Sizes {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-}
-
-function quote(
-  model: HostedModel,
-  { inputTokens, outputTokens }: Sizes,
-  { chat, markupPpm, mayCacheLong = false }: QuoteInput,
+function amountOf(
+  { inputTokens, price }: Pick<Quote, "inputTokens" | "price">,
+  outputTokens: number,
+  { chat, markupPpm }: QuoteInput,
 ): NanoUsd {
-  const hasMedia = attachmentsIn(chat).length > 0;
-  const card = model.price as RateCard;
-  const serviceTier = pricedTier(card, chat.serviceTier);
-  const searches = searchesAt(model, chat);
-  const price = dearestPrice(card, { promptTokens: inputTokens, serviceTier, mayCacheLong, hasMedia, searches });
   const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output: outputTokens * chat.choiceCount };
   return costNano(buckets, price, markupPpm);
 }

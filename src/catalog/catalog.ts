@@ -65,7 +65,7 @@ export function effortIn(
   hasTools: boolean,
 ): Effort | null {
   for (const each of [tier, own]) {
-    const { efforts } = (hasTools ? catalog.withTools[each] : undefined) ?? { efforts: catalog.efforts[each] };
+    const efforts = (hasTools ? catalog.withTools[each]?.efforts : undefined) ?? catalog.efforts[each];
     if (Object.hasOwn(efforts, id)) return efforts[id] ?? null;
     if (chainOf(catalog, each, hasTools).some((model) => model.id === id)) return null;
   }

@@ -168,17 +168,34 @@ export function withUnreadContent<Message extends ChatMessage>(message: Message,
   return withUnread(message, { ...text, name: "content" });
 }
 
-/** The object with a text that was left in the body. */
-export function withUnread<Message extends object>(message: Message, text: UnreadText): Message {
+/** The message with other values for some of its fields. A text that was left in the body stays there. */
+export function withChanges<Message extends object>(
+  message: Message,
+  changes: Readonly<Record<string, unknown>>,
+): Message {
+  const text = (message as Pick<ChatMessage, typeof UNREAD>)[UNREAD];
+  if (text !== undefined) return withUnread(message, text, changes);
+  return { ...message, ...changes };
+}
+
+/** The object with a text that was left in the body, and with other values for some fields. */
+export function withUnread<Message extends object>(
+  message: Message,
+  text: UnreadText,
+  changes: Readonly<Record<string, unknown>> = NO_CHANGES,
+): Message {
   // A copy, and one getter for all: changing a property into a getter makes an object slow and large.
   const made: Record<string, unknown> & Pick<ChatMessage, typeof UNREAD> = {};
   for (const name in message) {
-    if (name === text.name) Object.defineProperty(made, name, PARSED_WHEN_READ);
+    if (Object.hasOwn(changes, name)) made[name] = changes[name];
+    else if (name === text.name) Object.defineProperty(made, name, PARSED_WHEN_READ);
     else if (name === "__proto__") Object.defineProperty(made, name, { value: message[name], enumerable: true });
     else made[name] = message[name];
   }
   return Object.assign(made, { [UNREAD]: text }) as object as Message;
 }
+
+const NO_CHANGES: Readonly<Record<string, unknown>> = {};
 
 const PARSED_WHEN_READ: PropertyDescriptor & ThisType<{ readonly [UNREAD]: UnreadText; [READ]?: string }> = {
   enumerable: true,

@@ -102,32 +102,25 @@ export function pricedTier(card: RateCard | null, asked: AskedServiceTier | unde
   return tier === null || tier === "default" ? undefined : tier;
 }
 
-/** Tokens of the usage that may have rates of their own. Those of a bucket are taken in this order. */
-function countsOf({ buckets, longCacheWrite = 0, reasoning = 0, parts = {} }: PricedUsage): readonly [Unit, number][] {
-  const left = { ...buckets };
-  const counts: [Unit, number][] = [];
-  const all = { request: 1, ...parts, cacheWriteLong: longCacheWrite, reasoning };
-  for (const [name, { bucket }] of Object.entries(UNITS)) {
-    const unit = name as Unit;
-    const told = all[unit as keyof typeof all] ?? 0;
-    const count = bucket === null ? told : Math.min(told, left[bucket]);
-    if (bucket !== null) left[bucket] -= count;
-    if (count > 0) counts.push([unit, count]);
-  }
-  return counts;
-}
-
 const NO_LINES: readonly ChargedLine[] = [];
+const ALL_UNITS = Object.entries(UNITS) as readonly [Unit, (typeof UNITS)[Unit]][];
 
+/** Counts with a rate of their own. Tokens of a bucket are taken in the order of the units. */
 function linesOf(rates: Rates, usage: PricedUsage): readonly ChargedLine[] {
-  const isPlain = rates.own === undefined && rates.images === undefined;
-  if (isPlain && (usage.longCacheWrite ?? 0) === 0) return NO_LINES;
+  const { buckets, longCacheWrite = 0, reasoning = 0, parts, images } = usage;
+  if (rates.own === undefined && rates.images === undefined && longCacheWrite === 0) return NO_LINES;
+  const told: Partial<Record<Unit, number>> = { request: 1, ...parts, cacheWriteLong: longCacheWrite, reasoning };
+  const left = { ...buckets };
   const lines: ChargedLine[] = [];
-  for (const [unit, count] of countsOf(usage)) {
-    const rate = rateOf(rates, unit);
+  for (const [unit, { bucket }] of ALL_UNITS) {
+    const all = told[unit] ?? 0;
+    if (all === 0) continue;
+    const count = bucket === null ? all : Math.min(all, left[bucket]);
+    if (bucket !== null) left[bucket] -= count;
+    const rate = count > 0 ? rateOf(rates, unit) : undefined;
     if (rate !== undefined) lines.push({ unit, count, rate });
   }
-  for (const [kind, count] of Object.entries(usage.images ?? {})) {
+  for (const [kind, count] of Object.entries(images ?? {})) {
     const rate = imageRate(rates, kind);
     if (rate !== undefined && count > 0) lines.push({ unit: "image", count, rate });
   }
@@ -163,6 +156,24 @@ export interface Reach {
  * provider may answer a request for a tier at its usual one.
  */
 export function dearestPrice(card: RateCard, reach: Reach): Price {
+  if (!isUsual(card, reach)) return dearest(card, reach);
+  const known = USUAL_PRICES.get(card);
+  if (known !== undefined) return known;
+  const price = dearest(card, reach);
+  USUAL_PRICES.set(card, price);
+  return price;
+}
+
+/** Prices of usual requests: most are, and each is quoted at every host of its chain. */
+const USUAL_PRICES = new WeakMap<RateCard, Price>();
+
+/** Says that the reach is as small as any: no band, tier, medium or search that could have another rate. */
+function isUsual({ bands }: RateCard, { promptTokens, serviceTier, mayCacheLong, hasMedia, searches }: Reach): boolean {
+  const isBare = serviceTier === undefined && !mayCacheLong && !hasMedia && (searches ?? 0) === 0;
+  return isBare && (bands?.[0] === undefined || promptTokens <= bands[0].above);
+}
+
+function dearest(card: RateCard, reach: Reach): Price {
   const tiers: readonly BandedRates[] = [card, ...(reach.serviceTier ? [card.tiers?.[reach.serviceTier] ?? card] : [])];
   const rates = tiers.flatMap((tier) => [
     tier,

@@ -67,11 +67,11 @@ function writeChatRequest(
   const sent = { model, outputCap, refusedFields, cacheHelp, dropsThinking, tierFields };
   if (isSame(format, provider.name)) {
     const added = effort === null ? undefined : provider.effortFields?.(effort, { body: request.body, model });
-    return provider.passRequest({ ...withFields(request, added), ...sent });
+    return provider.passRequest({ request: withFields(request, added), added, ...sent });
   }
   const chat = format.toChat(request, model);
   const added = effort === null ? undefined : { reasoning_effort: effort };
-  const written = provider.writeRequest({ ...withFields(chat, added), ...sent });
+  const written = provider.writeRequest({ request: withFields(chat, added), added, ...sent });
   return chat.conversions.length === 0
     ? written
     : { ...written, conversions: [...chat.conversions, ...(written.conversions ?? [])] };
@@ -83,8 +83,8 @@ function effortAt({ capabilities, dialect }: HostedModel, effort: Effort | null)
   return nearestEffort(effort, dialect);
 }
 
-function withFields<Request extends RequestBody>(request: Request, added: JsonObject | undefined) {
-  return added === undefined ? { request } : { request: { ...request, body: { ...request.body, ...added } }, added };
+function withFields<Request extends RequestBody>(request: Request, added: JsonObject | undefined): Request {
+  return added === undefined ? request : { ...request, body: { ...request.body, ...added } };
 }
 
 /** Tells whether a request may go to the model once more, without a field its provider has refused by name. */

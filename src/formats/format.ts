@@ -218,7 +218,7 @@ export interface Outgoing {
   /** Leaves out the thinking of earlier turns, which this model would refuse. */
   readonly dropsThinking?: boolean;
   /** Top-level fields of `request.body` that the client did not send, and its bytes do not have. */
-  readonly added?: JsonObject;
+  readonly added?: JsonObject | undefined;
   /** Fields that ask the provider for a service tier; null or absent for none. */
   readonly tierFields?: JsonObject | null;
 }

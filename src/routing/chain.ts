@@ -268,7 +268,7 @@ interface SoftFilter {
 function applySoftFilters(input: ChainInput, capable: Step & { readonly tier: Tier }): Step {
   const { tier, models, removed: before, hostsOf } = capable;
   const filters = softFilters(input, tier);
-  if (filters.length === 0) return { ...capable, notes: NO_NOTE };
+  if (filters.length === 0) return capable.notes.length === 0 ? capable : { ...capable, notes: NO_NOTE };
   const removed = new Map(before);
   const failedBy = (host: HostedModel): SoftFilter | undefined => filters.find((filter) => !filter.passes(host));
   const passing = models.filter((model) => {
@@ -335,15 +335,17 @@ function pick(choose: (a: number, b: number) => number, a: number | null, b: num
 }
 
 const NOTHING_SEEN: ToolCallsSeen = new Map();
+const UNNOTED = { notes: NO_NOTE, adjustments: NO_NOTE };
 
 /** With tools by function-calling score; models that are cooling down go to the end, unless all are. Behaviour 5.5. */
 function orderChain(step: Step, tier: Tier, input: ChainInput): Ordered {
   const { models, hostsOf } = step;
-  const { restingModels, toolCallsSeen = NOTHING_SEEN } = input.question;
+  const { restingModels, preferredFormat = null, toolCallsSeen = NOTHING_SEEN } = input.question;
   const { scenario } = input;
+  if (scenario === null && preferredFormat === null && restingModels.size === 0) return { ...UNNOTED, models };
   const rank = tier in input.catalog.withTools ? demoteFailing : rankByToolScore;
-  const byScore = scenario === null ? { models, notes: [] } : rank(models, scenario, toolCallsSeen);
-  const preferred = preferModels({ ...byScore, adjustments: [] }, step, input);
+  const byScore = scenario === null ? { ...UNNOTED, models } : rank(models, scenario, toolCallsSeen);
+  const preferred = preferModels({ ...byScore, adjustments: NO_NOTE }, step, input);
   const { models: ranked, notes, adjustments } = preferred;
   if (restingModels.size === 0) return preferred;
   const isCoolingDown = (model: Model): boolean => hostsOf(model).every(({ hostKey }) => restingModels.has(hostKey));

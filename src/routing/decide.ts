@@ -5,7 +5,7 @@ import { type Catalog, chainOf } from "../catalog/catalog.ts";
 import type { Controls, Decision, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { HostedModel, Model } from "../core/model.ts";
-import { roughUsd, usdNumber } from "../core/money.ts";
+import { type NanoUsd, roughUsd, usdNumber } from "../core/money.ts";
 import type { DecidedSession, SessionView } from "../core/session.ts";
 import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
@@ -43,12 +43,12 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const chain = placement === null ? directChain(size) : buildChain({ ...size, placement, scenario });
   const model = chain.models[0] as Model;
   const effort = chooseEfforts(chain, { question, catalog });
-  const asked = { tier: chain.tier, model: chain.first, effort: effort.first };
-  const estimate = estimateCost({ chat, inputTokens, ...asked, catalog });
-  const moves = [...(placement?.notes ?? []), ...priceOfRise(placement, estimate, { question, inputTokens, catalog })];
+  const { tier, first } = chain;
+  const estimate = estimateCost({ chat, inputTokens, tier, model: first, effort: effort.first, catalog });
+  const moves = placement === null ? [] : movesOf(placement, estimate, size);
   const notes = [...moves, ...chain.notes, ...(effort.note === null ? [] : [effort.note]), ...unknownNotes(controls)];
   const decision: { -readonly [Name in keyof Decision]: Decision[Name] } = {
-    tier: chain.tier,
+    tier,
     confidence: profile === "auto" ? classification.confidence : 1,
     model: model.id,
     category: classification.category,
@@ -119,13 +119,22 @@ function escalate({ question, profile, ask, historyFloor }: EscalateInput): Esca
   return findEscalation({ messages: chat.messages, ask, policy, isFollowUp: historyFloor !== null, last });
 }
 
-/** The difference to the first model of the tier below the rise, so that a session's timeline shows it. */
-function priceOfRise(
-  placement: Placement | null,
+/** Notes about the tier. A rise names its price, so that a session's timeline shows it. */
+function movesOf(
+  placement: Placement,
   { cost }: Estimate,
+  size: Pick<ChainInput, "question" | "inputTokens" | "catalog">,
+): readonly string[] {
+  const { notes, escalated } = placement;
+  return escalated === 0 ? notes : [...notes, ...priceOfRise(placement, cost, size)];
+}
+
+/** The difference to the first model of the tier below the rise. */
+function priceOfRise(
+  placement: Placement,
+  cost: NanoUsd,
   { question, inputTokens, catalog }: Pick<ChainInput, "question" | "inputTokens" | "catalog">,
 ): readonly string[] {
-  if (placement === null || placement.escalated === 0) return [];
   const { chat } = question;
   const tier = TIERS[tierRank(placement.tier) - placement.escalated] as Tier;
   const below = chainOf(catalog, tier, chat.tools.length > 0).find((each) => usableHosts(each, catalog).length > 0);

@@ -1,7 +1,7 @@
 // The effort that each model of a chain is asked for. The request's own wish wins, and a session keeps the effort with
 // which its prompt is cached, where a cache depends on it and the tier needs no more. Behaviour 5.27.
 
-import { type Catalog, effortIn } from "../catalog/catalog.ts";
+import { type Catalog, chainOf, effortIn } from "../catalog/catalog.ts";
 import type { RoutingQuestion } from "../core/decision.ts";
 import type { HostedModel } from "../core/model.ts";
 import { EFFORTS, type Effort, type Efforts, USUAL_EFFORTS } from "../core/requests/effort.ts";
@@ -55,18 +55,33 @@ export function chooseEfforts(chain: EffortChain, given: Omit<EffortQuestion, "t
   if (own !== undefined) {
     return own === "own" ? { first: null, note: null } : { askedEffort: own, first: own, note: null };
   }
-  const efforts: Record<string, Effort> = {};
-  for (const model of chain.models) {
-    const effort = expectedEffort(model, input);
-    if (effort !== null) efforts[model.id] = effort;
-  }
+  const expected = effortsOf(chain.models, input);
   const { first } = chain;
-  const wanted = efforts[first.id] ?? null;
+  const wanted = expected?.[first.id] ?? null;
   const kept = keptEffort(chain, wanted, given.question);
-  if (kept !== null) efforts[first.id] = kept;
   const effort = kept ?? wanted;
   const note = effort === null ? null : (kept === null ? TEXT.effortAsked : TEXT.effortKept)(first.id, effort);
-  return { ...(Object.keys(efforts).length === 0 ? {} : { efforts }), first: effort, note };
+  const efforts = kept === null ? expected : { ...expected, [first.id]: kept };
+  return efforts === null ? { first: effort, note } : { efforts, first: effort, note };
+}
+
+/** Efforts of the catalogue's own chains, which most requests get as they are: each is put together once. */
+const USUAL = new WeakMap<readonly HostedModel[], Efforts | null>();
+
+/** What to expect of each model; null where none is asked for any. */
+function effortsOf(models: readonly HostedModel[], input: EffortQuestion): Efforts | null {
+  const { question, catalog, tier } = input;
+  const { tools, maxOutputTokens } = question.chat;
+  const isUsual = maxOutputTokens === null && models === chainOf(catalog, tier, tools.length > 0);
+  const known = isUsual ? USUAL.get(models) : undefined;
+  if (known !== undefined) return known;
+  const asked = models.flatMap((model): [string, Effort][] => {
+    const effort = expectedEffort(model, input);
+    return effort === null ? [] : [[model.id, effort]];
+  });
+  const efforts = asked.length === 0 ? null : Object.fromEntries(asked);
+  if (isUsual) USUAL.set(models, efforts);
+  return efforts;
 }
 
 /** The effort of the last turn, where another would lose its open tool loop, or a cache that is worth more; else null. */

@@ -1,7 +1,7 @@
 // A chat-completions request for a provider of the same format: the client's own bytes. Only those top-level fields
 // change that must, for instance because of the dialect of the model's host.
 
-import { type ChatMessage, forcesTool, type ToolCall } from "../../core/chat.ts";
+import { type ChatMessage, forcesTool, type ToolCall, withChanges } from "../../core/chat.ts";
 import type { Dialect } from "../../core/model.ts";
 import type { Effort } from "../../core/requests/effort.ts";
 import { Conversion, ESSENTIAL_FIELDS, TOOL_NOT_FORCED } from "../convert/conversion.ts";
@@ -28,9 +28,9 @@ export function writeOpenaiRequest(given: Outgoing): ProviderRequest {
   const { request, model } = outgoing;
   const changes: Changes = new Map();
   changes.set("model", JSON.stringify(model.upstream));
-  for (const [name, value] of Object.entries(given.added ?? {})) changes.set(name, JSON.stringify(value));
+  addFields(given.added, changes);
   dropControls(request.body, changes);
-  for (const [name, value] of Object.entries(outgoing.tierFields ?? {})) changes.set(name, JSON.stringify(value));
+  addFields(outgoing.tierFields, changes);
   const droppedFields = dropRefused(outgoing, changes);
   renameFields(outgoing, changes);
   writeOutputCap(outgoing, changes);
@@ -69,13 +69,20 @@ export function mayLeaveOut(field: string, { body, chat, isNative }: SentRequest
   return (!isNative || body[field] !== undefined) && !ESSENTIAL_FIELDS.has(field);
 }
 
+function addFields(fields: JsonObject | null | undefined, changes: Changes): void {
+  for (const name in fields) changes.set(name, JSON.stringify(fields[name]));
+}
+
 function dropControls(body: JsonObject, changes: Changes): void {
-  for (const name of Object.keys(body)) if (isControlField(name)) changes.set(name, null);
+  for (const name in body) if (isControlField(name)) changes.set(name, null);
 }
 
 function dropRefused({ request, model, refusedFields }: Outgoing, changes: Changes): readonly string[] {
-  const isGiven = (name: string): boolean => request.body[name] !== undefined;
-  const dropped = [...model.dialect.refuses.filter(isGiven), ...refusedFields.filter(isGiven)];
+  const dropped: string[] = [];
+  for (const name in request.body) {
+    const isRefused = model.dialect.refuses.includes(name) || refusedFields.includes(name);
+    if (isRefused && request.body[name] !== undefined) dropped.push(name);
+  }
   for (const name of dropped) changes.set(name, null);
   return dropped;
 }
@@ -137,7 +144,7 @@ function adaptMessages(messages: readonly ChatMessage[], dialect: Dialect): Buff
 
 function adaptMessage(message: ChatMessage, dialect: Dialect): ChatMessage {
   let adapted = adaptHistory(message, dialect);
-  if (!dialect.hasDeveloperRole && message.role === "developer") adapted = { ...adapted, role: "system" };
+  if (!dialect.hasDeveloperRole && message.role === "developer") adapted = withChanges(adapted, { role: "system" });
   if (!dialect.takesMessageNames && message.name !== undefined && message.role !== "function") {
     const { name: _, ...rest } = adapted;
     adapted = rest;
@@ -145,11 +152,11 @@ function adaptMessage(message: ChatMessage, dialect: Dialect): ChatMessage {
   if (dialect.toolIds === "any") return adapted;
   if (typeof message.tool_call_id === "string") {
     const id = toolIdFor(message.tool_call_id, dialect.toolIds);
-    if (id !== message.tool_call_id) adapted = { ...adapted, tool_call_id: id };
+    if (id !== message.tool_call_id) adapted = withChanges(adapted, { tool_call_id: id });
   }
   const validId = (id: string): string => toolIdFor(id, dialect.toolIds);
   return adapted.tool_calls?.some(({ id }) => typeof id === "string" && validId(id) !== id) === true
-    ? { ...adapted, tool_calls: adapted.tool_calls.map((call) => withValidId(call, validId)) }
+    ? withChanges(adapted, { tool_calls: adapted.tool_calls.map((call) => withValidId(call, validId)) })
     : adapted;
 }
 
@@ -184,7 +191,9 @@ function adaptHistory(message: ChatMessage, dialect: Dialect): ChatMessage {
   if (calls === undefined || calls === null || calls.length === 0) return adapted;
   if (dialect.needsThoughtSignatures === true) return withSignature(adapted, calls);
   const isForeign = dialect.reasoningHistory === "drop" && calls.some((call) => "extra_content" in call);
-  return isForeign ? { ...adapted, tool_calls: calls.map((call) => without(call, ["extra_content"])) } : adapted;
+  return isForeign
+    ? withChanges(adapted, { tool_calls: calls.map((call) => without(call, ["extra_content"])) })
+    : adapted;
 }
 
 function keepsReasoning(message: ChatMessage, { reasoningHistory = "keep" }: Dialect): boolean {
@@ -196,7 +205,7 @@ function keepsReasoning(message: ChatMessage, { reasoningHistory = "keep" }: Dia
 function withSignature(message: ChatMessage, calls: readonly ToolCall[]): ChatMessage {
   const [first, ...others] = calls as readonly [ToolCall, ...ToolCall[]];
   if (isObject((first as { extra_content?: unknown }).extra_content)) return message;
-  return { ...message, tool_calls: [{ ...first, extra_content: FOREIGN_SIGNATURE } as ToolCall, ...others] };
+  return withChanges(message, { tool_calls: [{ ...first, extra_content: FOREIGN_SIGNATURE }, ...others] });
 }
 
 function without<T extends object>(value: T, names: readonly string[]): T {
