@@ -10,6 +10,7 @@ type CommandFunction = (args: Arguments) => Promise<number>;
 /** Every command; `switchyard help` lists them in this order. */
 export const COMMANDS: Readonly<Record<string, () => Promise<CommandFunction>>> = {
   serve: async () => (await import("./cli/serve.ts")).serve,
+  run: async () => (await import("./cli/run/run.ts")).run,
   keys: async () => (await import("./cli/keys.ts")).keys,
   profiles: async () => (await import("./cli/profiles.ts")).profiles,
   providers: async () => (await import("./cli/providers.ts")).providers,

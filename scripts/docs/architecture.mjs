@@ -28,6 +28,7 @@ const FOLDERS = {
   "src/cli/command": "Arguments, terminal, tables and usage errors: what all commands share.",
   "src/cli/doctor": "Checks of `switchyard doctor`.",
   "src/cli/help": "Help pages, also in `docs/reference/cli.md`.",
+  "src/cli/run": "`switchyard run`: programs through a gateway, for one session.",
   "src/config": "File, environment and options become checked settings.",
   "src/config/options": "One table row per setting, for parsing, help and docs.",
   "src/core": "Shared types: chat, models, tiers, money, errors. Its ports connect the services.",

@@ -68,7 +68,7 @@ export function chooseEfforts(chain: EffortChain, given: Omit<EffortQuestion, "t
 /** Efforts of the catalogue's own chains, which most requests get as they are: each is put together once. */
 const USUAL = new WeakMap<readonly HostedModel[], Efforts | null>();
 
-/** What to expect of each model; null where none is asked for any. */
+/** Efforts to expect of the models; null where none is asked for any. */
 function effortsOf(models: readonly HostedModel[], input: EffortQuestion): Efforts | null {
   const { question, catalog, tier } = input;
   const { tools, maxOutputTokens } = question.chat;

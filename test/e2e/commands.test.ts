@@ -45,8 +45,8 @@ const LINES: readonly (readonly string[])[] = [
 
 /** They print no data: one runs for ever, the other is text. */
 const WITHOUT_DATA = ["serve", "help"];
-/** They need `pg_dump`, a database without a server, or an identity provider; tests of their own run them. */
-const RUN_ELSEWHERE = ["backup", "restore", "secret", "login"];
+/** They need a program, `pg_dump`, a database without a server, or an identity provider; tests of their own run them. */
+const RUN_ELSEWHERE = ["run", "backup", "restore", "secret", "login"];
 
 test("the list has every command that prints data", () => {
   const named = new Set([...LINES.map(([name]) => name), ...WITHOUT_DATA, ...RUN_ELSEWHERE]);

@@ -8,7 +8,7 @@ import { openableUrl } from "../../config/network.ts";
 import { command } from "../../config/package.ts";
 import type { Arguments } from "../command/arguments.ts";
 import { type Parsed, runCommand } from "../command/command.ts";
-import { splitFlags, textOf } from "../command/flags.ts";
+import { gatewayUrl, splitFlags, textOf } from "../command/flags.ts";
 import { type Terminal, thisTerminal } from "../command/terminal.ts";
 import * as TEXT from "../command/text.ts";
 import { FAILED, reasonOf, UsageError } from "../command/usage.ts";
@@ -46,7 +46,7 @@ export function login(args: Arguments, terminal: Terminal = thisTerminal()): Pro
   return runCommand({
     ...{ name: "login", terminal, callsNobody: true, parse: () => parseLogin(args) },
     run: ({ url, provider }, { server }) => {
-      const gateway = (url ?? server.publicUrl ?? openableUrl(server)).replace(/\/+$/, "").replace(/\/v1$/, "");
+      const gateway = url ?? gatewayUrl(server.publicUrl ?? openableUrl(server));
       return printToken({ gateway, provider, terminal });
     },
   });
@@ -56,10 +56,7 @@ function parseLogin({ words, flags }: Arguments): Parsed<LoginOptions> {
   if (words[0] !== undefined) throw new UsageError(TEXT.unexpectedArgument(words[0]));
   const { own, config } = splitFlags(flags, ["url", "provider", "no-color"]);
   const url = textOf(own, "url");
-  if (url !== null && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) {
-    throw new UsageError(TEXT.wrongUrl(url));
-  }
-  return { options: { url, provider: textOf(own, "provider") }, config };
+  return { options: { url: url === null ? null : gatewayUrl(url), provider: textOf(own, "provider") }, config };
 }
 
 interface WantedToken {
@@ -68,36 +65,46 @@ interface WantedToken {
   readonly terminal: Terminal;
 }
 
-async function printToken({ gateway, provider, terminal }: WantedToken): Promise<number> {
+/** The token of an earlier `switchyard login`, renewed where it has ended; null without one. Nobody is asked to sign in. */
+export function keptToken(gateway: string, terminal: Terminal): Promise<string | null> {
+  const quiet: Terminal = { ...terminal, ask: null, say: () => undefined };
+  return tokenOf({ gateway, provider: null, terminal: quiet });
+}
+
+async function printToken(wanted: WantedToken): Promise<number> {
+  const token = await tokenOf(wanted);
+  if (token === null) return FAILED;
+  wanted.terminal.out(`${token}\n`);
+  return 0;
+}
+
+/** Returns null where there is none; the terminal was told why. */
+async function tokenOf({ gateway, provider, terminal }: WantedToken): Promise<string | null> {
   const store = openTokens(terminal, `${gateway} ${provider ?? ""}`);
   const kept = store.read();
-  if (kept !== null && kept.expiresAtMs - LASTS_MS > terminal.now()) {
-    terminal.out(`${kept.token}\n`);
-    return 0;
-  }
+  if (kept !== null && kept.expiresAtMs - LASTS_MS > terminal.now()) return kept.token;
   const found = await describedBy(gateway, provider);
   if (typeof found === "string") {
     terminal.say(found);
-    return FAILED;
+    return null;
   }
   try {
     const configuration = await discover(found);
     const ours = kept?.issuer === found.issuer ? kept : null;
     const response = (await renewed(configuration, ours)) ?? (await signedIn(configuration, { found, terminal }));
-    if (response === null) return FAILED;
+    if (response === null) return null;
     const token = usable(response, found.audiences);
     if (token === null) {
       terminal.say(TEXT.noUsableToken(found.name, found.audiences.join(", ")));
-      return FAILED;
+      return null;
     }
     const refreshToken = response.refresh_token ?? ours?.refreshToken ?? null;
     const expiresAtMs = Number(claimsOf(token)?.exp ?? 0) * 1000;
     store.write({ token, expiresAtMs, refreshToken, issuer: found.issuer });
-    terminal.out(`${token}\n`);
-    return 0;
+    return token;
   } catch (error) {
     terminal.say(TEXT.loginFailed(found.name, reasonOf(error)));
-    return FAILED;
+    return null;
   }
 }
 

@@ -33,6 +33,9 @@ const SHORT: ReadonlyMap<string, string> = new Map([
   ["-v", "--version"],
 ]);
 
+/** Commands that start a program: everything behind its name is the program's. */
+const STARTS_PROGRAM: ReadonlySet<string> = new Set(["run"]);
+
 export function readArguments(argv: readonly string[]): Arguments {
   const words: string[] = [];
   const flags: Record<string, string> = {};
@@ -45,7 +48,9 @@ export function readArguments(argv: readonly string[]): Arguments {
     }
     if (!word.startsWith("--")) {
       words.push(word);
-      continue;
+      if (words.length < 2 || !STARTS_PROGRAM.has(words[0] as string)) continue;
+      words.push(...argv.slice(position + 1));
+      break;
     }
     const [name = "", ...value] = word.slice(2).split("=");
     const next = argv[position + 1];

@@ -32,6 +32,12 @@ export function textOf(flags: Flags, name: string): string | null {
   return value;
 }
 
+/** The address of a gateway as people write it: with or without a slash or /v1 at its end. */
+export function gatewayUrl(text: string): string {
+  if (!(URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))) throw new UsageError(TEXT.wrongUrl(text));
+  return text.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
 /** Switches take no value: `--json=yes` is more likely a mistake than a wish. */
 export function isOn(flags: Flags, name: string): boolean {
   const value = flags[name];

@@ -3,6 +3,7 @@
 import { PROFILE_CONTROLS, REQUEST_CONTROLS } from "../../core/requests/controls.ts";
 import { ACCESS_PAGES } from "./access-pages.ts";
 import { controlRows, flags, flagsOfAll, type HelpPage } from "./layout.ts";
+import { RUN_PAGE } from "./run-page.ts";
 
 /** In the order in which `switchyard help` lists the commands; a test holds it equal to the table in main.ts. */
 export const PAGES: Readonly<Record<string, HelpPage>> = {
@@ -36,6 +37,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       "SIGTERM and Ctrl-C let open requests finish; a second one cuts them off.",
     ],
   },
+  run: RUN_PAGE,
   keys: {
     summary: "Create, list, edit, rotate and revoke API keys",
     about: "create, list, edit, rotate and revoke API keys. A running server sees changes within seconds.",

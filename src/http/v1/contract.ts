@@ -305,6 +305,24 @@ const FeedbackSchema = named("Feedback", {
   created_at: Integer,
 });
 
+const OwnKeySchema = named("OwnKey", {
+  object: Type.Literal("key"),
+  id: AnyText,
+  name: AnyText,
+  expires_at: nullable(Integer),
+  usage: Type.Object(
+    { from: Integer, requests: Integer, errors: Integer, cost_usd: AnyText, baseline_cost_usd: AnyText },
+    { description: "Of the last 30 days and today, in UTC. `from` is in seconds." },
+  ),
+  baseline: Type.Object(
+    {
+      model: AnyText,
+      price: nullable(Type.Object({ input: Type.Number(), output: Type.Number(), as_of: AnyText })),
+    },
+    { description: "The model that `baseline_cost_usd` is for, with its USD per million tokens today." },
+  ),
+});
+
 export const ModelSchema = named("Model", modelFields);
 
 /** Bodies of one operation, and what else differs from other calls. */
@@ -339,6 +357,10 @@ export const V1_OPERATIONS: readonly Operation[] = [
     body: json(FeedbackRequestSchema, { request_id: "req_5f0c1a2b3c4d5e6f70819203", score: 1 }),
     response: json(FeedbackSchema),
     errors: [404],
+  }),
+  v1("getOwnKey", "get", "/v1/key", {
+    summary: "What the key of this request has used lately, and what the baseline model would have cost; free",
+    response: json(OwnKeySchema),
   }),
 ];
 

@@ -9,6 +9,7 @@ import type { RequestQueue } from "../overload/queue.ts";
 import * as TEXT from "../text.ts";
 import { registerCompletions } from "./completions.ts";
 import { registerFeedback } from "./feedback.ts";
+import { registerKey } from "./key.ts";
 import { createCreditCheck, createKeyAdmission } from "./key-admission.ts";
 import { registerModels } from "./models.ts";
 import { RequestRecording } from "./record.ts";
@@ -38,6 +39,7 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     registerDebug(v1, edge);
     registerFeedback(v1, edge);
     registerModels(v1, edge);
+    registerKey(v1, edge);
     registerStoredResponses(v1, edge);
     registerConversations(v1, edge);
   });
