@@ -82,6 +82,7 @@ export const SECTIONS = [
       { text: "Backups and data loss", link: "/operate/backups" },
       { text: "Upgrade and go back", link: "/operate/versions" },
       { text: "Observability", link: "/operate/observability" },
+      { text: "Events", link: "/operate/events" },
       { text: "Alerts", link: "/operate/alerts" },
       { text: "Logs", link: "/operate/logs" },
       { text: "Traces", link: "/operate/traces" },

@@ -35,6 +35,7 @@ import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import { createUsageWatch } from "../telemetry/usage-watch.ts";
+import { openAlerts } from "./alerts/alerts.ts";
 import { watchDatabase, watchPrimary } from "./changes.ts";
 import { openConfiguration } from "./configuration.ts";
 import { createDrain, type StopOptions } from "./drain.ts";
@@ -232,7 +233,11 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
       services: steadyServices({ ...context, now, metrics, people, money, records, sessions, openCalls }),
     },
   });
-  const { snapshots } = configuration;
+  const { snapshots, versions, priceChecks } = configuration;
+  const { billingModeOf } = people;
+  const alerts = openAlerts(db, {
+    ...{ settings, reader, billingModeOf, current: snapshots.current, versions, priceChecks, log, now, worker },
+  });
   const changes = await followChanges(settings, { people, configuration, speeds, log, worker });
   const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
   return {
@@ -245,6 +250,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     formats,
     snapshots,
     configuration,
+    alerts,
     changes,
     openCalls,
     loopName,
@@ -298,8 +304,10 @@ function followChanges(
 
 /** Closes records and money first, because they still write through the other parts. */
 async function closeParts(parts: AppParts) {
-  const { configuration, changes, records, sessions, state, money, people, limits, traces, metrics, storage } = parts;
+  const { configuration, changes, alerts, records, sessions, state, money, people, limits, traces, metrics, storage } =
+    parts;
   await changes.close();
+  await alerts.close();
   await configuration.close();
   for (const part of [records, sessions, state, money, people, limits]) await part.close();
   await traces?.close();
@@ -323,6 +331,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     }),
     versions: parts.configuration.versions,
     priceChecks: parts.configuration.priceChecks,
+    alerts: parts.alerts,
     ...(feedMsMax === undefined ? {} : { feedMsMax }),
     shownOptions: parts.configuration.shownOptions,
     state: parts.state.services,
