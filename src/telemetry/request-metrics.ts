@@ -5,7 +5,7 @@ import { Counter, Gauge, Histogram, type HistogramConfiguration, type Registry }
 import type { NanoUsd, TokenBuckets } from "../core/money.ts";
 
 /** Times of one request in the gateway, without those of client and provider. Null for a part that it did not have. */
-export interface GatewayPass {
+interface GatewayPass {
   /** From the whole request to its first attempt at a provider. */
   readonly inMs: number | null;
   readonly wholeMs: number | null;
