@@ -2,7 +2,7 @@
 // docs/operate/events.md read this table. Names are stable; receivers match on them.
 
 export const SEVERITIES = ["info", "warning", "critical"] as const;
-export type Severity = (typeof SEVERITIES)[number];
+type Severity = (typeof SEVERITIES)[number];
 
 interface AlertKindRow {
   readonly title: string;
@@ -116,7 +116,7 @@ type FieldsOf<Text extends string> = Text extends `${string}{${infer Field}}${in
   : never;
 
 /** The fields that the sentence of a kind names. */
-export type AlertData<Kind extends AlertKind> = Readonly<
+type AlertData<Kind extends AlertKind> = Readonly<
   Record<FieldsOf<(typeof ALERT_KINDS)[Kind]["sentence"]>, string>
 >;
 
