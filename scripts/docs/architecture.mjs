@@ -17,7 +17,7 @@ const FOLDERS = {
   "src/accounts": "Accounts, keys, profiles, users and logins.",
   "src/accounts/identity": "Identity providers.",
   "src/accounts/limits": "Requests per minute, failed sign-ins, wrong keys.",
-  "src/alerts": "Watches for events.",
+  "src/alerting": "Watches for events.",
   "src/app": "Wiring: settings to store to services to server. `start()` and `stop()` live here.",
   "src/app/alerts": "Sources of events.",
   "src/billing": "Holds, charges and top-ups as a double-entry ledger. The posting rules are pure.",

@@ -233,17 +233,13 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
       services: steadyServices({ ...context, now, metrics, people, money, records, sessions, openCalls }),
     },
   });
-  const { snapshots, versions, priceChecks } = configuration;
-  const { billingModeOf } = people;
-  const alerts = openAlerts(db, {
-    ...{ settings, reader, billingModeOf, current: snapshots.current, versions, priceChecks, log, now, worker },
-  });
+  const { snapshots } = configuration;
+  const alerts = openAlerts(db, { settings, reader, people, configuration, log, now, worker });
   const changes = await followChanges(settings, { people, configuration, speeds, log, worker });
   const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
   return {
     ...{ settings, log, now, version },
-    metrics,
-    traces,
+    ...{ metrics, traces },
     limits,
     people,
     money,
@@ -329,12 +325,11 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
       isBusy: () => drain.isDraining() || pressure.reason() !== null,
       onResult: metrics.sampled,
     }),
-    versions: parts.configuration.versions,
-    priceChecks: parts.configuration.priceChecks,
-    alerts: parts.alerts,
+    ...{ versions: parts.configuration.versions, priceChecks: parts.configuration.priceChecks },
     ...(feedMsMax === undefined ? {} : { feedMsMax }),
     shownOptions: parts.configuration.shownOptions,
     state: parts.state.services,
+    alerts: parts.alerts,
     records: {
       recorder: books?.recorder ?? records.recorder,
       requests: records.requests,

@@ -1,7 +1,7 @@
-// What the last price check left to an operator. Checks are rare, and reading one takes a while.
+// Events of the last price check: what it left to an operator. Checks are rare, and reading one takes a while.
 
 import { createHash } from "node:crypto";
-import type { Source } from "../../alerts/watch.ts";
+import type { EventSource } from "../../alerting/watch.ts";
 import { isSimulated } from "../../catalog/catalog.ts";
 import { isStale, type PriceCheck, type PriceCheckStore } from "../../catalog/prices/check.ts";
 import type { Settings } from "../../config/settings.ts";
@@ -19,7 +19,7 @@ interface PriceContext {
 const EVERY_MS = 15 * 60_000;
 const NAMED_MAX = 5;
 
-export function priceSource(context: PriceContext): Source {
+export function priceSource(context: PriceContext): EventSource {
   const { settings, current, priceChecks } = context;
   return {
     everyMs: EVERY_MS,

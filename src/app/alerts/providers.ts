@@ -1,12 +1,12 @@
-// What this process knows of its providers' health.
+// Events of providers, from the health that this process knows.
 
-import type { Source } from "../../alerts/watch.ts";
+import type { EventSource } from "../../alerting/watch.ts";
 import type { Observation } from "../../core/alerts/kinds.ts";
 import type { Services } from "../../gateway/services.ts";
 import type { HealthState } from "../../providers/breaker.ts";
 
 /** Providers that have left the catalogue may still be known. */
-export function providerSource(current: () => Pick<Services, "catalog" | "health">): Source {
+export function providerSource(current: () => Pick<Services, "catalog" | "health">): EventSource {
   return {
     look() {
       const { catalog, health } = current();

@@ -9,7 +9,7 @@ export interface AlertEvent {
   /** Text, because events of another version may have kinds that this one does not know. */
   readonly kind: string;
   readonly severity: string;
-  /** Null for the installation. */
+  /** The account; null for the installation. */
   readonly accountId: string | null;
   readonly subject: string;
   readonly text: string;
@@ -19,8 +19,8 @@ export interface AlertEvent {
   readonly endedAtMs: number | null;
 }
 
-export interface AlertEventFilter {
-  /** Null for all accounts and the installation. */
+interface AlertEventFilter {
+  /** The account; null for all of them and the installation. */
   readonly accountId: string | null;
   readonly kind: string | null;
 }
@@ -42,7 +42,7 @@ export interface AccountFacts {
   readonly id: string;
   readonly name: string;
   readonly isPrepaid: boolean;
-  /** Null where the wallet never had any money. */
+  /** Credits that are free; null where the wallet never had any money. */
   readonly available: NanoUsd | null;
   /** By the start of the hour, for the last 25 hours; without an entry, none. */
   readonly hours: ReadonlyMap<number, HourFacts>;

@@ -9,9 +9,9 @@ interface AlertKindRow {
   readonly severity: Severity;
   /** `account`: its owner sees the event. `installation`: only operators do. */
   readonly scope: "account" | "installation";
-  /** When the event happens, for people who choose kinds. */
+  /** Cause of the event, for people who choose kinds. */
   readonly when: string;
-  /** What happened, with the fields of `data` in braces. */
+  /** Text of the event, with the fields of `data` in braces. */
   readonly sentence: string;
   /** An event ends when it was not seen for this long. The next one is a new event. */
   readonly endsAfterMs: number;
@@ -111,20 +111,20 @@ export const ALERT_KINDS = {
 export type AlertKind = keyof typeof ALERT_KINDS;
 export const ALERT_KIND_NAMES = Object.keys(ALERT_KINDS) as readonly AlertKind[];
 
-type FieldsOf<Text extends string> = Text extends `${string}{${infer Field}}${infer Rest}`
-  ? Field | FieldsOf<Rest>
+type PlaceholdersOf<Text extends string> = Text extends `${string}{${infer Field}}${infer Rest}`
+  ? Field | PlaceholdersOf<Rest>
   : never;
 
 /** The fields that the sentence of a kind names. */
 type AlertData<Kind extends AlertKind> = Readonly<
-  Record<FieldsOf<(typeof ALERT_KINDS)[Kind]["sentence"]>, string>
+  Record<PlaceholdersOf<(typeof ALERT_KINDS)[Kind]["sentence"]>, string>
 >;
 
 /** Something that is so at the moment. */
 export type Observation = {
   readonly [Kind in AlertKind]: {
     readonly kind: Kind;
-    /** Null for the installation. */
+    /** The account; null for the installation. */
     readonly accountId: string | null;
     /** Tells events of one kind apart, such as the id of a provider. */
     readonly subject: string;

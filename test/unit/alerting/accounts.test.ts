@@ -1,7 +1,7 @@
 // What balances, spending and failures of accounts are worth telling.
 
 import { expect, it } from "vitest";
-import { createAccountJudge } from "../../../src/alerts/accounts.ts";
+import { createAccountJudge } from "../../../src/alerting/accounts.ts";
 import type { AccountFacts, HourFacts } from "../../../src/core/alerts/events.ts";
 import { sentenceOf } from "../../../src/core/alerts/kinds.ts";
 

@@ -1,7 +1,7 @@
 // The rounds of the watch: one process looks at what is shared, and keeps doing so; failures end nothing.
 
 import { expect, it, vi } from "vitest";
-import { createWatch, type Source } from "../../../src/alerts/watch.ts";
+import { createWatch, type EventSource } from "../../../src/alerting/watch.ts";
 import type { Observation } from "../../../src/core/alerts/kinds.ts";
 import type { Log } from "../../../src/core/log.ts";
 import { createAlertEventStore } from "../../../src/store/alerts/events.ts";
@@ -19,7 +19,7 @@ async function openWorld() {
     nowMs: Date.UTC(2026, 10, 19),
     store,
     log,
-    watch: (ownSources: readonly Source[], sharedSources: readonly Source[]) =>
+    watch: (ownSources: readonly EventSource[], sharedSources: readonly EventSource[]) =>
       createWatch({ store, ownSources, sharedSources, log, now: () => world.nowMs }),
     open: async () =>
       (await store.list(ALL, { limit: 50, after: null }))
