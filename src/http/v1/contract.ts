@@ -24,6 +24,7 @@ import {
 } from "../openapi/operation.ts";
 import {
   AnyText,
+  baselineFields,
   byName,
   ErrorSchema,
   Flag,
@@ -245,6 +246,7 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   reasoning: AnyText,
   costEstimate: Type.Number(),
   baselineCost: Type.Number(),
+  ...baselineFields,
   savings: Fraction,
   filteredChain: Type.Array(AnyText, { minItems: 1 }),
   effort: Type.Optional(
