@@ -100,7 +100,7 @@ function underSystem(said: Classification, input: SystemInput, parts: RequestPar
   return tierRank(both.tier) <= rank ? said : named(movedTo(said, both.tier), TEXT.parts.task);
 }
 
-/** What a system prompt says by itself. */
+/** Meaning of a system prompt by itself. */
 interface Task {
   /** The tier of its task, where it says what is done with every text; else null. */
   readonly handles: Tier | null;
