@@ -2,12 +2,13 @@
 // model meets a need or does not. Behaviour 5.3.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import { idsNamed, type NamedModels } from "../catalog/model-names.ts";
+import { idsNamed } from "../catalog/model-names.ts";
 import { type ChatRequest, partsOf } from "../core/chat.ts";
 import type { Constraints, RoutingQuestion } from "../core/decision.ts";
 import type { Capability, HostedModel, Model } from "../core/model.ts";
 import { tokensAt } from "./cost.ts";
 import { speaksFormat } from "./preference.ts";
+import { residencyNeeds } from "./residency.ts";
 import * as TEXT from "./text.ts";
 
 /** Something a request cannot do without: it knows which models meet it and says why one does not. Behaviour 5.3. */
@@ -27,7 +28,7 @@ export interface NeedsInput {
 }
 
 export function listNeeds({ question, catalog, inputTokens }: NeedsInput): readonly Need[] {
-  const { chat, constraints } = question;
+  const { chat, constraints, controls } = question;
   const needs: Need[] = [new ContextNeed(inputTokens)];
   const parts = partTypes(chat);
   for (const capability of requestCapabilities(chat, parts, catalog)) {
@@ -35,11 +36,12 @@ export function listNeeds({ question, catalog, inputTokens }: NeedsInput): reado
   }
   needs.push(...partNeeds(parts, question));
   needs.push(...nativeNeeds(question, catalog), ...constraintNeeds(constraints, catalog));
+  needs.push(...residencyNeeds(controls, catalog));
   return needs;
 }
 
 /** Needs that the key's profile has for every request. */
-export function constraintNeeds(constraints: Constraints, catalog: NamedModels): readonly Need[] {
+export function constraintNeeds(constraints: Constraints, catalog: Catalog): readonly Need[] {
   const needs: Need[] = constraints.capabilities.map((capability) => capabilityNeed(capability, TEXT.lacksForProfile));
   const { allowedModels, blockedModels } = constraints;
   if (allowedModels !== null) {
@@ -58,6 +60,7 @@ export function constraintNeeds(constraints: Constraints, catalog: NamedModels):
       unmet: () => TEXT.blocked,
     });
   }
+  needs.push(...residencyNeeds(constraints, catalog));
   return needs;
 }
 

@@ -14,6 +14,7 @@ import type { CallFormat, ClientRequest, StreamWriter } from "../../formats/form
 import { outputTokensOf } from "../../formats/provider/output-meter.ts";
 import { hostRules, keyIdsOf, orderHosts, usableHosts } from "../../routing/hosts.ts";
 import { ableHosts, listNeeds } from "../../routing/needs.ts";
+import { residencyOf } from "../../routing/residency.ts";
 import type { OpenStream, Reached } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";
 import { createCapture } from "../capture.ts";
@@ -55,7 +56,7 @@ export function plan(asked: AskedAgain, modelId: string, services: Services): Pl
   const restingModels = health.resting();
   const question = {
     chat: request.chat,
-    controls: NO_CONTROLS,
+    controls: { ...NO_CONTROLS, ...residencyOf(request.controls) },
     constraints,
     restingModels,
     hostSpeeds: speeds.current(),

@@ -2,6 +2,8 @@
 
 import { type TSchema, type TSchemaOptions, type TUnsafe, Type } from "typebox";
 import {
+  LISTED_NAME,
+  LISTED_NAMES_MAX,
   PROFILE_CONTROLS,
   type ProfileControl,
   type ProfileRules,
@@ -75,6 +77,10 @@ function schemaOf(takes: Takes, about: TSchemaOptions): TSchema {
       return Type.Boolean(about);
     case "cascade":
       return Type.Union([Type.Boolean(), CascadeChecksSchema], about);
+    case "names": {
+      const name = Type.String({ pattern: LISTED_NAME.source });
+      return Type.Array(name, { minItems: 1, maxItems: LISTED_NAMES_MAX, ...about });
+    }
     case "list":
       return takes.words === null
         ? Type.Array(AnyText, { maxItems: MODEL_IDS_MAX, ...about })

@@ -263,8 +263,20 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   host: Type.Optional(Type.String({ description: "The host that would be tried first, where the model has several." })),
   hosts: Type.Optional(HostChoiceSchema),
   hostPolicies: Type.Optional(
-    Type.Array(Type.Object({ host: AnyText, region: nullable(AnyText), dataPolicy: nullable(AnyText) }), {
-      description: "Where each host of the model answers and what becomes of the content; null where unknown.",
+    Type.Array(
+      Type.Object({
+        host: AnyText,
+        region: nullable(AnyText),
+        dataPolicy: nullable(AnyText),
+        regions: nullable(Texts),
+        zeroRetention: nullable(Flag),
+      }),
+      { description: "Where each host of the model answers and what becomes of the content; null where unknown." },
+    ),
+  ),
+  hostsLeftOut: Type.Optional(
+    Type.Array(Type.Object({ model: AnyText, host: AnyText, because: AnyText }), {
+      description: "Hosts outside the required regions, retention or providers. Absent where there is none.",
     }),
   ),
   profile,
