@@ -18,6 +18,16 @@ const NO_NEEDS: readonly Need[] = [];
 export function residencyNeeds(required: Residency, catalog: Pick<Catalog, "providers">): readonly Need[] {
   const { regions = null, zeroRetention = false, providers = null, excludedProviders = null } = required;
   if (regions === null && !zeroRetention && providers === null && excludedProviders === null) return NO_NEEDS;
+  // The sandbox stands for every vendor, and sends nothing anywhere.
+  const isSandbox = ({ provider }: HostedModel): boolean => catalog.providers.get(provider)?.transport === "sandbox";
+  return needsOf({ regions, zeroRetention, providers, excludedProviders }, catalog).map((need) => ({
+    ...need,
+    isMetBy: (host) => isSandbox(host) || need.isMetBy(host),
+  }));
+}
+
+function needsOf(required: Required<Residency>, catalog: Pick<Catalog, "providers">): readonly Need[] {
+  const { regions, zeroRetention, providers, excludedProviders } = required;
   const needs: Need[] = [];
   if (regions !== null) needs.push(regionNeed(regions));
   if (zeroRetention) needs.push(RETENTION_NEED);
