@@ -13,7 +13,7 @@ import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
 import { decideNamed } from "../routing/named.ts";
-import { residencyOf } from "../routing/residency.ts";
+import { residencyOf } from "../routing/needs.ts";
 import { openingOf } from "../routing/sessions/session.ts";
 import { type Answer, answer, routingHeaders } from "./answer.ts";
 import { type Attempted, attempt, clientDisconnected } from "./attempt/attempt.ts";

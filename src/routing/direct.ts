@@ -14,9 +14,7 @@ import { type Chain, chooseHosts } from "./chain.ts";
 import { usableHosts } from "./hosts.ts";
 import { latencyLimit, withinLimit } from "./latency.ts";
 import { wrongEndpoint } from "./named.ts";
-import { ableHosts, constraintNeeds, describeNeeds, listNeeds, type NeedsInput } from "./needs.ts";
-import { residencyNeeds } from "./residency.ts";
-import { keepSession } from "./sessions/stay.ts";
+import { ableHosts, constraintNeeds, describeNeeds, listNeeds, type NeedsInput, residencyNeeds } from "./needs.ts";
 import * as TEXT from "./text.ts";
 
 /** A client that asks for this model, or for none, leaves the choice to the router. */

@@ -10,9 +10,7 @@ import type { HostOrder } from "../core/requests/controls.ts";
 import { chooseHosts } from "./chain.ts";
 import { costAt, estimateTextsTokens } from "./cost.ts";
 import { usableHosts } from "./hosts.ts";
-import { ableHosts, constraintNeeds, describeNeeds, type Need } from "./needs.ts";
-import { type Residency, residencyNeeds } from "./residency.ts";
-import * as TEXT from "./text.ts";
+import { ableHosts, constraintNeeds, describeNeeds, type Need, type Residency, residencyNeeds } from "./needs.ts";
 
 export interface NamedQuestion {
   readonly endpoint: Endpoint;

@@ -91,7 +91,7 @@ export const hasContext = (tokens: number) => `has a context window of ${tokens}
 export const contextTooSmall = (window: number, tokens: number) =>
   `context window of ${window} tokens is too small for about ${tokens}`;
 
-// residency.ts
+// needs.ts: requirements
 export const answersIn = (places: readonly string[]) => `answers in ${places.join(" or ")} alone`;
 export const answersElsewhere = (host: string, regions: readonly string[], places: readonly string[]) =>
   regions.length === 0

@@ -22,7 +22,7 @@ import { expand } from "../../gateway/state/expand.ts";
 import { readState } from "../../gateway/state/read-state.ts";
 import { askBefore, readableText } from "../../routing/ask.ts";
 import { hostedModelsOf } from "../../routing/hosts.ts";
-import { leftOutHosts } from "../../routing/residency.ts";
+import { leftOutHosts } from "../../routing/needs.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import * as TEXT from "../text.ts";

@@ -1,7 +1,7 @@
 // Which places lie inside which.
 
 import { expect, test } from "vitest";
-import { liesIn } from "../../../src/core/regions.ts";
+import { liesIn } from "../../../../src/core/requests/regions.ts";
 
 test.each([
   ["de", "eu", true],
