@@ -15,6 +15,7 @@ import { usableHosts } from "./hosts.ts";
 import { latencyLimit, withinLimit } from "./latency.ts";
 import { wrongEndpoint } from "./named.ts";
 import { ableHosts, constraintNeeds, describeNeeds, listNeeds, type NeedsInput, residencyNeeds } from "./needs.ts";
+import { keepSession } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
 
 /** A client that asks for this model, or for none, leaves the choice to the router. */

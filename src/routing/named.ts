@@ -11,6 +11,7 @@ import { chooseHosts } from "./chain.ts";
 import { costAt, estimateTextsTokens } from "./cost.ts";
 import { usableHosts } from "./hosts.ts";
 import { ableHosts, constraintNeeds, describeNeeds, type Need, type Residency, residencyNeeds } from "./needs.ts";
+import * as TEXT from "./text.ts";
 
 export interface NamedQuestion {
   readonly endpoint: Endpoint;

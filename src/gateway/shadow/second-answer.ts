@@ -14,6 +14,7 @@ import type { CallFormat, ClientRequest, StreamWriter } from "../../formats/form
 import { outputTokensOf } from "../../formats/provider/output-meter.ts";
 import { hostRules, keyIdsOf, orderHosts, usableHosts } from "../../routing/hosts.ts";
 import { ableHosts, listNeeds, residencyOf } from "../../routing/needs.ts";
+import type { OpenStream, Reached } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";
 import { createCapture } from "../capture.ts";
 import type { Services } from "../services.ts";
