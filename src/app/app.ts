@@ -50,6 +50,7 @@ import { type SharedSpeeds, shareSpeeds } from "./speeds.ts";
 import { openSessions, openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
+import { warmUp } from "./warm-up.ts";
 import {
   inOne,
   openGauges,
@@ -100,6 +101,8 @@ export interface StartOptions {
   readonly passwordCost?: PasswordCost;
   /** Further wire formats with their paths, authentication schemes and framings, for tests. */
   readonly wire?: WireExtension;
+  /** True where the first client should find compiled code. */
+  readonly isWarmedUp?: boolean;
   /** The database, open and migrated, for tests that start many gateways. */
   readonly db?: Db;
   /** Clock of circuit breakers and connections to providers, for tests. */
@@ -157,6 +160,7 @@ async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: St
   await giveStarterCredit(money.credits, DEFAULT_ACCOUNT, settings.billing.starterCredits);
   const edge = edgeOf(parts, options);
   warmRouter(settings.catalog);
+  if (options.isWarmedUp === true) await warmUp(edge);
   const server = await createServer(edge);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
   const { firstKey, setupToken } = worker?.isFirstStart === false ? NO_GREETING : await greet(server, people);
