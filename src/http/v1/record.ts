@@ -232,6 +232,7 @@ export class RequestRecording implements CallObserver {
       caller,
       clientRequest: this.#clientRequest,
       headers: this.#request.headers as ClientHeaders,
+      endUserHeaders: this.#edge.services().endUserHeaders,
       report: this.#report,
       errorCode: this.#errorCode,
       errorMessage: this.#errorMessage,

@@ -60,6 +60,7 @@ function begin(send: () => Promise<Reply>) {
     catalog,
     ledger,
     billingModeOf: () => "prepaid",
+    budgets: { of: () => [] },
     registry: { connection: () => connection },
     health: { admit: () => 1, report: vi.fn(), resting: () => new Map(), mayRetry: () => false },
     usageProblem: vi.fn(),
