@@ -47,7 +47,13 @@ export async function measureFirst({ starts, requests }: FirstPlan, { workers, b
         const startedAt = performance.now();
         const server = await start();
         fresh.readyMs.push(performance.now() - startedAt);
-        const asked = { target: server.target, body: bodyOf("small"), connections: 1, forMs: FOR_MS, requestsMax: requests };
+        const asked = {
+          target: server.target,
+          body: bodyOf("small"),
+          connections: 1,
+          forMs: FOR_MS,
+          requestsMax: requests,
+        };
         const { timesUs } = await load.ask("saturate", asked).finally(server.stop);
         for (const number of NUMBERS) fresh.timesUs[number]?.push(timeOf(Array.from(timesUs), number));
       }
