@@ -9,7 +9,7 @@ import {
   type QuoteInput,
   quoteChain,
 } from "../billing/estimate.ts";
-import { retirementOf } from "../catalog/retirement.ts";
+import { type Retirement, retirementOf } from "../catalog/retirement.ts";
 import { type Decision, effortOf } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
@@ -38,6 +38,8 @@ export interface Reservation {
   readonly outputCaps: ReadonlyMap<string, number>;
   /** Notes for the answer about what the balance does not cover. */
   readonly notes: readonly Note[];
+  /** The end of a model that the request names. Null while it is far, and for routed requests, which go on without it. */
+  readonly retirement: Retirement | null;
 }
 
 /** Running requests settle within moments, so their reserved credits are worth a quick retry. */
@@ -96,9 +98,9 @@ function reservationOf(outcome: HoldOutcome, asked: AskedHold, services: Service
   }
   const models = fitted.decision === decision ? input.models : hostedModelsOf(fitted.decision, services.catalog);
   const isOtherModel = fitted.decision.model !== decision.model;
-  const retiring = retirementNotes(fitted.decision, services);
-  const notes = isOtherModel ? [cheaperNote(decision), ...retiring] : retiring;
-  return { holdId, accountId, amount, decision: fitted.decision, models, outputCaps: fitted.outputCaps, notes };
+  const notes = isOtherModel ? [cheaperNote(decision)] : NO_NOTES;
+  const retirement = namedRetirement(fitted.decision, services);
+  return { holdId, accountId, amount, ...fitted, models, notes, retirement };
 }
 
 /** Tells from memory alone that an account has credits; false says nothing. */
@@ -126,12 +128,10 @@ function cheaperNote({ model }: Decision): Note {
   return { code: "chain_shortened_by_balance", message: TEXT.chainShortened(model) };
 }
 
-/** Routed requests go on without the model, so only those that name it are told. */
-function retirementNotes({ profile, model: id }: Decision, { catalog, now }: Services): readonly Note[] {
+function namedRetirement({ profile, model: id }: Decision, { catalog, now }: Services): Retirement | null {
   const model = profile === "direct" ? catalog.models.get(id) : undefined;
   const retirement = model === undefined ? null : retirementOf(catalog, model, now());
-  if (retirement === null || retirement.state === "later") return NO_NOTES;
-  return [{ code: "model_retires", message: TEXT.modelRetires(retirement) }];
+  return retirement?.state === "later" ? null : retirement;
 }
 
 interface Fitting {
