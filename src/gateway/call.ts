@@ -63,8 +63,12 @@ export interface CallObserver {
   answered(): void;
   /** The response, or the beginning of a stream, is ready for the client. */
   ready(): void;
+  /** The first text of a stream was handed to the client's connection. */
+  begun(): void;
   /** The provider's stream is over, however it ended. */
   streamEnded(): void;
+  /** Takes what no client waits for, to do it once the response is sent. */
+  afterwards(work: () => void): void;
   /** Called exactly once, before the end of the response is sent. */
   ended(report: CallReport): void;
 }
