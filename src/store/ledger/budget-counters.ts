@@ -17,7 +17,7 @@ export const COUNTER = "c.id, c.spent, c.held, c.leased, c.parts_json, c.version
 
 /** The reads of a batch, and their rows. */
 type Reads = Readonly<Partial<Record<"heldBudgets" | "counters" | "budgetLeases", Statement>>>;
-type Found = Readonly<Partial<Record<keyof Reads, readonly SqlRow[]>>>;
+type BudgetRows = Readonly<Partial<Record<keyof Reads, readonly SqlRow[]>>>;
 
 /** Lists the reads that these operations need. Most need none. */
 export function budgetReads(kind: Db["kind"], ops: readonly LedgerOp[]): Reads {
@@ -30,7 +30,7 @@ export function budgetReads(kind: Db["kind"], ops: readonly LedgerOp[]): Reads {
   };
 }
 
-export function toBudgetState({ heldBudgets = [], counters = [], budgetLeases = [] }: Found): BudgetState {
+export function toBudgetState({ heldBudgets = [], counters = [], budgetLeases = [] }: BudgetRows): BudgetState {
   const rows = [...heldBudgets, ...counters, ...budgetLeases];
   return {
     counters: new Map(rows.map((row) => [String(row.id), toCounter(row)])),
