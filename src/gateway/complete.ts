@@ -13,6 +13,7 @@ import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
 import { decideNamed } from "../routing/named.ts";
+import { residencyOf } from "../routing/needs.ts";
 import { openingOf } from "../routing/sessions/session.ts";
 import { type Answer, answer, routingHeaders } from "./answer.ts";
 import { type Attempted, attempt, clientDisconnected } from "./attempt/attempt.ts";
@@ -120,7 +121,8 @@ function nameModel({ format, request, caller }: Call, { catalog, health }: Servi
   const { chat, controls, batch } = request;
   const constraints = caller.profile?.constraints ?? NO_CONSTRAINTS;
   const { model, hostOrder } = controls;
-  const named = { endpoint: format.endpoint as Endpoint, model, hostOrder, restingModels: health.resting() };
+  const residency = residencyOf(controls);
+  const named = { residency, endpoint: format.endpoint as Endpoint, model, hostOrder, restingModels: health.resting() };
   return decideNamed({ ...named, chat, tokenIds: batch?.tokenIds ?? 0, constraints }, catalog);
 }
 
