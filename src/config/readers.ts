@@ -2,6 +2,7 @@
 // An option, a section and an entry of a list are all read by composing these.
 
 import { nearest } from "../catalog/nearest.ts";
+import { LISTED_NAME } from "../core/requests/controls.ts";
 import type { Located } from "./located.ts";
 import { hostKind } from "./network.ts";
 import type { Report } from "./report.ts";
@@ -81,6 +82,11 @@ export function listOf<T>(reader: Reader<T>): Reader<readonly T[]> {
     return items.map((item) => reader(item, report)).filter((item) => item !== undefined);
   };
 }
+
+/** Places where a host answers. */
+export const regionList = listOf(
+  text({ test: (value) => LISTED_NAME.test(value), expected: "a region such as eu, de or eu-central-1" }),
+);
 
 type ShapeValues<S> = { readonly [K in keyof S]?: S[K] extends Reader<infer T> ? T : never };
 
@@ -174,6 +180,14 @@ export const redisUrl: Reader<string> = hidden(
 );
 
 /** An origin exactly as browsers send it, or `*`. */
+/** A header's name, in lower case as requests are read. */
+export function headerName(node: Located, report: Report): string | undefined {
+  return text({ test: (value) => /^[\w-]{1,100}$/.test(value), expected: "the name of a header" })(
+    node,
+    report,
+  )?.toLowerCase();
+}
+
 export const corsOrigin: Reader<string> = text({
   test: (value) => value === "*" || (URL.canParse(value) && new URL(value).origin === value),
   expected: "an origin such as https://app.example.com, without a path",

@@ -1,8 +1,8 @@
 // The response for the client, whole or as a stream. Either way it is settled before its end is sent. Behaviour 6.
 
+import { retirementHeaders } from "../catalog/retirement.ts";
 import type { AttemptReport } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
-import type { Decision } from "../core/decision.ts";
 import type { StoredAnswer } from "../core/ledger.ts";
 import type { Note } from "../core/requests/notes.ts";
 import { createClientStream, writeClientResponse } from "../formats/bridge.ts";
@@ -45,7 +45,7 @@ export type Answer =
       readonly ping: string;
     };
 
-/** The routing headers, where DEBUG_ROUTING is on. */
+/** The end of the model that was asked for, and the routing headers where DEBUG_ROUTING is on. */
 type HeaderMap = Readonly<Record<string, string>>;
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -79,10 +79,6 @@ async function wholeAnswer(
   const capture = captureFor(call);
   capture.response(whole);
   const assessment = assess(delivered, services);
-  const { beganAt, endedAt } = ready.attempted.attempts.at(-1) as AttemptReport;
-  const outputTokens = assessment.usage.buckets.output;
-  const observed = { firstMs: null, headMs: headAt - beganAt, outputTokens, outputMs: endedAt - beganAt };
-  services.speeds.note(answered.model.hostKey, observed);
   const outcome = course === null ? assessment : assessedTogether(assessment, { course, delivered }, services);
   const additions = {
     service: writeService(reservation.decision, outcome, allNotes(notesOf(ready), assessment)),
@@ -94,10 +90,16 @@ async function wholeAnswer(
   const stored = await keepAnswer(call, JSON_TYPE, bytesNow, services);
   const settling = book(delivered, assessment, stored, services);
   const settlement = await bookBoth(settling, course?.earlier ?? null, services);
-  noteTurn(ready, usage, whole.toolCallIds(), services);
+  call.observer.afterwards(() => {
+    const { beganAt, endedAt } = ready.attempted.attempts.at(-1) as AttemptReport;
+    const outputTokens = assessment.usage.buckets.output;
+    const observed = { firstMs: null, headMs: headAt - beganAt, outputTokens, outputMs: endedAt - beganAt };
+    services.speeds.note(answered.model.hostKey, observed);
+    noteTurn(ready, usage, whole.toolCallIds(), services);
+  });
   const bytes = (await kept) ?? written;
   reporter(ready, capture)({ event: "finished", isCutting: false, settlement, cascade: outcome.cascade });
-  const headers = routingHeaders(reservation.decision, outcome, services);
+  const headers = answerHeaders(reservation, outcome, services);
   return { kind: "whole", headers, contentType: JSON_TYPE, bytes };
 }
 
@@ -127,7 +129,6 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       services.health.report(model.hostKey, answered.ticket, "answered", answered.keyId);
       const { beganAt, endedAt: firstAt } = attempted.attempts.at(-1) as AttemptReport;
       const output = { outputTokens: usage?.buckets.output ?? outputTokens, outputMs: performance.now() - firstAt };
-      services.speeds.note(model.hostKey, { firstMs: firstAt - beganAt, ...output });
       const isCounted = true;
       const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
       const assessment = assess(delivered, services);
@@ -136,13 +137,15 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const wholeText = async () => textSoFar + ((await kept) ?? written);
       const stored = await keepAnswer(call, contentType, wholeText, services);
       const settlement = await book(delivered, assessment, stored, services);
-      // Not before: all other workers are told of it, and the charge would wait behind that.
-      noteTurn(ready, usage, stream.reader.toolCallIds(), services);
+      call.observer.afterwards(() => {
+        services.speeds.note(model.hostKey, { firstMs: firstAt - beganAt, ...output });
+        noteTurn(ready, usage, stream.reader.toolCallIds(), services);
+      });
       end({ event: "finished", isCutting: false, settlement });
       return (await kept) ?? written;
     },
   };
-  const headers = routingHeaders(decision, expected, services);
+  const headers = answerHeaders(reservation, expected, services);
   return { kind: "stream", headers, contentType, relay: (sink) => begin(task, sink, call), ping: writer.ping };
 }
 
@@ -239,8 +242,13 @@ function endsWithoutFinish(
   };
 }
 
-export function routingHeaders(decision: Decision, outcome: ServiceOutcome, { routing }: Services): HeaderMap | null {
-  return routing.isRoutingDebugged && !decision.isNamed ? serviceHeaders(decision, outcome) : null;
+export function answerHeaders(
+  { decision, retirement }: Pick<Reservation, "decision" | "retirement">,
+  outcome: ServiceOutcome,
+  { routing }: Services,
+): HeaderMap | null {
+  const ending = retirement === null ? null : retirementHeaders(retirement);
+  return routing.isRoutingDebugged && !decision.isNamed ? { ...serviceHeaders(decision, outcome), ...ending } : ending;
 }
 
 /** Only chat has sessions. One that cannot be remembered costs money at most, and never the answer. */

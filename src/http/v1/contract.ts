@@ -11,6 +11,7 @@ import { EFFORTS } from "../../core/requests/effort.ts";
 import { SESSION_STATES } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { JsonObject } from "../../formats/json/fields.ts";
+import { hostFields } from "../openapi/controls.ts";
 import {
   ANY_ERRORS,
   BODY_ERRORS,
@@ -20,10 +21,12 @@ import {
   type Method,
   type Operation,
   type Parameter,
+  query,
   statuses,
 } from "../openapi/operation.ts";
 import {
   AnyText,
+  baselineFields,
   byName,
   ErrorSchema,
   Flag,
@@ -35,6 +38,7 @@ import {
   nullable,
   Texts,
 } from "../openapi/schema.ts";
+import { OwnBudgetsSchema } from "./budgets.ts";
 import { FeedbackRequestSchema, RoutingDebugRequestSchema } from "./request-schemas.ts";
 
 const profile = listed(ROUTING_PROFILES);
@@ -245,6 +249,7 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   reasoning: AnyText,
   costEstimate: Type.Number(),
   baselineCost: Type.Number(),
+  ...baselineFields,
   savings: Fraction,
   filteredChain: Type.Array(AnyText, { minItems: 1 }),
   effort: Type.Optional(
@@ -262,11 +267,7 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   ),
   host: Type.Optional(Type.String({ description: "The host that would be tried first, where the model has several." })),
   hosts: Type.Optional(HostChoiceSchema),
-  hostPolicies: Type.Optional(
-    Type.Array(Type.Object({ host: AnyText, region: nullable(AnyText), dataPolicy: nullable(AnyText) }), {
-      description: "Where each host of the model answers and what becomes of the content; null where unknown.",
-    }),
-  ),
+  ...hostFields,
   profile,
   historyFloor: nullable(listed(TIERS)),
   toolScenario: nullable(listed(TOOL_SCENARIOS)),
@@ -361,6 +362,11 @@ export const V1_OPERATIONS: readonly Operation[] = [
   v1("getOwnKey", "get", "/v1/key", {
     summary: "What the key of this request has used lately, and what the baseline model would have cost; free",
     response: json(OwnKeySchema),
+  }),
+  v1("getOwnBudgets", "get", "/v1/budgets", {
+    summary: "What budgets leave for requests of this key; free",
+    parameters: ["user", "model", "tier"].map((name) => query(name, AnyText, "As requests will have it.")),
+    response: json(OwnBudgetsSchema),
   }),
 ];
 
