@@ -8,6 +8,7 @@ import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
 import { ALERT_EVENT_ROUTES } from "./alerts/events.ts";
 import { ALERT_TARGET_ROUTES } from "./alerts/targets.ts";
+import { BUDGET_ROUTES } from "./budgets.ts";
 import { ENTRY_ROUTES } from "./configuration/entries.ts";
 import { PRICE_ROUTES } from "./configuration/prices.ts";
 import { VENDOR_ROUTES } from "./configuration/vendors.ts";
@@ -39,6 +40,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...ACCOUNT_ROUTES,
   ...KEY_ROUTES,
   ...PROFILE_ROUTES,
+  ...BUDGET_ROUTES,
   ...CREDIT_ROUTES,
   ...LEDGER_ROUTES,
   ...MODEL_ROUTES,
