@@ -47,7 +47,7 @@ async function startPeer(name: string, peer: Peer, place: FoundPlace): Promise<O
   try {
     return await started(name, command, target);
   } catch (error) {
-    console.log(`${name}: skipped, ${(error as Error).message}\n`);
+    console.log(`${(error as Error).message}, so it is skipped\n`);
     return null;
   }
 }
