@@ -74,7 +74,7 @@ export function effortIn(catalog: Catalog, model: HostedModel, tier: Tier, hasTo
   return listedEffort(catalog, model, model.tier, hasTools) ?? null;
 }
 
-/** Null where the tier leaves it to the model; undefined where the tier does not list the model. */
+/** Returns null where the tier leaves it to the model, and undefined where it does not list the model. */
 function listedEffort(catalog: Catalog, { id }: HostedModel, tier: Tier, hasTools: boolean): Effort | null | undefined {
   const efforts = (hasTools ? catalog.withTools[tier]?.efforts : undefined) ?? catalog.efforts[tier];
   if (Object.hasOwn(efforts, id)) return efforts[id];
