@@ -50,8 +50,9 @@ export function withPrices(
     const own = changes.filter((change) => change.model === id);
     if (model === undefined) return next;
     const row = entryAt(next, "models", id);
-    const provisional = isJsonMap(row) && row.provisional !== undefined ? { provisional: row.provisional } : {};
-    return withEntry(next, "models", id, { ...rowOf(model, own), ...provisional });
+    const changed = rowOf(model, own);
+    const provisional = isJsonMap(row) ? row.provisional : undefined;
+    return withEntry(next, "models", id, provisional === undefined ? changed : { ...changed, provisional });
   }, document);
 }
 

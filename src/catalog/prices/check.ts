@@ -1,6 +1,7 @@
 // The last price check: what feeds and providers said, kept until the next one. It is compared with the catalogue when
 // somebody looks, so that what was adopted since is gone.
 
+import type { Anchor } from "./anchors.ts";
 import type { OfferedModel } from "./diff.ts";
 import type { FeedId } from "./feeds.ts";
 import type { ListedRow, RefusedRow } from "./listed.ts";
@@ -45,6 +46,8 @@ export interface PriceCheck {
   readonly offered: Readonly<Record<string, readonly OfferedModel[]>>;
   /** Prices that were taken over, by host. One that somebody undid is not taken over again. */
   readonly adopted: Readonly<Record<string, string>>;
+  /** Confirmed prices of hosts whose price was taken over since, by host. Left out by checks before there were any. */
+  readonly anchors?: Readonly<Record<string, Anchor>>;
 }
 
 export const NO_CHECK: PriceCheck = { atMs: 0, feeds: [], offered: {}, adopted: {} };

@@ -4,6 +4,7 @@
 import { readBuiltin } from "../../catalog/builtin.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { findModel } from "../../catalog/model-names.ts";
+import { withTaken } from "../../catalog/prices/anchors.ts";
 import { isStale, type PriceCheck } from "../../catalog/prices/check.ts";
 import { FEED_IDS, type FeedId, feedSource } from "../../catalog/prices/feeds.ts";
 import { type Newcomer, newcomers, newModels } from "../../catalog/prices/newcomers.ts";
@@ -13,6 +14,7 @@ import { GatewayError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { formatsOf } from "../../core/model.ts";
 import type { Overlay } from "../../core/overlay.ts";
+import type { RateCard } from "../../core/price.ts";
 import { dayOf, newModelId, sortChanges, withHosts, withModel, withPrices } from "../../versions/adoption.ts";
 import type { Versions } from "../../versions/versions.ts";
 import type { Services } from "../services.ts";
@@ -72,8 +74,8 @@ async function publish(checked: CheckedPrices, services: AdoptionServices, hasMo
   const { check } = checked;
   const { versions, current, now, prices } = services;
   const asOf = dayOf(now());
-  const first = takeover(checked, services, hasModels);
-  let taken = first;
+  const planned = takeover(checked, services, hasModels);
+  let taken = planned;
   const change = (document: Overlay): Overlay => {
     taken = takeover(checked, services, hasModels);
     const dated = taken.prices.map(({ model, provider, upstream, to, feeds, startsOn }) => ({
@@ -94,10 +96,13 @@ async function publish(checked: CheckedPrices, services: AdoptionServices, hasMo
       withPrices(document, current().catalog.models, dated),
     );
   };
-  await versions.publish({ author: authorOf(first), note: noteOf(first), isDated: true, change });
+  await versions.publish({ author: authorOf(planned), note: noteOf(planned), isDated: true, change });
   const marks = taken.prices.map((each) => [changeName(each), priceMark(each.to)]);
-  const added = taken.models.flatMap(({ hosts }) => hosts.map((each) => [hostName(each), priceMark(each.price)]));
-  return { ...check, adopted: { ...check.adopted, ...Object.fromEntries([...marks, ...added]) } };
+  const hosts = taken.models.flatMap((model) => model.hosts);
+  const added = hosts.map((each) => [hostName(each), priceMark(each.price)]);
+  const first = hosts.map((host) => ({ ...host, from: null, fromAsOf: asOf, to: host.price, anchor: null }));
+  const anchors = withTaken(check.anchors, [...taken.prices, ...first]);
+  return { ...check, adopted: { ...check.adopted, ...Object.fromEntries([...marks, ...added]) }, anchors };
 }
 
 function takeover({ check, before }: CheckedPrices, services: AdoptionServices, hasModels: boolean): Takeover {
@@ -161,8 +166,12 @@ function report(check: PriceCheck, { prices, versions, current }: AdoptionServic
   const waiting = waitingIn(review.proposals, versions, prices);
   if (waiting.length + review.refused.length > 0) {
     const models = waiting.map(({ model }) => model);
+    const changes = waiting.map(describe);
     const refused = review.refused.map(({ model, reason }) => `${model}: ${reason}`);
-    log.warn({ event: "prices.differ", models, refused }, "prices differ from the feeds and wait for an operator");
+    log.warn(
+      { event: "prices.differ", models, changes, refused },
+      "prices differ from the feeds and wait for an operator",
+    );
   }
   for (const state of check.feeds) {
     const { feed, problem, lost, changedAtMs } = state;
@@ -174,4 +183,14 @@ function report(check: PriceCheck, { prices, versions, current }: AdoptionServic
     }
     if (lost.length > 0) log.warn({ event: "prices.lost", feed, models: lost }, "a price feed lists models no more");
   }
+}
+
+/** A change in one line of the log: USD per million tokens, input and output. */
+function describe({ model, provider, from, to, standing, anchor, startsOn }: Proposal): object {
+  const pair = ({ input, output }: Pick<RateCard, "input" | "output">): string => `${input / 1e6} / ${output / 1e6}`;
+  return {
+    ...{ model, provider, from: from === null ? null : pair(from), to: pair(to), standing },
+    ...(anchor === null ? {} : { confirmed: pair(anchor.price) }),
+    ...(startsOn === undefined ? {} : { startsOn }),
+  };
 }

@@ -351,6 +351,29 @@ describe("a feed", () => {
     expect(await costOf(gateway)).toBe(NEW);
   });
 
+  test("cannot move a price with another one further than the bound, in any number of steps", async () => {
+    const gateway = await started();
+    const bothSay = async (alpha: readonly [number, number]) => {
+      first.on("*", sends(200, litellm({ ...NOW, alpha })));
+      second.on("*", sends(200, genai({ ...NOW, alpha })));
+      const { changes } = await check(gateway);
+      return changes.find(({ model }: { model: string }) => model === "alpha");
+    };
+    expect(await bothSay([1, 2])).toBeUndefined();
+    expect(await bothSay([0.7, 1.4])).toBeUndefined();
+    const waiting = { standing: "drifted", confirmed: { price: { input: 2, output: 4 } }, price: { input: 0.7 } };
+    expect(await bothSay([0.5, 1])).toMatchObject({ ...waiting, listed: { input: 0.5, output: 1 } });
+    expect(logsOf(gateway, "prices.differ").at(-1)?.changes).toContainEqual({
+      ...{ model: "alpha", provider: "groq", from: "0.7 / 1.4", to: "0.5 / 1", standing: "drifted" },
+      confirmed: "2 / 4",
+    });
+    expect(await costOf(gateway)).toBe("0.0000154");
+    // A person confirms it, and feeds go on from there.
+    await call(gateway, "POST", "/api/prices/adopt", { hosts: [{ provider: "groq", upstream: "alpha" }] });
+    expect(await bothSay([0.25, 0.5])).toBeUndefined();
+    expect((await modelNamed(gateway, "alpha")).priceSource).toBe(BOTH);
+  });
+
   test("that did not change is not read twice, and dated prices of it count from their day", async () => {
     first.on("*", sends(200, litellm(NOW), { etag: '"1"' }));
     const gateway = await started();
