@@ -57,6 +57,11 @@ export function chainOf({ chains, withTools }: Catalog, tier: Tier, hasTools: bo
   return (hasTools ? withTools[tier]?.models : undefined) ?? chains[tier];
 }
 
+/** Tells whether the operator has put the models of a tier in order for requests with tools. An empty list is no order. */
+export function isOrderedForTools(catalog: Pick<Catalog, "withTools" | "ownToolChains">, tier: Tier): boolean {
+  return catalog.ownToolChains.has(tier) && catalog.withTools[tier] !== undefined;
+}
+
 /** The effort that a model is asked for in a tier. One that the tier does not list keeps that of its own tier. */
 export function effortIn(
   catalog: Catalog,
