@@ -1,19 +1,8 @@
 // The price that automatic changes of a host are measured from: the last one that a person or the shipped catalogue
 // confirmed. Without it, two feeds could move a price anywhere, in steps that are each within the bounds. Pure.
 
-import type { RateCard } from "../../core/price.ts";
-import type { PriceCheck } from "./check.ts";
+import type { Anchor, ConfirmedPrice, PriceCheck } from "./check.ts";
 import { isListed, keyOf, type PriceChange, type PricedHost } from "./diff.ts";
-
-export interface Anchor extends ConfirmedPrice {
-  /** Prices that were taken over since, the newest last. Where another one is in use, a person chose it. */
-  readonly taken: readonly RateCard[];
-}
-
-export interface ConfirmedPrice {
-  readonly price: RateCard;
-  readonly asOf: string;
-}
 
 /** Kept for one host: one change a day for weeks. */
 const TAKEN_MAX = 50;

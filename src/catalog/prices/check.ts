@@ -1,7 +1,7 @@
 // The last price check: what feeds and providers said, kept until the next one. It is compared with the catalogue when
 // somebody looks, so that what was adopted since is gone.
 
-import type { Anchor } from "./anchors.ts";
+import type { RateCard } from "../../core/price.ts";
 import type { OfferedModel } from "./diff.ts";
 import type { FeedId } from "./feeds.ts";
 import type { ListedRow, RefusedRow } from "./listed.ts";
@@ -36,6 +36,17 @@ export const STALE_DAYS = 14;
 /** Tells whether a list has been the same for so long that its prices say nothing about today's. */
 export function isStale({ changedAtMs }: FeedState, atMs: number): boolean {
   return changedAtMs > 0 && atMs - changedAtMs > STALE_DAYS * 86_400_000;
+}
+
+/** A price that a person or the catalogue confirmed, and what feeds made of it since. */
+export interface Anchor extends ConfirmedPrice {
+  /** Prices that were taken over since, the newest last. Where another one is in use, a person chose it. */
+  readonly taken: readonly RateCard[];
+}
+
+export interface ConfirmedPrice {
+  readonly price: RateCard;
+  readonly asOf: string;
 }
 
 export interface PriceCheck {

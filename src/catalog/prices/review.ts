@@ -3,8 +3,8 @@
 
 import { UNITS, type Unit } from "../../core/money.ts";
 import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
-import { anchorOf, type ConfirmedPrice } from "./anchors.ts";
-import { type FeedState, isStale, type PriceCheck } from "./check.ts";
+import { anchorOf } from "./anchors.ts";
+import { type ConfirmedPrice, type FeedState, isStale, type PriceCheck } from "./check.ts";
 import {
   changeOf,
   configuredHosts,
@@ -225,7 +225,7 @@ function isFresh({ isFresh }: FeedRow): boolean {
   return isFresh;
 }
 
-interface Judgement {
+interface JudgedRows {
   readonly first: FeedRow;
   readonly agreeing: readonly FeedRow[];
   readonly anchor: ConfirmedPrice | null;
@@ -234,7 +234,7 @@ interface Judgement {
 function standingOf(
   { host, rows, hint, check, maxPercent, startsOn }: HostRows,
   change: PriceChange,
-  { first, agreeing, anchor }: Judgement,
+  { first, agreeing, anchor }: JudgedRows,
 ): Standing {
   if (check.adopted[changeName({ ...host, ...(startsOn && { startsOn }) })] === priceMark(change.to)) return "undone";
   const hasHours = host.schedule?.some(({ hours }) => hours.length > 0) === true;

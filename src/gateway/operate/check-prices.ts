@@ -3,8 +3,8 @@
 
 import { readBuiltin } from "../../catalog/builtin.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import { type ConfirmedPrice, confirmedBy } from "../../catalog/prices/anchors.ts";
-import type { FeedState, PriceCheck, PriceCheckStore } from "../../catalog/prices/check.ts";
+import { confirmedBy } from "../../catalog/prices/anchors.ts";
+import type { ConfirmedPrice, FeedState, PriceCheck, PriceCheckStore } from "../../catalog/prices/check.ts";
 import { configuredHosts, keyOf, listedVendor, type OfferedModel } from "../../catalog/prices/diff.ts";
 import { FEED_IDS, type FeedId } from "../../catalog/prices/feeds.ts";
 import type { ListedRow } from "../../catalog/prices/listed.ts";

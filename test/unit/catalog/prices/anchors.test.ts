@@ -1,7 +1,8 @@
 // The confirmed price that automatic changes are measured from: feeds that agree can move a price in steps only so far.
 
 import { describe, expect, it } from "vitest";
-import { type Anchor, confirmedBy, withTaken } from "../../../../src/catalog/prices/anchors.ts";
+import { confirmedBy, withTaken } from "../../../../src/catalog/prices/anchors.ts";
+import type { Anchor } from "../../../../src/catalog/prices/check.ts";
 import { reviewPrices } from "../../../../src/catalog/prices/review.ts";
 import { card, catalogWith, checkOf, type Figures, feed, row } from "../../../support/providers/feed-states.ts";
 
