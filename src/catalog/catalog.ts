@@ -115,6 +115,14 @@ export function baselinePriceOf({ baseline: { price, priceAsOf } }: Pick<Catalog
   return price === null ? null : { input: price.input / 1e6, output: price.output / 1e6, asOf: priceAsOf };
 }
 
+/** The baseline as responses name it beside savings. */
+export function baselineNamed(catalog: Pick<Catalog, "baseline">): {
+  readonly baselineModel: string;
+  readonly baselinePrice: BaselinePrice | null;
+} {
+  return { baselineModel: catalog.baseline.id, baselinePrice: baselinePriceOf(catalog) };
+}
+
 /** The baseline as it is named beside a saving in a terminal. */
 export function baselineText(catalog: Pick<Catalog, "baseline">): string {
   const { id } = catalog.baseline;

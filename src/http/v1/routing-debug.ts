@@ -2,9 +2,9 @@
 // The body is chat-completions with a few more fields; a client of another format sends that format's fields.
 
 import type { FastifyInstance } from "fastify";
-import type { Catalog } from "../../catalog/catalog.ts";
+import { baselineNamed, type Catalog } from "../../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, isUnread, OUTPUT_TOKENS_MAX, withUnread } from "../../core/chat.ts";
-import { type Controls, type Decision, effortOf } from "../../core/decision.ts";
+import { type Controls, type Decision, effortOf, NO_CONSTRAINTS, NO_CONTROLS } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import type { FormattedRequest } from "../../formats/bridge.ts";
@@ -22,6 +22,7 @@ import { expand } from "../../gateway/state/expand.ts";
 import { readState } from "../../gateway/state/read-state.ts";
 import { askBefore, readableText } from "../../routing/ask.ts";
 import { hostedModelsOf } from "../../routing/hosts.ts";
+import { leftOutHosts } from "../../routing/needs.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import * as TEXT from "../text.ts";
@@ -47,7 +48,9 @@ export function registerDebug(
     const cascade = writeCascade(planCascadeOf(call, decision, services));
     const changes = previewChanges(asked, decision, services);
     const policies = writePolicies(decision, services.catalog);
-    return { decision: { ...writeDecision(decision), ...cascade, ...policies, ...changes } };
+    const leftOut = writeLeftOut(decision, caller, services.catalog);
+    const written = writeDecision(decision, services.catalog);
+    return { decision: { ...written, ...cascade, ...policies, ...leftOut, ...changes } };
   });
 }
 
@@ -97,11 +100,13 @@ interface DebugRequest extends FormattedRequest {
 
 function readDebug(format: ClientFormat, parsed: ParsedBody, headers: ClientHeaders): DebugRequest {
   if (format.withPrompt === undefined) return readDebugChat(parsed);
-  const { prompt, profile } = parsed.body;
-  const { controls } = readDebugRequest({ prompt, profile, ...controlsOf(parsed.body) });
+  const hasHistory = HISTORIES.some((name) => (parsed.body[name] ?? null) !== null);
+  const prompt = readPrompt(parsed.body, hasHistory);
+  const { profile } = parsed.body;
+  const controls = readDebugControls({ profile, ...controlsOf(parsed.body) });
   const read = (added: unknown) => format.readRequest(parsed.source, asFormat(format, parsed.body, added), { headers });
-  const given = HISTORIES.some((name) => (parsed.body[name] ?? null) !== null) ? read(null) : null;
-  const isPromptAdded = given === null || !isAskedIn(given.chat.messages, prompt as string);
+  const given = hasHistory ? read(null) : null;
+  const isPromptAdded = given === null || !isAskedIn(given.chat.messages, prompt);
   const request = isPromptAdded ? read(prompt) : given;
   return { format, request: { ...request, controls, body: withoutDebugFields(request.body) }, isPromptAdded };
 }
@@ -128,27 +133,34 @@ export function readDebugChat({ source, body }: ParsedBody): DebugRequest {
 
 /** `prompt` is the message to classify, and `messages` is the conversation before it, which may include it. */
 export function readDebugRequest(body: JsonObject): { chat: ChatRequest; controls: Controls; isPromptAdded: boolean } {
-  const prompt = readString(body, "prompt");
-  if (prompt === null || prompt === "") throw invalid("prompt", TEXT.promptRequired);
-  const asked = { role: "user", content: prompt } as const;
   const given = body.messages ?? null;
+  const prompt = readPrompt(body, given !== null);
+  const asked = { role: "user", content: prompt } as const;
   const chat = readChatRequest({ ...body, messages: given ?? [asked] });
   const isPromptAdded = given === null || !isAskedIn(chat.messages, prompt);
   const messages = given === null || !isPromptAdded ? chat.messages : [...chat.messages, asked];
-  const profile = readChoice(body, "profile", ROUTING_PROFILES);
   return {
     chat: {
       ...chat,
       messages: withSystemPrompt(messages, body),
       ...readCap(body, chat),
     },
-    controls: readControls({ ...body, service_profile: body.service_profile ?? profile }),
+    controls: readDebugControls(body),
     isPromptAdded,
   };
 }
 
-/** Stands for the prompt of those who have only a conversation. */
-export const NO_PROMPT = " ";
+/** The prompt; empty where a conversation alone asks. */
+function readPrompt(body: JsonObject, hasHistory: boolean): string {
+  const prompt = readString(body, "prompt");
+  if (prompt === "" || (prompt === null && !hasHistory)) throw invalid("prompt", TEXT.promptRequired);
+  return prompt ?? "";
+}
+
+function readDebugControls(body: JsonObject): Controls {
+  const profile = readChoice(body, "profile", ROUTING_PROFILES);
+  return readControls({ ...body, service_profile: body.service_profile ?? profile });
+}
 
 /** Tells whether the conversation's newest question is the prompt. A prompt without words asks nothing new. */
 function isAskedIn(messages: readonly ChatMessage[], prompt: string): boolean {
@@ -177,7 +189,7 @@ function readCap(body: JsonObject, chat: ChatRequest): Pick<ChatRequest, "maxOut
   return { maxOutputTokens: cap ?? chat.maxOutputTokens };
 }
 
-export function writeDecision(decision: Decision): JsonObject {
+export function writeDecision(decision: Decision, catalog: Catalog): JsonObject {
   return {
     tier: decision.tier,
     confidence: decision.confidence,
@@ -187,6 +199,7 @@ export function writeDecision(decision: Decision): JsonObject {
     reasoning: decision.reasoning,
     costEstimate: usdNumber(decision.costEstimate),
     baselineCost: usdNumber(decision.baselineCost),
+    ...baselineNamed(catalog),
     savings: decision.savings,
     filteredChain: decision.chain,
     profile: decision.profile,
@@ -233,8 +246,26 @@ function writeHosts({ hosts, model }: Decision): JsonObject {
  */
 function writePolicies({ model, hosts }: Decision, catalog: Catalog): JsonObject {
   const hosted = hostedModelsOf({ chain: [model], ...(hosts === undefined ? {} : { hosts }) }, catalog);
-  const hostPolicies = hosted.map(({ host, region = null, dataPolicy = null }) => ({ host, region, dataPolicy }));
+  const hostPolicies = hosted.map(({ host, region, dataPolicy, regions, zeroRetention }) => ({
+    host,
+    region: region ?? null,
+    dataPolicy: dataPolicy ?? null,
+    regions: regions ?? null,
+    zeroRetention: zeroRetention ?? null,
+  }));
   return { hostPolicies };
+}
+
+/** Lists the hosts that profile and request leave out, with the reasons; absent when none is. */
+function writeLeftOut(
+  { candidates, controls }: Decision,
+  { profile }: ReturnType<typeof callerOf>,
+  catalog: Catalog,
+): JsonObject {
+  const models = candidates.map(({ model }) => model);
+  const constraints = profile?.constraints ?? NO_CONSTRAINTS;
+  const hostsLeftOut = leftOutHosts(models, [constraints, controls ?? NO_CONTROLS], catalog);
+  return hostsLeftOut.length === 0 ? {} : { hostsLeftOut };
 }
 
 /** Lists the models of the chain that are cooling down, with the reasons; absent when none is. */

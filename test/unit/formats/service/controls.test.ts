@@ -37,6 +37,10 @@ describe("readControls", () => {
         service_code_quality: 0,
         service_chat_quality: 2,
         service_host_order: "fastest",
+        service_regions: ["eu"],
+        service_zero_retention: true,
+        service_providers: ["one"],
+        service_excluded_providers: ["two"],
         service_max_latency_ms: 800,
         service_session: "s",
         service_escalate: "off",
@@ -53,6 +57,10 @@ describe("readControls", () => {
       codeQuality: 0,
       chatQuality: 2,
       hostOrder: "fastest",
+      regions: ["eu"],
+      zeroRetention: true,
+      providers: ["one"],
+      excludedProviders: ["two"],
       maxLatencyMs: 800,
       session: "s",
       escalate: "off",
@@ -112,9 +120,10 @@ describe("readDebugRequest", () => {
 
 describe("a decision on the wire", () => {
   it("has the names of the specification", () => {
+    const catalog = makeCatalog();
     for (const tier of TIERS) {
-      const decision = decide(makeQuestion({ controls: { profile: "tier", forcedTier: tier } }), makeCatalog());
-      expect(writeDecision(decision)).toMatchObject({
+      const decision = decide(makeQuestion({ controls: { profile: "tier", forcedTier: tier } }), catalog);
+      expect(writeDecision(decision, catalog)).toMatchObject({
         tier,
         profile: "tier",
         confidence: 1,
