@@ -152,7 +152,7 @@ const model = {
 } satisfies FieldsOf<Omit<ModelRow, "provisional">>;
 
 const policy = { region: maybe(text), dataPolicy: maybe(text), asOf: day, source: text } satisfies FieldsOf<PolicyRow>;
-const searchFee = { usd, asOf: day, source: text } satisfies FieldsOf<SearchRow>;
+const searchFee = { usd, byMaker: maybe(byName(usd)), asOf: day, source: text } satisfies FieldsOf<SearchRow>;
 
 const chain = listOf(text);
 const ofTiers = mapped(TIERS, () => chain);
