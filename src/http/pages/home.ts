@@ -21,7 +21,7 @@ export function registerHome(
   server.get("/v1", async () => card());
 }
 
-/** What clients and probes may call. The dashboard's own calls are in the contract. */
+/** Paths that clients and probes may call. The dashboard's own calls are in the contract. */
 function pathsOf(operations: readonly Operation[]): readonly string[] {
   return [...new Set(operations.map(({ path }) => path))].filter((path) => !path.startsWith("/api/"));
 }
