@@ -80,6 +80,7 @@ export const SECTIONS = [
       { text: "Keep prices up to date", link: "/operate/price-feeds" },
       { text: "More than one process", link: "/operate/scaling" },
       { text: "Backups and data loss", link: "/operate/backups" },
+      { text: "Audit log", link: "/operate/audit" },
       { text: "Upgrade and go back", link: "/operate/versions" },
       { text: "Observability", link: "/operate/observability" },
       { text: "Alerts", link: "/operate/alerts" },

@@ -43,7 +43,7 @@ import { openLimits } from "./limits.ts";
 import { loopNameOf } from "./loop-name.ts";
 import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
-import { openRecords } from "./records.ts";
+import { openAuditLog, openRecords } from "./records.ts";
 import { secretOf } from "./secret.ts";
 import type { SnapshotsContext } from "./snapshots.ts";
 import { type SharedSpeeds, shareSpeeds } from "./speeds.ts";
@@ -206,6 +206,8 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   metrics.watchLog(logOutput.droppedLines);
   const storage = watchStorage([...new Set([db, dbs.log, contents])], { log, metrics });
   const limits = await openLimits(db, { settings, log, metrics, now, worker });
+  const logging = () => configuration.snapshots.current().logging;
+  const { audit, ...auditUpkeep } = openAuditLog(db, { reader, logging, log, now, worker });
   const people = await openPeople(db, { settings, reader, log, signIns: limits.signIns, passwordCost, worker });
   const secret = await secretOf(db, settings, log);
   const loopName = await loopNameOf(db, secret.bytes);
@@ -219,11 +221,10 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     ...{ settings, log, now, worker },
   });
   const sessions = await openSessions(dbs.log, { settings, log, now, worker });
-  const logging = () => configuration.snapshots.current().logging;
   const records = await openRecords(dbs, { logging, log, metrics, now, worker });
   const speeds = shareSpeeds(db, { worker, current: () => configuration.snapshots.current(), log });
   const configuration = await openConfiguration(db, {
-    ...{ settings, secret, log, metrics, now, worker },
+    ...{ settings, secret, log, metrics, now, worker, audit },
     snapshots: {
       ...{ formats: wireFormats, auths: wire?.auths, framings: wire?.framings, now: context.providerNow },
       ...{ onStale: metrics.connectionStale, loopName, onSpeed: speeds.share },
@@ -240,8 +241,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     metrics,
     traces,
     limits,
-    people,
-    money,
+    ...{ people, audit, auditUpkeep, money },
     formats,
     snapshots,
     configuration,
@@ -301,6 +301,7 @@ async function closeParts(parts: AppParts) {
   const { configuration, changes, records, sessions, state, money, people, limits, traces, metrics, storage } = parts;
   await changes.close();
   await configuration.close();
+  await parts.auditUpkeep.close();
   for (const part of [records, sessions, state, money, people, limits]) await part.close();
   await traces?.close();
   storage.close();
@@ -321,7 +322,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
       isBusy: () => drain.isDraining() || pressure.reason() !== null,
       onResult: metrics.sampled,
     }),
-    versions: parts.configuration.versions,
+    ...{ versions: parts.configuration.versions, audit: parts.audit },
     priceChecks: parts.configuration.priceChecks,
     ...(feedMsMax === undefined ? {} : { feedMsMax }),
     shownOptions: parts.configuration.shownOptions,

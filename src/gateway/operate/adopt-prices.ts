@@ -13,6 +13,8 @@ import { GatewayError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { formatsOf } from "../../core/model.ts";
 import type { Overlay } from "../../core/overlay.ts";
+import type { AuditEntry } from "../../store/audit/entry.ts";
+import type { AuditLog } from "../../store/audit/log.ts";
 import { dayOf, newModelId, sortChanges, withModel, withPrices } from "../../versions/adoption.ts";
 import type { Versions } from "../../versions/versions.ts";
 import type { Services } from "../services.ts";
@@ -23,6 +25,7 @@ import { feedAddresses, feedPlaces, waitingIn } from "./feed-places.ts";
 export interface AdoptionServices extends Pick<PriceServices, "checks" | "now" | "withinMs"> {
   readonly prices: Settings["prices"];
   readonly versions: Versions;
+  readonly audit: Pick<AuditLog, "during">;
   readonly current: () => Pick<Services, "catalog" | "registry">;
   readonly log: Log;
 }
@@ -63,7 +66,7 @@ async function adopt(checked: CheckedPrices, services: AdoptionServices): Promis
 /** Judged again on the newest version, so that a price that an operator wrote meanwhile stays. */
 async function publish(checked: CheckedPrices, services: AdoptionServices, hasModels: boolean): Promise<PriceCheck> {
   const { check } = checked;
-  const { versions, current, now, prices } = services;
+  const { versions, audit, current, now, prices, log } = services;
   const asOf = dayOf(now());
   const first = takeover(checked, services, hasModels);
   let taken = first;
@@ -82,7 +85,16 @@ async function publish(checked: CheckedPrices, services: AdoptionServices, hasMo
       withPrices(document, current().catalog.models, dated),
     );
   };
-  await versions.publish({ author: authorOf(first), note: noteOf(first), isDated: true, change });
+  const author = authorOf(first);
+  await audit.during(entryOf(author, now()), {
+    make: () => versions.publish({ author, note: noteOf(first), isDated: true, change }),
+    describe: ({ version, changes }, { entry }) =>
+      changes.length === 0
+        ? null
+        : { ...entry, after: { version: version.number, changes: changes.map(({ words }) => words) } },
+    isRefusal: (error) => error instanceof GatewayError,
+    onLost: (err, { action }) => log.error({ event: "audit.failed", err, action }, "audit entry not written"),
+  });
   const marks = taken.prices.map((each) => [changeName(each), priceMark(each.to)]);
   const added = taken.models.map((each) => [hostName(each), priceMark(each.price)]);
   return { ...check, adopted: { ...check.adopted, ...Object.fromEntries([...marks, ...added]) } };
@@ -115,6 +127,13 @@ function isSpoken({ provider: id, formats = [] }: Newcomer, { providers }: Catal
   if (provider === undefined) return false;
   const spoken = formatsOf({}, provider);
   return formats.every((format) => spoken.includes(format));
+}
+
+function entryOf(feeds: string, atMs: number): AuditEntry {
+  return {
+    ...{ atMs, actor: { kind: "feed", name: feeds, accountId: null }, action: "adoptPrices", object: "prices" },
+    ...{ accountId: null, outcome: "done", address: null, requestId: null, before: null, after: null },
+  };
 }
 
 const NAMED_MAX = 20;

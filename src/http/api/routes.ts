@@ -6,6 +6,7 @@ import type { OperatorContext } from "../context.ts";
 import { compressJson } from "../exchange/compression.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
+import { AUDIT_ROUTES } from "./audit/routes.ts";
 import { ENTRY_ROUTES } from "./configuration/entries.ts";
 import { PRICE_ROUTES } from "./configuration/prices.ts";
 import { VENDOR_ROUTES } from "./configuration/vendors.ts";
@@ -33,7 +34,7 @@ import { SETTINGS_ROUTES } from "./settings.ts";
 import { USAGE_ROUTES } from "./usage.ts";
 
 /** Every route, in the order of the documentation. */
-const ROUTES: readonly ApiRoute[] = [
+export const ROUTES: readonly ApiRoute[] = [
   ...ACCOUNT_ROUTES,
   ...KEY_ROUTES,
   ...PROFILE_ROUTES,
@@ -59,6 +60,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...SIGN_IN_ROUTES,
   ...USER_ROUTES,
   ...SETTINGS_ROUTES,
+  ...AUDIT_ROUTES,
 ];
 
 export function registerApi(server: FastifyInstance, edge: OperatorContext): void {
@@ -68,7 +70,7 @@ export function registerApi(server: FastifyInstance, edge: OperatorContext): voi
     await api.register(cookie);
     api.addHook("onRequest", keepNothing);
     compressJson(api);
-    for (const route of ROUTES) registerRoute(api, edge, route);
+    for (const route of ROUTES) registerRoute(api, edge, { route, routes: ROUTES });
   });
 }
 
