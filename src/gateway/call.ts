@@ -67,6 +67,8 @@ export interface CallObserver {
   begun(): void;
   /** The provider's stream is over, however it ended. */
   streamEnded(): void;
+  /** Takes what no client waits for, to do it once the response is sent. */
+  afterwards(work: () => void): void;
   /** Called exactly once, before the end of the response is sent. */
   ended(report: CallReport): void;
 }

@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { keyStatus } from "../../accounts/keys.ts";
 import type { Spent } from "../../accounts/spending.ts";
+import { baselineNamed } from "../../catalog/catalog.ts";
 import { GatewayError } from "../../core/errors.ts";
 import {
   KEY_SORTS,
@@ -22,6 +23,7 @@ import { actorOf } from "../exchange/identity.ts";
 import { query } from "../openapi/operation.ts";
 import {
   AnyText,
+  baselineFields,
   GivenTime,
   Integer,
   listed,
@@ -80,6 +82,7 @@ export const ListedKeySchema = named("ListedKey", {
     errors: Integer,
     chargeUsd: AnyText,
     savedUsd: AnyText,
+    ...baselineFields,
     // One value for each day from `from` to today, in UTC.
     requestsPerDay: Type.Array(Integer),
     chargeUsdPerDay: Type.Array(AnyText),
@@ -335,7 +338,7 @@ async function showListed(
   return shown.map((key) => ({
     ...key,
     profileName: key.profile === null ? null : edge.profiles.nameOf(accountId, key.profile),
-    last30Days: writeDays(days.get(key.id) ?? [], fromMs, edge.now()),
+    last30Days: writeDays(days.get(key.id) ?? [], fromMs, edge),
   }));
 }
 
@@ -343,10 +346,10 @@ async function showListed(
 function writeDays(
   days: readonly KeyDay[],
   fromMs: number,
-  nowMs: number,
+  { now, services }: Pick<OperatorContext, "now" | "services">,
 ): Shape<typeof ListedKeySchema>["last30Days"] {
   const byStart = new Map(days.map((day) => [day.startMs, day]));
-  const starts = Array.from({ length: Math.floor((nowMs - fromMs) / DAY_MS) + 1 }, (_, day) => fromMs + day * DAY_MS);
+  const starts = Array.from({ length: Math.floor((now() - fromMs) / DAY_MS) + 1 }, (_, day) => fromMs + day * DAY_MS);
   const charge = days.reduce((sum, day) => sum + day.charge, 0n);
   const baseline = days.reduce((sum, day) => sum + day.baseline, 0n);
   return {
@@ -355,6 +358,7 @@ function writeDays(
     errors: days.reduce((sum, day) => sum + day.errors, 0),
     chargeUsd: formatUsd(charge),
     savedUsd: formatUsd(baseline - charge),
+    ...baselineNamed(services().catalog),
     requestsPerDay: starts.map((start) => byStart.get(start)?.requests ?? 0),
     chargeUsdPerDay: starts.map((start) => formatUsd(byStart.get(start)?.charge ?? 0n)),
   };

@@ -7,6 +7,7 @@ import { compressJson } from "../exchange/compression.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
 import { AUDIT_ROUTES } from "./audit/routes.ts";
+import { BUDGET_ROUTES } from "./budgets.ts";
 import { ENTRY_ROUTES } from "./configuration/entries.ts";
 import { PRICE_ROUTES } from "./configuration/prices.ts";
 import { VENDOR_ROUTES } from "./configuration/vendors.ts";
@@ -38,6 +39,7 @@ export const ROUTES: readonly ApiRoute[] = [
   ...ACCOUNT_ROUTES,
   ...KEY_ROUTES,
   ...PROFILE_ROUTES,
+  ...BUDGET_ROUTES,
   ...CREDIT_ROUTES,
   ...LEDGER_ROUTES,
   ...MODEL_ROUTES,
