@@ -124,7 +124,9 @@ function nameOf({ actor: { kind, name } }: AuditEntry): string {
 }
 
 function Outcome({ entry: { outcome } }: { readonly entry: AuditEntry }) {
-  return <span class={outcome === "refused" ? "chip bad" : "chip"}>{TEXT[outcome]}</span>;
+  return (
+    <span class={outcome === "refused" ? "chip bad" : "chip"}>{outcome === "refused" ? TEXT.refused : TEXT.done}</span>
+  );
 }
 
 /** Everything that the entry says. Null where the list went on, or was narrowed. */
