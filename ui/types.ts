@@ -2,6 +2,7 @@
 // only types are imported, so no schema reaches the bundle. Amounts are decimal text in USD, times ISO 8601.
 
 import type { AccountSchema } from "../src/http/api/accounts.ts";
+import type { AuditEntrySchema } from "../src/http/api/audit/routes.ts";
 import type { VersionSchema } from "../src/http/api/configuration/exchange.ts";
 import type { PricesSchema } from "../src/http/api/configuration/prices.ts";
 import type { VendorSchema } from "../src/http/api/configuration/vendors.ts";
@@ -64,6 +65,7 @@ export interface ProfileKeyPage extends List<Key> {
 /** A profile without its name: what it changes about routing. */
 export type Rules = Omit<Profile, "id" | "name" | "description" | "shadow" | "createdAt" | "updatedAt">;
 export type Outcomes = Shape<typeof OutcomesSchema>;
+export type AuditEntry = Shape<typeof AuditEntrySchema>;
 export type Credits = Shape<typeof CreditsSchema>;
 export type LedgerEntry = Shape<typeof LedgerLineSchema>;
 export type LedgerMonth = Shape<typeof LedgerMonthSchema>;

@@ -108,6 +108,7 @@ const FOLDERS = {
   "ui/charts": "Charts as SVG, each with a table.",
   "ui/kit": "Buttons, dialogs, fields.",
   "ui/pages": "One folder per page.",
+  "ui/pages/audit": "The audit log.",
   "ui/pages/credits": "Balance, top-ups and ledger.",
   "ui/pages/explore": "Any metric by any dimension.",
   "ui/pages/keys": "API keys: list and one key.",

@@ -3,6 +3,7 @@
 
 import type { ComponentType } from "preact";
 import type { DASHBOARD_PAGES } from "../../src/http/pages/dashboard-pages.ts";
+import { Audit } from "./audit/index.tsx";
 import { Credits } from "./credits/index.tsx";
 import { Explore } from "./explore/index.tsx";
 import { Keys } from "./keys/index.tsx";
@@ -29,5 +30,6 @@ export const OTHER_PAGES: Readonly<Record<PageName, ComponentType>> = {
   providers: Providers,
   keys: Keys,
   credits: Credits,
+  audit: Audit,
   settings: Settings,
 };

@@ -99,6 +99,14 @@ export const DASHBOARD_PAGES = [
     icon: "M2 4h12v9H2zM2 7h12M10 10h2",
   },
   {
+    name: "audit",
+    path: "/audit",
+    title: "Audit",
+    key: "d",
+    group: "Account",
+    icon: "M3 2h10v12H3zM6 5h4M6 8h4M6 11h2",
+  },
+  {
     name: "settings",
     path: "/settings",
     title: "Settings",
