@@ -4,6 +4,7 @@
 import type { ComponentType } from "preact";
 import type { DASHBOARD_PAGES } from "../../src/http/pages/dashboard-pages.ts";
 import { Audit } from "./audit/index.tsx";
+import { Budgets } from "./budgets/index.tsx";
 import { Credits } from "./credits/index.tsx";
 import { Explore } from "./explore/index.tsx";
 import { Keys } from "./keys/index.tsx";
@@ -29,6 +30,7 @@ export const OTHER_PAGES: Readonly<Record<PageName, ComponentType>> = {
   models: Models,
   providers: Providers,
   keys: Keys,
+  budgets: Budgets,
   credits: Credits,
   audit: Audit,
   settings: Settings,
