@@ -74,7 +74,6 @@ const FOLDERS = {
   "src/http": "The server, the context handed to its routes, and health endpoints.",
   "src/http/api": "The dashboard API, one file per resource.",
   "src/http/api/alerts": "Events and targets.",
-  "src/http/api/alerts": "Events.",
   "src/http/api/audit": "The audit log.",
   "src/http/api/configuration": "Run-time configuration.",
   "src/http/api/people": "Users and sign-in.",
