@@ -153,13 +153,13 @@ function parsedBody(request: FastifyRequest): Json {
   }
 }
 
-interface Facts {
+interface ChangeFacts {
   readonly result: Json;
   readonly after: Json;
 }
 
 /** A change of the configuration tells its differences itself; other objects are compared. */
-function described(entry: AuditEntry, { result, after }: Facts): AuditEntry {
+function described(entry: AuditEntry, { result, after }: ChangeFacts): AuditEntry {
   const made = isJsonMap(result) ? result : {};
   if (Array.isArray(made.changes) && isJsonMap(made.version)) {
     const words = (made.changes as readonly JsonMap[]).map((change) => change.words ?? null);
