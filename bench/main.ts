@@ -5,9 +5,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { readMachine } from "../src/config/machine.ts";
+import { workersFor } from "../src/workers/count.ts";
 import { type ClassifyPlan, measureClassify } from "./classify.ts";
 import { type CoresPlan, measureCores } from "./cores.ts";
 import { type DashboardPlan, measureDashboard } from "./dashboard.ts";
+import { type FirstPlan, measureFirst } from "./first.ts";
 import type { OthersWanted } from "./harness/others.ts";
 import { type Rig, startRig } from "./harness/rig.ts";
 import { benchSettings } from "./harness/settings.ts";
@@ -32,12 +35,26 @@ const NAMES = [
   "cores",
   "hot",
   "overload",
+  "first",
 ] as const;
 
 type Name = (typeof NAMES)[number];
 
+/** Stands for the benchmarks in which peers are measured, with our gateway as it starts by default. */
+const PEERS = "peers";
+const BESIDE_PEERS: readonly string[] = ["requests", "latency", "stream"] satisfies readonly Name[];
+
 /** Benchmarks that start their own processes, or none. */
-const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard", "processes", "cores", "hot", "overload"]);
+const ALONE: ReadonlySet<Name> = new Set([
+  "classify",
+  "ledger",
+  "dashboard",
+  "processes",
+  "cores",
+  "hot",
+  "overload",
+  "first",
+]);
 
 /** Duration and repetitions of each benchmark. */
 interface Plan {
@@ -51,6 +68,7 @@ interface Plan {
   readonly cores: CoresPlan;
   readonly hot: HotPlan;
   readonly overload: OverloadPlan;
+  readonly first: FirstPlan;
 }
 
 /** About eight minutes in all; the figures in docs/operate/performance.md come from it. */
@@ -65,6 +83,7 @@ const FULL: Plan = {
   cores: { rounds: 3, warmUpRounds: 2, warmUpMs: 20_000, roundMs: 4_000, proxyMs: 4_000 },
   hot: { warmUpMs: 4_000, forMs: 10_000, pairsPerSecond: 2_000 },
   overload: { warmUpMs: 10_000, forMs: 8_000, openStreams: 3_000 },
+  first: { starts: 7, requests: 1_004 },
 };
 
 /** Some seconds: enough to see that everything runs. */
@@ -79,6 +98,7 @@ const QUICK: Plan = {
   cores: { rounds: 1, warmUpRounds: 1, warmUpMs: 1_000, roundMs: 500, proxyMs: 300 },
   hot: { warmUpMs: 1_000, forMs: 2_000, pairsPerSecond: 1_000 },
   overload: { warmUpMs: 1_000, forMs: 4_000, openStreams: 500 },
+  first: { starts: 1, requests: 50 },
 };
 
 const WORKERS = [1, 2, 4, 8, 16];
@@ -86,11 +106,12 @@ const WORKERS = [1, 2, 4, 8, 16];
 /** Ignored by git. */
 const PROFILES = ".cache/profiles";
 
-const USAGE = `usage: npm run bench -- [--quick] [--workers] [--before DIR] [--peers] [--profile] [--rows N] [--database URL] [--count N,N] [--postgres] [${NAMES.join(" | ")}]...
+const USAGE = `usage: npm run bench -- [--quick] [--workers] [--before DIR] [--peers] [--profile] [--rows N] [--database URL] [--count N,N] [--postgres] [${[...NAMES, PEERS].join(" | ")}]...
   --quick    a look in a few seconds, with wider errors
   --workers  measures gateways with several workers as well
   --before DIR    measures the gateway of another checkout as well, which must be built
-  --peers    measures nginx, Portkey and LiteLLM as well, where they are installed
+  peers      ${BESIDE_PEERS.join(", ")} with --peers and the default number of workers
+  --peers    measures nginx, Portkey, Bifrost, GoModel and LiteLLM as well, where they are installed
   --peers-in DIR  where to look for them beside PATH; may be given again
   --profile  leaves a CPU profile of the gateway in ${PROFILES}
   --rows N   how many requests the dashboard is measured with
@@ -116,7 +137,8 @@ async function main(): Promise<number> {
     },
     allowPositionals: true,
   });
-  const unknown = positionals.filter((name) => !NAMES.includes(name as Name));
+  const isBeside = positionals.includes(PEERS);
+  const unknown = positionals.filter((name) => name !== PEERS && !NAMES.includes(name as Name));
   const isWrong =
     unknown.length > 0 ||
     !/^[1-9]\d{2,7}$/.test(values.rows ?? "100") ||
@@ -125,7 +147,8 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return isWrong ? 2 : 0;
   }
-  const names = positionals.length > 0 ? NAMES.filter((name) => positionals.includes(name)) : NAMES;
+  const wantedNames = isBeside ? [...positionals, ...BESIDE_PEERS] : positionals;
+  const names = wantedNames.length > 0 ? NAMES.filter((name) => wantedNames.includes(name)) : NAMES;
   const counts = values.count?.split(",").map(Number);
   const plan = values.quick === true ? QUICK : FULL;
   const [{ model = "unknown processor" } = {}] = cpus();
@@ -143,11 +166,15 @@ async function main(): Promise<number> {
   }
   if (names.includes("hot")) print([await measureHotAccount(plan.hot)]);
   if (names.includes("overload")) print(await measureOverload(plan.overload));
-  const onRig = names.filter((name) => !ALONE.has(name));
-  const peersIn = values["peers-in"]?.map((folder) => resolve(folder)) ?? (values.peers === true ? [] : null);
-  const workers = values.workers === true ? (counts ?? WORKERS.slice(0, 3)) : [];
+  const peersIn =
+    values["peers-in"]?.map((folder) => resolve(folder)) ?? (isBeside || values.peers === true ? [] : null);
+  const ofWorkers = values.workers === true ? (counts ?? WORKERS.slice(0, 3)) : [];
+  const usual = isBeside ? workersFor("auto", readMachine()) : 1;
+  const workers = usual > 1 && !ofWorkers.includes(usual) ? [...ofWorkers, usual] : ofWorkers;
   const before = values.before === undefined ? null : resolve(values.before);
   const wanted: OthersWanted = { workers, before, peersIn };
+  if (names.includes("first")) print([await measureFirst(plan.first, wanted)]);
+  const onRig = names.filter((name) => !ALONE.has(name));
   if (onRig.length > 0) await runOnRig(onRig, plan, { isProfiled: values.profile === true, wanted });
   return 0;
 }

@@ -35,21 +35,22 @@ import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import { createUsageWatch } from "../telemetry/usage-watch.ts";
+import { openAlerts } from "./alerts/alerts.ts";
 import { watchDatabase, watchPrimary } from "./changes.ts";
 import { openConfiguration } from "./configuration.ts";
 import { createDrain, type StopOptions } from "./drain.ts";
 import { openHealth } from "./health.ts";
 import { openLimits } from "./limits.ts";
-import { loopNameOf } from "./loop-name.ts";
 import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
-import { secretOf } from "./secret.ts";
+import { loopNameOf, secretOf } from "./secret.ts";
 import type { SnapshotsContext } from "./snapshots.ts";
 import { type SharedSpeeds, shareSpeeds } from "./speeds.ts";
 import { openSessions, openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
+import { warmUp } from "./warm-up.ts";
 import {
   inOne,
   openGauges,
@@ -100,6 +101,8 @@ export interface StartOptions {
   readonly passwordCost?: PasswordCost;
   /** Further wire formats with their paths, authentication schemes and framings, for tests. */
   readonly wire?: WireExtension;
+  /** True where the first client should find compiled code. */
+  readonly isWarmedUp?: boolean;
   /** The database, open and migrated, for tests that start many gateways. */
   readonly db?: Db;
   /** Clock of circuit breakers and connections to providers, for tests. */
@@ -157,6 +160,7 @@ async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: St
   await giveStarterCredit(money.credits, DEFAULT_ACCOUNT, settings.billing.starterCredits);
   const edge = edgeOf(parts, options);
   warmRouter(settings.catalog);
+  if (options.isWarmedUp === true) await warmUp(edge);
   const server = await createServer(edge);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
   const { firstKey, setupToken } = worker?.isFirstStart === false ? NO_GREETING : await greet(server, people);
@@ -233,18 +237,19 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     },
   });
   const { snapshots } = configuration;
+  const alerts = openAlerts(db, { settings, reader, people, configuration, log, now, worker });
   const changes = await followChanges(settings, { people, configuration, speeds, log, worker });
   const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
   return {
     ...{ settings, log, now, version },
-    metrics,
-    traces,
+    ...{ metrics, traces },
     limits,
     people,
     money,
     formats,
     snapshots,
     configuration,
+    alerts,
     changes,
     openCalls,
     loopName,
@@ -300,8 +305,10 @@ function followChanges(
 
 /** Closes records and money first, because they still write through the other parts. */
 async function closeParts(parts: AppParts) {
-  const { configuration, changes, records, sessions, state, money, people, limits, traces, metrics, storage } = parts;
+  const { configuration, changes, alerts, records, sessions, state, money, people, limits, traces, metrics, storage } =
+    parts;
   await changes.close();
+  await alerts.close();
   await configuration.close();
   for (const part of [records, sessions, state, money, people, limits]) await part.close();
   await traces?.close();
@@ -323,11 +330,11 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
       isBusy: () => drain.isDraining() || pressure.reason() !== null,
       onResult: metrics.sampled,
     }),
-    versions: parts.configuration.versions,
-    priceChecks: parts.configuration.priceChecks,
+    ...{ versions: parts.configuration.versions, priceChecks: parts.configuration.priceChecks },
     ...(feedMsMax === undefined ? {} : { feedMsMax }),
     shownOptions: parts.configuration.shownOptions,
     state: parts.state.services,
+    alerts: parts.alerts,
     records: {
       recorder: books?.recorder ?? records.recorder,
       requests: records.requests,

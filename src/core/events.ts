@@ -219,6 +219,13 @@ export const LOG_EVENTS = {
     meaning: "The trace collector does not accept spans. They are dropped until it does.",
   },
   "traces.export_recovered": { level: "info", meaning: "The trace collector accepts spans again." },
+  // Alerts
+  "alert.raised": { level: "warn", meaning: "Something happened that somebody may want to know. `kind` names it." },
+  "alert.ended": { level: "info", meaning: "What was raised is over. `ended` says how many events of the kind." },
+  "alert.watch_failed": {
+    level: "warn",
+    meaning: "Events could not be looked for, for instance because the database is away. The next minute tries again.",
+  },
   // Process
   "log.lines_dropped": {
     level: "error",
@@ -309,6 +316,11 @@ export const LOG_EVENTS = {
   "process.stopping_now": { level: "warn", meaning: "A second signal arrived. Open requests are cut off." },
   "process.lost": { level: "error", meaning: "No worker is left, and none can be started. The exit code is 1." },
   "process.stopped": { level: "info", meaning: "Everything is closed." },
+  "warm_up.finished": {
+    level: "debug",
+    meaning: "The warm-up at the start is over: `answered` of `asked` canned requests in `durationMs`.",
+  },
+  "warm_up.failed": { level: "warn", meaning: "The warm-up at the start failed. First requests take longer." },
   "worker.started": { level: "debug", meaning: "A worker process serves requests." },
   "worker.replaced": {
     level: "info",
