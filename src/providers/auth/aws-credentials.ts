@@ -172,7 +172,7 @@ async function fromContainer({ env, signal }: AwsSource): Promise<EndingCredenti
   }
   const file = env.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE;
   const token = file ? (await readFile(file, "utf8")).trim() : env.AWS_CONTAINER_AUTHORIZATION_TOKEN;
-  const headers = token ? { authorization: token } : {};
+  const headers: Record<string, string> = token ? { authorization: token } : {};
   return readCredentials(await fetchJson(url.href, { headers, signal }));
 }
 

@@ -27,8 +27,8 @@ export function signAws(
   const time = new Date(nowMs).toISOString().replace(/[-:]|\.\d{3}/g, "");
   const day = time.slice(0, 8);
   const { accessKeyId, secretAccessKey, sessionToken } = credentials;
-  const token = sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken };
-  const added = { "x-amz-date": time, ...token };
+  const token: AuthHeaders = sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken };
+  const added: AuthHeaders = { "x-amz-date": time, ...token };
   const named = Object.entries({ ...headers, ...added, host }).map(
     ([name, value]) => [name.toLowerCase(), value.trim().replace(/\s+/g, " ")] as const,
   );
