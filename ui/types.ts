@@ -2,6 +2,13 @@
 // only types are imported, so no schema reaches the bundle. Amounts are decimal text in USD, times ISO 8601.
 
 import type { AccountSchema } from "../src/http/api/accounts.ts";
+import type { AlertEventSchema } from "../src/http/api/alerts/events.ts";
+import type {
+  AlertMessageSchema,
+  AlertTargetSchema,
+  AlertTestSchema,
+  MadeAlertTargetSchema,
+} from "../src/http/api/alerts/targets.ts";
 import type { BudgetSchema } from "../src/http/api/budgets.ts";
 import type { VersionSchema } from "../src/http/api/configuration/exchange.ts";
 import type { PricesSchema } from "../src/http/api/configuration/prices.ts";
@@ -47,6 +54,13 @@ export type IdentityProviders = Shape<typeof IdentityProvidersSchema>;
 export type Identities = Shape<typeof IdentitiesSchema>;
 /** Address that ends the session at the identity provider. */
 export type SignedOut = Shape<typeof SignOutSchema>;
+export type AlertEvent = Shape<typeof AlertEventSchema>;
+export type AlertTarget = Shape<typeof AlertTargetSchema>;
+/** Target with its signing secret, which is shown only once. */
+export type MadeAlertTarget = Shape<typeof MadeAlertTargetSchema>;
+/** Answer of a receiver to a test. */
+export type AlertTested = Shape<typeof AlertTestSchema>;
+export type AlertMessage = Shape<typeof AlertMessageSchema>;
 export type Account = Shape<typeof AccountSchema>;
 export type Budget = Shape<typeof BudgetSchema>;
 export type Key = Shape<typeof KeySchema>;

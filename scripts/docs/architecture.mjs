@@ -111,6 +111,7 @@ const FOLDERS = {
   "ui/charts": "Charts as SVG, each with a table.",
   "ui/kit": "Buttons, dialogs, fields.",
   "ui/pages": "One folder per page.",
+  "ui/pages/alerts": "Alerts.",
   "ui/pages/budgets": "Budgets.",
   "ui/pages/credits": "Balance, top-ups and ledger.",
   "ui/pages/explore": "Any metric by any dimension.",

@@ -3,6 +3,7 @@
 
 import type { ComponentType } from "preact";
 import type { DASHBOARD_PAGES } from "../../src/http/pages/dashboard-pages.ts";
+import { Alerts } from "./alerts/index.tsx";
 import { Budgets } from "./budgets/index.tsx";
 import { Credits } from "./credits/index.tsx";
 import { Explore } from "./explore/index.tsx";
@@ -31,5 +32,6 @@ export const OTHER_PAGES: Readonly<Record<PageName, ComponentType>> = {
   keys: Keys,
   budgets: Budgets,
   credits: Credits,
+  alerts: Alerts,
   settings: Settings,
 };
