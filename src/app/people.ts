@@ -29,6 +29,7 @@ import { createLoginStore } from "../store/accounts/logins.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createPasswordResetStore } from "../store/accounts/resets.ts";
 import { createUserStore } from "../store/accounts/users.ts";
+import { auditedDb } from "../store/audit/scope.ts";
 import { createKeySpendStore } from "../store/ledger/key-spends.ts";
 import { ACCESS_CHANGED, type WorkerSlot } from "./worker.ts";
 
@@ -68,7 +69,8 @@ export interface PeopleContext {
 }
 
 /** Opens and starts these services; `close` writes what waits. */
-export async function openPeople(db: Db, context: PeopleContext): Promise<People> {
+export async function openPeople(whole: Db, context: PeopleContext): Promise<People> {
+  const db = auditedDb(whole);
   const { settings, reader, log, signIns, passwordCost, worker } = context;
   const keyStore = createKeyStore(db, reader);
   const profileStore = createProfileStore(db);

@@ -4,6 +4,7 @@
 import type { ComponentType } from "preact";
 import type { DASHBOARD_PAGES } from "../../src/http/pages/dashboard-pages.ts";
 import { Alerts } from "./alerts/index.tsx";
+import { Audit } from "./audit/index.tsx";
 import { Budgets } from "./budgets/index.tsx";
 import { Credits } from "./credits/index.tsx";
 import { Explore } from "./explore/index.tsx";
@@ -33,5 +34,6 @@ export const OTHER_PAGES: Readonly<Record<PageName, ComponentType>> = {
   budgets: Budgets,
   credits: Credits,
   alerts: Alerts,
+  audit: Audit,
   settings: Settings,
 };

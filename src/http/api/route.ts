@@ -23,6 +23,7 @@ import {
 } from "../openapi/operation.ts";
 import { ErrorSchema, type Shape } from "../openapi/schema.ts";
 import * as TEXT from "../text.ts";
+import { isRecorded, recorded } from "./audit/record.ts";
 import { account } from "./exchange.ts";
 
 /**
@@ -72,6 +73,8 @@ interface RouteContract<Body extends TSchema, Response> {
   readonly errors?: readonly number[];
   /** For calls that write nothing but a login, so that a read-only gateway takes them. */
   readonly changesNothing?: boolean;
+  /** Left out: calls are in the audit log, but for those of a GET and those that change nothing. */
+  readonly isAudited?: boolean;
   /** False for a stream without end, which has no HEAD. */
   readonly hasHead?: boolean;
 }
@@ -120,9 +123,13 @@ const OPEN_BODY_BYTES = 64 * 1024;
 const BODY_BYTES = 1024 * 1024;
 
 /** Adds a route to the server, with its guards, its body limit and the check of its body. */
-export function registerRoute(server: FastifyInstance, edge: OperatorContext, route: ApiRoute): void {
+export function registerRoute(
+  server: FastifyInstance,
+  edge: OperatorContext,
+  { route, routes }: { readonly route: ApiRoute; readonly routes: readonly ApiRoute[] },
+): void {
   const { method, path, body, access = "account", isLarge = false, hasHead = true } = route;
-  const handle = "serve" in route ? route.serve(edge, server) : route.handle;
+  const handle = handlerOf(route, routes, { server, edge });
   const read = body === undefined ? noBody : bodyReader(body);
   const status = statusOf(route);
   const callOf = (request: FastifyRequest, reply: FastifyReply): ApiCall => ({
@@ -145,6 +152,16 @@ export function registerRoute(server: FastifyInstance, edge: OperatorContext, ro
           return reply.code(status).send(result);
         },
   });
+}
+
+/** The handler, with an entry in the audit log for each of its calls where they are recorded. */
+function handlerOf(
+  route: ApiRoute,
+  routes: readonly ApiRoute[],
+  { server, edge }: { readonly server: FastifyInstance; readonly edge: OperatorContext },
+): Handler<TSchema, unknown> {
+  const handle = "serve" in route ? route.serve(edge, server) : route.handle;
+  return isRecorded(route) ? (recorded(route, routes, handle) as typeof handle) : handle;
 }
 
 /** Runs before the body is read; throws to refuse. */
