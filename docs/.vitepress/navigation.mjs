@@ -94,6 +94,7 @@ export const SECTIONS = [
       { text: "Request log", link: "/operate/request-log" },
       { text: "Limits and overload", link: "/operate/limits" },
       { text: "Performance", link: "/operate/performance" },
+      { text: "Speed of the dashboard", link: "/operate/dashboard-speed" },
     ],
   },
   {

@@ -50,7 +50,7 @@ function begin(send: () => Promise<Reply>) {
     release: vi.fn(async () => undefined),
   };
   const connection = {
-    provider: {},
+    provider: { auth: { scheme: "bearer" } },
     transport: { send },
     formatFor: () => openaiChat,
     newEvents: createSseReader,
