@@ -77,6 +77,7 @@ export const SECTIONS = [
     items: [
       { text: "Deployment", link: "/operate/deployment" },
       { text: "Single sign-on", link: "/operate/single-sign-on" },
+      { text: "Teams", link: "/operate/teams" },
       { text: "Keep prices up to date", link: "/operate/price-feeds" },
       { text: "More than one process", link: "/operate/scaling" },
       { text: "Backups and data loss", link: "/operate/backups" },

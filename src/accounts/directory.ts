@@ -4,16 +4,22 @@
 import type { AccountStore, BillingMode, Profile, ProfileStore } from "../core/accounts.ts";
 import type { KeyRecord, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
+import type { Team, TeamStore } from "../core/teams.ts";
 
 export interface Directory {
   keyByHash(hash: string): KeyRecord | undefined;
   keyById(id: string): KeyRecord | undefined;
   profile(id: string): Profile | undefined;
+  team(id: string): Team | undefined;
+  /** A team with this profile as its default. */
+  teamWithProfile(profileId: string): Team | undefined;
   /** Undefined where the account has no mode of its own. */
   billingMode(accountId: string): BillingMode | undefined;
   putKey(...keys: readonly KeyRecord[]): void;
   putProfile(profile: Profile): void;
   dropProfile(id: string): void;
+  /** Tells other processes of a change that was written here, and reads it. */
+  changed(): Promise<void>;
   /** Resolves when memory is at least as new as the database was at the time of the call. */
   catchUp(): Promise<void>;
   /** Something may have changed elsewhere: checks soon, and retries with the next poll if that fails. */
@@ -27,6 +33,7 @@ export interface DirectoryOptions {
   readonly accounts: Pick<AccountStore, "billingModes">;
   readonly keys: KeyStore;
   readonly profiles: ProfileStore;
+  readonly teams: Pick<TeamStore, "all">;
   readonly log: Log;
   readonly pollMs?: number;
   /** Told of each change made by this process, so that others can be. */
@@ -37,7 +44,7 @@ export interface DirectoryOptions {
 const POLL_MS = 2_000;
 
 export function createDirectory(options: DirectoryOptions): Directory {
-  const { accounts, keys, profiles, log, pollMs = POLL_MS, onChanged = () => undefined } = options;
+  const { accounts, keys, profiles, teams, log, pollMs = POLL_MS, onChanged = () => undefined } = options;
   const memory = createMemory(onChanged);
   let seenRevision: number | null = null;
   let isReachable = true;
@@ -46,7 +53,7 @@ export function createDirectory(options: DirectoryOptions): Directory {
   const check = async (): Promise<void> => {
     const revision = await keys.revision();
     if (revision === seenRevision) return;
-    seenRevision = await readEverything(memory, { accounts, keys, profiles, revision });
+    seenRevision = await readEverything(memory, { accounts, keys, profiles, teams, revision });
   };
   const catchUp = oneAtATime(check);
   const poll = async (): Promise<void> => {
@@ -68,10 +75,16 @@ export function createDirectory(options: DirectoryOptions): Directory {
     keyByHash: (hash) => memory.keysByHash.get(hash),
     keyById: (id) => memory.keysById.get(id),
     profile: (id) => memory.profiles.get(id),
+    team: (id) => memory.teams.get(id),
+    teamWithProfile: (id) => [...memory.teams.values()].find(({ profileId }) => profileId === id),
     billingMode: (accountId) => memory.billingModes.get(accountId),
     putKey: memory.putKey,
     putProfile: memory.putProfile,
     dropProfile: memory.dropProfile,
+    changed: () => {
+      onChanged();
+      return catchUp();
+    },
     catchUp,
     nudge: () => {
       if (timer !== null) void poll();
@@ -91,6 +104,7 @@ interface Memory {
   keysByHash: Map<string, KeyRecord>;
   keysById: Map<string, KeyRecord>;
   profiles: Map<string, Profile>;
+  teams: ReadonlyMap<string, Team>;
   billingModes: ReadonlyMap<string, BillingMode>;
   /** Counts changes made here, so that a read begun before a change does not undo it. */
   changes: number;
@@ -108,6 +122,7 @@ function createMemory(onChanged: () => void): Memory {
     keysByHash: new Map(),
     keysById: new Map(),
     profiles: new Map(),
+    teams: new Map(),
     billingModes: new Map(),
     changes: 0,
     putKey: (...keys) => {
@@ -129,22 +144,28 @@ function createMemory(onChanged: () => void): Memory {
   return memory;
 }
 
-interface ReadContext extends Pick<DirectoryOptions, "accounts" | "keys" | "profiles"> {
+interface ReadContext extends Pick<DirectoryOptions, "accounts" | "keys" | "profiles" | "teams"> {
   /** The revision from before the read began. */
   readonly revision: number;
 }
 
 /** Returns the revision that memory now corresponds to. */
-async function readEverything(memory: Memory, { accounts, keys, profiles, revision }: ReadContext): Promise<number> {
+async function readEverything(memory: Memory, context: ReadContext): Promise<number> {
+  const { accounts, keys, profiles, teams, revision } = context;
   for (let seen = revision; ; ) {
     const changesBefore = memory.changes;
     const billingModes = await accounts.billingModes();
     // Keys first: the profile of a key was made before it, so the second read contains it.
     const keyRows = await keys.all();
     const profileRows = await profiles.all();
+    const teamRows = await teams.all();
     const profilesById = new Map(profileRows.map((profile) => [profile.id, profile]));
-    // Unless the key was given another profile and the old one deleted between the two reads.
-    const hasOrphan = keyRows.some(({ profileId }) => profileId !== null && !profilesById.has(profileId));
+    const teamsById = new Map(teamRows.map((team) => [team.id, team]));
+    // Unless the key was given another profile or team and the old one deleted between the two reads.
+    const hasOrphan = keyRows.some(
+      ({ profileId, teamId }) =>
+        (profileId !== null && !profilesById.has(profileId)) || (teamId !== null && !teamsById.has(teamId)),
+    );
     const newest = hasOrphan ? await keys.revision() : seen;
     const isWhole = newest === seen && memory.changes === changesBefore;
     seen = newest;
@@ -152,6 +173,7 @@ async function readEverything(memory: Memory, { accounts, keys, profiles, revisi
     memory.keysByHash = new Map(keyRows.map((key) => [key.hash, key]));
     memory.keysById = new Map(keyRows.map((key) => [key.id, key]));
     memory.profiles = profilesById;
+    memory.teams = teamsById;
     memory.billingModes = billingModes;
     return seen;
   }

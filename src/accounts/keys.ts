@@ -7,11 +7,13 @@ import type { KeyChange, KeyRecord, KeySearch, KeyStatus, KeyStore } from "../co
 import type { Log } from "../core/log.ts";
 import { shownName } from "../core/names.ts";
 import { UniqueViolation } from "../core/store-errors.ts";
+import type { Team, TeamBounds } from "../core/teams.ts";
 import type { Directory } from "./directory.ts";
 import {
   checkedChange,
   type DerivedKey,
   ensureLimited,
+  ensureOwners,
   hashKeyText,
   isDerived,
   isKeyShaped,
@@ -23,7 +25,13 @@ import {
 } from "./key.ts";
 
 export type Verification =
-  | { readonly state: "ok"; readonly key: KeyRecord; readonly profile: Profile | null }
+  /** `bounds`: of the key's team and of the team around it. */
+  | {
+      readonly state: "ok";
+      readonly key: KeyRecord;
+      readonly profile: Profile | null;
+      readonly bounds: readonly TeamBounds[];
+    }
   | { readonly state: "unknown" }
   | { readonly state: "profile-deleted" };
 
@@ -100,7 +108,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       ensureLimited(wanted, wanted.spendLimitNano ?? null);
       const text = makeKeyText();
       const key = await toKeyRecord(wanted, text, { directory, atMs: now() });
-      await store.insert(key);
+      await ensureOwners(store.insert(key));
       directory.putKey(key);
       return { key, text };
     },
@@ -193,7 +201,7 @@ async function changeKey(writer: KeyWriter, { accountId, id, change }: WantedCha
   if (old === null) return null;
   ensureLimited(change, change.spendLimitNano === undefined ? old.spendLimitNano : change.spendLimitNano);
   const checked = await checkedChange(withoutReset(change), accountId, writer);
-  const changed = await writer.store.update(accountId, id, checked);
+  const changed = await ensureOwners(writer.store.update(accountId, id, checked));
   if (changed === null) throw notActive(UNCHANGEABLE);
   return changed;
 }
@@ -217,7 +225,7 @@ async function rotateKey(writer: KeyWriter, { accountId, id, graceMs }: WantedRo
   const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, atMs + graceMs);
   // Without grace it ends whatever the clock says: one that is set back, or behind in another process, revives no key.
   const revokedAtMs = graceMs === 0 ? atMs : null;
-  await store.insert(key, { id, expiresAtMs, revokedAtMs });
+  await ensureOwners(store.insert(key, { id, expiresAtMs, revokedAtMs }));
   directory.putKey(key);
   directory.putKey({ ...old, expiresAtMs, revokedAtMs });
   return { key, text };
@@ -257,10 +265,22 @@ function find(directory: Directory, hash: string): KeyRecord | undefined {
 
 function judgeKey(key: KeyRecord, directory: Directory, atMs: number): Verification {
   if (keyStatus(key, atMs) !== "active") return UNKNOWN;
-  if (key.profileId === null) return { state: "ok", key, profile: null };
-  const profile = directory.profile(key.profileId);
+  const teams = key.teamId === null ? NO_TEAMS : teamsOf(key.teamId, directory);
+  const profileId = key.profileId ?? teams.find((team) => team.profileId !== null)?.profileId ?? null;
+  if (profileId === null) return { state: "ok", key, profile: null, bounds: teams };
+  const profile = directory.profile(profileId);
   if (profile === undefined || profile.accountId !== key.accountId) return { state: "profile-deleted" };
-  return { state: "ok", key, profile };
+  return { state: "ok", key, profile, bounds: teams };
+}
+
+const NO_TEAMS: readonly Team[] = [];
+
+/** The team, then the team around it. */
+function teamsOf(id: string, directory: Directory): readonly Team[] {
+  const team = directory.team(id);
+  if (team === undefined) return NO_TEAMS;
+  const parent = team.parentId === null ? undefined : directory.team(team.parentId);
+  return parent === undefined ? [team] : [team, parent];
 }
 
 function notActive(consequence: string): GatewayError {

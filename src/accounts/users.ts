@@ -4,6 +4,7 @@ import type { Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 import { hasPassword, type User, type UserStore } from "../core/people.ts";
 import { knownDevice } from "./devices.ts";
+import type { Directory } from "./directory.ts";
 import { createSignInLimiter, type SignInLimit, type SignInLimiter } from "./limits/sign-ins.ts";
 import { networkOf } from "./limits/wrong-keys.ts";
 import type { SignedIn } from "./logins.ts";
@@ -40,6 +41,8 @@ export interface UsersOptions {
   readonly passwords: Passwords;
   /** Counts in this process alone if left out. */
   readonly signIns?: SignInLimiter;
+  /** Told when keys were revoked with their owner. */
+  readonly directory?: Pick<Directory, "changed">;
   readonly now?: () => number;
 }
 
@@ -51,7 +54,7 @@ const FAILURES_BY_ACCOUNT = 30;
 const FAILURES_BY_ADDRESS = 50;
 
 export function createUsers(options: UsersOptions): Users {
-  const { store, passwords, now = Date.now, signIns = createSignInLimiter(now) } = options;
+  const { store, passwords, directory, now = Date.now, signIns = createSignInLimiter(now) } = options;
   let isOperatorKnown = false;
   /** The user if the password is right, else null. Throws after too many failures. */
   const authenticate = async (
@@ -93,7 +96,8 @@ export function createUsers(options: UsersOptions): Users {
     byEmail: (email) => store.byEmail(email),
     list: (page) => store.list(page),
     delete: async (id) => {
-      const outcome = await store.delete(id);
+      const outcome = await store.delete(id, now());
+      if (outcome === "deleted") await directory?.changed();
       if (outcome !== "last-operator") return outcome === "deleted";
       throw new GatewayError(
         "conflict",

@@ -342,6 +342,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     keys: people.keys,
     spending: people.spending,
     profiles: people.profiles,
+    teams: people.teams,
     users: people.users,
     visitor,
     logins: people.logins,

@@ -14,6 +14,7 @@ import { createPasswords, type PasswordCost } from "../accounts/passwords.ts";
 import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import { createResets, type Resets } from "../accounts/resets.ts";
 import { createSpending, type Spending } from "../accounts/spending.ts";
+import { createTeams, type Teams } from "../accounts/teams.ts";
 import { createUsers, type Users } from "../accounts/users.ts";
 import type { Settings } from "../config/settings.ts";
 import type { AccountStore, BillingMode } from "../core/accounts.ts";
@@ -26,6 +27,7 @@ import { createKeyStore } from "../store/accounts/keys.ts";
 import { createLoginStore } from "../store/accounts/logins.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createPasswordResetStore } from "../store/accounts/resets.ts";
+import { createTeamStore } from "../store/accounts/teams.ts";
 import { createUserStore } from "../store/accounts/users.ts";
 import { createKeySpendStore } from "../store/ledger/key-spends.ts";
 import { ACCESS_CHANGED, type WorkerSlot } from "./worker.ts";
@@ -38,6 +40,7 @@ export interface People {
   readonly keys: Keys;
   readonly spending: Spending;
   readonly profiles: Profiles;
+  readonly teams: Teams;
   readonly users: Users;
   readonly logins: Logins;
   readonly signIns: SignIns;
@@ -69,11 +72,13 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
   const { settings, reader, log, signIns, passwordCost, worker } = context;
   const keyStore = createKeyStore(db, reader);
   const profileStore = createProfileStore(db);
+  const teamStore = createTeamStore(db);
   const userStore = createUserStore(db);
   const accountStore = createAccountStore(db);
   const passwords = createPasswords(passwordCost);
   const onChanged = (): void => worker?.link.publish(ACCESS_CHANGED, null);
-  const directory = createDirectory({ accounts: accountStore, keys: keyStore, profiles: profileStore, log, onChanged });
+  const read = { accounts: accountStore, keys: keyStore, profiles: profileStore, teams: teamStore };
+  const directory = createDirectory({ ...read, log, onChanged });
   await directory.start();
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
@@ -85,9 +90,10 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     keys,
     spending: createSpending({ store: createKeySpendStore(db) }),
     profiles: createProfiles({ store: profileStore, directory }),
+    teams: createTeams({ store: teamStore, directory }),
     wrongKeys: sharedWrongKeys("wrong-key", settings.limits.wrongKeysPerMinute, worker),
     wrongTokens: sharedWrongKeys("wrong-token", WRONG_TOKENS_PER_MINUTE, worker),
-    users: createUsers({ store: userStore, passwords, signIns }),
+    users: createUsers({ store: userStore, passwords, signIns, directory }),
     signIns: createSignIns({
       ...{ issuers, users: userStore, accounts: accountStore, limiter: signIns, log, now: Date.now },
       store: createIdentityStore(db),

@@ -33,8 +33,11 @@ export interface UserStore {
   list(page: Page): Promise<readonly User[]>;
   /** Ends all logins of the user but the one kept, and an open link for a new password, in the same transaction. */
   setPassword(id: string, passwordHash: string, keptLogin: string): Promise<void>;
-  /** With logins and identities. Never deletes the last operator with a password, even if two try at the same moment. */
-  delete(id: string): Promise<"deleted" | "missing" | "last-operator">;
+  /**
+   * With logins and identities; keys of the user are revoked. Never deletes the last operator with a password, even if two
+   * try at the same moment.
+   */
+  delete(id: string, atMs: number): Promise<"deleted" | "missing" | "last-operator">;
 }
 
 export interface Login {

@@ -4,6 +4,7 @@ import type { Profile } from "../core/accounts.ts";
 import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { KeyRecord } from "../core/keys.ts";
+import type { TeamBounds } from "../core/teams.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, StreamWriter } from "../formats/format.ts";
 import type { ReadPrompt } from "../routing/sessions/prefix.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
@@ -11,6 +12,8 @@ import type { TraceContext } from "../telemetry/trace-context.ts";
 export interface Caller {
   readonly key: KeyRecord;
   readonly profile: Profile | null;
+  /** Of the key's team and of the team around it. */
+  readonly bounds: readonly TeamBounds[];
 }
 
 export interface Call {

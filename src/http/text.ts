@@ -68,7 +68,7 @@ export const invalidTop = (most: number) => `'top' must be a whole number from 1
 
 // api/keys.ts
 export const invalidSearch = (most: number) => `'q' must be at most ${most} characters, without control characters.`;
-export const invalidProfile = "'profile' must be an id, or none.";
+export const invalidIdOrNone = (param: string) => `'${param}' must be an id, or none.`;
 export const invalidAmount = (param: string) => `'${param}' must be an amount in USD as text, such as "25" or "0.50".`;
 export const invalidExpiry = "'expiresAt' must be a future time in ISO 8601.";
 

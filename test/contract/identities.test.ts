@@ -40,7 +40,7 @@ await describeStores("identities", ({ url }) => {
     expect(refused.reason).toBeInstanceOf(UniqueViolation);
     const found = await identities().find("https://issuer.example.com", "subject");
     expect(found?.identity).toEqual(identityOf(found?.user as User, "subject"));
-    expect(await users().delete(String(found?.user.id))).toBe("deleted");
+    expect(await users().delete(String(found?.user.id), 0)).toBe("deleted");
     expect(await identities().find("https://issuer.example.com", "subject")).toBeNull();
     expect(await identities().ofUser(String(found?.user.id))).toEqual([]);
   });
@@ -57,8 +57,8 @@ await describeStores("identities", ({ url }) => {
     const left = after.filter((each) => each?.role === "operator");
     expect(left).toHaveLength(1);
     expect(left[0]?.passwordHash).toMatch(/^scrypt/);
-    expect(await users().delete(String(left[0]?.id))).toBe("last-operator");
-    expect(await users().delete(third.id)).toBe("deleted");
+    expect(await users().delete(String(left[0]?.id), 0)).toBe("last-operator");
+    expect(await users().delete(third.id, 0)).toBe("deleted");
   });
 
   it("a pending sign-in is given out once, and forgotten after its time", async () => {

@@ -122,9 +122,9 @@ await describeStores("people", ({ url }) => {
     const all = await users().list({ limit: 99, after: null });
     const operators = all.filter(({ role }) => role === "operator").map(({ id }) => id);
     expect(operators).toHaveLength(2);
-    const outcomes = await Promise.all(operators.map((id) => users().delete(id)));
+    const outcomes = await Promise.all(operators.map((id) => users().delete(id, 0)));
     expect(outcomes.sort()).toEqual(["deleted", "last-operator"]);
-    expect(await users().delete("user_nobody")).toBe("missing");
+    expect(await users().delete("user_nobody", 0)).toBe("missing");
   });
 
   it("lists page by page, newest first", async () => {

@@ -120,6 +120,7 @@ function write({ metric, by, filter }: ExploreQuery, explored: Explored, edge: O
   const { rows, values, fromMs, toMs, source } = explored;
   const labelOf = (name: string, value: string): string | null => {
     if (name === "key") return edge.keys.nameOf(filter.accountId, value);
+    if (name === "team") return edge.teams.nameOf(filter.accountId, value);
     return name === "keyProfile" ? edge.profiles.nameOf(filter.accountId, value) : null;
   };
   return {

@@ -2,89 +2,18 @@
 
 import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import { keyStatus } from "../../accounts/keys.ts";
-import type { Spent } from "../../accounts/spending.ts";
 import { GatewayError } from "../../core/errors.ts";
-import {
-  KEY_SORTS,
-  KEY_STATUSES,
-  type KeyChange,
-  type KeyRecord,
-  type KeySearch,
-  SPEND_RESETS,
-} from "../../core/keys.ts";
-import { decimalText, formatUsd, type NanoUsd, parseUsd } from "../../core/money.ts";
-import { shownName } from "../../core/names.ts";
-import type { KeyDay } from "../../core/requests/log.ts";
+import { KEY_SORTS, KEY_STATUSES, type KeyChange, type KeySearch, SPEND_RESETS } from "../../core/keys.ts";
+import { decimalText, type NanoUsd, parseUsd } from "../../core/money.ts";
 import { invalid } from "../../formats/json/fields.ts";
-import type { OperatorContext } from "../context.ts";
 import { actorOf } from "../exchange/identity.ts";
 import { query } from "../openapi/operation.ts";
-import {
-  AnyText,
-  GivenTime,
-  Integer,
-  listed,
-  Name,
-  named,
-  nullable,
-  optional,
-  type Shape,
-  strict,
-  Time,
-  Usd,
-} from "../openapi/schema.ts";
+import { AnyText, GivenTime, listed, Name, named, nullable, optional, strict, Usd } from "../openapi/schema.ts";
 import * as TEXT from "../text.ts";
-import { accountOf, idOf, isoTime, listPage, missing, oneOf, PLAIN_ID, pageOf, paging, queryOf } from "./exchange.ts";
+import { accountOf, idOf, listPage, missing, oneOf, PLAIN_ID, pageOf, paging, queryOf } from "./exchange.ts";
+import { KeySchema, keyFields, ListedKeySchema, RESETS, showKey, showListed, usageFrom, writeKey } from "./key-json.ts";
 import { type ApiRoute, del, get, patch, post } from "./route.ts";
 
-/** One text for the request and the response. */
-const RESETS = "When the limit resets: never, or at 00:00 UTC daily, on Mondays, or on the first of the month.";
-
-/** A key as it is shown. Its text is not among the fields: only its hash is stored. */
-const keyFields = {
-  id: AnyText,
-  name: AnyText,
-  // The first characters, for people to recognise the key by.
-  prefix: AnyText,
-  status: listed(KEY_STATUSES),
-  // The id of the saved profile that is applied to its requests.
-  profile: nullable(AnyText),
-  // The key's own limit; null where the limit of the server applies.
-  requestsPerMinute: nullable(Integer),
-  spendLimitUsd: nullable(AnyText),
-  spendReset: listed(SPEND_RESETS, { description: RESETS }),
-  spentUsd: nullable(Type.String({ description: "Of the limit, since it was last reset; null without one." })),
-  // The time from which spend counts; null counts everything since the key has a limit.
-  spentSince: nullable(Time),
-  spendResetsAt: nullable(Time),
-  expiresAt: nullable(Time),
-  revokedAt: nullable(Time),
-  // Kept in memory first; another process sees it up to a minute later.
-  lastUsedAt: nullable(Time),
-  createdAt: Time,
-};
-export const KeySchema = named("Key", keyFields);
-
-/** The time that the usage of a key is shown over. */
-const USAGE_MS = 30 * 24 * 60 * 60 * 1000;
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** A key in a list or on its own page, with what it did lately. */
-export const ListedKeySchema = named("ListedKey", {
-  ...keyFields,
-  profileName: nullable(Type.String({ description: "Null without a profile, and where it was deleted." })),
-  last30Days: Type.Object({
-    from: Time,
-    requests: Integer,
-    errors: Integer,
-    chargeUsd: AnyText,
-    savedUsd: AnyText,
-    // One value for each day from `from` to today, in UTC.
-    requestsPerDay: Type.Array(Integer),
-    chargeUsdPerDay: Type.Array(AnyText),
-  }),
-});
 export const KeyPageSchema = named("KeyPage", {
   data: Type.Array(ListedKeySchema),
   next: nullable(AnyText),
@@ -118,6 +47,10 @@ const REQUESTS_PER_MINUTE_MAX = 1_000_000;
 /** Limits of a key. Null removes a limit. A limit that is left out stays as it is or, for a new key, is not set. */
 const limits = {
   profile: optional(AnyText),
+  team: optional(Type.String({ description: "The id of a team, whose bounds then hold for its requests." })),
+  member: optional(
+    Type.String({ description: "The id of the user that it belongs to; without one, it is a service's." }),
+  ),
   requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: REQUESTS_PER_MINUTE_MAX })),
   spendLimitUsd: optional(Usd),
   spendReset: Type.Optional(Type.Enum([...SPEND_RESETS], { description: RESETS })),
@@ -132,6 +65,11 @@ const GRACE_HOURS_MAX = 30 * 24;
 const RotationSchema = strict("Rotation", {
   graceHours: Type.Optional(Type.Number({ minimum: 0, maximum: GRACE_HOURS_MAX, default: 0 })),
 });
+
+const OWNER_FILTERS = [
+  query("team", Type.String({ pattern: PLAIN_ID.source }), "The id of a team, or `none` for keys without one."),
+  query("member", Type.String({ pattern: PLAIN_ID.source }), "The id of a user, or `none` for keys of services."),
+];
 
 /** Keys are never deleted, only revoked: requests and the ledger refer to them. */
 export const KEY_ROUTES: readonly ApiRoute[] = [
@@ -148,6 +86,8 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
         accountId: await accountOf(request, edge),
         name: wanted.name,
         profileId: wanted.profile ?? null,
+        teamId: wanted.team ?? null,
+        memberId: wanted.member ?? null,
         requestsPerMinute: wanted.requestsPerMinute ?? null,
         spendLimitNano: readAmount(wanted.spendLimitUsd ?? null, "spendLimitUsd"),
         spendReset: wanted.spendReset ?? "never",
@@ -171,6 +111,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
         Type.String({ pattern: PLAIN_ID.source }),
         "The id of a profile, or `none` for keys without one.",
       ),
+      ...OWNER_FILTERS,
       query("sort", Type.Enum(SORTS, { default: "-created" }), "`-` for descending. Spend is that of 30 days."),
       ...paging,
     ],
@@ -271,33 +212,38 @@ function searchOf(request: FastifyRequest, nowMs: number): KeySearch {
   const given = queryOf(request, "q") ?? "";
   const text = given.trim();
   const status = queryOf(request, "status");
-  const profile = queryOf(request, "profile");
   const sort = oneOf("sort", queryOf(request, "sort") ?? "-created", SORTS);
   if (given.length > SEARCH_MAX || !SEARCH.test(given)) {
     throw invalid("q", TEXT.invalidSearch(SEARCH_MAX));
   }
-  if (profile !== null && !PLAIN_ID.test(profile)) throw invalid("profile", TEXT.invalidProfile);
   return {
     sort: oneOf("sort", sort.replace("-", ""), KEY_SORTS),
     isAscending: !sort.startsWith("-"),
     spendFromMs: usageFrom(nowMs),
     ...(text === "" ? {} : { text }),
     ...(status === null ? {} : { status: oneOf("status", status, KEY_STATUSES) }),
-    ...(profile === null ? {} : { profileId: profile === "none" ? null : profile }),
+    ...ownerOf(request, "profile", "profileId"),
+    ...ownerOf(request, "team", "teamId"),
+    ...ownerOf(request, "member", "memberId"),
   };
 }
 
-/** The beginning of the first of 30 days. */
-export function usageFrom(nowMs: number): number {
-  return Math.floor((nowMs - USAGE_MS) / DAY_MS) * DAY_MS;
+/** An id in the query, or `none`. */
+function ownerOf(request: FastifyRequest, name: string, field: "profileId" | "teamId" | "memberId"): KeySearch {
+  const given = queryOf(request, name);
+  if (given === null) return {};
+  if (!PLAIN_ID.test(given)) throw invalid(name, TEXT.invalidIdOrNone(name));
+  return { [field]: given === "none" ? null : given };
 }
 
 /** A field that is absent stays as it is; null takes a limit away. */
 function toChange(body: Static<typeof KeyChangeSchema>, nowMs: number): KeyChange {
-  const { name, profile, requestsPerMinute, spendLimitUsd, spendReset, expiresAt } = body;
+  const { name, profile, team, member, requestsPerMinute, spendLimitUsd, spendReset, expiresAt } = body;
   return {
     ...(name === undefined ? {} : { name }),
     ...(profile === undefined ? {} : { profileId: profile }),
+    ...(team === undefined ? {} : { teamId: team }),
+    ...(member === undefined ? {} : { memberId: member }),
     ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
     ...(spendLimitUsd === undefined ? {} : { spendLimitNano: readAmount(spendLimitUsd, "spendLimitUsd") }),
     ...(spendReset === undefined ? {} : { spendReset }),
@@ -321,76 +267,4 @@ function readFuture(text: string | null, nowMs: number): number | null {
   const ms = Date.parse(text);
   if (Number.isInteger(ms) && ms > nowMs) return ms;
   throw new GatewayError("badRequest", TEXT.invalidExpiry, { param: "expiresAt" });
-}
-
-/** Keys with their profile's name and their usage. */
-async function showListed(
-  accountId: string,
-  keys: readonly KeyRecord[],
-  edge: OperatorContext,
-): Promise<readonly Shape<typeof ListedKeySchema>[]> {
-  const fromMs = usageFrom(edge.now());
-  const ids = keys.map(({ id }) => id);
-  const [shown, days] = await Promise.all([showKeys(keys, edge), edge.records.usage.ofKeys(accountId, ids, fromMs)]);
-  return shown.map((key) => ({
-    ...key,
-    profileName: key.profile === null ? null : edge.profiles.nameOf(accountId, key.profile),
-    last30Days: writeDays(days.get(key.id) ?? [], fromMs, edge.now()),
-  }));
-}
-
-/** A day without requests is a day of zero. */
-function writeDays(
-  days: readonly KeyDay[],
-  fromMs: number,
-  nowMs: number,
-): Shape<typeof ListedKeySchema>["last30Days"] {
-  const byStart = new Map(days.map((day) => [day.startMs, day]));
-  const starts = Array.from({ length: Math.floor((nowMs - fromMs) / DAY_MS) + 1 }, (_, day) => fromMs + day * DAY_MS);
-  const charge = days.reduce((sum, day) => sum + day.charge, 0n);
-  const baseline = days.reduce((sum, day) => sum + day.baseline, 0n);
-  return {
-    from: isoTime(fromMs),
-    requests: days.reduce((sum, day) => sum + day.requests, 0),
-    errors: days.reduce((sum, day) => sum + day.errors, 0),
-    chargeUsd: formatUsd(charge),
-    savedUsd: formatUsd(baseline - charge),
-    requestsPerDay: starts.map((start) => byStart.get(start)?.requests ?? 0),
-    chargeUsdPerDay: starts.map((start) => formatUsd(byStart.get(start)?.charge ?? 0n)),
-  };
-}
-
-/** Keys as they are shown, each with what it has spent. */
-export async function showKeys(
-  keys: readonly KeyRecord[],
-  { spending, now }: Pick<OperatorContext, "spending" | "now">,
-): Promise<readonly Shape<typeof KeySchema>[]> {
-  const spents = await spending.of(keys);
-  return keys.map((key) => writeKey(key, spents.get(key.id) ?? null, now()));
-}
-
-/** One key with what it has spent. */
-async function showKey(key: KeyRecord, { spending, now }: OperatorContext): Promise<Shape<typeof KeySchema>> {
-  return writeKey(key, (await spending.of([key])).get(key.id) ?? null, now());
-}
-
-/** Also written by the command line, which prints the same JSON. */
-export function writeKey(key: KeyRecord, spent: Spent | null, nowMs: number): Shape<typeof KeySchema> {
-  return {
-    id: key.id,
-    name: shownName(key.name),
-    prefix: key.prefix,
-    status: keyStatus(key, nowMs),
-    profile: key.profileId,
-    requestsPerMinute: key.requestsPerMinute,
-    spendLimitUsd: key.spendLimitNano === null ? null : formatUsd(key.spendLimitNano),
-    spendReset: key.spendReset,
-    spentUsd: spent === null ? null : formatUsd(spent.spent),
-    spentSince: isoTime(spent?.sinceMs ?? null),
-    spendResetsAt: isoTime(spent?.resetsAtMs ?? null),
-    expiresAt: isoTime(key.expiresAtMs),
-    revokedAt: isoTime(key.revokedAtMs),
-    lastUsedAt: isoTime(key.lastUsedAtMs),
-    createdAt: isoTime(key.createdAtMs),
-  };
 }

@@ -158,9 +158,9 @@ const PLAYGROUND = "playground";
 /** A caller without limits of its own; those of the server still apply. */
 function playgroundCaller(accountId: string, profile: Profile | null): Caller {
   const nothing = { requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null, revokedAtMs: null };
-  const limit = { spendReset: "never" as const };
+  const limit = { spendReset: "never" as const, teamId: null, memberId: null };
   const key = { id: PLAYGROUND, accountId, name: PLAYGROUND, prefix: "", hash: "", profileId: profile?.id ?? null };
-  return { key: { ...key, ...nothing, ...limit, lastUsedAtMs: null, createdAtMs: 0 }, profile };
+  return { key: { ...key, ...nothing, ...limit, lastUsedAtMs: null, createdAtMs: 0 }, profile, bounds: [] };
 }
 
 type PlaygroundDecision = Shape<typeof PlaygroundDecisionSchema>;

@@ -45,7 +45,8 @@ import {
   paging,
   queryOf,
 } from "./exchange.ts";
-import { KeySchema, readAmount, showKeys, usageFrom } from "./keys.ts";
+import { KeySchema, showKeys, usageFrom } from "./key-json.ts";
+import { readAmount } from "./keys.ts";
 import { type ApiRoute, del, get, post, put } from "./route.ts";
 
 /** One text for the request and the response. */
@@ -199,6 +200,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
   del("deleteProfile", "/api/profiles/:id", {
     summary: "Delete a profile; its keys are refused from then on, unless they are moved in the same step",
     parameters: [keysTo],
+    errors: [409],
     async handle({ request }, edge) {
       const id = idOf(request, "profile");
       const accountId = await accountOf(request, edge);

@@ -19,6 +19,7 @@ import { MODEL_ROUTES } from "./models.ts";
 import { OUTCOME_ROUTES } from "./outcomes.ts";
 import { LOGIN_ROUTES } from "./people/login.ts";
 import { SIGN_IN_ROUTES } from "./people/sign-in.ts";
+import { TEAM_ROUTES } from "./people/teams.ts";
 import { USER_ROUTES } from "./people/users.ts";
 import { PLAYGROUND_ROUTES } from "./playground.ts";
 import { PROFILE_ROUTES } from "./profiles.ts";
@@ -37,6 +38,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...ACCOUNT_ROUTES,
   ...KEY_ROUTES,
   ...PROFILE_ROUTES,
+  ...TEAM_ROUTES,
   ...CREDIT_ROUTES,
   ...LEDGER_ROUTES,
   ...MODEL_ROUTES,

@@ -3,6 +3,7 @@
 import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
 import { hasPassword, type User, type UserRole, type UserStore } from "../../core/people.ts";
 import { forUpdateSql } from "../dialect.ts";
+import { BUMP_REVISION } from "./revision.ts";
 
 /** E-mail addresses arrive in lower case; the table keeps them unique. */
 export function createUserStore(db: Db): UserStore {
@@ -27,7 +28,7 @@ export function createUserStore(db: Db): UserStore {
         { sql: "DELETE FROM sessions WHERE user_id = $1 AND hash <> $2", params: [id, keptSession] },
       ]);
     },
-    delete: (id) =>
+    delete: (id, atMs) =>
       db.transaction(async (tx) => {
         // Locks all operators in one order: of two that delete each other, only one may succeed.
         const lock = forUpdateSql(db.kind);
@@ -40,6 +41,8 @@ export function createUserStore(db: Db): UserStore {
         await tx.query("DELETE FROM sessions WHERE user_id = $1", [id]);
         await tx.query("DELETE FROM identities WHERE user_id = $1", [id]);
         await tx.query(END_RESETS, [id]);
+        await tx.query(REVOKE_KEYS, [id, atMs]);
+        await tx.query(BUMP_REVISION.sql);
         return "deleted";
       }),
   };
@@ -52,6 +55,8 @@ export function isLastWayBack(operators: readonly User[], id: string): boolean {
 }
 
 export const SET_PASSWORD = "UPDATE users SET password_hash = $1 WHERE id = $2";
+
+const REVOKE_KEYS = "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2) WHERE member_id = $1";
 
 export const END_RESETS = "DELETE FROM password_resets WHERE user_id = $1";
 
