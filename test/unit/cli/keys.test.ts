@@ -34,6 +34,8 @@ test("create with everything, apart from the configuration's flags", () => {
       key: {
         name: "app",
         profileId: "p1",
+        teamId: null,
+        memberId: null,
         requestsPerMinute: 60,
         spendLimitNano: 2_500_000_000n,
         spendReset: "never",
