@@ -143,7 +143,14 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
     },
   };
   const headers = routingHeaders(decision, expected, services);
-  return { kind: "stream", headers, contentType, relay: (sink) => relay(task, sink), ping: writer.ping };
+  return { kind: "stream", headers, contentType, relay: (sink) => begin(task, sink, call), ping: writer.ping };
+}
+
+/** The first text goes out before the relay waits for anything. */
+function begin(task: RelayTask, sink: TextSink, { observer }: Call): Promise<void> {
+  const relayed = relay(task, sink);
+  observer.begun();
+  return relayed;
 }
 
 /** With what is known only once the answer is complete. */

@@ -66,6 +66,8 @@ export interface CallObserver {
   answered(): void;
   /** The response, or the beginning of a stream, is ready for the client. */
   ready(): void;
+  /** The first text of a stream was handed to the client's connection. */
+  begun(): void;
   /** The provider's stream is over, however it ended. */
   streamEnded(): void;
   /** Called exactly once, before the end of the response is sent. */

@@ -36,7 +36,9 @@ export interface RequestTimes {
   readonly routingAt: number;
   readonly routedAt: number;
   readonly readyAt: number;
+  readonly begunAt: number;
   readonly streamEndedAt: number;
+  readonly sentAt: number;
 }
 
 const NO_REPORT: CallReport = reportOf(NO_FACTS, { event: "error", isCutting: false });
@@ -99,7 +101,16 @@ export class RequestRecording implements CallObserver {
     // Whole milliseconds, as everywhere in the log: PostgreSQL rejects the record otherwise.
     this.#startedAtMs = edge.now() - Math.round(waitedMs);
     const beganAt = performance.now() - waitedMs;
-    this.#times = { beganAt, bodyReadAt: 0, routingAt: 0, routedAt: 0, readyAt: 0, streamEndedAt: 0 };
+    this.#times = {
+      beganAt,
+      bodyReadAt: 0,
+      routingAt: 0,
+      routedAt: 0,
+      readyAt: 0,
+      begunAt: 0,
+      streamEndedAt: 0,
+      sentAt: 0,
+    };
     this.traceContext = edge.traces?.begin(readTraceparent(request.headers.traceparent)) ?? null;
     this.captures = { text: edge.services().logging.logContent, metadata: this.traceContext?.isSampled ?? false };
     edge.metrics.begin();
@@ -125,6 +136,11 @@ export class RequestRecording implements CallObserver {
   callStarted(clientRequest: ClientRequest): void {
     this.#clientRequest = clientRequest;
     this.#isCallOpen = true;
+  }
+
+  /** The response, or the end of a stream, was handed to the client's connection. */
+  sent(): void {
+    this.#times.sentAt = performance.now();
   }
 
   /** The call is settled, and its response sent or given up. `mayFreeBody`: nothing that goes on reads the body. */
@@ -165,6 +181,10 @@ export class RequestRecording implements CallObserver {
 
   ready(): void {
     this.#times.readyAt = performance.now();
+  }
+
+  begun(): void {
+    this.#times.begunAt = performance.now();
   }
 
   streamEnded(): void {
@@ -238,6 +258,7 @@ export class RequestRecording implements CallObserver {
       firstContentMs: this.#firstContentMs(),
       overheadMs,
       decisionMs: routedAt === 0 ? null : routedAt - routingAt,
+      pass: passOf(this.#report, this.#times),
       fallback: fallbackOf(this.#report),
       failedAttempts: failedAttempts(this.#report),
       cost,
@@ -304,6 +325,19 @@ function fallbackOf(report: CallReport): RequestMetric["fallback"] {
   const failed = report.attempts.find(({ model, outcome }) => model === from && outcome === "failed");
   // A model that started to cool down after the decision was not tried at all.
   return { from, to: report.answeredBy ?? "none", reason: failed === undefined ? "resting" : failureReason(failed) };
+}
+
+/** The time of a request in the gateway. Only the first attempt is as late as our own work makes it. */
+function passOf({ attempts, ending }: CallReport, times: RequestTimes): RequestMetric["pass"] {
+  const { bodyReadAt, begunAt, streamEndedAt, sentAt } = times;
+  const [first, last] = [attempts[0], attempts.at(-1)];
+  const between = (from: number | null | undefined, to: number | null | undefined): number | null =>
+    !from || !to ? null : to - from;
+  const inMs = between(bodyReadAt, first?.sentAt);
+  const received = last?.receivedAt;
+  if (streamEndedAt === 0) return { inMs, wholeMs: between(received, sentAt), firstMs: null, lastMs: null };
+  const lastMs = ending === "complete" ? between(streamEndedAt, sentAt) : null;
+  return { inMs, wholeMs: null, firstMs: between(received, begunAt), lastMs };
 }
 
 const NONE: RequestMetric["failedAttempts"] = [];

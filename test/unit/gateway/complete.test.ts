@@ -34,7 +34,7 @@ function begin(send: () => Promise<Reply>) {
   const state = { isCutting: false };
   const reports: CallReport[] = [];
   const observer = { ended: (report: CallReport) => void reports.push(report) };
-  for (const name of ["routing", "routed", "reserved", "answered", "ready", "streamEnded"]) {
+  for (const name of ["routing", "routed", "reserved", "answered", "ready", "begun", "streamEnded"]) {
     Object.assign(observer, { [name]: () => undefined });
   }
   const models = ["first", "second"].map((id) => makeModel({ id }));

@@ -49,6 +49,8 @@ const CONNECTING = {
   "accounts/identity/issuer.ts": "identity providers",
   // `switchyard login` asks the gateway first, on the machine of its user.
   "cli/access/login.ts": "identity providers",
+  "cli/run/gateway.ts": "the gateway that `switchyard run` uses",
+  "cli/run/run.ts": "the gateway that `switchyard run` uses",
   "telemetry/otlp.ts": "an OpenTelemetry collector",
 };
 
