@@ -7,7 +7,7 @@ import { checkedName, shownName } from "../core/names.ts";
 import type { Team, TeamChange, TeamProblem, TeamStore } from "../core/teams.ts";
 import type { Directory } from "./directory.ts";
 
-export type TeamContent = Omit<Team, "id" | "accountId" | "createdAtMs">;
+type TeamContent = Omit<Team, "id" | "accountId" | "createdAtMs">;
 
 export interface Teams {
   create(accountId: string, content: TeamContent): Promise<Team>;

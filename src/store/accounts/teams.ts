@@ -64,13 +64,13 @@ function parentProblem(teams: readonly Team[], { id, parentId }: Pick<Team, "id"
   return parent.parentId !== null || parentId === id || hasParts ? "too-deep" : null;
 }
 
-interface WantedChange {
+interface TeamUpdate {
   readonly accountId: string;
   readonly id: string;
   readonly change: TeamChange;
 }
 
-async function update(db: Db, tx: Queryable, { accountId, id, change }: WantedChange): Promise<TeamProblem | null> {
+async function update(db: Db, tx: Queryable, { accountId, id, change }: TeamUpdate): Promise<TeamProblem | null> {
   const teams = await lockAll(db, tx, accountId);
   const old = teams.find((team) => team.id === id);
   if (old === undefined) return "missing";

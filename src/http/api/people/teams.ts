@@ -32,7 +32,7 @@ const teamFields = {
   tierCeiling: nullable(listed(TIERS)),
   createdAt: Time,
 };
-export const TeamSchema = named("Team", teamFields);
+const TeamSchema = named("Team", teamFields);
 
 const MODELS_MAX = 1_000;
 const fields = {
@@ -45,7 +45,7 @@ const fields = {
 };
 const NewTeamSchema = strict("NewTeam", { name: Name, ...fields });
 const TeamChangeSchema = strict("TeamChange", { name: Type.Optional(Name), ...fields }, { minProperties: 1 });
-export const ListedTeamSchema = named("ListedTeam", {
+const ListedTeamSchema = named("ListedTeam", {
   ...teamFields,
   activeKeys: Type.Integer({ description: "How many of its keys work." }),
 });
