@@ -99,13 +99,7 @@ export function createUsers(options: UsersOptions): Users {
       const outcome = await store.delete(id, now());
       if (outcome === "deleted") await directory?.changed();
       if (outcome !== "last-operator") return outcome === "deleted";
-      throw new GatewayError(
-        "conflict",
-        "The last admin with a password cannot be deleted. Invite another one first.",
-        {
-          code: "last_operator",
-        },
-      );
+      throw lastOperator();
     },
     // Once there is one, there always is: the last operator is never deleted.
     hasOperator: async () => {
@@ -113,6 +107,11 @@ export function createUsers(options: UsersOptions): Users {
       return isOperatorKnown;
     },
   };
+}
+
+function lastOperator(): GatewayError {
+  const message = "The last admin with a password cannot be deleted. Invite another one first.";
+  return new GatewayError("conflict", message, { code: "last_operator" });
 }
 
 /** 64 characters, `@` and 190. */

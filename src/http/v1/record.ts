@@ -90,6 +90,7 @@ export class RequestRecording implements CallObserver {
   #mayFreeBody = false;
   #closing: Closing | null = null;
   #isWritten = false;
+  #afterwards: (() => void) | null = null;
   /** Set when a second model is asked as well, once the client has its answer. */
   #compared: Pick<AnsweredRequest, "rule" | "format"> | null = null;
 
@@ -147,6 +148,8 @@ export class RequestRecording implements CallObserver {
   callOver(mayFreeBody = false): void {
     this.#isCallOpen = false;
     this.#mayFreeBody = mayFreeBody;
+    // The response goes out in this turn of the event loop, and the client's next request is read in a later one.
+    if (this.#afterwards !== null) setImmediate(() => this.#doRest());
     if (this.#closing !== null) this.#write(this.#closing);
   }
 
@@ -191,6 +194,10 @@ export class RequestRecording implements CallObserver {
     this.#times.streamEndedAt = performance.now();
   }
 
+  afterwards(work: () => void): void {
+    this.#afterwards = work;
+  }
+
   /** A client that disconnected has closed before its call is settled: the record waits for the report. */
   ended(report: CallReport): void {
     this.#report = report;
@@ -202,9 +209,17 @@ export class RequestRecording implements CallObserver {
     if (!this.#isCallOpen || this.#report !== NO_REPORT) this.#write(this.#closing);
   }
 
+  #doRest(): void {
+    const work = this.#afterwards;
+    this.#afterwards = null;
+    work?.();
+  }
+
   #write(closing: Closing): void {
     if (this.#isWritten) return;
     this.#isWritten = true;
+    // It may read the body, which is freed below.
+    this.#doRest();
     const { log, metrics, records, formats } = this.#edge;
     log.info(this.#logFields(closing), "request");
     metrics.end(this.#metric(closing));
@@ -217,6 +232,7 @@ export class RequestRecording implements CallObserver {
       caller,
       clientRequest: this.#clientRequest,
       headers: this.#request.headers as ClientHeaders,
+      endUserHeaders: this.#edge.services().endUserHeaders,
       report: this.#report,
       errorCode: this.#errorCode,
       errorMessage: this.#errorMessage,

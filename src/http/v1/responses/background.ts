@@ -87,6 +87,7 @@ function observing(recording: RequestRecording, onReserved: () => void): CallObs
     // Its reader takes the stream from the store, at a pace of its own.
     begun: () => undefined,
     streamEnded: () => recording.streamEnded(),
+    afterwards: (work) => recording.afterwards(work),
     ended: (report) => recording.ended(report),
   };
 }
