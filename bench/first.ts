@@ -83,7 +83,7 @@ function tableOf(all: readonly Fresh[], starts: number): Table {
     rows: all.map(({ name, readyMs, timesUs }) => [
       name,
       showRange(readyMs),
-      ...NUMBERS.map((number) => showRange(timesUs[number] ?? [])),
+      ...NUMBERS.map((number) => showRange((timesUs[number] ?? []).filter(Number.isFinite))),
     ]),
     notes: [
       `Median (lowest-highest) of ${starts} starts, in turns. Ready includes a top-up and a new key.`,

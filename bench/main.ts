@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { readMachine } from "../src/config/machine.ts";
+import { workersFor } from "../src/workers/count.ts";
 import { type ClassifyPlan, measureClassify } from "./classify.ts";
 import { type CoresPlan, measureCores } from "./cores.ts";
 import { type DashboardPlan, measureDashboard } from "./dashboard.ts";
@@ -37,6 +39,10 @@ const NAMES = [
 ] as const;
 
 type Name = (typeof NAMES)[number];
+
+/** Stands for the benchmarks in which peers are measured, with our gateway as it starts by default. */
+const PEERS = "peers";
+const BESIDE_PEERS: readonly string[] = ["requests", "latency", "stream"] satisfies readonly Name[];
 
 /** Benchmarks that start their own processes, or none. */
 const ALONE: ReadonlySet<Name> = new Set([
@@ -100,11 +106,12 @@ const WORKERS = [1, 2, 4, 8, 16];
 /** Ignored by git. */
 const PROFILES = ".cache/profiles";
 
-const USAGE = `usage: npm run bench -- [--quick] [--workers] [--before DIR] [--peers] [--profile] [--rows N] [--database URL] [--count N,N] [--postgres] [${NAMES.join(" | ")}]...
+const USAGE = `usage: npm run bench -- [--quick] [--workers] [--before DIR] [--peers] [--profile] [--rows N] [--database URL] [--count N,N] [--postgres] [${[...NAMES, PEERS].join(" | ")}]...
   --quick    a look in a few seconds, with wider errors
   --workers  measures gateways with several workers as well
   --before DIR    measures the gateway of another checkout as well, which must be built
-  --peers    measures nginx, Portkey and LiteLLM as well, where they are installed
+  peers      ${BESIDE_PEERS.join(", ")} with --peers and the default number of workers
+  --peers    measures nginx, Portkey, Bifrost, GoModel and LiteLLM as well, where they are installed
   --peers-in DIR  where to look for them beside PATH; may be given again
   --profile  leaves a CPU profile of the gateway in ${PROFILES}
   --rows N   how many requests the dashboard is measured with
@@ -130,7 +137,8 @@ async function main(): Promise<number> {
     },
     allowPositionals: true,
   });
-  const unknown = positionals.filter((name) => !NAMES.includes(name as Name));
+  const isBeside = positionals.includes(PEERS);
+  const unknown = positionals.filter((name) => name !== PEERS && !NAMES.includes(name as Name));
   const isWrong =
     unknown.length > 0 ||
     !/^[1-9]\d{2,7}$/.test(values.rows ?? "100") ||
@@ -139,7 +147,8 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return isWrong ? 2 : 0;
   }
-  const names = positionals.length > 0 ? NAMES.filter((name) => positionals.includes(name)) : NAMES;
+  const wantedNames = isBeside ? [...positionals, ...BESIDE_PEERS] : positionals;
+  const names = wantedNames.length > 0 ? NAMES.filter((name) => wantedNames.includes(name)) : NAMES;
   const counts = values.count?.split(",").map(Number);
   const plan = values.quick === true ? QUICK : FULL;
   const [{ model = "unknown processor" } = {}] = cpus();
@@ -157,8 +166,11 @@ async function main(): Promise<number> {
   }
   if (names.includes("hot")) print([await measureHotAccount(plan.hot)]);
   if (names.includes("overload")) print(await measureOverload(plan.overload));
-  const peersIn = values["peers-in"]?.map((folder) => resolve(folder)) ?? (values.peers === true ? [] : null);
-  const workers = values.workers === true ? (counts ?? WORKERS.slice(0, 3)) : [];
+  const peersIn =
+    values["peers-in"]?.map((folder) => resolve(folder)) ?? (isBeside || values.peers === true ? [] : null);
+  const ofWorkers = values.workers === true ? (counts ?? WORKERS.slice(0, 3)) : [];
+  const usual = isBeside ? workersFor("auto", readMachine()) : 1;
+  const workers = usual > 1 && !ofWorkers.includes(usual) ? [...ofWorkers, usual] : ofWorkers;
   const before = values.before === undefined ? null : resolve(values.before);
   const wanted: OthersWanted = { workers, before, peersIn };
   if (names.includes("first")) print([await measureFirst(plan.first, wanted)]);

@@ -1,5 +1,6 @@
-// npm run eval:sessions: what conversations cost with sessions, request by request, with each fixed model of their tier, and
-// with the cheapest fixed model for each tier that is decided. --file FILE replays an operator's own log.
+// npm run eval:sessions: what conversations cost with sessions, request by request, with each fixed model of their tier, with
+// the cheapest fixed model that is below the tier of no turn, and with the cheapest one for each tier that is decided.
+// --file FILE replays an operator's own log.
 
 import { readFileSync } from "node:fs";
 import { type Catalog, chainOf } from "../src/catalog/catalog.ts";
@@ -35,9 +36,9 @@ const ROWS: readonly (readonly [string, Mix, WorldKind])[] = [
 ];
 
 console.log(
-  "| conversations | vendors | turns | sessions | per request | fixed models of the usual tier (turns below their tier) | cheapest for each tier | on / off | on / cheapest fixed | on / cheapest for each tier | below tier |",
+  "| conversations | vendors | turns | sessions | per request | fixed models of the usual tier (turns below their tier) | cheapest fixed model below no tier | cheapest for each tier | on / off | on / cheapest fixed | on / cheapest below no tier | on / cheapest for each tier | below tier |",
 );
-console.log("|---|---|---|---|---|---|---|---|---|---|---|");
+console.log("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
 const file = readOption("file");
 if (file !== null) {
   const conversations = readConversations(readFileSync(file, "utf8"));
@@ -67,6 +68,7 @@ function show(name: string, vendors: string, sets: readonly (readonly Conversati
   const listed = fixed
     .map(([id, { usd, turns, belowTier }]) => `${id} ${usd.toFixed(3)} (${Math.round((100 * belowTier) / turns)}%)`)
     .join(", ");
+  const [holding, held] = cheapestHolding(off.tiers, of, { hasTools, catalog: setting.catalog });
   const each = of(cheapestByTier(off.tiers, of, { hasTools, catalog: setting.catalog }));
   const ratio = (usd: number): string => (on.usd / usd).toFixed(2);
   const cells = [
@@ -76,9 +78,11 @@ function show(name: string, vendors: string, sets: readonly (readonly Conversati
     on.usd.toFixed(3),
     off.usd.toFixed(3),
     `${tierOf(off)}: ${listed}`,
+    `${holding} ${held.toFixed(3)}`,
     each.usd.toFixed(3),
     ratio(off.usd),
     ratio(least),
+    ratio(held),
     ratio(each.usd),
     on.belowTier,
   ];
@@ -107,23 +111,32 @@ function tierOf({ tiers }: Total): Tier {
   return TIERS.reduce((most, tier) => ((tiers.get(tier) ?? 0) > (tiers.get(most) ?? 0) ? tier : most));
 }
 
+interface Fixed {
+  readonly hasTools: boolean;
+  readonly catalog: Catalog;
+}
+
+/** The model that costs least of those that may answer every turn: the chains of the highest tier and above have them. */
+function cheapestHolding(tiers: Total["tiers"], of: (way: Way) => Total, given: Fixed): readonly [string, number] {
+  const highest = TIERS.findLast((tier) => tiers.has(tier)) as Tier;
+  const able = TIERS.slice(tierRank(highest)).flatMap((tier) => goodModels(tier, given));
+  const priced = [...new Set(able)].map((id) => [id, of(`fixed ${id}`).usd] as const);
+  return priced.reduce((least, each) => (each[1] < least[1] ? each : least));
+}
+
 /**
  * What a client could do at best that names a model for each tier: no turn is below its tier. One tier after the other is
  * chosen, that of most turns first, until nothing changes.
  */
-function cheapestByTier(
-  tiers: Total["tiers"],
-  of: (way: Way) => Total,
-  { hasTools, catalog }: { readonly hasTools: boolean; readonly catalog: Catalog },
-): ByTier {
+function cheapestByTier(tiers: Total["tiers"], of: (way: Way) => Total, given: Fixed): ByTier {
   const used = TIERS.filter((tier) => tiers.has(tier)).sort((a, b) => (tiers.get(b) ?? 0) - (tiers.get(a) ?? 0));
-  let best = new Map(used.map((tier) => [tier, fixedModels(tier, hasTools, catalog)[0] as string]));
+  let best = new Map(used.map((tier) => [tier, goodModels(tier, given)[0] as string]));
   for (let before = Number.POSITIVE_INFINITY; ; ) {
     let usd = of(best).usd;
     if (usd >= before) return best;
     before = usd;
     for (const tier of used) {
-      const atLeast = TIERS.slice(tierRank(tier)).flatMap((each) => fixedModels(each, hasTools, catalog));
+      const atLeast = TIERS.slice(tierRank(tier)).flatMap((each) => goodModels(each, given));
       for (const id of new Set(atLeast)) {
         const tried = new Map(best).set(tier, id);
         const cost = of(tried).usd;
@@ -131,6 +144,14 @@ function cheapestByTier(
       }
     }
   }
+}
+
+/** Without tools, models below the floor of a tier are its fallbacks, so a client that wants the tier names none of them. */
+function goodModels(tier: Tier, { hasTools, catalog }: Fixed): readonly string[] {
+  const models = fixedModels(tier, hasTools, catalog);
+  const proven = hasTools ? undefined : catalog.proven?.[tier];
+  const good = models.filter((id) => proven?.has(id) !== false);
+  return good.length > 0 ? good : models;
 }
 
 function fixedModels(tier: Tier, hasTools: boolean, catalog: Catalog): readonly string[] {

@@ -25,7 +25,7 @@ const HTTP_FILES = ["context", "ops", "server"];
 
 const DATA = ["catalog", "config", "core"];
 const BELOW_SERVICES = [...DATA, "formats", "routing"];
-const SERVICES = ["accounts", "billing", "providers", "store", "telemetry", "versions", "workers"];
+const SERVICES = ["accounts", "alerting", "billing", "providers", "store", "telemetry", "versions", "workers"];
 const BELOW_GATEWAY = [...BELOW_SERVICES, ...SERVICES];
 const BELOW_EDGE = [...BELOW_GATEWAY, "gateway"];
 const BELOW_WIRING = [...BELOW_EDGE, "http"];

@@ -2,6 +2,7 @@
 // only types are imported, so no schema reaches the bundle. Amounts are decimal text in USD, times ISO 8601.
 
 import type { AccountSchema } from "../src/http/api/accounts.ts";
+import type { BudgetSchema } from "../src/http/api/budgets.ts";
 import type { VersionSchema } from "../src/http/api/configuration/exchange.ts";
 import type { PricesSchema } from "../src/http/api/configuration/prices.ts";
 import type { VendorSchema } from "../src/http/api/configuration/vendors.ts";
@@ -48,6 +49,7 @@ export type Identities = Shape<typeof IdentitiesSchema>;
 /** Address that ends the session at the identity provider. */
 export type SignedOut = Shape<typeof SignOutSchema>;
 export type Account = Shape<typeof AccountSchema>;
+export type Budget = Shape<typeof BudgetSchema>;
 export type Key = Shape<typeof KeySchema>;
 /** Key with its usage of 30 days. */
 export type ListedKey = Shape<typeof ListedKeySchema>;

@@ -1,7 +1,7 @@
 // The servers that are measured beside ours when they are wanted: gateways with several workers, another version, and
 // peers that are installed. A peer that is not there is left out with a line that says so.
 
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { freePort } from "./command.ts";
 import { type GatewaySurroundings, type OtherServer, started, startGateway, startWorkers } from "./gateway.ts";
@@ -32,11 +32,23 @@ export async function startOthers({ workers, before, peersIn }: OthersWanted, ar
       console.log(`${name}: skipped, ${peer.missing}\n`);
       continue;
     }
-    const port = await freePort();
-    const folder = newFolder();
-    const address = { port, providerPort };
-    const command = { file: peer.run ?? file, args: peer.args({ file, folder, ...address }), cwd: folder, port };
-    others.push(await started(name, command, { port, key: "bench", headers: peer.headers?.(address) ?? {} }));
+    const place = { file, folder: newFolder(), port: await freePort(), providerPort };
+    const server = await startPeer(name, peer, place);
+    if (server !== null) others.push(server);
+  }
+}
+
+/** A peer of another version may not start. The rest is measured all the same. */
+async function startPeer(name: string, peer: Peer, place: FoundPlace): Promise<OtherServer | null> {
+  const { file, folder, port } = place;
+  const env = peer.env?.(place) ?? {};
+  const command = { file: peer.run ?? file, args: peer.args(place), cwd: folder, port, env };
+  const target = { port, key: "bench", headers: peer.headers?.(place) ?? {}, ...(peer.path && { path: peer.path }) };
+  try {
+    return await started(name, command, target);
+  } catch (error) {
+    console.log(`${(error as Error).message}, so it is skipped\n`);
+    return null;
   }
 }
 
@@ -45,13 +57,18 @@ interface Place {
   readonly providerPort: number;
 }
 
+type FoundPlace = Place & { readonly file: string; readonly folder: string };
+
 interface Peer {
   /** Finds the program's file; null when there is none. */
   find(folders: readonly string[]): string | null;
   readonly missing: string;
   /** Program that runs the file, where the file does not run by itself. */
   readonly run?: string;
-  args(place: Place & { readonly file: string; readonly folder: string }): readonly string[];
+  args(place: FoundPlace): readonly string[];
+  env?(place: Place): Readonly<Record<string, string>>;
+  /** Where it takes chat-completions, if not at the usual path. */
+  readonly path?: string;
   headers?(place: Place): Readonly<Record<string, string>>;
 }
 
@@ -81,6 +98,41 @@ const PEERS: readonly (readonly [name: string, peer: Peer])[] = [
     },
   ],
   [
+    "Bifrost",
+    {
+      find: (folders) => findProgram("bifrost-http", folders),
+      missing: "no bifrost-http on PATH or in the folder",
+      // Models without a prefix go to the provider of this path.
+      path: "/openai/v1/chat/completions",
+      args({ folder, port, providerPort }) {
+        writeFileSync(join(folder, "config.json"), JSON.stringify(bifrostConfig(providerPort)));
+        return ["-app-dir", folder, "-host", "127.0.0.1", "-port", String(port)];
+      },
+    },
+  ],
+  [
+    "GoModel",
+    {
+      find: (folders) => findProgram("gomodel", folders),
+      missing: "no gomodel on PATH or in the folder",
+      args({ folder }) {
+        // With this folder, its database and logs lie in it.
+        mkdirSync(join(folder, "data"));
+        return [];
+      },
+      env: ({ port, providerPort }) => ({
+        PORT: String(port),
+        GOMODEL_MASTER_KEY: "bench",
+        GOMODEL_OFFLINE: "true",
+        OPENAI_API_KEY: "bench",
+        OPENAI_BASE_URL: `http://127.0.0.1:${providerPort}/v1`,
+        OPENAI_MODELS: "auto",
+        CONFIGURED_PROVIDER_MODELS_MODE: "allowlist",
+        BODY_SIZE_LIMIT: "32M",
+      }),
+    },
+  ],
+  [
     "LiteLLM",
     {
       find: (folders) => findProgram("litellm", folders),
@@ -106,6 +158,17 @@ function findProgram(name: string, folders: readonly string[]): string | null {
 
 function findFile(path: string, folders: readonly string[]): string | null {
   return folders.map((folder) => join(folder, path)).find((file) => existsSync(file)) ?? null;
+}
+
+/** With its request log on, as ours is. */
+function bifrostConfig(providerPort: number): object {
+  const keys = [{ name: "bench", value: "bench", models: ["*"], weight: 1 }];
+  return {
+    client: { enable_logging: true, drop_excess_requests: false },
+    providers: { openai: { keys, network_config: { base_url: `http://127.0.0.1:${providerPort}` } } },
+    config_store: { enabled: false },
+    logs_store: { enabled: true, type: "sqlite", config: { path: "logs.db" } },
+  };
 }
 
 function nginxConfig(port: number, providerPort: number): string {

@@ -86,6 +86,7 @@ export const SECTIONS = [
       { text: "Upgrade and go back", link: "/operate/versions" },
       { text: "Telemetry", link: "/operate/telemetry" },
       { text: "Observability", link: "/operate/observability" },
+      { text: "Events", link: "/operate/events" },
       { text: "Alerts", link: "/operate/alerts" },
       { text: "Logs", link: "/operate/logs" },
       { text: "Traces", link: "/operate/traces" },

@@ -12,6 +12,8 @@ export interface Turn {
   readonly messages: number;
   readonly atMs: number;
   readonly outputTokens: number;
+  /** Part of the usual thinking of an effort that the turn takes. Absent where the output has the thinking in it. */
+  readonly thinkingShare?: number;
   /** The tier that was decided, and whether a tool loop was open, where the texts are not known. */
   readonly decided?: { readonly tier: Tier; readonly isLoop: boolean };
 }
@@ -41,6 +43,9 @@ interface Kind {
   /** Number of conversations that share a system prompt. */
   readonly perApplication: number;
 }
+
+/** An answer of this length takes all of the thinking that an effort usually costs, a shorter one less. By hand. */
+const THOUGHT_THROUGH_TOKENS = 900;
 
 type Range = readonly [least: number, most: number];
 
@@ -133,7 +138,8 @@ function makeConversation({ id, application, kind, prompts }: Plan, random: Rand
   const wanted = within(kind.turns, random);
   let atMs = within([0, 3_600], random) * 1000;
   const send = (outputTokens: number, tookSeconds: Range): void => {
-    turns.push({ messages: messages.length, atMs, outputTokens });
+    const thinkingShare = Math.min(1, outputTokens / THOUGHT_THROUGH_TOKENS);
+    turns.push({ messages: messages.length, atMs, outputTokens, thinkingShare });
     atMs += within(tookSeconds, random) * 1000;
   };
   while (turns.length < wanted) {

@@ -1,19 +1,22 @@
 // Replays conversations under ways to route them, with prompt caches as the catalogue describes them: a lifetime since the
-// last use, a least length, prices for reading and writing. The decisions are the router's own.
+// last use, a least length, prices for reading and writing. Thinking costs what the chain's effort usually takes, in every
+// way alike. The decisions are the router's own.
 
 import { readBuiltin } from "../../src/catalog/builtin.ts";
 import { type Catalog, chainOf } from "../../src/catalog/catalog.ts";
 import { catalogAt } from "../../src/catalog/moment.ts";
 import { load } from "../../src/config/load.ts";
 import type { ChatMessage, ChatRequest } from "../../src/core/chat.ts";
-import { type Decision, NO_CONSTRAINTS, NO_CONTROLS, type RoutingQuestion } from "../../src/core/decision.ts";
+import { type Decision, effortOf, NO_CONSTRAINTS, NO_CONTROLS, type RoutingQuestion } from "../../src/core/decision.ts";
 import type { HostedModel, Model } from "../../src/core/model.ts";
 import type { TokenBuckets } from "../../src/core/money.ts";
+import type { Effort } from "../../src/core/requests/effort.ts";
 import type { CachedPrefix, Habit, SessionTurn } from "../../src/core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../src/core/tiers.ts";
 import { createHabits, type Habits } from "../../src/gateway/sessions/habits.ts";
-import { costAt, estimateInputTokens } from "../../src/routing/cost.ts";
+import { costAt, estimateInputTokens, thinkingTokens } from "../../src/routing/cost.ts";
 import { decide } from "../../src/routing/decide.ts";
+import { expectedEffort } from "../../src/routing/effort.ts";
 import { hostedModelsOf, usableHosts } from "../../src/routing/hosts.ts";
 import { isMarkWorthwhile } from "../../src/routing/sessions/outlook.ts";
 import type { Conversation, Turn } from "./conversations.ts";
@@ -100,8 +103,9 @@ function serve(world: World, asked: Asked): { readonly turn: SessionTurn; readon
   const { catalog, way } = world;
   const { conversation, turn, last } = asked;
   const chat = chatOf(conversation, turn);
+  const question = questionOf(world, asked, chat);
   const isFixed = typeof way !== "string" || way.startsWith("fixed");
-  const decided = isFixed ? decidedAlone(world, asked, chat) : decide(questionOf(world, asked, chat), catalog);
+  const decided = isFixed ? decidedAlone(world, asked, chat) : decide(question, catalog);
   const promptTokens = decided.estimatedTokens.input;
   const host = isFixed
     ? fixedHost(fixedModel(way, decided.tier), catalog)
@@ -109,7 +113,10 @@ function serve(world: World, asked: Asked): { readonly turn: SessionTurn; readon
   const cachedTokens = cachedAt(world, host, asked, promptTokens);
   const habit = habitOf(world, asked);
   const isMarked = isFixed || isMarkWorthwhile(host, promptTokens, habit);
-  const sizes = { promptTokens, cachedTokens, outputTokens: turn.outputTokens };
+  const effort = effortAt(host, decided, { question, catalog });
+  const thinking = Math.round(thinkingTokens(host, effort) * (turn.thinkingShare ?? 0));
+  const outputTokens = Math.min(turn.outputTokens + thinking, host.maxOutput);
+  const sizes = { promptTokens, cachedTokens, outputTokens };
   const buckets = bucketsOf(host, sizes, isMarked);
   if (host.cache?.isExplicit !== true || isMarked) keep(world, host, asked, promptTokens);
   return {
@@ -129,9 +136,22 @@ function serve(world: World, asked: Asked): { readonly turn: SessionTurn; readon
       trust: 1,
       calls: [],
       response: null,
+      output: outputTokens,
+      thinking: Math.min(thinking, outputTokens),
+      ...(effort === null ? {} : { effort }),
       ...observed(world, asked, host, cachedTokens, promptTokens),
     },
   };
+}
+
+/** A client with one model for each tier asks it for the effort that the chain of the tier does. */
+function effortAt(
+  host: HostedModel,
+  decided: DecidedAlone | Decision,
+  asked: { readonly question: RoutingQuestion; readonly catalog: Catalog },
+): Effort | null {
+  const isDecided = "model" in decided && decided.model === host.id;
+  return isDecided ? effortOf(decided, host.id) : expectedEffort(host, { ...asked, tier: decided.tier });
 }
 
 type DecidedAlone = Pick<Decision, "tier" | "estimatedTokens" | "session">;
@@ -174,18 +194,17 @@ function observed(
   promptTokens: number,
 ): Partial<SessionTurn> {
   const app = appOf(conversation);
-  const { outputTokens: output } = turn;
   const isContinued = turn.messages > 2;
-  if (kind === "clock") return { app, number: 1, gaps: [], output, ...(isContinued ? { isSteady: false } : {}) };
+  if (kind === "clock") return { app, number: 1, gaps: [], ...(isContinued ? { isSteady: false } : {}) };
   const number = (last?.number ?? 0) + 1;
-  if (last === null) return { app, number, gaps: [], output };
+  if (last === null) return { app, number, gaps: [] };
   const gap = Math.round((turn.atMs - last.atMs) / 1000);
   const gaps = [...(last.gaps ?? []), gap].slice(-4);
   const { cache } = host;
   const isExpected = cache !== undefined && last.hostKey === host.hostKey && gap < cache.seconds;
   const isProven = isExpected && last.promptTokens >= cache.tokensMin;
   const share = isProven ? { share: Math.min(1, cachedTokens / Math.min(promptTokens, last.promptTokens)) } : {};
-  return { app, number, gaps, output, ...share, ...(isContinued ? { isSteady: true } : {}) };
+  return { app, number, gaps, ...share, ...(isContinued ? { isSteady: true } : {}) };
 }
 
 function chatOf({ messages, tools }: Conversation, turn: Turn): ChatRequest {

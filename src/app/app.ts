@@ -35,6 +35,7 @@ import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import { createUsageWatch } from "../telemetry/usage-watch.ts";
+import { openAlerts } from "./alerts/alerts.ts";
 import { watchDatabase, watchPrimary } from "./changes.ts";
 import { openConfiguration } from "./configuration.ts";
 import { createDrain, type StopOptions } from "./drain.ts";
@@ -236,18 +237,19 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     },
   });
   const { snapshots } = configuration;
+  const alerts = openAlerts(db, { settings, reader, people, configuration, log, now, worker });
   const changes = await followChanges(settings, { people, configuration, speeds, log, worker });
   const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
   return {
     ...{ settings, log, now, version },
-    metrics,
-    traces,
+    ...{ metrics, traces },
     limits,
     people,
     money,
     formats,
     snapshots,
     configuration,
+    alerts,
     changes,
     openCalls,
     loopName,
@@ -303,8 +305,10 @@ function followChanges(
 
 /** Closes records and money first, because they still write through the other parts. */
 async function closeParts(parts: AppParts) {
-  const { configuration, changes, records, sessions, state, money, people, limits, traces, metrics, storage } = parts;
+  const { configuration, changes, alerts, records, sessions, state, money, people, limits, traces, metrics, storage } =
+    parts;
   await changes.close();
+  await alerts.close();
   await configuration.close();
   for (const part of [records, sessions, state, money, people, limits]) await part.close();
   await traces?.close();
@@ -326,11 +330,11 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
       isBusy: () => drain.isDraining() || pressure.reason() !== null,
       onResult: metrics.sampled,
     }),
-    versions: parts.configuration.versions,
-    priceChecks: parts.configuration.priceChecks,
+    ...{ versions: parts.configuration.versions, priceChecks: parts.configuration.priceChecks },
     ...(feedMsMax === undefined ? {} : { feedMsMax }),
     shownOptions: parts.configuration.shownOptions,
     state: parts.state.services,
+    alerts: parts.alerts,
     records: {
       recorder: books?.recorder ?? records.recorder,
       requests: records.requests,

@@ -1,6 +1,7 @@
 // Wiring of the primary process, which owns the port and the database and serves nothing itself. It gives workers the
 // SQLite connection, ledger commits, shared rate limits and each other's messages.
 
+import { hostname } from "node:os";
 import { createBatcher } from "../billing/batcher.ts";
 import { batchesOf } from "../billing/ledger.ts";
 import { newOwner } from "../billing/owner.ts";
@@ -10,6 +11,7 @@ import { type Db, sqlitePathOf } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { RateRequest } from "../core/processes/call-window.ts";
 import { createSlotCounter } from "../core/processes/semaphores.ts";
+import { createAlertEventStore } from "../store/alerts/events.ts";
 import { openDb } from "../store/db.ts";
 import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { forgetProcess, forgetProcesses } from "../store/ledger/processes.ts";
@@ -83,7 +85,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
     link.onPublished((frame) => passToOthers(supervisor, worker, frame));
     countSlots(link, link.closed);
     store.serve(link);
-    reportStart(worker, first, log);
+    reportStart(worker, first, { log, onReplaced: () => void tellReplaced(store.db, worker, log) });
   };
   const onEnd = (worker: WorkerProcess): void => {
     const owner = owners.get(worker);
@@ -148,14 +150,30 @@ function createFirstStart(): FirstStart {
   };
 }
 
-function reportStart({ link, index, pid, isReplacement }: WorkerProcess, first: FirstStart, log: Log): void {
+/** The database may be what the worker died of, so the event is kept where that is possible. */
+async function tellReplaced(db: Db, { index }: WorkerProcess, log: Log): Promise<void> {
+  const [worker, host] = [String(index), hostname()];
+  const observation = { kind: "worker.replaced", accountId: null, subject: host, data: { worker, host } } as const;
+  await createAlertEventStore(db)
+    .raise([observation], Date.now())
+    .catch((err) => log.warn({ event: "alert.watch_failed", err }, "the replacement of a worker could not be kept"));
+}
+
+interface StartReport {
+  readonly log: Log;
+  readonly onReplaced: () => void;
+}
+
+function reportStart(worker: WorkerProcess, first: FirstStart, { log, onReplaced }: StartReport): void {
+  const { link, index, pid, isReplacement } = worker;
   link.serve(LIFE.started, (app) => {
-    if (isReplacement)
+    if (isReplacement) {
+      onReplaced();
       log.info(
         { event: "worker.replaced", pid, index },
         "a worker process serves in place of one that ended or could not start",
       );
-    else log.debug({ event: "worker.started", pid, index }, "a worker process serves");
+    } else log.debug({ event: "worker.started", pid, index }, "a worker process serves");
     first.succeed(app as StartedApp);
   });
   link.serve(LIFE.failed, (reason) => {

@@ -7,9 +7,11 @@ import {
   type BudgetRefusal,
   type BudgetTerm,
   type BudgetWindow,
+  type CounterAmounts,
   spentSince,
+  type WantedLease,
 } from "../core/budgets/counter.ts";
-import type { Hold } from "../core/ledger.ts";
+import type { CreditLease, Hold } from "../core/ledger.ts";
 import type { Draft } from "./draft.ts";
 
 /** Terms of the hard budgets that count a whole hold, or only a part of it. */
@@ -17,30 +19,39 @@ function hardTerms(terms: readonly BudgetTerm[], isWhole: boolean): readonly Bud
   return terms.filter(({ isHard, most }) => isHard && (most === null) === isWhole);
 }
 
+/** Counts leases of processes as spent, or as left where they can be returned. */
+interface Counting {
+  readonly leases: "spent" | "left";
+}
+
 /** Finds a budget that cannot cover its part of the hold, so that the request must do without that part. */
-export function blockingBudget(draft: Draft, terms: readonly BudgetTerm[]): BudgetRefusal | null {
+export function blockingBudget(draft: Draft, terms: readonly BudgetTerm[], counting: Counting): BudgetRefusal | null {
   for (const term of hardTerms(terms, false)) {
-    const found = refusalOf(draft, term);
+    const found = refusalOf(draft, term, counting);
     if ((term.most as bigint) > 0n && (term.most as bigint) > found.left) return found;
   }
   return null;
 }
 
 /** Finds the budget that leaves least for the whole hold. */
-export function tightestBudget(draft: Draft, terms: readonly BudgetTerm[]): BudgetRefusal | null {
+export function tightestBudget(draft: Draft, terms: readonly BudgetTerm[], counting: Counting): BudgetRefusal | null {
   let tightest: BudgetRefusal | null = null;
   for (const term of hardTerms(terms, true)) {
-    const found = refusalOf(draft, term);
+    const found = refusalOf(draft, term, counting);
     if (tightest === null || found.left < tightest.left) tightest = found;
   }
   return tightest;
 }
 
-function refusalOf(draft: Draft, term: BudgetTerm): BudgetRefusal {
+function refusalOf(draft: Draft, term: BudgetTerm, { leases }: Counting): BudgetRefusal {
   const counter = draft.counter(term.counter);
-  const left = term.limit - spentSince(counter, term.fromMs) - counter.held;
+  const left = leftIn(counter, term) + (leases === "left" ? counter.leased : 0n);
   const oldest = counter.parts.find(({ startMs, amount }) => startMs >= term.fromMs && amount > 0n);
   return { counter: counter.id, left, held: counter.held, sinceMs: oldest?.startMs ?? null };
+}
+
+function leftIn(counter: BudgetCounter, { limit, fromMs }: Pick<BudgetTerm, "limit" | "fromMs">): bigint {
+  return limit - spentSince(counter, fromMs) - counter.held - counter.leased;
 }
 
 /** Names the soft budgets that are spent. */
@@ -85,4 +96,61 @@ function spentIn(counter: BudgetCounter, { fromMs, partMs }: BudgetWindow, paid:
   const isLast = last !== undefined && last.startMs >= partMs;
   const grown = isLast ? { startMs: last.startMs, amount: last.amount + paid } : { startMs: partMs, amount: paid };
   return { ...counter, spent: counter.spent + paid, parts: [...(isLast ? parts.slice(0, -1) : parts), grown] };
+}
+
+/** A lease is this fraction of what is left, so that several processes can have one. */
+const LEASE_PARTS = 8n;
+
+/** Fills leases of budgets. One that has too little left keeps what it has. */
+export function leaseBudgets(
+  draft: Draft,
+  { owner, accountId }: Pick<CreditLease, "owner" | "accountId">,
+  wanted: readonly WantedLease[],
+): CounterAmounts {
+  const amounts = new Map<string, bigint>();
+  for (const { atLeast, ...term } of wanted) {
+    const { counter } = term;
+    const current = draft.budgetLease({ owner, counter })?.amount ?? 0n;
+    const share = (leftIn(draft.counter(counter), term) + current) / LEASE_PARTS;
+    const amount = share >= atLeast && share > current ? share : current;
+    draft.putBudgetLease({ owner, accountId, counter, amount });
+    amounts.set(counter, amount);
+  }
+  return amounts;
+}
+
+/** Counts a charge whose hold was reserved from leases. Returns what is left of them. */
+export function countReserved(
+  draft: Draft,
+  held: Hold,
+  { paid, windows }: { readonly paid: bigint; readonly windows: readonly BudgetWindow[] },
+): CounterAmounts {
+  const { owner = "", accountId, budgets = [] } = held;
+  const left = new Map<string, bigint>();
+  for (const { counter, amount } of budgets) {
+    const lease = draft.budgetLease({ owner, counter })?.amount ?? 0n;
+    const window = windows.find((one) => one.counter === counter);
+    const used = window === undefined ? 0n : least(lease, amount, paid);
+    draft.putBudgetLease({ owner, accountId, counter, amount: lease - used });
+    if (window !== undefined && paid > 0n) draft.putCounter(spentIn(draft.counter(counter), window, paid));
+    left.set(counter, lease - used);
+  }
+  return left;
+}
+
+export function least(...amounts: readonly bigint[]): bigint {
+  return amounts.reduce((lowest, amount) => (amount < lowest ? amount : lowest));
+}
+
+/** Ends the leases of budgets that a process has of an account. */
+export function returnBudgets(draft: Draft, key: Pick<CreditLease, "owner" | "accountId">): void {
+  for (const lease of draft.budgetLeasesOf(key)) draft.putBudgetLease({ ...lease, amount: 0n });
+}
+
+/** Puts a reservation from a lease that has ended on its budgets. */
+export function keepReserved(draft: Draft, budgets: readonly BudgetHold[]): void {
+  for (const { counter: id, amount } of budgets) {
+    const counter = draft.counter(id);
+    draft.putCounter({ ...counter, held: counter.held + amount });
+  }
 }

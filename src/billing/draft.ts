@@ -2,7 +2,7 @@
 // invariants of the ledger, so that no bug elsewhere can store a negative wallet.
 
 import { hash } from "node:crypto";
-import { type BudgetCounter, newCounter } from "../core/budgets/counter.ts";
+import { type BudgetCounter, type BudgetLease, budgetLeaseKey, newCounter } from "../core/budgets/counter.ts";
 import type {
   Charge,
   CreditLease,
@@ -33,6 +33,7 @@ export class Draft {
   readonly #resolvedHolds = new Map<string, Hold>();
   readonly #keySpends = new Map<string, KeySpend>();
   readonly #counters = new Map<string, BudgetCounter>();
+  readonly #budgetLeases = new Map<string, BudgetLease>();
   readonly #leases = new Map<string, CreditLease>();
   readonly #transactions = new Map<string, Transaction>();
   readonly #charges: Charge[] = [];
@@ -100,9 +101,31 @@ export class Draft {
 
   putCounter(counter: BudgetCounter): void {
     assert(counter.held >= 0n, "a budget cannot hold less than nothing");
+    assert(counter.leased >= 0n, "a budget cannot lease out less than nothing");
     assert(counter.spent >= 0n, "a budget cannot have spent less than nothing");
     const version = (this.#state.counters.get(counter.id)?.version ?? 0) + 1;
     this.#counters.set(counter.id, { ...counter, version });
+  }
+
+  /** Leases of budgets that a process has of an account. */
+  budgetLeasesOf({ owner, accountId }: Pick<CreditLease, "owner" | "accountId">): readonly BudgetLease[] {
+    const all = [...this.#state.budgetLeases.values()].map((lease) => this.budgetLease(lease) ?? lease);
+    return all.filter((lease) => lease.owner === owner && lease.accountId === accountId && lease.amount > 0n);
+  }
+
+  budgetLease(key: Pick<BudgetLease, "owner" | "counter">): BudgetLease | undefined {
+    const name = budgetLeaseKey(key);
+    return this.#budgetLeases.get(name) ?? this.#state.budgetLeases.get(name);
+  }
+
+  /** Sets the amount of a lease, and moves the difference from or to the counter. */
+  putBudgetLease(lease: BudgetLease): void {
+    assert(lease.amount >= 0n, "a lease cannot be negative");
+    const change = lease.amount - (this.budgetLease(lease)?.amount ?? 0n);
+    if (change === 0n) return;
+    const counter = this.counter(lease.counter);
+    this.putCounter({ ...counter, leased: counter.leased + change });
+    this.#budgetLeases.set(budgetLeaseKey(lease), lease);
   }
 
   lease(key: Pick<CreditLease, "owner" | "accountId">): CreditLease | undefined {
@@ -162,6 +185,7 @@ export class Draft {
       resolvedHolds: [...this.#resolvedHolds.values()].filter(({ id }) => this.#state.holds.has(id)),
       keySpends: [...this.#keySpends.values()],
       counters: [...this.#counters.values()],
+      budgetLeases: [...this.#budgetLeases.values()],
       leases: [...this.#leases.values()],
       transactions: [...this.#transactions.values()],
       charges: this.#charges,

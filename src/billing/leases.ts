@@ -1,6 +1,7 @@
 // Leases: credit that this process has set aside in the store. Holds are taken from a lease in memory, so no request waits
 // for a disk before its provider is called. Only wallets with plenty of credit are leased from; unused leases are returned.
 
+import type { BudgetHold, BudgetTerm, CounterAmounts, WantedLease } from "../core/budgets/counter.ts";
 import type { HoldOp, LeaseOutcome, LedgerOp, LedgerOutcome, ReservedHold, SettleOutcome } from "../core/ledger.ts";
 import type { NanoUsd } from "../core/money.ts";
 
@@ -29,6 +30,33 @@ const SCARCE_MS = 1_000;
 /** Pause after a lease was recalled. */
 const RECALLED_MS = 2_000;
 
+/** Outcome of a settlement that was booked before. */
+const NOTHING_LEFT: { readonly lease?: never; readonly budgetsLeft?: never } = {};
+
+function hasLease({ amount, budgets }: LeasedAccount): boolean {
+  if (amount > 0n) return true;
+  for (const budget of budgets.values()) if (budget.amount > 0n) return true;
+  return false;
+}
+
+function budgetOf({ budgets }: LeasedAccount, counter: string, limit: NanoUsd): LeasedBudget {
+  const known = budgets.get(counter);
+  if (known !== undefined) return known;
+  const budget: LeasedBudget = { amount: 0n, reserved: 0n, filledTo: 0n, limit, askAfterMs: 0 };
+  budgets.set(counter, budget);
+  return budget;
+}
+
+function fillBudgets({ budgets }: LeasedAccount, amounts: CounterAmounts | undefined, nowMs: number): void {
+  for (const [counter, amount] of amounts ?? []) {
+    const budget = budgets.get(counter);
+    if (budget === undefined) continue;
+    budget.askAfterMs = nowMs + (amount > budget.amount ? FILLED_MS : SCARCE_MS);
+    budget.amount = amount;
+    budget.filledTo = amount;
+  }
+}
+
 const NO_EPOCHS: ReadonlyMap<string, number> = new Map();
 
 /** The lease of one account, and its part that is in use. */
@@ -50,6 +78,18 @@ interface LeasedAccount {
   isSure: boolean;
   asking: Promise<void> | null;
   returning: Promise<void> | null;
+  /** Leases of budgets, by counter. They come with the lease of the account, and go back with it. */
+  readonly budgets: Map<string, LeasedBudget>;
+}
+
+/** The lease of one budget, and its part that is in use. */
+interface LeasedBudget {
+  amount: NanoUsd;
+  reserved: NanoUsd;
+  filledTo: NanoUsd;
+  /** The amount of the budget for which it was leased. */
+  limit: NanoUsd;
+  askAfterMs: number;
 }
 
 type OwnHold = ReservedHold & { readonly id: string; readonly accountId: string };
@@ -72,7 +112,8 @@ export class Leases {
   /** Reserves from the lease. Returns null if the store has to take the hold. */
   take(op: Omit<HoldOp, "kind">): NanoUsd | null {
     const [amount = 0n] = op.amounts;
-    if (op.spendLimit !== null || op.budgets !== undefined || !this.#mayReserve()) return null;
+    if (op.spendLimit !== null || !this.#mayReserve()) return null;
+    if (op.budgets !== undefined) return op.isMetered ? null : this.#takeWithin(op, amount, op.budgets);
     if (op.isMetered) return this.#metered.has(op.accountId) ? this.#reserve(op, amount) : null;
     const account = this.#account(op.accountId);
     const free = account.amount - account.reserved;
@@ -81,6 +122,38 @@ export class Leases {
     account.usedAtMs = this.#options.clock();
     account.reserved += amount;
     return this.#reserve(op, amount);
+  }
+
+  /** Reserves from the leases of the account and of all its budgets that hold for the request. */
+  #takeWithin(op: Omit<HoldOp, "kind">, amount: NanoUsd, terms: readonly BudgetTerm[]): NanoUsd | null {
+    const account = this.#account(op.accountId);
+    const free = account.amount - account.reserved;
+    const nowMs = this.#options.clock();
+    const wanted: WantedLease[] = [];
+    const holds: BudgetHold[] = [];
+    let isCovered = free > 0n && free >= amount && account.isSure && account.returning === null;
+    for (const { counter, limit, fromMs, most } of terms) {
+      const part = most !== null && most < amount ? most : amount;
+      const budget = budgetOf(account, counter, limit);
+      // The budget was changed: leases of the old amount go back.
+      if (budget.limit !== limit) {
+        void this.recall(op.accountId);
+        return null;
+      }
+      const rest = budget.amount - budget.reserved - part;
+      if (rest <= budget.filledTo / 2n && nowMs >= budget.askAfterMs) {
+        wanted.push({ counter, limit, fromMs, atLeast: part * REQUESTS_MIN });
+      }
+      isCovered &&= rest >= 0n && budget.amount > 0n;
+      holds.push({ counter, amount: part });
+    }
+    const isLow = free - amount <= account.filledTo / 2n;
+    if (isLow || wanted.length > 0) this.#ask(account, amount * REQUESTS_MIN, wanted);
+    if (!isCovered) return null;
+    account.usedAtMs = nowMs;
+    account.reserved += amount;
+    for (const { counter, amount: part } of holds) (account.budgets.get(counter) as LeasedBudget).reserved += part;
+    return this.#reserve(op, amount, holds);
   }
 
   /** Returns a hold that was taken here, as its settlement must carry it; undefined for other holds. */
@@ -93,7 +166,13 @@ export class Leases {
     const hold = this.#holds.get(holdId);
     if (hold === undefined) return false;
     this.#holds.delete(holdId);
-    if (!hold.isMetered) this.#account(hold.accountId).reserved -= hold.amount;
+    if (hold.isMetered) return hold.isFresh;
+    const account = this.#account(hold.accountId);
+    account.reserved -= hold.amount;
+    for (const { counter, amount } of hold.budgets ?? []) {
+      const budget = account.budgets.get(counter);
+      if (budget !== undefined) budget.reserved -= amount;
+    }
     return hold.isFresh;
   }
 
@@ -119,6 +198,7 @@ export class Leases {
     const account = this.#account(op.accountId);
     account.amount = 0n;
     account.filledTo = 0n;
+    account.budgets.clear();
     account.isSure = true;
   }
 
@@ -154,7 +234,7 @@ export class Leases {
     if (this.#options.isStoreFailing()) return;
     const nowMs = this.#options.clock();
     const accounts = [...this.#accounts.values()];
-    const unheard = accounts.filter(({ amount, heardAtMs }) => amount > 0n && nowMs - heardAtMs >= HEAR_MS);
+    const unheard = accounts.filter((account) => hasLease(account) && nowMs - account.heardAtMs >= HEAR_MS);
     if (unheard.length > 0 && !this.#isListening) void this.#listen(unheard);
     await Promise.all(accounts.map((account) => this.#tidyOne(account, nowMs)));
   }
@@ -182,24 +262,27 @@ export class Leases {
     const nowMs = this.#options.clock();
     const account: LeasedAccount = {
       ...{ id, amount: 0n, reserved: 0n, filledTo: 0n, epoch: null, isSure: true, asking: null, returning: null },
-      ...{ usedAtMs: nowMs, heardAtMs: nowMs, askAfterMs: 0 },
+      ...{ usedAtMs: nowMs, heardAtMs: nowMs, askAfterMs: 0, budgets: new Map() },
     };
     this.#accounts.set(id, account);
     return account;
   }
 
-  #reserve({ id, accountId, keyId, isMetered }: Omit<HoldOp, "kind">, amount: NanoUsd): NanoUsd {
+  #reserve(op: Omit<HoldOp, "kind">, amount: NanoUsd, budgets?: readonly BudgetHold[]): NanoUsd {
+    const { id, accountId, keyId, isMetered } = op;
     const { owner } = this.#options;
-    this.#holds.set(id, { id, accountId, owner, keyId, amount, isMetered, isFresh: true });
+    const hold = { id, accountId, owner, keyId, amount, isMetered, isFresh: true };
+    this.#holds.set(id, budgets === undefined ? hold : { ...hold, budgets });
     return amount;
   }
 
   /** Asks for a lease in the background. Until it comes, requests take their holds from the store. */
-  #ask(account: LeasedAccount, atLeast: NanoUsd): void {
+  #ask(account: LeasedAccount, atLeast: NanoUsd, budgets: readonly WantedLease[] = []): void {
     const { submit, owner, clock } = this.#options;
     if (account.asking !== null || account.returning !== null || !account.isSure) return;
     if (clock() < account.askAfterMs) return;
-    account.asking = submit({ kind: "lease", owner, accountId: account.id, atLeast, epoch: account.epoch })
+    const op = { kind: "lease", owner, accountId: account.id, atLeast, epoch: account.epoch } as const;
+    account.asking = submit(budgets.length === 0 ? op : { ...op, budgets })
       .then(
         () => undefined,
         () => {
@@ -219,7 +302,7 @@ export class Leases {
     for (const account of accounts) {
       const epoch = epochs.get(account.id);
       // A lease request that started meanwhile brings a newer epoch.
-      if (account.asking !== null || account.returning !== null || account.amount === 0n) continue;
+      if (account.asking !== null || account.returning !== null || !hasLease(account)) continue;
       if (epoch === undefined) account.isSure = false;
       else if (account.epoch !== null && epoch <= account.epoch) account.heardAtMs = this.#options.clock();
       else {
@@ -248,6 +331,7 @@ export class Leases {
       account.amount = outcome.amount;
       account.filledTo = outcome.amount;
       account.askAfterMs = nowMs + FILLED_MS;
+      fillBudgets(account, outcome.budgets, nowMs);
     } else if (outcome.reason === "scarce") account.askAfterMs = nowMs + SCARCE_MS;
     else void this.recall(account.id);
   }
@@ -258,7 +342,11 @@ export class Leases {
     this.release(holdId);
     if (hold.isMetered) return;
     const account = this.#account(hold.accountId);
-    const lease = outcome.state === "settled" ? outcome.lease : undefined;
+    const { lease, budgetsLeft } = outcome.state === "settled" ? outcome : NOTHING_LEFT;
+    for (const [counter, left] of budgetsLeft ?? []) {
+      const budget = account.budgets.get(counter);
+      if (budget !== undefined) budget.amount = left;
+    }
     // An earlier attempt was booked, but its answer was lost.
     if (lease === undefined) {
       account.isSure = false;
@@ -273,10 +361,10 @@ export class Leases {
   }
 
   async #tidyOne(account: LeasedAccount, nowMs: number): Promise<void> {
-    const { id, amount, reserved, usedAtMs } = account;
+    const { id, reserved, usedAtMs } = account;
     const isIdle = nowMs - usedAtMs >= IDLE_MS;
-    if (!account.isSure || (isIdle && amount > 0n)) await this.giveBack(id);
-    else if (isIdle && amount === 0n && reserved === 0n && account.asking === null && account.returning === null) {
+    if (!account.isSure || (isIdle && hasLease(account))) await this.giveBack(id);
+    else if (isIdle && reserved === 0n && account.asking === null && account.returning === null) {
       this.#accounts.delete(id);
     }
   }

@@ -25,7 +25,18 @@ import type {
   VoidOutcome,
   Wallet,
 } from "../core/ledger.ts";
-import { blockingBudget, countBudgets, holdBudgets, spentSoftly, tightestBudget } from "./budgets.ts";
+import {
+  blockingBudget,
+  countBudgets,
+  countReserved,
+  holdBudgets,
+  keepReserved,
+  leaseBudgets,
+  least,
+  returnBudgets,
+  spentSoftly,
+  tightestBudget,
+} from "./budgets.ts";
 import { assert, availableIn, BALANCE_MAX, Draft } from "./draft.ts";
 
 /** Applies the operations in order. Returns an outcome for each, and the changes that the store must write. */
@@ -69,17 +80,19 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
   const spendable = op.spendLimit === null ? null : op.spendLimit - (spend.spent - spend.spentBefore) - spend.held;
   const isMetered = op.isMetered && draft.hasWallet(op.accountId);
   const { budgets = NO_BUDGETS } = op;
-  const blocking = blockingBudget(draft, budgets);
-  if (blocking !== null) return { state: "refused", reason: "budget", budget: blocking };
-  const budget = tightestBudget(draft, budgets);
-  const usable = isMetered ? (spendable ?? BALANCE_MAX) : lower(available, spendable);
-  const amount = grantable(op, usable, budget);
-  const recalled =
-    op.mayRecall && !isMetered ? grantable(op, lower(available + wallet.leased, spendable), budget) : null;
-  if (recalled !== null && (amount === null || recalled > amount)) {
-    draft.beginEpoch(op.accountId);
-    return { state: "refused", reason: "leased", available };
+  const recallBudgets = op.mayRecall === true && budgets.length > 0;
+  const blocking = blockingBudget(draft, budgets, { leases: "spent" });
+  if (blocking !== null) {
+    const isLeased = recallBudgets && blockingBudget(draft, budgets, { leases: "left" }) === null;
+    return isLeased ? recallLeases(draft, op, available) : { state: "refused", reason: "budget", budget: blocking };
   }
+  const budget = tightestBudget(draft, budgets, { leases: "spent" });
+  const unleased = recallBudgets ? tightestBudget(draft, budgets, { leases: "left" }) : budget;
+  const usable = isMetered ? (spendable ?? BALANCE_MAX) : lower(available, spendable);
+  const usableLater = isMetered ? usable : lower(available + wallet.leased, spendable);
+  const amount = grantable(op, usable, budget);
+  const recalled = op.mayRecall ? grantable(op, usableLater, unleased) : null;
+  if (recalled !== null && (amount === null || recalled > amount)) return recallLeases(draft, op, available);
   if (amount === null) {
     const isBudget = budget !== null && grantable(op, usable, null) !== null;
     return isBudget ? { state: "refused", reason: "budget", budget } : refuse(op, { wallet, available, spendable });
@@ -99,6 +112,12 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
   });
   if (op.spendLimit !== null) draft.putKeySpend({ ...spend, held: spend.held + amount });
   return spentBudgets.length === 0 ? { state: "held", amount } : { state: "held", amount, spentBudgets };
+}
+
+/** Asks all processes for their leases. The operation is repeated when they are back. */
+function recallLeases(draft: Draft, { accountId }: HoldOp, available: bigint): HoldOutcome {
+  draft.beginEpoch(accountId);
+  return { state: "refused", reason: "leased", available };
 }
 
 const NO_BUDGETS: readonly BudgetTerm[] = [];
@@ -159,7 +178,8 @@ function settle(draft: Draft, op: SettleOp): SettleOutcome {
 }
 
 /** Charges a hold that was taken in memory. Only the charge is written. Without its lease, it counts as expired. */
-function settleReserved(draft: Draft, op: SettleOp, { owner, keyId, amount, isMetered }: ReservedHold): SettleOutcome {
+function settleReserved(draft: Draft, op: SettleOp, reserved: ReservedHold): SettleOutcome {
+  const { owner, keyId, amount, isMetered, budgets } = reserved;
   const { holdId: id, accountId } = op;
   const leased = isMetered ? 0n : (draft.lease({ owner, accountId })?.amount ?? 0n);
   const left = leased - least(leased, amount, op.charge);
@@ -167,11 +187,12 @@ function settleReserved(draft: Draft, op: SettleOp, { owner, keyId, amount, isMe
   const held: Hold = { id, accountId, keyId, amount, state: "open", isLimited: false, isMetered, owner };
   const { paid, absorbed } = bookCharge(draft, op, held);
   const wallet = draft.wallet(accountId);
-  return { state: "settled", paid, absorbed, lease: { left, available: availableIn(wallet), epoch: wallet.epoch } };
-}
-
-function least(...amounts: readonly bigint[]): bigint {
-  return amounts.reduce((lowest, amount) => (amount < lowest ? amount : lowest));
+  const outcome = {
+    ...{ state: "settled" as const, paid, absorbed },
+    lease: { left, available: availableIn(wallet), epoch: wallet.epoch },
+  };
+  if (budgets === undefined) return outcome;
+  return { ...outcome, budgetsLeft: countReserved(draft, { ...held, budgets }, { paid, windows: op.budgets ?? [] }) };
 }
 
 /** Books the charge after the amount on hold was freed, and ends the hold. */
@@ -193,7 +214,7 @@ function bookCharge(draft: Draft, op: SettleOp, held: Hold): Pick<Charge, "paid"
 const LEASE_PARTS = 8n;
 
 /** Grants a lease only if the wallet has plenty, so that others can do without the leased credit. */
-function lease(draft: Draft, { owner, accountId, atLeast, epoch: seen }: LeaseOp): LeaseOutcome {
+function lease(draft: Draft, { owner, accountId, atLeast, epoch: seen, budgets }: LeaseOp): LeaseOutcome {
   const wallet = draft.wallet(accountId);
   const { epoch } = wallet;
   if (seen !== null && seen !== epoch) return { state: "refused", reason: "recalled", epoch };
@@ -201,24 +222,29 @@ function lease(draft: Draft, { owner, accountId, atLeast, epoch: seen }: LeaseOp
   const share = (availableIn(wallet) + current) / LEASE_PARTS;
   if (share < atLeast || share === 0n) return { state: "refused", reason: "scarce", epoch };
   if (share > current) draft.putLease({ owner, accountId, amount: share });
-  return { state: "leased", amount: share > current ? share : current, epoch };
+  const amount = share > current ? share : current;
+  if (budgets === undefined) return { state: "leased", amount, epoch };
+  return { state: "leased", amount, epoch, budgets: leaseBudgets(draft, { owner, accountId }, budgets) };
 }
 
 /** Ends a lease. If the lease was lost before, reservations that the wallet no longer covers count as expired holds. */
 function giveBack(draft: Draft, { owner, accountId, holds, isExpiry }: ReturnOp): ReturnOutcome {
+  returnBudgets(draft, { owner, accountId });
   if ((draft.lease({ owner, accountId })?.amount ?? 0n) > 0n) {
     draft.putLease({ owner, accountId, amount: 0n });
     if (isExpiry) draft.beginEpoch(accountId);
   }
   assert(holds.length === 0 || draft.hasWallet(accountId), "only a wallet can have been reserved from");
-  for (const { id, keyId, amount } of holds) {
+  for (const { id, keyId, amount, budgets } of holds) {
     // The hold was settled meanwhile, or stored by an attempt whose outcome was lost.
     if (draft.hold(id) !== undefined) continue;
     const wallet = draft.wallet(accountId);
     const isCovered = amount <= availableIn(wallet);
     if (isCovered) draft.putWallet(holding(wallet, wallet.held + amount));
     const state = isCovered ? "open" : "expired";
-    draft.addHold({ id, accountId, keyId, amount, state, isLimited: false, isMetered: false, owner });
+    const kept = { id, accountId, keyId, amount, state, isLimited: false, isMetered: false, owner } as const;
+    draft.addHold(budgets === undefined ? kept : { ...kept, budgets });
+    if (isCovered && budgets !== undefined) keepReserved(draft, budgets);
   }
   return { state: "returned" };
 }

@@ -146,8 +146,21 @@ type SettledApart = "options" | "configuration" | "identityProviders";
 
 /** Whole sections go over as they are; only what depends on something else is worked out here. */
 function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<Settings, SettledApart> {
-  const { server, store, routing, billing, limits, health, logging, errors, responses, prices, cascade, tracing } =
-    values;
+  const {
+    server,
+    store,
+    routing,
+    billing,
+    limits,
+    health,
+    logging,
+    errors,
+    responses,
+    prices,
+    cascade,
+    alerts,
+    tracing,
+  } = values;
   const dataDir = resolve(cwd, store.data);
   const database =
     store.database === null ? `sqlite:${resolve(dataDir, "switchyard.db")}` : absoluteDatabase(store.database, cwd);
@@ -157,7 +170,7 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
   return {
     server: { ...server, lameDuckSeconds, workers },
     ...{ database, dataDir, redis: store.redis, secret: store.secret },
-    ...{ routing, billing, limits, health, logging, errors, responses, prices, cascade },
+    ...{ routing, billing, limits, health, logging, errors, responses, prices, cascade, alerts },
     tracing: tracingOf(tracing),
     catalog,
   };

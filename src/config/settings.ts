@@ -15,7 +15,7 @@ import type { Problem } from "./report.ts";
 export interface Settings
   extends Pick<
     OptionValues,
-    "routing" | "billing" | "limits" | "health" | "logging" | "errors" | "responses" | "prices" | "cascade"
+    "routing" | "billing" | "limits" | "health" | "logging" | "errors" | "responses" | "prices" | "cascade" | "alerts"
   > {
   readonly server: Omit<OptionValues["server"], "lameDuckSeconds" | "workers"> & {
     /** Settled: the default depends on the database. */

@@ -219,6 +219,13 @@ export const LOG_EVENTS = {
     meaning: "The trace collector does not accept spans. They are dropped until it does.",
   },
   "traces.export_recovered": { level: "info", meaning: "The trace collector accepts spans again." },
+  // Alerts
+  "alert.raised": { level: "warn", meaning: "Something happened that somebody may want to know. `kind` names it." },
+  "alert.ended": { level: "info", meaning: "What was raised is over. `ended` says how many events of the kind." },
+  "alert.watch_failed": {
+    level: "warn",
+    meaning: "Events could not be looked for, for instance because the database is away. The next minute tries again.",
+  },
   // Process
   "log.lines_dropped": {
     level: "error",

@@ -1,7 +1,7 @@
 // Types of the ledger. A wallet has posted money, part of it on hold and part of it leased to processes. The rest is
 // available and never below zero. Money moves only in transactions whose entries sum to zero.
 
-import type { BudgetCounter, BudgetHold, BudgetRefusal, BudgetTerm, BudgetWindow } from "./budgets/counter.ts";
+import type * as Budgets from "./budgets/counter.ts";
 import type { NanoUsd, Price, TokenBuckets } from "./money.ts";
 
 export interface Wallet {
@@ -35,8 +35,7 @@ export interface Hold {
   readonly isLimited: boolean;
   /** Nothing of the wallet is reserved: the charge is covered by an automatic grant. */
   readonly isMetered: boolean;
-  /** Absent where it counts on no budget. */
-  readonly budgets?: readonly BudgetHold[];
+  readonly budgets?: readonly Budgets.BudgetHold[];
   /** The process that took it, where that may be another than the one that writes it. */
   readonly owner?: string;
 }
@@ -113,8 +112,7 @@ export interface HoldOp {
   readonly isMetered: boolean;
   /** Start of the limit's period: money spent before it no longer counts. 0: everything counts. */
   readonly periodStartMs: number;
-  /** Absent where no budget holds for the request. */
-  readonly budgets?: readonly BudgetTerm[];
+  readonly budgets?: readonly Budgets.BudgetTerm[];
   /** Asks for the refusal `leased` where leases would cover the amount, so that they can be returned first. */
   readonly mayRecall?: boolean;
   /** The process that takes it, where another one writes it. */
@@ -133,7 +131,7 @@ export interface SettleOp {
    */
   readonly periodStartMs: number;
   /** The budgets that the charge counts on, of those that its hold counts on. Absent where there are none. */
-  readonly budgets?: readonly BudgetWindow[];
+  readonly budgets?: readonly Budgets.BudgetWindow[];
   /** The stored answer of an idempotent request, kept in the same transaction as its charge. */
   readonly answer: StoredAnswer | null;
   /** Hold that was reserved in memory; the store learns of it with the charge. Absent where the store has the hold. */
@@ -146,6 +144,7 @@ export interface ReservedHold {
   readonly keyId: string;
   readonly amount: NanoUsd;
   readonly isMetered: boolean;
+  readonly budgets?: readonly Budgets.BudgetHold[];
   /** Says that the store cannot have any part of the hold yet. */
   readonly isFresh: boolean;
 }
@@ -180,6 +179,7 @@ export interface LeaseOp {
   readonly atLeast: NanoUsd;
   /** The wallet's epoch as the process last saw it; null when it never did. Where that is over, the lease is refused. */
   readonly epoch: number | null;
+  readonly budgets?: readonly Budgets.WantedLease[];
 }
 
 /** Ends a lease. What was reserved from it becomes holds of the store. Saying so twice does no harm. */
@@ -187,7 +187,7 @@ export interface ReturnOp {
   readonly kind: "return";
   readonly owner: string;
   readonly accountId: string;
-  readonly holds: readonly Pick<Hold, "id" | "keyId" | "amount">[];
+  readonly holds: readonly Pick<Hold, "id" | "keyId" | "amount" | "budgets">[];
   /** Says that the lease ends for a process that is dead, or seems to be. */
   readonly isExpiry: boolean;
 }
@@ -202,9 +202,8 @@ export interface StoredAnswer {
 }
 
 export type HoldOutcome =
-  /** `spentBudgets`: counters of soft budgets that are spent, where there are any. */
   | { readonly state: "held"; readonly amount: NanoUsd; readonly spentBudgets?: readonly string[] }
-  | { readonly state: "refused"; readonly reason: "budget"; readonly budget: BudgetRefusal }
+  | { readonly state: "refused"; readonly reason: "budget"; readonly budget: Budgets.BudgetRefusal }
   | {
       readonly state: "refused";
       /** `leased`: less was available than wanted, and leases could make up for it. */
@@ -219,6 +218,7 @@ export type SettleOutcome =
       readonly absorbed: NanoUsd;
       /** For a hold that was reserved in memory: what is left of the lease, and what is available beside it. */
       readonly lease?: { readonly left: NanoUsd; readonly available: NanoUsd; readonly epoch: number };
+      readonly budgetsLeft?: Budgets.CounterAmounts;
     }
   | { readonly state: "already-resolved" };
 
@@ -234,7 +234,12 @@ export type MoveOutcome =
 
 /** `amount` is the lease afterwards. `recalled`: leases were wanted back since the process last asked. */
 export type LeaseOutcome =
-  | { readonly state: "leased"; readonly amount: NanoUsd; readonly epoch: number }
+  | {
+      readonly state: "leased";
+      readonly amount: NanoUsd;
+      readonly epoch: number;
+      readonly budgets?: Budgets.CounterAmounts;
+    }
   | { readonly state: "refused"; readonly reason: "scarce" | "recalled"; readonly epoch: number };
 
 export type ReturnOutcome = { readonly state: "returned" };
@@ -242,12 +247,10 @@ export type ReturnOutcome = { readonly state: "returned" };
 export type LedgerOutcome = HoldOutcome | SettleOutcome | VoidOutcome | MoveOutcome | LeaseOutcome | ReturnOutcome;
 
 /** Everything the operations of one batch refer to, as it stands in the store. */
-export interface LedgerState {
+export interface LedgerState extends Budgets.BudgetState {
   readonly wallets: ReadonlyMap<string, Wallet>;
   readonly holds: ReadonlyMap<string, Hold>;
   readonly keySpends: ReadonlyMap<string, KeySpend>;
-  /** Counters of budgets. */
-  readonly counters: ReadonlyMap<string, BudgetCounter>;
   readonly moves: ReadonlyMap<string, Transaction>;
   /** By `leaseKey`. */
   readonly leases: ReadonlyMap<string, CreditLease>;
@@ -276,12 +279,11 @@ export interface HeldAnswer extends StoredAnswer {
 }
 
 /** Changes of a batch, for the store to write. */
-export interface LedgerChanges {
+export interface LedgerChanges extends Budgets.BudgetChanges {
   readonly wallets: readonly Wallet[];
   readonly newHolds: readonly Hold[];
   readonly resolvedHolds: readonly Hold[];
   readonly keySpends: readonly KeySpend[];
-  readonly counters: readonly BudgetCounter[];
   readonly leases: readonly CreditLease[];
   readonly transactions: readonly Transaction[];
   readonly charges: readonly Charge[];

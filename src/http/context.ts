@@ -17,6 +17,7 @@ import type { Users } from "../accounts/users.ts";
 import type { Credits } from "../billing/credits.ts";
 import type { PriceCheckStore } from "../catalog/prices/check.ts";
 import type { Settings, ShownOption } from "../config/settings.ts";
+import type { AlertEventStore } from "../core/alerts/events.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
 import type { ClientSemaphores } from "../core/processes/semaphores.ts";
@@ -98,6 +99,7 @@ export interface OperatorContext extends CallContext {
   /** The run-time configuration. */
   readonly versions: Versions;
   readonly priceChecks: PriceCheckStore;
+  readonly alerts: { readonly events: AlertEventStore };
   /** Bounds the reading of a price feed; left out, 30 s. */
   readonly feedMsMax?: number;
   /** Every option as it is now, for people. */

@@ -38,7 +38,7 @@ export interface EstimateInput {
 }
 
 /** Tokens of thinking that an effort usually costs. By hand, no experiment recorded. */
-const THINKING_TOKENS: Readonly<Record<Effort, number>> = {
+export const THINKING_TOKENS: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 100,
   low: 300,

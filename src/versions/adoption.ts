@@ -8,10 +8,10 @@ import { isFeedSource } from "../catalog/prices/feeds.ts";
 import { rowFromPrice } from "../catalog/prices/rows.ts";
 import { hostRows, type ProvisionalUse } from "../catalog/rows.ts";
 import type { HostedModel, Model } from "../core/model.ts";
-import type { Json, JsonMap, Overlay } from "../core/overlay.ts";
+import { isJsonMap, type Json, type JsonMap, type Overlay } from "../core/overlay.ts";
 import type { PricePeriod, PriceSchedule, RateCard } from "../core/price.ts";
 import type { Tier } from "../core/tiers.ts";
-import { withEntry } from "./document.ts";
+import { entryAt, withEntry } from "./document.ts";
 import { OPERATOR_PRICE } from "./prices.ts";
 
 /** Source of prices, and the day they were read. */
@@ -48,7 +48,11 @@ export function withPrices(
   return [...ids].reduce((next, id) => {
     const model = models.get(id);
     const own = changes.filter((change) => change.model === id);
-    return model === undefined ? next : withEntry(next, "models", id, rowOf(model, own));
+    if (model === undefined) return next;
+    const row = entryAt(next, "models", id);
+    const changed = rowOf(model, own);
+    const provisional = isJsonMap(row) ? row.provisional : undefined;
+    return withEntry(next, "models", id, provisional === undefined ? changed : { ...changed, provisional });
   }, document);
 }
 
@@ -66,16 +70,39 @@ interface KnownIds {
 
 /** With a model that a provider has. */
 export function withModel(document: Overlay, id: string, found: PricedModel): Overlay {
-  const { provider, upstream, price, stamp, context, maxOutput, capabilities, formats, tier, provisional } = found;
+  const { tier, provisional } = found;
   return withEntry(document, "models", id, {
-    ...{ id, provider, upstream, price: priceRow(price), priceAsOf: stamp.asOf, priceSource: stamp.source },
+    ...{ id, ...foundAt(found) },
+    ...(tier === undefined ? {} : { tier }),
+    ...(provisional === undefined ? {} : { provisional }),
+  });
+}
+
+/** With a model of the document at further providers. */
+export function withHosts(document: Overlay, id: string, found: readonly PricedModel[]): Overlay {
+  const row = entryAt(document, "models", id);
+  if (!isJsonMap(row) || found.length === 0) return document;
+  const hosts = Array.isArray(row.hosts) ? (row.hosts as readonly Json[]) : [];
+  return withEntry(document, "models", id, { ...row, hosts: [...hosts, ...found.map(foundAt)] });
+}
+
+function foundAt({
+  provider,
+  upstream,
+  price,
+  stamp,
+  context,
+  maxOutput,
+  capabilities,
+  formats,
+}: PricedModel): JsonMap {
+  return {
+    ...{ provider, upstream, price: priceRow(price), priceAsOf: stamp.asOf, priceSource: stamp.source },
     ...(context === null ? {} : { context }),
     ...(maxOutput === null ? {} : { maxOutput }),
     ...(capabilities.length === 0 ? {} : { capabilities: [...capabilities] }),
     ...(formats === undefined ? {} : { formats: [...formats] }),
-    ...(tier === undefined ? {} : { tier }),
-    ...(provisional === undefined ? {} : { provisional }),
-  });
+  };
 }
 
 interface PricedModel

@@ -7,7 +7,7 @@ import { verifyLedger } from "../../src/billing/verify.ts";
 import type { BudgetStore } from "../../src/core/budgets/budget.ts";
 import { type BudgetTerm, counterId, spentSince } from "../../src/core/budgets/counter.ts";
 import type { Db } from "../../src/core/db.ts";
-import type { HoldOutcome, LedgerStore } from "../../src/core/ledger.ts";
+import type { HoldOutcome, LeaseOutcome, LedgerStore } from "../../src/core/ledger.ts";
 import { BatchRejected } from "../../src/core/store-errors.ts";
 import { createBudgetStore } from "../../src/store/accounts/budgets.ts";
 import { openDb } from "../../src/store/db.ts";
@@ -152,6 +152,70 @@ await describeStores("budgets", ({ url, isShared }) => {
     expect(granted).toBe(100n);
     expect(second?.spent).toBeLessThanOrEqual(60n);
     expect(third?.spent).toBe(second?.spent);
+    await expectSound();
+  });
+
+  const lease = async (from: LedgerStore, owner: string, terms: readonly BudgetTerm[], atLeast = 1n) => {
+    const wanted = terms.map(({ counter, limit, fromMs }) => ({ counter, limit, fromMs, atLeast }));
+    const [outcome] = await from.commit(
+      [{ kind: "lease", owner, accountId: "a", atLeast: 1n, epoch: null, budgets: wanted }],
+      post,
+    );
+    return (outcome as Extract<LeaseOutcome, { state: "leased" }>).budgets;
+  };
+
+  test("a lease is an eighth of what is left, and is charged without a hold in the store", async () => {
+    const [wide, tight] = [term(800n), term(80n)];
+    const terms = [wide, tight];
+    expect(await lease(store, "me", terms)).toEqual(
+      new Map([
+        [wide.counter, 100n],
+        [tight.counter, 10n],
+      ]),
+    );
+    const reserved = {
+      ...{ owner: "me", keyId: "key", amount: 6n, isMetered: false, isFresh: true },
+      budgets: terms.map(({ counter }) => ({ counter, amount: 6n })),
+    };
+    const [settled] = await store.commit([settle(fresh("hold"), 4, { budgets: terms, reserved })], post);
+    expect(settled).toMatchObject({
+      budgetsLeft: new Map([
+        [wide.counter, 96n],
+        [tight.counter, 6n],
+      ]),
+    });
+    expect(await standing(tight)).toEqual({ spent: 4n, held: 0n });
+    await expectSound();
+    // The rest of the lease is not there for others, who may ask for it.
+    const asked = { mayRecall: true };
+    expect((await take(71n, terms)).outcome).toMatchObject({
+      state: "refused",
+      reason: "budget",
+      budget: { left: 70n },
+    });
+    expect((await take(71n, terms, store, asked)).outcome).toMatchObject({ state: "refused", reason: "leased" });
+    await store.commit([{ kind: "return", owner: "me", accountId: "a", holds: [], isExpiry: false }], post);
+    expect((await take(76n, terms, store, asked)).outcome.state).toBe("held");
+    await expectSound();
+  });
+
+  test("a lease of a dead process goes back, and what it had reserved and charged meanwhile counts", async () => {
+    const budget = term(80n);
+    const dead = createLedgerStore(db, "dead");
+    await dead.beat();
+    await lease(dead, "dead", [budget]);
+    const held = { id: fresh("hold"), keyId: "key", amount: 7n, budgets: [{ counter: budget.counter, amount: 7n }] };
+    expect(await store.orphanLeases(0)).toContainEqual(expect.objectContaining({ owner: "dead", accountId: "a" }));
+    const end = { kind: "return", owner: "dead", accountId: "a", isExpiry: true } as const;
+    await store.commit([{ ...end, holds: [held] }], post);
+    expect(await standing(budget)).toEqual({ spent: 0n, held: 7n });
+    expect(await store.orphanLeases(0)).not.toContainEqual(expect.objectContaining({ owner: "dead" }));
+    await pay(held.id, 7, [budget]);
+    expect(await standing(budget)).toEqual({ spent: 7n, held: 0n });
+    // The settlement of a reservation that the store never heard of counts too, without a lease.
+    const late = { owner: "dead", keyId: "key", amount: 5n, isMetered: false, isFresh: true, budgets: held.budgets };
+    await store.commit([settle(fresh("hold"), 5, { budgets: [budget], reserved: late })], post);
+    expect(await standing(budget)).toEqual({ spent: 12n, held: 0n });
     await expectSound();
   });
 

@@ -3,6 +3,7 @@
 
 import type { ComponentType } from "preact";
 import type { DASHBOARD_PAGES } from "../../src/http/pages/dashboard-pages.ts";
+import { Budgets } from "./budgets/index.tsx";
 import { Credits } from "./credits/index.tsx";
 import { Explore } from "./explore/index.tsx";
 import { Keys } from "./keys/index.tsx";
@@ -28,6 +29,7 @@ export const OTHER_PAGES: Readonly<Record<PageName, ComponentType>> = {
   models: Models,
   providers: Providers,
   keys: Keys,
+  budgets: Budgets,
   credits: Credits,
   settings: Settings,
 };

@@ -1,6 +1,7 @@
 // The last price check: what feeds and providers said, kept until the next one. It is compared with the catalogue when
 // somebody looks, so that what was adopted since is gone.
 
+import type { RateCard } from "../../core/price.ts";
 import type { OfferedModel } from "./diff.ts";
 import type { FeedId } from "./feeds.ts";
 import type { ListedRow, RefusedRow } from "./listed.ts";
@@ -37,6 +38,17 @@ export function isStale({ changedAtMs }: FeedState, atMs: number): boolean {
   return changedAtMs > 0 && atMs - changedAtMs > STALE_DAYS * 86_400_000;
 }
 
+/** A price that a person or the catalogue confirmed, and what feeds made of it since. */
+export interface Anchor extends ConfirmedPrice {
+  /** Prices that were taken over since, the newest last. Where another one is in use, a person chose it. */
+  readonly taken: readonly RateCard[];
+}
+
+export interface ConfirmedPrice {
+  readonly price: RateCard;
+  readonly asOf: string;
+}
+
 export interface PriceCheck {
   /** Time of the last check, whatever its results; 0 before the first one. */
   readonly atMs: number;
@@ -45,6 +57,8 @@ export interface PriceCheck {
   readonly offered: Readonly<Record<string, readonly OfferedModel[]>>;
   /** Prices that were taken over, by host. One that somebody undid is not taken over again. */
   readonly adopted: Readonly<Record<string, string>>;
+  /** Confirmed prices of hosts whose price was taken over since, by host. Left out by checks before there were any. */
+  readonly anchors?: Readonly<Record<string, Anchor>>;
 }
 
 export const NO_CHECK: PriceCheck = { atMs: 0, feeds: [], offered: {}, adopted: {} };

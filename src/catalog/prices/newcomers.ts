@@ -40,24 +40,58 @@ export function newcomers(catalog: PricedCatalog, check: PriceCheck, terms: Newc
   const found = offers.flatMap(({ provider, offer }): readonly Newcomer[] => {
     const host = { provider, upstream: offer.id };
     if (isKnown(host, ours) || check.adopted[hostName(host)] !== undefined) return [];
-    if (isMakersOwn(host, check)) return [];
     const rows = index.rowsOf(host).filter(({ isFresh }) => isFresh);
     const [first] = rows;
     if (first === undefined || !rows.every(({ row }) => isUsable(row, first.row, terms.today))) return [];
     const isNew = isNewer(provider, offer, terms) && !GATED.test(offer.id);
     return [{ ...offerOf(host, first.row, offer), ...pricedBy(rows), isChainable: isNew && rows.some(knowsKind) }];
   });
-  return found.slice(0, NEWCOMERS_MAX);
+  const provisional = [...catalog.models.values()].filter(({ isProvisional }) => isProvisional);
+  const beside = new Set([...found, ...provisional.flatMap(({ hosts }) => hosts)].map(hostName));
+  const isWanted = (own: Pick<PricedHost, "provider" | "upstream"> | null): boolean =>
+    own === null || beside.has(hostName(own));
+  return found.filter((each) => isWanted(makersOwn(each, check))).slice(0, NEWCOMERS_MAX);
+}
+
+/** A model that is new, at all providers that have it. */
+interface NewModel {
+  /** Id of the provisional model that has the name already; null where none does. */
+  readonly known: string | null;
+  readonly hosts: readonly [Newcomer, ...Newcomer[]];
+}
+
+/** Newcomers of one name are one model, whatever their providers write before the name. */
+export function newModels({ models }: PricedCatalog, found: readonly Newcomer[]): readonly NewModel[] {
+  const provisional = [...models.values()].filter(({ isProvisional }) => isProvisional);
+  const known = new Map(provisional.flatMap(({ id, hosts }) => hosts.map((host) => [nameOf(host), id])));
+  const named = new Map<string, readonly Newcomer[]>();
+  for (const each of found) named.set(nameOf(each), [...(named.get(nameOf(each)) ?? []), each]);
+  return [...named].map(([name, hosts]) => {
+    // A name without a maker before it is most often the maker's own.
+    const sorted = hosts.toSorted((one, other) => slashes(one) - slashes(other)) as [Newcomer, ...Newcomer[]];
+    return { known: known.get(name) ?? null, hosts: sorted };
+  });
+}
+
+function slashes({ upstream }: Newcomer): number {
+  return upstream.split("/").length;
+}
+
+/** A name without a version, such as `chat-latest`, says too little to be the same elsewhere. */
+function nameOf({ provider, upstream }: Pick<PricedHost, "provider" | "upstream">): string {
+  const name = (upstream.split("/").at(-1) ?? "").toLowerCase().replaceAll(".", "-");
+  return /\d/.test(name) ? name : hostName({ provider, upstream });
 }
 
 function isKnown({ provider, upstream }: Pick<PricedHost, "provider" | "upstream">, ours: readonly PricedHost[]) {
   return ours.some((host) => host.provider === provider && isSameModel(upstream, host.upstream));
 }
 
-/** An aggregator's name for a model that its maker offers here as well. */
-function isMakersOwn({ upstream }: Pick<PricedHost, "upstream">, { offered }: PriceCheck): boolean {
-  const [maker = "", ...rest] = upstream.split("/");
-  return rest.length > 0 && offered[maker]?.some(({ id }) => id === rest.join("/")) === true;
+/** For an aggregator's name, the model that its maker offers here as well. Null for any other. */
+function makersOwn({ upstream }: Pick<PricedHost, "upstream">, { offered }: PriceCheck) {
+  const [provider = "", ...rest] = upstream.split("/");
+  const isOffered = rest.length > 0 && offered[provider]?.some(({ id }) => id === rest.join("/")) === true;
+  return isOffered ? { provider, upstream: rest.join("/") } : null;
 }
 
 function isUsable(row: ListedRow, first: ListedRow, today: string): boolean {

@@ -3,7 +3,8 @@
 
 import { UNITS, type Unit } from "../../core/money.ts";
 import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
-import { type FeedState, isStale, type PriceCheck } from "./check.ts";
+import { anchorOf } from "./anchors.ts";
+import { type ConfirmedPrice, type FeedState, isStale, type PriceCheck } from "./check.ts";
 import {
   changeOf,
   configuredHosts,
@@ -28,6 +29,7 @@ export const STANDINGS = [
   "disputed",
   "implausible",
   "large",
+  "drifted",
   "timed",
   "undone",
   "details",
@@ -39,6 +41,8 @@ export interface Proposal extends PriceChange {
   readonly standing: Standing;
   /** The feeds that have this price. */
   readonly feeds: readonly FeedId[];
+  /** The price that a person or the shipped catalogue confirmed last; null where that is the one in use. */
+  readonly anchor: ConfirmedPrice | null;
   readonly listed: readonly FeedPrice[];
 }
 
@@ -76,7 +80,7 @@ export function reviewPrices(catalog: PricedCatalog, check: PriceCheck, maxPerce
     const rows = index.rowsOf(host);
     const same = rows.filter((each) => isSame(host, each));
     if (same.length > 0) confirmed.set(hostName(host), Math.max(...same.map((each) => confirmedMs(each, check.atMs))));
-    const judged = { host, rows, hint: index.hintFor(host), adopted: check.adopted, maxPercent };
+    const judged = { host, rows, hint: index.hintFor(host), check, maxPercent };
     const isKnown = rows.every(({ row }) => isListed(host, row.price));
     return [...(isKnown ? [] : [proposalFor(judged)]), ...announced(judged)];
   });
@@ -195,7 +199,7 @@ interface HostRows {
   readonly host: PricedHost;
   readonly rows: readonly FeedRow[];
   readonly hint: ListedRow | null;
-  readonly adopted: PriceCheck["adopted"];
+  readonly check: Pick<PriceCheck, "adopted" | "anchors">;
   readonly maxPercent: number;
 }
 
@@ -206,9 +210,10 @@ function proposalFor(judged: HostRows): Proposal {
   const [first] = (differing.some(isFresh) ? differing.filter(isFresh) : differing) as [FeedRow, ...FeedRow[]];
   const change = changeOf(host, usual.length > 0 ? withKnownDetails(first.row, host.price) : first.row);
   const agreeing = rows.filter((each) => isFresh(each) && agree(each.row.price, first.row.price));
+  const anchor = anchorOf(host, judged.check);
   return {
-    ...change,
-    standing: usual.length === 0 ? "details" : standingOf(judged, change, { first, agreeing }),
+    ...{ ...change, anchor },
+    standing: usual.length === 0 ? "details" : standingOf(judged, change, { first, agreeing, anchor }),
     feeds: agreeing.length === 0 ? [first.state.feed] : agreeing.map(({ state }) => state.feed),
     listed: rows.map(({ state, row }) => ({
       ...{ feed: state.feed, price: row.price, isSame: isSame(host, { row }) },
@@ -220,12 +225,18 @@ function isFresh({ isFresh }: FeedRow): boolean {
   return isFresh;
 }
 
+interface JudgedRows {
+  readonly first: FeedRow;
+  readonly agreeing: readonly FeedRow[];
+  readonly anchor: ConfirmedPrice | null;
+}
+
 function standingOf(
-  { host, rows, hint, adopted, maxPercent, startsOn }: HostRows,
+  { host, rows, hint, check, maxPercent, startsOn }: HostRows,
   change: PriceChange,
-  { first, agreeing }: { readonly first: FeedRow; readonly agreeing: readonly FeedRow[] },
+  { first, agreeing, anchor }: JudgedRows,
 ): Standing {
-  if (adopted[changeName({ ...host, ...(startsOn && { startsOn }) })] === priceMark(change.to)) return "undone";
+  if (check.adopted[changeName({ ...host, ...(startsOn && { startsOn }) })] === priceMark(change.to)) return "undone";
   const hasHours = host.schedule?.some(({ hours }) => hours.length > 0) === true;
   if (hasHours || rows.some(({ row }) => row.isTimed === true)) return "timed";
   if (rows.filter(isFresh).length > agreeing.length) return "disputed";
@@ -233,6 +244,8 @@ function standingOf(
   const hinted = agreeing.length === 1 && hint !== null && agree(hint.price, first.row.price) ? 1 : 0;
   if (agreeing.length + hinted < 2) return "single";
   if (!isWithin(host, change.to, maxPercent)) return "large";
+  // Steps that are each within the bounds may still lead anywhere.
+  if (anchor !== null && !isWithin({ ...host, price: anchor.price }, change.to, maxPercent)) return "drifted";
   return host.price === null || hasSameDetails(host.price, change.to) ? "agreed" : "details";
 }
 

@@ -3,6 +3,7 @@
 
 import { ERROR_READERS, type ErrorReader } from "../../core/errors.ts";
 import { databaseUrl, number, oneOf, redisUrl, secretText, text, truth } from "../readers.ts";
+import { ALERT_OPTIONS } from "./alerts.ts";
 import { BILLING_OPTIONS } from "./billing.ts";
 import { CASCADE_OPTIONS } from "./cascade.ts";
 import { IDENTITY_OPTIONS } from "./identity.ts";
@@ -125,6 +126,7 @@ export const OPTIONS = {
   prices: PRICE_OPTIONS,
   identity: IDENTITY_OPTIONS,
   cascade: CASCADE_OPTIONS,
+  alerts: ALERT_OPTIONS,
   tracing: TRACE_OPTIONS,
 };
 

@@ -15,6 +15,8 @@ export interface BudgetCounter {
   /** In total, whenever. */
   readonly spent: NanoUsd;
   readonly held: NanoUsd;
+  /** Set aside for processes, as with wallets. */
+  readonly leased: NanoUsd;
   /** Parts of the period, oldest first. Older ones are dropped. */
   readonly parts: readonly SpentPart[];
   /** Grows by one with every write. */
@@ -42,6 +44,39 @@ export interface BudgetHold {
   readonly amount: NanoUsd;
 }
 
+/** An amount of a budget that a process may reserve for requests of an account without asking the store again. */
+export interface BudgetLease {
+  readonly owner: string;
+  readonly accountId: string;
+  readonly counter: string;
+  readonly amount: NanoUsd;
+}
+
+export function budgetLeaseKey({ owner, counter }: Pick<BudgetLease, "owner" | "counter">): string {
+  return `${owner} ${counter}`;
+}
+
+/** Rows of budgets that the operations of a batch refer to. */
+export interface BudgetState {
+  readonly counters: ReadonlyMap<string, BudgetCounter>;
+  /** By `budgetLeaseKey`. */
+  readonly budgetLeases: ReadonlyMap<string, BudgetLease>;
+}
+
+/** Changes of such rows, for the store to write. */
+export interface BudgetChanges {
+  readonly counters: readonly BudgetCounter[];
+  readonly budgetLeases: readonly BudgetLease[];
+}
+
+/** A budget whose lease is to be filled, unless the share is less than `atLeast`. */
+export interface WantedLease extends Pick<BudgetTerm, "counter" | "limit" | "fromMs"> {
+  readonly atLeast: NanoUsd;
+}
+
+/** Amounts by counter. */
+export type CounterAmounts = ReadonlyMap<string, NanoUsd>;
+
 /** A budget that refused a hold, for the message. */
 export interface BudgetRefusal {
   readonly counter: string;
@@ -65,7 +100,7 @@ export function counterOf(id: string): { readonly budgetId: string; readonly val
 }
 
 export function newCounter(id: string): BudgetCounter {
-  return { id, spent: 0n, held: 0n, parts: [], version: 0 };
+  return { id, spent: 0n, held: 0n, leased: 0n, parts: [], version: 0 };
 }
 
 /** Sums up what counts from this time on. */

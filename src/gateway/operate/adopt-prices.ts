@@ -4,16 +4,18 @@
 import { readBuiltin } from "../../catalog/builtin.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { findModel } from "../../catalog/model-names.ts";
+import { withTaken } from "../../catalog/prices/anchors.ts";
 import { isStale, type PriceCheck } from "../../catalog/prices/check.ts";
 import { FEED_IDS, type FeedId, feedSource } from "../../catalog/prices/feeds.ts";
-import { type Newcomer, newcomers } from "../../catalog/prices/newcomers.ts";
+import { type Newcomer, newcomers, newModels } from "../../catalog/prices/newcomers.ts";
 import { changeName, hostName, type Proposal, priceMark, reviewPrices } from "../../catalog/prices/review.ts";
 import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { formatsOf } from "../../core/model.ts";
 import type { Overlay } from "../../core/overlay.ts";
-import { dayOf, newModelId, sortChanges, withModel, withPrices } from "../../versions/adoption.ts";
+import type { RateCard } from "../../core/price.ts";
+import { dayOf, newModelId, sortChanges, withHosts, withModel, withPrices } from "../../versions/adoption.ts";
 import type { Versions } from "../../versions/versions.ts";
 import type { Services } from "../services.ts";
 import * as TEXT from "../text.ts";
@@ -42,7 +44,14 @@ export async function checkAndAdopt(services: AdoptionServices): Promise<PriceCh
 /** Prices and models to take over, by the newest catalogue. */
 interface Takeover {
   readonly prices: readonly Proposal[];
-  readonly models: readonly (Newcomer & { readonly id: string })[];
+  readonly models: readonly TakenModel[];
+}
+
+interface TakenModel {
+  readonly id: string;
+  /** Says that the configuration has the model already, at another provider. */
+  readonly isKnown: boolean;
+  readonly hosts: readonly Newcomer[];
 }
 
 /** A model that the configuration refuses must not keep prices from being taken over. */
@@ -65,27 +74,35 @@ async function publish(checked: CheckedPrices, services: AdoptionServices, hasMo
   const { check } = checked;
   const { versions, current, now, prices } = services;
   const asOf = dayOf(now());
-  const first = takeover(checked, services, hasModels);
-  let taken = first;
+  const planned = takeover(checked, services, hasModels);
+  let taken = planned;
   const change = (document: Overlay): Overlay => {
     taken = takeover(checked, services, hasModels);
     const dated = taken.prices.map(({ model, provider, upstream, to, feeds, startsOn }) => ({
       ...{ model, provider, upstream, price: to, stamp: { asOf, source: feedSource(feeds) } },
       ...(startsOn === undefined ? {} : { startsOn }),
     }));
-    const provisional = (isChainable: boolean) => (prices.adoption === "auto" && isChainable ? "chain" : "named");
     return taken.models.reduce(
-      (next, { id, feeds, isChainable, ...found }) =>
-        withModel(next, id, {
-          ...{ ...found, stamp: { asOf, source: feedSource(feeds) }, provisional: provisional(isChainable) },
-        }),
+      (next, { id, isKnown, hosts }) => {
+        const isChained = prices.adoption === "auto" && hosts.every(({ isChainable }) => isChainable);
+        const stamped = hosts.map(({ feeds, isChainable: _, ...found }) => ({
+          ...{ ...found, stamp: { asOf, source: feedSource(feeds) } },
+          provisional: isChained ? ("chain" as const) : ("named" as const),
+        }));
+        const [first, ...others] = stamped;
+        if (first === undefined || isKnown) return withHosts(next, id, stamped);
+        return withHosts(withModel(next, id, first), id, others);
+      },
       withPrices(document, current().catalog.models, dated),
     );
   };
-  await versions.publish({ author: authorOf(first), note: noteOf(first), isDated: true, change });
+  await versions.publish({ author: authorOf(planned), note: noteOf(planned), isDated: true, change });
   const marks = taken.prices.map((each) => [changeName(each), priceMark(each.to)]);
-  const added = taken.models.map((each) => [hostName(each), priceMark(each.price)]);
-  return { ...check, adopted: { ...check.adopted, ...Object.fromEntries([...marks, ...added]) } };
+  const hosts = taken.models.flatMap((model) => model.hosts);
+  const added = hosts.map((each) => [hostName(each), priceMark(each.price)]);
+  const first = hosts.map((host) => ({ ...host, from: null, fromAsOf: asOf, to: host.price, anchor: null }));
+  const anchors = withTaken(check.anchors, [...taken.prices, ...first]);
+  return { ...check, adopted: { ...check.adopted, ...Object.fromEntries([...marks, ...added]) }, anchors };
 }
 
 function takeover({ check, before }: CheckedPrices, services: AdoptionServices, hasModels: boolean): Takeover {
@@ -98,13 +115,18 @@ function takeover({ check, before }: CheckedPrices, services: AdoptionServices, 
   const terms = { catalogDay: readBuiltin().tiers.asOf, today: dayOf(now()), before };
   const found = isOn ? newcomers(catalog, check, terms).filter((each) => isSpoken(each, catalog)) : [];
   const ids = new Set(catalog.models.keys());
-  const models = found.flatMap((each) => {
-    const id = newModelId(each.upstream, each.provider, { models: ids });
+  const models = newModels(catalog, found).flatMap(({ known, hosts: all }): readonly TakenModel[] => {
     // A name under which clients know another model keeps its meaning, whatever a provider calls its own.
-    const isOtherName = !ids.has(each.upstream) && findModel(catalog, each.upstream) !== undefined;
-    if (ids.has(id) || isOtherName) return [];
+    const isOtherName = ({ upstream }: Newcomer): boolean =>
+      !ids.has(upstream) && (findModel(catalog, upstream)?.id ?? known) !== known;
+    const hosts = all.filter((each) => !isOtherName(each));
+    const [first] = hosts;
+    if (first === undefined) return [];
+    if (known !== null) return [{ id: known, isKnown: true, hosts }];
+    const id = newModelId(first.upstream, first.provider, { models: ids });
+    if (ids.has(id)) return [];
     ids.add(id);
-    return [{ ...each, id }];
+    return [{ id, isKnown: false, hosts }];
   });
   return { prices: free, models };
 }
@@ -121,7 +143,8 @@ const NAMED_MAX = 20;
 const NOTE_MAX = 500;
 
 function authorOf({ prices, models }: Takeover): string {
-  const named = new Set<FeedId>([...prices, ...models].flatMap(({ feeds }) => feeds));
+  const found = models.flatMap(({ hosts }) => hosts);
+  const named = new Set<FeedId>([...prices, ...found].flatMap(({ feeds }) => feeds));
   return feedSource(FEED_IDS.filter((feed) => named.has(feed)));
 }
 
@@ -143,8 +166,12 @@ function report(check: PriceCheck, { prices, versions, current }: AdoptionServic
   const waiting = waitingIn(review.proposals, versions, prices);
   if (waiting.length + review.refused.length > 0) {
     const models = waiting.map(({ model }) => model);
+    const changes = waiting.map(describe);
     const refused = review.refused.map(({ model, reason }) => `${model}: ${reason}`);
-    log.warn({ event: "prices.differ", models, refused }, "prices differ from the feeds and wait for an operator");
+    log.warn(
+      { event: "prices.differ", models, changes, refused },
+      "prices differ from the feeds and wait for an operator",
+    );
   }
   for (const state of check.feeds) {
     const { feed, problem, lost, changedAtMs } = state;
@@ -156,4 +183,14 @@ function report(check: PriceCheck, { prices, versions, current }: AdoptionServic
     }
     if (lost.length > 0) log.warn({ event: "prices.lost", feed, models: lost }, "a price feed lists models no more");
   }
+}
+
+/** A change in one line of the log: USD per million tokens, input and output. */
+function describe({ model, provider, from, to, standing, anchor, startsOn }: Proposal): object {
+  const pair = ({ input, output }: Pick<RateCard, "input" | "output">): string => `${input / 1e6} / ${output / 1e6}`;
+  return {
+    ...{ model, provider, from: from === null ? null : pair(from), to: pair(to), standing },
+    ...(anchor === null ? {} : { confirmed: pair(anchor.price) }),
+    ...(startsOn === undefined ? {} : { startsOn }),
+  };
 }

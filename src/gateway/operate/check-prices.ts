@@ -3,10 +3,13 @@
 
 import { readBuiltin } from "../../catalog/builtin.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { FeedState, PriceCheck, PriceCheckStore } from "../../catalog/prices/check.ts";
+import { confirmedBy } from "../../catalog/prices/anchors.ts";
+import type { ConfirmedPrice, FeedState, PriceCheck, PriceCheckStore } from "../../catalog/prices/check.ts";
 import { configuredHosts, keyOf, listedVendor, type OfferedModel } from "../../catalog/prices/diff.ts";
 import { FEED_IDS, type FeedId } from "../../catalog/prices/feeds.ts";
 import type { ListedRow } from "../../catalog/prices/listed.ts";
+import { priceFromRow } from "../../catalog/prices/rows.ts";
+import { hostRows } from "../../catalog/rows.ts";
 import type { Registry } from "../../providers/registry.ts";
 import { type Fetched, fetchFeed } from "../../providers/sources/price-list.ts";
 import { UnreadableSource } from "../../providers/sources/source.ts";
@@ -34,7 +37,8 @@ export async function checkPrices(places: FeedPlaces, services: PriceServices): 
     feeds.push(await readFeed({ feed, source, known }, services));
   }
   const offered = { ...last.offered, ...(await offeredBy(services)) };
-  const check = { atMs: now(), feeds, offered, adopted: last.adopted };
+  const anchors = confirmedBy(shippedPrices(), last);
+  const check = { atMs: now(), feeds, offered, adopted: last.adopted, anchors };
   await checks.write(check);
   return { check, before: last.offered };
 }
@@ -126,6 +130,18 @@ function lostRows(last: FeedState, rows: readonly ListedRow[], catalog: Catalog)
     return after.has(key) || !(before.has(key) || known.has(name)) ? [] : [name];
   });
   return [...new Set(lost)];
+}
+
+/** Prices of the catalogue that ships, by host. */
+function shippedPrices(): ReadonlyMap<string, ConfirmedPrice> {
+  const prices = readBuiltin().models.flatMap((model) =>
+    hostRows(model).flatMap((host): readonly (readonly [string, ConfirmedPrice])[] => {
+      const { price: written = model.price, upstream = model.id, priceAsOf = model.priceAsOf ?? "" } = host;
+      const price = written === undefined ? undefined : priceFromRow(written)?.price;
+      return price === undefined ? [] : [[keyOf(host.provider, upstream), { price, asOf: priceAsOf }]];
+    }),
+  );
+  return new Map(prices);
 }
 
 /** Models of one provider that are kept; OpenRouter has some hundred. */

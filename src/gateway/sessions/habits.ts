@@ -1,8 +1,10 @@
 // Habits, learned from the turns that come by: how many turns the conversations of an application have, how long they
-// pause, how long their answers are, and how far each host really reads from its cache. Bounded, and the same in every
-// process that has learned the same turns.
+// pause, how long their answers are, how much models think for them, and how far each host really reads from its cache.
+// Bounded, and the same in every process that has learned the same turns.
 
+import type { Effort } from "../../core/requests/effort.ts";
 import type { CacheHabit, Habit, SessionTurn } from "../../core/session.ts";
+import { THINKING_TOKENS } from "../../routing/cost.ts";
 import { Generations } from "./generations.ts";
 
 /** Facts of the request in question. */
@@ -31,10 +33,17 @@ interface AppHabit {
   aliveCount: number;
   output: number;
   outputCount: number;
+  /** Part of what the efforts usually cost that the models thought. */
+  thought: number;
+  thoughtCount: number;
+  /** Mean tokens of thinking by model and effort. */
+  readonly thoughts: Map<string, { tokens: number; count: number }>;
 }
 
 const APPS_MAX = 5_000;
 const TURNS_KEPT = 12;
+/** Models at an effort that one application is known by. */
+const THINKERS_MAX = 12;
 /** Priors, set by hand: the chance that another turn follows, that the prefix stays, that the pause is short. */
 const PRIOR = {
   tools: 0.9,
@@ -94,17 +103,21 @@ export function createHabits(): Habits {
         for (const gap of gaps) if (gap < seconds) short += 1;
         return ((habit?.alive ?? PRIOR.alive) + short) / (1 + gaps.length);
       };
-      return { next, ahead, outputTokens: output, steady: habit?.steady ?? PRIOR.steady, alive, cacheOf };
+      const thinking = (model: string, effort: Effort | null, usual: number) =>
+        expectedThinking(habit, thinkerOf(model, effort), usual);
+      return { next, ahead, outputTokens: output, thinking, steady: habit?.steady ?? PRIOR.steady, alive, cacheOf };
     },
   };
 }
 
 function newHabit(): AppHabit {
   const { steady, alive } = PRIOR;
-  return { reached: [], steady, steadyCount: 1, alive, aliveCount: 1, output: 0, outputCount: 0 };
+  const thinking = { thought: 1, thoughtCount: 1, thoughts: new Map() };
+  return { reached: [], steady, steadyCount: 1, alive, aliveCount: 1, output: 0, outputCount: 0, ...thinking };
 }
 
-function noteTurn(habit: AppHabit, { isSteady, gaps = [], output = 0 }: SessionTurn): void {
+function noteTurn(habit: AppHabit, turn: SessionTurn): void {
+  const { isSteady, gaps = [], output = 0, thinking = 0 } = turn;
   if (isSteady !== undefined) {
     habit.steady = (habit.steady * habit.steadyCount + (isSteady ? 1 : 0)) / (habit.steadyCount + 1);
     habit.steadyCount = Math.min(SEEN_MAX, habit.steadyCount + 1);
@@ -115,8 +128,35 @@ function noteTurn(habit: AppHabit, { isSteady, gaps = [], output = 0 }: SessionT
     habit.aliveCount = Math.min(SEEN_MAX, habit.aliveCount + 1);
   }
   if (output === 0) return;
-  habit.output = (habit.output * habit.outputCount + output) / (habit.outputCount + 1);
+  habit.output = (habit.output * habit.outputCount + output - thinking) / (habit.outputCount + 1);
   habit.outputCount = Math.min(SEEN_MAX, habit.outputCount + 1);
+  noteThinking(habit, turn, thinking);
+}
+
+function thinkerOf(model: string, effort: Effort | null): string {
+  return `${model}@${effort ?? ""}`;
+}
+
+/** Many hosts do not count thinking. Where a model was never seen to think, a zero says nothing. */
+function noteThinking(habit: AppHabit, { model, effort }: SessionTurn, thinking: number): void {
+  const name = thinkerOf(model, effort ?? null);
+  const known = habit.thoughts.get(name);
+  if (thinking === 0 && known === undefined) return;
+  const { tokens, count } = known ?? { tokens: 0, count: 0 };
+  if (known === undefined && habit.thoughts.size >= THINKERS_MAX) habit.thoughts.clear();
+  const mean = (tokens * count + thinking) / (count + 1);
+  habit.thoughts.set(name, { tokens: mean, count: Math.min(SEEN_MAX, count + 1) });
+  const usual = effort === undefined ? 0 : THINKING_TOKENS[effort];
+  if (usual === 0) return;
+  habit.thought = (habit.thought * habit.thoughtCount + thinking / usual) / (habit.thoughtCount + 1);
+  habit.thoughtCount = Math.min(SEEN_MAX, habit.thoughtCount + 1);
+}
+
+/** A model that was not seen here is expected to think as much for this application as others did, by its effort. */
+function expectedThinking(habit: AppHabit | undefined, thinker: string, usual: number): number {
+  if (habit === undefined) return usual;
+  const { tokens, count } = habit.thoughts.get(thinker) ?? { tokens: 0, count: 0 };
+  return (tokens * count + usual * habit.thought * PRIOR_TURNS) / (count + PRIOR_TURNS);
 }
 
 /** `turns`: that the conversation has had before this one. */

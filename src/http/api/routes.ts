@@ -6,6 +6,7 @@ import type { OperatorContext } from "../context.ts";
 import { compressJson } from "../exchange/compression.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
+import { ALERT_EVENT_ROUTES } from "./alerts/events.ts";
 import { BUDGET_ROUTES } from "./budgets.ts";
 import { ENTRY_ROUTES } from "./configuration/entries.ts";
 import { PRICE_ROUTES } from "./configuration/prices.ts";
@@ -59,6 +60,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...USAGE_ROUTES,
   ...EXPLORE_ROUTES,
   ...OVERVIEW_ROUTES,
+  ...ALERT_EVENT_ROUTES,
   ...LOGIN_ROUTES,
   ...SIGN_IN_ROUTES,
   ...USER_ROUTES,

@@ -91,6 +91,14 @@ export const DASHBOARD_PAGES = [
     icon: "M8 8a3 3 0 1 0-6 0 3 3 0 1 0 6 0h6v3M11 8v2",
   },
   {
+    name: "budgets",
+    path: "/budgets",
+    title: "Budgets",
+    key: "b",
+    group: "Account",
+    icon: "M2 4h12M2 4v2h8V4M2 10h12M2 10v2h5v-2",
+  },
+  {
     name: "credits",
     path: "/credits",
     title: "Credits",

@@ -6,7 +6,7 @@ import type { HostedModel, Model, PromptCache } from "../../core/model.ts";
 import { roughUsd } from "../../core/money.ts";
 import type { CachedPrefix, SessionView } from "../../core/session.ts";
 import * as TEXT from "../text.ts";
-import { costAhead, type Outlook, ratesAt, readChance } from "./outlook.ts";
+import { costAhead, type Outlook, type Output, ratesAt, readChance } from "./outlook.ts";
 
 /** A model that may take the request, with its hosts that can, in the order of trying. There is at least one. */
 export interface StayCandidate {
@@ -29,7 +29,7 @@ interface StayInput {
   readonly outlook: Outlook | null;
   readonly view: SessionView;
   readonly promptTokens: number;
-  readonly outputTokens: number;
+  readonly outputOf: Output;
   readonly markupPpm: number;
   /** Routes that are cooling down. */
   readonly resting: ReadonlyMap<string, string>;
@@ -141,10 +141,10 @@ function offerOf(model: Model, host: HostedModel, input: StayInput): Offer {
   return { model, host, cachedTokens, keyId, cost };
 }
 
-function costNow(host: HostedModel, cachedTokens: number, { promptTokens, outputTokens }: StayInput): number {
+function costNow(host: HostedModel, cachedTokens: number, { promptTokens, outputOf }: StayInput): number {
   const { input, output, cacheRead, cacheWrite } = ratesAt(host.price, promptTokens);
   const fresh = isCached(promptTokens, host.cache) ? Math.max(input, cacheWrite ?? 0) : input;
-  const answer = Math.min(outputTokens, host.maxOutput) * output;
+  const answer = outputOf(host) * output;
   return (promptTokens - cachedTokens) * fresh + cachedTokens * (cacheRead ?? input) + answer;
 }
 

@@ -12,7 +12,8 @@ export interface Outlook {
   readonly promptTokens: number;
   /** Tokens that each turn adds to the prompt. */
   readonly growth: number;
-  readonly outputTokens: number;
+  /** Tokens that a model writes in each of them, with its thinking. */
+  readonly outputOf: (host: HostedModel) => number;
   readonly habit: Habit;
 }
 
@@ -24,24 +25,29 @@ const USUAL: Habit = {
   next: 0.9,
   ahead: 4,
   outputTokens: null,
+  thinking: (_model, _effort, usual) => usual,
   steady: 1,
   alive: () => 0.9,
   cacheOf: () => ({ hit: 1 }),
 };
 
+/** Tokens that a model writes, for an answer of a usual length or of this one. */
+export type Output = (host: HostedModel, answer?: number) => number;
+
 interface OutlookInput {
   readonly view: SessionView;
   readonly promptTokens: number;
-  readonly outputTokens: number;
+  readonly outputOf: Output;
   readonly hasTools: boolean;
 }
 
-export function outlookOf({ view, promptTokens, outputTokens, hasTools }: OutlookInput): Outlook {
+export function outlookOf({ view, promptTokens, outputOf, hasTools }: OutlookInput): Outlook {
   const habit = view.habit ?? USUAL;
   const prior = hasTools ? GROWTH.tools : GROWTH.plain;
   const grown = view.last === null ? prior : Math.max(0, promptTokens - view.last.promptTokens);
   const growth = (prior + grown) / 2;
-  return { turns: habit.ahead, promptTokens, growth, outputTokens: habit.outputTokens ?? outputTokens, habit };
+  const answer = habit.outputTokens ?? undefined;
+  return { turns: habit.ahead, promptTokens, growth, outputOf: (host) => outputOf(host, answer), habit };
 }
 
 /** Reading chance of what was cached at a host: the pause is short, the beginning stays, the host hits. */
@@ -50,11 +56,11 @@ export function readChance({ hostKey, cache }: HostedModel, { alive, steady, cac
 }
 
 /** In 10⁻¹² USD without markup. */
-export function costAhead(host: HostedModel, { turns, promptTokens, growth, outputTokens, habit }: Outlook): number {
+export function costAhead(host: HostedModel, { turns, promptTokens, growth, outputOf, habit }: Outlook): number {
   // One band for all turns: that of the middle one.
   const { input, output, cacheRead, cacheWrite } = ratesAt(host.price, promptTokens + (growth * (turns + 1)) / 2);
   const prompts = turns * promptTokens + (growth * turns * (turns + 1)) / 2;
-  const answers = turns * Math.min(outputTokens, host.maxOutput) * output;
+  const answers = turns * outputOf(host) * output;
   const uncached = prompts * input;
   const isCached = host.cache !== undefined && promptTokens + growth >= host.cache.tokensMin && cacheRead !== null;
   if (!isCached) return uncached + answers;

@@ -8,11 +8,12 @@ import type { RoutingQuestion } from "../../core/decision.ts";
 import type { HostedModel, Model, ProviderKey } from "../../core/model.ts";
 import type { SessionState, SessionTurn, SessionView } from "../../core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
-import { EXPECTED_OUTPUT_TOKENS } from "../cost.ts";
+import { EXPECTED_OUTPUT_TOKENS, thinkingTokens } from "../cost.ts";
+import { expectedEffort } from "../effort.ts";
 import { type HostRules, hostRules, orderHosts, rankBySession } from "../hosts.ts";
 import { onlyPreferred, preferenceOf } from "../preference.ts";
 import { type Offer, type StayCandidate, stayOrSwitch } from "./offers.ts";
-import { type Outlook, outlookOf } from "./outlook.ts";
+import { type Outlook, type Output, outlookOf } from "./outlook.ts";
 
 export interface KeepInput {
   readonly question: RoutingQuestion;
@@ -48,7 +49,8 @@ export function keepSession(given: KeepInput): Kept {
   const { models } = input;
   const loop = isLoop ? view.loop : null;
   const held = loop === null ? null : heldHost(loop, input);
-  const outlook = isConversation(question) ? outlookIn(view, input) : null;
+  const outputOf = outputIn(view, input);
+  const outlook = isConversation(question) ? outlookIn(view, input, outputOf) : null;
   if (view.cached.length === 0 && held === null && outlook === null) return { models: all, first: null, note: null };
   const only = held === null ? null : [{ model: models[0] as Model, hosts: [held] }];
   const tried = isLoop ? models.slice(0, 1) : models;
@@ -63,7 +65,7 @@ export function keepSession(given: KeepInput): Kept {
     outlook,
     view,
     promptTokens: input.inputTokens,
-    outputTokens: outputTokens(input),
+    outputOf,
     markupPpm: input.catalog.markupPpm,
     resting: question.restingModels,
     keyOf: (host) => keyOf(host, loop ?? view.last, input),
@@ -87,9 +89,9 @@ function heldHost({ hostKey, keyId }: SessionTurn, { models, question, hostsOf }
   return keyId === null && host?.cache !== undefined && hit < HIT_MIN ? null : host;
 }
 
-function outlookIn(view: SessionView, input: KeepInput): Outlook {
+function outlookIn(view: SessionView, input: KeepInput, outputOf: Output): Outlook {
   const { question, inputTokens: promptTokens } = input;
-  return outlookOf({ view, promptTokens, outputTokens: outputTokens(input), hasTools: question.chat.tools.length > 0 });
+  return outlookOf({ view, promptTokens, outputOf, hasTools: question.chat.tools.length > 0 });
 }
 
 /** Tells whether a request has tools, or an answer to go on from. */
@@ -156,10 +158,22 @@ function aboveTier({ last }: SessionView, outlook: Outlook | null, input: KeepIn
   return allowed.some((higher) => above(higher).includes(model)) ? [...found, model] : found;
 }
 
-/** Agents often send a large cap, and answers are much shorter. */
-function outputTokens({ question: { chat }, tier }: KeepInput): number {
-  const { maxOutputTokens, choiceCount } = chat;
-  return Math.min(maxOutputTokens ?? Number.POSITIVE_INFINITY, EXPECTED_OUTPUT_TOKENS[tier]) * Math.max(1, choiceCount);
+/** A model that thinks more writes more. Agents often send a large cap, and answers are much shorter. */
+function outputIn({ habit }: SessionView, { question, catalog, tier }: KeepInput): Output {
+  const { maxOutputTokens, choiceCount } = question.chat;
+  const cap = maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  const known = new Map<string, number>();
+  const thinkingOf = (host: HostedModel): number => {
+    const before = known.get(host.id);
+    if (before !== undefined) return before;
+    const effort = expectedEffort(host, { question, catalog, tier });
+    const usual = thinkingTokens(host, effort);
+    const thinking = habit?.thinking(host.id, effort, usual) ?? usual;
+    known.set(host.id, thinking);
+    return thinking;
+  };
+  return (host, answer = EXPECTED_OUTPUT_TOKENS[tier]) =>
+    Math.min(answer + thinkingOf(host), cap, host.maxOutput) * Math.max(1, choiceCount);
 }
 
 /** The key of the turn before; where another host is considered, the one that the session's name leads to. */

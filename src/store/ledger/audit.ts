@@ -50,6 +50,12 @@ const STRAYS: readonly (readonly [string, string])[] = [
     "SELECT t.id FROM ledger_transactions t LEFT JOIN wallets w ON w.account_id = t.account_id WHERE w.account_id IS NULL OR t.sequence > w.sequence",
   ],
   [
+    "budget has other leases than its counter says",
+    `SELECT id FROM (
+       SELECT id, leased FROM budget_counters UNION ALL SELECT counter_id, -amount FROM budget_leases
+     ) AS sums GROUP BY id HAVING SUM(leased) <> 0`,
+  ],
+  [
     "budget has other holds than its counter says",
     `SELECT id FROM (
        SELECT id, held FROM budget_counters

@@ -18,10 +18,10 @@ import {
 } from "../../core/ledger.ts";
 import { BatchRejected } from "../../core/store-errors.ts";
 import { clockSql, forUpdateSql, inListSql, listValue } from "../dialect.ts";
-import { countersHeldOn, countersSql, holdBudgetsSql, holdsToEnd, toCounter, withBudgets } from "./budget-counters.ts";
+import { budgetReads, toBudgetState, withBudgets } from "./budget-counters.ts";
 import { KEY_SPEND, toKeySpend } from "./key-spends.ts";
 import { LedgerMemory } from "./memory.ts";
-import { forgetProcess } from "./processes.ts";
+import { forgetProcess, HOLDS_NOTHING, LEASED } from "./processes.ts";
 import { createLedgerWriter } from "./write.ts";
 
 /** `owner` names this run of this process, so a restart is another owner. */
@@ -38,7 +38,7 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
     },
     async epochs() {
       const rows = await db.query(
-        "SELECT w.account_id, w.epoch FROM leases l JOIN wallets w ON w.account_id = l.account_id WHERE l.owner = $1",
+        `SELECT w.account_id, w.epoch FROM (${LEASED}) l JOIN wallets w ON w.account_id = l.account_id WHERE l.owner = $1`,
         [owner],
       );
       return new Map(rows.map((row) => [String(row.account_id), Number(row.epoch)]));
@@ -53,8 +53,8 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
     },
     async orphanLeases(silentMs) {
       const rows = await db.query(
-        `SELECT ${LEASE} FROM leases l LEFT JOIN processes p ON p.id = l.owner
-         WHERE l.owner <> $1 AND ${isSilent} ORDER BY l.owner LIMIT ${ORPHANS_MAX}`,
+        `SELECT l.owner, l.account_id, CAST(SUM(l.amount) AS BIGINT) AS amount FROM (${LEASED}) l LEFT JOIN processes p ON p.id = l.owner
+         WHERE l.owner <> $1 AND ${isSilent} GROUP BY l.owner, l.account_id ORDER BY l.owner LIMIT ${ORPHANS_MAX}`,
         [owner, silentMs],
       );
       return rows.map(toLease);
@@ -204,10 +204,6 @@ function isUncurbed(op: LedgerOp, outcome: LedgerOutcome | undefined): boolean {
   return outcome.amount >= (op.amounts[0] ?? 0n);
 }
 
-/** Finds processes without holds and leases. Recovery finds holds by the row of their process, so the others stay. */
-const HOLDS_NOTHING = `NOT EXISTS (SELECT 1 FROM holds WHERE holds.owner = processes.id AND holds.state = 'open')
-  AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = processes.id)`;
-
 /** Orphans released at once, so that recovery after a crash does not block the database. */
 const ORPHANS_MAX = 500;
 /** Columns that `toWallet` reads. */
@@ -226,6 +222,7 @@ type ReadName =
   | "keySpends"
   | "heldBudgets"
   | "counters"
+  | "budgetLeases"
   | "leases"
   | "moves";
 
@@ -270,8 +267,7 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
       limitedKeys,
       `SELECT k.key_id, ${KEY_SPEND} FROM key_spends k WHERE ${inListSql(kind, "k.key_id", "$1")}`,
     ),
-    ...read("heldBudgets", ops.flatMap(holdsToEnd), holdBudgetsSql(kind)),
-    ...read("counters", ops.flatMap(countersHeldOn), countersSql(kind)),
+    ...budgetReads(kind, ops),
     ...(leases.length === 0 ? {} : { leases: leaseRead(kind, leases) }),
     ...read(
       "moves",
@@ -319,17 +315,19 @@ function needsWallet(op: LedgerOp): boolean {
 /** Reads the rows into the state that operations are posted to. */
 function toState(found: Readonly<Partial<Record<ReadName, readonly SqlRow[]>>>): LedgerState {
   const { wallets = [], holds = [], charged = [], keySpends = [], leases = [], moves = [] } = found;
-  const { heldBudgets = [], counters = [] } = found;
   const limited = [...holds.filter(({ spent }) => spent !== null), ...keySpends];
   const moveIds = unique(moves.map(({ id }) => String(id)));
   const rowsOf = (id: string): readonly SqlRow[] => moves.filter((row) => row.id === id);
   return {
     wallets: new Map(wallets.map((row) => [String(row.account_id), toWallet(row)])),
     holds: new Map(
-      [...withBudgets(holds.map(toHold), heldBudgets), ...charged.map(toChargedHold)].map((hold) => [hold.id, hold]),
+      [...withBudgets(holds.map(toHold), found.heldBudgets), ...charged.map(toChargedHold)].map((hold) => [
+        hold.id,
+        hold,
+      ]),
     ),
     keySpends: new Map(limited.map((row) => [String(row.key_id), toKeySpend(row)])),
-    counters: new Map([...heldBudgets, ...counters].map((row) => [String(row.id), toCounter(row)])),
+    ...toBudgetState(found),
     leases: new Map(leases.map(toLease).map((lease) => [leaseKey(lease), lease])),
     moves: new Map(moveIds.map((id) => [id, toTransaction(rowsOf(id)[0] as SqlRow, rowsOf(id))])),
   };

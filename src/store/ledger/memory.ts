@@ -1,6 +1,6 @@
 // Remembers the ledger's rows in this process, so that most batches need no read.
 
-import type { BudgetCounter } from "../../core/budgets/counter.ts";
+import { type BudgetCounter, type BudgetLease, budgetLeaseKey } from "../../core/budgets/counter.ts";
 import {
   type CreditLease,
   type Hold,
@@ -29,6 +29,7 @@ export class LedgerMemory {
   readonly #holds = new Map<string, Hold>();
   readonly #keySpends = new Map<string, KeySpend>();
   readonly #counters = new Map<string, BudgetCounter>();
+  readonly #budgetLeases = new Map<string, BudgetLease>();
   /** Leases of this process, and leases of others that it has ended. */
   readonly #leases = new Map<string, CreditLease>();
   readonly #readsAfterConflict: number;
@@ -50,13 +51,17 @@ export class LedgerMemory {
       holds: this.#holds,
       keySpends: this.#keySpends,
       counters: this.#counters,
+      budgetLeases: this.#budgetLeases,
       leases: this.#leases,
       moves: NO_MOVES,
     };
   }
 
   /** Learns the state of a batch and its committed changes. */
-  learn(state: LedgerState, { wallets, newHolds, resolvedHolds, keySpends, counters, leases }: LedgerChanges): void {
+  learn(
+    state: LedgerState,
+    { wallets, newHolds, resolvedHolds, keySpends, counters, budgetLeases, leases }: LedgerChanges,
+  ): void {
     if (this.#wallets.size + this.#keySpends.size + this.#counters.size > REMEMBERED_MAX) this.forget();
     if (state.wallets !== this.#wallets) {
       // Another process has written, so other remembered rows of the account may be out of date too.
@@ -65,12 +70,14 @@ export class LedgerMemory {
     }
     if (state.keySpends !== this.#keySpends) copy(state.keySpends, this.#keySpends);
     if (state.counters !== this.#counters) copy(state.counters, this.#counters);
+    if (state.budgetLeases !== this.#budgetLeases) copy(state.budgetLeases, this.#budgetLeases);
     if (state.leases !== this.#leases) copy(state.leases, this.#leases);
     for (const wallet of wallets) this.#wallets.set(wallet.accountId, wallet);
     for (const hold of newHolds) if (hold.state === "open") this.#holds.set(hold.id, hold);
     for (const { id } of resolvedHolds) this.#holds.delete(id);
     for (const spend of keySpends) this.#keySpends.set(spend.keyId, spend);
     for (const counter of counters) this.#counters.set(counter.id, counter);
+    for (const lease of budgetLeases) this.#budgetLeases.set(budgetLeaseKey(lease), lease);
     for (const lease of leases) this.#leases.set(leaseKey(lease), lease);
   }
 
@@ -79,6 +86,7 @@ export class LedgerMemory {
     this.#holds.clear();
     this.#keySpends.clear();
     this.#counters.clear();
+    this.#budgetLeases.clear();
     this.#leases.clear();
   }
 
@@ -104,8 +112,11 @@ export class LedgerMemory {
   }
 
   /** False for a repeated operation: only the store knows whether the first attempt was committed. */
-  #knowsReserved({ accountId }: LedgerOp, { owner, isMetered, isFresh }: ReservedHold): boolean {
-    return isFresh && (isMetered || this.#leases.has(leaseKey({ owner, accountId })));
+  #knowsReserved({ accountId }: LedgerOp, { owner, isMetered, isFresh, budgets = [] }: ReservedHold): boolean {
+    if (!isFresh || !(isMetered || this.#leases.has(leaseKey({ owner, accountId })))) return false;
+    return budgets.every(
+      ({ counter }) => this.#counters.has(counter) && this.#budgetLeases.has(budgetLeaseKey({ owner, counter })),
+    );
   }
 
   /** False for metered holds, as with key spends. */

@@ -23,3 +23,12 @@ export async function forgetProcess(db: Db, owner: string): Promise<void> {
 export async function forgetProcesses(db: Db): Promise<void> {
   await db.query("DELETE FROM processes");
 }
+
+/** Finds processes without holds and leases. Recovery finds holds by the row of their process, so the others stay. */
+export const HOLDS_NOTHING = `NOT EXISTS (SELECT 1 FROM holds WHERE holds.owner = processes.id AND holds.state = 'open')
+  AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = processes.id)
+  AND NOT EXISTS (SELECT 1 FROM budget_leases b WHERE b.owner = processes.id)`;
+
+/** Accounts that processes have leases of. A budget may still have one when that of its account is used up. */
+export const LEASED =
+  "SELECT owner, account_id, amount FROM leases UNION ALL SELECT owner, account_id, 0 FROM budget_leases";

@@ -39,7 +39,7 @@ export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWrite
     ...resolveStatements(kind, changes.resolvedHolds),
     ...insertAll(holds, changes.newHolds),
     ...spendStatements(changes, state),
-    ...budgets(changes.newHolds, changes.counters),
+    ...budgets(changes),
     ...endStatements(changes.leases.filter(isOver)),
     ...insertAll(
       leases,

@@ -1,11 +1,14 @@
-// The bill of a conversation: the same at one gateway, after restarts, and at two gateways on one PostgreSQL. The provider
-// caches honestly: it reads what it has seen of a conversation at the price of a cache read. Behaviour 5.23.
+// The bill of a conversation: the same at one gateway, after restarts, at two workers, and at two gateways on one PostgreSQL.
+// The provider caches honestly: it reads what it has seen of a conversation at the price of a cache read. Behaviour 5.23.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ensureBuild } from "../../../scripts/setup.mjs";
 import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { CHEAP_PASSWORDS } from "../../support/gateway/gateway-process.ts";
+import { askFresh, PATIENTLY, startWorkers } from "../../support/gateway/workers.ts";
 import {
   type Behaviour,
   completion,
@@ -72,8 +75,10 @@ const ASKS = [
 ];
 const NAMED = { service_session: "the bill" };
 
-/** Each turn goes to the gateway that `next` gives; it is asked for the one after the last as well. */
-async function billOf(key: string, next: (turn: number, messages: readonly object[]) => Promise<TestGateway>) {
+type Asked = Pick<TestGateway, "post">;
+
+/** Each turn goes to the gateway that `next` gives. */
+async function billOf(key: string, next: (turn: number, messages: readonly object[]) => Promise<Asked>) {
   provider.reset();
   provider.on("*", caches());
   const authorization = { authorization: `Bearer ${key}` };
@@ -101,6 +106,14 @@ async function atOne(more = "") {
   return bill;
 }
 
+/** The decision that a gateway would take for the next turn. */
+async function decisionAt(gateway: Asked, key: string, messages: readonly object[]): Promise<object> {
+  const authorization = { authorization: `Bearer ${key}` };
+  const answer = await gateway.post("/v1/routing/debug", { prompt: " ", messages, ...NAMED }, authorization);
+  const { decision } = (await answer.json()) as { decision: { model: string; session: string; reasoning: string } };
+  return { model: decision.model, session: decision.session, reasoning: decision.reasoning };
+}
+
 describe("a conversation", () => {
   test("costs more with sessions switched off, so the bills below tell that they work", async () => {
     const sum = (bill: Awaited<ReturnType<typeof atOne>>) => bill.reduce((all, turn) => all + Number(turn.costUsd), 0);
@@ -123,22 +136,44 @@ describe("a conversation", () => {
     expect(bill).toEqual(await atOne());
   });
 
+  test("costs the same at two workers of one gateway, in turn", { timeout: 600_000 }, async () => {
+    await ensureBuild();
+    const own = join(folder, "workers");
+    mkdirSync(own);
+    writeFileSync(join(own, "switchyard.yaml"), yaml());
+    const workers = await startWorkers({ folder: own, env: CHEAP_PASSWORDS });
+    const key = workers.firstKey ?? "";
+    await workers.api("POST", "/api/credits/topups", { amountUsd: "100" });
+    const gateway: Asked = {
+      async post(path, body, headers = {}) {
+        const { status, text } = await askFresh(workers, { key: "", path, body: body as object, headers });
+        return new Response(text, { status });
+      },
+    };
+    // Connections go to the workers in turn. Both have heard of the turn before when four decisions in a row are the same.
+    const areAgreed = async (turn: number, messages: readonly object[]): Promise<boolean> => {
+      const decisions: string[] = [];
+      for (let asked = 0; asked < 4; asked++) decisions.push(JSON.stringify(await decisionAt(gateway, key, messages)));
+      return new Set(decisions).size === 1 && (turn === 0 || !decisions[0]?.includes('"started"'));
+    };
+    const bill = await billOf(key, async (turn, messages) => {
+      await expect.poll(() => areAgreed(turn, messages), PATIENTLY).toBe(true);
+      return gateway;
+    });
+    expect(await workers.stop()).toBe(0);
+    expect(bill).toEqual(await atOne());
+  });
+
   test.skipIf(database === null)("costs the same at two gateways on one PostgreSQL, in turn", async () => {
     const options = { yaml: yaml(), database: (database as TestDatabase).url, env };
     const gateways = [await startGateway(options), await startGateway(options)] as const;
     const key = gateways[0].key + gateways[1].key;
-    const authorization = { authorization: `Bearer ${key}` };
-    const decisionAt = async (gateway: TestGateway, messages: readonly object[]): Promise<object> => {
-      const answer = await gateway.post("/v1/routing/debug", { prompt: " ", messages, ...NAMED }, authorization);
-      const { decision } = (await answer.json()) as { decision: { model: string; session: string; reasoning: string } };
-      return { model: decision.model, session: decision.session, reasoning: decision.reasoning };
-    };
     const bill = await billOf(key, async (turn, messages) => {
       const [here, there] = turn % 2 === 0 ? gateways : [gateways[1], gateways[0]];
       // The one that is asked next has heard of the turn before when it decides as the other one would.
       if (turn > 0) {
-        const wanted = await decisionAt(there, messages);
-        await expect.poll(() => decisionAt(here, messages), { interval: 20, timeout: 60_000 }).toEqual(wanted);
+        const wanted = await decisionAt(there, key, messages);
+        await expect.poll(() => decisionAt(here, key, messages), { interval: 20, timeout: 60_000 }).toEqual(wanted);
       }
       return here;
     });

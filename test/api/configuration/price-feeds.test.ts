@@ -1,5 +1,5 @@
-// Price feeds on a whole gateway: what two of them agree on is taken over as a version, what one of them gets wrong changes
-// nothing, and models that are new at a provider may be called at once.
+// Price feeds on a whole gateway: what two of them agree on is taken over as a version, and what one of them gets wrong
+// changes nothing.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -351,6 +351,29 @@ describe("a feed", () => {
     expect(await costOf(gateway)).toBe(NEW);
   });
 
+  test("cannot move a price with another one further than the bound, in any number of steps", async () => {
+    const gateway = await started();
+    const bothSay = async (alpha: readonly [number, number]) => {
+      first.on("*", sends(200, litellm({ ...NOW, alpha })));
+      second.on("*", sends(200, genai({ ...NOW, alpha })));
+      const { changes } = await check(gateway);
+      return changes.find(({ model }: { model: string }) => model === "alpha");
+    };
+    expect(await bothSay([1, 2])).toBeUndefined();
+    expect(await bothSay([0.7, 1.4])).toBeUndefined();
+    const waiting = { standing: "drifted", confirmed: { price: { input: 2, output: 4 } }, price: { input: 0.7 } };
+    expect(await bothSay([0.5, 1])).toMatchObject({ ...waiting, listed: { input: 0.5, output: 1 } });
+    expect(logsOf(gateway, "prices.differ").at(-1)?.changes).toContainEqual({
+      ...{ model: "alpha", provider: "groq", from: "0.7 / 1.4", to: "0.5 / 1", standing: "drifted" },
+      confirmed: "2 / 4",
+    });
+    expect(await costOf(gateway)).toBe("0.0000154");
+    // A person confirms it, and feeds go on from there.
+    await call(gateway, "POST", "/api/prices/adopt", { hosts: [{ provider: "groq", upstream: "alpha" }] });
+    expect(await bothSay([0.25, 0.5])).toBeUndefined();
+    expect((await modelNamed(gateway, "alpha")).priceSource).toBe(BOTH);
+  });
+
   test("that did not change is not read twice, and dated prices of it count from their day", async () => {
     first.on("*", sends(200, litellm(NOW), { etag: '"1"' }));
     const gateway = await started();
@@ -358,64 +381,6 @@ describe("a feed", () => {
     first.on("*", ({ response }) => void response.writeHead(304).end());
     expect((await check(gateway)).feeds[0]).toMatchObject({ problem: null, models: 3 });
     expect(first.requests.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"1"']);
-  });
-});
-
-describe("a model that a provider lists and a feed prices", () => {
-  const newer = { ...NOW, newer: [0.5, 2], older: [5, 25] } as const;
-  beforeEach(() => {
-    first.on("*", sends(200, litellm(newer)));
-    offered = [...offered, { id: "newer", created: Date.now() / 1000 }, { id: "older", created: 1_600_000_000 }];
-  });
-
-  test("is callable by name at once, marked everywhere, and in no chain", async () => {
-    const gateway = await started();
-    expect((await ask(gateway, "newer")).status).toBe(404);
-    const { provisional } = await check(gateway);
-    expect(provisional).toMatchObject([
-      { model: "newer", provider: "groq", upstream: "newer", price: { input: 0.5, output: 2 }, priceSource: "LiteLLM" },
-      { model: "older" },
-    ]);
-    const { status, body } = await ask(gateway, "newer");
-    expect([status, body.model]).toEqual([200, "newer"]);
-    expect(body.service.notes).toContainEqual({ code: "model_provisional", message: expect.stringContaining("newer") });
-    expect((await ask(gateway, "alpha")).body.service.notes ?? []).toEqual([]);
-    const { data } = JSON.parse(await (await gateway.get("/v1/models")).text());
-    const marks = data.map(({ id, service }: { id: string; service: object }) => [id, "provisional" in service]);
-    expect(Object.fromEntries(marks)).toMatchObject({ newer: true, older: true, alpha: false });
-    const shown = await modelNamed(gateway, "newer");
-    expect(shown).toMatchObject({ chains: [], tier: "LIGHT", service: { provisional: true }, capabilities: ["tools"] });
-    // Removed by the operator, it stays away.
-    await call(gateway, "DELETE", "/api/models/newer");
-    await check(gateway);
-    expect((await ask(gateway, "newer")).status).toBe(404);
-  });
-
-  test("joins the chain of its price behind the others with catalog.adopt: auto, if it is new", async () => {
-    const gateway = await started({ SWITCHYARD_CATALOG_ADOPT: "auto" });
-    await check(gateway);
-    expect((await modelNamed(gateway, "newer")).chains).toMatchObject([{ tier: "LIGHT", place: 2, of: 2 }]);
-    expect((await modelNamed(gateway, "older")).chains).toEqual([]);
-  });
-
-  test("takes over no name under which clients know another model", async () => {
-    const hall = `, hall: { kind: openai, baseUrl: "${groq.url}", apiKey: hall-secret } }`;
-    const settings = yaml()
-      .replace("groq-secret } }", `groq-secret }${hall}`)
-      .replace("id: in-file,", "id: in-file, upstream: lab/known,");
-    first.on("*", sends(200, litellm({ unknown: [1, 3], "lab/known": [1, 3], "groq/in-file": [1, 3] }, "hall")));
-    offered = ["unknown", "lab/known", "groq/in-file"].map((id) => ({ id }));
-    const gateway = await startGateway({ yaml: settings, env: FEEDS() });
-    onTestFinished(() => gateway.stop());
-    const { provisional } = await check(gateway);
-    expect(provisional.map(({ model }: { model: string }) => model)).toEqual(["unknown"]);
-    for (const name of ["lab/known", "groq/in-file"]) expect((await ask(gateway, name)).body.model).toBe("in-file");
-  });
-
-  test("is left alone with catalog.adopt: off", async () => {
-    const gateway = await started({ SWITCHYARD_CATALOG_ADOPT: "off" });
-    expect(await check(gateway)).toMatchObject({ provisional: [] });
-    expect((await ask(gateway, "newer")).status).toBe(404);
   });
 });
 

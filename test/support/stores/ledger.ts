@@ -3,7 +3,7 @@
 
 import { post } from "../../../src/billing/post.ts";
 import { verifyLedger } from "../../../src/billing/verify.ts";
-import type { BudgetCounter } from "../../../src/core/budgets/counter.ts";
+import { type BudgetCounter, type BudgetLease, budgetLeaseKey } from "../../../src/core/budgets/counter.ts";
 import type {
   AuditedTransaction,
   Charge,
@@ -76,6 +76,7 @@ export interface MemoryLedger extends LedgerStore {
   readonly holds: Map<string, Hold>;
   readonly keySpends: Map<string, KeySpend>;
   readonly counters: Map<string, BudgetCounter>;
+  readonly budgetLeases: Map<string, BudgetLease>;
   readonly leases: Map<string, CreditLease>;
   readonly transactions: Map<string, Transaction>;
   readonly charges: Map<string, Charge>;
@@ -91,6 +92,7 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
   const holds = new Map<string, Hold>();
   const keySpends = new Map<string, KeySpend>();
   const counters = new Map<string, BudgetCounter>();
+  const budgetLeases = new Map<string, BudgetLease>();
   const leases = new Map<string, CreditLease>();
   const transactions = new Map<string, Transaction>();
   const charges = new Map<string, Charge>();
@@ -108,7 +110,7 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
       }
       const charged = [...charges.values()].filter(({ isReserved }) => isReserved).map(toSettledHold);
       const known = new Map([...holds, ...charged.map((one) => [one.id, one] as const)]);
-      const state = { wallets, holds: known, keySpends, counters, leases, moves: transactions };
+      const state = { wallets, holds: known, keySpends, counters, budgetLeases, leases, moves: transactions };
       const { outcomes, changes } = posting(state, ops);
       for (const wallet of changes.wallets) wallets.set(wallet.accountId, wallet);
       for (const one of changes.newHolds) {
@@ -119,6 +121,7 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
       for (const one of changes.resolvedHolds) holds.set(one.id, one);
       for (const spend of changes.keySpends) keySpends.set(spend.keyId, spend);
       for (const counter of changes.counters) counters.set(counter.id, counter);
+      for (const lease of changes.budgetLeases) budgetLeases.set(budgetLeaseKey(lease), lease);
       for (const lease of changes.leases) leases.set(leaseKey(lease), lease);
       for (const transaction of changes.transactions) transactions.set(transaction.id, transaction);
       for (const charge of changes.charges) charges.set(charge.holdId, charge);
@@ -142,7 +145,20 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
     forgetGone: async () => undefined,
     leave: async () => undefined,
   });
-  return { wallets, holds, keySpends, counters, leases, transactions, charges, answers, owners, as, ...as("me") };
+  return {
+    wallets,
+    holds,
+    keySpends,
+    counters,
+    budgetLeases,
+    leases,
+    transactions,
+    charges,
+    answers,
+    owners,
+    as,
+    ...as("me"),
+  };
 }
 
 function toSettledHold({ holdId: id, accountId, keyId }: Charge): Hold {

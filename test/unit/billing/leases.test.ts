@@ -4,6 +4,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { Leases } from "../../../src/billing/leases.ts";
 import { post } from "../../../src/billing/post.ts";
+import type { BudgetTerm } from "../../../src/core/budgets/counter.ts";
 import type { LedgerOp, LedgerOutcome } from "../../../src/core/ledger.ts";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
 import { createMemoryLedger, hold, type MemoryLedger, problemsOf, settle, topUp } from "../../support/stores/ledger.ts";
@@ -256,4 +257,30 @@ test("when it closes, everything is returned", async () => {
   await leases.close();
   expect(wallet()?.leased).toBe(0n);
   expect(take("next")).toBeNull();
+});
+
+test("a request is reserved from the leases of all its budgets, or goes to the store", async () => {
+  const budget = (counter: string, limit: bigint): BudgetTerm => ({
+    ...{ counter, limit, isHard: true, fromMs: 0, partMs: 0, most: null },
+  });
+  const [wide, tight] = [budget("wide x", 1_600n), budget("tight x", 160n)];
+  const within = (id: string, terms: readonly BudgetTerm[], amount = 5n) =>
+    leases.take(hold(id, amount, { budgets: terms }));
+  expect(within("first", [wide, tight])).toBeNull();
+  await turn();
+  expect(memory.counters.get("tight x")).toMatchObject({ leased: 20n, held: 0n });
+  expect(within("a", [wide, tight])).toBe(5n);
+  expect(within("b", [wide, tight])).toBe(5n);
+  await submit(settle("a", 4, { budgets: [wide, tight], reserved: leases.reserved("a") as never }));
+  expect(memory.counters.get("tight x")).toMatchObject({ leased: 16n, spent: 4n });
+  // What is left of the tight one covers no more than two.
+  expect(within("c", [wide, tight])).toBe(5n);
+  expect(within("d", [wide, tight])).toBe(5n);
+  expect(within("e", [wide, tight])).toBeNull();
+  expect(within("f", [wide])).toBe(5n);
+  // A lowered budget is not taken from its old lease.
+  expect(within("g", [{ ...wide, limit: 5n }])).toBeNull();
+  await leases.giveBack("a");
+  expect(memory.counters.get("wide x")).toMatchObject({ leased: 0n, held: 20n });
+  expect(await problemsOf(memory)).toEqual([]);
 });

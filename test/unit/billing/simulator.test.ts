@@ -9,6 +9,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { createLedger, type Ledger } from "../../../src/billing/ledger.ts";
 import { createOutbox, type Outbox } from "../../../src/billing/outbox.ts";
 import { post } from "../../../src/billing/post.ts";
+import { type BudgetTerm, newCounter } from "../../../src/core/budgets/counter.ts";
 import type { LedgerStore } from "../../../src/core/ledger.ts";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
 import { SILENT_LOG } from "../../../src/telemetry/log.ts";
@@ -44,6 +45,8 @@ interface World {
   readonly memory: MemoryLedger;
   readonly folder: string;
   readonly fates: Map<string, Fate>;
+  /** The budgets that the charge of each request counts on. */
+  readonly budgets: Map<string, readonly BudgetTerm[]>;
   isCalm: boolean;
 }
 
@@ -101,12 +104,34 @@ class Process {
   }
 }
 
+/** One that never refuses, one that often does, one that counts a part, and one that only warns. */
+const BUDGETS: readonly BudgetTerm[] = [
+  { counter: "wide x", limit: 1_000_000n, isHard: true, fromMs: 0, partMs: 0, most: null },
+  { counter: "tight x", limit: 400n, isHard: true, fromMs: 0, partMs: 0, most: null },
+  { counter: "part x", limit: 300n, isHard: true, fromMs: 0, partMs: 0, most: 20n },
+  { counter: "soft x", limit: 100n, isHard: false, fromMs: 0, partMs: 0, most: null },
+];
+
+/** Counters that do not say what was charged on them, or that still hold or lease something. */
+function wrongCounters({ memory, budgets }: World): readonly string[] {
+  return BUDGETS.flatMap(({ counter: id }) => {
+    const { spent, held, leased } = memory.counters.get(id) ?? newCounter(id);
+    const ids = [...memory.charges.keys()].filter((holdId) =>
+      budgets.get(holdId)?.some(({ counter }) => counter === id),
+    );
+    const paid = ids.reduce((sum, holdId) => sum + (memory.charges.get(holdId)?.paid ?? 0n), 0n);
+    const isRight = spent === paid && held === 0n && leased === 0n;
+    return isRight ? [] : [`${id} says ${spent}, ${held} and ${leased}, and ${paid} were charged`];
+  });
+}
+
 async function serve(world: World, process: Process, id: string): Promise<void> {
   const { random, fates } = world;
   const { ledger } = process;
   fates.set(id, "unknown");
   const limited = random(3) === 0 ? { spendLimit: BigInt(random(600)), keyId: "limited" } : {};
-  const terms = { ...limited, isMetered: random(5) === 0 };
+  const budgets = random(3) === 0 ? undefined : BUDGETS.filter(() => random(4) > 0);
+  const terms = { ...limited, isMetered: random(5) === 0, ...(budgets && { budgets }) };
   const asked = Promise.resolve(ledger.hold(hold(id, BigInt(1 + random(60)), terms)));
   const held = await asked.catch(() => null);
   if (process.isDead) return;
@@ -119,7 +144,8 @@ async function serve(world: World, process: Process, id: string): Promise<void> 
     return;
   }
   // Answered in full, or left by its client half way: either way it is paid, sometimes for more than was held.
-  const settled = await ledger.settle(settle(id, random(80)));
+  world.budgets.set(id, budgets ?? []);
+  const settled = await ledger.settle(settle(id, random(80), budgets && { budgets }));
   if (process.isDead) return;
   expect(["settled", "deferred"]).toContain(settled.state);
   fates.set(id, "charged");
@@ -133,6 +159,7 @@ async function live(seed: number): Promise<{ world: World; problems: readonly st
     memory: createMemoryLedger(),
     folder: join(root, String(seed)),
     fates: new Map(),
+    budgets: new Map(),
     isCalm: false,
   };
   const { random, memory, fates } = world;
@@ -159,6 +186,7 @@ async function live(seed: number): Promise<{ world: World; problems: readonly st
     ...(await problemsOf(memory)),
     ...wrong.map(([id, fate]) => `${id} should be ${fate}`),
     ...open.map(({ id }) => `${id} is still open`),
+    ...wrongCounters(world),
     ...[...memory.leases.values()].filter(({ amount }) => amount > 0n).map(({ owner }) => `${owner} has a lease`),
   ];
   return { world, problems };
@@ -168,6 +196,7 @@ test("whatever happens, who was answered pays once and nobody else pays", async 
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const counts = { charged: 0, free: 0, unknown: 0 };
   let leases = 0;
+  let budgetLeases = 0;
   const first = seedOf(1);
   const seeds = [...REGRESSIONS, ...Array.from({ length: WORLDS }, (_, index) => first + index)];
   for (const seed of seeds) {
@@ -175,10 +204,12 @@ test("whatever happens, who was answered pays once and nobody else pays", async 
     expect({ seed, problems }).toEqual({ seed, problems: [] });
     for (const fate of world.fates.values()) counts[fate] += 1;
     leases += world.memory.leases.size;
+    budgetLeases += world.memory.budgetLeases.size;
     vi.clearAllTimers();
   }
   vi.useRealTimers();
   // The world is worth something only while all of it happens.
   expect(leases).toBeGreaterThan(seeds.length);
+  expect(budgetLeases).toBeGreaterThan(seeds.length);
   expect(Math.min(...Object.values(counts))).toBeGreaterThan(seeds.length / 2);
 });

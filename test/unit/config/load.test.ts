@@ -151,6 +151,7 @@ describe("without any configuration", () => {
         cascadeWebhookTimeoutMs: 30_000,
         cascadeWebhookPrivate: false,
       },
+      alerts: { lowBalance: 1, balanceDays: 3, spikeFactor: 5, errorPercent: 10, fallbackPercent: 25 },
     });
     expect([...catalog.providers.keys()]).toEqual(["sandbox"]);
     expect(catalog.markupPpm).toBe(50_000);

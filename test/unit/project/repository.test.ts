@@ -174,6 +174,7 @@ describe("the layering rules of biome.json", () => {
     ["src/formats/b.ts", "undici"],
     ["src/accounts/a.ts", "../store/keys.ts"],
     ["src/billing/a.ts", "../accounts/keys.ts"],
+    ["src/alerting/a.ts", "../store/db.ts"],
     ["src/providers/a.ts", "../telemetry/log.ts"],
     ["src/store/a.ts", "../billing/ledger.ts"],
     ["src/store/deep/a.ts", "../../billing/ledger.ts"],

@@ -159,6 +159,9 @@ function Changes({ changes, feeds, onAdopt }: ChangesProps) {
             <td title={change.priceSource}>
               {pair(change.price)}{" "}
               <small class="faint">{change.isOwn ? TEXT.ownPrice(change.priceAsOf) : change.priceAsOf}</small>
+              {change.confirmed !== null && (
+                <small class="faint"> {TEXT.confirmedPrice(pair(change.confirmed.price), change.confirmed.asOf)}</small>
+              )}
             </td>
             <td>
               {change.feeds.map(({ feed, price }) => (

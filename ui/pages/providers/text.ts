@@ -93,6 +93,7 @@ export const standings = {
   disputed: "the feeds disagree",
   implausible: "implausible",
   large: "a large change",
+  drifted: "too far from the confirmed price",
   timed: "depends on the hour",
   undone: "you undid it",
   details: "service tiers or units of one feed",
@@ -104,6 +105,7 @@ export const provisional = "Provisional models";
 export const provisionalHint =
   "Your providers list these, and a feed prices them. They are callable by name. Add them to a chain once you trust them.";
 export const abovePrompt = (tokens: string, price: string) => `above ${tokens} tokens ${price}`;
+export const confirmedPrice = (price: string, day: string) => `confirmed ${price}, ${day}`;
 export const ownPrice = (day: string) => `your price, ${day}`;
 export const checkNow = "Check now";
 export const differ = "Prices that differ";

@@ -93,6 +93,12 @@ export const PricesSchema = named("Prices", {
       listed: PriceSchema,
       startsOn: nullable(Type.String({ description: "The first day of an announced price; null for today's." })),
       percent: nullable(Type.Number({ description: "The largest change of its figures; null for a new price." })),
+      confirmed: nullable(
+        Type.Object(
+          { price: PriceSchema, asOf: AnyText },
+          { description: "What a person or the catalogue confirmed last, where the price in use came from feeds." },
+        ),
+      ),
       isOwn: Type.Boolean({ description: "An operator wrote this price. Only an operator changes it." }),
       standing: Type.Enum([...STANDINGS], { description: "Why it waits; `agreed` is taken over by the next check." }),
       feeds: Type.Array(Type.Object({ feed: FeedName, price: PriceSchema, isSame: Flag })),
@@ -341,10 +347,12 @@ function writeChange(
     standing,
     listed,
     startsOn = null,
+    anchor,
   } = change;
   return {
     ...{ model, provider, upstream, percent, isOwn, standing, startsOn, priceAsOf: fromAsOf, priceSource: fromSource },
     feeds: listed.map(({ feed, price, isSame }) => ({ feed, price: usd(price), isSame })),
+    confirmed: anchor === null ? null : { price: usd(anchor.price), asOf: anchor.asOf },
     ...{ price: from === null ? null : usd(from), listed: usd(to), locked: lockOn(versions, `models.${model}`) },
   };
 }

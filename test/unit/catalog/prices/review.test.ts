@@ -1,43 +1,13 @@
-// What is taken over from feeds and what waits, and which models count as new.
+// What is taken over from feeds and what waits.
 
 import { describe, expect, it } from "vitest";
-import type { FeedState, PriceCheck } from "../../../../src/catalog/prices/check.ts";
+import type { FeedState } from "../../../../src/catalog/prices/check.ts";
 import { type FeedId, isFeedSource } from "../../../../src/catalog/prices/feeds.ts";
 import type { ListedRow } from "../../../../src/catalog/prices/listed.ts";
-import { newcomers } from "../../../../src/catalog/prices/newcomers.ts";
 import { changeName, type Proposal, priceMark, reviewPrices } from "../../../../src/catalog/prices/review.ts";
 import type { RateCard } from "../../../../src/core/price.ts";
 import { isOperatorPrice } from "../../../../src/versions/adoption.ts";
-import { makeCatalog, makeModel, makeProvider } from "../../../support/catalog.ts";
-
-const MICRO = 1e6;
-type Figures = readonly [input: number, output: number, cacheRead?: number];
-
-function card([input, output, cacheRead]: Figures): RateCard {
-  return {
-    ...{ input: input * MICRO, output: output * MICRO, cacheWrite: null },
-    cacheRead: cacheRead === undefined ? null : cacheRead * MICRO,
-  };
-}
-
-function row(upstream: string, price: RateCard, more: Partial<ListedRow> = {}): ListedRow {
-  return { upstream, vendor: "openai", price, context: null, maxOutput: null, capabilities: [], ...more };
-}
-
-function feed(name: FeedId, rows: readonly ListedRow[], more: Partial<FeedState> = {}): FeedState {
-  const state = { source: name, readAtMs: 1, changedAtMs: 1, digest: "", problem: null, etag: null, modified: null };
-  return { feed: name, ...state, vendors: [], refused: [], rows, lost: [], ...more };
-}
-
-function checkOf(feeds: readonly FeedState[], more: Partial<PriceCheck> = {}): PriceCheck {
-  return { atMs: 1, feeds, offered: {}, adopted: {}, ...more };
-}
-
-/** A catalogue with one model at 2 / 8, cached 0.5. */
-function catalogWith(price: RateCard | null = card([2, 8, 0.5]), more: object = {}) {
-  const model = makeModel({ id: "gpt", provider: "openai", upstream: "gpt", price, ...more });
-  return makeCatalog({ chains: { LIGHT: [model] }, providers: [makeProvider({ id: "openai" })] });
-}
+import { card, catalogWith, checkOf, type Figures, feed, MICRO, row } from "../../../support/providers/feed-states.ts";
 
 type Said = Figures | RateCard | null;
 
@@ -397,85 +367,5 @@ describe("a price", () => {
     ];
     expect(others.filter(isOwn)).toEqual([]);
     expect(isFeedSource("LiteLLM and Joe")).toBe(false);
-  });
-});
-
-describe("a model that is new", () => {
-  const TERMS = { catalogDay: "2026-11-18", today: "2026-12-01", before: { openai: [] } };
-  const offer = (id: string, more: object = {}) => ({ id, price: null, ...more });
-  const found = (
-    ids: readonly ReturnType<typeof offer>[],
-    { rows, genai = [], terms = TERMS, more = {} }: FoundTerms,
-  ) => {
-    const feeds = [feed("litellm", rows), feed("genai", genai)];
-    return newcomers(catalogWith(), checkOf(feeds, { offered: { openai: ids }, ...more }), terms);
-  };
-  interface FoundTerms {
-    readonly rows: readonly ListedRow[];
-    readonly genai?: readonly ListedRow[];
-    readonly terms?: Parameters<typeof newcomers>[2];
-    readonly more?: object;
-  }
-
-  it("is one that its provider lists and a feed prices", () => {
-    const rows = ["gpt-7", "gpt-2026-01-31", "gpt", "elsewhere"].map((id) => row(id, card([1, 4])));
-    const offers = ["gpt", "gpt-2026-01-31", "gpt-7", "gpt-8"].map((id) => offer(id));
-    expect(found(offers, { rows })).toEqual([
-      {
-        ...{ provider: "openai", upstream: "gpt-7", price: card([1, 4]), feeds: ["litellm"], tier: "STANDARD" },
-        ...{ context: null, maxOutput: null, capabilities: [], isChainable: true },
-      },
-    ]);
-  });
-
-  it.each([
-    [[0.1, 0.3], "NANO"],
-    [[0.1, 0.5], "SIMPLE"],
-    [[0.5, 2], "LIGHT"],
-    [[1, 4], "STANDARD"],
-    [[4, 20], "COMPLEX"],
-  ] as const)("at %s belongs to %s", (figures, tier) => {
-    expect(found([offer("gpt-7")], { rows: [row("gpt-7", card(figures))] })).toMatchObject([{ tier }]);
-  });
-
-  it.each([
-    ["priced by nobody", [], []],
-    ["disputed", [row("gpt-7", card([1, 4]))], [row("gpt-7", card([10, 40]))]],
-    ["free", [row("gpt-7", card([0, 0]))], []],
-    ["gone", [row("gpt-7", card([1, 4]), { retires: "2026-11-30" })], []],
-    ["deprecated", [row("gpt-7", card([1, 4]), { retires: "" })], []],
-    ["no chat model", [row("gpt-7", card([1, 4]), { capabilities: ["embeddings"] })], []],
-    ["priced by the hour", [row("gpt-7", card([1, 4]), { isTimed: true })], []],
-    ["free at a service tier", [row("gpt-7", { ...card([1, 4]), tiers: { flex: card([0, 4]) } })], []],
-    ["free for long prompts", [row("gpt-7", { ...card([1, 4]), bands: [{ ...card([1, 0]), above: 9 }] })], []],
-    ["free while it thinks", [row("gpt-7", { ...card([1, 4]), own: { reasoning: 0 } })], []],
-  ])("is not one that is %s", (_, rows, genai) => {
-    expect(found([offer("gpt-7")], { rows, genai })).toEqual([]);
-  });
-
-  it("is not added again after somebody removed it, nor under a second name", () => {
-    const rows = [row("gpt-7", card([1, 4]))];
-    expect(found([offer("gpt-7")], { rows, more: { adopted: { "openai\ngpt-7": "x" } } })).toEqual([]);
-    const twice = { openai: [offer("gpt-7")], openrouter: [offer("openai/gpt-7"), offer("lab/own")] };
-    const routed = ["openai/gpt-7", "lab/own"].map((id) => row(id, card([1, 4]), { vendor: "openrouter" }));
-    const catalog = makeCatalog({ providers: ["openai", "openrouter"].map((id) => makeProvider({ id })) });
-    const check = checkOf([feed("litellm", rows), feed("openrouter", routed)], { offered: twice });
-    expect(newcomers(catalog, check, TERMS).map(({ upstream }) => upstream)).toEqual(["gpt-7", "lab/own"]);
-  });
-
-  it.each([
-    ["came out after the catalogue", offer("gpt-7", { created: "2026-11-20" }), { openai: [offer("gpt-7")] }, true],
-    ["is older than the catalogue", offer("gpt-7", { created: "2026-11-17" }), { openai: [] }, false],
-    ["was listed at the check before", offer("gpt-7"), { openai: [offer("gpt-7")] }, false],
-    ["is in the first list of its provider", offer("gpt-7"), {}, false],
-    ["was not listed at the check before", offer("gpt-7"), { openai: [] }, true],
-    ["is a gated variant", offer("gpt-7-cyber"), { openai: [] }, false],
-  ])("may join a chain or not: one that %s", (_, one, before, isChainable) => {
-    const rows = [row(one.id, card([1, 4]))];
-    expect(found([one], { rows, terms: { ...TERMS, before } })).toMatchObject([{ isChainable }]);
-    // A list that does not say what a model is for puts none into a chain.
-    expect(found([one], { rows: [], genai: rows, terms: { ...TERMS, before } })).toMatchObject([
-      { isChainable: false },
-    ]);
   });
 });

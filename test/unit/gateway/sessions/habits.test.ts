@@ -79,11 +79,36 @@ describe("the outlook", () => {
     expect(ask(habits).outputTokens).toBe(100);
   });
 
+  it("expects the thinking that a model did here, and of others what their effort costs by that measure", () => {
+    const habits = createHabits();
+    expect(ask(habits).thinking("claude", "high", 3_000)).toBe(3_000);
+    converse(habits, [8, 8], { effort: "high", output: 400, thinking: 300 });
+    const { thinking, outputTokens } = ask(habits);
+    expect(outputTokens).toBe(100);
+    expect(thinking("claude", "high", 3_000)).toBeGreaterThan(290);
+    expect(thinking("claude", "high", 3_000)).toBeLessThan(500);
+    expect(thinking("other", "max", 10_000)).toBeLessThan(2_500);
+    expect(thinking("other", null, 0)).toBe(0);
+  });
+
+  it("takes no count of thinking for no thinking, unless the model was seen to think", () => {
+    const [silent, spoken] = [createHabits(), createHabits()];
+    converse(silent, [9, 9], { effort: "high", output: 400, thinking: 0 });
+    expect(ask(silent).thinking("claude", "high", 3_000)).toBe(3_000);
+    spoken.note(turn({ effort: "high", output: 400, thinking: 300 }), undefined);
+    const before = ask(spoken).thinking("claude", "high", 3_000);
+    converse(spoken, [9, 9], { effort: "high", output: 400, thinking: 0 });
+    expect(ask(spoken).thinking("claude", "high", 3_000)).toBeLessThan(before / 2);
+    // One that is asked for nothing may think as well.
+    spoken.note(turn({ model: "free", output: 900, thinking: 800 }), undefined);
+    expect(ask(spoken).thinking("free", null, 0)).toBeGreaterThan(200);
+  });
+
   it("prices turns at the band of a prompt that is as long as theirs", () => {
     const band = { above: 100_000, input: 10e6, output: 50e6, cacheRead: 1e6, cacheWrite: 125e5 };
     const banded = { ...claude, price: { ...price, bands: [band] } };
     const ahead = (host: typeof claude, promptTokens: number) => {
-      const outlook = { turns: 4, promptTokens, growth: 1_000, outputTokens: 100, habit: ask(createHabits()) };
+      const outlook = { turns: 4, promptTokens, growth: 1_000, outputOf: () => 100, habit: ask(createHabits()) };
       return costAhead(host, outlook);
     };
     expect(ahead(banded, 90_000)).toBe(ahead(claude, 90_000));
@@ -95,7 +120,7 @@ describe("the outlook", () => {
     const cost = (habits: Habits) =>
       costAhead(
         claude,
-        outlookOf({ view: { ...view, habit: ask(habits) }, promptTokens: 9_000, outputTokens: 100, hasTools: true }),
+        outlookOf({ view: { ...view, habit: ask(habits) }, promptTokens: 9_000, outputOf: () => 100, hasTools: true }),
       );
     const [good, bad] = [createHabits(), createHabits()];
     converse(good, [9, 9], { share: 1, isSteady: true });

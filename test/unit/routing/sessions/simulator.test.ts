@@ -44,9 +44,10 @@ describe.each(MIXES_TRIED)("%s", (mix, most) => {
     expect(outcomes.ours.costNano).toBeLessThan(outcomes["always large"].costNano);
   });
 
-  it("finds more in caches", () => {
+  // A model that costs less for the whole conversation may be worth a cold start.
+  it("finds more in caches, or hardly less", () => {
     const { ours, "per request": alone } = outcomes;
-    expect(ours.cachedTokens).toBeGreaterThanOrEqual(alone.cachedTokens);
+    expect(ours.cachedTokens).toBeGreaterThanOrEqual(0.98 * alone.cachedTokens);
     expect([ours.turns, ours.promptTokens]).toEqual([alone.turns, alone.promptTokens]);
   });
 });

@@ -361,6 +361,31 @@ describe("a conversation at a chain of several models", () => {
     expect(decideIn({ chains: both, ownChains: [] }, NEW, below).model).toBe("dear");
   });
 
+  it("counts the thinking that a chain asks of a model, as it was seen, and within the cap", () => {
+    // The first costs less for the same tokens, and thinks ten times as much.
+    const price = (micro: number) => ({ input: 1e6, output: micro, cacheRead: 1e5, cacheWrite: null });
+    const thinks = { cache: CACHE, capabilities: ["reasoning"] } as const;
+    const long = makeModel({ id: "long", price: price(4e6), ...thinks });
+    const short = makeModel({ id: "short", price: price(8e6), ...thinks });
+    const efforts = {
+      NANO: {},
+      SIMPLE: {},
+      LIGHT: { long: "max", short: "medium" },
+      STANDARD: {},
+      COMPLEX: {},
+    } as const;
+    const decided = (seen: SessionView, maxOutputTokens: number | null) => {
+      const chat = { ...answered, maxOutputTokens } as typeof longChat;
+      const catalog = { chains: { LIGHT: [long, short] }, ownChains: [], efforts };
+      return decideIn(catalog, seen, { chat, controls: { tierFloor: "LIGHT", tierCeiling: "LIGHT" } }).model;
+    };
+    expect(decided(NEW, null)).toBe("short");
+    expect(decided(NEW, 300)).toBe("long");
+    const habit = { next: 0.9, ahead: 4, outputTokens: 200, steady: 1, alive: () => 0.9, cacheOf: () => ({ hit: 1 }) };
+    const seldom = { ...NEW, habit: { ...habit, thinking: () => 20 } };
+    expect(decided(seldom, null)).toBe("long");
+  });
+
   it("does not take a large cap for the length of its answers", () => {
     // The first costs less for long answers, the second for long prompts.
     const price = (input: number, output: number) => ({ input, output, cacheRead: input / 10, cacheWrite: null });

@@ -1,0 +1,106 @@
+// What providers' health and price checks are worth telling.
+
+import { expect, it } from "vitest";
+import { priceSource } from "../../../src/app/alerts/prices.ts";
+import { providerSource } from "../../../src/app/alerts/providers.ts";
+import { NO_CHECK, type PriceCheck } from "../../../src/catalog/prices/check.ts";
+import { sentenceOf } from "../../../src/core/alerts/kinds.ts";
+import type { Log } from "../../../src/core/log.ts";
+import type { Services } from "../../../src/gateway/services.ts";
+import { createHealth } from "../../../src/providers/health.ts";
+import { makeCatalog, makeModel, makeProvider } from "../../support/catalog.ts";
+
+const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const RULES = {
+  failuresInRow: 3,
+  failureShare: 0.5,
+  callsMin: 10,
+  windowMs: 30_000,
+  openMs: 60_000,
+  openMsMax: 60_000,
+};
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.UTC(2026, 10, 19);
+
+function makeHealth(keyIds?: readonly string[]) {
+  const provider = makeProvider({ transport: "network" });
+  const model = makeModel({ priceSource: "LiteLLM", priceAsOf: "2026-11-17" });
+  const models = [{ id: model.id, provider: provider.id, keyIds }];
+  const health = createHealth({ models, rules: RULES, now: () => NOW_MS, random: () => 0.5, log: SILENT });
+  const catalog = makeCatalog({ chains: { LIGHT: [model] }, providers: [provider] });
+  const fail = (kind: "failing" | "refused-key", keyId?: string): void => {
+    for (let time = 0; time < 5; time += 1) {
+      const ticket = health.admit(model.id, keyId) || health.admitResting(model.id, keyId);
+      health.report(model.id, ticket, { kind, waitMs: null, error: `it is ${kind}` }, keyId);
+    }
+  };
+  const look = () => providerSource(() => ({ catalog, health }) as unknown as Services).look(NOW_MS);
+  return { catalog, fail, look, provider: provider.id };
+}
+
+it("nothing is told of providers that are well", () => {
+  expect(makeHealth().look()).toEqual([]);
+});
+
+it("a key that is refused names its provider, and which key where there are several", () => {
+  const single = makeHealth();
+  single.fail("refused-key");
+  expect(single.look()).toMatchObject([{ kind: "provider.key_refused", accountId: null, subject: single.provider }]);
+  const several = makeHealth(["first", "second"]);
+  several.fail("refused-key", "second");
+  const { provider } = several;
+  expect(several.look()).toMatchObject([{ kind: "provider.key_refused", subject: `${provider} second` }]);
+});
+
+it("a provider that left the catalogue is not told of", () => {
+  const { fail, look, catalog } = makeHealth();
+  fail("refused-key");
+  (catalog.providers as Map<string, unknown>).clear();
+  expect(look()).toEqual([]);
+});
+
+function lookAtPrices(check: PriceCheck, priceCheck = "daily") {
+  const { catalog } = makeHealth();
+  const source = priceSource({
+    settings: {
+      prices: {
+        priceCheck,
+        priceMaxChangePercent: 200,
+        priceListUrl: "off",
+        genaiPricesUrl: "off",
+        openrouterPricesUrl: "off",
+      },
+    },
+    current: () => ({ catalog }),
+    versions: { locks: [] },
+    priceChecks: { read: async () => check },
+  } as unknown as Parameters<typeof priceSource>[0]);
+  return source.look(NOW_MS);
+}
+
+const FEED = {
+  ...{ source: "https://prices.example/list.json", digest: "1", etag: null, modified: null },
+  ...{ vendors: [], rows: [], refused: [], lost: [] },
+};
+
+it("feeds that cannot be read, or do not change for weeks, are told of", async () => {
+  const problem = "https://prices.example/list.json cannot be read: certificate has expired.";
+  const check: PriceCheck = {
+    ...NO_CHECK,
+    atMs: NOW_MS,
+    feeds: [
+      { ...FEED, feed: "litellm", readAtMs: 0, changedAtMs: 0, problem },
+      { ...FEED, feed: "genai", readAtMs: NOW_MS, changedAtMs: NOW_MS - 15 * DAY_MS, problem: null },
+      { ...FEED, feed: "openrouter", readAtMs: NOW_MS, changedAtMs: NOW_MS - DAY_MS, problem: null },
+    ],
+  };
+  expect((await lookAtPrices(check)).map(sentenceOf)).toEqual([
+    `Price feed litellm cannot be used: ${problem}`,
+    "Price feed genai cannot be used: it has not changed since 2026-11-04T00:00:00.000Z",
+  ]);
+  expect(await lookAtPrices(check, "off")).toEqual([]);
+});
+
+it("before the first check there is nothing to tell", async () => {
+  expect(await lookAtPrices(NO_CHECK)).toEqual([]);
+});
