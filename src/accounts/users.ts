@@ -2,7 +2,15 @@
 
 import type { Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
-import { hasPassword, type User, type UserStore } from "../core/people.ts";
+import {
+  type ChangeOptions,
+  hasPassword,
+  type PeopleFilter,
+  type User,
+  type UserGrant,
+  type UserRole,
+  type UserStore,
+} from "../core/people.ts";
 import { knownDevice } from "./devices.ts";
 import type { Directory } from "./directory.ts";
 import { createSignInLimiter, type SignInLimit, type SignInLimiter } from "./limits/sign-ins.ts";
@@ -25,11 +33,17 @@ export interface Users {
   /** Ends the user's other logins. Returns the user with the new password. */
   changePassword(signedIn: SignedIn, change: PasswordChange): Promise<User>;
   byEmail(email: string): Promise<User | null>;
-  list(page: Page): Promise<readonly User[]>;
-  /** False when there is no such user. */
-  delete(id: string): Promise<boolean>;
+  byId(id: string): Promise<User | null>;
+  /** Of one account, or of all. */
+  list(page: Page, only?: PeopleFilter): Promise<readonly User[]>;
+  /** Null when there is no such user. Throws where the last operator would be demoted, or with `keepsAdmin` the last admin. */
+  change(id: string, grant: UserGrant, options?: KeepOptions): Promise<User | null>;
+  /** False when there is no such user. Throws for the last operator, and with `keepsAdmin` for the last admin. */
+  delete(id: string, options?: KeepOptions): Promise<boolean>;
   hasOperator(): Promise<boolean>;
 }
+
+type KeepOptions = Omit<ChangeOptions, "atMs">;
 
 interface PasswordChange {
   readonly current: string;
@@ -94,18 +108,20 @@ export function createUsers(options: UsersOptions): Users {
       return { ...user, passwordHash };
     },
     byEmail: (email) => store.byEmail(email),
-    list: (page) => store.list(page),
-    delete: async (id) => {
-      const outcome = await store.delete(id, now());
+    byId: (id) => store.byId(id),
+    list: (page, only) => store.list(page, only),
+    change: async (id, grant, options) => {
+      const changed = await store.change(id, grant, { ...options, atMs: now() });
+      if (changed !== null && grant.accountId !== undefined) await directory?.changed();
+      if (changed === null || grant.role === undefined || changed.role === grant.role) return changed;
+      throw isLast(changed.role);
+    },
+    delete: async (id, options) => {
+      const outcome = await store.delete(id, { ...options, atMs: now() });
       if (outcome === "deleted") await directory?.changed();
-      if (outcome !== "last-operator") return outcome === "deleted";
-      throw new GatewayError(
-        "conflict",
-        "The last admin with a password cannot be deleted. Invite another one first.",
-        {
-          code: "last_operator",
-        },
-      );
+      if (outcome === "last-operator") throw isLast("operator");
+      if (outcome === "last-admin") throw isLast("admin");
+      return outcome === "deleted";
     },
     // Once there is one, there always is: the last operator is never deleted.
     hasOperator: async () => {
@@ -113,6 +129,14 @@ export function createUsers(options: UsersOptions): Users {
       return isOperatorKnown;
     },
   };
+}
+
+function isLast(role: UserRole): GatewayError {
+  const [message, code] =
+    role === "operator"
+      ? ["The last operator with a password cannot be deleted or demoted. Invite another one first.", "last_operator"]
+      : ["The last admin of an organisation cannot be deleted or demoted. Appoint another one first.", "last_admin"];
+  return new GatewayError("conflict", message, { code });
 }
 
 /** 64 characters, `@` and 190. */

@@ -12,7 +12,7 @@ export interface KeyRecord {
   /** SHA-256 of the whole key, hex. The key itself is stored nowhere. */
   readonly hash: string;
   readonly profileId: string | null;
-  /** Null outside of every team. */
+  /** The team that it is in; null for none. */
   readonly teamId: string | null;
   /** The user that it belongs to; null for the key of a service. */
   readonly memberId: string | null;

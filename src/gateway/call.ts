@@ -12,7 +12,7 @@ import type { TraceContext } from "../telemetry/trace-context.ts";
 export interface Caller {
   readonly key: KeyRecord;
   readonly profile: Profile | null;
-  /** Of the key's team and of the team around it. */
+  /** Bounds of the key's team and of the team around it. */
   readonly bounds: readonly TeamBounds[];
 }
 

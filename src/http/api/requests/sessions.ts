@@ -79,6 +79,7 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
     },
   }),
   get("getSessionTurns", "/api/sessions/:id", {
+    access: "readRules",
     summary: `One conversation with its newest ${TURNS_MAX} turns, oldest first`,
     response: RequestSessionDetailSchema,
     async handle({ request }, edge) {
