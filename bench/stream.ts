@@ -3,6 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { bodyOf } from "./clients/bodies.ts";
 import type { Resources } from "./harness/child.ts";
+import { type OwnTimes, readOwnTimes, showOwn } from "./harness/own-times.ts";
 import type { Rig } from "./harness/rig.ts";
 import type { Server } from "./harness/server.ts";
 import { median, percentile } from "./harness/statistics.ts";
@@ -31,6 +32,8 @@ const OPENINGS = 4;
 /** A server that still closes its streams would be busy with them in the next round. */
 const CLOSING_MS = 1_000;
 
+const OWN_PARTS = ["to provider", "first", "last"] as const;
+
 /** The samples of one server. */
 interface Measured {
   readonly server: Server;
@@ -38,6 +41,8 @@ interface Measured {
   readonly firstTokenUs: number[];
   readonly chunkUs: (readonly number[])[];
   readonly cpuUs: number[];
+  /** Before the first round. */
+  readonly ownBefore: OwnTimes;
 }
 
 export async function measureStream(rig: Rig, plan: StreamPlan): Promise<readonly Table[]> {
@@ -81,12 +86,10 @@ async function measurePace(
   { servers, streams }: { readonly servers: readonly Server[]; readonly streams: number },
   { warmUpRounds, rounds, chunks }: StreamPlan,
 ): Promise<Table> {
-  const all: readonly Measured[] = servers.map((server) => ({
-    server,
-    firstTokenUs: [],
-    chunkUs: [],
-    cpuUs: [],
-  }));
+  const all: Measured[] = [];
+  for (const server of servers) {
+    all.push({ server, firstTokenUs: [], chunkUs: [], cpuUs: [], ownBefore: await readOwnTimes(server) });
+  }
   await rig.provider.ask("pace", { chunks, everyMs: EVERY_MS });
   for (let round = 0; round < rounds; round++) {
     for (const one of all) {
@@ -97,10 +100,11 @@ async function measurePace(
     }
   }
   const { firstTokenUs: directUs } = all[0] as Measured;
+  const ownAfter = await Promise.all(servers.map(readOwnTimes));
   return {
     title: `stream: ${streams} at a time, ${chunks} chunks each, one every ${EVERY_MS} ms, times in µs`,
-    columns: ["", "first token p50", "added", "chunk p50", "chunk p99", "CPU/chunk"],
-    rows: all.map(({ server, firstTokenUs, chunkUs, cpuUs }) => {
+    columns: ["", "first token p50", "added", "chunk p50", "chunk p99", "CPU/chunk", ...OWN_PARTS],
+    rows: all.map(({ server, firstTokenUs, chunkUs, cpuUs, ownBefore }, index) => {
       const added = firstTokenUs.map((us) => us - median(directUs));
       const [half, most] = [0.5, 0.99].map((share) => show(percentile(chunkUs.flat(), share))) as [string, string];
       return [
@@ -110,9 +114,11 @@ async function measurePace(
         half,
         most,
         showRange(cpuUs),
+        ...OWN_PARTS.map((part) => showOwn(ownBefore, ownAfter[index] ?? null, part)),
       ];
     }),
     notes: [
+      "To provider, first and last text: p50 / p99 of the gateway's own clocks, from bytes in to bytes out.",
       "A chunk is timed from the provider's write to the client's read. CPU is that of the named server, opening included.",
       `Median (lowest-highest) of ${rounds} rounds, after ${warmUpRounds} rounds of ${CONNECTIONS} short streams, for each worker.`,
     ],

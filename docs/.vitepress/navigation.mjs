@@ -76,6 +76,7 @@ export const SECTIONS = [
     text: "Operate",
     items: [
       { text: "Deployment", link: "/operate/deployment" },
+      { text: "Budgets", link: "/operate/budgets" },
       { text: "Single sign-on", link: "/operate/single-sign-on" },
       { text: "Teams", link: "/operate/teams" },
       { text: "Keep prices up to date", link: "/operate/price-feeds" },

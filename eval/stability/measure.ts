@@ -38,9 +38,9 @@ export interface Stability {
 }
 
 /** `root` is the folder of the project. */
-export function measureStability(router: Router, rows: readonly Row[], root: string): Stability {
+export function measureStability(router: Router, rows: readonly Row[], root: string, most = PROMPTS): Stability {
   const ask = (prompt: string): Answer => router({ id: "", source: "", prompt, label: {} });
-  const prompts = choosePrompts(rows);
+  const prompts = choosePrompts(rows, most);
   const before = prompts.map(ask);
   const changes = CHANGES.map(({ name, aim, apply }) => {
     const random = makeRandom(SEED);
@@ -67,11 +67,11 @@ export function measureStability(router: Router, rows: readonly Row[], root: str
 const REQUEST = /\S\s+\S+\s+\S|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7a3]{4}/u;
 
 /** Different requests without tools and history. */
-function choosePrompts(rows: readonly Row[]): readonly string[] {
+function choosePrompts(rows: readonly Row[], most: number): readonly string[] {
   const plain = rows.filter(({ tools, messages }) => tools === undefined && messages === undefined);
   const prompts = [...new Set(plain.map(({ prompt }) => prompt))].filter((prompt) => REQUEST.test(prompt));
   shuffle(prompts, makeRandom(SEED));
-  return prompts.slice(0, PROMPTS);
+  return prompts.slice(0, most);
 }
 
 function strayWords(ask: (prompt: string) => Answer): number {

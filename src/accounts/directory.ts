@@ -1,10 +1,10 @@
-// Keys, profiles and billing modes in memory, so that a request is admitted without touching the database. One revision number tells
+// Keys, profiles, budgets and billing modes in memory, so that a request is admitted without touching the database. One revision number tells
 // whether they are current. It is polled, and read when a change is announced; if it moved, everything is read again.
 
-import type { AccountStore, BillingMode, Profile, ProfileStore } from "../core/accounts.ts";
+import type { AccountStore, BillingMode, Profile, ProfileStore, Team, TeamStore } from "../core/accounts.ts";
+import type { Budget, BudgetStore } from "../core/budgets/budget.ts";
 import type { KeyRecord, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
-import type { Team, TeamStore } from "../core/teams.ts";
 
 export interface Directory {
   keyByHash(hash: string): KeyRecord | undefined;
@@ -16,11 +16,15 @@ export interface Directory {
   teamWithProfile(profileId: string): Team | undefined;
   /** Undefined where the account has no mode of its own. */
   billingMode(accountId: string): BillingMode | undefined;
+  /** Undefined where the account has none. */
+  budgets(accountId: string): readonly Budget[] | undefined;
   putKey(...keys: readonly KeyRecord[]): void;
   putProfile(profile: Profile): void;
   dropProfile(id: string): void;
   /** Tells other processes of a change that was written here, and reads it. */
   changed(): Promise<void>;
+  /** Something that is read again was changed by this process, so that others read it too. */
+  noteChange(): void;
   /** Resolves when memory is at least as new as the database was at the time of the call. */
   catchUp(): Promise<void>;
   /** Something may have changed elsewhere: checks soon, and retries with the next poll if that fails. */
@@ -35,17 +39,21 @@ export interface DirectoryOptions {
   readonly keys: KeyStore;
   readonly profiles: ProfileStore;
   readonly teams: Pick<TeamStore, "all">;
+  /** Left out by commands, which admit no requests. */
+  readonly budgets?: Pick<BudgetStore, "all">;
   readonly log: Log;
   readonly pollMs?: number;
   /** Told of each change made by this process, so that others can be. */
   readonly onChanged?: () => void;
 }
 
+const NO_BUDGETS: Pick<BudgetStore, "all"> = { all: async () => [] };
+
 /** Revocations by other processes must be seen within five seconds. Behaviour 3. */
 const POLL_MS = 2_000;
 
 export function createDirectory(options: DirectoryOptions): Directory {
-  const { accounts, keys, profiles, teams, log, pollMs = POLL_MS, onChanged = () => undefined } = options;
+  const { keys, budgets = NO_BUDGETS, log, pollMs = POLL_MS, onChanged = () => undefined } = options;
   const memory = createMemory(onChanged);
   let seenRevision: number | null = null;
   let isReachable = true;
@@ -54,7 +62,7 @@ export function createDirectory(options: DirectoryOptions): Directory {
   const check = async (): Promise<void> => {
     const revision = await keys.revision();
     if (revision === seenRevision) return;
-    seenRevision = await readEverything(memory, { accounts, keys, profiles, teams, revision });
+    seenRevision = await readEverything(memory, { ...options, budgets, revision });
   };
   const catchUp = oneAtATime(check);
   const poll = async (): Promise<void> => {
@@ -81,13 +89,15 @@ export function createDirectory(options: DirectoryOptions): Directory {
       [...memory.teams.values()].find((team) => team.accountId === accountId && team.name === name),
     teamWithProfile: (id) => [...memory.teams.values()].find(({ profileId }) => profileId === id),
     billingMode: (accountId) => memory.billingModes.get(accountId),
+    budgets: (accountId) => memory.budgets.get(accountId),
     putKey: memory.putKey,
     putProfile: memory.putProfile,
     dropProfile: memory.dropProfile,
     changed: () => {
-      onChanged();
+      memory.noteChange();
       return catchUp();
     },
+    noteChange: memory.noteChange,
     catchUp,
     nudge: () => {
       if (timer !== null) void poll();
@@ -109,11 +119,14 @@ interface Memory {
   profiles: Map<string, Profile>;
   teams: ReadonlyMap<string, Team>;
   billingModes: ReadonlyMap<string, BillingMode>;
+  /** By the id of their account. */
+  budgets: ReadonlyMap<string, readonly Budget[]>;
   /** Counts changes made here, so that a read begun before a change does not undo it. */
   changes: number;
   putKey(...keys: readonly KeyRecord[]): void;
   putProfile(profile: Profile): void;
   dropProfile(id: string): void;
+  noteChange(): void;
 }
 
 function createMemory(onChanged: () => void): Memory {
@@ -127,7 +140,9 @@ function createMemory(onChanged: () => void): Memory {
     profiles: new Map(),
     teams: new Map(),
     billingModes: new Map(),
+    budgets: new Map(),
     changes: 0,
+    noteChange,
     putKey: (...keys) => {
       noteChange();
       for (const key of keys) {
@@ -147,17 +162,18 @@ function createMemory(onChanged: () => void): Memory {
   return memory;
 }
 
-interface ReadContext extends Pick<DirectoryOptions, "accounts" | "keys" | "profiles" | "teams"> {
+interface ReadContext extends Required<Pick<DirectoryOptions, "accounts" | "keys" | "profiles" | "teams" | "budgets">> {
   /** The revision from before the read began. */
   readonly revision: number;
 }
 
 /** Returns the revision that memory now corresponds to. */
 async function readEverything(memory: Memory, context: ReadContext): Promise<number> {
-  const { accounts, keys, profiles, teams, revision } = context;
+  const { accounts, keys, profiles, teams, budgets, revision } = context;
   for (let seen = revision; ; ) {
     const changesBefore = memory.changes;
     const billingModes = await accounts.billingModes();
+    const budgetRows = await budgets.all();
     // Keys first: the profile of a key was made before it, so the second read contains it.
     const keyRows = await keys.all();
     const profileRows = await profiles.all();
@@ -178,8 +194,15 @@ async function readEverything(memory: Memory, context: ReadContext): Promise<num
     memory.profiles = profilesById;
     memory.teams = teamsById;
     memory.billingModes = billingModes;
+    memory.budgets = byAccount(budgetRows);
     return seen;
   }
+}
+
+function byAccount(budgets: readonly Budget[]): ReadonlyMap<string, readonly Budget[]> {
+  const found = new Map<string, Budget[]>();
+  for (const budget of budgets) found.set(budget.accountId, [...(found.get(budget.accountId) ?? []), budget]);
+  return found;
 }
 
 /** Many unknown keys cost the database one read of one row per this interval. */

@@ -1,13 +1,12 @@
 // API keys: create, list, change, revoke and rotate them, and verify them on every request from memory. Behaviour 3.
 
 import { timingSafeEqual } from "node:crypto";
-import type { Page, Profile } from "../core/accounts.ts";
+import type { Page, Profile, Team, TeamBounds } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord, KeySearch, KeyStatus, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
 import { shownName } from "../core/names.ts";
 import { UniqueViolation } from "../core/store-errors.ts";
-import type { Team, TeamBounds } from "../core/teams.ts";
 import type { Directory } from "./directory.ts";
 import {
   checkedChange,

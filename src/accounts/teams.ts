@@ -1,10 +1,9 @@
 // Teams of an account: create, rename, move, bound and delete them.
 
 import { randomBytes } from "node:crypto";
-import type { Page } from "../core/accounts.ts";
+import type { Page, Team, TeamChange, TeamProblem, TeamStore } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 import { checkedName, shownName } from "../core/names.ts";
-import type { Team, TeamChange, TeamProblem, TeamStore } from "../core/teams.ts";
 import type { Directory } from "./directory.ts";
 
 type TeamContent = Omit<Team, "id" | "accountId" | "createdAtMs">;

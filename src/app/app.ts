@@ -271,6 +271,8 @@ function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
   return {
     ledger: ledger ?? money.ledger,
     billingModeOf: people.billingModeOf,
+    budgets: people.budgets,
+    endUserHeaders: settings.limits.endUserHeaders,
     idempotency: money.idempotency,
     usageProblem: createUsageWatch({ metrics, log, now }),
     sessions,
@@ -340,7 +342,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     },
     accounts: people.accounts,
     keys: people.keys,
-    spending: people.spending,
+    ...{ budgets: people.budgets, spending: people.spending },
     ...{ profiles: people.profiles, teams: people.teams },
     users: people.users,
     visitor,

@@ -1,6 +1,7 @@
 // Wiring of access: accounts, keys and profiles, users, logins and invitations.
 
 import { type Accounts, createAccounts } from "../accounts/accounts.ts";
+import { type Budgets, createBudgets } from "../accounts/budgets/budgets.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createIssuer } from "../accounts/identity/issuer.ts";
 import { createSignIns, type SignIns } from "../accounts/identity/sign-ins.ts";
@@ -21,6 +22,7 @@ import type { AccountStore, BillingMode } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import { createAccountStore } from "../store/accounts/accounts.ts";
+import { createBudgetStore } from "../store/accounts/budgets.ts";
 import { createIdentityStore, createPendingSignInStore } from "../store/accounts/identities.ts";
 import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createKeyStore } from "../store/accounts/keys.ts";
@@ -38,6 +40,7 @@ export interface People {
   readonly accounts: Accounts;
   readonly billingModeOf: (accountId: string) => BillingMode;
   readonly keys: Keys;
+  readonly budgets: Budgets;
   readonly spending: Spending;
   readonly profiles: Profiles;
   readonly teams: Teams;
@@ -77,8 +80,10 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
   const accountStore = createAccountStore(db);
   const passwords = createPasswords(passwordCost);
   const onChanged = (): void => worker?.link.publish(ACCESS_CHANGED, null);
-  const read = { accounts: accountStore, keys: keyStore, profiles: profileStore, teams: teamStore };
-  const directory = createDirectory({ ...read, log, onChanged });
+  const budgetStore = createBudgetStore(db);
+  const access = { keys: keyStore, profiles: profileStore, teams: teamStore };
+  const stores = { ...access, accounts: accountStore, budgets: budgetStore };
+  const directory = createDirectory({ ...stores, log, onChanged });
   await directory.start();
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
@@ -89,6 +94,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     accounts: createAccounts({ store: accountStore, directory }),
     billingModeOf: (accountId) => directory.billingMode(accountId) ?? settings.billing.billingMode,
     keys,
+    budgets: createBudgets({ store: budgetStore, directory }),
     spending: createSpending({ store: createKeySpendStore(db) }),
     profiles: createProfiles({ store: profileStore, directory }),
     teams,

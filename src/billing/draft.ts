@@ -2,6 +2,7 @@
 // invariants of the ledger, so that no bug elsewhere can store a negative wallet.
 
 import { hash } from "node:crypto";
+import { type BudgetCounter, newCounter } from "../core/budgets/counter.ts";
 import type {
   Charge,
   CreditLease,
@@ -31,6 +32,7 @@ export class Draft {
   readonly #newHolds = new Map<string, Hold>();
   readonly #resolvedHolds = new Map<string, Hold>();
   readonly #keySpends = new Map<string, KeySpend>();
+  readonly #counters = new Map<string, BudgetCounter>();
   readonly #leases = new Map<string, CreditLease>();
   readonly #transactions = new Map<string, Transaction>();
   readonly #charges: Charge[] = [];
@@ -74,12 +76,12 @@ export class Draft {
 
   /** Ends a hold. A hold of the same batch is written once, in its last state, and a hold of a lease never. */
   resolveHold(hold: Hold, state: HoldState): void {
-    const { id, accountId, keyId, amount, isLimited, isMetered, owner } = hold;
+    const { id, accountId, keyId, amount, isLimited, isMetered, owner, budgets } = hold;
     const ended: Hold =
       owner === undefined
         ? { id, accountId, keyId, amount, state, isLimited, isMetered }
         : { id, accountId, keyId, amount, state, isLimited, isMetered, owner };
-    this.#resolvedHolds.set(id, ended);
+    this.#resolvedHolds.set(id, budgets === undefined ? ended : { ...ended, budgets });
   }
 
   keySpend(keyId: string): KeySpend {
@@ -90,6 +92,17 @@ export class Draft {
     assert(spend.held >= 0n, "a key cannot hold less than nothing");
     assert(spend.spentBefore <= spend.spent, "a key cannot have spent more before its period than ever");
     this.#keySpends.set(spend.keyId, spend);
+  }
+
+  counter(id: string): BudgetCounter {
+    return this.#counters.get(id) ?? this.#state.counters.get(id) ?? newCounter(id);
+  }
+
+  putCounter(counter: BudgetCounter): void {
+    assert(counter.held >= 0n, "a budget cannot hold less than nothing");
+    assert(counter.spent >= 0n, "a budget cannot have spent less than nothing");
+    const version = (this.#state.counters.get(counter.id)?.version ?? 0) + 1;
+    this.#counters.set(counter.id, { ...counter, version });
   }
 
   lease(key: Pick<CreditLease, "owner" | "accountId">): CreditLease | undefined {
@@ -148,6 +161,7 @@ export class Draft {
       newHolds: [...this.#newHolds.values()].map((hold) => this.#resolvedHolds.get(hold.id) ?? hold),
       resolvedHolds: [...this.#resolvedHolds.values()].filter(({ id }) => this.#state.holds.has(id)),
       keySpends: [...this.#keySpends.values()],
+      counters: [...this.#counters.values()],
       leases: [...this.#leases.values()],
       transactions: [...this.#transactions.values()],
       charges: this.#charges,

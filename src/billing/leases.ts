@@ -72,7 +72,7 @@ export class Leases {
   /** Reserves from the lease. Returns null if the store has to take the hold. */
   take(op: Omit<HoldOp, "kind">): NanoUsd | null {
     const [amount = 0n] = op.amounts;
-    if (op.spendLimit !== null || !this.#mayReserve()) return null;
+    if (op.spendLimit !== null || op.budgets !== undefined || !this.#mayReserve()) return null;
     if (op.isMetered) return this.#metered.has(op.accountId) ? this.#reserve(op, amount) : null;
     const account = this.#account(op.accountId);
     const free = account.amount - account.reserved;

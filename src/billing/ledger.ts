@@ -214,14 +214,27 @@ function createSleepClock(): () => number {
 
 /** Copies field by field: a spread costs a microsecond on every request. */
 function toHoldOp(hold: Omit<HoldOp, "kind">): HoldOp {
-  const { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs } = hold;
+  const { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs, budgets } = hold;
   const kind = "hold";
-  return { kind, id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs, mayRecall: true };
+  const op = {
+    kind,
+    id,
+    accountId,
+    keyId,
+    amounts,
+    atLeast,
+    spendLimit,
+    isMetered,
+    periodStartMs,
+    mayRecall: true,
+  } as const;
+  return budgets === undefined ? op : { ...op, budgets };
 }
 
 function toSettleOp(settlement: Omit<SettleOp, "kind">, reserved: ReservedHold | undefined): SettleOp {
-  const { holdId, accountId, charge, usage, periodStartMs, answer } = settlement;
+  const { holdId, accountId, charge, usage, periodStartMs, answer, budgets } = settlement;
   const kind = "settle";
+  if (budgets !== undefined) return { ...settlement, kind, ...(reserved && { reserved }) };
   if (reserved === undefined) return { kind, holdId, accountId, charge, usage, periodStartMs, answer };
   return { kind, holdId, accountId, charge, usage, periodStartMs, answer, reserved };
 }

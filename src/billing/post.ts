@@ -1,6 +1,7 @@
 // The ledger as a pure function: state and operations in, outcomes and changes out. Every decision about money is made
 // here and asserts the invariants; the store only reads and writes rows.
 
+import type { BudgetRefusal, BudgetTerm } from "../core/budgets/counter.ts";
 import type {
   Charge,
   Hold,
@@ -24,6 +25,7 @@ import type {
   VoidOutcome,
   Wallet,
 } from "../core/ledger.ts";
+import { blockingBudget, countBudgets, holdBudgets, spentSoftly, tightestBudget } from "./budgets.ts";
 import { assert, availableIn, BALANCE_MAX, Draft } from "./draft.ts";
 
 /** Applies the operations in order. Returns an outcome for each, and the changes that the store must write. */
@@ -66,13 +68,23 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
   const spend = inPeriod(draft.keySpend(op.keyId), op.periodStartMs);
   const spendable = op.spendLimit === null ? null : op.spendLimit - (spend.spent - spend.spentBefore) - spend.held;
   const isMetered = op.isMetered && draft.hasWallet(op.accountId);
-  const amount = isMetered ? meteredAmount(op, spendable) : grantable(op, lower(available, spendable));
-  const recalled = op.mayRecall && !isMetered ? grantable(op, lower(available + wallet.leased, spendable)) : null;
+  const { budgets = NO_BUDGETS } = op;
+  const blocking = blockingBudget(draft, budgets);
+  if (blocking !== null) return { state: "refused", reason: "budget", budget: blocking };
+  const budget = tightestBudget(draft, budgets);
+  const usable = isMetered ? (spendable ?? BALANCE_MAX) : lower(available, spendable);
+  const amount = grantable(op, usable, budget);
+  const recalled =
+    op.mayRecall && !isMetered ? grantable(op, lower(available + wallet.leased, spendable), budget) : null;
   if (recalled !== null && (amount === null || recalled > amount)) {
     draft.beginEpoch(op.accountId);
     return { state: "refused", reason: "leased", available };
   }
-  if (amount === null) return refuse(op, { wallet, available, spendable });
+  if (amount === null) {
+    const isBudget = budget !== null && grantable(op, usable, null) !== null;
+    return isBudget ? { state: "refused", reason: "budget", budget } : refuse(op, { wallet, available, spendable });
+  }
+  const spentBudgets = spentSoftly(draft, budgets);
   if (!op.isMetered) draft.putWallet(holding(wallet, wallet.held + amount));
   draft.addHold({
     id: op.id,
@@ -82,11 +94,14 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
     state: "open",
     isLimited: op.spendLimit !== null,
     isMetered: op.isMetered,
+    ...(budgets.length === 0 ? {} : { budgets: holdBudgets(draft, budgets, amount) }),
     ...(op.owner === undefined ? {} : { owner: op.owner }),
   });
   if (op.spendLimit !== null) draft.putKeySpend({ ...spend, held: spend.held + amount });
-  return { state: "held", amount };
+  return spentBudgets.length === 0 ? { state: "held", amount } : { state: "held", amount, spentBudgets };
 }
+
+const NO_BUDGETS: readonly BudgetTerm[] = [];
 
 function holding({ accountId, posted, leased, epoch, sequence, hash }: Wallet, held: bigint): Wallet {
   return { accountId, posted, held, leased, epoch, sequence, hash };
@@ -105,17 +120,13 @@ function lower(available: bigint, spendable: bigint | null): bigint {
   return spendable !== null && spendable < available ? spendable : available;
 }
 
-/** Computes the amount for a metered account: limited by the key's spend limit, not by the balance. */
-function meteredAmount(op: HoldOp, spendable: bigint | null): bigint | null {
-  return spendable === null ? (op.amounts[0] ?? 0n) : grantable(op, spendable);
-}
-
-/** Grants nothing on an empty wallet, not even for a free model. Behaviour 7.4. */
-function grantable({ amounts, atLeast }: HoldOp, usable: bigint): bigint | null {
+/** Grants nothing on an empty wallet, not even for a free model. Behaviour 7.4. A spent budget lets free models through. */
+function grantable({ amounts, atLeast }: HoldOp, usable: bigint, budget: BudgetRefusal | null): bigint | null {
   if (usable <= 0n) return null;
-  const fitting = amounts.find((amount) => amount <= usable);
+  const most = budget === null || budget.left > usable ? usable : budget.left;
+  const fitting = amounts.find((amount) => amount <= most || amount === 0n);
   if (fitting !== undefined) return fitting;
-  return atLeast !== null && atLeast <= usable ? usable : null;
+  return atLeast !== null && atLeast <= most ? most : null;
 }
 
 /** Refuses with a reason. The key's spend limit comes first, since more credits would not help then. */
@@ -124,7 +135,7 @@ function refuse(
   { wallet, available, spendable }: { wallet: Wallet; available: bigint; spendable: bigint | null },
 ): HoldOutcome {
   const enough = op.atLeast ?? op.amounts.at(-1) ?? 0n;
-  const wouldFit = op.isMetered || grantable(op, available) !== null;
+  const wouldFit = op.isMetered || grantable(op, available, null) !== null;
   if (spendable !== null && wouldFit) return { state: "refused", reason: "spend-limit", available: spendable };
   const isOnHold = wallet.held + wallet.leased > 0n && wallet.posted > 0n && wallet.posted >= enough;
   return { state: "refused", reason: isOnHold ? "on-hold" : "insufficient", available };
@@ -143,6 +154,7 @@ function settle(draft: Draft, op: SettleOp): SettleOutcome {
   draft.putWallet(holding(wallet, wallet.held - reserved));
   const { paid, absorbed } = bookCharge(draft, op, held);
   countSpend(draft, held, { freed, paid, periodStartMs: op.periodStartMs });
+  countBudgets(draft, held, { paid, windows: op.budgets ?? [] });
   return { state: "settled", paid, absorbed };
 }
 
@@ -255,6 +267,7 @@ function release(draft: Draft, op: VoidOp): VoidOutcome {
   draft.resolveHold(held, op.isExpiry ? "expired" : "voided");
   if (op.isExpiry) draft.beginEpoch(op.accountId);
   countSpend(draft, held, { freed: held.amount, paid: 0n, periodStartMs: 0 });
+  countBudgets(draft, held, { paid: 0n, windows: [] });
   return { state: "voided" };
 }
 

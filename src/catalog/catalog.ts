@@ -57,6 +57,11 @@ export function chainOf({ chains, withTools }: Catalog, tier: Tier, hasTools: bo
   return (hasTools ? withTools[tier]?.models : undefined) ?? chains[tier];
 }
 
+/** Tells whether the operator has put the models of a tier in order for requests with tools. An empty list is no order. */
+export function isOrderedForTools(catalog: Pick<Catalog, "withTools" | "ownToolChains">, tier: Tier): boolean {
+  return catalog.ownToolChains.has(tier) && catalog.withTools[tier] !== undefined;
+}
+
 /** The effort that a model is asked for in a tier. One that the tier does not list keeps that of its own tier. */
 export function effortIn(
   catalog: Catalog,
@@ -108,6 +113,14 @@ export function unreachableBecause(models: Catalog["models"], { id, addressing }
 /** The baseline with the price that savings are counted at: USD per million tokens. Null without a price. */
 export function baselinePriceOf({ baseline: { price, priceAsOf } }: Pick<Catalog, "baseline">): BaselinePrice | null {
   return price === null ? null : { input: price.input / 1e6, output: price.output / 1e6, asOf: priceAsOf };
+}
+
+/** The baseline as responses name it beside savings. */
+export function baselineNamed(catalog: Pick<Catalog, "baseline">): {
+  readonly baselineModel: string;
+  readonly baselinePrice: BaselinePrice | null;
+} {
+  return { baselineModel: catalog.baseline.id, baselinePrice: baselinePriceOf(catalog) };
 }
 
 /** The baseline as it is named beside a saving in a terminal. */

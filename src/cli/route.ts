@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
-import { baselinePriceOf, baselineText } from "../catalog/catalog.ts";
+import { baselineText } from "../catalog/catalog.ts";
 import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import { type CascadeBounds, type Constraints, type Decision, NO_CONSTRAINTS } from "../core/decision.ts";
@@ -18,7 +18,7 @@ import { parseBody } from "../formats/json/parse.ts";
 import { type PlannedCascade, planCascade } from "../gateway/cascade/plan.ts";
 import { createSessionMemory } from "../gateway/sessions/memory.ts";
 import { createSessions } from "../gateway/sessions/sessions.ts";
-import { NO_PROMPT, readDebugChat, writeCascade, writeDecision } from "../http/v1/routing-debug.ts";
+import { readDebugChat, writeCascade, writeDecision } from "../http/v1/routing-debug.ts";
 import { decide } from "../routing/decide.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { printJson, runCommand } from "./command/command.ts";
@@ -71,10 +71,8 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
       const cascade = planCascade({ format, request, profile: null, constraints }, decision, planning);
       if (isJson) {
         const { candidates, classifiedTier = null, score = null } = decision;
-        const written = { ...writeDecision(decision), ...writeCascade(cascade) };
-        const { catalog } = settings;
-        const baseline = { model: catalog.baseline.id, price: baselinePriceOf(catalog) };
-        printJson({ decision: written, classifiedTier, score, candidates, baseline }, terminal);
+        const written = { ...writeDecision(decision, settings.catalog), ...writeCascade(cascade) };
+        printJson({ decision: written, classifiedTier, score, candidates }, terminal);
       } else {
         terminal.out(card(decision, baselineText(settings.catalog), cascade));
         terminal.say(TEXT.notCalled(command("help profiles"), command("serve")));
@@ -94,7 +92,7 @@ function firstTurn(request: ClientRequest, { routing: { sessionMinutes } }: Sett
 /** The body of the debug endpoint, put together from words and flags. */
 async function readBody(words: readonly string[], flags: Flags, terminal: Terminal): Promise<Record<string, unknown>> {
   const prompt = await readText(words.join(" "), terminal);
-  const body: Record<string, unknown> = { prompt };
+  const body: Record<string, unknown> = {};
   for (const [flag, { field, parse }] of FIELDS) {
     const text = textOf(flags, flag);
     if (text !== null) body[field] = parse(text, flag);
@@ -106,15 +104,16 @@ async function readBody(words: readonly string[], flags: Flags, terminal: Termin
   else if (body.model !== undefined && body.model !== "auto") body.service_profile = "direct";
   const [tools, messages] = [textOf(flags, "tools"), textOf(flags, "messages")];
   if (tools !== null) body.tools = await readJsonArray(tools, "tools", terminal);
-  if (messages !== null) Object.assign(body, withTurns(prompt, await readJsonArray(messages, "messages", terminal)));
-  else if (prompt.trim() === "") throw new UsageError(TEXT.promptMissing(command('route "What is 2+2?"')));
+  const isAsked = prompt.trim() !== "";
+  if (messages === null && !isAsked) throw new UsageError(TEXT.promptMissing(command('route "What is 2+2?"')));
+  if (isAsked) body.prompt = prompt;
+  if (messages !== null) body.messages = withTurn(await readJsonArray(messages, "messages", terminal), body.prompt);
   return body;
 }
 
 /** The prompt is the newest turn; without one the turns are the whole conversation. */
-function withTurns(prompt: string, turns: readonly unknown[]): object {
-  if (prompt.trim() === "") return { prompt: NO_PROMPT, messages: turns };
-  return { messages: [...turns, { role: "user", content: prompt }] };
+function withTurn(turns: readonly unknown[], prompt: unknown): readonly unknown[] {
+  return prompt === undefined ? turns : [...turns, { role: "user", content: prompt }];
 }
 
 /** Read as the endpoint reads it; what it rejects is wrong usage here. */

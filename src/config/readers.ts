@@ -174,6 +174,14 @@ export const redisUrl: Reader<string> = hidden(
 );
 
 /** An origin exactly as browsers send it, or `*`. */
+/** A header's name, in lower case as requests are read. */
+export function headerName(node: Located, report: Report): string | undefined {
+  return text({ test: (value) => /^[\w-]{1,100}$/.test(value), expected: "the name of a header" })(
+    node,
+    report,
+  )?.toLowerCase();
+}
+
 export const corsOrigin: Reader<string> = text({
   test: (value) => value === "*" || (URL.canParse(value) && new URL(value).origin === value),
   expected: "an origin such as https://app.example.com, without a path",

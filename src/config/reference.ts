@@ -94,7 +94,7 @@ models:
 
 A model may have an effort behind an \`@\`, such as \`gpt-6-luna@low\`. The efforts are \`none\` (also written \`off\`), \`minimal\`, \`low\`, \`medium\`, \`high\`, \`xhigh\` and \`max\`, as far as the model takes them. Requests that name an effort themselves keep theirs.
 
-\`tiersWithTools\` has the same form, for requests with tools. Its order holds, but for models whose calls were observed to fail. A tier that is written in \`tiers\` alone has one chain for all requests. A tier in neither keeps both built-in chains. An empty list in \`tiersWithTools\` leaves the tier with one chain.`;
+\`tiersWithTools\` has the same form, for requests with tools. Its order holds, in conversations too, but for models whose calls were observed to fail. A tier that is written in \`tiers\` alone has one chain for all requests. A tier in neither keeps both built-in chains. An empty list in \`tiersWithTools\` leaves the tier with one chain.`;
 
 const IDENTITY = `## Identity providers
 

@@ -60,6 +60,10 @@ export interface AttemptReport {
   /** On the monotonic clock (`performance.now()`); for a stream, until its first content. */
   readonly beganAt: number;
   readonly endedAt: number;
+  /** The request was handed to the provider's connection; null where it could not be written for this model. */
+  readonly sentAt: number | null;
+  /** The bytes that completed the answer, or brought the first content of a stream, arrived; null without an answer. */
+  readonly receivedAt: number | null;
   /** Id of the attempt's span; null where no traces are exported. */
   readonly spanId: string | null;
 }

@@ -1,6 +1,7 @@
 // Types of the ledger. A wallet has posted money, part of it on hold and part of it leased to processes. The rest is
 // available and never below zero. Money moves only in transactions whose entries sum to zero.
 
+import type { BudgetCounter, BudgetHold, BudgetRefusal, BudgetTerm, BudgetWindow } from "./budgets/counter.ts";
 import type { NanoUsd, Price, TokenBuckets } from "./money.ts";
 
 export interface Wallet {
@@ -34,6 +35,8 @@ export interface Hold {
   readonly isLimited: boolean;
   /** Nothing of the wallet is reserved: the charge is covered by an automatic grant. */
   readonly isMetered: boolean;
+  /** Absent where it counts on no budget. */
+  readonly budgets?: readonly BudgetHold[];
   /** The process that took it, where that may be another than the one that writes it. */
   readonly owner?: string;
 }
@@ -110,6 +113,8 @@ export interface HoldOp {
   readonly isMetered: boolean;
   /** Start of the limit's period: money spent before it no longer counts. 0: everything counts. */
   readonly periodStartMs: number;
+  /** Absent where no budget holds for the request. */
+  readonly budgets?: readonly BudgetTerm[];
   /** Asks for the refusal `leased` where leases would cover the amount, so that they can be returned first. */
   readonly mayRecall?: boolean;
   /** The process that takes it, where another one writes it. */
@@ -127,6 +132,8 @@ export interface SettleOp {
    * one.
    */
   readonly periodStartMs: number;
+  /** The budgets that the charge counts on, of those that its hold counts on. Absent where there are none. */
+  readonly budgets?: readonly BudgetWindow[];
   /** The stored answer of an idempotent request, kept in the same transaction as its charge. */
   readonly answer: StoredAnswer | null;
   /** Hold that was reserved in memory; the store learns of it with the charge. Absent where the store has the hold. */
@@ -195,7 +202,9 @@ export interface StoredAnswer {
 }
 
 export type HoldOutcome =
-  | { readonly state: "held"; readonly amount: NanoUsd }
+  /** `spentBudgets`: counters of soft budgets that are spent, where there are any. */
+  | { readonly state: "held"; readonly amount: NanoUsd; readonly spentBudgets?: readonly string[] }
+  | { readonly state: "refused"; readonly reason: "budget"; readonly budget: BudgetRefusal }
   | {
       readonly state: "refused";
       /** `leased`: less was available than wanted, and leases could make up for it. */
@@ -237,6 +246,8 @@ export interface LedgerState {
   readonly wallets: ReadonlyMap<string, Wallet>;
   readonly holds: ReadonlyMap<string, Hold>;
   readonly keySpends: ReadonlyMap<string, KeySpend>;
+  /** Counters of budgets. */
+  readonly counters: ReadonlyMap<string, BudgetCounter>;
   readonly moves: ReadonlyMap<string, Transaction>;
   /** By `leaseKey`. */
   readonly leases: ReadonlyMap<string, CreditLease>;
@@ -270,6 +281,7 @@ export interface LedgerChanges {
   readonly newHolds: readonly Hold[];
   readonly resolvedHolds: readonly Hold[];
   readonly keySpends: readonly KeySpend[];
+  readonly counters: readonly BudgetCounter[];
   readonly leases: readonly CreditLease[];
   readonly transactions: readonly Transaction[];
   readonly charges: readonly Charge[];

@@ -4,7 +4,7 @@
 import type { Page } from "./accounts.ts";
 
 export const USER_ROLES = ["operator", "admin", "billing", "member", "viewer"] as const;
-/** An operator sees every account, all others their own; core/permissions.ts says what each may do. */
+/** An operator sees every account, all others their own; http/exchange/permissions.ts says what each may do. */
 export type UserRole = (typeof USER_ROLES)[number];
 /** The name that admins had. Requests and configuration may still use it. */
 const OWNER = "owner";

@@ -79,10 +79,6 @@ async function wholeAnswer(
   const capture = captureFor(call);
   capture.response(whole);
   const assessment = assess(delivered, services);
-  const { beganAt, endedAt } = ready.attempted.attempts.at(-1) as AttemptReport;
-  const outputTokens = assessment.usage.buckets.output;
-  const observed = { firstMs: null, headMs: headAt - beganAt, outputTokens, outputMs: endedAt - beganAt };
-  services.speeds.note(answered.model.hostKey, observed);
   const outcome = course === null ? assessment : assessedTogether(assessment, { course, delivered }, services);
   const additions = {
     service: writeService(reservation.decision, outcome, allNotes(notesOf(ready), assessment)),
@@ -94,7 +90,13 @@ async function wholeAnswer(
   const stored = await keepAnswer(call, JSON_TYPE, bytesNow, services);
   const settling = book(delivered, assessment, stored, services);
   const settlement = await bookBoth(settling, course?.earlier ?? null, services);
-  noteTurn(ready, usage, whole.toolCallIds(), services);
+  call.observer.afterwards(() => {
+    const { beganAt, endedAt } = ready.attempted.attempts.at(-1) as AttemptReport;
+    const outputTokens = assessment.usage.buckets.output;
+    const observed = { firstMs: null, headMs: headAt - beganAt, outputTokens, outputMs: endedAt - beganAt };
+    services.speeds.note(answered.model.hostKey, observed);
+    noteTurn(ready, usage, whole.toolCallIds(), services);
+  });
   const bytes = (await kept) ?? written;
   reporter(ready, capture)({ event: "finished", isCutting: false, settlement, cascade: outcome.cascade });
   const headers = routingHeaders(reservation.decision, outcome, services);
@@ -127,7 +129,6 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       services.health.report(model.hostKey, answered.ticket, "answered", answered.keyId);
       const { beganAt, endedAt: firstAt } = attempted.attempts.at(-1) as AttemptReport;
       const output = { outputTokens: usage?.buckets.output ?? outputTokens, outputMs: performance.now() - firstAt };
-      services.speeds.note(model.hostKey, { firstMs: firstAt - beganAt, ...output });
       const isCounted = true;
       const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
       const assessment = assess(delivered, services);
@@ -136,14 +137,23 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const wholeText = async () => textSoFar + ((await kept) ?? written);
       const stored = await keepAnswer(call, contentType, wholeText, services);
       const settlement = await book(delivered, assessment, stored, services);
-      // Not before: all other workers are told of it, and the charge would wait behind that.
-      noteTurn(ready, usage, stream.reader.toolCallIds(), services);
+      call.observer.afterwards(() => {
+        services.speeds.note(model.hostKey, { firstMs: firstAt - beganAt, ...output });
+        noteTurn(ready, usage, stream.reader.toolCallIds(), services);
+      });
       end({ event: "finished", isCutting: false, settlement });
       return (await kept) ?? written;
     },
   };
   const headers = routingHeaders(decision, expected, services);
-  return { kind: "stream", headers, contentType, relay: (sink) => relay(task, sink), ping: writer.ping };
+  return { kind: "stream", headers, contentType, relay: (sink) => begin(task, sink, call), ping: writer.ping };
+}
+
+/** The first text goes out before the relay waits for anything. */
+function begin(task: RelayTask, sink: TextSink, { observer }: Call): Promise<void> {
+  const relayed = relay(task, sink);
+  observer.begun();
+  return relayed;
 }
 
 /** With what is known only once the answer is complete. */

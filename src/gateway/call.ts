@@ -1,10 +1,9 @@
 // One call through the gateway: its input from http/, and the observer of its progress.
 
-import type { Profile } from "../core/accounts.ts";
+import type { Profile, TeamBounds } from "../core/accounts.ts";
 import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { KeyRecord } from "../core/keys.ts";
-import type { TeamBounds } from "../core/teams.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, StreamWriter } from "../formats/format.ts";
 import type { ReadPrompt } from "../routing/sessions/prefix.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
@@ -66,8 +65,12 @@ export interface CallObserver {
   answered(): void;
   /** The response, or the beginning of a stream, is ready for the client. */
   ready(): void;
+  /** The first text of a stream was handed to the client's connection. */
+  begun(): void;
   /** The provider's stream is over, however it ended. */
   streamEnded(): void;
+  /** Takes what no client waits for, to do it once the response is sent. */
+  afterwards(work: () => void): void;
   /** Called exactly once, before the end of the response is sent. */
   ended(report: CallReport): void;
 }

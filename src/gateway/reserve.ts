@@ -22,6 +22,7 @@ import { timeInBase36 } from "../core/requests/time-text.ts";
 import { EXPECTED_OUTPUT_TOKENS, thinkingTokens } from "../routing/cost.ts";
 import { hostedModelsOf } from "../routing/hosts.ts";
 import { randomHex } from "../telemetry/trace-context.ts";
+import { budgetNotes, budgetSpent, budgetsOf, budgetTerms, type CountedBudget, modelsLeft } from "./budgets.ts";
 import type { Call } from "./call.ts";
 import type { Services } from "./services.ts";
 import * as TEXT from "./text.ts";
@@ -36,8 +37,10 @@ export interface Reservation {
   readonly models: readonly HostedModel[];
   /** The output cap per choice to send to each host, by host key, where the balance makes one necessary. */
   readonly outputCaps: ReadonlyMap<string, number>;
-  /** Notes for the answer about what the balance does not cover. */
+  /** Notes for the answer about what the balance and budgets do not cover. */
   readonly notes: readonly Note[];
+  /** The counters of budgets that the hold counts on; null without any. */
+  readonly budgets: readonly CountedBudget[] | null;
 }
 
 /** Running requests settle within moments, so their reserved credits are worth a quick retry. */
@@ -45,6 +48,25 @@ const ON_HOLD_RETRY_SECONDS = 1;
 const NO_CAPS: ReadonlyMap<string, number> = new Map();
 
 export async function reserve(call: Call, decision: Decision, services: Services): Promise<Reservation> {
+  for (let trial = decision; ; ) {
+    const asked = askedHold(call, trial, services);
+    const outcome = await services.ledger.hold(asked.terms);
+    const next = withoutSpent(asked, outcome);
+    if (next === null) return reservationOf(outcome, { ...asked, wanted: decision }, services);
+    trial = next;
+  }
+}
+
+/** Drops a model whose own budget is spent, while the chain has others. */
+function withoutSpent({ decision, budgets }: AskedHold, outcome: HoldOutcome): Decision | null {
+  if (budgets === null || outcome.state !== "refused" || outcome.reason !== "budget") return null;
+  const chain = modelsLeft(decision, outcome.budget, budgets);
+  if (chain === null) return null;
+  const dropped = decision.chain.filter((id) => !chain.includes(id)).join(", ");
+  return { ...adjusted(decision, TEXT.leftOutByBudget(dropped)), chain, model: chain[0] as string };
+}
+
+function askedHold(call: Call, decision: Decision, services: Services): AskedHold {
   const { key } = call.caller;
   const input: QuoteInput = {
     models: hostedModelsOf(decision, services.catalog),
@@ -64,8 +86,10 @@ export async function reserve(call: Call, decision: Decision, services: Services
   const periodStartMs = spendPeriodStartMs(key, services.now());
   const isMetered = services.billingModeOf(accountId) === "metered";
   const terms = { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs };
-  const asked: AskedHold = { call, decision, quotes, input, terms };
-  return reservationOf(await services.ledger.hold(terms), asked, services);
+  const budgets = budgetsOf(call, decision, services);
+  if (budgets === null) return { call, decision, quotes, input, terms, budgets };
+  const limited = { ...terms, budgets: budgetTerms(budgets, quotes, services.now()) };
+  return { call, decision, quotes, input, terms: limited, budgets };
 }
 
 /** The hold that the ledger was asked for, and its purpose. */
@@ -74,14 +98,23 @@ interface AskedHold {
   readonly decision: Decision;
   readonly quotes: readonly Quote[];
   readonly input: QuoteInput;
-  readonly terms: Pick<HoldOp, "id" | "accountId" | "amounts" | "atLeast">;
+  readonly terms: Omit<HoldOp, "kind">;
+  readonly budgets: readonly CountedBudget[] | null;
 }
 
-function reservationOf(outcome: HoldOutcome, asked: AskedHold, services: Services): Reservation {
-  const { call, decision, quotes, input, terms } = asked;
+/** `wanted` is the decision before models were left out because of their budgets. */
+function reservationOf(
+  outcome: HoldOutcome,
+  asked: AskedHold & { readonly wanted: Decision },
+  services: Services,
+): Reservation {
+  const { call, decision, wanted, quotes, input, terms, budgets } = asked;
   const { id: holdId, accountId, amounts, atLeast } = terms;
   if (outcome.state === "refused") {
     const needed = atLeast ?? (amounts.at(-1) as NanoUsd);
+    if (outcome.reason === "budget") {
+      throw budgetSpent(outcome.budget, { counted: budgets ?? [], needed, nowMs: services.now() });
+    }
     const resetsAtMs = nextPeriodMs(call.caller.key.spendReset, services.now());
     throw noCredit(outcome, { needed, resetsAtMs, outputCapField: call.format.outputCapField });
   }
@@ -97,8 +130,14 @@ function reservationOf(outcome: HoldOutcome, asked: AskedHold, services: Service
   const models = fitted.decision === decision ? input.models : hostedModelsOf(fitted.decision, services.catalog);
   const isOtherModel = fitted.decision.model !== decision.model;
   const retiring = retirementNotes(fitted.decision, services);
-  const notes = isOtherModel ? [cheaperNote(decision), ...retiring] : retiring;
-  return { holdId, accountId, amount, decision: fitted.decision, models, outputCaps: fitted.outputCaps, notes };
+  const notes = [
+    ...(isOtherModel ? [cheaperNote(decision)] : NO_NOTES),
+    ...(decision.model === wanted.model ? NO_NOTES : [overBudgetNote(wanted)]),
+    ...(outcome.spentBudgets === undefined ? NO_NOTES : budgetNotes(outcome.spentBudgets, budgets ?? [])),
+    ...retiring,
+  ];
+  const { outputCaps } = fitted;
+  return { holdId, accountId, amount, decision: fitted.decision, models, outputCaps, notes, budgets };
 }
 
 /** Tells from memory alone that an account has credits; false says nothing. */
@@ -124,6 +163,10 @@ export function spendPeriodStartMs({ spendLimitNano, spendReset }: KeyRecord, no
 
 function cheaperNote({ model }: Decision): Note {
   return { code: "chain_shortened_by_balance", message: TEXT.chainShortened(model) };
+}
+
+function overBudgetNote({ model }: Decision): Note {
+  return { code: "model_over_budget", message: TEXT.modelOverBudget(model) };
 }
 
 /** Routed requests go on without the model, so only those that name it are told. */
@@ -198,7 +241,7 @@ function adjusted(decision: Decision, note: string): Decision {
   return { ...decision, reasoning: `${reasoning}; ${note}`, adjustments: [...adjustments, note] };
 }
 
-type HoldRefusal = Extract<HoldOutcome, { state: "refused" }>;
+type HoldRefusal = Extract<HoldOutcome, { readonly available: NanoUsd }>;
 
 /** Figures for a 402: the least that would have been enough, and when a spend limit resets. */
 interface Shortfall {

@@ -1,6 +1,7 @@
 // The services that a call needs. What comes from the configuration is a snapshot: `app/snapshots.ts` builds a new one for
 // every change, and a call keeps the one it began with.
 
+import type { Budgets } from "../accounts/budgets/budgets.ts";
 import type { Ledger } from "../billing/ledger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Settings } from "../config/settings.ts";
@@ -33,6 +34,9 @@ export interface Services extends Snapshot {
   readonly health: Health;
   readonly ledger: Ledger;
   readonly billingModeOf: (accountId: string) => BillingMode;
+  readonly budgets: Pick<Budgets, "of">;
+  /** Headers that name the end user of a request. */
+  readonly endUserHeaders: readonly string[];
   readonly idempotency: IdempotencyStore;
   readonly sessions: RoutingSessions;
   readonly cascadeWebhooks: CascadeWebhooks;

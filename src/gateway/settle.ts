@@ -14,6 +14,7 @@ import type { WholeResponse } from "../formats/format.ts";
 import { outputTokensOf } from "../formats/provider/output-meter.ts";
 import type { ServiceOutcome } from "../formats/service/service-object.ts";
 import { baselineCost, savedShare } from "../routing/cost.ts";
+import { chargedBudgets } from "./budgets.ts";
 import type { Call } from "./call.ts";
 import { type Reservation, spendPeriodStartMs } from "./reserve.ts";
 import type { Services } from "./services.ts";
@@ -167,7 +168,11 @@ export async function book(
   const { holdId, accountId } = reservation;
   const { buckets, isEstimated, price, markupPpm } = record;
   const periodStartMs = spendPeriodStartMs(call.caller.key, now());
-  const booked = await ledger.settle({ holdId, accountId, charge, usage: record, periodStartMs, answer });
+  const settlement = { holdId, accountId, charge, usage: record, periodStartMs, answer };
+  const { budgets } = reservation;
+  const booked = await ledger.settle(
+    budgets === null ? settlement : { ...settlement, budgets: chargedBudgets(budgets, record.model, now()) },
+  );
   if (booked.state === "settled" && booked.absorbed > 0n) {
     log.warn(
       { event: "charge.exceeded_balance", requestId: call.requestId, absorbedNano: String(booked.absorbed) },

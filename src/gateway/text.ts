@@ -48,6 +48,33 @@ export const spendLimitReached = (sums: string, resetsAtMs: number | null) =>
 export const notEnoughCredits = (sums: string, outputCapField: string) =>
   `Not enough credits (${sums}). Send a smaller '${outputCapField}', or wait until credits are added.`;
 
+/** `held` is set where running requests have reserved enough. */
+export const budgetSpent = (budget: {
+  readonly name: string;
+  readonly needed: string;
+  readonly left: string;
+  readonly amount: string;
+  readonly held: string | null;
+  readonly renewsAtMs: number;
+}) => {
+  const sums = `${budget.needed} USD needed, ${budget.left} of ${budget.amount} USD left`;
+  if (budget.held !== null)
+    return `The budget ${budget.name} is reserved by requests that are still running (${sums}). Retry when they are done.`;
+  return `The budget ${budget.name} is spent (${sums}). It renews on ${minuteOf(budget.renewsAtMs)} UTC.`;
+};
+/** `value` is what the budget counts for itself, such as an end user. */
+export const budgetName = (name: string, value: string | null) =>
+  value === null ? `'${name}'` : `'${name}' of '${value}'`;
+export const softBudgetSpent = (name: string, amount: string, period: string) =>
+  `The budget '${name}' of ${amount} USD a ${period} is spent. It is a warning: requests go on.`;
+export const modelOverBudget = (model: string) =>
+  `A budget of the model '${model}' is spent, so another model of the chain was used.`;
+export const leftOutByBudget = (model: string) => `left out because a budget of it is spent: ${model}`;
+
+function minuteOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 16).replace("T", " ");
+}
+
 function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }

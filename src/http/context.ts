@@ -1,6 +1,7 @@
 // Contexts of the HTTP edge: what app/ constructs and hands to the server. Each function takes the smallest one it needs.
 
 import type { Accounts } from "../accounts/accounts.ts";
+import type { Budgets } from "../accounts/budgets/budgets.ts";
 import type { SignIns } from "../accounts/identity/sign-ins.ts";
 import type { IdentityTokens } from "../accounts/identity/tokens.ts";
 import type { Invitations } from "../accounts/invitations.ts";
@@ -55,6 +56,7 @@ export interface CallContext {
   readonly sampler: Sampler;
   readonly limiter: CallLimits;
   readonly records: Records;
+  readonly budgets: Budgets;
   readonly metrics: Metrics;
   /** The traces; null when none are exported. */
   readonly traces: Traces | null;

@@ -221,4 +221,5 @@ export const responseNotFound = (id: string) => `Response with id '${id}' not fo
 export const processStopped = "The process that ran this response stopped before it was done.";
 
 // v1/routing-debug.ts
-export const promptRequired = "'prompt' is required: the user message to classify.";
+export const promptRequired =
+  "'prompt' is required: the user message to classify. A conversation in the field of your format will do instead.";

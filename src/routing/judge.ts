@@ -85,22 +85,45 @@ interface SystemInput {
  * for a greeting, and a statement for a prover is a proof.
  */
 function underSystem(said: Classification, input: SystemInput, parts: RequestPart[]): Classification {
-  const task = taskOf(input.messages);
-  if (task === "" || input.ask.index < 0 || input.messages[input.ask.index]?.role !== "user") return said;
-  const prompt = readPrompt(task);
+  const text = taskOf(input.messages);
+  if (text === "" || input.ask.index < 0 || input.messages[input.ask.index]?.role !== "user") return said;
+  const task = readTask(text, input.weights);
   const rank = tierRank(said.tier);
-  if (HANDLES.test(prompt.lower) && !OPEN.test(prompt.lower)) {
-    const own = classify(prompt, input.weights);
-    const most = Math.max(tierRank(own.tier), tierRank("LIGHT"));
-    parts.push({ part: "system", tier: own.tier });
+  if (task.handles !== null) {
+    const most = Math.max(tierRank(task.handles), tierRank("LIGHT"));
+    parts.push({ part: "system", tier: task.handles });
     return rank <= most ? said : named(movedTo(said, TIERS[most] as Tier), TEXT.parts.material);
   }
-  const { proof, design, expert, constraint } = prompt.signals.cues;
-  if (proof + design + expert + constraint === 0 || said.category === "chitchat") return said;
-  const both = classify(readPrompt(`${task}\n\n${partText(input.ask.text).question}`), input.weights);
+  if (!task.isHard || said.category === "chitchat") return said;
+  const both = classify(readPrompt(`${text}\n\n${partText(input.ask.text).question}`), input.weights);
   parts.push({ part: "system", tier: both.tier });
   return tierRank(both.tier) <= rank ? said : named(movedTo(said, both.tier), TEXT.parts.task);
 }
+
+/** Meaning of a system prompt by itself. */
+interface Task {
+  /** The tier of its task, where it says what is done with every text; else null. */
+  readonly handles: Tier | null;
+  /** True where it asks for hard work. */
+  readonly isHard: boolean;
+}
+
+function readTask(text: string, weights: Weights | null): Task {
+  const known = TASKS.get(text);
+  if (known?.weights === weights) return known;
+  const prompt = readPrompt(text);
+  const { proof, design, expert, constraint } = prompt.signals.cues;
+  const isHandling = HANDLES.test(prompt.lower) && !OPEN.test(prompt.lower);
+  const handles = isHandling ? classify(prompt, weights).tier : null;
+  const task = { handles, isHard: proof + design + expert + constraint > 0, weights };
+  if (TASKS.size >= TASKS_MAX) TASKS.clear();
+  TASKS.set(text, task);
+  return task;
+}
+
+/** An application sends the same system prompt with every request, so each is read once. 2 MB at most. */
+const TASKS = new Map<string, Task & { readonly weights: Weights | null }>();
+const TASKS_MAX = 500;
 
 /** The text of the system messages; nothing where they are an agent's. */
 function taskOf(messages: readonly ChatMessage[]): string {

@@ -4,6 +4,16 @@
 import { Counter, Gauge, Histogram, type HistogramConfiguration, type Registry } from "prom-client";
 import type { NanoUsd, TokenBuckets } from "../core/money.ts";
 
+/** Times of one request in the gateway, without those of client and provider. Null for a part that it did not have. */
+interface GatewayPass {
+  /** From the whole request to its first attempt at a provider. */
+  readonly inMs: number | null;
+  readonly wholeMs: number | null;
+  /** The first and the last text of a stream. */
+  readonly firstMs: number | null;
+  readonly lastMs: number | null;
+}
+
 /** One request that is over, as the metrics count it. */
 export interface RequestMetric {
   readonly route: string;
@@ -16,6 +26,7 @@ export interface RequestMetric {
   readonly overheadMs: number | null;
   /** Time that the decision took; null when there was none. */
   readonly decisionMs: number | null;
+  readonly pass: GatewayPass;
   readonly fallback: { readonly from: string; readonly to: string; readonly reason: string } | null;
   readonly failedAttempts: readonly { readonly model: string; readonly provider: string; readonly reason: string }[];
   readonly cost: { readonly buckets: TokenBuckets; readonly charge: NanoUsd; readonly baseline: NanoUsd } | null;
@@ -35,6 +46,11 @@ export interface RequestMetrics {
 /** From a cached reply to a long stream. */
 const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const OVERHEAD_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+/** Steps of 0.1 ms up to one millisecond. */
+const PASS_SECONDS = [
+  0.0001, 0.0002, 0.0003, 0.0004, 0.0005, 0.0006, 0.0007, 0.0008, 0.0009, 0.001, 0.0015, 0.002, 0.003, 0.005, 0.01,
+  0.025, 0.05, 0.1, 0.25, 1,
+];
 /** A decision takes well below a millisecond. */
 const DECISION_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05];
 
@@ -129,11 +145,35 @@ function timeMetrics(named: MetricNamer): (metric: RequestMetric) => void {
     ...named("decision_seconds", "What it took to decide on a tier and a chain."),
     buckets: DECISION_SECONDS,
   });
-  return ({ route, model, durationMs, firstContentMs, overheadMs, decisionMs }) => {
+  const passed = passMetrics(named);
+  return ({ route, model, durationMs, firstContentMs, overheadMs, decisionMs, pass }) => {
     duration.note(durationMs / 1000, route);
     if (firstContentMs !== null) firstContent.note(firstContentMs / 1000, model);
     if (overheadMs !== null) overhead.note(overheadMs / 1000);
     if (decisionMs !== null) decision.note(decisionMs / 1000);
+    passed(pass);
+  };
+}
+
+/** The two parts of a request that a client waits for because of the gateway. */
+function passMetrics(named: MetricNamer): (pass: GatewayPass) => void {
+  const toProvider = new TimeHistogram({
+    ...named("to_provider_seconds", "From the last byte of a request to its first attempt at a provider."),
+    buckets: PASS_SECONDS,
+  });
+  const toClient = new TimeHistogram({
+    ...named(
+      "to_client_seconds",
+      "From bytes of a provider to the bytes for the client: of a whole answer, or the first and the last text of a stream.",
+    ),
+    labelNames: ["part"],
+    buckets: PASS_SECONDS,
+  });
+  return ({ inMs, wholeMs, firstMs, lastMs }) => {
+    if (inMs !== null) toProvider.note(inMs / 1000);
+    if (wholeMs !== null) toClient.note(wholeMs / 1000, "whole");
+    if (firstMs !== null) toClient.note(firstMs / 1000, "first");
+    if (lastMs !== null) toClient.note(lastMs / 1000, "last");
   };
 }
 

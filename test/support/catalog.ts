@@ -86,6 +86,8 @@ export interface CatalogOverrides {
   readonly withTools?: Catalog["withTools"];
   /** Tiers whose chain counts as written by an operator; all, when left out. */
   readonly ownChains?: readonly Tier[];
+  /** Tiers whose chain for tools counts as written by an operator. */
+  readonly ownToolChains?: readonly Tier[];
 }
 
 export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
@@ -101,7 +103,7 @@ export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
     chains,
     efforts: overrides.efforts ?? NO_EFFORTS,
     withTools: overrides.withTools ?? {},
-    ownToolChains: new Set(),
+    ownToolChains: new Set(overrides.ownToolChains),
     proven: null,
     ownChains: new Set(overrides.ownChains ?? TIERS),
     baseline,

@@ -33,10 +33,18 @@ export const anotherServer = "another server";
 
 // decision.tsx
 export const estimates = (cost: string, baseline: string) => `estimated ${cost}, baseline ${baseline}`;
+interface Baseline {
+  readonly baselineModel: string;
+  readonly baselinePrice: BaselinePrice | null;
+}
+
 /** The baseline as it is named beside savings. */
 export const baselineNamed = (model: string, price: BaselinePrice | null) =>
   price === null ? model : `${model} at $${price.input} / $${price.output} per million tokens (${price.asOf})`;
 export const baselineIs = (baseline: string) => `Baseline: ${baseline}`;
+/** An exact saving, and what it is counted against. */
+export const savedAgainst = (amount: string, { baselineModel, baselinePrice }: Baseline) =>
+  `${amount}. ${baselineIs(baselineNamed(baselineModel, baselinePrice))}`;
 export const charges = (cost: string, baseline: string) => `charged ${cost}, baseline ${baseline}`;
 export const saved = (savings: string) => `${savings} saved`;
 export const decidedBy = "Decided by";

@@ -1,10 +1,15 @@
-// Programs that `switchyard run` starts: the variables and arguments by which each calls the gateway. Nothing is written
-// to a file of theirs.
+// Programs that `switchyard run` starts: the variables, arguments and files of the session by which each calls the
+// gateway. Nothing is written to a file of theirs.
 
 interface GatewayAccess {
   /** Without a slash at its end. */
   readonly url: string;
   readonly key: string;
+}
+
+interface SessionAccess extends GatewayAccess {
+  /** Writes a file that goes when the session ends, and returns its path. */
+  keep(name: string, text: string): string;
 }
 
 /** Start of a program so that it calls the gateway. */
@@ -15,7 +20,7 @@ interface Launch {
   readonly args?: readonly string[];
 }
 
-type Program = (access: GatewayAccess) => Launch;
+type Program = (access: SessionAccess) => Launch;
 
 const anthropic = ({ url, key }: GatewayAccess) => ({
   ANTHROPIC_BASE_URL: url,
@@ -31,7 +36,6 @@ const gemini = ({ url, key }: GatewayAccess) => ({
   GOOGLE_GEMINI_BASE_URL: url,
   GEMINI_API_KEY: key,
   GOOGLE_API_KEY: null,
-  GEMINI_DEFAULT_AUTH_TYPE: "gemini-api-key",
 });
 /** The name under which our guides keep a client's key. */
 const own = ({ key }: GatewayAccess) => ({ SWITCHYARD_KEY: key });
@@ -48,6 +52,20 @@ const codex: Program = (access) => ({
   ].flatMap(([name, value]) => ["-c", `${name}=${JSON.stringify(value)}`]),
 });
 
+/** With an address of its own, Gemini CLI asks its settings, and no variable, how to sign in. */
+const geminiCli: Program = (access) => {
+  const settings = { security: { auth: { selectedType: "gemini-api-key" } } };
+  const path = access.keep("gemini.json", JSON.stringify(settings));
+  return { env: { ...gemini(access), GEMINI_CLI_SYSTEM_SETTINGS_PATH: path } };
+};
+
+/** Continue reads no variables for its models. JSON is YAML too. */
+const cn: Program = (access) => {
+  const model = { name: "Switchyard auto", provider: "openai", model: "auto", apiBase: `${access.url}/v1` };
+  const config = { name: "Switchyard", version: "1.0.0", schema: "v1", models: [{ ...model, apiKey: access.key }] };
+  return { env: own(access), args: ["--config", access.keep("continue.yaml", JSON.stringify(config))] };
+};
+
 const opencode: Program = (access) => {
   const options = { baseURL: `${access.url}/v1`, apiKey: "{env:SWITCHYARD_KEY}" };
   const models = { auto: { name: "Switchyard auto" } };
@@ -60,16 +78,17 @@ const opencode: Program = (access) => {
 const PROGRAMS: Readonly<Record<string, Program>> = {
   claude: (access) => ({ env: anthropic(access) }),
   codex,
-  gemini: (access) => ({ env: gemini(access) }),
+  gemini: geminiCli,
   opencode,
   qwen: (access) => ({ env: { ...openai(access), OPENAI_MODEL: "auto" } }),
   aider: (access) => ({ env: { ...openai(access), AIDER_MODEL: "openai/auto" } }),
+  cn,
 };
 
 export const KNOWN_PROGRAMS = Object.keys(PROGRAMS);
 
 /** Any other program gets the variables that the official clients read. */
-export function launchOf(program: string, access: GatewayAccess): Launch {
+export function launchOf(program: string, access: SessionAccess): Launch {
   const name = program.replace(/^.*[\\/]/, "").replace(/\.(?:exe|cmd|mjs|js)$/i, "");
   if (Object.hasOwn(PROGRAMS, name)) return (PROGRAMS[name] as Program)(access);
   return { env: { ...own(access), ...openai(access), ...anthropic(access), ...gemini(access) } };

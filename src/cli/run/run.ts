@@ -2,7 +2,7 @@
 // what the session cost and what it would have cost. No file of the program is changed.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -62,8 +62,11 @@ function withHome(config: Flags, { env, cwd }: Terminal): Flags {
   const isSet = ["SWITCHYARD_DATA", "DATABASE_URL", "SWITCHYARD_CONFIG"].some((name) => env[name] !== undefined);
   const isHere = ["switchyard.yaml", join("data", "switchyard.db")].some((file) => existsSync(join(cwd, file)));
   if (isNamed || isSet || isHere) return config;
-  const base = env.XDG_DATA_HOME ?? join(env.HOME ?? env.USERPROFILE ?? ".", ".local", "share");
-  return { ...config, data: join(base, "switchyard") };
+  return { ...config, data: homeData(env) };
+}
+
+function homeData(env: Terminal["env"]): string {
+  return join(env.XDG_DATA_HOME ?? join(env.HOME ?? env.USERPROFILE ?? ".", ".local", "share"), "switchyard");
 }
 
 function someVariables(): string {
@@ -80,8 +83,25 @@ interface Session {
   readonly terminal: Terminal;
 }
 
-async function session({ program, args, gateway, terminal }: Session): Promise<number> {
-  const launch = launchOf(program, gateway);
+async function session(options: Session): Promise<number> {
+  // Gemini CLI reads no settings below a folder that others may write, as the system's temporary one is.
+  const home = homeData(options.terminal.env);
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const folder = mkdtempSync(join(home, "session-"));
+  try {
+    return await sessionIn(folder, options);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function sessionIn(folder: string, { program, args, gateway, terminal }: Session): Promise<number> {
+  const keep = (name: string, text: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  };
+  const launch = launchOf(program, { url: gateway.url, key: gateway.key, keep });
   const env: Record<string, string | undefined> = { ...terminal.env };
   for (const [name, value] of Object.entries(launch.env)) env[name] = value ?? undefined;
   const before = await usageOf(gateway);

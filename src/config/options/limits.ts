@@ -1,6 +1,6 @@
 // Options that say how much work the gateway accepts at once. Behaviour 4 names the errors beyond them.
 
-import { number } from "../readers.ts";
+import { headerName, listOf, number } from "../readers.ts";
 import { option } from "./option.ts";
 
 const count = number({ min: 1, max: 1_000_000, isWhole: true });
@@ -70,6 +70,14 @@ export const LIMIT_OPTIONS = {
     default: 20_000,
     read: count,
     help: "How many connections one gateway holds; more are closed at once.",
+  }),
+  endUserHeaders: option<readonly string[]>({
+    path: "limits.endUserHeaders",
+    env: "SWITCHYARD_END_USER_HEADERS",
+    default: ["x-openwebui-user-id", "x-openwebui-user-email"],
+    shownDefault: "x-openwebui-user-id, x-openwebui-user-email",
+    read: listOf(headerName),
+    help: "Headers that name the end user of a request, for budgets and the request log. The first that is sent wins over the body.",
   }),
   wrongKeysPerMinute: option<number>({
     path: "limits.wrongKeysPerMinute",

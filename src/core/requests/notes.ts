@@ -4,6 +4,8 @@
 export const NOTE_CODES = {
   output_capped_by_balance: "The balance does not cover an answer of usual length, so the output was capped.",
   chain_shortened_by_balance: "The balance does not cover the model that was chosen, so a cheaper one was used.",
+  budget_spent: "A soft budget that counts the request is spent. The message names it.",
+  model_over_budget: "A budget of the model that was chosen is spent, so another model of the chain was used.",
   unknown_control: "A field that begins with `service_` has a name that the gateway does not know. It was ignored.",
   tool_dropped: "The model that answered was not offered a tool, because its provider cannot run it.",
   option_dropped: "An option was left out, because the model or its provider does not take it.",

@@ -88,6 +88,8 @@ function reportTry({ model, keyId }: Sending, tried: TriedModel, times: Times): 
     durationMs: times.durationMs,
     beganAt: times.beganAt,
     endedAt: times.endedAt,
+    sentAt: tried.sentAt,
+    receivedAt: tried.ok ? tried.answer.receivedAt : null,
     spanId: times.spanId,
     outcome: tried.ok ? "answered" : failure?.kind === "client-gone" ? "client-gone" : "failed",
     status: failure === null ? 200 : failure.status,
@@ -134,13 +136,14 @@ export interface OpenStream {
 
 /** A response, whole or as a stream that has begun. */
 export type Reached =
-  /** `headAt` is when its head came, on the clock of `performance.now()`. */
-  | { readonly whole: WholeResponse; readonly headAt: number; readonly stream: null }
-  | { readonly whole: null; readonly stream: OpenStream };
+  /** Both times are on the clock of `performance.now()`. `headAt` is when the head of the answer came. */
+  | { readonly whole: WholeResponse; readonly headAt: number; readonly receivedAt: number; readonly stream: null }
+  | { readonly whole: null; readonly receivedAt: number; readonly stream: OpenStream };
 
 type ReplyResult = { readonly ok: true; readonly answer: Reached } | { readonly ok: false; readonly failure: Failure };
 
 export type TriedModel = ReplyResult & {
+  readonly sentAt: number | null;
   readonly droppedFields: readonly string[];
   readonly conversions: readonly Note[];
 };
@@ -170,28 +173,32 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const { provider, transport, formatFor, newEvents, redact } = services.registry.connection(model.provider);
   const format = formatFor(model, call.format.name);
   const written = writeRequest(attempted, format);
-  if (written instanceof GatewayError) return tried(failed(asUnconvertible(written)), NONE, redact);
+  if (written instanceof GatewayError) return tried(failed(asUnconvertible(written)), NEVER_SENT, redact);
   const { path, body, headers } = written;
   const isStream = call.request.chat.isStream;
   const beginsWithinMs = attempted.beginsByMs - services.now();
   const placed = placedHeaders(headers, attempted, provider);
   const sent = { path, model: model.upstream, body, headers: placed, isStream, beginsWithinMs, signal: call.signal };
-  const reply = await transport.send(attempted.keyId === undefined ? sent : { ...sent, keyId: attempted.keyId });
+  const replying = transport.send(attempted.keyId === undefined ? sent : { ...sent, keyId: attempted.keyId });
+  const sentAt = performance.now();
+  const reply = await replying;
   const headAt = performance.now();
   const terms = { newEvents: isStream ? newEvents : null, nowMs: services.now(), headAt, client: call.format };
-  return tried(await readReply(reply, format, terms), written, redact);
+  return tried(await readReply(reply, format, terms), { written, sentAt }, redact);
 }
 
-const NONE: Pick<ProviderRequest, "droppedFields"> = { droppedFields: [] };
+interface SentTry {
+  readonly written: Pick<ProviderRequest, "droppedFields" | "conversions">;
+  readonly sentAt: number | null;
+}
 
-function tried(
-  result: ReplyResult,
-  { droppedFields, conversions = NO_NOTES }: Pick<ProviderRequest, "droppedFields" | "conversions">,
-  redact: Redact,
-): TriedModel {
+const NEVER_SENT: SentTry = { written: { droppedFields: [] }, sentAt: null };
+
+function tried(result: ReplyResult, { written, sentAt }: SentTry, redact: Redact): TriedModel {
+  const { droppedFields, conversions = NO_NOTES } = written;
   return result.ok
-    ? { ok: true, answer: result.answer, droppedFields, conversions }
-    : { ok: false, failure: withoutSecrets(result.failure, redact), droppedFields, conversions };
+    ? { ok: true, answer: result.answer, sentAt, droppedFields, conversions }
+    : { ok: false, failure: withoutSecrets(result.failure, redact), sentAt, droppedFields, conversions };
 }
 
 /** With the caller's trace, and the gateways that the request came through. Most requests have neither. */
@@ -282,11 +289,12 @@ interface WholeTerms {
 
 async function readWhole({ body, headAt, client, format }: WholeTerms): Promise<ReplyResult> {
   const bytes = await readAll(body, client.endpoint === undefined ? ANSWER_BYTES_MAX : VECTORS_BYTES_MAX);
+  const receivedAt = performance.now();
   if (bytes === null) return failed({ kind: "unreadable", message: TEXT.answerTooLarge });
   if (body.failure !== null) return failed({ ...asUnreadable(body.failure), received: NOTHING_YET });
   const reading = readProviderResponse(client, format, bytes);
   if (!reading.ok) return failed({ kind: "unreadable", message: reading.fault.message, fault: reading.fault });
-  return { ok: true, answer: { whole: reading.response, headAt, stream: null } };
+  return { ok: true, answer: { whole: reading.response, headAt, receivedAt, stream: null } };
 }
 
 /** A whole answer has no part that could be read. */
@@ -319,9 +327,11 @@ export async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer
 async function openStream(body: ReplyBody, reader: StreamReader): Promise<ReplyResult> {
   const head: ChatChunk[] = [];
   let isAtEnd = false;
+  let receivedAt = 0;
   while (!isAtEnd && !reader.progress.hasContent) {
     const known = body.tryRead();
     const bytes = known === undefined ? await body.read() : known;
+    receivedAt = performance.now();
     isAtEnd = bytes === null;
     const chunks = bytes === null ? reader.end() : reader.push(bytes);
     if (chunks.length > 0) body.eventSeen();
@@ -335,7 +345,8 @@ async function openStream(body: ReplyBody, reader: StreamReader): Promise<ReplyR
     isAtEnd ||= reader.progress.isDone;
   }
   const emptiness = reader.progress.hasContent ? null : emptyStreamFailure(body, reader);
-  if (emptiness === null) return { ok: true, answer: { whole: null, stream: { reader, head, body, isAtEnd } } };
+  if (emptiness === null)
+    return { ok: true, answer: { whole: null, receivedAt, stream: { reader, head, body, isAtEnd } } };
   body.cancel();
   return failed({ ...emptiness, received: reader.progress });
 }

@@ -3,12 +3,13 @@
 import { Type } from "typebox";
 import { keyStatus } from "../../accounts/keys.ts";
 import type { Spent } from "../../accounts/spending.ts";
+import { baselineNamed } from "../../catalog/catalog.ts";
 import { KEY_STATUSES, type KeyRecord, SPEND_RESETS } from "../../core/keys.ts";
 import { formatUsd } from "../../core/money.ts";
 import { shownName } from "../../core/names.ts";
 import type { KeyDay } from "../../core/requests/log.ts";
 import type { OperatorContext } from "../context.ts";
-import { AnyText, Integer, listed, named, nullable, type Shape, Time } from "../openapi/schema.ts";
+import { AnyText, baselineFields, Integer, listed, named, nullable, type Shape, Time } from "../openapi/schema.ts";
 import { isoTime } from "./exchange.ts";
 
 /** One text for the request and the response. */
@@ -58,6 +59,7 @@ export const ListedKeySchema = named("ListedKey", {
     errors: Integer,
     chargeUsd: AnyText,
     savedUsd: AnyText,
+    ...baselineFields,
     // One value for each day from `from` to today, in UTC.
     requestsPerDay: Type.Array(Integer),
     chargeUsdPerDay: Type.Array(AnyText),
@@ -81,7 +83,7 @@ export async function showListed(
     ...key,
     profileName: key.profile === null ? null : edge.profiles.nameOf(accountId, key.profile),
     teamName: key.team === null ? null : edge.teams.nameOf(accountId, key.team),
-    last30Days: writeDays(days.get(key.id) ?? [], fromMs, edge.now()),
+    last30Days: writeDays(days.get(key.id) ?? [], fromMs, edge),
   }));
 }
 
@@ -89,10 +91,10 @@ export async function showListed(
 function writeDays(
   days: readonly KeyDay[],
   fromMs: number,
-  nowMs: number,
+  { now, services }: Pick<OperatorContext, "now" | "services">,
 ): Shape<typeof ListedKeySchema>["last30Days"] {
   const byStart = new Map(days.map((day) => [day.startMs, day]));
-  const starts = Array.from({ length: Math.floor((nowMs - fromMs) / DAY_MS) + 1 }, (_, day) => fromMs + day * DAY_MS);
+  const starts = Array.from({ length: Math.floor((now() - fromMs) / DAY_MS) + 1 }, (_, day) => fromMs + day * DAY_MS);
   const charge = days.reduce((sum, day) => sum + day.charge, 0n);
   const baseline = days.reduce((sum, day) => sum + day.baseline, 0n);
   return {
@@ -101,6 +103,7 @@ function writeDays(
     errors: days.reduce((sum, day) => sum + day.errors, 0),
     chargeUsd: formatUsd(charge),
     savedUsd: formatUsd(baseline - charge),
+    ...baselineNamed(services().catalog),
     requestsPerDay: starts.map((start) => byStart.get(start)?.requests ?? 0),
     chargeUsdPerDay: starts.map((start) => formatUsd(byStart.get(start)?.charge ?? 0n)),
   };

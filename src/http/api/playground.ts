@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { baselinePriceOf } from "../../catalog/catalog.ts";
+import { baselineNamed } from "../../catalog/catalog.ts";
 import type { Profile } from "../../core/accounts.ts";
 import { OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
 import type { Constraints } from "../../core/decision.ts";
@@ -25,7 +25,7 @@ import { bodyOf } from "../exchange/body.ts";
 import { json } from "../openapi/operation.ts";
 import {
   AnyText,
-  BaselinePriceSchema,
+  baselineFields,
   candidateFields,
   Flag,
   Fraction,
@@ -41,7 +41,7 @@ import { answerRequest } from "../v1/completion.ts";
 import { CHAT_STREAM, ChatCompletionSchema, RoutingDecisionSchema } from "../v1/contract.ts";
 import { RequestRecording } from "../v1/record.ts";
 import { ASKS_SOMETHING, questionFields } from "../v1/request-schemas.ts";
-import { NO_PROMPT, readDebugChat, readDebugRequest, writeCascade, writeDecision } from "../v1/routing-debug.ts";
+import { readDebugChat, readDebugRequest, writeCascade, writeDecision } from "../v1/routing-debug.ts";
 import { accountOf, missing } from "./exchange.ts";
 import { RulesSchema, readConstraints } from "./profiles.ts";
 import { type ApiCall, type ApiRoute, post, sentAs, valueReader } from "./route.ts";
@@ -75,8 +75,7 @@ const PlaygroundDecisionSchema = named("PlaygroundDecision", {
   estimate: Type.Object({
     inputTokens: Integer,
     outputTokens: Integer,
-    baselineModel: AnyText,
-    baselinePrice: BaselinePriceSchema,
+    ...baselineFields,
     costUsd: AnyText,
     baselineCostUsd: AnyText,
     savings: Fraction,
@@ -137,7 +136,7 @@ async function readQuestion(request: FastifyRequest, edge: OperatorContext): Pro
   if (rules !== null && profileId !== null) throw invalid("profileId", TEXT.oneProfile);
   const bound = rules === null ? await savedProfile(profileId, accountId, edge) : unsavedProfile(accountId, rules);
   const question = isObject(profile) ? rest : { ...rest, ...(profile === undefined ? {} : { profile }) };
-  return { body: { ...question, prompt: body.prompt ?? promptOf(body) }, caller: playgroundCaller(accountId, bound) };
+  return { body: question, caller: playgroundCaller(accountId, bound) };
 }
 
 /** Finds a saved profile; null asks for no profile. */
@@ -192,7 +191,7 @@ function decideOnly(body: JsonObject, caller: Caller, services: Services): Playg
   const { output, cost, baselineCost, savings } = estimateOf(decision.model);
   return {
     // Written as on /v1, where no schema is known.
-    decision: { ...(writeDecision(decision) as PlaygroundDecision["decision"]), ...changes },
+    decision: { ...(writeDecision(decision, catalog) as PlaygroundDecision["decision"]), ...changes },
     classifiedTier: decision.classifiedTier ?? null,
     score: decision.score ?? null,
     candidates: decision.candidates.map((candidate) => ({
@@ -202,8 +201,7 @@ function decideOnly(body: JsonObject, caller: Caller, services: Services): Playg
     estimate: {
       inputTokens,
       outputTokens: output,
-      baselineModel: catalog.baseline.id,
-      baselinePrice: baselinePriceOf(catalog),
+      ...baselineNamed(catalog),
       costUsd: formatUsd(cost),
       baselineCostUsd: formatUsd(baselineCost),
       savings,
@@ -232,11 +230,6 @@ function toChatBody(body: JsonObject): JsonObject {
     ...(cap === undefined || cap === null ? {} : { [USUAL.outputCapField]: cap }),
     ...(control === undefined || control === null ? {} : { service_profile: control }),
   };
-}
-
-/** With messages no prompt is needed: what is run is the messages. */
-function promptOf({ messages }: JsonObject): string | null {
-  return Array.isArray(messages) && messages.length > 0 ? NO_PROMPT : null;
 }
 
 async function run(

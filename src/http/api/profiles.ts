@@ -3,7 +3,7 @@
 import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { DESCRIPTION_MAX, type ProfileContent } from "../../accounts/profiles.ts";
-import { type Catalog, isRoutable } from "../../catalog/catalog.ts";
+import { baselineNamed, type Catalog, isRoutable } from "../../catalog/catalog.ts";
 import { findModel } from "../../catalog/model-names.ts";
 import type { Profile, ShadowRule } from "../../core/accounts.ts";
 import type { Constraints } from "../../core/decision.ts";
@@ -18,6 +18,7 @@ import { ruleFields, savedRuleFields } from "../openapi/controls.ts";
 import { query } from "../openapi/operation.ts";
 import {
   AnyText,
+  baselineFields,
   Integer,
   Name,
   named,
@@ -83,7 +84,7 @@ export const ListedProfileSchema = named("ListedProfile", {
   ...profileFields,
   activeKeys: Type.Integer({ description: "How many keys that work have it." }),
   last30Days: Type.Object(
-    { from: Time, requests: Integer, chargeUsd: AnyText, savedUsd: AnyText },
+    { from: Time, requests: Integer, chargeUsd: AnyText, savedUsd: AnyText, ...baselineFields },
     { description: "What was sent under it, by any key, as far back as requests are kept." },
   ),
 });
@@ -119,6 +120,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);
       const fromMs = usageFrom(edge.now());
+      const { catalog } = edge.services();
       await caughtUp(edge.records);
       const [keys, usage] = await Promise.all([
         edge.keys.countByProfile(accountId),
@@ -130,7 +132,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
         (profile) => ({
           ...writeProfile(profile),
           activeKeys: keys.get(profile.id) ?? 0,
-          last30Days: writeUsage(usage.get(profile.id) ?? UNUSED, fromMs),
+          last30Days: writeUsage(usage.get(profile.id) ?? UNUSED, fromMs, catalog),
         }),
       );
     },
@@ -220,8 +222,10 @@ const UNUSED: ProfileUsage = { requests: 0, charge: 0n, baseline: 0n };
 function writeUsage(
   { requests, charge, baseline }: ProfileUsage,
   fromMs: number,
+  catalog: Catalog,
 ): Shape<typeof ListedProfileSchema>["last30Days"] {
-  return { from: isoTime(fromMs), requests, chargeUsd: formatUsd(charge), savedUsd: formatUsd(baseline - charge) };
+  const [chargeUsd, savedUsd] = [formatUsd(charge), formatUsd(baseline - charge)];
+  return { from: isoTime(fromMs), requests, chargeUsd, savedUsd, ...baselineNamed(catalog) };
 }
 
 /** A model that its requests may not reach answers none of them a second time either. */

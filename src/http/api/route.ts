@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { GatewayError } from "../../core/errors.ts";
-import type { Permission } from "../../core/permissions.ts";
+import type { Permission } from "../exchange/permissions.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import { parseBody } from "../../formats/json/parse.ts";
 import type { OperatorContext } from "../context.ts";

@@ -6,6 +6,7 @@ import type { OperatorContext } from "../context.ts";
 import { compressJson } from "../exchange/compression.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
+import { BUDGET_ROUTES } from "./budgets.ts";
 import { ENTRY_ROUTES } from "./configuration/entries.ts";
 import { PRICE_ROUTES } from "./configuration/prices.ts";
 import { VENDOR_ROUTES } from "./configuration/vendors.ts";
@@ -39,6 +40,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...KEY_ROUTES,
   ...PROFILE_ROUTES,
   ...TEAM_ROUTES,
+  ...BUDGET_ROUTES,
   ...CREDIT_ROUTES,
   ...LEDGER_ROUTES,
   ...MODEL_ROUTES,

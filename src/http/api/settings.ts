@@ -2,24 +2,14 @@
 // run time. Of secrets it says only that they are set. For operators.
 
 import { Type } from "typebox";
-import { baselinePriceOf, isSimulated } from "../../catalog/catalog.ts";
+import { baselineNamed, isSimulated } from "../../catalog/catalog.ts";
 import type { ShownOption } from "../../config/settings.ts";
 import { sqlitePathOf } from "../../core/db.ts";
 import { hasKey } from "../../core/model.ts";
 import type { JsonMap } from "../../core/overlay.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import { drafted } from "../../versions/document.ts";
-import {
-  AnyObject,
-  AnyText,
-  BaselinePriceSchema,
-  Flag,
-  listed,
-  named,
-  nullable,
-  strict,
-  Time,
-} from "../openapi/schema.ts";
+import { AnyObject, AnyText, baselineFields, Flag, listed, named, nullable, strict, Time } from "../openapi/schema.ts";
 import * as TEXT from "../text.ts";
 import {
   documentOf,
@@ -59,8 +49,7 @@ export const SettingsSchema = named("Settings", {
   store: listed(["sqlite", "postgres"]),
   startedAt: Time,
   sandbox: Flag,
-  baselineModel: AnyText,
-  baselinePrice: BaselinePriceSchema,
+  ...baselineFields,
   // A factor: 0.05 adds 5% to the price of the provider.
   markup: Type.Number(),
   options: Type.Array(OptionSchema),
@@ -84,8 +73,7 @@ export const SETTINGS_ROUTES: readonly ApiRoute[] = [
           store: sqlitePathOf(database) === null ? "postgres" : "sqlite",
           startedAt: isoTime(startedAtMs),
           sandbox: isSimulated(catalog),
-          baselineModel: catalog.baseline.id,
-          baselinePrice: baselinePriceOf(catalog),
+          ...baselineNamed(catalog),
           markup: catalog.markupPpm / 1_000_000,
           options: shownOptions().map((option) => ({
             ...option,

@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { baselineNamed } from "../../catalog/catalog.ts";
 import { formatUsd } from "../../core/money.ts";
 import { estimatedPercentileMs, OVERHEAD_BOUNDS_MS, percentileMs } from "../../core/requests/buckets.ts";
 import {
@@ -14,7 +15,17 @@ import {
 } from "../../core/requests/log.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import { query } from "../openapi/operation.ts";
-import { AnyText, Integer, listed, named, nullable, type Shape, Time, Tokens } from "../openapi/schema.ts";
+import {
+  AnyText,
+  baselineFields,
+  Integer,
+  listed,
+  named,
+  nullable,
+  type Shape,
+  Time,
+  Tokens,
+} from "../openapi/schema.ts";
 import * as TEXT from "../text.ts";
 import { caughtUp } from "../v1/record.ts";
 import { accountOf, isoTime, oneOf, queryOf } from "./exchange.ts";
@@ -71,7 +82,12 @@ export const UsageSchema = Type.Object({
 
 /** The range that was really covered: whole hours or days, so it may be wider than asked. */
 const covered = { next: Type.Null(), from: Time, to: Time, by: listed(USAGE_STEPS) };
-const UsagePageSchema = named("UsagePage", { data: Type.Array(UsageSchema), ...covered, group: nullable(AnyText) });
+const UsagePageSchema = named("UsagePage", {
+  data: Type.Array(UsageSchema),
+  ...covered,
+  group: nullable(AnyText),
+  ...baselineFields,
+});
 /** A request that two providers failed counts for both. */
 export const FailurePageSchema = named("FailurePage", {
   data: Type.Array(Type.Object({ start: Time, provider: AnyText, requests: Integer })),
@@ -117,7 +133,15 @@ export const USAGE_ROUTES: readonly ApiRoute[] = [
       await caughtUp(records);
       const { rows, fromMs, toMs: endMs } = await records.usage.read(wanted);
       const data = rows.map((row) => ({ ...writeUsage(row), ...(group === null ? {} : { [group]: row.group }) }));
-      return { data, next: null, from: isoTime(fromMs), to: isoTime(endMs), by: step, group };
+      return {
+        data,
+        next: null,
+        from: isoTime(fromMs),
+        to: isoTime(endMs),
+        by: step,
+        group,
+        ...baselineNamed(edge.services().catalog),
+      };
     },
   }),
   get("getProviderFailures", "/api/usage/failures", {

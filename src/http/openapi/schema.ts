@@ -147,3 +147,6 @@ export const BaselinePriceSchema = nullable(
     },
   ),
 );
+
+/** The model that savings are counted against, and its price. Requests of the past keep the baseline of their day. */
+export const baselineFields = { baselineModel: AnyText, baselinePrice: BaselinePriceSchema };

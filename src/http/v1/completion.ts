@@ -73,6 +73,7 @@ export async function answerRequest(
   try {
     const answer = await complete(exchange, { signal, observer: recording }, edge);
     await send(change === null ? answer : await change(answer), reply, edge);
+    recording.sent();
   } finally {
     // A stored response may keep parts of its request for a while.
     const mayFreeBody = exchange.state === undefined && change === null;

@@ -20,10 +20,12 @@ import {
   type Method,
   type Operation,
   type Parameter,
+  query,
   statuses,
 } from "../openapi/operation.ts";
 import {
   AnyText,
+  baselineFields,
   byName,
   ErrorSchema,
   Flag,
@@ -35,6 +37,7 @@ import {
   nullable,
   Texts,
 } from "../openapi/schema.ts";
+import { OwnBudgetsSchema } from "./budgets.ts";
 import { FeedbackRequestSchema, RoutingDebugRequestSchema } from "./request-schemas.ts";
 
 const profile = listed(ROUTING_PROFILES);
@@ -245,6 +248,7 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   reasoning: AnyText,
   costEstimate: Type.Number(),
   baselineCost: Type.Number(),
+  ...baselineFields,
   savings: Fraction,
   filteredChain: Type.Array(AnyText, { minItems: 1 }),
   effort: Type.Optional(
@@ -361,6 +365,11 @@ export const V1_OPERATIONS: readonly Operation[] = [
   v1("getOwnKey", "get", "/v1/key", {
     summary: "What the key of this request has used lately, and what the baseline model would have cost; free",
     response: json(OwnKeySchema),
+  }),
+  v1("getOwnBudgets", "get", "/v1/budgets", {
+    summary: "What budgets leave for requests of this key; free",
+    parameters: ["user", "model", "tier"].map((name) => query(name, AnyText, "As requests will have it.")),
+    response: json(OwnBudgetsSchema),
   }),
 ];
 

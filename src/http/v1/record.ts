@@ -36,7 +36,9 @@ export interface RequestTimes {
   readonly routingAt: number;
   readonly routedAt: number;
   readonly readyAt: number;
+  readonly begunAt: number;
   readonly streamEndedAt: number;
+  readonly sentAt: number;
 }
 
 const NO_REPORT: CallReport = reportOf(NO_FACTS, { event: "error", isCutting: false });
@@ -88,6 +90,7 @@ export class RequestRecording implements CallObserver {
   #mayFreeBody = false;
   #closing: Closing | null = null;
   #isWritten = false;
+  #afterwards: (() => void) | null = null;
   /** Set when a second model is asked as well, once the client has its answer. */
   #compared: Pick<AnsweredRequest, "rule" | "format"> | null = null;
 
@@ -99,7 +102,16 @@ export class RequestRecording implements CallObserver {
     // Whole milliseconds, as everywhere in the log: PostgreSQL rejects the record otherwise.
     this.#startedAtMs = edge.now() - Math.round(waitedMs);
     const beganAt = performance.now() - waitedMs;
-    this.#times = { beganAt, bodyReadAt: 0, routingAt: 0, routedAt: 0, readyAt: 0, streamEndedAt: 0 };
+    this.#times = {
+      beganAt,
+      bodyReadAt: 0,
+      routingAt: 0,
+      routedAt: 0,
+      readyAt: 0,
+      begunAt: 0,
+      streamEndedAt: 0,
+      sentAt: 0,
+    };
     this.traceContext = edge.traces?.begin(readTraceparent(request.headers.traceparent)) ?? null;
     this.captures = { text: edge.services().logging.logContent, metadata: this.traceContext?.isSampled ?? false };
     edge.metrics.begin();
@@ -127,10 +139,17 @@ export class RequestRecording implements CallObserver {
     this.#isCallOpen = true;
   }
 
+  /** The response, or the end of a stream, was handed to the client's connection. */
+  sent(): void {
+    this.#times.sentAt = performance.now();
+  }
+
   /** The call is settled, and its response sent or given up. `mayFreeBody`: nothing that goes on reads the body. */
   callOver(mayFreeBody = false): void {
     this.#isCallOpen = false;
     this.#mayFreeBody = mayFreeBody;
+    // The response goes out in this turn of the event loop, and the client's next request is read in a later one.
+    if (this.#afterwards !== null) setImmediate(() => this.#doRest());
     if (this.#closing !== null) this.#write(this.#closing);
   }
 
@@ -167,8 +186,16 @@ export class RequestRecording implements CallObserver {
     this.#times.readyAt = performance.now();
   }
 
+  begun(): void {
+    this.#times.begunAt = performance.now();
+  }
+
   streamEnded(): void {
     this.#times.streamEndedAt = performance.now();
+  }
+
+  afterwards(work: () => void): void {
+    this.#afterwards = work;
   }
 
   /** A client that disconnected has closed before its call is settled: the record waits for the report. */
@@ -182,9 +209,17 @@ export class RequestRecording implements CallObserver {
     if (!this.#isCallOpen || this.#report !== NO_REPORT) this.#write(this.#closing);
   }
 
+  #doRest(): void {
+    const work = this.#afterwards;
+    this.#afterwards = null;
+    work?.();
+  }
+
   #write(closing: Closing): void {
     if (this.#isWritten) return;
     this.#isWritten = true;
+    // It may read the body, which is freed below.
+    this.#doRest();
     const { log, metrics, records, formats } = this.#edge;
     log.info(this.#logFields(closing), "request");
     metrics.end(this.#metric(closing));
@@ -197,6 +232,7 @@ export class RequestRecording implements CallObserver {
       caller,
       clientRequest: this.#clientRequest,
       headers: this.#request.headers as ClientHeaders,
+      endUserHeaders: this.#edge.services().endUserHeaders,
       report: this.#report,
       errorCode: this.#errorCode,
       errorMessage: this.#errorMessage,
@@ -238,6 +274,7 @@ export class RequestRecording implements CallObserver {
       firstContentMs: this.#firstContentMs(),
       overheadMs,
       decisionMs: routedAt === 0 ? null : routedAt - routingAt,
+      pass: passOf(this.#report, this.#times),
       fallback: fallbackOf(this.#report),
       failedAttempts: failedAttempts(this.#report),
       cost,
@@ -304,6 +341,19 @@ function fallbackOf(report: CallReport): RequestMetric["fallback"] {
   const failed = report.attempts.find(({ model, outcome }) => model === from && outcome === "failed");
   // A model that started to cool down after the decision was not tried at all.
   return { from, to: report.answeredBy ?? "none", reason: failed === undefined ? "resting" : failureReason(failed) };
+}
+
+/** The time of a request in the gateway. Only the first attempt is as late as our own work makes it. */
+function passOf({ attempts, ending }: CallReport, times: RequestTimes): RequestMetric["pass"] {
+  const { bodyReadAt, begunAt, streamEndedAt, sentAt } = times;
+  const [first, last] = [attempts[0], attempts.at(-1)];
+  const between = (from: number | null | undefined, to: number | null | undefined): number | null =>
+    !from || !to ? null : to - from;
+  const inMs = between(bodyReadAt, first?.sentAt);
+  const received = last?.receivedAt;
+  if (streamEndedAt === 0) return { inMs, wholeMs: between(received, sentAt), firstMs: null, lastMs: null };
+  const lastMs = ending === "complete" ? between(streamEndedAt, sentAt) : null;
+  return { inMs, wholeMs: null, firstMs: between(received, begunAt), lastMs };
 }
 
 const NONE: RequestMetric["failedAttempts"] = [];

@@ -1,23 +1,14 @@
 // A finished request as the request log stores it. It copies only small values, so that the body can be freed.
 
-import { isUtf8 } from "node:buffer";
 import type { AttemptReport, CallReport, CapturedResponse } from "../../core/call-report.ts";
 import { type GatewayError, TOO_LONG } from "../../core/errors.ts";
 import type { CascadeStep } from "../../core/requests/cascade.ts";
-import {
-  type AttemptRecord,
-  type NewContent,
-  NO_TAGS,
-  type RequestLabels,
-  type RequestRecord,
-  type Tags,
-} from "../../core/requests/records.ts";
+import type { AttemptRecord, NewContent, RequestRecord } from "../../core/requests/records.ts";
 import type { ClientHeaders, ClientRequest } from "../../formats/format.ts";
-import { isObject, type JsonObject } from "../../formats/json/fields.ts";
 import { loggedReason } from "../../gateway/attempt/verdict.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { responseText, TEXT_MAX } from "../../gateway/capture.ts";
-import { maskKeys, withoutControls } from "../../providers/redact.ts";
+import { labelsOf } from "../../gateway/labels.ts";
 import { featuresOf } from "../../telemetry/features.ts";
 import { promptTextOf } from "../../telemetry/prompt-text.ts";
 import { checkToolCalls } from "../../telemetry/tool-calls.ts";
@@ -35,6 +26,7 @@ export interface FinishedRequest {
   /** Request of the client; null when the body could not be read. */
   readonly clientRequest: ClientRequest | null;
   readonly headers: ClientHeaders;
+  readonly endUserHeaders: readonly string[];
   readonly report: CallReport;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
@@ -57,7 +49,7 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
   if (caller === null || !isRecorded) return null;
   const { key, profile } = caller;
   const chat = clientRequest?.chat ?? null;
-  const labels = labelsOf(finished.headers, clientRequest?.body ?? {});
+  const labels = labelsOf(finished.headers, clientRequest?.body ?? {}, finished.endUserHeaders);
   const { operatorMessage } = finished;
   return {
     id: finished.newId(),
@@ -168,66 +160,4 @@ function contentOf({ source: { bytes }, chat }: ClientRequest, capture: Captured
     answer: capture === null ? "" : responseText(capture),
     isAnswerCut: capture?.isCut ?? false,
   };
-}
-
-const TAG_HEADER = "x-tag-";
-/** Limit of tags, the same as for OpenAI's `metadata`; further ones are left out. */
-const TAGS_MAX = 16;
-const NAME_CHARS_MAX = 64;
-/** Longer values are cut: labels are for grouping. */
-const VALUE_CHARS_MAX = 256;
-const USER_CHARS_MAX = 128;
-
-export function labelsOf(headers: ClientHeaders, body: JsonObject): RequestLabels {
-  return { user: userOf(body), tags: tagsOf(headers, body.metadata) };
-}
-
-/** OpenAI's `safety_identifier` and older `user`, or Anthropic's `metadata.user_id`. */
-function userOf({ safety_identifier: identifier, user, metadata }: JsonObject): string | null {
-  const given = named(identifier) ?? named(user) ?? (isObject(metadata) ? metadata.user_id : null);
-  if (typeof given !== "string") return null;
-  return clean(personOf(given), USER_CHARS_MAX) || null;
-}
-
-function named(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
-}
-
-/** Claude Code puts its session behind the user, or writes a JSON object; every session would be a user of its own. */
-function personOf(userId: string): string {
-  const written = /"(?:account_uuid|device_id)"\s*:\s*"([^"]+)"/.exec(userId);
-  return written?.[1] ?? userId.replace(/_session_[\w-]*$/, "");
-}
-
-/** Headers before `metadata`: not every client lets its user change bodies. */
-function tagsOf(headers: ClientHeaders, metadata: unknown): Tags {
-  let found: Map<string, string> | null = null;
-  for (const name in headers) {
-    if (!name.startsWith(TAG_HEADER)) continue;
-    found ??= new Map();
-    addTag(found, name.slice(TAG_HEADER.length), decoded(headers[name] ?? ""));
-  }
-  if (isObject(metadata)) {
-    found ??= new Map();
-    for (const name in metadata) if (name !== "user_id") addTag(found, name, metadata[name]);
-  }
-  return found === null || found.size === 0 ? NO_TAGS : Object.fromEntries(found);
-}
-
-function addTag(found: Map<string, string>, name: string, value: unknown): void {
-  const text = typeof value === "string" ? clean(value, VALUE_CHARS_MAX) : "";
-  const isNamed = name !== "" && name.length <= NAME_CHARS_MAX && clean(name, NAME_CHARS_MAX) === name;
-  if (text !== "" && isNamed && found.size < TAGS_MAX && !found.has(name)) found.set(name, text);
-}
-
-/** Node reads a header as Latin-1; clients that write other letters send UTF-8. */
-function decoded(value: string): string {
-  const bytes = Buffer.from(value, "latin1");
-  return isUtf8(bytes) ? bytes.toString("utf8") : value;
-}
-
-/** Masks keys, removes control characters and cuts a text. A character that is cut in half is left out. */
-function clean(text: string, maxChars: number): string {
-  const whole = maskKeys(withoutControls(text.slice(0, 4 * maxChars))).trim();
-  return whole.slice(0, maxChars).replace(/\p{Surrogate}/gu, "");
 }

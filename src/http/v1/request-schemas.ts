@@ -298,14 +298,15 @@ export const questionFields = {
   ...controlFields,
 };
 
-export const RoutingDebugRequestSchema = named(
-  "RoutingDebugRequest",
-  { ...questionFields, prompt: Type.String({ minLength: 1 }) },
-  { allOf: PROFILE_NEEDS },
-);
-
 /** A field that is there and not null. */
 const given = (field: string, type: string): object => ({ properties: { [field]: { type } }, required: [field] });
+/** A prompt, or a conversation that asks by itself. */
+const ASKS = { anyOf: [given("prompt", "string"), given("messages", "array")] };
+
+export const RoutingDebugRequestSchema = named("RoutingDebugRequest", questionFields, {
+  allOf: [...PROFILE_NEEDS, ASKS],
+});
+
 /** A sentence or two; the comment is for people. */
 export const COMMENT_MAX = 1000;
 export const FeedbackRequestSchema = named(
@@ -329,11 +330,6 @@ export const ASKS_SOMETHING = {
         required: ["profileId", "profile"],
       },
     },
-    {
-      anyOf: [
-        { properties: { prompt: { type: "string" } }, required: ["prompt"] },
-        { properties: { messages: { type: "array" } }, required: ["messages"] },
-      ],
-    },
+    ASKS,
   ],
 };

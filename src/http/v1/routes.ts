@@ -7,6 +7,7 @@ import type { PublicContext } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import type { RequestQueue } from "../overload/queue.ts";
 import * as TEXT from "../text.ts";
+import { registerBudgets } from "./budgets.ts";
 import { registerCompletions } from "./completions.ts";
 import { registerFeedback } from "./feedback.ts";
 import { registerKey } from "./key.ts";
@@ -40,6 +41,7 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     registerFeedback(v1, edge);
     registerModels(v1, edge);
     registerKey(v1, edge);
+    registerBudgets(v1, edge);
     registerStoredResponses(v1, edge);
     registerConversations(v1, edge);
   });

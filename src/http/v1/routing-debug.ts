@@ -2,7 +2,7 @@
 // The body is chat-completions with a few more fields; a client of another format sends that format's fields.
 
 import type { FastifyInstance } from "fastify";
-import type { Catalog } from "../../catalog/catalog.ts";
+import { baselineNamed, type Catalog } from "../../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, isUnread, OUTPUT_TOKENS_MAX, withUnread } from "../../core/chat.ts";
 import { type Controls, type Decision, effortOf } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
@@ -47,7 +47,7 @@ export function registerDebug(
     const cascade = writeCascade(planCascadeOf(call, decision, services));
     const changes = previewChanges(asked, decision, services);
     const policies = writePolicies(decision, services.catalog);
-    return { decision: { ...writeDecision(decision), ...cascade, ...policies, ...changes } };
+    return { decision: { ...writeDecision(decision, services.catalog), ...cascade, ...policies, ...changes } };
   });
 }
 
@@ -97,11 +97,13 @@ interface DebugRequest extends FormattedRequest {
 
 function readDebug(format: ClientFormat, parsed: ParsedBody, headers: ClientHeaders): DebugRequest {
   if (format.withPrompt === undefined) return readDebugChat(parsed);
-  const { prompt, profile } = parsed.body;
-  const { controls } = readDebugRequest({ prompt, profile, ...controlsOf(parsed.body) });
+  const hasHistory = HISTORIES.some((name) => (parsed.body[name] ?? null) !== null);
+  const prompt = readPrompt(parsed.body, hasHistory);
+  const { profile } = parsed.body;
+  const controls = readDebugControls({ profile, ...controlsOf(parsed.body) });
   const read = (added: unknown) => format.readRequest(parsed.source, asFormat(format, parsed.body, added), { headers });
-  const given = HISTORIES.some((name) => (parsed.body[name] ?? null) !== null) ? read(null) : null;
-  const isPromptAdded = given === null || !isAskedIn(given.chat.messages, prompt as string);
+  const given = hasHistory ? read(null) : null;
+  const isPromptAdded = given === null || !isAskedIn(given.chat.messages, prompt);
   const request = isPromptAdded ? read(prompt) : given;
   return { format, request: { ...request, controls, body: withoutDebugFields(request.body) }, isPromptAdded };
 }
@@ -128,27 +130,34 @@ export function readDebugChat({ source, body }: ParsedBody): DebugRequest {
 
 /** `prompt` is the message to classify, and `messages` is the conversation before it, which may include it. */
 export function readDebugRequest(body: JsonObject): { chat: ChatRequest; controls: Controls; isPromptAdded: boolean } {
-  const prompt = readString(body, "prompt");
-  if (prompt === null || prompt === "") throw invalid("prompt", TEXT.promptRequired);
-  const asked = { role: "user", content: prompt } as const;
   const given = body.messages ?? null;
+  const prompt = readPrompt(body, given !== null);
+  const asked = { role: "user", content: prompt } as const;
   const chat = readChatRequest({ ...body, messages: given ?? [asked] });
   const isPromptAdded = given === null || !isAskedIn(chat.messages, prompt);
   const messages = given === null || !isPromptAdded ? chat.messages : [...chat.messages, asked];
-  const profile = readChoice(body, "profile", ROUTING_PROFILES);
   return {
     chat: {
       ...chat,
       messages: withSystemPrompt(messages, body),
       ...readCap(body, chat),
     },
-    controls: readControls({ ...body, service_profile: body.service_profile ?? profile }),
+    controls: readDebugControls(body),
     isPromptAdded,
   };
 }
 
-/** Stands for the prompt of those who have only a conversation. */
-export const NO_PROMPT = " ";
+/** The prompt; empty where a conversation alone asks. */
+function readPrompt(body: JsonObject, hasHistory: boolean): string {
+  const prompt = readString(body, "prompt");
+  if (prompt === "" || (prompt === null && !hasHistory)) throw invalid("prompt", TEXT.promptRequired);
+  return prompt ?? "";
+}
+
+function readDebugControls(body: JsonObject): Controls {
+  const profile = readChoice(body, "profile", ROUTING_PROFILES);
+  return readControls({ ...body, service_profile: body.service_profile ?? profile });
+}
 
 /** Tells whether the conversation's newest question is the prompt. A prompt without words asks nothing new. */
 function isAskedIn(messages: readonly ChatMessage[], prompt: string): boolean {
@@ -177,7 +186,7 @@ function readCap(body: JsonObject, chat: ChatRequest): Pick<ChatRequest, "maxOut
   return { maxOutputTokens: cap ?? chat.maxOutputTokens };
 }
 
-export function writeDecision(decision: Decision): JsonObject {
+export function writeDecision(decision: Decision, catalog: Catalog): JsonObject {
   return {
     tier: decision.tier,
     confidence: decision.confidence,
@@ -187,6 +196,7 @@ export function writeDecision(decision: Decision): JsonObject {
     reasoning: decision.reasoning,
     costEstimate: usdNumber(decision.costEstimate),
     baselineCost: usdNumber(decision.baselineCost),
+    ...baselineNamed(catalog),
     savings: decision.savings,
     filteredChain: decision.chain,
     profile: decision.profile,

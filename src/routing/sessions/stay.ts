@@ -3,7 +3,7 @@
 // count as equally good are compared. For a request that stands alone, and in a chain whose order the operator has decided,
 // candidates are the first model and those that have something cached. Behaviour 5.21.
 
-import { type Catalog, chainOf } from "../../catalog/catalog.ts";
+import { type Catalog, chainOf, isOrderedForTools } from "../../catalog/catalog.ts";
 import type { RoutingQuestion } from "../../core/decision.ts";
 import type { HostedModel, Model, ProviderKey } from "../../core/model.ts";
 import type { SessionState, SessionTurn, SessionView } from "../../core/session.ts";
@@ -145,8 +145,11 @@ function aboveTier({ last }: SessionView, outlook: Outlook | null, input: KeepIn
   if (question.controls.profile !== "auto") return [];
   const allowed = TIERS.slice(tierRank(tier) + 1, ceiling === null ? undefined : tierRank(ceiling) + 1);
   const [next] = allowed;
-  const above = (higher: Tier): readonly Model[] => chainOf(catalog, higher, question.chat.tools.length > 0);
-  const isFree = outlook !== null && isEqual !== null && next !== undefined && !catalog.ownChains.has(next);
+  const hasTools = question.chat.tools.length > 0;
+  const above = (higher: Tier): readonly Model[] => chainOf(catalog, higher, hasTools);
+  const isOwn = (higher: Tier): boolean =>
+    catalog.ownChains.has(higher) || (hasTools && isOrderedForTools(catalog, higher));
+  const isFree = outlook !== null && isEqual !== null && next !== undefined && !isOwn(next);
   const found = isFree ? above(next).filter((model) => !models.includes(model) && isEqual(model)) : [];
   const model = last === null ? undefined : catalog.models.get(last.model);
   if (model === undefined || models.includes(model) || found.includes(model)) return found;

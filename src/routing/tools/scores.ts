@@ -1,7 +1,7 @@
 // Function-calling scores: the score the catalogue gives a model, lowered by what was seen of its calls, and the order
 // that follows from it.
 
-import type { Catalog } from "../../catalog/catalog.ts";
+import { type Catalog, isOrderedForTools } from "../../catalog/catalog.ts";
 import { type SeenToolCalls, TELLING_CALLS, type ToolCallsSeen } from "../../core/decision.ts";
 import type { HostedModel, Model, ToolScenario } from "../../core/model.ts";
 import type { Tier } from "../../core/tiers.ts";
@@ -56,19 +56,20 @@ interface Equals {
   /** The detected one; null without tools. */
   readonly scenario: ToolScenario | null;
   readonly seen: ToolCallsSeen;
-  /** With the tiers whose chain the operator has written, and the models above the floor of each. */
-  readonly catalog: Pick<Catalog, "ownChains" | "proven">;
+  /** With the tiers whose chains the operator has written, and the models above the floor of each. */
+  readonly catalog: Pick<Catalog, "ownChains" | "ownToolChains" | "withTools" | "proven">;
   readonly tier: Tier;
 }
 
 /**
  * Tells which models of a chain count as equally good, so that the cost of a conversation may choose among them. With tools,
  * these are the models that no other one surpasses beyond the uncertainty of both scores, without those whose calls often
- * fail; without tools, those above the floor of the tier. Returns null where only the operator's order is left to decide.
- * Behaviour 5.5.
+ * fail; without tools, those above the floor of the tier. Returns null where only the operator's order is left to decide: a
+ * chain written for tools has been ordered for them. Behaviour 5.5.
  */
 export function equallyGood(models: readonly Model[], given: Equals): ((model: Model) => boolean) | null {
   const { scenario, seen, catalog, tier } = given;
+  if (scenario !== null && isOrderedForTools(catalog, tier)) return null;
   const byScore = scenario === null ? null : notSurpassed(models, scenario, seen);
   if (byScore !== null || catalog.ownChains.has(tier)) return byScore;
   const proven = catalog.proven?.[tier] ?? null;

@@ -1,8 +1,8 @@
 // Teams in the database.
 
+import type { Team, TeamChange, TeamProblem, TeamStore } from "../../core/accounts.ts";
 import type { Db, Queryable, SqlRow, SqlValue } from "../../core/db.ts";
 import { UniqueViolation } from "../../core/store-errors.ts";
-import type { Team, TeamChange, TeamProblem, TeamStore } from "../../core/teams.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { forUpdateSql } from "../dialect.ts";
 import { BUMP_REVISION } from "./revision.ts";

@@ -50,6 +50,13 @@ const STRAYS: readonly (readonly [string, string])[] = [
     "SELECT t.id FROM ledger_transactions t LEFT JOIN wallets w ON w.account_id = t.account_id WHERE w.account_id IS NULL OR t.sequence > w.sequence",
   ],
   [
+    "budget has other holds than its counter says",
+    `SELECT id FROM (
+       SELECT id, held FROM budget_counters
+       UNION ALL SELECT b.counter_id, -b.amount FROM hold_budgets b JOIN holds h ON h.id = b.hold_id WHERE h.state = 'open'
+     ) AS sums GROUP BY id HAVING SUM(held) <> 0`,
+  ],
+  [
     "key has other holds or spending than its record says",
     `SELECT key_id FROM (
        SELECT key_id, spent, held FROM key_spends

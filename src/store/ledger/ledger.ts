@@ -18,6 +18,7 @@ import {
 } from "../../core/ledger.ts";
 import { BatchRejected } from "../../core/store-errors.ts";
 import { clockSql, forUpdateSql, inListSql, listValue } from "../dialect.ts";
+import { countersHeldOn, countersSql, holdBudgetsSql, holdsToEnd, toCounter, withBudgets } from "./budget-counters.ts";
 import { KEY_SPEND, toKeySpend } from "./key-spends.ts";
 import { LedgerMemory } from "./memory.ts";
 import { forgetProcess } from "./processes.ts";
@@ -217,7 +218,16 @@ const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited, h.i
 const LEASE = "l.owner, l.account_id, l.amount";
 
 /** Names of the reads of a batch. */
-type ReadName = "newWallets" | "wallets" | "holds" | "charged" | "keySpends" | "leases" | "moves";
+type ReadName =
+  | "newWallets"
+  | "wallets"
+  | "holds"
+  | "charged"
+  | "keySpends"
+  | "heldBudgets"
+  | "counters"
+  | "leases"
+  | "moves";
 
 /** Lists the reads that these operations need, in the required order. */
 function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<Record<ReadName, Statement>>> {
@@ -260,6 +270,8 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
       limitedKeys,
       `SELECT k.key_id, ${KEY_SPEND} FROM key_spends k WHERE ${inListSql(kind, "k.key_id", "$1")}`,
     ),
+    ...read("heldBudgets", ops.flatMap(holdsToEnd), holdBudgetsSql(kind)),
+    ...read("counters", ops.flatMap(countersHeldOn), countersSql(kind)),
     ...(leases.length === 0 ? {} : { leases: leaseRead(kind, leases) }),
     ...read(
       "moves",
@@ -307,13 +319,17 @@ function needsWallet(op: LedgerOp): boolean {
 /** Reads the rows into the state that operations are posted to. */
 function toState(found: Readonly<Partial<Record<ReadName, readonly SqlRow[]>>>): LedgerState {
   const { wallets = [], holds = [], charged = [], keySpends = [], leases = [], moves = [] } = found;
+  const { heldBudgets = [], counters = [] } = found;
   const limited = [...holds.filter(({ spent }) => spent !== null), ...keySpends];
   const moveIds = unique(moves.map(({ id }) => String(id)));
   const rowsOf = (id: string): readonly SqlRow[] => moves.filter((row) => row.id === id);
   return {
     wallets: new Map(wallets.map((row) => [String(row.account_id), toWallet(row)])),
-    holds: new Map([...holds.map(toHold), ...charged.map(toChargedHold)].map((hold) => [hold.id, hold])),
+    holds: new Map(
+      [...withBudgets(holds.map(toHold), heldBudgets), ...charged.map(toChargedHold)].map((hold) => [hold.id, hold]),
+    ),
     keySpends: new Map(limited.map((row) => [String(row.key_id), toKeySpend(row)])),
+    counters: new Map([...heldBudgets, ...counters].map((row) => [String(row.id), toCounter(row)])),
     leases: new Map(leases.map(toLease).map((lease) => [leaseKey(lease), lease])),
     moves: new Map(moveIds.map((id) => [id, toTransaction(rowsOf(id)[0] as SqlRow, rowsOf(id))])),
   };

@@ -1,5 +1,6 @@
 // Remembers the ledger's rows in this process, so that most batches need no read.
 
+import type { BudgetCounter } from "../../core/budgets/counter.ts";
 import {
   type CreditLease,
   type Hold,
@@ -15,7 +16,7 @@ import {
 
 /** Batches that read first after another process changed a wallet, because more changes are likely. */
 const READS_AFTER_CONFLICT = 100;
-/** Wallets and key spends together. Beyond this, the memory is emptied. */
+/** Wallets, key spends and counters together. Beyond this, the memory is emptied. */
 const REMEMBERED_MAX = 10_000;
 
 /**
@@ -27,6 +28,7 @@ export class LedgerMemory {
   /** Open holds of this process, one for each running request. */
   readonly #holds = new Map<string, Hold>();
   readonly #keySpends = new Map<string, KeySpend>();
+  readonly #counters = new Map<string, BudgetCounter>();
   /** Leases of this process, and leases of others that it has ended. */
   readonly #leases = new Map<string, CreditLease>();
   readonly #readsAfterConflict: number;
@@ -47,25 +49,28 @@ export class LedgerMemory {
       wallets: this.#wallets,
       holds: this.#holds,
       keySpends: this.#keySpends,
+      counters: this.#counters,
       leases: this.#leases,
       moves: NO_MOVES,
     };
   }
 
   /** Learns the state of a batch and its committed changes. */
-  learn(state: LedgerState, { wallets, newHolds, resolvedHolds, keySpends, leases }: LedgerChanges): void {
-    if (this.#wallets.size + this.#keySpends.size > REMEMBERED_MAX) this.forget();
+  learn(state: LedgerState, { wallets, newHolds, resolvedHolds, keySpends, counters, leases }: LedgerChanges): void {
+    if (this.#wallets.size + this.#keySpends.size + this.#counters.size > REMEMBERED_MAX) this.forget();
     if (state.wallets !== this.#wallets) {
       // Another process has written, so other remembered rows of the account may be out of date too.
       if ([...state.wallets.values()].some((wallet) => this.#isNews(wallet))) this.forget();
       copy(state.wallets, this.#wallets);
     }
     if (state.keySpends !== this.#keySpends) copy(state.keySpends, this.#keySpends);
+    if (state.counters !== this.#counters) copy(state.counters, this.#counters);
     if (state.leases !== this.#leases) copy(state.leases, this.#leases);
     for (const wallet of wallets) this.#wallets.set(wallet.accountId, wallet);
     for (const hold of newHolds) if (hold.state === "open") this.#holds.set(hold.id, hold);
     for (const { id } of resolvedHolds) this.#holds.delete(id);
     for (const spend of keySpends) this.#keySpends.set(spend.keyId, spend);
+    for (const counter of counters) this.#counters.set(counter.id, counter);
     for (const lease of leases) this.#leases.set(leaseKey(lease), lease);
   }
 
@@ -73,6 +78,7 @@ export class LedgerMemory {
     this.#wallets.clear();
     this.#holds.clear();
     this.#keySpends.clear();
+    this.#counters.clear();
     this.#leases.clear();
   }
 
@@ -91,15 +97,23 @@ export class LedgerMemory {
     // A lease or its end may write nothing, so the store would not notice that the memory is out of date.
     if (op.kind === "move" || op.kind === "lease" || op.kind === "return") return false;
     if (!this.#wallets.has(op.accountId)) return false;
-    if (op.kind === "hold") return op.spendLimit === null || this.#knowsSpend(op);
+    if (op.kind === "hold") return (op.spendLimit === null || this.#knowsSpend(op)) && this.#knowsCounters(op);
     const hold = this.#holds.get(op.holdId);
-    if (hold !== undefined) return !hold.isLimited || this.#knowsSpend(hold);
+    if (hold !== undefined) return (!hold.isLimited || this.#knowsSpend(hold)) && this.#knowsCounters(hold);
     return op.kind === "settle" && op.reserved !== undefined && this.#knowsReserved(op, op.reserved);
   }
 
   /** False for a repeated operation: only the store knows whether the first attempt was committed. */
   #knowsReserved({ accountId }: LedgerOp, { owner, isMetered, isFresh }: ReservedHold): boolean {
     return isFresh && (isMetered || this.#leases.has(leaseKey({ owner, accountId })));
+  }
+
+  /** False for metered holds, as with key spends. */
+  #knowsCounters({
+    budgets,
+    isMetered,
+  }: Pick<Hold, "isMetered"> & { readonly budgets?: readonly { readonly counter: string }[] }): boolean {
+    return budgets === undefined || (!isMetered && budgets.every(({ counter }) => this.#counters.has(counter)));
   }
 
   /** False for metered holds: their wallet does not show that another process counted on the same key. */

@@ -14,6 +14,7 @@ import {
   listValue,
   text,
 } from "../dialect.ts";
+import { createBudgetWriter } from "./budget-counters.ts";
 
 /** Changes of a batch, and the state from which they were computed. */
 interface Posted {
@@ -28,6 +29,7 @@ export type LedgerWriter = (posted: Posted) => readonly Statement[];
 export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWriter {
   const holds = bulkInsert(kind, holdShape(owner));
   const leases = bulkInsert(kind, LEASES);
+  const budgets = createBudgetWriter(kind);
   const transactions = bulkInsert(kind, TRANSACTIONS);
   const entries = bulkInsert(kind, ENTRIES);
   const actors = bulkInsert(kind, ACTORS);
@@ -37,6 +39,7 @@ export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWrite
     ...resolveStatements(kind, changes.resolvedHolds),
     ...insertAll(holds, changes.newHolds),
     ...spendStatements(changes, state),
+    ...budgets(changes.newHolds, changes.counters),
     ...endStatements(changes.leases.filter(isOver)),
     ...insertAll(
       leases,

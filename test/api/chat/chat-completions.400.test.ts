@@ -116,7 +116,7 @@ describe("400 at /v1/routing/debug", () => {
     ["a null prompt", '{"prompt":null}', "prompt"],
     ["an empty prompt", '{"prompt":""}', "prompt"],
     ["a prompt that is a number", '{"prompt":5}', "prompt"],
-    ["messages without a prompt", '{"messages":[{"role":"user","content":"x"}]}', "prompt"],
+    ["messages and an empty prompt", '{"prompt":"","messages":[{"role":"user","content":"x"}]}', "prompt"],
     ["system_prompt as a number", '{"prompt":"x","system_prompt":5}', "system_prompt"],
     ["max_output_tokens 0", '{"prompt":"x","max_output_tokens":0}', "max_output_tokens"],
     ["max_output_tokens as text", '{"prompt":"x","max_output_tokens":"9"}', "max_output_tokens"],

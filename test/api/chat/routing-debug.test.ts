@@ -72,6 +72,8 @@ describe("the answer", () => {
         reasoning: expect.stringMatching(/score -?\d+\.\d\d/),
         costEstimate: expect.any(Number),
         baselineCost: expect.any(Number),
+        baselineModel: "complex-2",
+        baselinePrice: { input: 1.5, output: 6, asOf: expect.stringMatching(/^20\d\d-/) },
         savings: expect.any(Number),
         filteredChain: expect.any(Array),
         profile: "auto",
@@ -112,6 +114,23 @@ describe("the answer", () => {
     expect(full).toEqual(beside);
     const parts = [{ role: "user", content: [{ type: "text", text: prompt }] }];
     expect((await debug({ prompt, messages: [...past, ...parts] })).tier).toBe(beside.tier);
+  });
+
+  it("takes a conversation alone, in any format", async () => {
+    const prompt = "Prove that the square root of 2 is irrational, with every step justified.";
+    const question = { role: "user", content: prompt };
+    const past = [
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "hello" },
+    ];
+    expect(await debug({ messages: [question] })).toEqual(await debug({ prompt }));
+    expect(await debug({ messages: [...past, question] })).toEqual(await debug({ prompt, messages: past }));
+    const message = { messages: [...past, question], max_tokens: 500 };
+    const asMessages = await gateway.post("/v1/routing/debug", message, { "anthropic-version": "2023-06-01" });
+    expect(asMessages.status).toBe(200);
+    expect(((await asMessages.json()) as { decision: Decision }).decision.category).toBe("math");
+    expect((await debug({ input: prompt })).category).toBe("math");
+    expect((await gateway.post("/v1/routing/debug", { messages: [] })).status).toBe(422);
   });
 
   it("knows the history of the messages", async () => {

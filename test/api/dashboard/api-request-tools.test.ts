@@ -49,6 +49,9 @@ afterAll(async () => {
   await provider.close();
 });
 
+/** The model and price beside every saving. */
+const BASELINE = { baselineModel: "beta", baselinePrice: { input: 2, output: 6, asOf: expect.any(String) } };
+
 const get = async (path: string): Promise<Body> => (await (await gateway.api("GET", path)).json()) as Body;
 const past = `from=${new Date(BEGIN).toISOString()}&to=${new Date(BEGIN + DAY).toISOString()}`;
 const latencies = async (query: string): Promise<unknown> =>
@@ -86,6 +89,7 @@ test("what is filtered is counted and summed up, and a failure saved nothing", a
     chargeUsd: "0.00003",
     baselineUsd: "0.000033",
     savedUsd: "0.000003",
+    ...BASELINE,
   });
   expect(await get(`/api/requests/totals?${past}&user=ada`)).toMatchObject({ requests: 2, chargeUsd: "0.000017" });
   const [failed] = (await get(`/api/requests?${past}&status=error`)).data;
@@ -98,6 +102,7 @@ test("conversations are rows with what they came to, and open into turns", async
   expect(data[1]).toMatchObject({
     ...{ turns: 3, errors: 0, switches: 1, escalations: 0, models: ["alpha", "beta"], hosts: ["lab", "mill"] },
     ...{ users: ["ada"], keyNames: ["key_one"], tokens: 105, cachedTokens: 9, cacheHits: 3, chargeUsd: "0.000024" },
+    ...BASELINE,
   });
   const switched = await get("/api/sessions?state=switched");
   expect(switched.data.map(({ session }) => session)).toEqual(["s_trip"]);

@@ -65,6 +65,7 @@ const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, pa
   KeyRevocation: async () => ["POST", "/api/keys/revoke", { ids: ["k"] }],
   Rotation: async () => ["POST", `/api/keys/${await newKey()}/rotate`, {}],
   NewProfile: async () => ["POST", "/api/profiles", { name: "p" }],
+  NewBudget: async () => ["POST", "/api/budgets", { name: "b", scope: "endUser", amountUsd: "1", period: "day" }],
   NewShadowRule: async () => {
     const { id } = (await (await gateway.api("POST", "/api/profiles", { name: "p" })).json()) as { id: string };
     return ["PUT", `/api/profiles/${id}/shadow`, { model: "gpt-4o", share: 0.1, budgetUsdPerDay: "1" }];
@@ -176,6 +177,7 @@ async function callTheRest(): Promise<void> {
     "accounts",
     "keys",
     "profiles",
+    "budgets",
     "credits",
     "ledger",
     "ledger/months",
@@ -199,6 +201,10 @@ async function callTheRest(): Promise<void> {
   const { id } = await call("POST", "/api/profiles", { name: "p" });
   await call("GET", `/api/profiles/${id}`);
   await call("PUT", `/api/profiles/${id}`, { name: "q" });
+  const budget = { name: "b", scope: "endUser", amountUsd: "1", period: "day" };
+  const { id: budgetId } = await call("POST", "/api/budgets", budget);
+  await call("GET", `/api/budgets/${budgetId}`);
+  await call("PUT", `/api/budgets/${budgetId}`, budget);
   await call("POST", "/api/keys", { name: "k", profile: id });
   await call("GET", `/api/profiles/${id}/keys`);
   await call("POST", `/api/keys/${await newKey()}/reset-spend`);

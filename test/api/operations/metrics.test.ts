@@ -64,6 +64,8 @@ describe("after a request that fell back", () => {
     ['switchyard_baseline_usd_total{model="beta"}', 0.000054],
     ["switchyard_overhead_seconds_count", 1],
     ["switchyard_decision_seconds_count", 1],
+    ["switchyard_to_provider_seconds_count", 1],
+    ['switchyard_to_client_seconds_count{part="whole"}', 1],
     ['switchyard_store_errors_total{work="request"}', 0],
     ["switchyard_settlements_waiting", 0],
     ['switchyard_shed_requests_total{reason="queue"}', 0],
@@ -98,6 +100,17 @@ test("a call is out at its provider until it is over", async () => {
   leaving.abort();
   expect(await left).toBe("left");
   await expect.poll(out).toBe(0);
+});
+
+test("a stream counts its first and its last text", async () => {
+  const streamed = async (part: string): Promise<number> =>
+    (await scrape(gateway.url)).value(`switchyard_to_client_seconds_count{part="${part}"}`) ?? 0;
+  expect(await streamed("first")).toBe(0);
+  provider.once("beta", answers("ok"));
+  const body = { ...HELLO, model: "beta", service_profile: "direct", stream: true };
+  expect(await (await gateway.post("/v1/chat/completions", body)).text()).toContain("[DONE]");
+  await expect.poll(() => streamed("first")).toBe(1);
+  expect(await streamed("last")).toBe(1);
 });
 
 test.each<readonly [Parameters<typeof failureReason>[0], string]>([

@@ -3,6 +3,7 @@
 
 import { post } from "../../../src/billing/post.ts";
 import { verifyLedger } from "../../../src/billing/verify.ts";
+import type { BudgetCounter } from "../../../src/core/budgets/counter.ts";
 import type {
   AuditedTransaction,
   Charge,
@@ -74,6 +75,7 @@ export interface MemoryLedger extends LedgerStore {
   readonly wallets: Map<string, Wallet>;
   readonly holds: Map<string, Hold>;
   readonly keySpends: Map<string, KeySpend>;
+  readonly counters: Map<string, BudgetCounter>;
   readonly leases: Map<string, CreditLease>;
   readonly transactions: Map<string, Transaction>;
   readonly charges: Map<string, Charge>;
@@ -88,6 +90,7 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
   const wallets = new Map<string, Wallet>();
   const holds = new Map<string, Hold>();
   const keySpends = new Map<string, KeySpend>();
+  const counters = new Map<string, BudgetCounter>();
   const leases = new Map<string, CreditLease>();
   const transactions = new Map<string, Transaction>();
   const charges = new Map<string, Charge>();
@@ -105,7 +108,8 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
       }
       const charged = [...charges.values()].filter(({ isReserved }) => isReserved).map(toSettledHold);
       const known = new Map([...holds, ...charged.map((one) => [one.id, one] as const)]);
-      const { outcomes, changes } = posting({ wallets, holds: known, keySpends, leases, moves: transactions }, ops);
+      const state = { wallets, holds: known, keySpends, counters, leases, moves: transactions };
+      const { outcomes, changes } = posting(state, ops);
       for (const wallet of changes.wallets) wallets.set(wallet.accountId, wallet);
       for (const one of changes.newHolds) {
         if (holds.has(one.id)) throw new Error(`hold ${one.id} exists`);
@@ -114,6 +118,7 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
       }
       for (const one of changes.resolvedHolds) holds.set(one.id, one);
       for (const spend of changes.keySpends) keySpends.set(spend.keyId, spend);
+      for (const counter of changes.counters) counters.set(counter.id, counter);
       for (const lease of changes.leases) leases.set(leaseKey(lease), lease);
       for (const transaction of changes.transactions) transactions.set(transaction.id, transaction);
       for (const charge of changes.charges) charges.set(charge.holdId, charge);
@@ -137,7 +142,7 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
     forgetGone: async () => undefined,
     leave: async () => undefined,
   });
-  return { wallets, holds, keySpends, leases, transactions, charges, answers, owners, as, ...as("me") };
+  return { wallets, holds, keySpends, counters, leases, transactions, charges, answers, owners, as, ...as("me") };
 }
 
 function toSettledHold({ holdId: id, accountId, keyId }: Charge): Hold {
@@ -180,13 +185,20 @@ function auditOf(ledger: MemoryLedger): LedgerAudit {
             holdState: ledger.holds.get(transaction.holdId ?? "")?.state ?? null,
           }),
         ),
-    strays: async () =>
-      [...ledger.keySpends.values()].flatMap(({ keyId, spent, held }) => {
+    strays: async () => [
+      ...[...ledger.counters.values()].flatMap(({ id, held }) => {
+        const open = [...ledger.holds.values()].filter(({ state }) => state === "open");
+        const own = open.flatMap(({ budgets = [] }) => budgets.filter(({ counter }) => counter === id));
+        const sum = own.reduce((total, { amount }) => total + amount, 0n);
+        return sum === held ? [] : [`counter ${id} says ${held} on hold`];
+      }),
+      ...[...ledger.keySpends.values()].flatMap(({ keyId, spent, held }) => {
         const own = [...ledger.holds.values()].filter((one) => one.keyId === keyId && one.isLimited);
         const openAmount = own.reduce((sum, { state, amount }) => sum + (state === "open" ? amount : 0n), 0n);
         const paid = own.reduce((sum, { id }) => sum + (ledger.charges.get(id)?.paid ?? 0n), 0n);
         return openAmount === held && paid === spent ? [] : [`key ${keyId} says ${spent} and ${held}`];
       }),
+    ],
   };
 }
 

@@ -213,7 +213,7 @@ describe("route", () => {
     });
     const constraints = { ...NO_CONSTRAINTS, blockedModels: ["gpt-4o-mini"] };
     const decision = decide({ ...question, constraints, restingModels: new Map() }, catalog);
-    expect(JSON.parse(ran.out).decision).toEqual(JSON.parse(JSON.stringify(writeDecision(decision))));
+    expect(JSON.parse(ran.out).decision).toEqual(JSON.parse(JSON.stringify(writeDecision(decision, catalog))));
     expect(decision).toMatchObject({ toolScenario: expect.any(String), estimatedTokens: { output: 50 } });
   });
 

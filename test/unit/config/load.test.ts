@@ -118,6 +118,7 @@ describe("without any configuration", () => {
         inFlightPerKey: 2_500,
         connections: 20_000,
         storedBytesPerMinute: 134_217_728,
+        endUserHeaders: ["x-openwebui-user-id", "x-openwebui-user-email"],
         wrongKeysPerMinute: 1_000,
         queueMs: 500,
         eventLoopDelayMs: 300,

@@ -33,8 +33,11 @@ function openBody(texts: readonly string[]): ReplyBody {
 function begin(send: () => Promise<Reply>) {
   const state = { isCutting: false };
   const reports: CallReport[] = [];
-  const observer = { ended: (report: CallReport) => void reports.push(report) };
-  for (const name of ["routing", "routed", "reserved", "answered", "ready", "streamEnded"]) {
+  const observer = {
+    ended: (report: CallReport) => void reports.push(report),
+    afterwards: (work: () => void) => work(),
+  };
+  for (const name of ["routing", "routed", "reserved", "answered", "ready", "begun", "streamEnded"]) {
     Object.assign(observer, { [name]: () => undefined });
   }
   const models = ["first", "second"].map((id) => makeModel({ id }));
@@ -57,6 +60,7 @@ function begin(send: () => Promise<Reply>) {
     catalog,
     ledger,
     billingModeOf: () => "prepaid",
+    budgets: { of: () => [] },
     registry: { connection: () => connection },
     health: { admit: () => 1, report: vi.fn(), resting: () => new Map(), mayRetry: () => false },
     usageProblem: vi.fn(),
@@ -118,4 +122,28 @@ test("a fault of ours at the second model leaves the first attempt in the report
   expect(reports.map(({ attempts }) => attempts.map(({ model, outcome }) => [model, outcome]))).toEqual([
     [["first", "failed"]],
   ]);
+});
+
+test("the first text of a stream goes out in the turn of the event loop in which it came", async () => {
+  let arrive = (_: Buffer): void => undefined;
+  const body = {
+    ...openBody([]),
+    tryRead: () => undefined,
+    read: () => new Promise<Buffer>((resolve) => (arrive = resolve)),
+  };
+  const { done } = begin(async () => answered(body));
+  let isNextTurn = false;
+  const late: boolean[] = [];
+  const write = (): null => {
+    late.push(isNextTurn);
+    return null;
+  };
+  const sink = { isOpen: true, write, end: () => undefined };
+  void done.then((response) => (response.kind === "stream" ? response.relay(sink) : undefined));
+  await new Promise(setImmediate);
+  setImmediate(() => {
+    isNextTurn = true;
+  });
+  arrive(Buffer.from(HELLO));
+  await expect.poll(() => late).toEqual([false]);
 });

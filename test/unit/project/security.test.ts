@@ -32,7 +32,7 @@ test("only operators change providers, models, prices and settings, or look for 
   ].flat();
   const changing = routes.filter(({ method }) => method !== "get");
   expect(changing.length).toBeGreaterThan(10);
-  expect(changing.filter(({ access }) => access !== "operator").map(({ id }) => id)).toEqual([]);
+  expect(changing.filter(({ access }) => access !== "operate").map(({ id }) => id)).toEqual([]);
 });
 
 /** Files that open a connection, with the row of the table "What leaves the process". */
@@ -49,6 +49,8 @@ const CONNECTING = {
   "accounts/identity/issuer.ts": "identity providers",
   // `switchyard login` asks the gateway first, on the machine of its user.
   "cli/access/login.ts": "identity providers",
+  "cli/run/gateway.ts": "the gateway that `switchyard run` uses",
+  "cli/run/run.ts": "the gateway that `switchyard run` uses",
   "telemetry/otlp.ts": "an OpenTelemetry collector",
 };
 

@@ -175,3 +175,19 @@ describe("an image", () => {
     expect(tierOf([{ type: "text", text }, image])).toBe(tierOf(text));
   });
 });
+
+test("a system prompt that came before says the same, with other weights and after hundreds of others", () => {
+  const under = (system: string, by: typeof weights | null) => {
+    const messages: readonly ChatMessage[] = [
+      { role: "system", content: system },
+      { role: "user", content: CONSENSUS },
+    ];
+    return judge({ messages, tools: [] } as unknown as ChatRequest, newestAsk(messages), by);
+  };
+  const SYSTEM = "Decide whether the message is spam. Answer with one word: spam or ham.";
+  const [learned, ruled] = [under(SYSTEM, weights), under(SYSTEM, null)];
+  expect(learned).not.toEqual(ruled);
+  for (let at = 0; at < 600; at++) under(`Translate the text for reader ${at}.`, null);
+  expect([under(SYSTEM, weights), under(SYSTEM, null), under(SYSTEM, weights)]).toEqual([learned, ruled, learned]);
+  expect(under("You are a helpful assistant.", weights).parts).toEqual([]);
+});

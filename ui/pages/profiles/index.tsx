@@ -3,13 +3,14 @@
 import { useRef, useState } from "preact/hooks";
 import { PROFILE_CONTROLS } from "../../../src/core/requests/controls.ts";
 import { useLoad } from "../../api.ts";
-import { ago, percent, plural, usd, utc } from "../../format.ts";
+import { ago, exact, percent, plural, usd, utc } from "../../format.ts";
 import { useShortcuts } from "../../keyboard.ts";
 import { ButtonLink } from "../../kit/button.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { readFragment } from "../../parts/playground-draft.ts";
 import { chipsOf } from "../../parts/profile-rules.ts";
+import { savedAgainst } from "../../parts/text.ts";
 import { go, hrefTo, isUnsaved, place } from "../../router.ts";
 import type { List, ListedProfile, Profile, Rules, Usage } from "../../types.ts";
 import { sum } from "../../usage.ts";
@@ -93,7 +94,9 @@ function ProfileCard({ profile, all }: CardProps) {
           <a href={hrefTo("/requests", { keyProfile: profile.id, range: "30d", from: null, to: null })}>
             {TEXT.ofTraffic(percent(requests / (all || requests)))}
           </a>
-          {TEXT.spentAndSaved(usd(cost), percent(saved / (cost + saved || 1)))}
+          <span title={savedAgainst(exact(last30Days.savedUsd), last30Days)}>
+            {TEXT.spentAndSaved(usd(cost), percent(saved / (cost + saved || 1)))}
+          </span>
         </p>
       )}
     </li>

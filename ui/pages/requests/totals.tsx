@@ -3,6 +3,7 @@
 import { useLoad } from "../../api.ts";
 import { count, exact, percent, plural, usd } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
+import { savedAgainst } from "../../parts/text.ts";
 import { type Range, rangeQuery } from "../../range.ts";
 import type { RequestTotals } from "../../types.ts";
 import { savedShare } from "./facts.tsx";
@@ -21,7 +22,9 @@ export function Totals({ range, filter }: TotalsProps) {
         <>
           <b title={String(data.requests)}>{plural(data.requests, "request")}</b>
           <span title={exact(data.chargeUsd)}>{TEXT.costOf(usd(data.chargeUsd))}</span>
-          <span title={exact(data.savedUsd)}>{TEXT.savedAmount(usd(data.savedUsd), percent(savedShare(data)))}</span>
+          <span title={savedAgainst(exact(data.savedUsd), data)}>
+            {TEXT.savedAmount(usd(data.savedUsd), percent(savedShare(data)))}
+          </span>
           <span>{TEXT.tokensOf(count(data.tokens))}</span>
           {data.errors > 0 && <span class="bad">{plural(data.errors, "error")}</span>}
         </>

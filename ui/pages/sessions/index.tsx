@@ -10,6 +10,7 @@ import { Empty, Shown } from "../../kit/states.tsx";
 import { numberHead, Table } from "../../kit/table.tsx";
 import { TierBadge } from "../../kit/tier.tsx";
 import { rowHref, useRowKeys } from "../../parts/row-keys.ts";
+import { savedAgainst } from "../../parts/text.ts";
 import { currentRange, rangeQuery } from "../../range.ts";
 import { go, hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import type { List, RequestSession, SessionDetail } from "../../types.ts";
@@ -118,7 +119,7 @@ function SessionRow({ row, isOpen }: { readonly row: RequestSession; readonly is
       <td data-cell="cost" class="number" title={exact(row.chargeUsd)}>
         {balance(row.chargeUsd)}
       </td>
-      <td data-cell="saved" class="number" title={exact(row.savedUsd)}>
+      <td data-cell="saved" class="number" title={savedAgainst(exact(row.savedUsd), row)}>
         {percent(saved)}
       </td>
     </tr>

@@ -7,7 +7,7 @@ import { isSimulated } from "../../../catalog/catalog.ts";
 import { commandPrefix } from "../../../config/package.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import { USER_ROLES, type User } from "../../../core/people.ts";
-import { PERMISSIONS, permissionsOf } from "../../../core/permissions.ts";
+import { PERMISSIONS, permissionsOf } from "../../exchange/permissions.ts";
 import { tooManyWrongKeys } from "../../../gateway/admit.ts";
 import type { OperatorContext } from "../../context.ts";
 import {

@@ -2,8 +2,8 @@
 
 import { type Static, Type } from "typebox";
 import { findModel } from "../../../catalog/model-names.ts";
+import type { Team, TeamChange } from "../../../core/accounts.ts";
 import { shownName } from "../../../core/names.ts";
-import type { Team, TeamChange } from "../../../core/teams.ts";
 import { TIERS } from "../../../core/tiers.ts";
 import { invalid } from "../../../formats/json/fields.ts";
 import type { OperatorContext } from "../../context.ts";

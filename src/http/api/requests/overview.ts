@@ -2,13 +2,12 @@
 // range and one moment.
 
 import { Type } from "typebox";
-import { baselinePriceOf } from "../../../catalog/catalog.ts";
+import { baselineNamed } from "../../../catalog/catalog.ts";
 import { formatUsd } from "../../../core/money.ts";
 import type { UsageGroup, UsageQuery, UsageRow, UsageStep } from "../../../core/requests/log.ts";
 import type { OperatorContext } from "../../context.ts";
-import { ownAccountOf } from "../../exchange/identity.ts";
 import { query } from "../../openapi/operation.ts";
-import { AnyText, BaselinePriceSchema, Flag, listed, named, nullable, type Shape, Time } from "../../openapi/schema.ts";
+import { AnyText, baselineFields, Flag, listed, named, nullable, type Shape, Time } from "../../openapi/schema.ts";
 import { caughtUp } from "../../v1/record.ts";
 import { accountOf, isoTime, oneOf, queryOf } from "../exchange.ts";
 import { type ApiRoute, get } from "../route.ts";
@@ -43,9 +42,7 @@ export const OverviewSchema = named("Overview", {
   latest: nullable(RequestLineSchema),
   // True once any request of the account was answered.
   isStarted: Flag,
-  // The model that savings are compared with; null for users who may not see the settings.
-  baselineModel: nullable(AnyText),
-  baselinePrice: BaselinePriceSchema,
+  ...baselineFields,
 });
 
 export const OVERVIEW_ROUTES: readonly ApiRoute[] = [
@@ -67,12 +64,7 @@ export const OVERVIEW_ROUTES: readonly ApiRoute[] = [
         readUsage({ ...narrowed, ...span }, edge),
         readActivity({ ...narrowed, fromMs: span.fromMs, toMs: span.toMs }, edge),
       ]);
-      const isOperator = ownAccountOf(request) === null;
-      const { catalog } = edge.services();
-      const baseline = isOperator
-        ? { baselineModel: catalog.baseline.id, baselinePrice: baselinePriceOf(catalog) }
-        : { baselineModel: null, baselinePrice: null };
-      return { ...usage, ...activity, ...baseline };
+      return { ...usage, ...activity, ...baselineNamed(edge.services().catalog) };
     },
   }),
 ];

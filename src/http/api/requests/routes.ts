@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { baselineNamed } from "../../../catalog/catalog.ts";
 import type { Page } from "../../../core/accounts.ts";
 import { formatUsd } from "../../../core/money.ts";
 import { type MarkedRequest, REQUEST_SORTS, type StoredRequest } from "../../../core/requests/log.ts";
@@ -9,7 +10,18 @@ import type { OperatorContext } from "../../context.ts";
 import { ownAccountOf, ownMemberOf } from "../../exchange/identity.ts";
 import { REQUEST_ID } from "../../exchange/request-head.ts";
 import { query, textContent } from "../../openapi/operation.ts";
-import { AnyText, Integer, listed, named, optional, page, strict, TierName, Time } from "../../openapi/schema.ts";
+import {
+  AnyText,
+  baselineFields,
+  Integer,
+  listed,
+  named,
+  optional,
+  page,
+  strict,
+  TierName,
+  Time,
+} from "../../openapi/schema.ts";
 import { caughtUp } from "../../v1/record.ts";
 import { accountOf, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
 import { fileName, sendFile, textPages } from "../export.ts";
@@ -35,6 +47,7 @@ export const TotalsSchema = named("RequestTotals", {
   chargeUsd: AnyText,
   baselineUsd: AnyText,
   savedUsd: AnyText,
+  ...baselineFields,
 });
 
 const STEPS = ["hour", "day"] as const;
@@ -91,6 +104,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
         chargeUsd: formatUsd(charge),
         baselineUsd: formatUsd(baseline),
         savedUsd: formatUsd(baseline - charge),
+        ...baselineNamed(edge.services().catalog),
       };
     },
   }),

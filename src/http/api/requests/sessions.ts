@@ -1,12 +1,23 @@
 // /api/sessions: conversations of the request log, and the turns of one.
 
 import { Type } from "typebox";
+import { baselineNamed, type Catalog } from "../../../catalog/catalog.ts";
 import { formatUsd } from "../../../core/money.ts";
 import type { LoggedTurn } from "../../../core/requests/log.ts";
 import type { LoggedSession } from "../../../core/requests/logged-sessions.ts";
 import { SESSION_STATES } from "../../../core/session.ts";
 import { query } from "../../openapi/operation.ts";
-import { AnyText, Integer, named, nullable, page, type Shape, Texts, Time } from "../../openapi/schema.ts";
+import {
+  AnyText,
+  baselineFields,
+  Integer,
+  named,
+  nullable,
+  page,
+  type Shape,
+  Texts,
+  Time,
+} from "../../openapi/schema.ts";
 import { caughtUp } from "../../v1/record.ts";
 import { accountOf, isoTime, listPage, missing, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
 import { type ApiRoute, get } from "../route.ts";
@@ -35,6 +46,7 @@ const sessionFields = {
   cacheHits: Integer,
   chargeUsd: AnyText,
   savedUsd: AnyText,
+  ...baselineFields,
 };
 export const RequestSessionSchema = named("RequestSession", sessionFields);
 
@@ -56,6 +68,7 @@ export const RequestSessionDetailSchema = named("RequestSessionDetail", {
 export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
   get("listSessions", "/api/sessions", {
     summary: "Conversations with a turn in the range, the newest activity first",
+    access: "readRules",
     parameters: [
       ...range,
       ...sessionFilters,
@@ -69,12 +82,13 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
       const states = state === null ? {} : { states: [oneOf("state", state, SESSION_STATES)] };
       const wanted = { ...sessionFilterOf(request), ...states, accountId };
       const names = namesOf(edge, accountId);
+      const { catalog } = edge.services();
       const asked = pageOf(request);
       await caughtUp(edge.records);
       return listPage(
         asked,
         (each) => edge.records.loggedSessions.list(wanted, each),
-        (line) => writeSession(line, names),
+        (line) => writeSession(line, names, catalog),
       );
     },
   }),
@@ -90,7 +104,7 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
       if (found === null) throw missing("session", id);
       const names = namesOf(edge, accountId);
       const turns = await edge.records.requests.turns(accountId, id, TURNS_MAX);
-      return { ...writeSession(found, names), turnList: writeTurns(turns, names) };
+      return { ...writeSession(found, names, edge.services().catalog), turnList: writeTurns(turns, names) };
     },
   }),
 ];
@@ -107,7 +121,7 @@ function writeTurns(turns: readonly LoggedTurn[], names: Names): Shape<typeof Se
   });
 }
 
-function writeSession(found: LoggedSession, names: Names): Shape<typeof RequestSessionSchema> {
+function writeSession(found: LoggedSession, names: Names, catalog: Catalog): Shape<typeof RequestSessionSchema> {
   const { firstMs, lastMs, keyIds, charge, baseline, ...rest } = found;
   return {
     ...rest,
@@ -117,5 +131,6 @@ function writeSession(found: LoggedSession, names: Names): Shape<typeof RequestS
     keyNames: keyIds.map((id) => names.key(id) ?? id),
     chargeUsd: formatUsd(charge),
     savedUsd: formatUsd(baseline - charge),
+    ...baselineNamed(catalog),
   };
 }

@@ -84,7 +84,10 @@ function observing(recording: RequestRecording, onReserved: () => void): CallObs
     },
     answered: () => recording.answered(),
     ready: () => recording.ready(),
+    // Its reader takes the stream from the store, at a pace of its own.
+    begun: () => undefined,
     streamEnded: () => recording.streamEnded(),
+    afterwards: (work) => recording.afterwards(work),
     ended: (report) => recording.ended(report),
   };
 }

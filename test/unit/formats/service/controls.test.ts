@@ -112,9 +112,10 @@ describe("readDebugRequest", () => {
 
 describe("a decision on the wire", () => {
   it("has the names of the specification", () => {
+    const catalog = makeCatalog();
     for (const tier of TIERS) {
-      const decision = decide(makeQuestion({ controls: { profile: "tier", forcedTier: tier } }), makeCatalog());
-      expect(writeDecision(decision)).toMatchObject({
+      const decision = decide(makeQuestion({ controls: { profile: "tier", forcedTier: tier } }), catalog);
+      expect(writeDecision(decision, catalog)).toMatchObject({
         tier,
         profile: "tier",
         confidence: 1,

@@ -1,6 +1,7 @@
 // Stay or switch: the cheapest by its own sum, never below the tier, never above the ceiling, always the same.
 
 import { describe, expect, it } from "vitest";
+import type { Controls } from "../../../../src/core/decision.ts";
 import type { Model } from "../../../../src/core/model.ts";
 import type { CachedPrefix, SessionTurn, SessionView } from "../../../../src/core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../../../src/core/tiers.ts";
@@ -320,6 +321,24 @@ describe("a conversation at a chain of several models", () => {
     expect(decision.adjustments).not.toContainEqual(expect.stringContaining("keeps dear first"));
     const open = { chains: plain, ownChains: [] };
     expect(decideIn(open, NEW, { chat: withTools, ...forced }).chain).toEqual(["cheap", "dear"]);
+  });
+
+  it("keeps the order of a chain that is written for tools alone, whatever the scores say", () => {
+    const built = { LIGHT: [scored("built", 4, 75)] };
+    const LIGHT = { models: [scored("dear", 4, 72), scored("cheap", 1, 75)], efforts: {} };
+    const STANDARD = { models: [priced("above", 0.1, { tier: "STANDARD" })], efforts: {} };
+    const decided = (ownToolChains: readonly Tier[], controls: Partial<Controls>) => {
+      const catalog = { chains: built, withTools: { LIGHT, STANDARD }, ownChains: [], ownToolChains };
+      return decideIn(catalog, NEW, { chat: withTools, controls });
+    };
+    const open = { tierFloor: "LIGHT" } as const;
+    const within = { ...open, tierCeiling: "LIGHT" } as const;
+    expect(decided([], within).chain).toEqual(["cheap", "dear"]);
+    const kept = decided(["LIGHT"], within);
+    expect(kept.chain).toEqual(["dear", "cheap"]);
+    expect(kept.reasoning).toContain("keeps dear first, as the chain is configured");
+    expect(decided([], open).model).toBe("above");
+    expect(decided(["STANDARD"], open).model).toBe("cheap");
   });
 
   it("without tools begins at the cheapest of a built-in chain, and at the first of an operator's", () => {

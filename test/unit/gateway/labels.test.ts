@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { NO_TAGS } from "../../../../src/core/requests/records.ts";
-import { labelsOf } from "../../../../src/http/v1/request-record.ts";
+import { NO_TAGS } from "../../../src/core/requests/records.ts";
+import { labelsOf } from "../../../src/gateway/labels.ts";
 
 describe("the user of a request", () => {
   test.each([

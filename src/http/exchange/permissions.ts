@@ -1,6 +1,6 @@
 // What each role may do. Every route of /api names one of these permissions; the table in the docs is made of both.
 
-import type { UserRole } from "./people.ts";
+import type { UserRole } from "../../core/people.ts";
 
 /** `isOwn`: of these roles, members reach only what is theirs. */
 interface PermissionRow {
